@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# gdrkit_add_layer(NAME SOURCES ... DEPENDS ...): one layer of src/ as the OBJECT library gdrkit_NAME. Fails at configure
+# time when DEPENDS names a layer that cmake/layers.txt does not allow, so that the target graph is the layer picture.
+
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/layers.txt GDRKIT_LAYER_LINES REGEX "^[a-z]")
+
+add_library(gdrkit_flags INTERFACE)
+target_compile_options(gdrkit_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Werror=return-type)
+target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
+option(GDRKIT_WARNINGS_AS_ERRORS "treat warnings as errors" OFF)
+if(GDRKIT_WARNINGS_AS_ERRORS)
+  target_compile_options(gdrkit_flags INTERFACE -Werror)
+endif()
+target_include_directories(gdrkit_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+if(GDRKIT_SANITIZE)
+  target_compile_options(gdrkit_flags INTERFACE -fsanitize=${GDRKIT_SANITIZE} -fno-omit-frame-pointer
+                                                -fno-sanitize-recover=all)
+  target_link_options(gdrkit_flags INTERFACE -fsanitize=${GDRKIT_SANITIZE})
+endif()
+
+function(gdrkit_add_layer name)
+  cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS" ${ARGN})
+  set(allowed "")
+  foreach(line IN LISTS GDRKIT_LAYER_LINES)
+    if(line MATCHES "^${name}:(.*)$")
+      string(REGEX REPLACE " +" ";" allowed "${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  foreach(dependency IN LISTS LAYER_DEPENDS)
+    if(NOT dependency IN_LIST allowed)
+      message(FATAL_ERROR "layer '${name}' may not depend on '${dependency}' (cmake/layers.txt)")
+    endif()
+  endforeach()
+  add_library(gdrkit_${name} OBJECT ${LAYER_SOURCES})
+  target_link_libraries(gdrkit_${name} PUBLIC gdrkit_flags)
+  target_include_directories(gdrkit_${name} SYSTEM PUBLIC ${GDRKIT_EXPECTED_INCLUDE})
+endfunction()

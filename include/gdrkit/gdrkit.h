@@ -1,0 +1,116 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT
+ * gdrkit's own C API. Not yet promised: names and layouts may change until the first release that says otherwise. */
+#ifndef GDRKIT_GDRKIT_H
+#define GDRKIT_GDRKIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Every function returns 0 (or a value >= 0) on success and a negative errno on failure; outputs are set only on
+ * success. A NULL, stale, foreign or twice closed handle is -EINVAL, never a crash. Every call may run beside every
+ * other, with one exception that is the caller's to keep: unmapping, unpinning or closing while another thread copies through
+ * (or accesses) that same mapping. After fork, the child's calls on inherited handles return -EACCES or -EINVAL. */
+
+typedef struct { uint64_t value; } gdrkit_context_t;
+typedef struct { uint64_t value; } gdrkit_pin_t;
+
+enum gdrkit_mapping_type {
+  GDRKIT_MAPPING_DEFAULT = 0,
+  GDRKIT_MAPPING_WRITE_COMBINING = 1,
+  GDRKIT_MAPPING_CACHED = 2,
+  GDRKIT_MAPPING_DEVICE = 3
+};
+
+enum gdrkit_verification {
+  GDRKIT_VERIFIED_BY_INTERFACE = 0,
+  GDRKIT_VERIFIED_CONTENT = 1,
+  GDRKIT_VERIFIED_STRUCTURAL = 2,
+  GDRKIT_VERIFIED_CALIBRATED = 3
+};
+
+/* Option and information structs start with their size: set struct_size = sizeof the struct, zero the rest. */
+struct gdrkit_open_options {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char *backend;     /* NULL: $GDRKIT_BACKEND, else the first that can run */
+  const char *copy_kernel; /* NULL: $GDRKIT_COPY_KERNEL, else the best for this CPU */
+};
+
+struct gdrkit_context_info {
+  uint32_t struct_size;
+  uint32_t page_size_bytes;
+  const char *backend_name;      /* static */
+  const char *store_kernel_name; /* static; copy kernel for host to device */
+  const char *load_kernel_name;  /* static; copy kernel for device to host */
+  int32_t persistent;            /* 1: the memory stays readable through the mapping after its owner freed it */
+  int32_t is_emulated;
+};
+
+struct gdrkit_pin_info {
+  uint32_t struct_size;
+  uint32_t page_size_bytes;
+  uint64_t page_address; /* device address of the first pinned page */
+  uint64_t page_bytes;
+  uint64_t user_address; /* device address and size as they were asked for */
+  uint64_t user_bytes;
+  int32_t is_mapped;
+  int32_t mapping_type; /* enum gdrkit_mapping_type; 0 when not mapped */
+  int32_t verification; /* enum gdrkit_verification */
+  int32_t reserved;
+  void *address; /* CPU address of user_address; NULL when not mapped */
+};
+
+struct gdrkit_backend_report {
+  uint32_t struct_size;
+  int32_t usable;      /* 1: a context can be opened on it now */
+  int32_t is_automatic; /* 1: may be chosen when none is asked for */
+  int32_t error;       /* negative errno when not usable */
+  const char *name;    /* static */
+  const char *summary; /* static */
+  char reason[1024];   /* why not usable; "" when usable */
+};
+
+/* Opens a context on a backend. `options` may be NULL. Creates no CUDA context and allocates no device memory.
+ * -ENODEV: no backend can run here, and gdrkit_last_error_detail() says why for each. */
+int gdrkit_open(const struct gdrkit_open_options *options, gdrkit_context_t *context);
+/* Unmaps and unpins what is left, then closes. Runs to its end; returns the first error. */
+int gdrkit_close(gdrkit_context_t context);
+int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info *info);
+
+/* Pins [device_address, device_address + size_bytes), any alignment, any size > 0, inside one allocation of device memory. */
+int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_bytes, gdrkit_pin_t *pin);
+int gdrkit_unpin(gdrkit_pin_t pin);
+int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info *info);
+
+/* Maps the pinned range; *address is the CPU address of the user's own first byte. One mapping a pin: -EAGAIN. */
+int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void **address);
+int gdrkit_unmap(gdrkit_pin_t pin);
+
+/* Copies; offset and size in bytes, relative to the user's own first byte, inside the user's own range (-EINVAL else).
+ * A write has left this CPU core when the call returns; a read returns data no older than the call. No system call,
+ * lock or allocation. */
+int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void *source, size_t size_bytes);
+int gdrkit_read(gdrkit_pin_t pin, size_t offset, void *target, size_t size_bytes);
+
+/* What backend number `index` (0, 1, ... in probe order) says of this machine. -ENOENT past the last one. */
+int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report *report);
+/* Name of copy kernel number `index`, best first; NULL past the last one. *is_usable (may be NULL): this CPU runs it. */
+const char *gdrkit_copy_kernel_name(unsigned index, int *is_usable);
+
+/* Text of a negative (or positive) errno; never NULL. Thread safe. */
+const char *gdrkit_strerror(int error);
+/* One sentence on this thread's last failure: the step, the path, the vendor's code. "" if none. Valid until the
+ * thread's next failing call. */
+const char *gdrkit_last_error_detail(void);
+/* "0.1.0" */
+const char *gdrkit_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

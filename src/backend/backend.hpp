@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The contract of a backend: how device memory is pinned and mapped into the CPU's address space.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+#include "base/settings.hpp"
+#include "cpu/mapping_type.hpp"
+
+namespace gdrkit::backend {
+
+using cpu::MappingType;
+
+/// How the backend made sure that a mapping shows the memory that was asked for.
+enum class Verification : std::uint8_t {
+  none = 0,        ///< not verified by content: the interface itself guarantees it (emulated)
+  content = 1,     ///< the memory's own content was compared with a read by CUDA
+  structural = 2,  ///< content was trivial: object size, address space and device agree
+  calibrated = 3,  ///< structural, and the way to the memory was proved on scratch memory of this device
+};
+
+struct PinRequest {
+  std::uint64_t address = 0;     ///< the user's own first byte, any alignment, not 0
+  std::size_t size_bytes = 0;    ///< the user's own size, not 0; address + size_bytes does not overflow
+  bool force_pcie = false;       ///< only set when traits().supports_force_pcie
+  /// true: the range must lie inside its allocation. false (drop-in face, whose callers round to pages): inside its
+  /// allocation rounded out to page_size_bytes.
+  bool exact_range = true;
+};
+
+struct Traits {
+  const char* name = "";
+  std::uint32_t page_size_bytes = 65536;  ///< a power of two, at least the host's page
+  bool persistent = true;          ///< the memory stays readable through the mapping after its owner freed it
+  bool supports_force_pcie = false;
+  bool uses_dmabuf_mmap = false;
+};
+
+struct MappedRegion {
+  void* address = nullptr;   ///< CPU address of the first byte of the first pinned page that is mapped
+  std::size_t size_bytes = 0;
+  MappingType type = MappingType::none;
+  Verification verification = Verification::none;
+};
+
+/// One pinned range: the enclosing pages of a request. Not thread safe: core serialises all calls on one pin, but calls
+/// on different pins of one backend run in parallel. Destruction unmaps and unpins whatever is left.
+class BackendPin {
+ public:
+  virtual ~BackendPin() = default;
+
+  [[nodiscard]] std::uint64_t page_address() const noexcept { return page_address_; }  ///< device address, page aligned
+  [[nodiscard]] std::size_t page_bytes() const noexcept { return page_bytes_; }        ///< multiple of the page size
+  [[nodiscard]] const std::string& device() const noexcept { return device_; }         ///< PCI address "0000:3b:00.0"
+
+  /// Maps the first `size_bytes` (rounded up to the host's page, not more than page_bytes()) of the pinned pages, readable and
+  /// writable, not inherited by fork. At most one mapping at a time (core guarantees it).
+  /// EOPNOTSUPP if `requested` (none = the backend's choice) is impossible, ENOMEM if the aperture is used up.
+  virtual base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept = 0;
+  /// Undoes map; runs to its end and returns the first error. No access through the region is possible afterwards.
+  virtual base::Status unmap() noexcept = 0;
+  /// Unmaps if need be and gives the memory back; runs to its end and returns the first error.
+  virtual base::Status unpin() noexcept = 0;
+  /// true once the owner freed the memory and the backend noticed (never, for persistent backends).
+  [[nodiscard]] virtual bool is_invalidated() const noexcept { return false; }
+  /// In a forked child, single-threaded, inside the atfork handler: give up what was inherited (close file
+  /// descriptors) without touching the parent's state at the device. Async-signal-safe calls only. Afterwards only destruction follows.
+  virtual void abandon_after_fork() noexcept = 0;
+
+ protected:
+  std::uint64_t page_address_ = 0;
+  std::size_t page_bytes_ = 0;
+  std::string device_;
+};
+
+/// A usable way to device memory. Opening one creates no CUDA context and allocates nothing on a device.
+/// Thread safe. Outlives its pins.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  [[nodiscard]] virtual const Traits& traits() const noexcept = 0;
+  /// Refuses with EINVAL (not device memory, freed, past its allocation), EOPNOTSUPP (a kind of memory or device this
+  /// backend cannot serve), ENOMEM, EACCES (another process's), EMFILE, EIO (verification failed); the detail names why.
+  virtual base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept = 0;
+  /// As BackendPin::abandon_after_fork, for what the backend itself holds.
+  virtual void abandon_after_fork() noexcept = 0;
+};
+
+/// One line of backends.def.
+struct Registration {
+  const char* name;
+  const char* summary;
+  bool automatic;  ///< may be chosen when none is asked for
+  /// Opens the backend, or says by its error and detail why it cannot run here.
+  base::Result<std::unique_ptr<Backend>> (*open)(const base::Settings& settings) noexcept;
+};
+
+struct RegistrationList {
+  const Registration* first;
+  std::size_t count;
+  [[nodiscard]] const Registration* begin() const noexcept { return first; }
+  [[nodiscard]] const Registration* end() const noexcept { return first + count; }
+};
+
+/// All backends in probe order.
+[[nodiscard]] RegistrationList registrations() noexcept;
+
+}  // namespace gdrkit::backend

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "base/settings.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace gdrkit::base {
+namespace {
+
+std::string text(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+bool is_one(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && std::strcmp(value, "1") == 0;
+}
+
+}  // namespace
+
+Settings read_settings() {
+  Settings settings;
+  settings.backend = text("GDRKIT_BACKEND");
+  settings.copy_kernel = text("GDRKIT_COPY_KERNEL");
+  settings.allow_unreviewed_driver = is_one("GDRKIT_ALLOW_UNREVIEWED_DRIVER");
+  settings.allow_ipc_handle = is_one("GDRKIT_ALLOW_IPC_HANDLE");
+  settings.log_enabled = std::getenv("GDRCOPY_ENABLE_LOGGING") != nullptr;
+  if (const char* level = std::getenv("GDRCOPY_LOG_LEVEL")) settings.log_level = std::atoi(level);
+  settings.force_dmabuf = is_one("GDRCOPY_USE_DMABUF_MMAP");
+  return settings;
+}
+
+}  // namespace gdrkit::base

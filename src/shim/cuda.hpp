@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The seam for the CUDA driver API: the few calls made while pinning, replaceable by fakes and recorders.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace gdrkit::shim {
+
+/// One cuPointerGetAttributes call. Fields the driver does not know for this pointer stay 0.
+struct PointerAttributes {
+  std::uint64_t context = 0;
+  std::uint32_t memory_type = 0;  ///< CU_MEMORYTYPE_*: 0 unknown to CUDA, 1 host, 2 device, 3 array, 4 unified
+  std::uint32_t is_managed = 0;
+  std::int32_t device_ordinal = -1;
+  std::uint64_t range_start = 0;
+  std::uint64_t range_size = 0;
+  std::uint64_t mapping_base = 0;
+  std::uint64_t mapping_size = 0;
+  std::uint64_t buffer_id = 0;
+  std::uint64_t allowed_handle_types = 0;
+  std::uint32_t is_legacy_ipc_capable = 0;
+};
+
+/// One EXPORT_TO_DMABUF_FD ioctl seen while libcuda exported a range: the request word and the argument's bytes as
+/// they were after the call. The bytes are the driver's; decode them before believing them.
+struct ObservedIoctl {
+  unsigned long request = 0;
+  int result = 0;  ///< 0 or negative errno
+  std::vector<std::uint8_t> argument;
+};
+
+struct ObservedExport {
+  int dmabuf_fd = -1;  ///< owned by the caller
+  bool hook_installed = false;
+  std::vector<ObservedIoctl> ioctls;
+};
+
+using CudaUuid = std::array<std::uint8_t, 16>;
+using CudaIpcHandle = std::array<std::uint8_t, 64>;
+
+/// Every call returns the CUresult (0 success) and sets outputs only then, except where said. Nothing here may
+/// synchronise a device. Thread safe as the driver is. Handles of contexts, streams and allocations are opaque words.
+class Cuda {
+ public:
+  virtual ~Cuda() = default;
+
+  virtual int driver_get_version(int* version) noexcept = 0;
+  virtual int pointer_get_attributes(std::uint64_t address, PointerAttributes* attributes) noexcept = 0;
+  virtual int device_get_attribute(int ordinal, int attribute, int* value) noexcept = 0;
+  virtual int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept = 0;
+  virtual int device_get_uuid(int ordinal, CudaUuid* uuid) noexcept = 0;
+
+  virtual int ctx_get_current(std::uint64_t* context) noexcept = 0;
+  virtual int ctx_push_current(std::uint64_t context) noexcept = 0;
+  virtual int ctx_pop_current() noexcept = 0;
+  virtual int primary_ctx_is_active(int ordinal, int* active) noexcept = 0;
+  virtual int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept = 0;
+  virtual int primary_ctx_release(int ordinal) noexcept = 0;
+  /// cuThreadExchangeStreamCaptureMode: swaps *mode with the thread's.
+  virtual int exchange_stream_capture_mode(int* mode) noexcept = 0;
+
+  /// cuMemGetHandleForAddressRange(DMA_BUF_FD) while the ioctls it issues are observed. `observed` is filled with
+  /// what was seen even when the call fails; dmabuf_fd only on success.
+  virtual int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
+                            ObservedExport* observed) noexcept = 0;
+  virtual int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept = 0;
+  virtual int mem_release(std::uint64_t handle) noexcept = 0;
+  virtual int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept = 0;
+  virtual int ipc_get_mem_handle(std::uint64_t address, CudaIpcHandle* handle) noexcept = 0;
+
+  virtual int stream_create_non_blocking(std::uint64_t* stream) noexcept = 0;
+  virtual int stream_destroy(std::uint64_t stream) noexcept = 0;
+  virtual int stream_synchronize(std::uint64_t stream) noexcept = 0;
+  virtual int memcpy_dtoh_async(void* target, std::uint64_t source, std::size_t size, std::uint64_t stream) noexcept = 0;
+  virtual int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
+                                std::uint64_t stream) noexcept = 0;
+  virtual int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept = 0;
+  virtual int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept = 0;
+};
+
+/// Loads libcuda.so.1 (never initialises it, never creates a context) and resolves the calls above; an error names
+/// the library or the missing symbol. Lives for the whole process once loaded.
+[[nodiscard]] base::Result<Cuda*> real_cuda() noexcept;
+
+/// "CUDA_ERROR_INVALID_VALUE" and the like; a number's text for codes the table does not know.
+[[nodiscard]] const char* cuda_result_name(int result) noexcept;
+/// 801 NOT_SUPPORTED -> EOPNOTSUPP, 2 OUT_OF_MEMORY -> ENOMEM, 1 INVALID_VALUE -> EINVAL, 100/101 -> ENODEV,
+/// 3 NOT_INITIALIZED -> EINVAL, else EIO.
+[[nodiscard]] int cuda_result_errno(int result) noexcept;
+
+}  // namespace gdrkit::shim

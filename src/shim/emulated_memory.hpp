@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The emulated device's memory: ordinary shared memory that any library of this process can recognise by its address.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.hpp"
+
+namespace gdrkit::shim {
+
+/// What an emulated allocation pretends to be, so that refusals can be tried without a device.
+enum class EmulatedKind : std::uint8_t { device = 0, managed = 1, host = 2 };
+
+struct EmulatedAllocation {
+  std::uint64_t start = 0;      ///< the exact address emulated_allocate returned
+  std::size_t size_bytes = 0;   ///< the exact size asked for
+  std::uint64_t buffer_id = 0;  ///< never used twice in a process
+  EmulatedKind kind = EmulatedKind::device;
+};
+
+/// Allocates in its own 64 KiB-aligned pages between inaccessible guards. The state is in the address space itself (a
+/// named memory file), not in this library's variables: libgdrapi, libgdrkit and a test in one process see the same memory.
+[[nodiscard]] base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind) noexcept;
+/// EINVAL when `address` is not the start of a live emulated allocation.
+base::Status emulated_free(std::uint64_t address) noexcept;
+/// The live allocation that holds `address`, by reading /proc/self/maps; EINVAL if there is none.
+[[nodiscard]] base::Result<EmulatedAllocation> emulated_find(std::uint64_t address) noexcept;
+/// A second mapping of the pages at `page_address` (64 KiB aligned, inside one allocation's pages), not inherited by fork; the
+/// emulated counterpart of a BAR1 mapping: it outlives emulated_free. Undo with munmap.
+[[nodiscard]] base::Result<void*> emulated_map(std::uint64_t page_address, std::size_t size_bytes) noexcept;
+
+}  // namespace gdrkit::shim

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The seam for system calls: what backends ask of the operating system, replaceable by fakes, recorders and faults.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+
+namespace gdrkit::shim {
+
+/// Every call returns 0 or a value >= 0 on success and a negative errno on failure; errno itself is not part of the
+/// contract. Implementations are thread safe and never throw. The real one retries EINTR where that is safe
+/// (open, ioctl, mmap), never for close.
+class System {
+ public:
+  virtual ~System() = default;
+
+  virtual int open(const char* path, int flags) noexcept = 0;  ///< a file descriptor; O_CLOEXEC is always added
+  virtual int close(int fd) noexcept = 0;
+  /// `argument` is the buffer whose size the request word carries (_IOC_SIZE).
+  virtual int ioctl(int fd, unsigned long request, void* argument) noexcept = 0;
+  virtual int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+                   void** mapped) noexcept = 0;
+  virtual int munmap(void* address, std::size_t length) noexcept = 0;
+  virtual int madvise(void* address, std::size_t length, int advice) noexcept = 0;
+  /// Reads at most capacity-1 bytes of a small text file and ends them with NUL; the number of bytes read.
+  virtual ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept = 0;
+};
+
+/// The operating system itself; lives for the whole process.
+[[nodiscard]] System& real_system() noexcept;
+
+}  // namespace gdrkit::shim
