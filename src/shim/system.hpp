@@ -23,6 +23,8 @@ class System {
   virtual int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
                    void** mapped) noexcept = 0;
   virtual int munmap(void* address, std::size_t length) noexcept = 0;
+  /// access(2): 0 when this process may use the path so (R_OK | W_OK), else -ENOENT, -EACCES, ...
+  virtual int access(const char* path, int mode) noexcept = 0;
   virtual int madvise(void* address, std::size_t length, int advice) noexcept = 0;
   /// Reads at most capacity-1 bytes of a small text file and ends them with NUL; the number of bytes read.
   virtual ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept = 0;

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shim/cuda_library.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <string>
+
+namespace gdrkit::shim {
+namespace {
+
+std::atomic<void*> loaded{nullptr};
+
+}  // namespace
+
+base::Result<void*> cuda_library() noexcept {
+  if (void* handle = loaded.load(std::memory_order_acquire)) return handle;
+  // The versioned name first: run-time containers carry only that one.
+  void* handle = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr) {
+    const char* text = ::dlerror();
+    const std::string first = text != nullptr ? text : "unknown error";
+    handle = ::dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (handle == nullptr) {
+      return base::fail(ENOENT, "CUDA's driver library cannot be loaded (%s; libcuda.so neither)", first.c_str());
+    }
+  }
+  // A second thread may have loaded it too: both handles name one library, and none is ever closed.
+  loaded.store(handle, std::memory_order_release);
+  return handle;
+}
+
+base::Result<void*> cuda_symbol(const char* name) noexcept {
+  auto library = cuda_library();
+  if (!library) return library;
+  void* symbol = ::dlsym(*library, name);
+  if (symbol == nullptr) return base::fail(ENOSYS, "libcuda has no function %s: the driver is too old for this call", name);
+  return symbol;
+}
+
+}  // namespace gdrkit::shim

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shim/ioctl_hook.hpp"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+
+namespace gdrkit::shim {
+namespace {
+
+using IoctlFunction = int (*)(int, unsigned long, ...);
+
+/// What this thread is recording; `seen` is null on every other thread, so that their calls only pass through.
+struct Recording {
+  unsigned command_number = 0;
+  std::vector<ObservedIoctl>* seen = nullptr;
+};
+thread_local Recording recording;
+
+// Set once, by the first installation, and never again: were it set anew while another tool's entry chains to ours, the
+// two could come to call each other.
+std::atomic<IoctlFunction> passed_through{nullptr};
+std::mutex installing;
+
+void record(unsigned long request, int result, const void* argument) noexcept {
+  try {
+    ObservedIoctl seen;
+    seen.request = request;
+    seen.result = result;
+    const auto* bytes = static_cast<const std::uint8_t*>(argument);
+    seen.argument.assign(bytes, bytes + _IOC_SIZE(request));
+    recording.seen->push_back(std::move(seen));
+  } catch (...) {
+    // Out of memory: an export with a missing record is refused by its decoder, which is the right end.
+  }
+}
+
+int observed_ioctl(int fd, unsigned long request, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, request);
+  void* argument = va_arg(arguments, void*);
+  va_end(arguments);
+  const IoctlFunction next = passed_through.load(std::memory_order_acquire);
+  const int result = next(fd, request, argument);
+  if (recording.seen != nullptr && argument != nullptr && _IOC_TYPE(request) == 'F' &&
+      _IOC_NR(request) == recording.command_number) {
+    const int saved = errno;
+    record(request, result < 0 ? -saved : 0, argument);
+    errno = saved;
+  }
+  return result;
+}
+
+/// Pointers of the dynamic section are relocated on glibc, plain offsets on some others.
+template <class T>
+const T* at(const link_map* map, ElfW(Addr) value) noexcept {
+  return reinterpret_cast<const T*>(value < map->l_addr ? value + map->l_addr : value);
+}
+
+struct Tables {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* strings = nullptr;
+  const ElfW(Rela) * rela[2] = {nullptr, nullptr};
+  std::size_t rela_bytes[2] = {0, 0};
+};
+
+Tables read_dynamic(const link_map* map) noexcept {
+  Tables tables;
+  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    switch (entry->d_tag) {
+      case DT_SYMTAB: tables.symbols = at<ElfW(Sym)>(map, entry->d_un.d_ptr); break;
+      case DT_STRTAB: tables.strings = at<char>(map, entry->d_un.d_ptr); break;
+      case DT_RELA: tables.rela[0] = at<ElfW(Rela)>(map, entry->d_un.d_ptr); break;
+      case DT_RELASZ: tables.rela_bytes[0] = entry->d_un.d_val; break;
+      case DT_JMPREL: tables.rela[1] = at<ElfW(Rela)>(map, entry->d_un.d_ptr); break;
+      case DT_PLTRELSZ: tables.rela_bytes[1] = entry->d_un.d_val; break;
+      default: break;
+    }
+  }
+  return tables;
+}
+
+bool is_import(const ElfW(Rela) & relocation) noexcept {
+#if defined(__x86_64__)
+  const auto type = ELF64_R_TYPE(relocation.r_info);
+  return type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || type == R_X86_64_64;
+#elif defined(__aarch64__)
+  const auto type = ELF64_R_TYPE(relocation.r_info);
+  return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT || type == R_AARCH64_ABS64;
+#else
+  return false;
+#endif
+}
+
+/// The RELRO range of the library whose load address is `base`, found in the program headers.
+struct Relro {
+  ElfW(Addr) base;
+  std::uintptr_t first = 0;
+  std::uintptr_t end = 0;
+};
+
+int find_relro(dl_phdr_info* info, std::size_t, void* data) noexcept {
+  auto* relro = static_cast<Relro*>(data);
+  if (info->dlpi_addr != relro->base) return 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_GNU_RELRO) continue;
+    relro->first = info->dlpi_addr + header.p_vaddr;
+    relro->end = relro->first + header.p_memsz;
+  }
+  return 1;
+}
+
+struct Exchange {
+  const ImportSlot& target;
+  void* expected;
+  void* wanted;
+  bool done = false;
+};
+
+int exchange_under_loader_lock(dl_phdr_info*, std::size_t, void* data) noexcept {
+  auto& exchange = *static_cast<Exchange*>(data);
+  const auto page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  void* page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(exchange.target.slot) & ~(page_size - 1));
+  if (exchange.target.is_read_only && ::mprotect(page, page_size, PROT_READ | PROT_WRITE) != 0) return 1;
+  exchange.done = std::atomic_ref<void*>(*exchange.target.slot).compare_exchange_strong(exchange.expected, exchange.wanted);
+  if (exchange.target.is_read_only) ::mprotect(page, page_size, PROT_READ);
+  return 1;
+}
+
+/// Exchanges the slot's content if it still is `expected`; false if it is not, or the page cannot be made writable. Runs
+/// inside dl_iterate_phdr for its lock: a process may hold two copies of this code (libgdrapi and libgdrkit), and one
+/// must not take the page's write permission away between the other's mprotect and store.
+bool exchange(const ImportSlot& target, void* expected, void* wanted) noexcept {
+  Exchange request{target, expected, wanted};
+  ::dl_iterate_phdr(&exchange_under_loader_lock, &request);
+  return request.done;
+}
+
+void* our_entry() noexcept { return reinterpret_cast<void*>(&observed_ioctl); }
+
+struct Installed {
+  std::vector<ImportSlot> slots;
+  void* library = nullptr;
+};
+Installed installed;  // guarded by `installing`
+
+bool install(const ImportSlot& target) noexcept {
+  void* held = std::atomic_ref<void*>(*target.slot).load();
+  if (held == our_entry()) return true;
+  IoctlFunction none = nullptr;
+  passed_through.compare_exchange_strong(none, reinterpret_cast<IoctlFunction>(held));
+  void* original = reinterpret_cast<void*>(passed_through.load());
+  // A slot that holds a stranger's entry although ours was there before may chain to ours: installing again could
+  // close a loop. The stranger stays; whether our entry is reached shows in what is recorded.
+  if (held != original) return true;
+  return exchange(target, held, our_entry());
+}
+
+}  // namespace
+
+base::Result<std::vector<ImportSlot>> find_import_slots(void* handle, const char* symbol) noexcept {
+  link_map* map = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_ld == nullptr) {
+    return base::fail(EOPNOTSUPP, "the loader does not tell where the library is (dlinfo)");
+  }
+  const Tables tables = read_dynamic(map);
+  if (tables.symbols == nullptr || tables.strings == nullptr) {
+    return base::fail(EOPNOTSUPP, "%s has no dynamic symbol table", map->l_name);
+  }
+  Relro relro{map->l_addr};
+  ::dl_iterate_phdr(&find_relro, &relro);
+  std::vector<ImportSlot> slots;
+  try {
+    for (int table = 0; table < 2; ++table) {
+      const std::size_t count = tables.rela[table] == nullptr ? 0 : tables.rela_bytes[table] / sizeof(ElfW(Rela));
+      for (std::size_t i = 0; i < count; ++i) {
+        const ElfW(Rela)& relocation = tables.rela[table][i];
+        if (!is_import(relocation)) continue;
+        const ElfW(Sym)& entry = tables.symbols[ELF64_R_SYM(relocation.r_info)];
+        if (std::strcmp(tables.strings + entry.st_name, symbol) != 0) continue;
+        const std::uintptr_t address = map->l_addr + relocation.r_offset;
+        slots.push_back({reinterpret_cast<void**>(address), address >= relro.first && address < relro.end});
+      }
+    }
+  } catch (...) {
+    return base::fail(ENOMEM, "out of memory while looking for %s in %s", symbol, map->l_name);
+  }
+  if (slots.empty()) return base::fail(EOPNOTSUPP, "%s imports no function %s", map->l_name, symbol);
+  return slots;
+}
+
+IoctlObserver::IoctlObserver(void* library, unsigned command_number, std::vector<ObservedIoctl>* seen) noexcept {
+  installing.lock();
+  if (installed.library != library) {
+    auto slots = find_import_slots(library, "ioctl");
+    if (!slots) return;
+    installed.slots = std::move(*slots);
+    installed.library = library;
+  }
+  for (const ImportSlot& slot : installed.slots) is_installed_ = install(slot) || is_installed_;
+  if (!is_installed_) {
+    base::set_detail("libcuda's import slot for ioctl cannot be written (errno %d)", errno);
+    return;
+  }
+  recording = {command_number, seen};
+}
+
+IoctlObserver::~IoctlObserver() {
+  recording = {};
+  for (const ImportSlot& slot : installed.slots) {
+    exchange(slot, our_entry(), reinterpret_cast<void*>(passed_through.load()));
+  }
+  installing.unlock();
+}
+
+}  // namespace gdrkit::shim

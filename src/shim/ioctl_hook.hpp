@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Observes the ioctls that libcuda issues on the calling thread, by way of libcuda's own import slots for `ioctl`.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "base/result.hpp"
+#include "shim/cuda.hpp"
+
+namespace gdrkit::shim {
+
+/// The slots (PLT and GOT) through which the loaded library `handle` calls the imported function `symbol`.
+struct ImportSlot {
+  void** slot;
+  bool is_read_only;  ///< inside the library's RELRO segment: writable only after mprotect
+};
+[[nodiscard]] base::Result<std::vector<ImportSlot>> find_import_slots(void* handle, const char* symbol) noexcept;
+
+/// While alive, records every ioctl with the given command number (`_IOC_TYPE` 'F') that this thread makes through the
+/// library's slots; other threads' and other ioctls pass through untouched. One at a time in the process (a lock
+/// is held for its life). On destruction each slot gets back what it held, unless somebody else has replaced our entry
+/// since: then theirs stays, and ours goes on passing calls through, for which reason this code must never be unloaded.
+class IoctlObserver {
+ public:
+  IoctlObserver(void* library, unsigned command_number, std::vector<ObservedIoctl>* seen) noexcept;
+  ~IoctlObserver();
+  IoctlObserver(const IoctlObserver&) = delete;
+  IoctlObserver& operator=(const IoctlObserver&) = delete;
+
+  /// false: no slot was found or none could be written; the detail says why.
+  [[nodiscard]] bool is_installed() const noexcept { return is_installed_; }
+
+ private:
+  bool is_installed_ = false;
+};
+
+}  // namespace gdrkit::shim

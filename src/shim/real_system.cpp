@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// System on the operating system itself.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "shim/system.hpp"
+
+namespace gdrkit::shim {
+namespace {
+
+class RealSystem final : public System {
+ public:
+  int open(const char* path, int flags) noexcept override {
+    for (;;) {
+      const int fd = ::open(path, flags | O_CLOEXEC);
+      if (fd >= 0) return fd;
+      if (errno != EINTR) return -errno;
+    }
+  }
+
+  // Linux has closed the descriptor even when close answers EINTR: a second try could close somebody else's.
+  int close(int fd) noexcept override { return ::close(fd) == 0 || errno == EINTR ? 0 : -errno; }
+
+  int ioctl(int fd, unsigned long request, void* argument) noexcept override {
+    for (;;) {
+      const int result = ::ioctl(fd, request, argument);
+      if (result >= 0) return result;
+      if (errno != EINTR) return -errno;
+    }
+  }
+
+  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+           void** mapped) noexcept override {
+    for (;;) {
+      void* address = ::mmap(wanted, length, protection, flags, fd, offset);
+      if (address != MAP_FAILED) {
+        *mapped = address;
+        return 0;
+      }
+      if (errno != EINTR) return -errno;
+    }
+  }
+
+  int munmap(void* address, std::size_t length) noexcept override { return ::munmap(address, length) == 0 ? 0 : -errno; }
+
+  int access(const char* path, int mode) noexcept override { return ::access(path, mode) == 0 ? 0 : -errno; }
+
+  int madvise(void* address, std::size_t length, int advice) noexcept override {
+    return ::madvise(address, length, advice) == 0 ? 0 : -errno;
+  }
+
+  ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept override {
+    if (capacity == 0) return -EINVAL;
+    const int fd = open(path, O_RDONLY);
+    if (fd < 0) return fd;
+    std::size_t used = 0;
+    ssize_t result = 0;
+    while (used < capacity - 1) {
+      const ssize_t got = ::read(fd, buffer + used, capacity - 1 - used);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) result = -errno;
+      if (got <= 0) break;
+      used += static_cast<std::size_t>(got);
+    }
+    close(fd);
+    if (result < 0) return result;
+    buffer[used] = '\0';
+    return static_cast<ssize_t>(used);
+  }
+};
+
+}  // namespace
+
+System& real_system() noexcept {
+  static RealSystem system;
+  return system;
+}
+
+}  // namespace gdrkit::shim
