@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# The commands build, test and bench.
+
+configure() { # preset [cmake options...]
+  local preset=$1 folder
+  shift
+  folder=$(folder_of "$preset")
+  # A tree that was moved after a build: CMake refuses a cache made for another path.
+  if [ -e "$folder/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
+    rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"
+  fi
+  mkdir -p "$folder"
+  cmake --preset "$preset" "$@" >"$folder/configure.log" 2>&1 || {
+    cat "$folder/configure.log"
+    die "configuring preset '$preset' failed"
+  }
+}
+
+folder_of() { if [ "$1" = release ]; then echo build; else echo "build-$1"; fi; }
+
+compile() { # preset [targets...]
+  local preset=$1 folder
+  shift
+  folder=$(folder_of "$preset")
+  cmake --build "$folder" --parallel "$(jobs_here)" ${1:+--target "$@"} || die "building preset '$preset' failed"
+}
+
+on_or_off() { if lacks_any_of "$@"; then echo OFF; else echo ON; fi; }
+
+# The words differ in what is built, not in how: one configuration of build/ serves build, bench and test.
+configure_release() {
+  local options=()
+  lacks_any_of "${needs_of_library[@]}" && die "the build cannot start here without what is named above"
+  options+=("-DGDRKIT_BUILD_TOOLS=$(on_or_off "${needs_of_programs[@]}")")
+  options+=("-DGDRKIT_BUILD_BENCH=$(on_or_off "${needs_of_programs[@]}")")
+  options+=("-DGDRKIT_BUILD_TESTS=$(on_or_off googletest)")
+  # Warnings stop the build where the compiler is known, not on every compiler that a user may bring.
+  [ "${CI:-}" = true ] && options+=("-DGDRKIT_WARNINGS_AS_ERRORS=ON")
+  configure release "${options[@]}"
+}
+
+build_programs() {
+  configure_release
+  compile release src/all tools/all bench/all examples/all
+}
+
+build_release() {
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}"
+  say "building the release"
+  build_programs
+  say "programs in build/bin, libraries in build/lib"
+}
+
+run_ctest() { # preset results-file
+  rm -f "$2"
+  ctest --preset "$1" --parallel "$(jobs_here)" --output-junit "$2"
+}
+
+run_tests() {
+  local results=$root/build/test-results failed=0
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}"
+  is_missing googletest && die "the tests cannot be built here without what is named above"
+  mkdir -p "$results"
+  rm -f "$results"/*.xml
+  say "building the release and its tests"
+  configure_release
+  compile release
+  say "testing the release"
+  run_ctest release "$results/release.xml" || failed=1
+  if [ "$sanitizers" = 1 ]; then
+    say "building with the address and undefined-behaviour sanitizers"
+    configure asan "-DGDRKIT_BUILD_TOOLS=OFF" "-DGDRKIT_BUILD_BENCH=OFF" "-DGDRKIT_BUILD_EXAMPLES=OFF"
+    compile asan
+    say "testing with the sanitizers: unit, conformance, fuzz"
+    run_ctest asan "$results/asan.xml" || failed=1
+  fi
+  say "all tests"
+  if has_tool python3; then
+    python3 scripts/summarise_tests.py "$results"/*.xml || failed=1
+  fi
+  return "$failed"
+}
+
+run_benchmarks() {
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}"
+  if ! lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}"; then
+    say "building the release"
+    build_programs
+  elif [ -x build/bin/gdrkit ]; then
+    note "nothing can be built here; using the programs that are in build/bin"
+  else
+    die "no programs in build/bin, and they cannot be built here without what is named above"
+  fi
+  say "copies to and from device memory: latency for each size"
+  build/bin/gdrkit copylat --size 65536
+  say "copies to and from device memory: bandwidth"
+  build/bin/gdrkit copybw --size 1048576
+}

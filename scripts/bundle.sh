@@ -1,0 +1,86 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# The command bundle: one archive with programs, libraries, sources and the third-party parts a build needs, for a
+# machine without network and of another distribution.
+
+bundle_limit_bytes=$((60 * 1024 * 1024))
+
+list_sources() { # NUL-separated paths of the tree's own files
+  if [ -e .git ] && has_tool git; then
+    git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+      [ ! -f "$file" ] || printf '%s\0' "$file"
+    done
+  else
+    find . \( -path './build*' -o -path ./dist -o -path ./third_party -o -name __pycache__ \) -prune -o \
+      -type f -printf '%P\0'
+  fi
+}
+
+copy_third_party() { # target folder
+  local name header found
+  mkdir -p "$1/include" "$1/licenses"
+  for name in CLI/CLI.hpp fmt/format.h nlohmann/json.hpp tl/expected.hpp; do
+    found=""
+    for header in third_party/include /usr/local/include /usr/include; do
+      [ -n "$found" ] || { [ -e "$header/$name" ] && found=$header/${name%%/*}; }
+    done
+    [ -n "$found" ] || die "cannot find $name to pack"
+    cp -rL "$found" "$1/include/"
+  done
+  found=third_party/googletest
+  [ -e "$found" ] || found=/usr/src/googletest
+  [ -e "$found/CMakeLists.txt" ] || die "cannot find GoogleTest's sources to pack (Debian: googletest)"
+  mkdir -p "$1/googletest"
+  (cd "$found" && tar -cf - --exclude='*/test' --exclude='*/samples' --exclude='*/docs' .) | tar -xf - -C "$1/googletest"
+  if [ -d third_party/licenses ]; then
+    cp -r third_party/licenses/. "$1/licenses/"
+  else
+    for name in libcli11-dev libfmt-dev nlohmann-json3-dev libexpected-dev googletest; do
+      cp -L "/usr/share/doc/$name/copyright" "$1/licenses/$name"
+    done
+  fi
+}
+
+# A program that needs more than the C library would not start on another distribution.
+check_self_contained() { # files...
+  local file needed
+  for file in "$@"; do
+    while read -r needed; do
+      case "$needed" in
+        libc.so.6 | libm.so.6 | libdl.so.2 | libpthread.so.0 | librt.so.1 | ld-linux-*.so.* | libgdrkit.so* | libgdrapi.so*) ;;
+        *) die "$file needs $needed, which another machine may not have" ;;
+      esac
+    done < <(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+  done
+}
+
+make_bundle() {
+  local name folder archive file size
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}"
+  lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}" googletest && die "the bundle cannot be made without what is named above"
+  say "building the release"
+  build_programs
+
+  name=gdrkit-bundle-$(project_version)-$(uname -m)
+  folder=dist/$name
+  archive=dist/$name.tar.gz
+  say "packing $archive"
+  rm -rf "$folder" "$archive"
+  mkdir -p "$folder/build"
+  list_sources | tar -cf - --null --no-recursion -T - | tar -xf - -C "$folder"
+  cp -a build/bin build/lib "$folder/build/"
+  copy_third_party "$folder/third_party"
+  while IFS= read -r -d '' file; do
+    if readelf -h "$file" >/dev/null 2>&1; then
+      strip --strip-unneeded "$file"
+      check_self_contained "$file"
+    fi
+  done < <(find "$folder/build" -type f -print0)
+  tar -C dist --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-0}" \
+    -cf - "$name" | gzip -9n >"$archive"
+  rm -rf "$folder"
+  size=$(stat -c %s "$archive")
+  [ "$size" -le "$bundle_limit_bytes" ] || die "$archive has $size bytes, more than $bundle_limit_bytes"
+  say "$archive: $((size / 1024)) KiB"
+}

@@ -1,0 +1,113 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Finds what a build needs by looking for the thing itself (a tool that runs, a header that compiles), never by asking
+# for a package, and installs on Debian and Ubuntu only what was not found.
+
+CXX=${CXX:-c++}
+
+has_tool() { command -v "$1" >/dev/null 2>&1; }
+
+has_header() { # a header the C++ compiler finds, or one that came with a bundle
+  [ -e "third_party/include/$1" ] && return 0
+  has_tool "$CXX" && printf '#include <%s>\n' "$1" | "$CXX" -std=c++20 -x c++ -fsyntax-only - >/dev/null 2>&1
+}
+
+has_compiler() {
+  has_tool "$CXX" && printf '#include <vector>\n' | "$CXX" -std=c++20 -x c++ -fsyntax-only - >/dev/null 2>&1
+}
+
+has_cmake() {
+  has_tool cmake && has_tool ctest || return 1
+  local major minor
+  IFS=. read -r major minor _ < <(cmake --version | sed -n 's/^cmake version //p')
+  [ "$major" -gt 3 ] || { [ "$major" -eq 3 ] && [ "$minor" -ge 22 ]; }
+}
+
+has_googletest() {
+  [ -e third_party/googletest/CMakeLists.txt ] || { has_header gtest/gtest.h && has_header gmock/gmock.h; }
+}
+
+# One line a thing: name | probe | Debian packages | what is lost without it
+dependency_table() {
+  cat <<'TXT'
+compiler|has_compiler|g++|everything: a C++20 compiler builds it (GCC 12 or newer)
+cmake|has_cmake|cmake|everything: CMake 3.22 or newer drives the build
+ninja|has_tool ninja|ninja-build|everything: the presets build with ninja
+binutils|has_tool strip|binutils|everything: the linker's tools
+expected|has_header tl/expected.hpp|libexpected-dev|everything: errors inside the library travel in tl::expected
+cli11|has_header CLI/CLI.hpp|libcli11-dev|the programs
+fmt|has_header fmt/format.h|libfmt-dev|the programs
+json|has_header nlohmann/json.hpp|nlohmann-json3-dev|the programs
+googletest|has_googletest|libgtest-dev libgmock-dev googletest|the tests
+python|has_tool python3|python3|the checks of tests/tidy and the list of skipped tests
+TXT
+}
+
+needs_of_library=(compiler cmake ninja binutils expected)
+needs_of_programs=(cli11 fmt json)
+needs_of_tests=(googletest python)
+
+missing="" # names of what is not there, after look_for
+
+look_for() { # names...: sets `missing`
+  local name probe rest
+  missing=""
+  while IFS='|' read -r name probe rest; do
+    case " $* " in *" $name "*) $probe </dev/null || missing="$missing $name" ;; esac
+  done < <(dependency_table)
+}
+
+is_missing() { case " $missing " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
+
+field_of_missing() { # number of a column of the table
+  local name probe packages loss
+  while IFS='|' read -r name probe packages loss; do
+    is_missing "$name" || continue
+    if [ "$1" = packages ]; then printf '%s ' "$packages"; else printf '  %s (%s): without it no %s\n' "$name" "$packages" "$loss"; fi
+  done < <(dependency_table)
+}
+
+is_debian_like() {
+  has_tool apt-get && [ -r /etc/os-release ] && grep -qE '^ID(_LIKE)?=.*(debian|ubuntu)' /etc/os-release
+}
+
+install_missing() {
+  local packages as_root=()
+  read -ra packages <<<"$(field_of_missing packages)"
+  if [ "$(id -u)" -ne 0 ]; then
+    if has_tool sudo && sudo -n true 2>/dev/null; then
+      as_root=(sudo -n)
+    else
+      note "not root and no sudo without a password: cannot install ${packages[*]}"
+      return 0
+    fi
+  fi
+  say "installing ${packages[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  "${as_root[@]}" apt-get update -qq || note "apt-get update failed; trying with the lists at hand"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null || note "apt-get install failed"
+}
+
+# Makes what the named needs want available as far as it may; `missing` holds what is still not there.
+provide() {
+  look_for "$@"
+  [ -n "$missing" ] || return 0
+  if [ "${offline:-0}" = 1 ]; then
+    :
+  elif is_debian_like; then
+    install_missing
+    hash -r
+    look_for "$@"
+  fi
+  [ -n "$missing" ] || return 0
+  note "missing here (names of Debian packages in brackets; other systems have them under similar names):"
+  field_of_missing report
+}
+
+lacks_any_of() {
+  local name
+  for name in "$@"; do is_missing "$name" && return 0; done
+  return 1
+}
