@@ -4,13 +4,34 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cerrno>
+#include <filesystem>
+#include <string>
 
 namespace gdrkit::topology {
 namespace {
 
+/// A copy of the tree in which the first GPU has a driver: its link would not survive every way of packing the sources.
+class TreeWithDriver {
+ public:
+  TreeWithDriver() : root_(testing::TempDir() + "gdrkit-tree-" + std::to_string(::getpid())) {
+    std::filesystem::copy(GDRKIT_TREE "/sys", root_, std::filesystem::copy_options::recursive);
+    std::filesystem::create_symlink("../../drivers/nvidia", root_ + "/bus/pci/devices/0000:3b:00.0/driver");
+  }
+  ~TreeWithDriver() { std::filesystem::remove_all(root_); }
+  TreeWithDriver(const TreeWithDriver&) = delete;
+  TreeWithDriver& operator=(const TreeWithDriver&) = delete;
+  [[nodiscard]] const std::string& root() const { return root_; }
+
+ private:
+  std::string root_;
+};
+
 TEST(NvidiaGpus, AreTheDisplayAnd3dControllersOfTheVendorInAddressOrder) {
-  const auto gpus = list_nvidia_gpus(GDRKIT_TREE "/sys");
+  const TreeWithDriver tree;
+  const auto gpus = list_nvidia_gpus(tree.root());
   ASSERT_TRUE(gpus.has_value()) << base::detail();
   ASSERT_EQ(gpus->size(), 2u) << "an audio function, a bridge or a network card was taken for a GPU";
   EXPECT_EQ((*gpus)[0].address, (PciAddress{0, 0x3b, 0, 0}));
