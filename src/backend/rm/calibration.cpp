@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/rm/calibration.hpp"
+
+#include <cstring>
+
+#include "backend/rm/memory_locator.hpp"
+#include "backend/rm/pointer_check.hpp"
+#include "backend/rm/rm_mapping.hpp"
+#include "backend/rm/verifier.hpp"
+#include "cpu/ordering.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+constexpr std::uint32_t page_size = 65536;
+constexpr std::size_t pattern_words = 512;
+
+/// Distinct words (an odd multiplier permutes the integers). The same every time: the second pattern travels through the mapping under
+/// test, so memory left over from an earlier calibration cannot pass for this one.
+void fill(std::uint64_t (&pattern)[pattern_words], std::uint64_t seed) noexcept {
+  for (std::size_t i = 0; i < pattern_words; ++i) pattern[i] = (seed + i) * 0x9e3779b97f4a7c15u;
+}
+
+tl::unexpected<base::Error> cuda_failed(const char* call, int result) noexcept {
+  return base::fail_vendor(shim::cuda_result_errno(result), result, "%s on scratch memory: %s", call,
+                           shim::cuda_result_name(result));
+}
+
+class Scratch {
+ public:
+  Scratch(shim::Cuda& cuda, std::uint64_t stream) noexcept : cuda_(cuda), stream_(stream) {}
+  ~Scratch() {
+    if (address_ == 0) return;
+    (void)cuda_.mem_free_async(address_, stream_);
+    (void)cuda_.stream_synchronize(stream_);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  base::Status allocate() noexcept {
+    const int result = cuda_.mem_alloc_async(&address_, page_size, stream_);
+    if (result != 0) return cuda_failed("cuMemAllocAsync", result);
+    return {};
+  }
+  base::Status write(const std::uint64_t (&pattern)[pattern_words]) noexcept {
+    int result = cuda_.memcpy_htod_async(address_, pattern, sizeof pattern, stream_);
+    if (result == 0) result = cuda_.stream_synchronize(stream_);
+    if (result != 0) return cuda_failed("cuMemcpyHtoDAsync", result);
+    return {};
+  }
+  base::Status read(std::uint64_t (&pattern)[pattern_words]) noexcept {
+    int result = cuda_.gather_dtoh_async(pattern, address_, sizeof pattern, sizeof pattern, 1, stream_);
+    if (result == 0) result = cuda_.stream_synchronize(stream_);
+    if (result != 0) return cuda_failed("cuMemcpy2DAsync", result);
+    return {};
+  }
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+
+ private:
+  shim::Cuda& cuda_;
+  std::uint64_t stream_;
+  std::uint64_t address_ = 0;
+};
+
+base::Status both_ways(Scratch& scratch, Verifier& verifier, std::uint8_t* mapped) noexcept {
+  std::uint64_t pattern[pattern_words];
+  fill(pattern, 1);
+  if (auto written = scratch.write(pattern); !written) return written;
+  if (auto compared = verifier.compare(scratch.address(), scratch.address() + sizeof pattern, mapped); !compared) {
+    return compared;
+  }
+  if (!verifier.has_proof()) return base::fail(EIO, "scratch memory does not show the pattern that CUDA wrote");
+  fill(pattern, 1 + pattern_words);
+  auto* words = reinterpret_cast<volatile std::uint64_t*>(mapped);
+  for (std::size_t i = 0; i < pattern_words; ++i) words[i] = pattern[i];
+  cpu::flush_write_combining();
+  std::uint64_t seen[pattern_words];
+  if (auto read = scratch.read(seen); !read) return read;
+  if (std::memcmp(seen, pattern, sizeof seen) != 0) {
+    return base::fail(EIO, "CUDA does not see on scratch memory what was written through the mapping");
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Status calibrate(shim::Cuda& cuda, shim::System& system, RmDevice& device, const base::Settings& settings,
+                       bool reports_caching_type, std::uint32_t fb_info_bytes) noexcept {
+  Verifier verifier(cuda);
+  auto stream = verifier.stream();
+  if (!stream) return base::pass(stream);
+  Scratch scratch(cuda, *stream);
+  if (auto allocated = scratch.allocate(); !allocated) return allocated;
+  auto range = check_pointer(cuda, {scratch.address(), page_size, false, true}, page_size);
+  if (!range) return base::pass(range);
+  auto memory = locate(cuda, system, device, *range, settings);
+  if (!memory) return base::pass(memory);
+  RmMapping mapping(system, device);
+  const auto mapped = mapping.map(memory->pieces, static_cast<std::size_t>(range->page_bytes), reports_caching_type, fb_info_bytes);
+  if (!mapped) return mapped;
+  return both_ways(scratch, verifier, mapping.address() + (scratch.address() - range->page_address));
+}
+
+}  // namespace gdrkit::backend::rm

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Proves the way to device memory on scratch memory, for ranges whose own content is too plain to prove anything.
+#pragma once
+
+#include "backend/rm/rm_device.hpp"
+#include "base/result.hpp"
+#include "base/settings.hpp"
+#include "shim/cuda.hpp"
+
+namespace gdrkit::backend::rm {
+
+/// Allocates a scratch block of stream-ordered memory in the current context, maps it as user memory would be, and sends a
+/// pattern each way: written by CUDA and read through the mapping, then written through the mapping and read by CUDA. Nothing waits
+/// for the device's other work. The caller holds a CudaScope on `device`.
+base::Status calibrate(shim::Cuda& cuda, shim::System& system, RmDevice& device, const base::Settings& settings,
+                       bool reports_caching_type, std::uint32_t fb_info_bytes) noexcept;
+
+}  // namespace gdrkit::backend::rm

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/rm/cuda_scope.hpp"
+
+#include <utility>
+
+namespace gdrkit::backend::rm {
+namespace {
+
+constexpr int capture_mode_relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+
+}  // namespace
+
+CudaScope::CudaScope(CudaScope&& other) noexcept
+    : cuda_(std::exchange(other.cuda_, nullptr)),
+      capture_mode_(other.capture_mode_),
+      retained_ordinal_(other.retained_ordinal_),
+      is_pushed_(other.is_pushed_) {}
+
+CudaScope::~CudaScope() {
+  if (cuda_ == nullptr) return;
+  if (is_pushed_) (void)cuda_->ctx_pop_current();
+  if (retained_ordinal_ >= 0) (void)cuda_->primary_ctx_release(retained_ordinal_);
+  if (capture_mode_ >= 0) (void)cuda_->exchange_stream_capture_mode(&capture_mode_);
+}
+
+base::Result<CudaScope> CudaScope::enter(shim::Cuda& cuda, std::uint64_t memory_context, int device_ordinal) noexcept {
+  CudaScope scope(cuda);
+  int mode = capture_mode_relaxed;
+  if (const int result = cuda.exchange_stream_capture_mode(&mode); result != 0) {
+    return base::fail_vendor(shim::cuda_result_errno(result), result, "cuThreadExchangeStreamCaptureMode: %s",
+                             shim::cuda_result_name(result));
+  }
+  scope.capture_mode_ = mode;
+  if (auto chosen = scope.choose_context(memory_context, device_ordinal); !chosen) return base::pass(chosen);
+  return scope;
+}
+
+base::Status CudaScope::choose_context(std::uint64_t memory_context, int device_ordinal) noexcept {
+  std::uint64_t current = 0;
+  (void)cuda_->ctx_get_current(&current);
+  if (memory_context != 0) return memory_context == current ? base::Status() : push(memory_context);
+  int is_active = 0;
+  (void)cuda_->primary_ctx_is_active(device_ordinal, &is_active);
+  if (is_active == 0 && current != 0) return {};
+  std::uint64_t primary = 0;
+  if (const int result = cuda_->primary_ctx_retain(device_ordinal, &primary); result != 0) {
+    return base::fail_vendor(shim::cuda_result_errno(result), result, "cuDevicePrimaryCtxRetain of device %d: %s",
+                             device_ordinal, shim::cuda_result_name(result));
+  }
+  retained_ordinal_ = device_ordinal;
+  return primary == current ? base::Status() : push(primary);
+}
+
+base::Status CudaScope::push(std::uint64_t context) noexcept {
+  if (const int result = cuda_->ctx_push_current(context); result != 0) {
+    return base::fail_vendor(shim::cuda_result_errno(result), result, "the memory's CUDA context cannot be used: %s",
+                             shim::cuda_result_name(result));
+  }
+  is_pushed_ = true;
+  return {};
+}
+
+}  // namespace gdrkit::backend::rm

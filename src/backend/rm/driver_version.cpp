@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/rm/driver_version.hpp"
+
+#include <algorithm>
+
+namespace gdrkit::backend::rm {
+namespace {
+
+constexpr std::size_t max_digits = 5;
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+/// Takes one decimal number off the front; false if there is none or it is too long.
+bool take_number(std::string_view& text, unsigned& value) noexcept {
+  std::size_t digits = 0;
+  value = 0;
+  while (digits < text.size() && is_digit(text[digits])) {
+    if (++digits > max_digits) return false;
+    value = value * 10 + static_cast<unsigned>(text[digits - 1] - '0');
+  }
+  text.remove_prefix(digits);
+  return digits > 0;
+}
+
+bool take_dot(std::string_view& text) noexcept {
+  if (text.empty() || text.front() != '.') return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+bool parse(std::string_view text, DriverVersion& version) noexcept {
+  if (!take_number(text, version.major) || !take_dot(text) || !take_number(text, version.minor)) return false;
+  if (text.empty()) return true;
+  return take_dot(text) && take_number(text, version.patch) && text.empty();
+}
+
+}  // namespace
+
+base::Result<DriverVersion> parse_driver_version(std::string_view text) noexcept {
+  DriverVersion version;
+  if (!parse(text, version)) {
+    return base::fail(EINVAL, "\"%.*s\" is no NVIDIA driver version", static_cast<int>(text.size() > 64 ? 64 : text.size()),
+                      text.data());
+  }
+  return version;
+}
+
+base::Result<std::string_view> find_version_text(std::string_view proc_text) noexcept {
+  const std::string_view line = proc_text.substr(0, proc_text.find('\n'));
+  std::size_t at = 0;
+  while (at < line.size()) {
+    const std::size_t first = line.find_first_not_of(" \t", at);
+    if (first == std::string_view::npos) break;
+    const std::size_t end = std::min(line.find_first_of(" \t", first), line.size());
+    const std::string_view word = line.substr(first, end - first);
+    DriverVersion version;
+    // "x86_64" and dates hold no dot between numbers; the first word that parses is the version.
+    if (parse(word, version) && version.major >= 100) return word;
+    at = end;
+  }
+  return base::fail(EINVAL, "/proc/driver/nvidia/version names no driver version");
+}
+
+}  // namespace gdrkit::backend::rm

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// DriverVersion: the version of the loaded NVIDIA kernel driver, as numbers.
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace gdrkit::backend::rm {
+
+struct DriverVersion {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned patch = 0;
+
+  auto operator<=>(const DriverVersion&) const = default;
+};
+
+/// "580.159.04" or "515.43": two or three decimal numbers of at most five digits. EINVAL for anything else.
+[[nodiscard]] base::Result<DriverVersion> parse_driver_version(std::string_view text) noexcept;
+
+/// The version's text inside /proc/driver/nvidia/version, whose first line names the module flavour and then the
+/// version. EINVAL when there is none.
+[[nodiscard]] base::Result<std::string_view> find_version_text(std::string_view proc_text) noexcept;
+
+}  // namespace gdrkit::backend::rm

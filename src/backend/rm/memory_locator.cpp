@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/rm/memory_locator.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+
+#include "backend/rm/export_decoder.hpp"
+#include "backend/rm/ipc_decoder.hpp"
+#include "backend/rm/rm_status.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+constexpr int handle_type_posix_fd = 1;  // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+
+/// Refuses an object that is not the video memory it is believed to be, or is too short for the piece.
+base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
+  AddrSpaceType space{piece.object, 0, 0};
+  if (auto asked = client.control(client.root(), control::client_get_addr_space_type, &space, sizeof space); !asked) {
+    return asked;
+  }
+  if (space.type != addr_space_video_memory) {
+    return base::fail(EOPNOTSUPP, "the memory behind this pointer is not video memory (address space type %u)", space.type);
+  }
+  InfoEntry size{surface_size_in_4k, 0};
+  SurfaceInfo info{1, 0, reinterpret_cast<std::uint64_t>(&size)};
+  if (auto asked = client.control(piece.object, control::memory_get_surface_info, &info, sizeof info); !asked) return asked;
+  const std::uint64_t object_bytes = std::uint64_t{size.data} * 4096;
+  if (piece.offset > object_bytes || piece.size_bytes > object_bytes - piece.offset) {
+    return base::fail(EIO, "the driver's object has %" PRIu64 " bytes, too few for offset %" PRIu64 " + %" PRIu64, object_bytes,
+                      piece.offset, piece.size_bytes);
+  }
+  return {};
+}
+
+base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemory& memory) {
+  RmClient& client = device.client();
+  memory.pieces.reserve(memory.pieces.size() + 1);
+  ObjectHandle parent = device.device();
+  auto duplicate = client.duplicate(parent, piece.client, piece.object);
+  // Memory that was allocated under a subdevice must be duplicated under one.
+  if (!duplicate && duplicate.error().vendor_code == static_cast<int>(status::invalid_object_parent)) {
+    parent = device.subdevice();
+    duplicate = client.duplicate(parent, piece.client, piece.object);
+  }
+  if (!duplicate) {
+    if (duplicate.error().vendor_code != static_cast<int>(status::insufficient_permissions)) return base::pass(duplicate);
+    return base::fail_vendor(EACCES, duplicate.error().vendor_code,
+                             "the driver refuses to share this memory (%s): it belongs to another process, or to an MPS server",
+                             base::detail());
+  }
+  memory.pieces.push_back({parent, *duplicate, piece.offset, piece.size_bytes});
+  return check_object(client, memory.pieces.back());
+}
+
+tl::unexpected<base::Error> cuda_failed(const char* call, int result) noexcept {
+  return base::fail_vendor(shim::cuda_result_errno(result), result, "%s: %s", call, shim::cuda_result_name(result));
+}
+
+using Pieces = base::Result<std::vector<MemoryPiece>>;
+
+/// Asks CUDA for a dma-buf of [address, address + size) only to learn the handles; the descriptor is closed at once.
+int observe_export(shim::Cuda& cuda, shim::System& system, std::uint64_t address, std::uint64_t size,
+                   shim::ObservedExport& seen) {
+  const int result = cuda.export_dmabuf(address, size, 0, &seen);
+  if (seen.dmabuf_fd >= 0) system.close(seen.dmabuf_fd);
+  seen.dmabuf_fd = -1;
+  return result;
+}
+
+Pieces observed_pieces(const shim::ObservedExport& seen, int result, std::uint64_t size) {
+  constexpr int invalid_value = 1;
+  if (result == invalid_value) {
+    return base::fail_vendor(EINVAL, result,
+                             "CUDA does not export this memory (%s): imported from another process, or a range with holes",
+                             shim::cuda_result_name(result));
+  }
+  if (result != 0) return cuda_failed("cuMemGetHandleForAddressRange (dma-buf export)", result);
+  if (!seen.hook_installed) return base::fail(EOPNOTSUPP, "libcuda's ioctl calls cannot be observed: %s", base::detail());
+  return decode_export(seen.ioctls, size);
+}
+
+/// Drops the first `skip` bytes.
+std::vector<MemoryPiece> trim_front(std::vector<MemoryPiece> pieces, std::uint64_t skip) {
+  std::size_t whole = 0;
+  while (whole < pieces.size() && skip >= pieces[whole].size_bytes) skip -= pieces[whole++].size_bytes;
+  pieces.erase(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(whole));
+  if (!pieces.empty()) {
+    pieces.front().offset += skip;
+    pieces.front().size_bytes -= skip;
+  }
+  return pieces;
+}
+
+/// For ranges inside one block of a pool: libcuda exports them only from the block's start on, and only while something is allocated
+/// there; otherwise its refused attempt still names the object, and the pointer's attributes confirm the offset.
+Pieces pieces_inside_block(shim::Cuda& cuda, shim::System& system, const DeviceRange& range,
+                           const shim::ObservedExport& refused) {
+  const auto& at = range.attributes;
+  const std::uint64_t end = range.page_address + range.page_bytes;
+  if (at.mapping_size == 0 || range.page_address <= at.mapping_base || end > at.mapping_base + at.mapping_size) {
+    return base::fail(EINVAL, "the range is not inside one block");
+  }
+  shim::ObservedExport seen;
+  const int result = observe_export(cuda, system, at.mapping_base, end - at.mapping_base, seen);
+  if (auto pieces = observed_pieces(seen, result, end - at.mapping_base)) {
+    return trim_front(std::move(*pieces), range.page_address - at.mapping_base);
+  }
+  auto piece = decode_refused_export(refused.ioctls, range.page_address - at.mapping_base, range.page_bytes);
+  if (!piece) return base::pass(piece);
+  return std::vector<MemoryPiece>{*piece};
+}
+
+base::Status by_observed_export(shim::Cuda& cuda, shim::System& system, RmDevice& device, const DeviceRange& range,
+                                OwnedMemory& memory) {
+  shim::ObservedExport seen;
+  const int result = observe_export(cuda, system, range.page_address, range.page_bytes, seen);
+  Pieces pieces = observed_pieces(seen, result, range.page_bytes);
+  if (!pieces && result != 0) {
+    const std::string reason = base::detail();
+    if (auto inside = pieces_inside_block(cuda, system, range, seen)) {
+      pieces = std::move(inside);
+    } else {
+      base::set_detail("%s", reason.c_str());
+    }
+  }
+  if (!pieces) return base::pass(pieces);
+  for (const MemoryPiece& piece : *pieces) {
+    if (auto added = add_duplicate(device, piece, memory); !added) return added;
+  }
+  return {};
+}
+
+/// One mapping of exportable memory: allocation handle -> file -> object imported under our device.
+base::Result<ObjectHandle> import_exported(shim::Cuda& cuda, shim::System& system, RmDevice& device,
+                                           std::uint64_t address) noexcept {
+  std::uint64_t handle = 0;
+  if (const int result = cuda.mem_retain_allocation_handle(address, &handle); result != 0) {
+    return cuda_failed("cuMemRetainAllocationHandle", result);
+  }
+  int fd = -1;
+  const int result = cuda.mem_export_to_fd(handle, &fd);
+  (void)cuda.mem_release(handle);
+  if (result != 0) return cuda_failed("cuMemExportToShareableHandle", result);
+  ImportObject import{fd, import_type_rm, device.device(), device.device(), 0};
+  auto imported = device.client().control(device.client().root(), control::import_object_from_fd, &import, sizeof import);
+  system.close(fd);
+  if (!imported) return base::pass(imported);
+  return import.object;
+}
+
+base::Status by_exported_file(shim::Cuda& cuda, shim::System& system, RmDevice& device, const DeviceRange& range,
+                              OwnedMemory& memory) {
+  const std::uint64_t end = range.page_address + range.page_bytes;
+  for (std::uint64_t address = range.page_address; address < end;) {
+    shim::PointerAttributes at;
+    if (const int result = cuda.pointer_get_attributes(address, &at); result != 0) {
+      return cuda_failed("cuPointerGetAttributes", result);
+    }
+    if ((at.allowed_handle_types & handle_type_posix_fd) == 0 || at.mapping_size == 0) {
+      return base::fail(EOPNOTSUPP, "this memory was not allocated to be exported as a file");
+    }
+    memory.pieces.reserve(memory.pieces.size() + 1);
+    auto object = import_exported(cuda, system, device, address);
+    if (!object) return base::pass(object);
+    const std::uint64_t piece_end = std::min(end, at.mapping_base + at.mapping_size);
+    memory.pieces.push_back({device.device(), *object, address - at.mapping_base, piece_end - address});
+    if (auto checked = check_object(device.client(), memory.pieces.back()); !checked) return checked;
+    address = piece_end;
+  }
+  return {};
+}
+
+base::Status by_ipc_handle(shim::Cuda& cuda, RmDevice& device, const DeviceRange& range, OwnedMemory& memory) {
+  shim::CudaIpcHandle handle{};
+  if (const int result = cuda.ipc_get_mem_handle(range.attributes.range_start, &handle); result != 0) {
+    return cuda_failed("cuIpcGetMemHandle", result);
+  }
+  auto ipc = decode_ipc_handle(handle, range.attributes.range_size);
+  if (!ipc) return base::pass(ipc);
+  MemoryPiece piece = ipc->allocation;
+  const std::uint64_t object_start = range.attributes.range_start - piece.offset;
+  if (range.page_address < object_start || range.page_address + range.page_bytes > object_start + ipc->object_bytes) {
+    return base::fail(EIO, "the range's pages reach outside the object that CUDA's IPC handle names");
+  }
+  piece.offset = range.page_address - object_start;
+  piece.size_bytes = range.page_bytes;
+  return add_duplicate(device, piece, memory);
+}
+
+}  // namespace
+
+base::Status OwnedMemory::free() noexcept {
+  base::Status first;
+  for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+    if (auto freed = client_->free(piece->parent, piece->object); !freed && first) first = freed;
+  }
+  pieces.clear();
+  return first;
+}
+
+base::Result<OwnedMemory> locate(shim::Cuda& cuda, shim::System& system, RmDevice& device, const DeviceRange& range,
+                                 const base::Settings& settings) noexcept {
+  try {
+    OwnedMemory memory(device.client());
+    auto found = by_observed_export(cuda, system, device, range, memory);
+    if (found) return memory;
+    const std::string reason = base::detail();
+    if ((range.attributes.allowed_handle_types & handle_type_posix_fd) != 0) {
+      (void)memory.free();
+      if (by_exported_file(cuda, system, device, range, memory)) return memory;
+    }
+    if (settings.allow_ipc_handle && range.attributes.is_legacy_ipc_capable != 0) {
+      (void)memory.free();
+      if (by_ipc_handle(cuda, device, range, memory)) return memory;
+    }
+    base::set_detail("%s", reason.c_str());
+    return base::pass(found);
+  } catch (...) {
+    return base::fail(ENOMEM, "out of memory while pinning");
+  }
+}
+
+}  // namespace gdrkit::backend::rm

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/rm/pointer_check.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+
+namespace gdrkit::backend::rm {
+namespace {
+
+enum MemoryType : std::uint32_t { unknown = 0, host = 1, device = 2, array = 3, unified = 4 };
+
+base::Status refuse_kind(const shim::PointerAttributes& attributes, std::uint64_t address) noexcept {
+  if (attributes.is_managed != 0) {
+    return base::fail(EOPNOTSUPP,
+                      "0x%" PRIx64 " is managed memory: it moves between CPU and GPU, so it has no fixed place to map; "
+                      "the CPU can use the pointer itself",
+                      address);
+  }
+  switch (attributes.memory_type) {
+    case device: return {};
+    case host:
+      return base::fail(EINVAL, "0x%" PRIx64 " is host memory: the CPU can use the pointer itself", address);
+    case unknown:
+      return base::fail(EINVAL, "0x%" PRIx64 " is no live CUDA allocation: freed, never allocated, or ordinary host memory",
+                        address);
+    default:
+      return base::fail(EOPNOTSUPP, "0x%" PRIx64 " is CUDA memory of a kind that cannot be mapped (memory type %u)", address,
+                        attributes.memory_type);
+  }
+}
+
+struct Extent {
+  std::uint64_t start;
+  std::uint64_t end;
+};
+
+/// The allocation's part inside the block that holds the pointer. RANGE_* is the allocation, MAPPING_* its block; for
+/// virtual-memory-management memory RANGE_* is the whole address reservation and MAPPING_* one handle's mapping in it.
+Extent extent_of(const shim::PointerAttributes& at) noexcept {
+  const std::uint64_t range_end = at.range_start + at.range_size;
+  if (at.mapping_size == 0) return {at.range_start, range_end};
+  return {std::max(at.range_start, at.mapping_base), std::min(range_end, at.mapping_base + at.mapping_size)};
+}
+
+/// Follows the allocation into neighbouring blocks: large pool allocations span several, and so do ranges of several
+/// handles mapped side by side in one reservation (PyTorch's expandable segments).
+void extend(shim::Cuda& cuda, const shim::PointerAttributes& first, std::uint64_t wanted_end, Extent& extent) noexcept {
+  const std::uint64_t range_end = first.range_start + first.range_size;
+  while (extent.end < wanted_end && extent.end < range_end) {
+    shim::PointerAttributes next;
+    if (cuda.pointer_get_attributes(extent.end, &next) != 0) return;
+    const bool continues = next.memory_type == device && next.is_managed == 0 && next.mapping_base == extent.end &&
+                           next.mapping_size != 0 && next.range_start == first.range_start &&
+                           next.device_ordinal == first.device_ordinal;
+    if (!continues) return;
+    extent.end = std::min(range_end, extent.end + next.mapping_size);
+  }
+}
+
+}  // namespace
+
+base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& request, std::uint32_t page_size) noexcept {
+  const std::uint64_t mask = std::uint64_t{page_size} - 1;
+  DeviceRange range;
+  const std::uint64_t end = request.address + request.size_bytes;
+  if (end > UINT64_MAX - mask || end < request.address) {
+    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes lies beyond the address space", request.address, request.size_bytes);
+  }
+  range.page_address = request.address & ~mask;
+  range.page_bytes = ((end + mask) & ~mask) - range.page_address;
+  const int result = cuda.pointer_get_attributes(request.address, &range.attributes);
+  constexpr int not_initialized = 3;
+  if (result == not_initialized) {
+    return base::fail_vendor(EINVAL, result, "CUDA is not initialised in this process, so 0x%" PRIx64 " cannot be its device memory",
+                             request.address);
+  }
+  if (result != 0) {
+    return base::fail_vendor(shim::cuda_result_errno(result), result, "cuPointerGetAttributes of 0x%" PRIx64 ": %s",
+                             request.address, shim::cuda_result_name(result));
+  }
+  if (auto refused = refuse_kind(range.attributes, request.address); !refused) return base::pass(refused);
+  Extent extent = extent_of(range.attributes);
+  extend(cuda, range.attributes, end, extent);
+  const std::uint64_t allowed_end = request.exact_range ? extent.end : (extent.end + mask) & ~mask;
+  if (end > allowed_end) {
+    return base::fail(EINVAL,
+                      "the range ends %" PRIu64 " bytes past its allocation, which is 0x%" PRIx64 " to 0x%" PRIx64, end - extent.end,
+                      extent.start, extent.end);
+  }
+  range.valid_start = std::max(extent.start, range.page_address);
+  range.valid_end = std::min(extent.end, range.page_address + range.page_bytes);
+  return range;
+}
+
+}  // namespace gdrkit::backend::rm

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What a CUDA pointer is, and how far the memory around it reaches; refuses what cannot be mapped, naming the reason.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/backend.hpp"
+#include "base/result.hpp"
+#include "shim/cuda.hpp"
+
+namespace gdrkit::backend::rm {
+
+struct DeviceRange {
+  shim::PointerAttributes attributes;  ///< of the request's first byte
+  std::uint64_t page_address = 0;      ///< the request rounded out to pages
+  std::uint64_t page_bytes = 0;
+  std::uint64_t valid_start = 0;  ///< the part of the pages that belongs to the allocation: CUDA may read it
+  std::uint64_t valid_end = 0;
+};
+
+/// EINVAL: CUDA not initialised, not device memory, freed, past the end. EOPNOTSUPP: managed or array memory.
+[[nodiscard]] base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& request,
+                                                      std::uint32_t page_size) noexcept;
+
+}  // namespace gdrkit::backend::rm

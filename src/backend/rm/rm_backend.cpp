@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/rm/rm_backend.hpp"
+
+#include <new>
+
+#include "backend/rm/calibration.hpp"
+#include "backend/rm/cuda_scope.hpp"
+#include "backend/rm/memory_locator.hpp"
+#include "backend/rm/pointer_check.hpp"
+#include "backend/rm/rm_pin.hpp"
+#include "backend/rm/rm_probe.hpp"
+
+namespace gdrkit::backend {
+namespace rm {
+namespace {
+
+constexpr Traits rm_traits = {"rm", 65536, true, false, false};
+constexpr int attribute_integrated = 18;  // CU_DEVICE_ATTRIBUTE_INTEGRATED
+
+}  // namespace
+
+const Traits& RmBackend::traits() const noexcept { return rm_traits; }
+
+base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) noexcept {
+  char pci[32] = {};
+  shim::CudaUuid uuid{};
+  int integrated = 0;
+  int result = cuda_.device_get_attribute(cuda_ordinal, attribute_integrated, &integrated);
+  if (result == 0) result = cuda_.device_get_pci_bus_id(cuda_ordinal, pci, sizeof pci);
+  if (result == 0) result = cuda_.device_get_uuid(cuda_ordinal, &uuid);
+  if (result != 0) {
+    return base::fail_vendor(shim::cuda_result_errno(result), result, "CUDA does not tell which GPU device %d is: %s", cuda_ordinal,
+                             shim::cuda_result_name(result));
+  }
+  if (integrated != 0) return base::fail(EOPNOTSUPP, "the GPU at %s is integrated: it has no BAR1 to map through", pci);
+  const std::lock_guard lock(mutex_);
+  auto& slot = devices_[pci];
+  if (slot == nullptr) {
+    auto opened = RmDevice::open(*client_, system_, pci, uuid);
+    if (!opened) {
+      devices_.erase(pci);
+      return base::pass(opened);
+    }
+    slot = std::move(*opened);
+  }
+  return slot.get();
+}
+
+base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& request) noexcept {
+  try {
+    auto range = check_pointer(cuda_, request, rm_traits.page_size_bytes);
+    if (!range) return base::pass(range);
+    auto scope = CudaScope::enter(cuda_, range->attributes.context, range->attributes.device_ordinal);
+    if (!scope) return base::pass(scope);
+    auto device = device_of(range->attributes.device_ordinal);
+    if (!device) return base::pass(device);
+    auto memory = locate(cuda_, system_, **device, *range, settings_);
+    if (!memory) return base::pass(memory);
+    return std::unique_ptr<BackendPin>(std::make_unique<RmPin>(*this, **device, *range, std::move(*memory)));
+  } catch (...) {
+    return base::fail(ENOMEM, "out of memory while pinning");
+  }
+}
+
+bool RmBackend::calibrate_once(RmDevice& device) noexcept {
+  const std::lock_guard lock(calibrating_);
+  if (const auto known = calibrations_.find(&device); known != calibrations_.end()) return known->second;
+  const bool is_proved = calibrate(cuda_, system_, device, settings_, layout_.reports_caching_type, layout_.fb_info_bytes).has_value();
+  try {
+    calibrations_[&device] = is_proved;
+  } catch (...) {
+    // Not remembered: the next pin asks again.
+  }
+  return is_proved;
+}
+
+bool RmBackend::was_calibrated(RmDevice& device) noexcept {
+  const std::lock_guard lock(calibrating_);
+  const auto known = calibrations_.find(&device);
+  return known != calibrations_.end() && known->second;
+}
+
+void RmBackend::abandon_after_fork() noexcept {
+  for (auto& [pci, device] : devices_) device->abandon_after_fork();
+  client_->abandon_after_fork();
+}
+
+base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, shim::Cuda& cuda,
+                                                  const base::Settings& settings) noexcept {
+  auto probed = probe(system, settings);
+  if (!probed) return base::pass(probed);
+  try {
+    return std::unique_ptr<Backend>(
+        std::make_unique<RmBackend>(system, cuda, settings, probed->layout, std::move(probed->client)));
+  } catch (...) {
+    return base::fail(ENOMEM, "out of memory while opening the rm backend");
+  }
+}
+
+}  // namespace rm
+
+base::Result<std::unique_ptr<Backend>> open_rm(const base::Settings& settings) noexcept {
+  shim::System& system = shim::real_system();
+  // The driver first: where there is none, its reason says more than a missing libcuda.
+  if (auto probed = rm::probe(system, settings); !probed) return base::pass(probed);
+  auto cuda = shim::real_cuda();
+  if (!cuda) return base::pass(cuda);
+  return rm::open_rm_on(system, **cuda, settings);
+}
+
+}  // namespace gdrkit::backend

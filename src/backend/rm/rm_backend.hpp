@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// RmBackend: device memory through the stock NVIDIA driver, without a kernel module of our own.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "backend/rm/driver_layout.hpp"
+#include "backend/rm/rm_client.hpp"
+#include "backend/rm/rm_device.hpp"
+#include "shim/cuda.hpp"
+#include "shim/system.hpp"
+
+namespace gdrkit::backend::rm {
+
+class RmBackend final : public Backend {
+ public:
+  RmBackend(shim::System& system, shim::Cuda& cuda, base::Settings settings, DriverLayout layout,
+            std::unique_ptr<RmClient> client) noexcept
+      : system_(system), cuda_(cuda), settings_(std::move(settings)), layout_(layout), client_(std::move(client)) {}
+
+  [[nodiscard]] const Traits& traits() const noexcept override;
+  base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
+  void abandon_after_fork() noexcept override;
+
+  [[nodiscard]] shim::System& system() noexcept { return system_; }
+  [[nodiscard]] shim::Cuda& cuda() noexcept { return cuda_; }
+  [[nodiscard]] const base::Settings& settings() const noexcept { return settings_; }
+  [[nodiscard]] const DriverLayout& layout() const noexcept { return layout_; }
+  /// Whether the way to this GPU's memory is proved on scratch memory; tried once a GPU. The caller holds a CudaScope.
+  bool calibrate_once(RmDevice& device) noexcept;
+  [[nodiscard]] bool was_calibrated(RmDevice& device) noexcept;
+
+ private:
+  base::Result<RmDevice*> device_of(int cuda_ordinal) noexcept;
+
+  shim::System& system_;
+  shim::Cuda& cuda_;
+  base::Settings settings_;
+  DriverLayout layout_;
+  std::unique_ptr<RmClient> client_;  // outlives the devices
+  std::mutex mutex_;                  // guards devices_
+  std::map<std::string, std::unique_ptr<RmDevice>> devices_;  // by PCI address
+  std::mutex calibrating_;            // guards calibrations_, held while one is made
+  std::map<RmDevice*, bool> calibrations_;
+};
+
+/// Opens the backend on the given seams; both outlive it. The error's detail says why it cannot run.
+base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, shim::Cuda& cuda,
+                                                  const base::Settings& settings) noexcept;
+
+}  // namespace gdrkit::backend::rm

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// RmClient: our own client of NVIDIA's resource manager, on a private /dev/nvidiactl file.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "backend/rm/rm_abi.hpp"
+#include "base/result.hpp"
+#include "shim/system.hpp"
+
+namespace gdrkit::backend::rm {
+
+using ObjectHandle = std::uint32_t;
+
+/// Thread safe: every call is one ioctl. Destruction frees the client, hence everything in it, and closes the file; the
+/// owner makes sure that no mapping is left by then.
+class RmClient {
+ public:
+  /// `driver` is the version text for error sentences.
+  static base::Result<std::unique_ptr<RmClient>> open(shim::System& system, const std::string& driver) noexcept;
+  ~RmClient();
+  RmClient(const RmClient&) = delete;
+  RmClient& operator=(const RmClient&) = delete;
+
+  [[nodiscard]] ObjectHandle root() const noexcept { return root_; }
+  [[nodiscard]] int control_fd() const noexcept { return control_fd_; }
+  [[nodiscard]] const std::string& driver() const noexcept { return driver_; }
+
+  /// The driver's own list of GPUs; entries with valid == 0 are empty.
+  base::Status read_cards(CardInfo (&cards)[max_cards]) noexcept;
+
+  base::Result<ObjectHandle> allocate(ObjectHandle parent, std::uint32_t object_class, void* parameters) noexcept;
+  base::Status free(ObjectHandle parent, ObjectHandle object) noexcept;
+  base::Status control(ObjectHandle object, std::uint32_t command, void* parameters, std::size_t bytes) noexcept;
+  /// Error::vendor_code holds the status, for callers that decide by it.
+  base::Result<ObjectHandle> duplicate(ObjectHandle parent, ObjectHandle source_client, ObjectHandle source) noexcept;
+  /// `device_fd`: a fresh file of the same GPU, registered with this client; it can hold one mapping in its life.
+  base::Result<RmMapMemory> map(ObjectHandle device, ObjectHandle memory, std::uint64_t offset, std::uint64_t length,
+                                int device_fd) noexcept;
+  base::Status unmap(ObjectHandle device, ObjectHandle memory, std::uint64_t linear_address) noexcept;
+  /// Opens /dev/nvidia<minor> and links it to this client.
+  base::Result<int> open_device_file(std::uint32_t minor) noexcept;
+
+  /// In a forked child: closes the inherited file; the client itself stays the parent's.
+  void abandon_after_fork() noexcept;
+
+ private:
+  RmClient(shim::System& system, std::string driver, int control_fd) noexcept
+      : system_(system), driver_(std::move(driver)), control_fd_(control_fd) {}
+  base::Status check(const char* call, int result, std::uint32_t status) const noexcept;
+  base::Status create_root() noexcept;
+
+  shim::System& system_;
+  std::string driver_;
+  int control_fd_;
+  ObjectHandle root_ = 0;
+  std::atomic<std::uint32_t> next_handle_{0x67d00001};
+};
+
+}  // namespace gdrkit::backend::rm

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// RmDevice: one GPU inside our RM client: its node, its device and subdevice objects.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "backend/rm/rm_client.hpp"
+#include "base/result.hpp"
+#include "shim/cuda.hpp"
+
+namespace gdrkit::backend::rm {
+
+struct Bar1Figures {
+  std::uint32_t size_mib = 0;
+  std::uint32_t available_mib = 0;
+  std::uint32_t contiguous_mib = 0;
+  bool is_known = false;
+};
+
+/// Thread safe. Keeps one file of the GPU open for its life: RM allows the device object only to a process that has one.
+/// Must not outlive its client.
+class RmDevice {
+ public:
+  /// The GPU at `pci_bus_id` ("0000:3b:00.0", as CUDA writes it), checked against CUDA's UUID of it.
+  static base::Result<std::unique_ptr<RmDevice>> open(RmClient& client, shim::System& system, const char* pci_bus_id,
+                                                      const shim::CudaUuid& uuid) noexcept;
+  ~RmDevice();
+  RmDevice(const RmDevice&) = delete;
+  RmDevice& operator=(const RmDevice&) = delete;
+
+  [[nodiscard]] RmClient& client() const noexcept { return client_; }
+  [[nodiscard]] const std::string& pci() const noexcept { return pci_; }
+  [[nodiscard]] ObjectHandle device() const noexcept { return device_; }
+  [[nodiscard]] ObjectHandle subdevice() const noexcept { return subdevice_; }
+  [[nodiscard]] std::uint32_t minor() const noexcept { return minor_; }
+  /// Advisory, for error sentences: is_known is false when the driver does not tell.
+  [[nodiscard]] Bar1Figures bar1(std::uint32_t fb_info_bytes) const noexcept;
+  void abandon_after_fork() noexcept;
+
+ private:
+  RmDevice(RmClient& client, shim::System& system) noexcept : client_(client), system_(system) {}
+  base::Status find_card(const char* pci_bus_id) noexcept;
+  base::Status allocate_objects() noexcept;
+  base::Status check_uuid(const shim::CudaUuid& uuid) noexcept;
+
+  RmClient& client_;
+  shim::System& system_;
+  std::string pci_;
+  int node_fd_ = -1;
+  std::uint32_t gpu_id_ = 0;
+  std::uint32_t minor_ = 0;
+  ObjectHandle device_ = 0;
+  ObjectHandle subdevice_ = 0;
+};
+
+}  // namespace gdrkit::backend::rm

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/rm/rm_mapping.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+
+#include "backend/rm/rm_status.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+cpu::MappingType type_of(std::uint32_t flags, bool reports_caching_type) noexcept {
+  if (!reports_caching_type) return cpu::MappingType::write_combining;
+  const std::uint32_t caching = (flags >> caching_shift) & caching_mask;
+  // Uncached memory wants what "device" stands for: naturally aligned scalar accesses.
+  return caching == caching_write_combined ? cpu::MappingType::write_combining : cpu::MappingType::device;
+}
+
+tl::unexpected<base::Error> bar1_used_up(const RmDevice& device, const base::Error& error, std::size_t length,
+                                         std::uint32_t fb_info_bytes) noexcept {
+  const Bar1Figures figures = device.bar1(fb_info_bytes);
+  const auto status = static_cast<std::uint32_t>(error.vendor_code);
+  if (!figures.is_known) {
+    return base::fail_vendor(ENOMEM, error.vendor_code, "BAR1 of %s has no room for %zu KiB (status 0x%x, %s)",
+                             device.pci().c_str(), length / 1024, status, status_name(status));
+  }
+  return base::fail_vendor(ENOMEM, error.vendor_code,
+                           "BAR1 of %s has no room for %zu KiB: %u of %u MiB free, largest piece %u MiB (status 0x%x, %s)",
+                           device.pci().c_str(), length / 1024, figures.available_mib, figures.size_mib,
+                           figures.contiguous_mib, status, status_name(status));
+}
+
+}  // namespace
+
+base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes, bool reports_caching_type,
+                            std::uint32_t fb_info_bytes) noexcept {
+  try {
+    parts_.reserve(pieces.size());
+  } catch (...) {
+    return base::fail(ENOMEM, "out of memory while mapping");
+  }
+  if (auto reserved = reserve(size_bytes); !reserved) return reserved;
+  std::size_t at = 0;
+  for (const OwnedPiece& piece : pieces) {
+    if (at == size_bytes) break;
+    const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size_bytes, size_bytes - at));
+    if (auto mapped = map_part(piece, at, length, reports_caching_type, fb_info_bytes); !mapped) return mapped;
+    at += length;
+  }
+  return {};
+}
+
+/// Takes the whole address range first, so that the pieces can be put side by side without racing other mmaps.
+base::Status RmMapping::reserve(std::size_t size_bytes) noexcept {
+  void* reserved = nullptr;
+  const int result =
+      system_.mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0, &reserved);
+  if (result < 0) return base::fail(-result, "cannot reserve %zu bytes of address space: %s", size_bytes, std::strerror(-result));
+  address_ = static_cast<std::uint8_t*>(reserved);
+  size_bytes_ = size_bytes;
+  return {};
+}
+
+base::Status RmMapping::map_part(const OwnedPiece& piece, std::size_t at, std::size_t length, bool reports_caching_type,
+                                 std::uint32_t fb_info_bytes) noexcept {
+  auto file = device_.client().open_device_file(device_.minor());
+  if (!file) return base::pass(file);
+  parts_.push_back({piece.object, *file, 0, false});
+  Part& part = parts_.back();
+  if (auto mapped = rm_map(part, piece, length, reports_caching_type, fb_info_bytes); !mapped) return mapped;
+  void* mapped = nullptr;
+  const int result = system_.mmap(address_ + at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, part.device_fd, 0,
+                                  &mapped);
+  if (result < 0) {
+    return base::fail(-result, "mmap of %zu bytes of /dev/nvidia%u: %s", length, device_.minor(), std::strerror(-result));
+  }
+  // The driver leaves the mapping to forked children, who would keep it beyond our unmap. Core holds fork off meanwhile.
+  if (const int advised = system_.madvise(mapped, length, MADV_DONTFORK); advised < 0) {
+    return base::fail(-advised, "madvise(MADV_DONTFORK) on the mapping: %s", std::strerror(-advised));
+  }
+  return {};
+}
+
+base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t length, bool reports_caching_type,
+                               std::uint32_t fb_info_bytes) noexcept {
+  auto mapped = device_.client().map(device_.device(), piece.object, piece.offset, length, part.device_fd);
+  if (!mapped) {
+    const auto status = static_cast<std::uint32_t>(mapped.error().vendor_code);
+    if (status == status::insufficient_resources || status == status::no_memory) {
+      return bar1_used_up(device_, mapped.error(), length, fb_info_bytes);
+    }
+    if (status == status::not_supported) {
+      return base::fail_vendor(EOPNOTSUPP, mapped.error().vendor_code,
+                               "the driver does not map this memory through BAR1 (%s): protected or multicast memory, or "
+                               "confidential computing is on",
+                               base::detail());
+    }
+    return base::pass(mapped);
+  }
+  part.linear_address = mapped->linear_address;
+  part.is_rm_mapped = true;
+  const cpu::MappingType type = type_of(mapped->flags, reports_caching_type);
+  if (type_ != cpu::MappingType::none && type_ != type) {
+    return base::fail(EIO, "the driver gave parts of one range different caching types");
+  }
+  type_ = type;
+  return {};
+}
+
+base::Status RmMapping::unmap() noexcept {
+  base::Status first;
+  const auto keep = [&first](const base::Status& status) {
+    if (!status && first) first = status;
+  };
+  if (address_ != nullptr) {
+    if (const int result = system_.munmap(address_, size_bytes_); result < 0) {
+      // Pages may still be mapped: giving the BAR1 mapping back now could show another allocation through them. Keep it.
+      return base::fail(-result, "munmap of the mapping: %s; its BAR1 space stays in use", std::strerror(-result));
+    }
+    address_ = nullptr;
+  }
+  for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
+    if (part->is_rm_mapped) keep(device_.client().unmap(device_.device(), part->object, part->linear_address));
+    if (const int result = system_.close(part->device_fd); result < 0) {
+      keep(base::fail(-result, "close of /dev/nvidia%u: %s", device_.minor(), std::strerror(-result)));
+    }
+  }
+  parts_.clear();
+  size_bytes_ = 0;
+  type_ = cpu::MappingType::none;
+  return first;
+}
+
+void RmMapping::abandon_after_fork() noexcept {
+  for (Part& part : parts_) system_.close(part.device_fd);
+  parts_.clear();
+  address_ = nullptr;  // not inherited: the address may belong to something else in this process now
+}
+
+}  // namespace gdrkit::backend::rm

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/rm/rm_pin.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "backend/rm/cuda_scope.hpp"
+#include "backend/rm/verifier.hpp"
+
+namespace gdrkit::backend::rm {
+
+RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, OwnedMemory memory) noexcept
+    : backend_(backend),
+      rm_device_(device),
+      range_(range),
+      memory_(std::move(memory)),
+      mapping_(backend.system(), device) {
+  page_address_ = range.page_address;
+  page_bytes_ = static_cast<std::size_t>(range.page_bytes);
+  device_ = device.pci();
+}
+
+base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType requested) noexcept {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t length = (size_bytes + page - 1) & ~(page - 1);
+  const bool is_known = requested == MappingType::none || requested == MappingType::write_combining;
+  if (!is_known) return base::fail(EOPNOTSUPP, "BAR1 memory of a discrete GPU is mapped write-combining only");
+  if (size_bytes == 0 || length > page_bytes()) return base::fail(EINVAL, "%zu bytes were to be mapped of %zu pinned", size_bytes, page_bytes());
+  base::Status mapped = mapping_.map(memory_.pieces, length, backend_.layout().reports_caching_type,
+                                     backend_.layout().fb_info_bytes);
+  base::Result<Verification> verification = Verification::none;
+  if (mapped && requested == MappingType::write_combining && mapping_.type() != requested) {
+    mapped = base::fail(EOPNOTSUPP, "this platform maps BAR1 uncached, not write-combining");
+  }
+  if (mapped) verification = verify();
+  if (mapped && verification) return MappedRegion{mapping_.address(), length, mapping_.type(), *verification};
+  const base::Error error = mapped ? verification.error() : mapped.error();
+  // What follows may fail too; the first sentence is the one that matters.
+  const std::string reason = base::detail();
+  (void)mapping_.unmap();
+  base::set_detail("%s", reason.c_str());
+  return tl::unexpected<base::Error>(error);
+}
+
+/// The owner may have freed the memory since it was pinned: ours is then the last reference, and CUDA cannot read it any more.
+bool RmPin::is_still_allocated() noexcept {
+  shim::PointerAttributes now;
+  const std::uint64_t address = range_.valid_start;
+  return backend_.cuda().pointer_get_attributes(address, &now) == 0 && now.memory_type == range_.attributes.memory_type &&
+         now.buffer_id == range_.attributes.buffer_id;
+}
+
+base::Result<Verification> RmPin::verify() noexcept {
+  if (is_still_allocated()) {
+    auto scope = CudaScope::enter(backend_.cuda(), range_.attributes.context, range_.attributes.device_ordinal);
+    if (!scope) return base::pass(scope);
+    Verifier verifier(backend_.cuda());
+    std::uint64_t start = page_address();
+    const std::uint64_t mapped_end = page_address() + mapping_.size_bytes();
+    for (const OwnedPiece& piece : memory_.pieces) {
+      const std::uint64_t end = start + piece.size_bytes;
+      const std::uint64_t first = std::max(start, range_.valid_start);
+      const std::uint64_t last = std::min({end, range_.valid_end, mapped_end});
+      if (first < last) {
+        auto compared = verifier.compare(first, last, mapping_.address() + (first - page_address()));
+        if (!compared) return base::pass(compared);
+      }
+      start = end;
+    }
+    if (verifier.has_proof()) return Verification::content;
+    return backend_.calibrate_once(rm_device_) ? Verification::calibrated : Verification::structural;
+  }
+  return backend_.was_calibrated(rm_device_) ? Verification::calibrated : Verification::structural;
+}
+
+base::Status RmPin::unmap() noexcept { return mapping_.unmap(); }
+
+base::Status RmPin::unpin() noexcept {
+  base::Status unmapped = mapping_.unmap();
+  // While pages may still be mapped the memory must stay ours.
+  if (!unmapped && mapping_.address() != nullptr) {
+    memory_.abandon();
+    return unmapped;
+  }
+  base::Status freed = memory_.free();
+  return unmapped ? freed : unmapped;
+}
+
+void RmPin::abandon_after_fork() noexcept {
+  mapping_.abandon_after_fork();
+  memory_.abandon();
+}
+
+}  // namespace gdrkit::backend::rm

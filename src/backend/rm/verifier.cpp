@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/rm/verifier.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+
+#include "backend/rm/line_reader.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+constexpr std::size_t line_bytes = 64;
+constexpr std::size_t rows_at_once = 16;      // one core's line buffers: more would cost a second round trip
+// CUDA takes pitches up to 2^31 - 1; one sample spreads its rows at most half that far apart.
+constexpr std::uint64_t lines_per_sample = (rows_at_once - 1) * ((std::uint64_t{1} << 30) / line_bytes);
+constexpr int attempts = 4;                   // the first, and three more while somebody writes
+
+bool is_all_ones(const std::uint8_t* bytes, std::size_t size) noexcept {
+  return std::all_of(bytes, bytes + size, [](std::uint8_t byte) { return byte == 0xff; });
+}
+
+}  // namespace
+
+Verifier::~Verifier() {
+  if (stream_ != 0) (void)cuda_.stream_destroy(stream_);
+}
+
+base::Result<std::uint64_t> Verifier::stream() noexcept {
+  if (stream_ != 0) return stream_;
+  if (const int result = cuda_.stream_create_non_blocking(&stream_); result != 0) {
+    return base::fail_vendor(shim::cuda_result_errno(result), result, "cuStreamCreate for verification: %s",
+                             shim::cuda_result_name(result));
+  }
+  return stream_;
+}
+
+base::Status Verifier::compare(std::uint64_t first, std::uint64_t end, const volatile std::uint8_t* mapped) noexcept {
+  if (end <= first) return {};
+  const std::uint64_t aligned = (first + line_bytes - 1) & ~std::uint64_t{line_bytes - 1};
+  if (aligned >= end || end - aligned < line_bytes) {
+    const std::size_t width = static_cast<std::size_t>(std::min<std::uint64_t>(end - first, line_bytes));
+    return compare_sample({first, mapped, width, width, 1});
+  }
+  mapped += aligned - first;
+  std::uint64_t lines = (end - aligned) / line_bytes;
+  for (std::uint64_t at = 0; lines > 0;) {
+    const std::uint64_t chunk = std::min(lines, lines_per_sample);
+    const std::uint64_t rows = std::min<std::uint64_t>(rows_at_once, chunk);
+    const std::uint64_t step = rows > 1 ? (chunk - 1) / (rows - 1) : 1;
+    const auto sample = [&](std::uint64_t line, std::uint64_t pitch, std::uint64_t count) {
+      return Sample{aligned + line * line_bytes, mapped + line * line_bytes, static_cast<std::size_t>(pitch * line_bytes),
+                    line_bytes, static_cast<std::size_t>(count)};
+    };
+    if (auto spread = compare_sample(sample(at, step, rows)); !spread) return spread;
+    if (step * (rows - 1) + 1 < chunk) {
+      if (auto last = compare_sample(sample(at + chunk - 1, 1, 1)); !last) return last;
+    }
+    at += chunk;
+    lines -= chunk;
+  }
+  return {};
+}
+
+base::Status Verifier::read_by_cuda(const Sample& sample, std::uint8_t* target) noexcept {
+  auto opened = stream();
+  if (!opened) return base::pass(opened);
+  int result = cuda_.gather_dtoh_async(target, sample.first, sample.pitch, sample.width, sample.rows, stream_);
+  if (result == 0) result = cuda_.stream_synchronize(stream_);
+  if (result == 0) return {};
+  return base::fail_vendor(shim::cuda_result_errno(result), result,
+                           "CUDA cannot read 0x%" PRIx64 " to verify the mapping: %s", sample.first,
+                           shim::cuda_result_name(result));
+}
+
+base::Status Verifier::compare_sample(const Sample& sample) noexcept {
+  std::uint8_t by_cuda[rows_at_once * line_bytes];
+  std::uint8_t by_mapping[rows_at_once * line_bytes];
+  const std::size_t size = sample.width * sample.rows;
+  if (auto read = read_by_cuda(sample, by_cuda); !read) return read;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    read_rows(by_mapping, sample.mapped, sample.pitch, sample.width, sample.rows);
+    if (std::memcmp(by_cuda, by_mapping, size) == 0) {
+      count_telling_words(by_mapping, size);
+      return {};
+    }
+    // Somebody may be writing: the mapping's bytes must then agree with CUDA's before or after them, row by row.
+    std::uint8_t after[rows_at_once * line_bytes];
+    if (auto read = read_by_cuda(sample, after); !read) return read;
+    bool agrees = true;
+    for (std::size_t at = 0; at < size; at += sample.width) {
+      agrees = agrees && (std::memcmp(by_mapping + at, by_cuda + at, sample.width) == 0 ||
+                          std::memcmp(by_mapping + at, after + at, sample.width) == 0);
+    }
+    if (agrees) {
+      count_telling_words(by_mapping, size);
+      return {};
+    }
+    std::memcpy(by_cuda, after, size);
+  }
+  if (is_all_ones(by_mapping, size)) {
+    return base::fail(ENODEV, "the mapping of 0x%" PRIx64 " reads all ones while CUDA reads data: the GPU is lost or its BAR1 is off",
+                      sample.first);
+  }
+  return base::fail(EIO, "the mapping of 0x%" PRIx64 " does not show what CUDA reads there; it was undone", sample.first);
+}
+
+void Verifier::count_telling_words(const std::uint8_t* bytes, std::size_t size) noexcept {
+  for (std::size_t at = 0; at + 8 <= size && telling_words_ < words_that_prove; at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes + at, sizeof word);
+    const std::uint64_t repeated = (word & 0xff) * 0x0101010101010101u;
+    std::uint64_t* end = seen_words_ + telling_words_;
+    if (word == repeated || std::find(seen_words_, end, word) != end) continue;
+    seen_words_[telling_words_++] = word;
+  }
+}
+
+}  // namespace gdrkit::backend::rm

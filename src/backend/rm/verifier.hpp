@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Verifier: compares a fresh mapping with CUDA's view of the same addresses, without writing to the user's memory.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.hpp"
+#include "shim/cuda.hpp"
+
+namespace gdrkit::backend::rm {
+
+/// Collects evidence over the pieces of one mapping. All CUDA work runs on a private non-blocking stream: nothing waits
+/// for the device's other work. The caller holds a CudaScope.
+class Verifier {
+ public:
+  explicit Verifier(shim::Cuda& cuda) noexcept : cuda_(cuda) {}
+  ~Verifier();
+  Verifier(const Verifier&) = delete;
+  Verifier& operator=(const Verifier&) = delete;
+
+  /// Compares lines spread over [first, end) of device memory with the mapping, `mapped` being the CPU address of `first`. Memory
+  /// that changes meanwhile is read again; EIO when mapping and CUDA still differ, ENODEV when the mapping reads all ones.
+  base::Status compare(std::uint64_t first, std::uint64_t end, const volatile std::uint8_t* mapped) noexcept;
+
+  /// true once enough of what was compared could not have agreed by chance (zeros everywhere prove nothing).
+  [[nodiscard]] bool has_proof() const noexcept { return telling_words_ >= words_that_prove; }
+  base::Result<std::uint64_t> stream() noexcept;  ///< the private stream, created on first use
+
+ private:
+  static constexpr unsigned words_that_prove = 8;
+  struct Sample {
+    std::uint64_t first;
+    const volatile std::uint8_t* mapped;
+    std::size_t pitch, width, rows;
+  };
+  base::Status compare_sample(const Sample& sample) noexcept;
+  base::Status read_by_cuda(const Sample& sample, std::uint8_t* target) noexcept;
+  void count_telling_words(const std::uint8_t* bytes, std::size_t size) noexcept;
+
+  shim::Cuda& cuda_;
+  std::uint64_t stream_ = 0;
+  unsigned telling_words_ = 0;
+  std::uint64_t seen_words_[words_that_prove] = {};
+};
+
+}  // namespace gdrkit::backend::rm
