@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Plants good and bad commit subjects in a throw-away repository and expects scripts/check_commits.sh to tell them apart.
+set -euo pipefail
+script=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)/scripts/check_commits.sh
+command -v git >/dev/null || {
+  echo "git is not here (Debian: git)"
+  exit 77
+}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+git init -q .
+commit() {
+  git -c user.name=a -c user.email=a@example.org -c commit.gpgsign=false commit -q --allow-empty -m "$1"
+}
+expect() { # rc subject
+  commit "$2"
+  local rc=0
+  bash "$script" -1 >out || rc=$?
+  [ "$rc" = "$1" ] || {
+    echo "expected exit code $1 and got $rc for: $2"
+    exit 1
+  }
+}
+expect 0 "backend/rm: refuse managed memory by name"
+expect 0 "$(printf 'core: %066d' 0 | tr 0 a)"
+expect 1 "$(printf 'core: %067d' 0 | tr 0 a)"
+expect 1 "refuse managed memory"
+expect 1 "core: Refuse managed memory"
+expect 1 "Core: refuse managed memory"
+expect 1 "core:refuse managed memory"
+rc=0
+bash "$script" >out || rc=$?
+if [ "$rc" != 1 ] || [ "$(wc -l <out)" -ne 5 ]; then
+  echo "the whole history should give 5 complaints:"
+  cat out
+  exit 1
+fi

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""House rules that a pattern can see: licence headers, who reads the environment, and a library that is silent, never
+throws and never ends its process."""
+import re
+
+import repo
+import report
+
+SPDX_SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".cu", ".py", ".sh", ".cmake")
+SPDX_LINES = ("SPDX-FileCopyrightText: The gdrkit authors", "SPDX-License-Identifier: MIT")
+# (what, pattern, paths where it is allowed)
+BANNED_IN_LIBRARY = (
+    ("reads or changes the environment", r"\b(?:secure_getenv|getenv|setenv|putenv|unsetenv|environ)\b(?!\s*=)",
+     re.compile(r"src/base/settings\.[ch]pp$")),
+    ("prints or does file input and output with stdio",
+     r"\b(?:v?f?printf|v?dprintf|f?puts|putchar|f?putc|fwrite|fread|fopen|fdopen|fgets|fflush|perror|std(?:out|err|in))\b(?!\s*,)",
+     re.compile(r"src/capi/[\w/]*log[\w/]*\.[ch]pp$")),
+    ("uses iostreams", r"#\s*include\s*<(?:iostream|ostream|istream|fstream|sstream|iomanip|syncstream)>", None),
+    ("ends the process", r"(?<![\w.>:])(?:std::)?(?:abort|_?_?exit|_Exit|quick_exit|terminate|assert)\s*\(", None),
+    ("throws", r"\bthrow\b", None),
+)
+
+
+def has_spdx_header(source):
+    first = "\n".join(source.split("\n")[:4])
+    return all(line in first for line in SPDX_LINES)
+
+
+def library_violations(path, source):
+    code = repo.code_only(source)
+    for what, pattern, allowed in BANNED_IN_LIBRARY:
+        if allowed and allowed.search(path):
+            continue
+        for match in re.finditer(pattern, code):
+            yield f"{path}:{repo.line_of(code, match.start())}: the library {what}: {match.group(0).strip()}"
+
+
+def find_violations(root):
+    for path in repo.own_files(root):
+        is_script = path in ("run", ".ci/run") or path.endswith(SPDX_SUFFIXES)
+        if not is_script:
+            continue
+        source = repo.read(root, path)
+        if source.strip() and not has_spdx_header(source):
+            yield f"{path}: the two SPDX lines are missing at the top"
+        if path.startswith("src/") and repo.is_c_family(path):
+            yield from library_violations(path, source)
+
+
+if __name__ == "__main__":
+    report.main(find_violations)

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""The tree's own files, and C++ source with comments and literals told apart from code."""
+import os
+import re
+
+SKIPPED_FOLDERS = {"third_party", "dist", "__pycache__", "node_modules"}
+C_SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".def", ".cu")
+SCRIPT_SUFFIXES = (".py", ".sh", ".cmake")
+
+
+def is_own_folder(name):
+    return name not in SKIPPED_FOLDERS and not name.startswith("build") and (not name.startswith(".") or name == ".ci")
+
+
+def own_files(root, *tops):
+    """Paths relative to root, sorted, of all files under the named folders (all of the tree if none is named)."""
+    found = []
+    for top in tops or ("",):
+        for folder, folders, names in os.walk(os.path.join(root, top)):
+            folders[:] = sorted(name for name in folders if is_own_folder(name))
+            found += [os.path.relpath(os.path.join(folder, name), root) for name in names]
+    return sorted(found)
+
+
+def read(root, path):
+    with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def exists(root, path):
+    return not path.startswith("..") and os.path.isfile(os.path.join(root, path))
+
+
+def is_c_family(path):
+    return path.endswith(C_SUFFIXES)
+
+
+TOKEN = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)
+      |(?P<raw>R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)")
+      |(?P<string>"(?:\\.|[^"\\\n])*")
+      |(?P<char>(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+')""",
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def blank(text):
+    return re.sub(r"[^\n]", " ", text)
+
+
+def code_only(source):
+    """The source with comments and the insides of literals blanked; line numbers and columns stay."""
+
+    def replace(match):
+        text = match.group(0)
+        if match.group("comment") or match.group("raw"):
+            return blank(text)
+        return text[0] + blank(text[1:-1]) + text[-1]
+
+    return TOKEN.sub(replace, source)
+
+
+def comments_blanked(source):
+    """The source with comments blanked and literals kept."""
+    return TOKEN.sub(lambda match: blank(match.group(0)) if match.group("comment") else match.group(0), source)
+
+
+def comments_only(source):
+    """The source with all but the comments blanked; line numbers and columns stay."""
+    pieces, end = [], 0
+    for match in TOKEN.finditer(source):
+        pieces.append(blank(source[end:match.start()]))
+        pieces.append(match.group(0) if match.group("comment") else blank(match.group(0)))
+        end = match.end()
+    pieces.append(blank(source[end:]))
+    return "".join(pieces)
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
