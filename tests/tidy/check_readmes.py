@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Every folder of sources says in a README of at most 40 lines what it is for; links inside the documents lead somewhere."""
+"""Every folder of sources says in a README of at most 40 lines what it is for (tests/unit, whose folders mirror src/, once
+for all); links inside the documents lead somewhere."""
 import os
 import posixpath
 import re
@@ -17,7 +18,8 @@ LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 
 
 def folder_violations(root, files):
-    for folder in sorted({posixpath.dirname(path) for path in files if path.endswith(SOURCES)}):
+    folders = {posixpath.dirname(path) for path in files if path.endswith(SOURCES)}
+    for folder in sorted({re.sub(r"^(tests/unit)/.*", r"\1", folder) for folder in folders}):
         if not repo.exists(root, f"{folder}/README.md"):
             yield f"{folder}: has no README.md"
         elif repo.read(root, f"{folder}/README.md").count("\n") > LIMIT:

@@ -13,6 +13,7 @@ SAYS_WHICH_BEFORE = re.compile(r"(?:\bcopy|\bGPU|\bLinux|\bnamespace)\s+$", re.I
 SAYS_WHICH_AFTER = re.compile(r"\s+(?:modules?|drivers?)\b", re.IGNORECASE)
 FENCE = re.compile(r"^[ \t]*```.*?^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]*`")
+QUOTED_WORD = re.compile(r'"[^"\s]*"')
 LINK_TARGET = re.compile(r"\]\([^)\s]*\)")
 # Leaders of comment lines: a phrase may go on in the next line behind one.
 LEADER = re.compile(r"^[ \t]*(?://[/!]?<?|/?\*+|#+|>)", re.MULTILINE)
@@ -34,6 +35,7 @@ def prose_of(path, source):
 
 
 def bare_words(prose):
+    prose = QUOTED_WORD.sub(lambda match: repo.blank(match.group(0)), prose)
     for match in WORD.finditer(prose):
         before = INLINE_CODE.sub("x", prose[max(0, match.start() - 200):match.start()])
         if SAYS_WHICH_BEFORE.search(before) or SAYS_WHICH_AFTER.match(prose, match.end()):

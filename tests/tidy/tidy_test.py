@@ -184,8 +184,9 @@ class Readmes(TidyTest):
         self.plant("src/base/README.md", "x\n")
         self.plant("src/shim/a.cpp")
         self.plant("tests/unit/base/CMakeLists.txt")
+        self.plant("tests/abi/symbols/CMakeLists.txt")
         self.plant("tests/fuzz/corpus/seed.bin")
-        self.expect(check_readmes, "src/shim: has no README.md", "tests/unit/base: has no README.md")
+        self.expect(check_readmes, "src/shim: has no README.md", "tests/unit: has no README.md", "tests/abi/symbols: has no README.md")
 
     def test_keeps_them_short(self):
         self.plant("src/base/a.cpp")
@@ -210,7 +211,7 @@ class Words(TidyTest):
     def test_accepts_every_way_to_say_which(self):
         self.plant("docs/a.md", "Copy kernels, a kernel module, GPU\nkernels, a copy\nkernel, the Linux kernel, `kernel`, kernel/uapi, copy_kernel,\n"
                                 "[x](kernel.md), kernels_x86_64.def, kernel.hpp, kernels().\n\n```\nkernel\n```\n")
-        self.plant("src/a.cpp", 'Kernel kernel = f("kernel");  // a copy\n// kernel and src/copy/kernels/avx2.cpp\n}  // namespace kernels\n')
+        self.plant("src/a.cpp", 'Kernel kernel = f("kernel");  // a copy\n// kernel, "kernel", "gpu,kernel" and src/copy/kernels/avx2.cpp\n}  // namespace kernels\n')
         self.expect(check_words)
 
 
