@@ -1,22 +1,23 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Context, Pin, Mapping behind checked handles: lifetime, threads, forks. Knows no backend and no instruction set by name.
+// Context, Pin, Mapping behind checked handles: lifetime, threads, forks. Knows no backend and no instruction set by
+// name.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "backend/backend.hpp"
 #include "base/result.hpp"
 #include "base/settings.hpp"
+#include "core/handle.hpp"
 #include "cpu/mapping_type.hpp"
 
 namespace gdrkit::core {
 
-/// A context's or pin's name: slot index, generation and a tag of this library's instance. Never 0. A NULL, stale,
-/// foreign or invented handle is recognised and answered with EINVAL.
-using Handle = std::uint64_t;
+// Every call may run beside every other, with one exception: unmap, unpin or close of a mapping while another thread
+// copies through it (copy_path.hpp). Of calls that race to end the same thing exactly one does it, the others get
+// EINVAL.
 
 struct ContextInfo {
   backend::Traits traits;
@@ -25,8 +26,8 @@ struct ContextInfo {
 };
 
 struct PinOptions {
-  bool force_pcie = false;   ///< EINVAL where the backend does not support it
-  bool exact_range = true;   ///< see backend::PinRequest
+  bool force_pcie = false;  ///< EINVAL where the backend does not support it
+  bool exact_range = true;  ///< see backend::PinRequest
 };
 
 struct PinInfo {
@@ -42,33 +43,46 @@ struct PinInfo {
   std::size_t mapping_bytes = 0;    ///< bytes mapped from mapping_address
 };
 
-/// Opens a context on settings.backend, or on the first automatic backend that can run. On failure the detail lists every
-/// backend tried and its reason. ENODEV when none can run.
+/// Opens a context on settings.backend, or on the first automatic backend that can run. On failure the detail lists
+/// every backend tried and its reason. ENODEV when none can run.
 [[nodiscard]] base::Result<Handle> open(const base::Settings& settings) noexcept;
-/// Unmaps and unpins all that is left, runs to its end, returns the first error. EACCES in a forked child while pins live.
+/// Unmaps and unpins all that is left, runs to its end, returns the first error. In a forked child EACCES while pins
+/// live, else the handle alone goes.
 base::Status close(Handle context) noexcept;
 [[nodiscard]] base::Result<ContextInfo> context_info(Handle context) noexcept;
 
 [[nodiscard]] base::Result<Handle> pin(Handle context, std::uint64_t address, std::size_t size_bytes,
                                        const PinOptions& options) noexcept;
-/// Unmaps if mapped. `context` 0: whichever owns the pin; else a pin of another context is EINVAL.
+/// Unmaps if mapped; afterwards the handle is dead, whatever is returned. `context` 0: whichever owns the pin; else a
+/// pin of another context is EINVAL.
 base::Status unpin(Handle context, Handle pin) noexcept;
 [[nodiscard]] base::Result<PinInfo> pin_info(Handle context, Handle pin) noexcept;
 [[nodiscard]] base::Result<bool> is_invalidated(Handle context, Handle pin) noexcept;
 
-/// Maps the pin's pages, from the first page on, at least up to `size_bytes` past page_address. EAGAIN if mapped already, EINVAL
-/// for size 0 or past the pinned pages, EOPNOTSUPP for an impossible mapping type.
+/// Maps the pin's pages, from the first page on, at least up to `size_bytes` past page_address. EAGAIN if mapped
+/// already, EINVAL for size 0 or past the pinned pages, EOPNOTSUPP for an impossible mapping type.
 [[nodiscard]] base::Result<PinInfo> map(Handle context, Handle pin, std::size_t size_bytes,
                                         cpu::MappingType requested) noexcept;
-/// EINVAL when not mapped. The one call that must not run while another thread copies through this same mapping.
-base::Status unmap(Handle context, Handle pin) noexcept;
+/// EINVAL when not mapped, or mapped elsewhere than at `expected` (nullptr: wherever it is).
+base::Status unmap(Handle context, Handle pin, const void* expected = nullptr) noexcept;
 
-/// The copy path: no system call, lock, allocation, log line or environment read. 0, or EINVAL for a bad handle, an
-/// unmapped pin or a range outside the mapping. `device` is an address inside the mapping.
-int copy_to_mapping(Handle pin, void* device, const void* host, std::size_t size_bytes) noexcept;
-int copy_from_mapping(Handle pin, void* host, const void* device, std::size_t size_bytes) noexcept;
-/// The same by offset from the user's own first byte, inside the user's own range.
-int write(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes) noexcept;
-int read(Handle pin, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
+/// What one backend says of this machine.
+struct BackendReport {
+  const char* name = "";
+  const char* summary = "";
+  bool is_automatic = false;
+  bool is_usable = false;
+  int errno_value = 0;  ///< why not usable; the sentence is `reason`
+  char reason[base::detail_capacity] = "";
+};
+/// Opens and closes backend number `index` in probe order; ENOENT past the last one.
+[[nodiscard]] base::Result<BackendReport> probe_backend(unsigned index, const base::Settings& settings) noexcept;
+
+struct CopyKernelReport {
+  const char* name = "";
+  bool is_usable = false;  ///< this CPU runs it
+};
+/// Copy kernel number `index`, best first; ENOENT past the last one.
+[[nodiscard]] base::Result<CopyKernelReport> copy_kernel(unsigned index) noexcept;
 
 }  // namespace gdrkit::core

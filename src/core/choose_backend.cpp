@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "core/choose_backend.hpp"
+
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "core/core.hpp"
+
+namespace gdrkit::core {
+namespace {
+
+std::string names_of(backend::RegistrationList backends) {
+  std::string names;
+  for (const backend::Registration& entry : backends) {
+    if (!names.empty()) names += ", ";
+    names += entry.name;
+  }
+  return names;
+}
+
+base::Result<std::unique_ptr<backend::Backend>> open_forced(backend::RegistrationList backends,
+                                                            const base::Settings& settings) {
+  for (const backend::Registration& entry : backends) {
+    if (settings.backend == entry.name) return entry.open(settings);
+  }
+  return base::fail(EINVAL, "no backend is called \"%s\"; this library has: %s", settings.backend.c_str(),
+                    names_of(backends).c_str());
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<backend::Backend>> choose_backend(backend::RegistrationList backends,
+                                                               const base::Settings& settings) {
+  if (!settings.backend.empty()) return open_forced(backends, settings);
+  std::string reasons;
+  for (const backend::Registration& entry : backends) {
+    if (!reasons.empty()) reasons += "; ";
+    reasons += entry.name;
+    if (!entry.automatic) {
+      reasons += std::string(": only when asked for (GDRKIT_BACKEND=") + entry.name + ")";
+      continue;
+    }
+    base::Result<std::unique_ptr<backend::Backend>> opened = entry.open(settings);
+    if (opened) return opened;
+    reasons += std::string(": ") + base::detail();
+  }
+  return base::fail(ENODEV, "no backend can run here: %s", reasons.c_str());
+}
+
+base::Result<BackendReport> probe_backend(unsigned index, const base::Settings& settings) noexcept {
+  const backend::RegistrationList backends = backend::registrations();
+  if (index >= backends.count) return base::fail(ENOENT, "there are %zu backends", backends.count);
+  const backend::Registration& entry = backends.first[index];
+  BackendReport report;
+  report.name = entry.name;
+  report.summary = entry.summary;
+  report.is_automatic = entry.automatic;
+  const base::Result<std::unique_ptr<backend::Backend>> opened = entry.open(settings);
+  report.is_usable = opened.has_value();
+  if (!opened) {
+    report.errno_value = opened.error().errno_value;
+    std::strncpy(report.reason, base::detail(), sizeof report.reason - 1);
+  }
+  return report;
+}
+
+}  // namespace gdrkit::core

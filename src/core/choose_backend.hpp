@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Which backend a new context gets.
+#pragma once
+
+#include <memory>
+
+#include "backend/backend.hpp"
+#include "base/result.hpp"
+#include "base/settings.hpp"
+
+namespace gdrkit::core {
+
+/// settings.backend alone if it is set (EINVAL for a name nobody has, else its own error); otherwise the first of
+/// `backends` that is automatic and can run, or ENODEV with every backend's reason. May throw std::bad_alloc.
+[[nodiscard]] base::Result<std::unique_ptr<backend::Backend>> choose_backend(backend::RegistrationList backends,
+                                                                             const base::Settings& settings);
+
+}  // namespace gdrkit::core

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Contexts: opening, describing, closing.
+#include <unistd.h>
+
+#include <new>
+#include <utility>
+
+#include "core/choose_backend.hpp"
+#include "core/core.hpp"
+#include "core/first_error.hpp"
+#include "core/fork_guard.hpp"
+#include "core/records.hpp"
+#include "core/testing.hpp"
+
+namespace gdrkit::core {
+namespace {
+
+base::Result<copy::Copier> choose_copier(const cpu::Features& features, const base::Settings& settings) noexcept {
+  const char* forced = settings.copy_kernel.empty() ? nullptr : settings.copy_kernel.c_str();
+  return copy::choose(features, cpu::MappingType::write_combining, forced);
+}
+
+/// In a forked child nothing of the context may be destroyed or locked: only its name goes.
+base::Status close_inherited(ContextSlot& context, Handle handle) noexcept {
+  if (context.first_pin != no_slot) {
+    return base::fail(EACCES, "the context has pins of the parent process; only the parent can close it");
+  }
+  if (!context.handle.compare_exchange_strong(handle, 0)) return base::fail(EINVAL, "the context is closed already");
+  return {};
+}
+
+}  // namespace
+
+base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const base::Settings& settings) noexcept try {
+  const cpu::Features features = cpu::detect();
+  const base::Result<copy::Copier> copier = choose_copier(features, settings);
+  if (!copier) return base::pass(copier);
+  if (base::Status guarded = install_fork_handlers(); !guarded) return base::pass(guarded);
+  draw_handle_key();
+
+  std::string forced_copy_kernel = settings.copy_kernel;
+  const base::Result<ContextSlot*> acquired = context_table.acquire(registry_mutex);
+  if (!acquired) return base::pass(acquired);
+  ContextSlot& context = **acquired;
+  // Someone who holds a stale handle of this slot may still be looking at it.
+  const std::unique_lock lock(context.mutex);
+  context.owner_pid.store(getpid(), std::memory_order_relaxed);
+  context.info = {backend->traits(), copier->store_name, copier->load_name};
+  context.features = features;
+  context.forced_copy_kernel = std::move(forced_copy_kernel);
+  context.backend = std::move(backend);
+  const Handle handle = make_handle(HandleKind::context, context.generation, context.index);
+  context.handle.store(handle, std::memory_order_release);
+  return handle;
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "out of memory while opening a context");
+}
+
+base::Result<Handle> open(const base::Settings& settings) noexcept try {
+  // Before any backend is opened: a forced choice that cannot be met fails without touching a device.
+  if (const base::Result<copy::Copier> copier = choose_copier(cpu::detect(), settings); !copier) {
+    return base::pass(copier);
+  }
+  base::Result<std::unique_ptr<backend::Backend>> chosen = choose_backend(backend::registrations(), settings);
+  if (!chosen) return base::pass(chosen);
+  return open_with(std::move(*chosen), settings);
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "out of memory while choosing a backend");
+}
+
+base::Status close(Handle handle) noexcept {
+  ContextSlot* const context = context_table.find_live(handle);
+  if (context == nullptr) {
+    const base::Result<HeldContext> refused = HeldContext::hold(handle);
+    if (!refused) return base::pass(refused);
+    return base::fail(EINVAL, "the context is closed already");
+  }
+  if (!check_process(*context)) return close_inherited(*context, handle);
+  // From here on new calls are refused, so that the exclusive lock waits only for those that are under way.
+  Handle expected = handle;
+  if (!context->handle.compare_exchange_strong(expected, 0)) return base::fail(EINVAL, "the context is closed already");
+  FirstError first;
+  {
+    const std::unique_lock lock(context->mutex);
+    while (PinSlot* const pin = any_pin(*context)) {
+      const std::lock_guard pin_lock(pin->mutex);
+      first.note(take_down_pin(*context, *pin));
+    }
+    context->backend.reset();
+    context->forced_copy_kernel.clear();
+  }
+  context_table.release(context, registry_mutex);
+  return first.status();
+}
+
+base::Result<ContextInfo> context_info(Handle handle) noexcept {
+  const base::Result<HeldContext> context = HeldContext::hold(handle);
+  if (!context) return base::pass(context);
+  return (*context)->info;
+}
+
+base::Result<CopyKernelReport> copy_kernel(unsigned index) noexcept {
+  const copy::KernelList kernels = copy::kernels();
+  if (index >= kernels.count) return base::fail(ENOENT, "there are %zu copy kernels", kernels.count);
+  const copy::KernelInfo& kernel = kernels.first[index];
+  return CopyKernelReport{kernel.name, kernel.runs_on(cpu::detect())};
+}
+
+}  // namespace gdrkit::core

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Mappings: mapping a pin's pages and publishing them to the copy path, and taking both back.
+#include <algorithm>
+
+#include <unistd.h>
+
+#include "core/core.hpp"
+#include "core/first_error.hpp"
+#include "core/fork_guard.hpp"
+#include "core/records.hpp"
+
+namespace gdrkit::core {
+namespace {
+
+base::Status check_region(const ContextSlot& context, const PinInfo& info, std::size_t size_bytes,
+                          const backend::MappedRegion& region) noexcept {
+  const std::uintptr_t page_mask = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)) - 1;
+  const bool is_aligned =
+      region.address != nullptr && (reinterpret_cast<std::uintptr_t>(region.address) & page_mask) == 0;
+  const bool is_sized = region.size_bytes >= size_bytes && region.size_bytes <= info.page_bytes;
+  if (is_aligned && is_sized && region.type != cpu::MappingType::none) return {};
+  return base::fail(EIO, "backend %s mapped %zu bytes at %p as type %d where %zu bytes were asked for",
+                    context.info.traits.name, region.size_bytes, region.address, static_cast<int>(region.type),
+                    size_bytes);
+}
+
+base::Result<copy::Copier> choose_copier(const ContextSlot& context, cpu::MappingType type) noexcept {
+  const char* forced = context.forced_copy_kernel.empty() ? nullptr : context.forced_copy_kernel.c_str();
+  return copy::choose(context.features, type, forced);
+}
+
+void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region, const copy::Copier& copier) noexcept {
+  PinInfo& info = pin.info;
+  info.is_mapped = true;
+  info.mapping_type = region.type;
+  info.verification = region.verification;
+  info.mapping_address = region.address;
+  info.mapping_bytes = region.size_bytes;
+
+  const std::size_t user_offset = static_cast<std::size_t>(info.user_address - info.page_address);
+  MappingView& view = pin.view;
+  view.base = reinterpret_cast<std::uintptr_t>(region.address);
+  view.size_bytes = region.size_bytes;
+  view.user_base = view.base + user_offset;
+  view.user_bytes = region.size_bytes > user_offset ? std::min(info.user_bytes, region.size_bytes - user_offset) : 0;
+  view.copier = copier;
+  view.live.store(handle, std::memory_order_release);
+}
+
+}  // namespace
+
+base::Result<PinInfo> map(Handle context, Handle handle, std::size_t size_bytes, cpu::MappingType requested) noexcept {
+  const base::Result<HeldPin> held = HeldPin::hold(context, handle);
+  if (!held) return base::pass(held);
+  PinSlot& pin = **held;
+  if (pin.info.is_mapped) return base::fail(EAGAIN, "the pin is mapped already, at %p", pin.info.mapping_address);
+  if (pin.has_failed_unmap) return base::fail(EIO, "the pin's last unmap failed; unpin it");
+  if (size_bytes == 0 || size_bytes > pin.info.page_bytes) {
+    return base::fail(EINVAL, "a mapping of %zu bytes was asked for; 1 to %zu are pinned", size_bytes,
+                      pin.info.page_bytes);
+  }
+  const MapWindow window;  // before the pin is busy: a fork that waits for the window finds the pin whole
+  const BusyMark busy(pin);
+  const base::Result<backend::MappedRegion> region = pin.backend_pin->map(size_bytes, requested);
+  if (!region) return base::pass(region);
+  const base::Status usable = check_region(held->context(), pin.info, size_bytes, *region);
+  const base::Result<copy::Copier> copier =
+      usable ? choose_copier(held->context(), region->type) : base::Result<copy::Copier>(base::pass(usable));
+  if (!copier) {
+    FirstError first;
+    first.note(base::Status(base::pass(copier)));
+    const base::Status undone = pin.backend_pin->unmap();
+    pin.has_failed_unmap = !undone;
+    first.note(undone);
+    return base::pass(first.status());
+  }
+  publish(pin, handle, *region, *copier);
+  return pin.info;
+}
+
+base::Status unmap(Handle context, Handle handle, const void* expected) noexcept {
+  const base::Result<HeldPin> pin = HeldPin::hold(context, handle);
+  if (!pin) return base::pass(pin);
+  if (!(*pin)->info.is_mapped) return base::fail(EINVAL, "the pin is not mapped");
+  if (expected != nullptr && expected != (*pin)->info.mapping_address) {
+    return base::fail(EINVAL, "the pin is mapped at %p, not at %p", (*pin)->info.mapping_address, expected);
+  }
+  return take_down_mapping(**pin);
+}
+
+}  // namespace gdrkit::core

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Pins: pinning, describing, unpinning.
+#include <limits>
+#include <utility>
+
+#include "core/core.hpp"
+#include "core/first_error.hpp"
+#include "core/records.hpp"
+
+namespace gdrkit::core {
+namespace {
+
+base::Status check_request(const backend::Traits& traits, std::uint64_t address, std::size_t size_bytes,
+                           const PinOptions& options) noexcept {
+  if (address == 0) return base::fail(EINVAL, "the device address is NULL");
+  if (size_bytes == 0) return base::fail(EINVAL, "a size of 0 bytes cannot be pinned");
+  if (size_bytes > std::numeric_limits<std::uint64_t>::max() - address) {
+    return base::fail(EINVAL, "0x%llx + %zu bytes runs past the end of the address space",
+                      static_cast<unsigned long long>(address), size_bytes);
+  }
+  if (options.force_pcie && !traits.supports_force_pcie) {
+    return base::fail(EINVAL, "backend %s cannot force the mapping over PCIe", traits.name);
+  }
+  return {};
+}
+
+/// A backend's answer is believed only where it makes sense; what follows computes with it.
+base::Status check_pages(const backend::Traits& traits, const backend::PinRequest& request,
+                         const backend::BackendPin& pin) noexcept {
+  const std::uint64_t page_mask = traits.page_size_bytes - 1;
+  const std::uint64_t first = pin.page_address();
+  const std::uint64_t bytes = pin.page_bytes();
+  const bool is_aligned = ((first | bytes) & page_mask) == 0;
+  const bool is_enclosing =
+      first <= request.address && bytes >= request.size_bytes && request.address - first <= bytes - request.size_bytes;
+  if (is_aligned && is_enclosing) return {};
+  return base::fail(EIO, "backend %s pinned 0x%llx + %zu, which are not the pages of 0x%llx + %zu", traits.name,
+                    static_cast<unsigned long long>(first), pin.page_bytes(),
+                    static_cast<unsigned long long>(request.address), request.size_bytes);
+}
+
+}  // namespace
+
+base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_bytes,
+                         const PinOptions& options) noexcept {
+  const base::Result<HeldContext> held = HeldContext::hold(handle);
+  if (!held) return base::pass(held);
+  ContextSlot& context = **held;
+  const backend::Traits& traits = context.info.traits;
+  if (base::Status asked = check_request(traits, address, size_bytes, options); !asked) return base::pass(asked);
+
+  const backend::PinRequest request{address, size_bytes, options.force_pcie, options.exact_range};
+  base::Result<std::unique_ptr<backend::BackendPin>> backend_pin = context.backend->pin(request);
+  if (!backend_pin) return base::pass(backend_pin);
+  base::Status usable = check_pages(traits, request, **backend_pin);
+  base::Result<PinSlot*> acquired =
+      usable ? pin_table.acquire(registry_mutex) : base::Result<PinSlot*>(base::pass(usable));
+  if (!acquired) {
+    FirstError first;
+    first.note(base::Status(base::pass(acquired)));
+    first.note((*backend_pin)->unpin());
+    return base::pass(first.status());
+  }
+
+  PinSlot& pin = **acquired;
+  // Someone who holds a stale handle of this slot may still be looking at it.
+  const std::lock_guard lock(pin.mutex);
+  pin.info = {};
+  pin.info.page_address = (*backend_pin)->page_address();
+  pin.info.page_bytes = (*backend_pin)->page_bytes();
+  pin.info.user_address = address;
+  pin.info.user_bytes = size_bytes;
+  pin.info.page_size_bytes = traits.page_size_bytes;
+  pin.has_failed_unmap = false;
+  pin.backend_pin = std::move(*backend_pin);
+  pin.owner.store(handle, std::memory_order_release);
+  link_pin(context, pin);
+  const Handle name = make_handle(HandleKind::pin, pin.generation, pin.index);
+  pin.handle.store(name, std::memory_order_release);
+  return name;
+}
+
+base::Status unpin(Handle context, Handle handle) noexcept {
+  const base::Result<HeldPin> pin = HeldPin::hold(context, handle);
+  if (!pin) return base::pass(pin);
+  return take_down_pin(pin->context(), **pin);
+}
+
+base::Result<PinInfo> pin_info(Handle context, Handle handle) noexcept {
+  const base::Result<HeldPin> pin = HeldPin::hold(context, handle);
+  if (!pin) return base::pass(pin);
+  return (*pin)->info;
+}
+
+base::Result<bool> is_invalidated(Handle context, Handle handle) noexcept {
+  const base::Result<HeldPin> pin = HeldPin::hold(context, handle);
+  if (!pin) return base::pass(pin);
+  return (*pin)->backend_pin->is_invalidated();
+}
+
+}  // namespace gdrkit::core

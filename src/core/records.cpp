@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "core/records.hpp"
+
+#include <unistd.h>
+
+#include <type_traits>
+
+#include "core/first_error.hpp"
+
+namespace gdrkit::core {
+
+// Neither constructed nor destroyed at run time: threads may call in before main and while the process exits.
+constinit SlotTable<ContextSlot, 64, 1024> context_table;
+constinit SlotTable<PinSlot, 256, 4096> pin_table;
+constinit std::mutex registry_mutex;
+static_assert(std::is_trivially_destructible_v<decltype(pin_table)> && std::is_trivially_destructible_v<std::mutex>);
+
+namespace {
+
+tl::unexpected<base::Error> not_a_handle(const char* kind, Handle handle) noexcept {
+  if (handle == 0) return base::fail(EINVAL, "the %s handle is NULL", kind);
+  return base::fail(EINVAL, "0x%llx is not a live %s handle of this library (closed already, or from elsewhere)",
+                    static_cast<unsigned long long>(handle), kind);
+}
+
+}  // namespace
+
+void link_pin(ContextSlot& context, PinSlot& pin) noexcept {
+  const std::lock_guard lock(registry_mutex);
+  pin.previous_of_context = no_slot;
+  pin.next_of_context = context.first_pin;
+  if (context.first_pin != no_slot) pin_table.find(context.first_pin)->previous_of_context = pin.index;
+  context.first_pin = pin.index;
+}
+
+void unlink_pin(ContextSlot& context, PinSlot& pin) noexcept {
+  const std::lock_guard lock(registry_mutex);
+  const std::uint32_t next = pin.next_of_context;
+  const std::uint32_t previous = pin.previous_of_context;
+  if (next != no_slot) pin_table.find(next)->previous_of_context = previous;
+  if (previous != no_slot) {
+    pin_table.find(previous)->next_of_context = next;
+  } else {
+    context.first_pin = next;
+  }
+}
+
+PinSlot* any_pin(const ContextSlot& context) noexcept {
+  const std::lock_guard lock(registry_mutex);
+  return context.first_pin == no_slot ? nullptr : pin_table.find(context.first_pin);
+}
+
+base::Status check_process(const ContextSlot& context) noexcept {
+  // Both are looked at before any lock: in a forked child a thread that does not exist any more may hold it.
+  if (!context.is_abandoned.load(std::memory_order_relaxed) &&
+      context.owner_pid.load(std::memory_order_relaxed) == getpid()) {
+    return {};
+  }
+  return base::fail(EACCES, "the handle belongs to the parent process; a forked child opens its own context");
+}
+
+base::Result<HeldContext> HeldContext::hold(Handle context) noexcept {
+  ContextSlot* const slot = context_table.find_live(context);
+  if (slot == nullptr) return not_a_handle("context", context);
+  if (base::Status mine = check_process(*slot); !mine) return base::pass(mine);
+  std::shared_lock lock(slot->mutex);
+  if (slot->handle.load(std::memory_order_acquire) != context) return not_a_handle("context", context);
+  return HeldContext(slot, std::move(lock));
+}
+
+base::Result<HeldPin> HeldPin::hold(Handle context, Handle pin) noexcept {
+  PinSlot* const slot = pin_table.find_live(pin);
+  if (slot == nullptr) return not_a_handle("pin", pin);
+  const Handle owner = slot->owner.load(std::memory_order_acquire);
+  if (context != 0 && context != owner) {
+    if (context_table.find_live(context) == nullptr) return not_a_handle("context", context);
+    return base::fail(EINVAL, "the pin belongs to another context");
+  }
+  base::Result<HeldContext> held = HeldContext::hold(owner);
+  if (!held) return base::pass(held);
+  std::unique_lock lock(slot->mutex);
+  // The slot may have been given to another pin since it was looked up.
+  if (slot->handle.load(std::memory_order_acquire) != pin) return not_a_handle("pin", pin);
+  return HeldPin(std::move(*held), slot, std::move(lock));
+}
+
+base::Status take_down_mapping(PinSlot& pin) noexcept {
+  pin.view.live.store(0, std::memory_order_release);
+  pin.info.is_mapped = false;
+  pin.info.mapping_type = cpu::MappingType::none;
+  pin.info.verification = backend::Verification::none;
+  pin.info.mapping_address = nullptr;
+  pin.info.mapping_bytes = 0;
+  const BusyMark busy(pin);
+  base::Status unmapped = pin.backend_pin->unmap();
+  pin.has_failed_unmap = !unmapped;
+  return unmapped;
+}
+
+base::Status take_down_pin(ContextSlot& context, PinSlot& pin) noexcept {
+  FirstError first;
+  pin.handle.store(0, std::memory_order_release);
+  if (pin.info.is_mapped) first.note(take_down_mapping(pin));
+  {
+    const BusyMark busy(pin);
+    first.note(pin.backend_pin->unpin());
+    pin.backend_pin.reset();
+  }
+  pin.owner.store(0, std::memory_order_release);
+  unlink_pin(context, pin);
+  pin_table.release(&pin, registry_mutex);
+  return first.status();
+}
+
+}  // namespace gdrkit::core

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What is kept of each context and each pin, the tables that hold it, and the order of the locks.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "copy/copier.hpp"
+#include "core/core.hpp"
+#include "core/slot_table.hpp"
+#include "cpu/features.hpp"
+
+// Locks, in the order in which they are taken:
+//   1. ContextSlot::mutex   shared for every call on the context or its pins, exclusive to close it
+//   2. PinSlot::mutex       serialises the slow calls on one pin
+//   3. MapWindow            shared around a backend's map; fork takes it exclusively (fork_guard.hpp)
+//   4. registry_mutex       free lists and the contexts' lists of pins; a leaf: nothing is called or allocated under it
+// A slot's locks live as long as the process, so that the holder of a stale handle may lock first and look again after.
+
+namespace gdrkit::core {
+
+/// What a copy needs of a mapping. Written under the pin's lock before `live` is released, read by copies without a
+/// lock.
+struct alignas(64) MappingView {
+  std::atomic<Handle> live{0};   ///< the pin's handle while it is mapped, else 0
+  std::uintptr_t base = 0;       ///< first mapped byte
+  std::size_t size_bytes = 0;    ///< mapped bytes
+  std::uintptr_t user_base = 0;  ///< the user's own first byte
+  std::size_t user_bytes = 0;    ///< the part of the user's own range that is mapped
+  copy::Copier copier;
+};
+
+[[nodiscard]] inline bool is_inside(std::size_t offset, std::size_t size_bytes, std::size_t limit) noexcept {
+  return offset <= limit && size_bytes <= limit - offset;
+}
+
+struct ContextSlot : SlotHeader {
+  std::shared_mutex mutex;
+  std::atomic<pid_t> owner_pid{0};
+  std::atomic<bool> is_abandoned{false};  ///< inherited by a forked child
+  std::unique_ptr<backend::Backend> backend;
+  ContextInfo info;
+  cpu::Features features;
+  std::string forced_copy_kernel;
+  std::uint32_t first_pin = no_slot;  ///< guarded by registry_mutex
+};
+
+struct PinSlot : SlotHeader {
+  MappingView view;
+  std::mutex mutex;
+  std::atomic<Handle> owner{0};      ///< the context's handle
+  std::atomic<bool> is_busy{false};  ///< a backend call on this pin is running: its state may be in between
+  std::unique_ptr<backend::BackendPin> backend_pin;
+  PinInfo info;
+  bool has_failed_unmap = false;                ///< what the backend still has mapped is unknown: no further map
+  std::uint32_t next_of_context = no_slot;      ///< guarded by registry_mutex
+  std::uint32_t previous_of_context = no_slot;  ///< guarded by registry_mutex
+};
+
+extern SlotTable<ContextSlot, 64, 1024> context_table;
+extern SlotTable<PinSlot, 256, 4096> pin_table;
+extern std::mutex registry_mutex;
+
+/// Puts the pin into, or takes it out of, its context's list.
+void link_pin(ContextSlot& context, PinSlot& pin) noexcept;
+void unlink_pin(ContextSlot& context, PinSlot& pin) noexcept;
+/// Any pin of the context; nullptr when it has none.
+[[nodiscard]] PinSlot* any_pin(const ContextSlot& context) noexcept;
+
+/// A live context of this process, held against being closed.
+class HeldContext {
+ public:
+  /// EINVAL: not a live context of this library. EACCES: inherited from another process.
+  [[nodiscard]] static base::Result<HeldContext> hold(Handle context) noexcept;
+  [[nodiscard]] ContextSlot& operator*() const noexcept { return *slot_; }
+  [[nodiscard]] ContextSlot* operator->() const noexcept { return slot_; }
+
+ private:
+  HeldContext(ContextSlot* slot, std::shared_lock<std::shared_mutex> lock) noexcept
+      : slot_(slot), lock_(std::move(lock)) {}
+  ContextSlot* slot_;
+  std::shared_lock<std::shared_mutex> lock_;
+};
+
+/// A live pin, locked, together with its context.
+class HeldPin {
+ public:
+  /// `context` 0: whichever owns the pin; a pin of another context is EINVAL.
+  [[nodiscard]] static base::Result<HeldPin> hold(Handle context, Handle pin) noexcept;
+  [[nodiscard]] ContextSlot& context() const noexcept { return *context_; }
+  [[nodiscard]] PinSlot& operator*() const noexcept { return *slot_; }
+  [[nodiscard]] PinSlot* operator->() const noexcept { return slot_; }
+
+ private:
+  HeldPin(HeldContext context, PinSlot* slot, std::unique_lock<std::mutex> lock) noexcept
+      : context_(std::move(context)), slot_(slot), lock_(std::move(lock)) {}
+  HeldContext context_;
+  PinSlot* slot_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+/// EACCES when the context belongs to another process: inherited by fork, or by a bare clone that ran no fork handler.
+[[nodiscard]] base::Status check_process(const ContextSlot& context) noexcept;
+
+/// Takes the mapping away from copies, then from the backend. Under the pin's lock, with the pin mapped.
+base::Status take_down_mapping(PinSlot& pin) noexcept;
+/// Ends a pin whose lock is held: afterwards the handle is dead and the slot is free, whatever the backend said.
+base::Status take_down_pin(ContextSlot& context, PinSlot& pin) noexcept;
+
+/// Marks a pin as busy for as long as a backend call on it runs.
+class BusyMark {
+ public:
+  explicit BusyMark(PinSlot& pin) noexcept : pin_(pin) { pin_.is_busy.store(true); }
+  BusyMark(const BusyMark&) = delete;
+  BusyMark& operator=(const BusyMark&) = delete;
+  ~BusyMark() { pin_.is_busy.store(false); }
+
+ private:
+  PinSlot& pin_;
+};
+
+}  // namespace gdrkit::core
