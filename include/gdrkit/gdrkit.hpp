@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gdrkit for C++20: owning objects over gdrkit.h that throw gdrkit::Error. Header-only; link libgdrkit.
+#ifndef GDRKIT_GDRKIT_HPP
+#define GDRKIT_GDRKIT_HPP
+
+#include <gdrkit/gdrkit.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+// Objects may be moved, also while the objects made from them live. A Pin must outlive its Mapping and a Context its
+// Pins; where one goes first, what was made from it is unmapped and unpinned with it and only answers errors from then
+// on. Threads: as gdrkit.h says of the calls; one object is not moved or destroyed by one thread while another uses it.
+
+namespace gdrkit {
+
+/// What went wrong: code() compares with std::errc, what() has the library's sentence.
+class Error : public std::system_error {
+ public:
+  Error(int errno_value, const char* detail) : std::system_error(errno_value, std::generic_category(), detail) {}
+};
+
+enum class MappingType : std::int32_t {
+  automatic = GDRKIT_MAPPING_DEFAULT,
+  write_combining = GDRKIT_MAPPING_WRITE_COMBINING,
+  cached = GDRKIT_MAPPING_CACHED,
+  device = GDRKIT_MAPPING_DEVICE,
+};
+
+struct ContextOptions {
+  std::string backend;      ///< empty: $GDRKIT_BACKEND, else the first that can run
+  std::string copy_kernel;  ///< empty: $GDRKIT_COPY_KERNEL, else the best for this CPU
+};
+
+namespace detail {
+
+inline void check(int result) {
+  if (result < 0) throw Error(-result, gdrkit_last_error_detail());
+}
+
+/// The copy path writes no sentence: it has one kind of error.
+inline void check_copy(int result) {
+  if (result < 0) throw Error(-result, "copy outside the mapped range, or through a mapping that is gone");
+}
+
+/// A handle that is given back once, by `Close`, whose errors a destructor has nobody to tell.
+template <class Handle, int (*Close)(Handle)>
+class Owner {
+ public:
+  Owner() noexcept = default;
+  explicit Owner(Handle handle) noexcept : handle_(handle) {}
+  Owner(Owner&& other) noexcept : handle_(std::exchange(other.handle_, Handle{})) {}
+  Owner& operator=(Owner&& other) noexcept {
+    Owner old(std::move(*this));
+    handle_ = std::exchange(other.handle_, Handle{});
+    return *this;
+  }
+  ~Owner() {
+    if (handle_.value != 0) Close(handle_);
+  }
+  [[nodiscard]] Handle get() const noexcept { return handle_; }
+  /// Gives it back now and says how that went.
+  void close() {
+    const Handle handle = std::exchange(handle_, Handle{});
+    if (handle.value != 0) check(Close(handle));
+  }
+
+ private:
+  Handle handle_{};
+};
+
+}  // namespace detail
+
+template <class T>
+concept FlagValue = std::is_trivially_copyable_v<T> &&
+    (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+
+/// Contiguous data that may be copied byte by byte: std::vector, std::array, std::span, arrays.
+template <class Range>
+concept Bytes = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
+    std::is_trivially_copyable_v<std::ranges::range_value_t<Range>>;
+
+/// Device memory in this process's address space. Offsets are in bytes from the first byte that was asked for.
+class Mapping {
+ public:
+  /// The mapped memory itself. Plain loads of a write-combining mapping are slow: read() reads whole lines.
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
+
+  /// Host to device. The stores have left this CPU core when it returns.
+  template <Bytes Source>
+  void write(std::size_t offset, const Source& source) const {
+    const std::size_t size_bytes = std::ranges::size(source) * sizeof(std::ranges::range_value_t<Source>);
+    detail::check_copy(gdrkit_write(owner_.get(), offset, std::ranges::data(source), size_bytes));
+  }
+
+  /// Device to host. The data is no older than the call.
+  template <Bytes Target>
+  void read(std::size_t offset, Target&& target) const {
+    const std::size_t size_bytes = std::ranges::size(target) * sizeof(std::ranges::range_value_t<Target>);
+    detail::check_copy(gdrkit_read(owner_.get(), offset, std::ranges::data(target), size_bytes));
+  }
+
+  /// Stores one naturally aligned value in one piece, after everything written through this mapping by this thread.
+  template <FlagValue T>
+  void store_flag(std::size_t offset, T value) const {
+    check_alignment(offset, sizeof(T));
+    detail::check_copy(gdrkit_write(owner_.get(), offset, &value, sizeof value));
+  }
+
+  /// Loads one naturally aligned value in one piece, freshly each time, so that a loop may poll it.
+  template <FlagValue T>
+  [[nodiscard]] T load_flag(std::size_t offset) const {
+    check_alignment(offset, sizeof(T));
+    T value;
+    detail::check_copy(gdrkit_read(owner_.get(), offset, &value, sizeof value));
+    return value;
+  }
+
+  /// Unmaps now and throws if that fails; the destructor unmaps in silence.
+  void unmap() {
+    bytes_ = {};
+    owner_.close();
+  }
+
+  Mapping(Mapping&& other) noexcept
+      : owner_(std::move(other.owner_)), bytes_(std::exchange(other.bytes_, std::span<std::byte>{})) {}
+  Mapping& operator=(Mapping&& other) noexcept {
+    owner_ = std::move(other.owner_);
+    bytes_ = std::exchange(other.bytes_, std::span<std::byte>{});
+    return *this;
+  }
+
+ private:
+  friend class Pin;
+  Mapping(gdrkit_pin_t pin, void* address, std::size_t size_bytes) noexcept
+      : owner_(pin), bytes_(static_cast<std::byte*>(address), size_bytes) {}
+
+  void check_alignment(std::size_t offset, std::size_t alignment) const {
+    if ((reinterpret_cast<std::uintptr_t>(bytes_.data()) + offset) % alignment != 0) {
+      throw Error(EINVAL, "a flag must be naturally aligned");
+    }
+  }
+
+  detail::Owner<gdrkit_pin_t, gdrkit_unmap> owner_;
+  std::span<std::byte> bytes_;
+};
+
+/// Device memory that stays where it is. One mapping at a time.
+class Pin {
+ public:
+  [[nodiscard]] Mapping map(MappingType type = MappingType::automatic) const {
+    void* address = nullptr;
+    detail::check(gdrkit_map(owner_.get(), static_cast<gdrkit_mapping_type>(type), &address));
+    return Mapping(owner_.get(), address, size_bytes_);
+  }
+
+  [[nodiscard]] gdrkit_pin_info info() const {
+    gdrkit_pin_info info{};
+    info.struct_size = sizeof info;
+    detail::check(gdrkit_get_pin_info(owner_.get(), &info));
+    return info;
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return size_bytes_; }
+  [[nodiscard]] gdrkit_pin_t handle() const noexcept { return owner_.get(); }
+
+  /// Unpins now and throws if that fails; the destructor unpins in silence.
+  void unpin() { owner_.close(); }
+
+ private:
+  friend class Context;
+  Pin(gdrkit_pin_t pin, std::size_t size_bytes) noexcept : owner_(pin), size_bytes_(size_bytes) {}
+
+  detail::Owner<gdrkit_pin_t, gdrkit_unpin> owner_;
+  std::size_t size_bytes_;
+};
+
+/// A way to device memory, chosen when it is opened. Throws Error with std::errc::no_such_device when there is none.
+class Context {
+ public:
+  Context() : Context(ContextOptions{}) {}
+  explicit Context(const ContextOptions& options) {
+    gdrkit_open_options given{};
+    given.struct_size = sizeof given;
+    given.backend = options.backend.empty() ? nullptr : options.backend.c_str();
+    given.copy_kernel = options.copy_kernel.empty() ? nullptr : options.copy_kernel.c_str();
+    gdrkit_context_t context{};
+    detail::check(gdrkit_open(&given, &context));
+    owner_ = detail::Owner<gdrkit_context_t, gdrkit_close>(context);
+  }
+
+  /// Any alignment, any size > 0, inside one allocation of device memory.
+  [[nodiscard]] Pin pin(std::uint64_t device_address, std::size_t size_bytes) const {
+    gdrkit_pin_t pin{};
+    detail::check(gdrkit_pin(owner_.get(), device_address, size_bytes, &pin));
+    return Pin(pin, size_bytes);
+  }
+  [[nodiscard]] Pin pin(const void* device_pointer, std::size_t size_bytes) const {
+    return pin(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(device_pointer)), size_bytes);
+  }
+
+  [[nodiscard]] gdrkit_context_info info() const {
+    gdrkit_context_info info{};
+    info.struct_size = sizeof info;
+    detail::check(gdrkit_get_context_info(owner_.get(), &info));
+    return info;
+  }
+  [[nodiscard]] const char* backend_name() const { return info().backend_name; }
+  [[nodiscard]] bool is_emulated() const { return info().is_emulated != 0; }
+  [[nodiscard]] gdrkit_context_t handle() const noexcept { return owner_.get(); }
+
+  /// Closes now and throws if that fails; the destructor closes in silence.
+  void close() { owner_.close(); }
+
+ private:
+  detail::Owner<gdrkit_context_t, gdrkit_close> owner_;
+};
+
+}  // namespace gdrkit
+
+#endif
