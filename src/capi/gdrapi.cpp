@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The 17 functions of libgdrapi.so.2: arguments checked as the original's callers expect, core called, errors turned
+// into positive errno.
+#include <cctype>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "capi/errno_text.hpp"
+#include "capi/gdrapi_errno.hpp"
+#include "capi/gdrapi_log.hpp"
+#include "core/copy_path.hpp"
+#include "core/core.hpp"
+
+#pragma GCC visibility push(default)
+#include "gdrapi.h"
+// Here the name means the binary symbol, which programs built before API 2.4 load.
+#undef gdr_get_info
+
+/// The information struct before API 2.4: what the symbol gdr_get_info fills, and not a byte more.
+struct gdr_info_v1 {
+  uint64_t va;
+  uint64_t mapped_size;
+  uint32_t page_size;
+  uint64_t tm_cycles;
+  uint32_t cycles_per_ms;
+  unsigned mapped : 1;
+  unsigned wc_mapping : 1;
+};
+static_assert(sizeof(gdr_info_v1) == 40 && sizeof(gdr_info_v2_t) == 48);
+extern "C" int gdr_get_info(gdr_t g, gdr_mh_t handle, gdr_info_v1* info);
+#pragma GCC visibility pop
+
+namespace base = gdrkit::base;
+namespace core = gdrkit::core;
+using gdrkit::capi::errno_text;
+using gdrkit::capi::log;
+using gdrkit::capi::LogLevel;
+using gdrkit::cpu::MappingType;
+
+namespace {
+
+// Both handles carry core's: 64 bits wide, and nothing behind the "pointer".
+static_assert(sizeof(gdr_t) == sizeof(core::Handle) && sizeof(gdr_mh_t) == sizeof(core::Handle));
+core::Handle context_of(gdr_t g) noexcept { return reinterpret_cast<core::Handle>(g); }
+core::Handle pin_of(gdr_mh_t handle) noexcept { return handle.h; }
+
+int refuse(const char* function, int errno_value, const char* reason) noexcept {
+  log(LogLevel::error, "%s: %s (errno=%d/%s)", function, reason, errno_value, errno_text(errno_value));
+  return errno_value;
+}
+
+int refuse(const char* function, const base::Error& error) noexcept {
+  return refuse(function, gdrkit::capi::gdrapi_errno(error.errno_value), base::detail());
+}
+
+int refuse_null(const char* function) noexcept { return refuse(function, EINVAL, "an output pointer is NULL"); }
+
+/// Core takes context 0 for "whichever owns the pin"; here it is a NULL handle.
+base::Status check_context(gdr_t g) noexcept {
+  if (g != nullptr) return {};
+  return base::fail(EINVAL, "the context handle is NULL");
+}
+
+base::Result<core::PinInfo> find_pin(gdr_t g, gdr_mh_t handle) noexcept {
+  if (base::Status given = check_context(g); !given) return base::pass(given);
+  return core::pin_info(context_of(g), pin_of(handle));
+}
+
+/// GDRCopy's own variable forces a backend too; two that disagree cannot both be obeyed.
+base::Status apply_force_dmabuf(base::Settings& settings) {
+  constexpr const char* dmabuf = "dmabuf";
+  if (!settings.force_dmabuf) return {};
+  if (!settings.backend.empty() && settings.backend != dmabuf) {
+    return base::fail(EINVAL, "GDRCOPY_USE_DMABUF_MMAP=1 and GDRKIT_BACKEND=%s ask for different backends",
+                      settings.backend.c_str());
+  }
+  settings.backend = dmabuf;
+  return {};
+}
+
+base::Result<core::Handle> open_from_environment(bool* is_dmabuf_forced) noexcept try {
+  base::Settings settings = base::read_settings();
+  *is_dmabuf_forced = settings.force_dmabuf;
+  if (base::Status forced = apply_force_dmabuf(settings); !forced) return base::pass(forced);
+  return core::open(settings);
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "out of memory while opening");
+}
+
+void log_kernel(const char* name, const char* function) noexcept {
+  char upper[32] = "";
+  for (std::size_t i = 0; i + 1 < sizeof upper && name[i] != '\0'; ++i) {
+    upper[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[i])));
+  }
+  log(LogLevel::debug, "using %s implementation of %s", upper, function);
+}
+
+int pin(const char* function, gdr_t g, unsigned long addr, size_t size, uint32_t flags, gdr_mh_t* handle) noexcept {
+  if (handle == nullptr) return refuse_null(function);
+  core::PinOptions options;
+  options.force_pcie = (flags & GDR_PIN_FLAG_FORCE_PCIE) != 0;
+  options.exact_range = false;
+  // The original rounds to pages before it looks at the size: nothing at an address inside a page is that page.
+  const bool is_page_of_nothing = size == 0 && (addr & GPU_PAGE_OFFSET) != 0;
+  const base::Result<core::Handle> pinned = core::pin(context_of(g), addr, is_page_of_nothing ? 1 : size, options);
+  if (!pinned) {
+    return refuse(function, gdrkit::capi::gdrapi_pin_errno(pinned.error().errno_value), base::detail());
+  }
+  handle->h = *pinned;
+  return 0;
+}
+
+int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) noexcept {
+  if (va == nullptr) return refuse_null(function);
+  if (flags < GDR_MAP_FLAG_DEFAULT || flags > GDR_MAP_FLAG_REQ_DEVICE_MAPPING) {
+    return refuse(function, EINVAL, "flags are none of gdr_map_flags_t");
+  }
+  const base::Result<core::PinInfo> info = find_pin(g, handle);
+  if (!info) return refuse(function, info.error());
+  if (info->is_mapped) return refuse(function, EAGAIN, "mh is mapped already");
+  if (info->user_address != info->page_address) {
+    return refuse(function, EINVAL, "the pinned address is not page aligned");
+  }
+  const auto requested = static_cast<MappingType>(flags);
+  const base::Result<core::PinInfo> mapped = core::map(context_of(g), pin_of(handle), size, requested);
+  if (!mapped) return refuse(function, mapped.error());
+  *va = mapped->mapping_address;
+  return 0;
+}
+
+template <class Info>
+int fill_info(const char* function, gdr_t g, gdr_mh_t handle, Info* info) noexcept {
+  if (info == nullptr) return refuse_null(function);
+  const base::Result<core::PinInfo> pin = find_pin(g, handle);
+  if (!pin) return refuse(function, pin.error());
+  info->va = pin->page_address;
+  info->mapped_size = pin->page_bytes;
+  info->page_size = pin->page_size_bytes;
+  info->tm_cycles = 0;
+  info->cycles_per_ms = 0;
+  info->mapped = pin->is_mapped ? 1 : 0;
+  info->wc_mapping = pin->mapping_type == MappingType::write_combining ? 1 : 0;
+  if constexpr (sizeof(Info) == sizeof(gdr_info_v2_t)) {
+    info->mapping_type = static_cast<gdr_mapping_type_t>(pin->mapping_type);
+  }
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+gdr_t gdr_open(void) {
+  bool is_dmabuf_forced = false;
+  const base::Result<core::Handle> opened = open_from_environment(&is_dmabuf_forced);
+  if (!opened) {
+    const int errno_value = gdrkit::capi::gdrapi_errno(opened.error().errno_value);
+    log(LogLevel::error, "error opening driver (errno=%d/%s): %s%s", errno_value, errno_text(errno_value),
+        is_dmabuf_forced ? "GDRCOPY_USE_DMABUF_MMAP=1 forces dma-buf: " : "", base::detail());
+    errno = errno_value;
+    return nullptr;
+  }
+  if (const base::Result<core::ContextInfo> info = core::context_info(*opened)) {
+    log(LogLevel::info, "Using %s backend", info->traits.name);
+    log_kernel(info->store_kernel_name, "gdr_copy_to_mapping");
+    log_kernel(info->load_kernel_name, "gdr_copy_from_mapping");
+  }
+  return reinterpret_cast<gdr_t>(*opened);
+}
+
+int gdr_close(gdr_t g) {
+  const base::Status closed = core::close(context_of(g));
+  return closed ? 0 : refuse(__func__, closed.error());
+}
+
+int gdr_pin_buffer(gdr_t g, unsigned long addr, size_t size, uint64_t /*p2p_token*/, uint32_t /*va_space*/,
+                   gdr_mh_t* handle) {
+  return pin(__func__, g, addr, size, GDR_PIN_FLAG_DEFAULT, handle);
+}
+
+int gdr_pin_buffer_v2(gdr_t g, unsigned long addr, size_t size, uint32_t flags, gdr_mh_t* handle) {
+  return pin(__func__, g, addr, size, flags, handle);
+}
+
+int gdr_unpin_buffer(gdr_t g, gdr_mh_t handle) {
+  if (base::Status given = check_context(g); !given) return refuse(__func__, given.error());
+  const base::Status unpinned = core::unpin(context_of(g), pin_of(handle));
+  return unpinned ? 0 : refuse(__func__, unpinned.error());
+}
+
+int gdr_get_callback_flag(gdr_t g, gdr_mh_t handle, int* flag) {
+  if (flag == nullptr) return refuse_null(__func__);
+  if (base::Status given = check_context(g); !given) return refuse(__func__, given.error());
+  const base::Result<bool> is_invalidated = core::is_invalidated(context_of(g), pin_of(handle));
+  if (!is_invalidated) return refuse(__func__, is_invalidated.error());
+  *flag = *is_invalidated ? 1 : 0;
+  return 0;
+}
+
+int gdr_get_info(gdr_t g, gdr_mh_t handle, gdr_info_v1* info) { return fill_info(__func__, g, handle, info); }
+
+int gdr_get_info_v2(gdr_t g, gdr_mh_t handle, gdr_info_v2_t* info) { return fill_info(__func__, g, handle, info); }
+
+int gdr_map(gdr_t g, gdr_mh_t handle, void** va, size_t size) {
+  return map(__func__, g, handle, va, size, GDR_MAP_FLAG_DEFAULT);
+}
+
+int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) {
+  return map(__func__, g, handle, va, size, flags);
+}
+
+int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
+  if (va == nullptr || size == 0) return refuse(__func__, EINVAL, "nothing is mapped at NULL or with size 0");
+  const base::Result<core::PinInfo> info = find_pin(g, handle);
+  if (!info) return refuse(__func__, info.error());
+  if (!info->is_mapped) return refuse(__func__, EINVAL, "mh is not mapped yet");
+  const base::Status unmapped = core::unmap(context_of(g), pin_of(handle), va);
+  return unmapped ? 0 : refuse(__func__, unmapped.error());
+}
+
+int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size) {
+  return core::copy_to_mapping(pin_of(handle), map_d_ptr, h_ptr, size);
+}
+
+int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, size_t size) {
+  return core::copy_from_mapping(pin_of(handle), h_ptr, map_d_ptr, size);
+}
+
+void gdr_runtime_get_version(int* major, int* minor) {
+  if (major != nullptr) *major = GDR_API_MAJOR_VERSION;
+  if (minor != nullptr) *minor = GDR_API_MINOR_VERSION;
+}
+
+int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
+  if (major == nullptr || minor == nullptr) return refuse_null(__func__);
+  const base::Result<core::ContextInfo> info = core::context_info(context_of(g));
+  if (!info) return refuse(__func__, info.error());
+  gdr_runtime_get_version(major, minor);
+  return 0;
+}
+
+// The enumeration's check is off in the two functions below: they exist to answer numbers that are none of its values.
+
+[[gnu::no_sanitize("enum")]] int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v) {
+  if (v == nullptr) return refuse_null(__func__);
+  const base::Result<core::ContextInfo> info = core::context_info(context_of(g));
+  if (!info) return refuse(__func__, info.error());
+  switch (static_cast<int>(attr)) {
+    case GDR_ATTR_USE_PERSISTENT_MAPPING:
+      *v = info->traits.persistent ? 1 : 0;
+      return 0;
+    case GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE:
+      *v = info->traits.supports_force_pcie ? 1 : 0;
+      return 0;
+    case GDR_ATTR_USING_DMA_BUF_MMAP:
+      *v = info->traits.uses_dmabuf_mmap ? 1 : 0;
+      return 0;
+    default:
+      *v = 0;
+      return refuse(__func__, EINVAL, "the attribute is none of gdr_attr_t");
+  }
+}
+
+[[gnu::no_sanitize("enum")]] int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type, const char** str) {
+  static constexpr const char* names[] = {"None", "Write Combining", "Caching", "Device"};
+  static_assert(sizeof names / sizeof names[0] == GDR_MAPPING_TYPE_MAX);
+  if (str == nullptr) return refuse_null(__func__);
+  const auto index = static_cast<unsigned>(mapping_type);
+  if (index >= GDR_MAPPING_TYPE_MAX) return refuse(__func__, EINVAL, "the value is none of gdr_mapping_type_t");
+  *str = names[index];
+  return 0;
+}
+
+}  // extern "C"

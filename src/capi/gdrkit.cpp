@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The own C API: arguments checked, core called, errors turned into negative errno with the detail kept.
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "base/settings.hpp"
+#include "capi/errno_text.hpp"
+#include "capi/sized_struct.hpp"
+#include "core/copy_path.hpp"
+#include "core/core.hpp"
+
+#pragma GCC visibility push(default)
+#include "gdrkit/gdrkit.h"
+#pragma GCC visibility pop
+
+namespace base = gdrkit::base;
+namespace capi = gdrkit::capi;
+namespace core = gdrkit::core;
+using gdrkit::backend::Verification;
+using gdrkit::cpu::MappingType;
+
+static_assert(GDRKIT_MAPPING_WRITE_COMBINING == static_cast<int>(MappingType::write_combining) &&
+              GDRKIT_MAPPING_CACHED == static_cast<int>(MappingType::cached) &&
+              GDRKIT_MAPPING_DEVICE == static_cast<int>(MappingType::device));
+static_assert(GDRKIT_VERIFIED_BY_INTERFACE == static_cast<int>(Verification::none) &&
+              GDRKIT_VERIFIED_CONTENT == static_cast<int>(Verification::content) &&
+              GDRKIT_VERIFIED_STRUCTURAL == static_cast<int>(Verification::structural) &&
+              GDRKIT_VERIFIED_CALIBRATED == static_cast<int>(Verification::calibrated));
+
+namespace {
+
+// Sizes of the structs' first versions; they stay when a struct grows.
+constexpr std::size_t first_open_options = 24;
+constexpr std::size_t first_context_info = 40;
+constexpr std::size_t first_pin_info = 64;
+constexpr std::size_t first_backend_report = 1056;
+static_assert(sizeof(gdrkit_open_options) == first_open_options && sizeof(gdrkit_context_info) == first_context_info &&
+              sizeof(gdrkit_pin_info) == first_pin_info && sizeof(gdrkit_backend_report) == first_backend_report);
+
+template <class T>
+int error_of(const base::Result<T>& failed) noexcept {
+  return -failed.error().errno_value;
+}
+
+int result_of(const base::Status& status) noexcept { return status ? 0 : error_of(status); }
+
+int refuse_null(const char* what) noexcept {
+  return error_of(base::Status(base::fail(EINVAL, "the pointer to %s is NULL", what)));
+}
+
+base::Result<core::Handle> open_with_options(const gdrkit_open_options* caller) noexcept try {
+  base::Settings settings = base::read_settings();
+  if (caller != nullptr) {
+    gdrkit_open_options options{};
+    if (base::Status known = capi::read_options(caller, first_open_options, &options); !known) return base::pass(known);
+    if (options.reserved != 0) return base::fail(EINVAL, "the reserved field of the options is not 0");
+    if (options.backend != nullptr) settings.backend = options.backend;
+    if (options.copy_kernel != nullptr) settings.copy_kernel = options.copy_kernel;
+  }
+  return core::open(settings);
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "out of memory while opening");
+}
+
+base::Result<core::BackendReport> probe(unsigned index) noexcept try {
+  return core::probe_backend(index, base::read_settings());
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "out of memory while probing");
+}
+
+void* user_address(const core::PinInfo& info) noexcept {
+  if (!info.is_mapped) return nullptr;
+  return static_cast<char*>(info.mapping_address) + (info.user_address - info.page_address);
+}
+
+}  // namespace
+
+extern "C" {
+
+int gdrkit_open(const struct gdrkit_open_options* options, gdrkit_context_t* context) {
+  if (context == nullptr) return refuse_null("the context");
+  const base::Result<core::Handle> opened = open_with_options(options);
+  if (!opened) return error_of(opened);
+  context->value = *opened;
+  return 0;
+}
+
+int gdrkit_close(gdrkit_context_t context) { return result_of(core::close(context.value)); }
+
+int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info* info) {
+  if (base::Status known = capi::check_info(info, first_context_info); !known) return error_of(known);
+  const base::Result<core::ContextInfo> found = core::context_info(context.value);
+  if (!found) return error_of(found);
+  gdrkit_context_info filled{};
+  filled.page_size_bytes = found->traits.page_size_bytes;
+  filled.backend_name = found->traits.name;
+  filled.store_kernel_name = found->store_kernel_name;
+  filled.load_kernel_name = found->load_kernel_name;
+  filled.persistent = found->traits.persistent ? 1 : 0;
+  filled.is_emulated = std::strcmp(found->traits.name, "emulated") == 0 ? 1 : 0;
+  capi::write_info(info, filled);
+  return 0;
+}
+
+int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_bytes, gdrkit_pin_t* pin) {
+  if (pin == nullptr) return refuse_null("the pin");
+  const base::Result<core::Handle> pinned = core::pin(context.value, device_address, size_bytes, {});
+  if (!pinned) return error_of(pinned);
+  pin->value = *pinned;
+  return 0;
+}
+
+int gdrkit_unpin(gdrkit_pin_t pin) { return result_of(core::unpin(0, pin.value)); }
+
+int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
+  if (base::Status known = capi::check_info(info, first_pin_info); !known) return error_of(known);
+  const base::Result<core::PinInfo> found = core::pin_info(0, pin.value);
+  if (!found) return error_of(found);
+  gdrkit_pin_info filled{};
+  filled.page_size_bytes = found->page_size_bytes;
+  filled.page_address = found->page_address;
+  filled.page_bytes = found->page_bytes;
+  filled.user_address = found->user_address;
+  filled.user_bytes = found->user_bytes;
+  filled.is_mapped = found->is_mapped ? 1 : 0;
+  filled.mapping_type = static_cast<int32_t>(found->mapping_type);
+  filled.verification = static_cast<int32_t>(found->verification);
+  filled.address = user_address(*found);
+  capi::write_info(info, filled);
+  return 0;
+}
+
+// The enumeration's check is off: this function answers numbers that are none of its values.
+[[gnu::no_sanitize("enum")]] int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address) {
+  if (address == nullptr) return refuse_null("the address");
+  const auto number = static_cast<unsigned>(type);
+  if (number > GDRKIT_MAPPING_DEVICE) {
+    return error_of(base::Status(base::fail(EINVAL, "%u is no mapping type", number)));
+  }
+  const base::Result<core::PinInfo> info = core::pin_info(0, pin.value);
+  if (!info) return error_of(info);
+  const base::Result<core::PinInfo> mapped =
+      core::map(0, pin.value, info->page_bytes, static_cast<MappingType>(number));
+  if (!mapped) return error_of(mapped);
+  *address = user_address(*mapped);
+  return 0;
+}
+
+int gdrkit_unmap(gdrkit_pin_t pin) { return result_of(core::unmap(0, pin.value)); }
+
+int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t size_bytes) {
+  return -core::write(pin.value, offset, source, size_bytes);
+}
+
+int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes) {
+  return -core::read(pin.value, offset, target, size_bytes);
+}
+
+int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report) {
+  if (base::Status known = capi::check_info(report, first_backend_report); !known) return error_of(known);
+  const base::Result<core::BackendReport> probed = probe(index);
+  if (!probed) return error_of(probed);
+  gdrkit_backend_report filled{};
+  filled.usable = probed->is_usable ? 1 : 0;
+  filled.is_automatic = probed->is_automatic ? 1 : 0;
+  filled.error = -probed->errno_value;
+  filled.name = probed->name;
+  filled.summary = probed->summary;
+  std::memcpy(filled.reason, probed->reason, strnlen(probed->reason, sizeof filled.reason - 1));
+  capi::write_info(report, filled);
+  return 0;
+}
+
+const char* gdrkit_copy_kernel_name(unsigned index, int* is_usable) {
+  const base::Result<core::CopyKernelReport> kernel = core::copy_kernel(index);
+  if (!kernel) return nullptr;
+  if (is_usable != nullptr) *is_usable = kernel->is_usable ? 1 : 0;
+  return kernel->name;
+}
+
+const char* gdrkit_strerror(int error) {
+  if (error == 0) return capi::errno_text(0);
+  return capi::errno_text(error < 0 ? static_cast<int>(0u - static_cast<unsigned>(error)) : error);
+}
+
+const char* gdrkit_last_error_detail(void) { return base::detail(); }
+
+const char* gdrkit_version(void) { return GDRKIT_VERSION; }
+
+}  // extern "C"

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Structs of the own C API that start with their size: how callers built against another version are served.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "base/result.hpp"
+
+namespace gdrkit::capi {
+
+// `first_size` below is the size that the first version of a struct had: no caller has a smaller one.
+
+/// Copies a caller's options. EINVAL when smaller than the first version, E2BIG when a newer caller set something that
+/// this library does not know.
+template <class Options>
+base::Status read_options(const Options* caller, std::size_t first_size, Options* options) noexcept {
+  std::uint32_t size = 0;
+  std::memcpy(&size, caller, sizeof size);
+  if (size < first_size) return base::fail(EINVAL, "struct_size is %u; at least %zu was expected", size, first_size);
+  const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
+  for (std::size_t i = sizeof(Options); i < size; ++i) {
+    if (bytes[i] != 0) return base::fail(E2BIG, "an option is set that this library is too old to know");
+  }
+  *options = {};
+  std::memcpy(static_cast<void*>(options), caller, size < sizeof(Options) ? size : sizeof(Options));
+  return {};
+}
+
+template <class Info>
+base::Status check_info(const Info* caller, std::size_t first_size) noexcept {
+  if (caller == nullptr) return base::fail(EINVAL, "the information struct is NULL");
+  std::uint32_t size = 0;
+  std::memcpy(&size, caller, sizeof size);
+  if (size < first_size) return base::fail(EINVAL, "struct_size is %u; at least %zu was expected", size, first_size);
+  return {};
+}
+
+/// Fills what fits into the caller's struct, zeroes what this library does not know, leaves its struct_size alone.
+template <class Info>
+void write_info(Info* caller, Info info) noexcept {
+  std::uint32_t size = 0;
+  std::memcpy(&size, caller, sizeof size);
+  info.struct_size = size;
+  auto* bytes = reinterpret_cast<unsigned char*>(caller);
+  std::memcpy(bytes, &info, size < sizeof(Info) ? size : sizeof(Info));
+  if (size > sizeof(Info)) std::memset(bytes + sizeof(Info), 0, size - sizeof(Info));
+}
+
+}  // namespace gdrkit::capi
