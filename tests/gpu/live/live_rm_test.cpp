@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What only a real GPU can show: pins beside spinning GPU kernels, during stream capture, from threads without a context,
+// and what dead processes leave behind.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "cuda_driver.hpp"
+#include "gdrkit/gdrkit.h"
+#include "spin_kernel.hpp"
+#include "support/requirements.hpp"
+
+namespace gdrkit::live {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Opens the rm backend; CUDA is not touched. Skips where there is no GPU.
+class LiveRm : public testing::Test {
+ protected:
+  void SetUp() override {
+    gdrkit_open_options options{};
+    options.struct_size = sizeof options;
+    options.backend = "rm";
+    if (gdrkit_open(&options, &context_) != 0) {
+      GDRKIT_SKIP_OR_FAIL("gpu", std::string("no GPU to test on: ") + gdrkit_last_error_detail());
+    }
+  }
+  void TearDown() override {
+    if (context_.value != 0) {
+      EXPECT_EQ(gdrkit_close(context_), 0) << gdrkit_last_error_detail();
+    }
+  }
+
+  CudaDriver& cuda() {
+    static CudaDriver driver;
+    return driver;
+  }
+  void start_cuda() {
+    ASSERT_EQ(cuda().cuInit(0), 0);
+    void* primary = nullptr;
+    ASSERT_EQ(cuda().cuDevicePrimaryCtxRetain(&primary, 0), 0);
+    ASSERT_EQ(cuda().cuCtxSetCurrent(primary), 0);
+  }
+  DevicePointer allocate(std::size_t size) {
+    DevicePointer address = 0;
+    EXPECT_EQ(cuda().cuMemAlloc_v2(&address, size), 0);
+    return address;
+  }
+  /// Pins and maps; the CPU address of the first byte.
+  void* map(DevicePointer address, std::size_t size, gdrkit_pin_t* pin) {
+    void* mapped = nullptr;
+    EXPECT_EQ(gdrkit_pin(context_, address, size, pin), 0) << gdrkit_last_error_detail();
+    EXPECT_EQ(gdrkit_map(*pin, GDRKIT_MAPPING_DEFAULT, &mapped), 0) << gdrkit_last_error_detail();
+    return mapped;
+  }
+  /// Starts the spinning GPU kernel on every multiprocessor of device 0; bound in seconds.
+  void launch_spin(void* stream, DevicePointer word, unsigned stop, unsigned bound_s, DevicePointer seen) {
+    void *module = nullptr, *function = nullptr;
+    ASSERT_EQ(cuda().cuModuleLoadData(&module, spin_kernel_ptx), 0);
+    ASSERT_EQ(cuda().cuModuleGetFunction(&function, module, "spin"), 0);
+    int multiprocessors = 0;
+    constexpr int attribute_multiprocessor_count = 16;
+    ASSERT_EQ(cuda().cuDeviceGetAttribute(&multiprocessors, attribute_multiprocessor_count, 0), 0);
+    unsigned long long limit_ns = bound_s * 1'000'000'000ull;
+    void* parameters[] = {&word, &stop, &limit_ns, &seen};
+    const auto blocks = static_cast<unsigned>(multiprocessors);
+    ASSERT_EQ(cuda().cuLaunchKernel(function, blocks, 1, 1, 1024, 1, 1, 0, stream, parameters, nullptr), 0);
+  }
+
+  gdrkit_context_t context_{};
+};
+
+TEST_F(LiveRm, OpeningCreatesNoCudaContext) {
+  ASSERT_EQ(cuda().cuInit(0), 0);
+  unsigned flags = 0;
+  int active = -1;
+  ASSERT_EQ(cuda().cuDevicePrimaryCtxGetState(0, &flags, &active), 0);
+  EXPECT_EQ(active, 0);
+}
+
+TEST_F(LiveRm, PinsAndMapsBesideAGpuKernelThatSpinsOnThisMemory) {
+  start_cuda();
+  const DevicePointer buffer = allocate(4 * mib);
+  void* stream = nullptr;
+  ASSERT_EQ(cuda().cuStreamCreate(&stream, 1), 0);
+  ASSERT_EQ(cuda().cuMemsetD32Async(buffer, 0, mib, stream), 0);
+  ASSERT_EQ(cuda().cuStreamSynchronize(stream), 0);
+  launch_spin(stream, buffer, 77, 5, buffer + mib);
+  const auto start = Clock::now();
+  gdrkit_pin_t pin{};
+  ASSERT_NE(map(buffer, 4 * mib, &pin), nullptr);
+  const double mapped_after = seconds_since(start);
+  EXPECT_NE(cuda().cuStreamQuery(stream), 0) << "the GPU kernel must still be spinning";
+  const unsigned stop = 77;
+  EXPECT_EQ(gdrkit_write(pin, 0, &stop, sizeof stop), 0);
+  ASSERT_EQ(cuda().cuStreamSynchronize(stream), 0);
+  EXPECT_LT(seconds_since(start), 4.0) << "the write through the mapping must end the spin, not its bound";
+  EXPECT_LT(mapped_after, 1.0);
+  unsigned seen = 0;
+  EXPECT_EQ(gdrkit_read(pin, mib, &seen, sizeof seen), 0);
+  EXPECT_EQ(seen, 1u);
+  EXPECT_EQ(gdrkit_unpin(pin), 0);
+  cuda().cuMemFree_v2(buffer);
+  cuda().cuStreamDestroy_v2(stream);
+}
+
+TEST_F(LiveRm, CaptureStaysValidAcrossPinAndMap) {
+  start_cuda();
+  const DevicePointer buffer = allocate(2 * mib);
+  for (const int mode : {0, 1, 2}) {
+    void *stream = nullptr, *graph = nullptr;
+    ASSERT_EQ(cuda().cuStreamCreate(&stream, 0), 0);
+    ASSERT_EQ(cuda().cuStreamBeginCapture_v2(stream, mode), 0);
+    ASSERT_EQ(cuda().cuMemsetD32Async(buffer, 5, 16, stream), 0);
+    gdrkit_pin_t pin{};
+    EXPECT_NE(map(buffer, 2 * mib, &pin), nullptr) << "capture mode " << mode;
+    EXPECT_EQ(cuda().cuStreamEndCapture(stream, &graph), 0) << "capture mode " << mode;
+    std::size_t nodes = 0;
+    ASSERT_NE(graph, nullptr);
+    EXPECT_EQ(cuda().cuGraphGetNodes(graph, nullptr, &nodes), 0);
+    EXPECT_EQ(nodes, 1u) << "our calls must leave no trace in the graph";
+    EXPECT_EQ(gdrkit_unpin(pin), 0);
+    cuda().cuGraphDestroy(graph);
+    cuda().cuStreamDestroy_v2(stream);
+  }
+  cuda().cuMemFree_v2(buffer);
+}
+
+TEST_F(LiveRm, AThreadWithoutAContextPinsAndIsLeftWithoutOne) {
+  start_cuda();
+  const DevicePointer buffer = allocate(2 * mib);
+  std::thread([&] {
+    void* current = nullptr;
+    gdrkit_pin_t pin{};
+    EXPECT_NE(map(buffer, 2 * mib, &pin), nullptr);
+    EXPECT_EQ(cuda().cuCtxGetCurrent(&current), 0);
+    EXPECT_EQ(current, nullptr);
+    EXPECT_EQ(gdrkit_unpin(pin), 0);
+  }).join();
+  cuda().cuMemFree_v2(buffer);
+}
+
+TEST_F(LiveRm, FreedMemoryStaysOursUntilUnpinAndThenReturnsToTheDevice) {
+  start_cuda();
+  constexpr std::size_t size = 1024 * mib;
+  const DevicePointer buffer = allocate(size);
+  gdrkit_pin_t pin{};
+  auto* words = static_cast<volatile unsigned*>(map(buffer, size, &pin));
+  ASSERT_NE(words, nullptr);
+  words[3] = 0x600dda7a;
+  std::size_t free_before = 0, free_after = 0, total = 0;
+  ASSERT_EQ(cuda().cuMemFree_v2(buffer), 0);
+  ASSERT_EQ(cuda().cuMemGetInfo_v2(&free_before, &total), 0);
+  EXPECT_EQ(words[3], 0x600dda7au);
+  EXPECT_EQ(gdrkit_unpin(pin), 0);
+  ASSERT_EQ(cuda().cuMemGetInfo_v2(&free_after, &total), 0);
+  EXPECT_GE(free_after, free_before + size / 2) << "the memory must return to the device once we let go";
+}
+
+TEST_F(LiveRm, AKilledProcessLeavesNoDeviceMemoryBehind) {
+  constexpr std::size_t size = 8192 * mib;
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  // The child is forked before this process uses CUDA, which does not survive a fork.
+  const pid_t child = fork();
+  if (child == 0) {
+    CudaDriver driver;
+    void *primary = nullptr, *mapped = nullptr;
+    DevicePointer buffer = 0;
+    gdrkit_context_t context{};
+    gdrkit_pin_t pin{};
+    const bool is_mapped = driver.cuInit(0) == 0 && driver.cuDevicePrimaryCtxRetain(&primary, 0) == 0 &&
+                           driver.cuCtxSetCurrent(primary) == 0 && driver.cuMemAlloc_v2(&buffer, size) == 0 &&
+                           gdrkit_open(nullptr, &context) == 0 && gdrkit_pin(context, buffer, size, &pin) == 0 &&
+                           gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &mapped) == 0 && driver.cuMemFree_v2(buffer) == 0;
+    const char answer = is_mapped ? 'y' : 'n';
+    if (write(ready[1], &answer, 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  char answer = 'n';
+  ASSERT_EQ(read(ready[0], &answer, 1), 1);
+  EXPECT_EQ(answer, 'y');
+  start_cuda();
+  std::size_t while_alive = 0, afterwards = 0, total = 0;
+  ASSERT_EQ(cuda().cuMemGetInfo_v2(&while_alive, &total), 0);
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  for (int tries = 0; tries < 100; ++tries) {
+    ASSERT_EQ(cuda().cuMemGetInfo_v2(&afterwards, &total), 0);
+    if (afterwards >= while_alive + size) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_GE(afterwards, while_alive + size) << "a killed process must leave nothing behind";
+  close(ready[0]);
+  close(ready[1]);
+}
+
+TEST_F(LiveRm, EveryGpuIsServedByItsOwnBar1) {
+  ASSERT_EQ(cuda().cuInit(0), 0);
+  int count = 0;
+  ASSERT_EQ(cuda().cuDeviceGetCount(&count), 0);
+  if (count < 2) GTEST_SKIP() << "one GPU only";
+  struct Mapped {
+    DevicePointer buffer;
+    volatile unsigned* words;
+    gdrkit_pin_t pin;
+  };
+  std::vector<Mapped> all;
+  for (int device = 0; device < count; ++device) {
+    void* primary = nullptr;
+    ASSERT_EQ(cuda().cuDevicePrimaryCtxRetain(&primary, device), 0);
+    ASSERT_EQ(cuda().cuCtxSetCurrent(primary), 0);
+    Mapped mapped{allocate(2 * mib), nullptr, {}};
+    // Pinned while the next device's context is current: the pointer decides, not the thread.
+    all.push_back(mapped);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].words = static_cast<volatile unsigned*>(map(all[i].buffer, 2 * mib, &all[i].pin));
+    ASSERT_NE(all[i].words, nullptr);
+    const unsigned mark = 0xabc0u + static_cast<unsigned>(i);
+    EXPECT_EQ(gdrkit_write(all[i].pin, 64, &mark, sizeof mark), 0);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    unsigned seen = 0;
+    ASSERT_EQ(cuda().cuMemcpyDtoH_v2(&seen, all[i].buffer + 64, sizeof seen), 0);
+    EXPECT_EQ(seen, 0xabc0u + i);
+    EXPECT_EQ(gdrkit_unpin(all[i].pin), 0);
+  }
+}
+
+}  // namespace
+}  // namespace gdrkit::live
