@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Runs what needs a GPU and keeps each output, with machine, driver, command and date, in a folder.
+# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: sanity tests copylat copybw clients record
+set -u
+
+if [ $# -lt 2 ]; then
+  sed -n 's/^# usage: /usage: /p' "$0" >&2
+  exit 2
+fi
+build=$1
+output=$2
+shift 2
+parts=${*:-sanity tests copylat copybw clients}
+here=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$output"
+failed=0
+
+describe() {
+  echo "date: $(date -u +%Y-%m-%d)"
+  echo "machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, Linux $(uname -r)"
+  nvidia-smi --query-gpu=name,driver_version,pci.bus_id --format=csv,noheader | sed 's/^/gpu: /'
+  echo "user: uid $(id -u)"
+}
+
+# keep NAME SECONDS COMMAND...: runs with a time limit and keeps the output.
+keep() {
+  local name=$1 seconds=$2 file="$output/$1.txt" status
+  shift 2
+  { describe; echo "command: $*"; echo; } >"$file"
+  timeout "$seconds" "$@" >>"$file" 2>&1
+  status=$?
+  { echo; echo "exit code: $status"; } >>"$file"
+  printf '%-28s exit %d\n' "$name" "$status"
+  [ "$status" -eq 0 ] || failed=1
+}
+
+for part in $parts; do
+  case $part in
+    sanity)
+      keep info 30 "$build/bin/gdrkit" info
+      keep sanity 300 "$build/bin/gdrkit" sanity
+      keep gdrcopy_sanity 300 "$build/bin/gdrcopy_sanity" -v
+      if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+        keep sanity_ordinary_user 300 setpriv --reuid 65534 --regid 65534 --clear-groups "$build/bin/gdrkit" sanity
+      fi
+      ;;
+    tests)
+      keep live_rm 240 env GDRKIT_REQUIRE=gpu ctest --test-dir "$build" -L gpu --output-on-failure
+      keep conformance 300 env GDRKIT_REQUIRE=gpu ctest --test-dir "$build" -L conformance --output-on-failure
+      ;;
+    copylat)
+      keep copylat_raw 300 "$build/bin/gdrkit" copylat --raw
+      keep pin_cost 60 "$build/bin/gdrkit" copylat --pin-cost
+      ;;
+    copybw) keep copybw 60 "$build/bin/gdrkit" copybw ;;
+    clients)
+      keep pytorch 300 python3 "$here/tests/gpu/clients/pytorch_mapping.py" "$build/lib"
+      keep nccl 200 python3 "$here/tests/gpu/clients/nccl_two_ranks.py" "$build/lib"
+      ;;
+    record) keep record 120 "$build/tests/bin/record_rm_conversation" "$output" ;;
+    *)
+      echo "unknown part '$part'" >&2
+      exit 2
+      ;;
+  esac
+done
+exit "$failed"
