@@ -20,15 +20,28 @@ struct EmulatedAllocation {
   EmulatedKind kind = EmulatedKind::device;
 };
 
-/// Allocates in its own 64 KiB-aligned pages between inaccessible guards. The state is in the address space itself (a
-/// named memory file), not in this library's variables: libgdrapi, libgdrkit and a test in one process see the same memory.
+/// The emulated device's page, as a GPU's: allocations start at a multiple of it and own whole ones.
+inline constexpr std::size_t emulated_page_bytes = 65536;
+
+/// Allocates zeroed memory in its own 64 KiB-aligned pages between inaccessible guards. The state is in the address
+/// space itself (a named memory file), not in this library's variables: libgdrapi, libgdrkit and a test in one process
+/// see the same memory. Not inherited by fork, as a forked child has no device. EINVAL for size 0, ENOMEM, EMFILE.
 [[nodiscard]] base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind) noexcept;
 /// EINVAL when `address` is not the start of a live emulated allocation.
 base::Status emulated_free(std::uint64_t address) noexcept;
-/// The live allocation that holds `address`, by reading /proc/self/maps; EINVAL if there is none.
+/// The live allocation whose pages hold `address` (which may lie past the exact size, in the last page), by reading
+/// /proc/self/maps; EINVAL if there is none.
 [[nodiscard]] base::Result<EmulatedAllocation> emulated_find(std::uint64_t address) noexcept;
-/// A second mapping of the pages at `page_address` (64 KiB aligned, inside one allocation's pages), not inherited by fork; the
-/// emulated counterpart of a BAR1 mapping: it outlives emulated_free. Undo with munmap.
+/// A second mapping of the pages at `page_address` (64 KiB aligned, inside one allocation's pages), not inherited by
+/// fork; the emulated counterpart of a BAR1 mapping: it outlives emulated_free. Undo with emulated_unmap.
 [[nodiscard]] base::Result<void*> emulated_map(std::uint64_t page_address, std::size_t size_bytes) noexcept;
+
+/// As emulated_map, but inaccessible: keeps the pages alive past emulated_free, as a pin does. Undo with
+/// emulated_unmap.
+[[nodiscard]] base::Result<void*> emulated_hold(std::uint64_t page_address, std::size_t size_bytes) noexcept;
+/// A readable and writable mapping of the first `size_bytes` of what `held` holds. Undo with emulated_unmap.
+[[nodiscard]] base::Result<void*> emulated_map_held(void* held, std::size_t size_bytes) noexcept;
+/// Ends a mapping made by emulated_map, emulated_hold or emulated_map_held with this size.
+base::Status emulated_unmap(void* mapping, std::size_t size_bytes) noexcept;
 
 }  // namespace gdrkit::shim

@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A live allocation is two mappings of one memory file side by side: an inaccessible head guard (file offset past the
+// data), and the data from file offset 0. Second mappings of the same file never have the head guard before them, so
+// they are not taken for allocations, wherever they come to lie. The file's name carries kind and size, its inode is
+// the identity.
+#include "shim/emulated_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+
+#include "shim/process_maps.hpp"
+
+namespace gdrkit::shim {
+namespace {
+
+constexpr std::uint64_t page_mask = emulated_page_bytes - 1;
+constexpr std::size_t largest_size = std::size_t{1} << 46;  // below the 2^47 bytes of x86-64's user half
+
+constexpr std::size_t round_up(std::size_t size) noexcept { return (size + page_mask) & ~page_mask; }
+void* as_pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
+std::uint64_t as_address(const void* pointer) noexcept { return reinterpret_cast<std::uint64_t>(pointer); }
+
+// Two threads that free one address: the second must find it gone before it unmaps, or it unmaps a stranger's memory.
+std::mutex free_mutex;
+
+constexpr const char* name_format = "gdrkit-emulated:%u:%zu";  // kind, exact size
+constexpr std::string_view name_prefix = "/memfd:gdrkit-emulated:";
+
+bool parse_name(std::string_view name, EmulatedAllocation* allocation) noexcept {
+  if (!name.starts_with(name_prefix)) return false;
+  name.remove_prefix(name_prefix.size());
+  const char* end = name.data() + name.size();
+  unsigned kind = 0;
+  auto [kind_end, kind_error] = std::from_chars(name.data(), end, kind);
+  if (kind_error != std::errc() || kind_end == end || *kind_end != ':') return false;
+  if (kind > static_cast<unsigned>(EmulatedKind::host)) return false;
+  allocation->kind = static_cast<EmulatedKind>(kind);
+  auto [size_end, size_error] = std::from_chars(kind_end + 1, end, allocation->size_bytes);
+  return size_error == std::errc() && size_end == end && allocation->size_bytes != 0;
+}
+
+class UniqueFd {
+ public:
+  explicit UniqueFd(int fd) noexcept : fd_(fd) {}
+  UniqueFd(const UniqueFd&) = delete;
+  UniqueFd& operator=(const UniqueFd&) = delete;
+  ~UniqueFd() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+int create_memory_file(const char* name) noexcept {
+  constexpr unsigned no_exec_seal =
+      0x0008U;  // MFD_NOEXEC_SEAL, Linux 6.3; some machines demand it, older ones refuse it
+  const int fd = ::memfd_create(name, MFD_CLOEXEC | no_exec_seal);
+  if (fd >= 0 || errno != EINVAL) return fd;
+  return ::memfd_create(name, MFD_CLOEXEC);
+}
+
+/// Inaccessible address space of [64 KiB guard][data_bytes][64 KiB guard]; the data's address.
+base::Result<std::uint64_t> reserve(std::size_t data_bytes) noexcept {
+  const std::size_t wanted = data_bytes + 2 * emulated_page_bytes;
+  const std::size_t length = wanted + emulated_page_bytes;  // room to align
+  void* base = ::mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) {
+    return base::fail(ENOMEM, "no address space for %zu bytes of emulated memory: %s", data_bytes,
+                      std::strerror(errno));
+  }
+  const std::uint64_t first = as_address(base);
+  const std::uint64_t kept = (first + page_mask) & ~page_mask;
+  if (kept > first) ::munmap(base, kept - first);
+  if (first + length > kept + wanted) ::munmap(as_pointer(kept + wanted), first + length - kept - wanted);
+  return kept + emulated_page_bytes;
+}
+
+int release(std::uint64_t start, std::size_t data_bytes) noexcept {
+  return ::munmap(as_pointer(start - emulated_page_bytes), data_bytes + 2 * emulated_page_bytes);
+}
+
+/// The head guard's place in the file, with a gap after the data: a second mapping of all the data that comes to lie
+/// right before the guard would else be one mapping with it, and the guard not be seen.
+constexpr std::uint64_t guard_offset(std::size_t data_bytes) noexcept { return data_bytes + emulated_page_bytes; }
+
+/// The head guard goes last: with it the allocation becomes visible to emulated_find, whole. Before that the data is
+/// kept from forked children, so that none ever sees an allocation; the guards follow, for nothing but their address
+/// space.
+bool map_file(int fd, std::uint64_t start, std::size_t data_bytes) noexcept {
+  constexpr int flags = MAP_SHARED | MAP_FIXED;
+  const std::uint64_t head = start - emulated_page_bytes;
+  return ::mmap(as_pointer(start), data_bytes, PROT_READ | PROT_WRITE, flags, fd, 0) != MAP_FAILED &&
+         ::madvise(as_pointer(start), data_bytes, MADV_DONTFORK) == 0 &&
+         ::mmap(as_pointer(head), emulated_page_bytes, PROT_NONE, flags, fd,
+                static_cast<off_t>(guard_offset(data_bytes))) != MAP_FAILED &&
+         ::madvise(as_pointer(head), data_bytes + 2 * emulated_page_bytes, MADV_DONTFORK) == 0;
+}
+
+/// Follows the mappings in address order and knows which of them are the data of a live allocation.
+class LiveAllocations {
+ public:
+  /// true when `mapping` belongs to the data of a live allocation, which current() then describes.
+  bool see(const ProcessMapping& mapping) noexcept {
+    const bool is_ours = mapping.is_shared && parse_name(mapping.name, &named_);
+    const bool follows_guard =
+        is_ours && guard_end_ == mapping.start && guard_inode_ == mapping.inode && mapping.offset == 0;
+    // The data may be in several pieces when somebody changed the protection of a part.
+    const bool continues = is_ours && current_.buffer_id == mapping.inode && data_end_ == mapping.start &&
+                           mapping.offset == mapping.start - current_.start;
+    const bool is_guard =
+        is_ours && !mapping.is_readable && mapping.offset == guard_offset(round_up(named_.size_bytes));
+    guard_end_ = is_guard ? mapping.end : 0;
+    guard_inode_ = is_guard ? mapping.inode : 0;
+    if (follows_guard) {
+      current_ = {mapping.start, named_.size_bytes, mapping.inode, named_.kind};
+    } else if (!continues) {
+      current_ = {};
+      return false;
+    }
+    data_end_ = mapping.end;
+    return true;
+  }
+  [[nodiscard]] const EmulatedAllocation& current() const noexcept { return current_; }
+
+ private:
+  EmulatedAllocation named_;
+  EmulatedAllocation current_;
+  std::uint64_t data_end_ = 0;
+  std::uint64_t guard_end_ = 0;
+  std::uint64_t guard_inode_ = 0;
+};
+
+/// A duplicate of the shared mapping at `source`: old size 0, see mremap(2). It inherits MADV_DONTFORK from the source,
+/// so that there is no moment in which a fork could inherit it.
+base::Result<void*> duplicate(std::uint64_t source, std::size_t size_bytes, int protection) noexcept {
+  void* mapping = ::mremap(as_pointer(source), 0, size_bytes, MREMAP_MAYMOVE);
+  if (mapping == MAP_FAILED) {
+    const int error = errno == ENOMEM ? ENOMEM : EINVAL;
+    return base::fail(error, "mapping %zu bytes of emulated memory at 0x%" PRIx64 " failed: %s", size_bytes, source,
+                      std::strerror(errno));
+  }
+  if (::mprotect(mapping, size_bytes, protection) != 0) {
+    const int error = errno;
+    ::munmap(mapping, size_bytes);
+    return base::fail(error, "making emulated memory at 0x%" PRIx64 " accessible failed: %s", source,
+                      std::strerror(error));
+  }
+  return mapping;
+}
+
+base::Result<void*> map_pages(std::uint64_t page_address, std::size_t size_bytes, int protection) noexcept {
+  auto allocation = emulated_find(page_address);
+  if (!allocation) return base::pass(allocation);
+  const std::size_t room = allocation->start + round_up(allocation->size_bytes) - page_address;
+  if ((page_address & page_mask) != 0 || size_bytes == 0 || size_bytes > room) {
+    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes are not whole pages of one emulated allocation", page_address,
+                      size_bytes);
+  }
+  auto mapping = duplicate(page_address, size_bytes, protection);
+  if (!mapping) return mapping;
+  // Freed since emulated_find, and allocated anew by another thread? Then the duplicate shows memory nobody asked for.
+  auto again = emulated_find(page_address);
+  if (again && again->buffer_id == allocation->buffer_id) return mapping;
+  ::munmap(*mapping, size_bytes);
+  return base::fail(EINVAL, "emulated memory at 0x%" PRIx64 " was freed while it was being mapped", page_address);
+}
+
+}  // namespace
+
+base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind) noexcept {
+  if (size_bytes == 0) return base::fail(EINVAL, "an emulated allocation of 0 bytes");
+  if (size_bytes > largest_size)
+    return base::fail(ENOMEM, "%zu bytes of emulated memory are more than there can be", size_bytes);
+  const std::size_t data_bytes = round_up(size_bytes);
+  char name[64];
+  std::snprintf(name, sizeof name, name_format, static_cast<unsigned>(kind), size_bytes);
+  const UniqueFd file(create_memory_file(name));
+  if (file.get() < 0) return base::fail(errno, "memfd_create for emulated memory failed: %s", std::strerror(errno));
+  if (::ftruncate(file.get(), static_cast<off_t>(data_bytes)) != 0) {
+    return base::fail(ENOMEM, "%zu bytes of emulated memory: %s", size_bytes, std::strerror(errno));
+  }
+  auto start = reserve(data_bytes);
+  if (!start) return start;
+  if (map_file(file.get(), *start, data_bytes)) return start;
+  const int error = errno;
+  release(*start, data_bytes);
+  return base::fail(ENOMEM, "mapping %zu bytes of emulated memory failed: %s", size_bytes, std::strerror(error));
+}
+
+base::Status emulated_free(std::uint64_t address) noexcept {
+  const std::lock_guard lock(free_mutex);
+  auto allocation = emulated_find(address);
+  if (!allocation) return base::pass(allocation);
+  if (allocation->start != address) {
+    return base::fail(EINVAL, "0x%" PRIx64 " is inside an emulated allocation, not its start 0x%" PRIx64, address,
+                      allocation->start);
+  }
+  if (release(address, round_up(allocation->size_bytes)) != 0) {
+    return base::fail(errno, "unmapping emulated memory at 0x%" PRIx64 " failed: %s", address, std::strerror(errno));
+  }
+  return {};
+}
+
+base::Result<EmulatedAllocation> emulated_find(std::uint64_t address) noexcept {
+  ProcessMaps maps;
+  if (auto opened = maps.open(); !opened) return base::pass(opened);
+  LiveAllocations live;
+  ProcessMapping mapping;
+  for (;;) {
+    auto more = maps.next(&mapping);
+    if (!more) return base::pass(more);
+    if (!*more || mapping.start > address) break;
+    if (live.see(mapping) && address < mapping.end) return live.current();
+  }
+  return base::fail(
+      EINVAL, "0x%" PRIx64 " is no live emulated allocation: freed, never allocated, or ordinary host memory", address);
+}
+
+base::Result<void*> emulated_map(std::uint64_t page_address, std::size_t size_bytes) noexcept {
+  return map_pages(page_address, size_bytes, PROT_READ | PROT_WRITE);
+}
+
+base::Result<void*> emulated_hold(std::uint64_t page_address, std::size_t size_bytes) noexcept {
+  return map_pages(page_address, size_bytes, PROT_NONE);
+}
+
+base::Result<void*> emulated_map_held(void* held, std::size_t size_bytes) noexcept {
+  return duplicate(as_address(held), size_bytes, PROT_READ | PROT_WRITE);
+}
+
+base::Status emulated_unmap(void* mapping, std::size_t size_bytes) noexcept {
+  if (::munmap(mapping, size_bytes) != 0) {
+    return base::fail(errno, "unmapping emulated memory failed: %s", std::strerror(errno));
+  }
+  return {};
+}
+
+}  // namespace gdrkit::shim
