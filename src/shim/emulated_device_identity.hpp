@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Who the emulated device says it is: the same to the backend as to the application's side.
+#pragma once
+
+namespace gdrkit::shim {
+
+inline constexpr const char* emulated_device_name = "gdrkit emulated device (no GPU)";
+/// No machine numbers a device so: domain, bus and device are the largest there can be.
+inline constexpr const char* emulated_pci_bus_id = "ffff:ff:1f.0";
+inline constexpr int emulated_device_count = 1;
+
+}  // namespace gdrkit::shim
