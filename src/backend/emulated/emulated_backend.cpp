@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The emulated backend: pins and maps the emulated device's memory by the rules that hold for a GPU's.
+#include <cinttypes>
+#include <memory>
+#include <new>
+
+#include "backend/backend.hpp"
+#include "backend/emulated/emulated_pin.hpp"
+#include "shim/emulated_memory.hpp"
+
+namespace gdrkit::backend {
+namespace emulated {
+namespace {
+
+constexpr std::uint64_t page_mask = shim::emulated_page_bytes - 1;
+
+class EmulatedBackend final : public Backend {
+ public:
+  [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
+  base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
+  void abandon_after_fork() noexcept override {}  // holds nothing
+
+ private:
+  const Traits traits_{"emulated", static_cast<std::uint32_t>(shim::emulated_page_bytes), true, false, false};
+};
+
+base::Status refuse_kind(const shim::EmulatedAllocation& allocation, std::uint64_t address) noexcept {
+  switch (allocation.kind) {
+    case shim::EmulatedKind::device:
+      return {};
+    case shim::EmulatedKind::managed:
+      return base::fail(EOPNOTSUPP,
+                        "0x%" PRIx64
+                        " is (emulated) managed memory: it moves between CPU and GPU, so it has no fixed "
+                        "place to map; the CPU can use the pointer itself",
+                        address);
+    case shim::EmulatedKind::host:
+      break;
+  }
+  return base::fail(EINVAL, "0x%" PRIx64 " is (emulated) host memory: the CPU can use the pointer itself", address);
+}
+
+base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest& request) noexcept {
+  if (request.force_pcie) return base::fail(EOPNOTSUPP, "the emulated device has no choice of PCIe to force");
+  if (request.address == 0 || request.size_bytes == 0) {
+    return base::fail(EINVAL, "pinning %zu bytes at 0x%" PRIx64, request.size_bytes, request.address);
+  }
+  std::uint64_t end = 0;
+  if (__builtin_add_overflow(request.address, request.size_bytes, &end) || end > UINT64_MAX - page_mask) {
+    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes lies beyond the address space", request.address,
+                      request.size_bytes);
+  }
+  auto allocation = shim::emulated_find(request.address);
+  if (!allocation) return base::pass(allocation);
+  if (auto refused = refuse_kind(*allocation, request.address); !refused) return base::pass(refused);
+  const std::uint64_t exact_end = allocation->start + allocation->size_bytes;
+  const std::uint64_t allowed_end = request.exact_range ? exact_end : (exact_end + page_mask) & ~page_mask;
+  if (end > allowed_end) {
+    return base::fail(EINVAL,
+                      "the range ends %" PRIu64 " bytes past its allocation, which is 0x%" PRIx64 " to 0x%" PRIx64,
+                      end - exact_end, allocation->start, exact_end);
+  }
+  const std::uint64_t page_address = request.address & ~page_mask;
+  return EmulatedPin::create(page_address, ((end + page_mask) & ~page_mask) - page_address);
+}
+
+}  // namespace
+}  // namespace emulated
+
+base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings& settings) noexcept;
+
+base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings&) noexcept {
+  // Without a readable /proc/self/maps no address can be recognised: better said now than at the first pin.
+  auto probe = shim::emulated_find(0);
+  if (!probe && probe.error().errno_value != EINVAL) return base::pass(probe);
+  std::unique_ptr<Backend> backend(new (std::nothrow) emulated::EmulatedBackend);
+  if (backend == nullptr) return base::fail(ENOMEM, "no memory for the record of the emulated backend");
+  return backend;
+}
+
+}  // namespace gdrkit::backend

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// EmulatedPin: pinned pages of the emulated device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "backend/backend.hpp"
+
+namespace gdrkit::backend::emulated {
+
+class EmulatedPin final : public BackendPin {
+ public:
+  /// Holds the pages, so that they outlive their owner's free; they must lie inside one emulated allocation.
+  [[nodiscard]] static base::Result<std::unique_ptr<BackendPin>> create(std::uint64_t page_address,
+                                                                        std::size_t page_bytes) noexcept;
+  EmulatedPin(const EmulatedPin&) = delete;
+  EmulatedPin& operator=(const EmulatedPin&) = delete;
+  ~EmulatedPin() override;
+
+  base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept override;
+  base::Status unmap() noexcept override;
+  base::Status unpin() noexcept override;
+  void abandon_after_fork() noexcept override;
+
+ private:
+  EmulatedPin() = default;
+
+  void* held_ = nullptr;  // nullptr once unpinned or abandoned
+  void* mapping_ = nullptr;
+  std::size_t mapping_bytes_ = 0;
+};
+
+}  // namespace gdrkit::backend::emulated
