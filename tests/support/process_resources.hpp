@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// ProcessResources: what this process holds of the operating system, to be compared before and after.
+#pragma once
+
+#include <dirent.h>
+
+#include <cstddef>
+#include <fstream>
+#include <ostream>
+#include <string>
+
+namespace gdrkit::tests {
+
+struct ProcessResources {
+  std::size_t descriptors = 0;
+  /// Mappings of device nodes and of emulated memory. Exact: nothing but the code under test makes them.
+  std::size_t device_mappings = 0;
+  /// All mappings. Memory allocators and thread stacks add to it, so compare it over many rounds, with some slack.
+  std::size_t mappings = 0;
+};
+
+inline bool is_device_mapping(const std::string& maps_line) {
+  for (const char* name : {"/dev/nvidia", "/dev/gdrdrv", "/dmabuf:", "/memfd:gdrkit-emulated:"}) {
+    if (maps_line.find(name) != std::string::npos) return true;
+  }
+  return false;
+}
+
+inline std::size_t count_descriptors() {
+  DIR* folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) return 0;
+  std::size_t count = 0;
+  while (const dirent* entry = ::readdir(folder)) count += entry->d_name[0] != '.';
+  ::closedir(folder);
+  return count - 1;  // the folder's own
+}
+
+[[nodiscard]] inline ProcessResources count_process_resources() {
+  ProcessResources resources;
+  resources.descriptors = count_descriptors();
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    ++resources.mappings;
+    resources.device_mappings += is_device_mapping(line);
+  }
+  return resources;
+}
+
+/// What must be equal: `mappings` is left out, see there.
+inline bool operator==(const ProcessResources& left, const ProcessResources& right) {
+  return left.descriptors == right.descriptors && left.device_mappings == right.device_mappings;
+}
+
+inline std::ostream& operator<<(std::ostream& stream, const ProcessResources& resources) {
+  return stream << resources.descriptors << " descriptors, " << resources.device_mappings << " device mappings, "
+                << resources.mappings << " mappings";
+}
+
+}  // namespace gdrkit::tests
