@@ -1,0 +1,361 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shim/emulated_memory.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/device_access.hpp"
+#include "support/forked_child.hpp"
+#include "support/process_resources.hpp"
+
+namespace gdrkit::shim {
+namespace {
+
+using tests::count_process_resources;
+using tests::run_in_child;
+
+std::uint8_t* bytes_at(std::uint64_t address) { return reinterpret_cast<std::uint8_t*>(address); }
+
+/// Memory of one test, freed with it.
+class Memory {
+ public:
+  explicit Memory(std::size_t size, EmulatedKind kind = EmulatedKind::device) {
+    auto made = emulated_allocate(size, kind);
+    EXPECT_TRUE(made) << base::detail();
+    if (made) address_ = *made;
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() {
+    if (address_ == 0) return;
+    EXPECT_TRUE(emulated_free(address_)) << base::detail();
+  }
+  [[nodiscard]] std::uint64_t address() const { return address_; }
+  void forget() { address_ = 0; }
+
+ private:
+  std::uint64_t address_ = 0;
+};
+
+int errno_of_find(std::uint64_t address) {
+  auto found = emulated_find(address);
+  return found ? 0 : found.error().errno_value;
+}
+
+TEST(EmulatedMemory, IsAlignedZeroedAndWritable) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{65536}, std::size_t{65537}, std::size_t{5} << 20}) {
+    const Memory memory(size);
+    EXPECT_EQ(memory.address() % emulated_page_bytes, 0U);
+    const std::vector<std::uint8_t> zeros(size);
+    EXPECT_EQ(std::memcmp(bytes_at(memory.address()), zeros.data(), size), 0);
+    std::memset(bytes_at(memory.address()), 0xa5, size);
+    EXPECT_EQ(bytes_at(memory.address())[size - 1], 0xa5);
+  }
+}
+
+TEST(EmulatedMemory, FindTellsExactSizeStartAndKindFromAnyAddressOfItsPages) {
+  for (const EmulatedKind kind : {EmulatedKind::device, EmulatedKind::managed, EmulatedKind::host}) {
+    const Memory memory(100'001, kind);
+    for (const std::uint64_t offset : {0, 1, 65535, 65536, 100'000, 100'001, 131'071}) {
+      const auto found = emulated_find(memory.address() + offset);
+      ASSERT_TRUE(found) << base::detail();
+      EXPECT_EQ(found->start, memory.address());
+      EXPECT_EQ(found->size_bytes, 100'001U);
+      EXPECT_EQ(found->kind, kind);
+    }
+  }
+}
+
+TEST(EmulatedMemory, FindRefusesGuardsAndForeignMemory) {
+  const Memory memory(65536);
+  EXPECT_EQ(errno_of_find(memory.address() - 1), EINVAL);
+  EXPECT_EQ(errno_of_find(memory.address() + 65536), EINVAL);
+  int local = 0;
+  for (const std::uint64_t address : {std::uint64_t{0}, reinterpret_cast<std::uint64_t>(&local), UINT64_MAX}) {
+    EXPECT_EQ(errno_of_find(address), EINVAL);
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%llx is no live", static_cast<unsigned long long>(address));
+    EXPECT_NE(std::string(base::detail()).find(text), std::string::npos) << base::detail();
+  }
+}
+
+TEST(EmulatedMemory, GuardsAreInaccessible) {
+  const Memory memory(65536);
+  for (const std::uint64_t address : {memory.address() - 1, memory.address() + 65536}) {
+    const auto end = run_in_child([&] {
+      *static_cast<volatile std::uint8_t*>(bytes_at(address)) = 1;
+      return 0;
+    });
+    EXPECT_EQ(end.signal, SIGSEGV);
+  }
+}
+
+TEST(EmulatedMemory, BufferIdsAreNeverUsedTwice) {
+  std::set<std::uint64_t> seen;
+  for (int i = 0; i < 200; ++i) {
+    const Memory memory(4096);
+    const auto found = emulated_find(memory.address());
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(seen.insert(found->buffer_id).second) << "used before: " << found->buffer_id;
+  }
+}
+
+TEST(EmulatedMemory, FreedAddressesAreRefused) {
+  Memory memory(65536);
+  const std::uint64_t address = memory.address();
+  memory.forget();
+  ASSERT_TRUE(emulated_free(address));
+  EXPECT_EQ(errno_of_find(address), EINVAL);
+  EXPECT_NE(std::string(base::detail()).find("freed"), std::string::npos);
+  const auto again = emulated_free(address);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().errno_value, EINVAL);
+  EXPECT_FALSE(emulated_map(address, 65536));
+}
+
+TEST(EmulatedMemory, FreeWantsTheStart) {
+  const Memory memory(131072);
+  const auto freed = emulated_free(memory.address() + 65536);
+  ASSERT_FALSE(freed);
+  EXPECT_EQ(freed.error().errno_value, EINVAL);
+  EXPECT_EQ(errno_of_find(memory.address()), 0);
+}
+
+TEST(EmulatedMemory, SecondMappingShowsTheSamePages) {
+  const Memory memory(3 * 65536);
+  const auto mapping = emulated_map(memory.address() + 65536, 2 * 65536);
+  ASSERT_TRUE(mapping) << base::detail();
+  auto* mapped = static_cast<std::uint8_t*>(*mapping);
+  bytes_at(memory.address())[65536 + 17] = 0x42;
+  EXPECT_EQ(mapped[17], 0x42);
+  mapped[2 * 65536 - 1] = 0x43;
+  EXPECT_EQ(bytes_at(memory.address())[3 * 65536 - 1], 0x43);
+  EXPECT_TRUE(emulated_unmap(*mapping, 2 * 65536));
+}
+
+TEST(EmulatedMemory, SecondMappingOutlivesFreeAndIsNoAllocation) {
+  Memory memory(65536);
+  const std::uint64_t address = memory.address();
+  bytes_at(address)[5] = 0x77;
+  const auto mapping = emulated_map(address, 65536);
+  ASSERT_TRUE(mapping);
+  memory.forget();
+  ASSERT_TRUE(emulated_free(address));
+  const Memory next(65536);
+  std::memset(bytes_at(next.address()), 0x11, 65536);
+  EXPECT_EQ(static_cast<std::uint8_t*>(*mapping)[5], 0x77);
+  EXPECT_EQ(errno_of_find(reinterpret_cast<std::uint64_t>(*mapping)), EINVAL);
+  EXPECT_TRUE(emulated_unmap(*mapping, 65536));
+}
+
+// Nothing keeps a second mapping from landing just where the freed memory was.
+TEST(EmulatedMemory, SecondMappingAtAFreedAddressIsNoAllocation) {
+  Memory memory(65536);
+  const std::uint64_t address = memory.address();
+  const auto held = emulated_hold(address, 65536);
+  ASSERT_TRUE(held);
+  memory.forget();
+  ASSERT_TRUE(emulated_free(address));
+  const auto mapping = emulated_map_held(*held, 65536);
+  ASSERT_TRUE(mapping);
+  void* moved = ::mremap(*mapping, 65536, 65536, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_at(address));
+  ASSERT_EQ(moved, bytes_at(address));
+  EXPECT_EQ(errno_of_find(address), EINVAL);
+  EXPECT_FALSE(emulated_free(address));
+  EXPECT_TRUE(emulated_unmap(moved, 65536));
+  EXPECT_TRUE(emulated_unmap(*held, 65536));
+}
+
+// Same protection, same file, and the next address: the operating system joins such neighbours where offsets allow it.
+TEST(EmulatedMemory, StaysFoundWhenSecondMappingsLieRightBesideItsGuards) {
+  const Memory memory(65536);
+  const std::uint64_t before = memory.address() - 2 * emulated_page_bytes;
+  const std::uint64_t behind = memory.address() + 2 * emulated_page_bytes;
+  for (const std::uint64_t place : {before, behind}) {
+    const auto held = emulated_hold(memory.address(), 65536);
+    ASSERT_TRUE(held) << base::detail();
+    if (reinterpret_cast<std::uint64_t>(*held) != place) {
+      // Only when nothing is there: MREMAP_FIXED would remove it.
+      void* free_place =
+          ::mmap(bytes_at(place), 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+      if (free_place != bytes_at(place)) {
+        EXPECT_TRUE(emulated_unmap(*held, 65536));
+        continue;
+      }
+      ASSERT_EQ(::mremap(*held, 65536, 65536, MREMAP_MAYMOVE | MREMAP_FIXED, bytes_at(place)), bytes_at(place));
+    }
+    EXPECT_EQ(errno_of_find(memory.address()), 0);
+    EXPECT_TRUE(emulated_unmap(bytes_at(place), 65536));
+    EXPECT_EQ(errno_of_find(memory.address()), 0);
+  }
+}
+
+TEST(EmulatedMemory, StaysOneAllocationWhenAPartChangesItsProtection) {
+  const Memory memory(4 * 65536);
+  ASSERT_EQ(::mprotect(bytes_at(memory.address() + 65536), 65536, PROT_READ), 0);
+  const auto found = emulated_find(memory.address() + 3 * 65536);
+  ASSERT_TRUE(found) << base::detail();
+  EXPECT_EQ(found->start, memory.address());
+  const auto mapping = emulated_map(memory.address(), 4 * 65536);
+  ASSERT_TRUE(mapping) << base::detail();
+  EXPECT_TRUE(emulated_unmap(*mapping, 4 * 65536));
+}
+
+TEST(EmulatedMemory, HoldIsInaccessibleAndKeepsThePages) {
+  Memory memory(65536);
+  const std::uint64_t address = memory.address();
+  bytes_at(address)[0] = 0x31;
+  const auto held = emulated_hold(address, 65536);
+  ASSERT_TRUE(held);
+  memory.forget();
+  ASSERT_TRUE(emulated_free(address));
+  EXPECT_EQ(::mincore(*held, 65536, std::vector<unsigned char>(16).data()), 0) << "still mapped";
+  const auto mapping = emulated_map_held(*held, 4096);
+  ASSERT_TRUE(mapping);
+  EXPECT_EQ(static_cast<std::uint8_t*>(*mapping)[0], 0x31);
+  EXPECT_TRUE(emulated_unmap(*mapping, 4096));
+  EXPECT_TRUE(emulated_unmap(*held, 65536));
+}
+
+TEST(EmulatedMemory, MapRefusesWhatAreNotWholePagesOfOneAllocation) {
+  const Memory memory(2 * 65536);
+  EXPECT_FALSE(emulated_map(memory.address() + 4096, 65536));
+  EXPECT_FALSE(emulated_map(memory.address(), 0));
+  EXPECT_FALSE(emulated_map(memory.address(), 2 * 65536 + 1));
+  EXPECT_FALSE(emulated_map(memory.address() + 65536, 2 * 65536));
+  EXPECT_FALSE(emulated_map(memory.address(), SIZE_MAX));
+}
+
+TEST(EmulatedMemory, NothingOfItIsInheritedByFork) {
+  const Memory memory(65536);
+  const auto mapping = emulated_map(memory.address(), 65536);
+  const auto held = emulated_hold(memory.address(), 65536);
+  ASSERT_TRUE(mapping && held);
+  const auto end = run_in_child([&] {
+    if (errno_of_find(memory.address()) != EINVAL) return 1;
+    return count_process_resources().device_mappings == 0 ? 0 : 2;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_TRUE(emulated_unmap(*mapping, 65536));
+  EXPECT_TRUE(emulated_unmap(*held, 65536));
+}
+
+TEST(EmulatedMemory, LeavesNothingBehind) {
+  const auto before = count_process_resources();
+  for (int i = 0; i < 20; ++i) {
+    const Memory memory(100'000);
+    const auto mapping = emulated_map(memory.address(), 65536);
+    ASSERT_TRUE(mapping);
+    EXPECT_TRUE(emulated_unmap(*mapping, 65536));
+  }
+  EXPECT_EQ(count_process_resources(), before);
+}
+
+TEST(EmulatedMemory, RefusesImpossibleSizes) {
+  const auto none = emulated_allocate(0, EmulatedKind::device);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().errno_value, EINVAL);
+  const auto before = count_process_resources();
+  for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 65535, std::size_t{1} << 60, std::size_t{1} << 46}) {
+    const auto made = emulated_allocate(size, EmulatedKind::device);
+    // Exactly 2^46 bytes may be had where the address space is larger than four-level page tables make it.
+    if (made) {
+      EXPECT_EQ(size, std::size_t{1} << 46);
+      EXPECT_TRUE(emulated_free(*made));
+      continue;
+    }
+    EXPECT_EQ(made.error().errno_value, ENOMEM) << size;
+    EXPECT_STRNE(base::detail(), "");
+  }
+  EXPECT_EQ(count_process_resources(), before);
+}
+
+TEST(EmulatedMemory, SaysWhenDescriptorsAreUsedUp) {
+  const auto end = run_in_child([] {
+    const rlimit none{0, 0};
+    if (::setrlimit(RLIMIT_NOFILE, &none) != 0) return 1;
+    const auto made = emulated_allocate(4096, EmulatedKind::device);
+    if (made || made.error().errno_value != EMFILE) return 2;
+    const auto found = emulated_find(65536);
+    return !found && found.error().errno_value == EMFILE ? 0 : 3;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+}
+
+TEST(EmulatedMemory, LeavesNothingWhenAddressSpaceIsUsedUp) {
+  const auto end = run_in_child([] {
+    const auto memory = emulated_allocate(16 << 20, EmulatedKind::device);
+    if (!memory) return 1;
+    const auto before = count_process_resources();
+    rlimit limit{};
+    ::getrlimit(RLIMIT_AS, &limit);
+    // Room for no more than what is there: each further mapping fails, whichever step it is.
+    limit.rlim_cur = 1;
+    if (::setrlimit(RLIMIT_AS, &limit) != 0) return 2;
+    const auto more = emulated_allocate(16 << 20, EmulatedKind::device);
+    const auto mapping = emulated_map(*memory, 16 << 20);
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_AS, &limit);
+    if (more || more.error().errno_value != ENOMEM) return 3;
+    if (mapping || mapping.error().errno_value != ENOMEM) return 4;
+    return count_process_resources() == before ? 0 : 5;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+}
+
+TEST(EmulatedMemory, OnlyOneOfManyThreadsFrees) {
+  for (int round = 0; round < 20; ++round) {
+    Memory memory(65536);
+    const std::uint64_t address = memory.address();
+    memory.forget();
+    std::atomic<int> freed{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] { freed += emulated_free(address) ? 1 : 0; });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(freed, 1);
+  }
+}
+
+TEST(EmulatedMemory, ThreadsSeeTheirOwnAllocations) {
+  std::atomic<int> wrong{0};
+  const auto work = [&](unsigned seed) {
+    for (unsigned i = 0; i < 50; ++i) {
+      const std::size_t size = 1 + (seed * 7919 + i * 104729) % 200'000;
+      const auto memory = emulated_allocate(size, EmulatedKind::device);
+      if (!memory) {
+        ++wrong;
+        continue;
+      }
+      bytes_at(*memory)[size - 1] = static_cast<std::uint8_t>(seed);
+      const auto found = emulated_find(*memory + size - 1);
+      const auto mapping = emulated_map(*memory, size);
+      if (!found || found->size_bytes != size || found->start != *memory || !mapping) {
+        ++wrong;
+      } else {
+        wrong += static_cast<std::uint8_t*>(*mapping)[size - 1] != static_cast<std::uint8_t>(seed);
+        wrong += emulated_unmap(*mapping, size) ? 0 : 1;
+      }
+      wrong += emulated_free(*memory) ? 0 : 1;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 8; ++i) threads.emplace_back(work, i);
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace gdrkit::shim

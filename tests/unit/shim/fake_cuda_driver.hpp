@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// FakeCudaDriver: plays the CUDA driver for Device on ordinary memory, counts what is live, and can fail any one call.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "shim/cuda_device_calls.hpp"
+
+namespace gdrkit::tests {
+
+class FakeCudaDriver {
+ public:
+  /// The one that the functions in calls() speak to; they carry no context of their own.
+  static FakeCudaDriver& instance();
+  static const shim::CudaDeviceCalls& calls();
+
+  /// As new; memory that was never given back goes, too.
+  void reset();
+  /// Counts a call and says whether it is the one to fail.
+  int enter(const std::string& name);
+
+  int fail_at = -1;  ///< index of the call to fail, of those made since reset
+  int failure = 2;   ///< with this CUresult
+  int device_count = 2;
+  std::vector<std::string> log;
+  std::map<std::uint64_t, std::size_t> memory;  ///< live cuMemAlloc, managed, pool memory
+  std::set<std::uint64_t> host_memory;
+  std::map<std::uint64_t, std::size_t> reservations;
+  std::set<std::uint64_t> handles;
+  std::map<std::uint64_t, std::size_t> mappings;
+  std::set<void*> streams;
+  int retained = 0;
+  void* current_context = nullptr;
+  shim::CudaMemAllocationProp last_properties;
+  bool is_accessible = false;  ///< the last mapping was given access
+
+  /// Nothing that this driver gave out is still held.
+  [[nodiscard]] bool is_clean() const {
+    return memory.empty() && host_memory.empty() && reservations.empty() && handles.empty() && mappings.empty() &&
+           streams.empty() && retained == 0;
+  }
+};
+
+}  // namespace gdrkit::tests
