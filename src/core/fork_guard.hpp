@@ -13,7 +13,7 @@ namespace gdrkit::core {
 ///    hold open is closed without a word to the device. New contexts work.
 [[nodiscard]] base::Status install_fork_handlers() noexcept;
 
-/// Held around a backend's map: no fork of another thread happens meanwhile. A fork waits for at most two seconds, so
+/// Held around a backend's pin and map: no fork of another thread happens meanwhile. A fork waits for at most two seconds, so
 /// that a map that is itself stuck behind a lock of the forking thread cannot hang it; the window between mmap and
 /// madvise, microseconds long, is long over by then.
 class MapWindow {

@@ -6,6 +6,7 @@
 
 #include "core/core.hpp"
 #include "core/first_error.hpp"
+#include "core/fork_guard.hpp"
 #include "core/records.hpp"
 
 namespace gdrkit::core {
@@ -51,7 +52,10 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
   if (base::Status asked = check_request(traits, address, size_bytes, options); !asked) return base::pass(asked);
 
   const backend::PinRequest request{address, size_bytes, options.force_pcie, options.exact_range};
-  base::Result<std::unique_ptr<backend::BackendPin>> backend_pin = context.backend->pin(request);
+  base::Result<std::unique_ptr<backend::BackendPin>> backend_pin = [&] {
+    const MapWindow window;  // a fork must not find the backend's own records half written
+    return context.backend->pin(request);
+  }();
   if (!backend_pin) return base::pass(backend_pin);
   base::Status usable = check_pages(traits, request, **backend_pin);
   base::Result<PinSlot*> acquired =

@@ -22,7 +22,7 @@
 // Locks, in the order in which they are taken:
 //   1. ContextSlot::mutex   shared for every call on the context or its pins, exclusive to close it
 //   2. PinSlot::mutex       serialises the slow calls on one pin
-//   3. MapWindow            shared around a backend's map; fork takes it exclusively (fork_guard.hpp)
+//   3. MapWindow            shared around a backend's pin and map; fork takes it exclusively (fork_guard.hpp)
 //   4. registry_mutex       free lists and the contexts' lists of pins; a leaf: nothing is called or allocated under it
 // A slot's locks live as long as the process, so that the holder of a stale handle may lock first and look again after.
 
