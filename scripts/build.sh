@@ -27,23 +27,26 @@ compile() { # preset [targets...]
   cmake --build "$folder" --parallel "$(jobs_here)" ${1:+--target "$@"} || die "building preset '$preset' failed"
 }
 
-on_or_off() { if lacks_any_of "$@"; then echo OFF; else echo ON; fi; }
+on_or_off() { if "$@"; then echo ON; else echo OFF; fi; }
 
 # The words differ in what is built, not in how: one configuration of build/ serves build, bench and test.
 configure_release() {
   local options=()
   lacks_any_of "${needs_of_library[@]}" && die "the build cannot start here without what is named above"
-  options+=("-DGDRKIT_BUILD_TOOLS=$(on_or_off "${needs_of_programs[@]}")")
-  options+=("-DGDRKIT_BUILD_BENCH=$(on_or_off "${needs_of_programs[@]}")")
-  options+=("-DGDRKIT_BUILD_TESTS=$(on_or_off googletest)")
+  local programs tests
+  programs=$(on_or_off has_all "${needs_of_programs[@]}")
+  tests=$(on_or_off has_googletest)
+  options+=("-DGDRKIT_BUILD_TOOLS=$programs" "-DGDRKIT_BUILD_BENCH=$programs" "-DGDRKIT_BUILD_TESTS=$tests")
   # Warnings stop the build where the compiler is known, not on every compiler that a user may bring.
-  [ "${CI:-}" = true ] && options+=("-DGDRKIT_WARNINGS_AS_ERRORS=ON")
+  options+=("-DGDRKIT_WARNINGS_AS_ERRORS=$(on_or_off [ "${CI:-}" = true ])")
   configure release "${options[@]}"
 }
 
 build_programs() {
   configure_release
-  compile release src/all tools/all bench/all examples/all
+  local targets=(src/all examples/all)
+  if has_all "${needs_of_programs[@]}"; then targets+=(tools/all bench/all); fi
+  compile release "${targets[@]}"
 }
 
 build_release() {

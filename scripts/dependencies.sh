@@ -106,7 +106,9 @@ provide() {
   field_of_missing report
 }
 
-lacks_any_of() {
+has_all() { ! lacks_any_of "$@"; }
+
+lacks_any_of() { # of what the last look_for looked for
   local name
   for name in "$@"; do is_missing "$name" && return 0; done
   return 1
