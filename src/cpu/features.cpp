@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Reads CPUID leaves 1 and 7 and XCR0, and turns their bits into Features.
+#include "cpu/features.hpp"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace gdrkit::cpu {
+namespace {
+
+constexpr std::uint32_t leaf1_ecx_sse41 = 1u << 19;
+constexpr std::uint32_t leaf1_ecx_osxsave = 1u << 27;
+constexpr std::uint32_t leaf1_ecx_avx = 1u << 28;
+constexpr std::uint32_t leaf1_edx_sse2 = 1u << 26;
+constexpr std::uint32_t leaf7_ebx_avx2 = 1u << 5;
+constexpr std::uint32_t leaf7_ebx_avx512f = 1u << 16;
+constexpr std::uint32_t leaf7_ecx_movdir64b = 1u << 28;
+
+// State components in XCR0: each must be set, since the operating system saves only those that are.
+constexpr std::uint64_t xcr0_xmm_ymm = 0x06;           // SSE and AVX
+constexpr std::uint64_t xcr0_xmm_ymm_mask_zmm = 0xe6;  // and opmask, ZMM_Hi256, Hi16_ZMM
+
+constexpr bool has_all(std::uint64_t word, std::uint64_t bits) noexcept { return (word & bits) == bits; }
+
+#if defined(__x86_64__)
+CpuidWords read_words() noexcept {
+  CpuidWords words;
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) return words;
+  words.leaf1_ecx = ecx;
+  words.leaf1_edx = edx;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0) {
+    words.leaf7_ebx = ebx;
+    words.leaf7_ecx = ecx;
+  }
+  if (has_all(words.leaf1_ecx, leaf1_ecx_osxsave)) {
+    std::uint32_t low = 0;
+    std::uint32_t high = 0;
+    // The intrinsic would need a target attribute; the instruction is legal because OSXSAVE is set.
+    asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    words.xcr0 = (std::uint64_t{high} << 32) | low;
+  }
+  return words;
+}
+#endif
+
+}  // namespace
+
+Features decode(const CpuidWords& words) noexcept {
+  const bool os_saves_extended_state = has_all(words.leaf1_ecx, leaf1_ecx_osxsave);
+  const bool ymm_usable =
+      os_saves_extended_state && has_all(words.leaf1_ecx, leaf1_ecx_avx) && has_all(words.xcr0, xcr0_xmm_ymm);
+  const bool zmm_usable = ymm_usable && has_all(words.xcr0, xcr0_xmm_ymm_mask_zmm);
+  Features features;
+  features.sse2 = has_all(words.leaf1_edx, leaf1_edx_sse2);
+  features.sse41 = has_all(words.leaf1_ecx, leaf1_ecx_sse41);
+  features.avx2 = ymm_usable && has_all(words.leaf7_ebx, leaf7_ebx_avx2);
+  features.avx512f = zmm_usable && has_all(words.leaf7_ebx, leaf7_ebx_avx512f);
+  features.movdir64b = has_all(words.leaf7_ecx, leaf7_ecx_movdir64b);
+  return features;
+}
+
+Features detect() noexcept {
+#if defined(__x86_64__)
+  return decode(read_words());
+#else
+  return Features{};
+#endif
+}
+
+}  // namespace gdrkit::cpu

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Detection against the Linux kernel's own, and the meaning of register contents this machine does not have.
+#include "cpu/features.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+namespace gdrkit::cpu {
+namespace {
+
+std::set<std::string> flags_of_proc_cpuinfo() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("flags", 0) != 0) continue;
+    std::istringstream words(line.substr(line.find(':') + 1));
+    std::set<std::string> flags;
+    for (std::string word; words >> word;) flags.insert(word);
+    return flags;
+  }
+  return {};
+}
+
+/// Registers of a CPU and system that have everything.
+constexpr CpuidWords everything{~0u, ~0u, ~0u, ~0u, ~std::uint64_t{0}};
+
+TEST(Features, DetectionAgreesWithProcCpuinfo) {
+  const std::set<std::string> flags = flags_of_proc_cpuinfo();
+  if (flags.empty()) GTEST_SKIP() << "/proc/cpuinfo lists no flags on this architecture";
+  const Features features = detect();
+  EXPECT_EQ(features.sse2, flags.count("sse2") == 1);
+  EXPECT_EQ(features.sse41, flags.count("sse4_1") == 1);
+  EXPECT_EQ(features.avx2, flags.count("avx2") == 1);
+  EXPECT_EQ(features.avx512f, flags.count("avx512f") == 1);
+  EXPECT_EQ(features.movdir64b, flags.count("movdir64b") == 1);
+}
+
+TEST(Features, DecodeFindsEverythingWhereAllBitsAreSet) {
+  const Features features = decode(everything);
+  EXPECT_TRUE(features.sse2);
+  EXPECT_TRUE(features.sse41);
+  EXPECT_TRUE(features.avx2);
+  EXPECT_TRUE(features.avx512f);
+  EXPECT_TRUE(features.movdir64b);
+}
+
+TEST(Features, DecodeFindsNothingWhereNoBitIsSet) {
+  const Features features = decode(CpuidWords{});
+  EXPECT_FALSE(features.sse2);
+  EXPECT_FALSE(features.sse41);
+  EXPECT_FALSE(features.avx2);
+  EXPECT_FALSE(features.avx512f);
+  EXPECT_FALSE(features.movdir64b);
+}
+
+TEST(Features, DecodeReadsTheBitThatTheManualNames) {
+  CpuidWords words{};
+  words.leaf1_edx = 1u << 26;
+  EXPECT_TRUE(decode(words).sse2);
+  words.leaf1_ecx = 1u << 19;
+  EXPECT_TRUE(decode(words).sse41);
+  words.leaf7_ecx = 1u << 28;
+  EXPECT_TRUE(decode(words).movdir64b);
+  words.leaf1_ecx = (1u << 27) | (1u << 28);  // OSXSAVE and AVX
+  words.xcr0 = 0xe7;
+  EXPECT_FALSE(decode(words).avx2);
+  EXPECT_FALSE(decode(words).avx512f);
+  words.leaf7_ebx = 1u << 5;
+  EXPECT_TRUE(decode(words).avx2);
+  EXPECT_FALSE(decode(words).avx512f);
+  words.leaf7_ebx = 1u << 16;
+  EXPECT_FALSE(decode(words).avx2);
+  EXPECT_TRUE(decode(words).avx512f);
+}
+
+TEST(Features, DecodeWantsEveryStateComponentTheRegistersNeed) {
+  for (std::uint64_t xcr0 = 0; xcr0 < 256; ++xcr0) {
+    CpuidWords words = everything;
+    words.xcr0 = xcr0;
+    EXPECT_EQ(decode(words).avx2, (xcr0 & 0x06) == 0x06) << std::hex << xcr0;
+    EXPECT_EQ(decode(words).avx512f, (xcr0 & 0xe6) == 0xe6) << std::hex << xcr0;
+    EXPECT_TRUE(decode(words).sse41) << std::hex << xcr0;
+  }
+}
+
+TEST(Features, DecodeBelievesNoWideRegistersWithoutXgetbvOrAvx) {
+  for (const std::uint32_t missing : {1u << 27, 1u << 28}) {
+    CpuidWords words = everything;
+    words.leaf1_ecx &= ~missing;
+    EXPECT_FALSE(decode(words).avx2);
+    EXPECT_FALSE(decode(words).avx512f);
+    EXPECT_TRUE(decode(words).movdir64b);
+  }
+}
+
+}  // namespace
+}  // namespace gdrkit::cpu
