@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// One copy: device accesses cut into words and lines, handed to the copy kernel, and fenced as the mapping type asks.
+#include "copy/copier.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+#include "copy/kernel.hpp"
+#include "copy/pieces.hpp"
+#include "cpu/ordering.hpp"
+
+namespace gdrkit::copy {
+namespace {
+
+std::uintptr_t address_of(const void* pointer) noexcept { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+/// true where one scalar access does it, which is then single-copy atomic.
+bool is_one_word(std::uintptr_t address, std::size_t size) noexcept {
+  return size <= 8 && (size & (size - 1)) == 0 && (address & (size - 1)) == 0;
+}
+
+[[gnu::always_inline]] inline void store_words(char* device, const char* host, std::size_t size) noexcept {
+  for_each_piece(address_of(device), size, [device, host](std::size_t offset, auto width) noexcept {
+    copy_kernel::store_word<width.bytes>(device + offset, host + offset);
+  });
+}
+
+[[gnu::always_inline]] inline void load_words(char* host, const char* device, std::size_t size) noexcept {
+  for_each_piece(address_of(device), size, [host, device](std::size_t offset, auto width) noexcept {
+    copy_kernel::load_word<width.bytes>(host + offset, device + offset);
+  });
+}
+
+// The longer ways are kept out of line, so that a copy of one word saves no registers and needs no stack.
+
+[[gnu::noinline]] void store_words_out_of_line(char* device, const char* host, std::size_t size) noexcept {
+  store_words(device, host, size);
+}
+
+[[gnu::noinline]] void load_words_out_of_line(char* host, const char* device, std::size_t size) noexcept {
+  load_words(host, device, size);
+}
+
+/// Words up to the first line boundary, whole lines, words again.
+[[gnu::noinline]] void store_words_and_lines(CopyLines store_lines, char* device, const char* host,
+                                             std::size_t size) noexcept {
+  const LineSplit split = split_at_lines(address_of(device), size);
+  if (split.head_bytes != 0) store_words_out_of_line(device, host, split.head_bytes);
+  const std::size_t tail_start = split.head_bytes + split.line_count * line_bytes;
+  if (split.line_count != 0) store_lines(device + split.head_bytes, host + split.head_bytes, split.line_count);
+  if (split.tail_bytes != 0) store_words_out_of_line(device + tail_start, host + tail_start, split.tail_bytes);
+}
+
+/// Likewise from the device, where the copy kernel has no streaming loads.
+[[gnu::noinline]] void load_words_and_lines(CopyLines load_lines, char* host, const char* device,
+                                            std::size_t size) noexcept {
+  const LineSplit split = split_at_lines(address_of(device), size);
+  if (split.head_bytes != 0) load_words_out_of_line(host, device, split.head_bytes);
+  const std::size_t tail_start = split.head_bytes + split.line_count * line_bytes;
+  if (split.line_count != 0) load_lines(host + split.head_bytes, device + split.head_bytes, split.line_count);
+  if (split.tail_bytes != 0) load_words_out_of_line(host + tail_start, device + tail_start, split.tail_bytes);
+}
+
+/// Reads every line the range touches once, whole, by streaming loads; of the first and the last only the wanted bytes
+/// go to `host`. A word load from a write-combining mapping costs a round trip to the device each and they do not
+/// overlap; a streaming load fetches 64 bytes in one and overlaps with others. Reading the neighbours' bytes is sound:
+/// mappings are whole pages, so a line is never cut by a mapping's end, and reading device memory has no side effect.
+/// The first and last line are taken out of their buffers only after all loads were issued, so that all misses overlap.
+[[gnu::noinline]] void load_enclosing_lines(CopyLines load_lines, char* host, const char* device,
+                                            std::size_t size) noexcept {
+  if (size == 0) return;
+  const std::size_t skipped_bytes = address_of(device) % line_bytes;
+  const std::size_t touched_lines = (skipped_bytes + size + line_bytes - 1) / line_bytes;
+  alignas(line_bytes) char edges[2 * line_bytes];
+  if (touched_lines <= 2) {
+    load_lines(edges, device - skipped_bytes, touched_lines);
+    std::memcpy(host, edges + skipped_bytes, size);
+    return;
+  }
+  const LineSplit split = split_at_lines(address_of(device), size);
+  const std::size_t tail_start = split.head_bytes + split.line_count * line_bytes;
+  char* const last_line = edges + line_bytes;
+  if (split.head_bytes != 0) load_lines(edges, device - skipped_bytes, 1);
+  load_lines(host + split.head_bytes, device + split.head_bytes, split.line_count);
+  if (split.tail_bytes != 0) load_lines(last_line, device + tail_start, 1);
+  if (split.head_bytes != 0) std::memcpy(host, edges + skipped_bytes, split.head_bytes);
+  if (split.tail_bytes != 0) std::memcpy(host + tail_start, last_line, split.tail_bytes);
+}
+
+}  // namespace
+
+void Copier::to_device(void* device, const void* host, std::size_t size) const noexcept {
+  auto* target = static_cast<char*>(device);
+  const auto* source = static_cast<const char*>(host);
+  if (type == MappingType::write_combining) [[likely]] {
+    if (size < line_bytes) {
+      store_words(target, source, size);
+    } else if ((address_of(target) | size) % line_bytes == 0) {
+      store_lines(target, source, size / line_bytes);
+    } else {
+      store_words_and_lines(store_lines, target, source, size);
+    }
+    cpu::flush_write_combining();
+  } else if (type == MappingType::cached) {
+    if (size != 0) std::memcpy(device, host, size);  // ordered by the CPU's cache coherence like any other store
+  } else {
+    // Device memory: x86 performs uncached accesses in program order and holds none back, so no fence is needed.
+    store_words_out_of_line(target, source, size);
+  }
+}
+
+void Copier::from_device(void* host, const void* device, std::size_t size) const noexcept {
+  auto* target = static_cast<char*>(host);
+  const auto* source = static_cast<const char*>(device);
+  if (type == MappingType::write_combining) [[likely]] {
+    cpu::order_before_streaming_loads();
+    if (is_one_word(address_of(source), size)) {
+      load_words(target, source, size);
+    } else if (!streaming_loads) {
+      load_words_and_lines(load_lines, target, source, size);
+    } else if ((address_of(source) | size) % line_bytes == 0) {
+      load_lines(target, source, size / line_bytes);
+    } else {
+      load_enclosing_lines(load_lines, target, source, size);
+    }
+    cpu::order_after_streaming_loads();
+  } else if (type == MappingType::cached) {
+    if (size != 0) std::memcpy(host, device, size);
+  } else {
+    load_words_out_of_line(target, source, size);
+  }
+}
+
+}  // namespace gdrkit::copy

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What every copy kernel shares: the line size and the single scalar access to device memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace gdrkit::copy {
+
+/// The unit copy kernels work in: one cache line, one write-combining buffer, one PCIe write.
+inline constexpr std::size_t line_bytes = 64;
+
+namespace copy_kernel {
+
+/// An unsigned integer that may be read and written over objects of any type.
+template <std::size_t width>
+struct WordOf;
+template <>
+struct WordOf<1> {
+  using Type [[gnu::may_alias]] = std::uint8_t;
+};
+template <>
+struct WordOf<2> {
+  using Type [[gnu::may_alias]] = std::uint16_t;
+};
+template <>
+struct WordOf<4> {
+  using Type [[gnu::may_alias]] = std::uint32_t;
+};
+template <>
+struct WordOf<8> {
+  using Type [[gnu::may_alias]] = std::uint64_t;
+};
+
+/// Exactly one store of `width` bytes to `device`, which is aligned to it; volatile, so that the compiler neither
+/// merges nor splits it. `host` may have any alignment.
+template <std::size_t width>
+inline void store_word(void* device, const void* host) noexcept {
+  typename WordOf<width>::Type word;
+  std::memcpy(&word, host, width);
+  *static_cast<volatile typename WordOf<width>::Type*>(device) = word;
+}
+
+/// Exactly one load of `width` bytes from `device`, which is aligned to it.
+template <std::size_t width>
+inline void load_word(void* host, const void* device) noexcept {
+  const typename WordOf<width>::Type word = *static_cast<const volatile typename WordOf<width>::Type*>(device);
+  std::memcpy(host, &word, width);
+}
+
+}  // namespace copy_kernel
+}  // namespace gdrkit::copy

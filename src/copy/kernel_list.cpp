@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The list of copy kernels, made from this architecture's .def file alone.
+#include "copy/copier.hpp"
+
+#if defined(__x86_64__)
+#define GDRKIT_COPY_KERNELS_DEF "copy/kernels_x86_64.def"
+#else
+#define GDRKIT_COPY_KERNELS_DEF "copy/kernels_generic.def"
+#endif
+
+namespace gdrkit::copy {
+
+// A direction the line leaves out is declared all the same, never defined and never used.
+#define GDRKIT_COPY_KERNEL(name, stores, loads, streams, usable)                                  \
+  namespace copy_kernel::name {                                                                   \
+  void store_lines(void* target, const void* source, std::size_t line_count) noexcept;            \
+  void load_lines(void* target, const void* source, std::size_t line_count) noexcept;             \
+  static bool runs_on([[maybe_unused]] const cpu::Features& features) noexcept { return usable; } \
+  static constexpr KernelInfo info{#name, stores, loads, streams, runs_on};                       \
+  }
+#include GDRKIT_COPY_KERNELS_DEF
+#undef GDRKIT_COPY_KERNEL
+
+namespace {
+
+constexpr KernelInfo all_kernels[] = {
+#define GDRKIT_COPY_KERNEL(name, stores, loads, streams, usable) copy_kernel::name::info,
+#include GDRKIT_COPY_KERNELS_DEF
+#undef GDRKIT_COPY_KERNEL
+};
+
+}  // namespace
+
+KernelList kernels() noexcept { return {all_kernels, sizeof(all_kernels) / sizeof(all_kernels[0])}; }
+
+}  // namespace gdrkit::copy
