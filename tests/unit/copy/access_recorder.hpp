@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Records every single access of a piece of code to a region of memory, by faults and single steps of the CPU.
+#pragma once
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <system_error>
+#include <vector>
+
+namespace gdrkit::testing {
+
+struct Access {
+  std::size_t offset;   ///< of the first byte, from the region's start
+  std::size_t width;    ///< bytes written; 0 for a load
+  bool streaming_load;  ///< the instruction is MOVNTDQA in any encoding
+};
+
+/// Two pages that nothing can touch unseen: outside a recording they are ordinary memory; while one runs, each access
+/// faults, is let through for one instruction, looked at, and locked out again. Bytes written are found because the
+/// region is all zero and is zeroed again after each access, so what a recording writes must have no zero byte. x86-64,
+/// one thread, one at a time.
+class AccessRecorder {
+ public:
+  static constexpr std::size_t region_bytes = 8192;
+
+  AccessRecorder() {
+    void* mapped = mmap(nullptr, region_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (mapped == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+    region_ = static_cast<unsigned char*>(mapped);
+  }
+  ~AccessRecorder() { munmap(region_, region_bytes); }
+  AccessRecorder(const AccessRecorder&) = delete;
+  AccessRecorder& operator=(const AccessRecorder&) = delete;
+
+  [[nodiscard]] unsigned char* region() const { return region_; }
+
+  template <class Code>
+  std::vector<Access> record_stores(Code&& code) {
+    std::memset(region_, 0, region_bytes);
+    return record(true, code);
+  }
+  /// The region keeps its content.
+  template <class Code>
+  std::vector<Access> record_loads(Code&& code) {
+    return record(false, code);
+  }
+
+ private:
+  static constexpr greg_t trap_flag = 0x100;
+  static constexpr std::size_t capacity = 4096;
+
+  template <class Code>
+  std::vector<Access> record(bool stores, Code&& code) {
+    count_ = 0;
+    stores_ = stores;
+    active_ = region_;
+    struct sigaction fault {};
+    fault.sa_sigaction = on_fault;
+    fault.sa_flags = SA_SIGINFO;
+    struct sigaction step {};
+    step.sa_sigaction = on_step;
+    step.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &fault, &old_fault_);
+    sigaction(SIGTRAP, &step, &old_step_);
+    mprotect(region_, region_bytes, PROT_NONE);
+    code();
+    mprotect(region_, region_bytes, PROT_READ | PROT_WRITE);
+    sigaction(SIGSEGV, &old_fault_, nullptr);
+    sigaction(SIGTRAP, &old_step_, nullptr);
+    if (count_ == capacity) throw std::length_error("more accesses than the recorder holds");
+    return {accesses_.begin(), accesses_.begin() + static_cast<std::ptrdiff_t>(count_)};
+  }
+
+  static bool is_streaming_load(const std::uint8_t* instruction) {
+    if (instruction[0] == 0x66) {  // legacy encoding, perhaps with REX: 66 0F 38 2A
+      const std::uint8_t* opcode = instruction + ((instruction[1] & 0xf0) == 0x40 ? 2 : 1);
+      return opcode[0] == 0x0f && opcode[1] == 0x38 && opcode[2] == 0x2a;
+    }
+    if (instruction[0] == 0xc4) return (instruction[1] & 0x1f) == 2 && instruction[3] == 0x2a;  // VEX.0F38
+    if (instruction[0] == 0x62) return (instruction[1] & 0x07) == 2 && instruction[4] == 0x2a;  // EVEX.0F38
+    return false;
+  }
+
+  static void on_fault(int, siginfo_t* info, void* context) {
+    auto* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+    const auto* address = static_cast<unsigned char*>(info->si_addr);
+    if (address < active_ || address >= active_ + region_bytes || count_ == capacity) {
+      sigaction(SIGSEGV, &old_fault_, nullptr);  // not ours: let it happen again
+      return;
+    }
+    const auto* instruction = reinterpret_cast<const std::uint8_t*>(registers[REG_RIP]);
+    accesses_[count_] = {static_cast<std::size_t>(address - active_), 0, is_streaming_load(instruction)};
+    mprotect(active_, region_bytes, PROT_READ | PROT_WRITE);
+    registers[REG_EFL] |= trap_flag;
+  }
+
+  static void on_step(int, siginfo_t*, void* context) {
+    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
+    Access& access = accesses_[count_++];
+    if (stores_) {
+      // All written bytes, wherever they are, so that a second run of bytes shows as a width that fits nothing.
+      for (std::size_t at = 0; at < region_bytes; at += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, active_ + at, 8);
+        if (word == 0) continue;
+        for (std::size_t byte = at; byte < at + 8; ++byte) access.width += active_[byte] != 0;
+        std::memset(active_ + at, 0, 8);
+      }
+    }
+    mprotect(active_, region_bytes, PROT_NONE);
+  }
+
+  unsigned char* region_;
+  inline static unsigned char* active_ = nullptr;
+  inline static bool stores_ = false;
+  inline static std::size_t count_ = 0;
+  inline static std::array<Access, capacity> accesses_{};
+  inline static struct sigaction old_fault_ {};
+  inline static struct sigaction old_step_ {};
+};
+
+}  // namespace gdrkit::testing

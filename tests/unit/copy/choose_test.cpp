@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Which copy kernels choose() picks, by features, mapping type and forced name, and how it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+
+#include "base/result.hpp"
+#include "copy/copier.hpp"
+
+namespace gdrkit::copy {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+cpu::Features features_up_to(const std::string& name) {
+  cpu::Features features;
+  if (name == "scalar") return features;
+  features.sse2 = true;
+  if (name == "sse2") return features;
+  features.sse41 = true;
+  if (name == "sse41") return features;
+  features.avx2 = true;
+  if (name == "avx2") return features;
+  features.avx512f = true;
+  return features;
+}
+
+const KernelInfo* find(const std::string& name) {
+  for (const KernelInfo& info : kernels()) {
+    if (info.name == name) return &info;
+  }
+  return nullptr;
+}
+
+/// Skips the tests of x86-64's list on other architectures.
+class ChooseOnX86 : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (find("avx512") == nullptr) GTEST_SKIP() << "this architecture's list has no vector copy kernels";
+  }
+};
+
+TEST_F(ChooseOnX86, TakesTheWidestThatRuns) {
+  for (const std::string name : {"scalar", "sse2", "sse41", "avx2", "avx512"}) {
+    const base::Result<Copier> copier = choose(features_up_to(name), MappingType::write_combining, "");
+    ASSERT_TRUE(copier) << name;
+    EXPECT_EQ(copier->store_name, name);
+    EXPECT_EQ(copier->load_name, name);
+    EXPECT_EQ(copier->store_lines, find(name)->store_lines);
+    EXPECT_EQ(copier->load_lines, find(name)->load_lines);
+    EXPECT_EQ(copier->streaming_loads, find(name)->streaming_loads);
+  }
+}
+
+TEST_F(ChooseOnX86, PrefersVectorStoresToMovdir64b) {
+  cpu::Features features = features_up_to("avx512");
+  features.movdir64b = true;
+  EXPECT_STREQ(choose(features, MappingType::write_combining, "")->store_name, "avx512");
+  features.avx512f = false;
+  EXPECT_STREQ(choose(features, MappingType::write_combining, "")->store_name, "avx2");
+}
+
+TEST_F(ChooseOnX86, LeavesLoadsAutomaticWhereTheForcedCopyKernelHasNone) {
+  cpu::Features features = features_up_to("avx2");
+  features.movdir64b = true;
+  const base::Result<Copier> copier = choose(features, MappingType::write_combining, "movdir64b");
+  ASSERT_TRUE(copier);
+  EXPECT_STREQ(copier->store_name, "movdir64b");
+  EXPECT_EQ(copier->store_lines, find("movdir64b")->store_lines);
+  EXPECT_STREQ(copier->load_name, "avx2");
+  EXPECT_TRUE(copier->streaming_loads);
+}
+
+TEST_F(ChooseOnX86, RefusesAForcedCopyKernelThisCpuCannotRun) {
+  const base::Result<Copier> copier = choose(features_up_to("sse41"), MappingType::write_combining, "avx2");
+  ASSERT_FALSE(copier);
+  EXPECT_EQ(copier.error().errno_value, EOPNOTSUPP);
+  EXPECT_THAT(base::detail(), HasSubstr("'avx2'"));
+  EXPECT_THAT(base::detail(), HasSubstr("sse41, sse2, scalar"));
+  EXPECT_THAT(base::detail(), Not(HasSubstr("avx512")));
+}
+
+TEST(Choose, TakesEveryForcedCopyKernelThatRuns) {
+  const cpu::Features features = cpu::detect();
+  for (const KernelInfo& info : kernels()) {
+    const base::Result<Copier> copier = choose(features, MappingType::write_combining, info.name);
+    if (!info.runs_on(features)) {
+      ASSERT_FALSE(copier);
+      EXPECT_EQ(copier.error().errno_value, EOPNOTSUPP) << info.name;
+      continue;
+    }
+    ASSERT_TRUE(copier) << info.name;
+    if (info.store_lines != nullptr) {
+      EXPECT_STREQ(copier->store_name, info.name);
+    }
+    if (info.load_lines != nullptr) {
+      EXPECT_STREQ(copier->load_name, info.name);
+    }
+  }
+}
+
+TEST(Choose, RefusesAnUnknownNameAndListsTheUsableOnes) {
+  for (const char* name : {"avx1024", "Scalar", "scalar ", " ", "memcpy"}) {
+    const base::Result<Copier> copier = choose(cpu::Features{}, MappingType::write_combining, name);
+    ASSERT_FALSE(copier) << name;
+    EXPECT_EQ(copier.error().errno_value, EINVAL) << name;
+    EXPECT_THAT(base::detail(), HasSubstr("'" + std::string(name) + "'"));
+    EXPECT_THAT(base::detail(), HasSubstr(": scalar"));
+  }
+}
+
+TEST(Choose, TakesNoNameForAutomatic) {
+  const base::Result<Copier> by_null = choose(cpu::detect(), MappingType::write_combining, nullptr);
+  const base::Result<Copier> by_empty = choose(cpu::detect(), MappingType::write_combining, "");
+  ASSERT_TRUE(by_null);
+  ASSERT_TRUE(by_empty);
+  EXPECT_STREQ(by_null->store_name, by_empty->store_name);
+}
+
+TEST(Choose, UsesNoCopyKernelOnCachedAndDeviceMappings) {
+  for (const char* forced : {"", "scalar"}) {
+    const base::Result<Copier> cached = choose(cpu::detect(), MappingType::cached, forced);
+    ASSERT_TRUE(cached);
+    EXPECT_EQ(cached->type, MappingType::cached);
+    EXPECT_EQ(cached->store_lines, nullptr);
+    EXPECT_STREQ(cached->load_name, "memcpy");
+    const base::Result<Copier> device = choose(cpu::detect(), MappingType::device, forced);
+    ASSERT_TRUE(device);
+    EXPECT_EQ(device->type, MappingType::device);
+    EXPECT_EQ(device->load_lines, nullptr);
+    EXPECT_STREQ(device->store_name, "words");
+  }
+}
+
+TEST(Choose, ChecksAForcedNameOnEveryMappingType) {
+  for (const MappingType type : {MappingType::write_combining, MappingType::cached, MappingType::device}) {
+    EXPECT_EQ(choose(cpu::detect(), type, "nonsense").error().errno_value, EINVAL);
+  }
+}
+
+TEST(Choose, RefusesMappingTypesThatAreNone) {
+  EXPECT_EQ(choose(cpu::detect(), MappingType::none, "").error().errno_value, EINVAL);
+  EXPECT_EQ(choose(cpu::detect(), static_cast<MappingType>(9), "").error().errno_value, EINVAL);
+  EXPECT_THAT(base::detail(), HasSubstr("mapping type 9"));
+}
+
+}  // namespace
+}  // namespace gdrkit::copy

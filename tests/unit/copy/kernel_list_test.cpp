@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What every list of copy kernels must hold for choose() to rely on it.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "copy/copier.hpp"
+
+namespace gdrkit::copy {
+namespace {
+
+TEST(KernelList, EndsWithScalarWhichRunsEverywhereInBothDirections) {
+  ASSERT_GE(kernels().count, 1u);
+  const KernelInfo& last = kernels().first[kernels().count - 1];
+  EXPECT_STREQ(last.name, "scalar");
+  EXPECT_TRUE(last.runs_on(cpu::Features{}));
+  EXPECT_NE(last.store_lines, nullptr);
+  EXPECT_NE(last.load_lines, nullptr);
+  EXPECT_FALSE(last.streaming_loads);
+}
+
+TEST(KernelList, NamesEachOnceAndGivesEachADirection) {
+  std::set<std::string> names;
+  for (const KernelInfo& info : kernels()) {
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+    EXPECT_TRUE(info.store_lines != nullptr || info.load_lines != nullptr) << info.name;
+    EXPECT_FALSE(info.streaming_loads && info.load_lines == nullptr) << info.name;
+  }
+}
+
+TEST(KernelList, RunsOnlyScalarWhereNothingIsDetected) {
+  for (const KernelInfo& info : kernels()) {
+    EXPECT_EQ(info.runs_on(cpu::Features{}), std::string(info.name) == "scalar") << info.name;
+  }
+}
+
+}  // namespace
+}  // namespace gdrkit::copy
