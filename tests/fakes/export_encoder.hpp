@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Encodes the EXPORT_TO_DMABUF_FD ioctls of one export as they are after the driver answered.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "fakes/cuda_memory_map.hpp"
+#include "fakes/driver_model.hpp"
+#include "shim/cuda.hpp"
+
+namespace gdrkit::fakes {
+
+struct ExportAnswer {
+  std::uint32_t status = 0;
+  int fd = -1;
+};
+
+/// At most 128 objects a call; later calls name the descriptor that the first one returned.
+[[nodiscard]] std::vector<shim::ObservedIoctl> encode_export(const DriverModel& model, Handle client, std::uint64_t total_bytes,
+                                                             const std::vector<CudaMemoryMap::ExportPiece>& pieces,
+                                                             std::uint64_t flags, const ExportAnswer& answer);
+
+}  // namespace gdrkit::fakes

@@ -1,0 +1,347 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The seam: what libcuda answers. Numbers are CUresult codes.
+#include "fakes/fake_cuda.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "fakes/export_encoder.hpp"
+#include "fakes/wire.hpp"
+
+namespace gdrkit::fakes {
+namespace {
+
+enum Result : int {
+  success = 0,
+  invalid_value = 1,
+  not_initialised = 3,
+  no_such_device = 101,
+  invalid_context = 201,
+  invalid_handle = 400,
+  not_supported = 801,
+  context_is_destroyed = 709,
+  capture_unsupported = 900,
+};
+
+}  // namespace
+
+bool FakeCuda::is_device(int ordinal) const { return ordinal >= 0 && static_cast<std::size_t>(ordinal) < options_.gpus.size(); }
+
+const FakeGpu& FakeCuda::gpu_of(int ordinal) const { return rm_.gpus()[options_.gpus.at(static_cast<std::size_t>(ordinal))]; }
+
+int FakeCuda::context_error() const {
+  if (!options_.is_initialised) return not_initialised;
+  const std::uint64_t current = threads_.current();
+  if (current == 0) return invalid_context;
+  const auto context = contexts_.find(current);
+  return context != contexts_.end() && context->second ? success : context_is_destroyed;
+}
+
+int FakeCuda::unsafe_during_capture(const char* call) {
+  if (!threads_.disturbs_capture()) return success;
+  rm_.violations().add(std::string(call) + " invalidated a stream capture");
+  return capture_unsupported;
+}
+
+FakeCuda::Stream* FakeCuda::private_stream(std::uint64_t stream, const char* call) {
+  const auto found = streams_.find(stream);
+  if (found != streams_.end()) return &found->second;
+  rm_.violations().add(std::string(call) + (stream == 0 ? " on the default stream waits for other work" : " on no live stream"));
+  return nullptr;
+}
+
+int FakeCuda::driver_get_version(int* version) noexcept {
+  *version = driver_version;
+  return success;
+}
+
+int FakeCuda::pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!options_.is_initialised) return not_initialised;
+  *attributes = map_.attributes(address);
+  return success;
+}
+
+int FakeCuda::device_get_attribute(int ordinal, int attribute, int* value) noexcept {
+  if (!options_.is_initialised) return not_initialised;
+  if (!is_device(ordinal)) return no_such_device;
+  constexpr int integrated = 18, dma_buf_supported = 124;
+  *value = 0;
+  if (attribute == integrated) *value = gpu_of(ordinal).is_integrated ? 1 : 0;
+  if (attribute == dma_buf_supported) *value = 1;
+  return success;
+}
+
+int FakeCuda::device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept {
+  if (!options_.is_initialised) return not_initialised;
+  if (!is_device(ordinal)) return no_such_device;
+  std::string pci = gpu_of(ordinal).pci();
+  // libcuda writes the digits in upper case.
+  std::transform(pci.begin(), pci.end(), pci.begin(), [](unsigned char digit) { return static_cast<char>(std::toupper(digit)); });
+  std::strncpy(text, pci.c_str(), static_cast<std::size_t>(capacity));
+  return success;
+}
+
+int FakeCuda::device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept {
+  if (!options_.is_initialised) return not_initialised;
+  if (!is_device(ordinal)) return no_such_device;
+  *uuid = gpu_of(ordinal).cuda_uuid;
+  return success;
+}
+
+int FakeCuda::ctx_get_current(std::uint64_t* context) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!options_.is_initialised) return not_initialised;
+  *context = threads_.current();
+  return success;
+}
+
+int FakeCuda::ctx_push_current(std::uint64_t context) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!options_.is_initialised) return not_initialised;
+  const auto found = contexts_.find(context);
+  if (found == contexts_.end()) return invalid_context;
+  if (!found->second) return context_is_destroyed;
+  threads_.push(context);
+  return success;
+}
+
+int FakeCuda::ctx_pop_current() noexcept {
+  const std::lock_guard lock(mutex_);
+  return threads_.pop() ? success : invalid_context;
+}
+
+int FakeCuda::primary_ctx_is_active(int ordinal, int* active) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!options_.is_initialised) return not_initialised;
+  if (!is_device(ordinal)) return no_such_device;
+  const Primary& primary = primaries_[static_cast<std::size_t>(ordinal)];
+  *active = primary.application + primary.others > 0 ? 1 : 0;
+  return success;
+}
+
+int FakeCuda::primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!options_.is_initialised) return not_initialised;
+  if (!is_device(ordinal)) return no_such_device;
+  Primary& primary = primaries_[static_cast<std::size_t>(ordinal)];
+  if (primary.application + primary.others == 0) ++contexts_created_;
+  ++primary.others;
+  contexts_[primary.handle] = true;
+  *context = primary.handle;
+  return success;
+}
+
+int FakeCuda::primary_ctx_release(int ordinal) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!is_device(ordinal)) return no_such_device;
+  Primary& primary = primaries_[static_cast<std::size_t>(ordinal)];
+  if (primary.others == 0) {
+    rm_.violations().add("release of a primary context that was not retained");
+    return invalid_context;
+  }
+  --primary.others;
+  contexts_[primary.handle] = primary.application + primary.others > 0;
+  return success;
+}
+
+int FakeCuda::exchange_stream_capture_mode(int* mode) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!options_.is_initialised) return not_initialised;
+  if (*mode < 0 || *mode > 2) return invalid_value;
+  *mode = static_cast<int>(threads_.exchange_mode(static_cast<CaptureMode>(*mode)));
+  return success;
+}
+
+int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
+                            shim::ObservedExport* observed) noexcept {
+  const std::lock_guard lock(mutex_);
+  *observed = {};
+  observed->hook_installed = is_hook_installable;
+  if (!options_.is_initialised) return not_supported;
+  if (const int error = context_error(); error != success) return error;
+  if (export_result != success) return export_result;
+  const auto pieces = map_.export_pieces(address, size);
+  if (!pieces || (address | size) % host_page != 0) return invalid_value;
+  ExportAnswer answer;
+  std::uint64_t sum = 0;
+  for (const auto& piece : *pieces) {
+    const auto object = map_.blocks();
+    const auto block = std::find_if(object.begin(), object.end(), [&](const auto& entry) { return entry.second.object == piece.object; });
+    const std::uint64_t bytes = block->second.size_bytes;
+    if (piece.offset >= bytes || piece.size_bytes > bytes - piece.offset) answer.status = rm_status::invalid_argument;
+    sum += piece.size_bytes;
+  }
+  if (sum != size) answer.status = rm_status::invalid_argument;
+  constexpr std::uint64_t pcie = 1;
+  if (answer.status == rm_status::ok && flags == pcie) answer.status = rm_status::not_supported;
+  if (answer.status == rm_status::ok) answer.fd = rm_.add_dmabuf();
+  constexpr int out_of_memory = 2;
+  if (answer.status == rm_status::ok && answer.fd < 0) return out_of_memory;
+  ++exports_made_;
+  if (is_hook_installable) observed->ioctls = encode_export(rm_.model(), client_, size, *pieces, flags, answer);
+  if (answer.status == rm_status::not_supported) return not_supported;
+  if (answer.status != rm_status::ok) return invalid_value;
+  observed->dmabuf_fd = answer.fd;
+  return success;
+}
+
+int FakeCuda::mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!options_.is_initialised) return not_initialised;
+  const CudaBlock* block = map_.block_at(address);
+  if (block == nullptr || block->kind != CudaKind::vmm) return invalid_value;
+  // One handle for each allocation, counted.
+  auto& entry = allocation_handles_[block->base + 1];
+  entry.first = block->base;
+  ++entry.second;
+  *handle = block->base + 1;
+  return success;
+}
+
+int FakeCuda::mem_release(std::uint64_t handle) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = allocation_handles_.find(handle);
+  if (found == allocation_handles_.end()) {
+    rm_.violations().add("cuMemRelease of a handle that is not held");
+    return invalid_value;
+  }
+  if (--found->second.second == 0) allocation_handles_.erase(found);
+  return success;
+}
+
+int FakeCuda::mem_export_to_fd(std::uint64_t handle, int* fd) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = allocation_handles_.find(handle);
+  if (found == allocation_handles_.end()) return invalid_handle;
+  const CudaBlock* block = map_.block_at(found->second.first);
+  if (block == nullptr || !block->is_exportable) return invalid_value;
+  const int made = rm_.add_exported_file(block->memory);
+  constexpr int operating_system = 304;
+  if (made < 0) return operating_system;
+  *fd = made;
+  return success;
+}
+
+int FakeCuda::ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (const int error = context_error(); error != success) return error;
+  ++ipc_handles_taken_;
+  const CudaAllocation* allocation = map_.allocation_at(address);
+  const CudaBlock* block = map_.block_at(address);
+  if (!has_ipc || allocation == nullptr || allocation->kind != CudaKind::malloc) return invalid_value;
+  handle->fill(0);
+  void* words = handle->data();
+  put(words, 0, allocation->context);
+  put(words, 8, std::uint32_t{0x200});
+  put(words, 16, std::uint64_t{allocation->size_bytes});
+  put(words, 24, static_cast<std::uint32_t>(block->size_bytes / 4096));
+  put(words, 28, static_cast<std::uint32_t>(allocation->start - block->base));
+  put(words, 32, std::uint32_t{6});
+  put(words, 36, std::uint32_t{0xff00});
+  put(words, 48, client_);
+  put(words, 52, block->object);
+  return success;
+}
+
+int FakeCuda::stream_create_non_blocking(std::uint64_t* stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (const int error = context_error(); error != success) return error;
+  streams_[next_stream_] = {threads_.current(), {}};
+  *stream = next_stream_++;
+  return success;
+}
+
+int FakeCuda::stream_destroy(std::uint64_t stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  Stream* found = private_stream(stream, "cuStreamDestroy");
+  if (found == nullptr) return invalid_handle;
+  for (const auto& work : found->pending) work();
+  streams_.erase(stream);
+  return success;
+}
+
+int FakeCuda::stream_synchronize(std::uint64_t stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (const int error = context_error(); error != success) return error;
+  if (const int refused = unsafe_during_capture("cuStreamSynchronize"); refused != success) return refused;
+  Stream* found = private_stream(stream, "cuStreamSynchronize");
+  if (found == nullptr) return invalid_handle;
+  // Work is done here and not earlier: whoever reads before synchronising reads nothing.
+  const auto pending = std::move(found->pending);
+  found->pending.clear();
+  for (const auto& work : pending) work();
+  return success;
+}
+
+int FakeCuda::gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
+                                std::uint64_t stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (const int error = context_error(); error != success) return error;
+  Stream* found = private_stream(stream, "cuMemcpy2DAsync");
+  if (found == nullptr) return invalid_handle;
+  constexpr std::size_t largest_pitch = 0x7fffffff;
+  if (pitch < width || pitch > largest_pitch || width == 0 || rows == 0) return invalid_value;
+  const CudaBlock* block = map_.block_at(source);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::uint64_t first = source + row * pitch;
+    const bool is_allocated = map_.allocation_at(first) != nullptr && map_.allocation_at(first + width - 1) != nullptr;
+    if (!is_allocated || map_.block_at(first + width - 1) != block || block->memory == nullptr) return invalid_value;
+  }
+  const auto memory = block->memory;
+  const std::uint64_t offset = source - block->base;
+  found->pending.push_back([this, memory, offset, target, pitch, width, rows] {
+    if (before_gather) before_gather();
+    for (std::size_t row = 0; row < rows; ++row) {
+      std::memcpy(static_cast<std::uint8_t*>(target) + row * width, memory->bytes().data() + offset + row * pitch, width);
+    }
+  });
+  return success;
+}
+
+int FakeCuda::memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (const int error = context_error(); error != success) return error;
+  Stream* found = private_stream(stream, "cuMemcpyHtoDAsync");
+  if (found == nullptr) return invalid_handle;
+  const CudaAllocation* allocation = map_.allocation_at(target);
+  if (allocation == nullptr || size > allocation->start + allocation->size_bytes - target) return invalid_value;
+  if (!allocation->is_scratch) rm_.violations().add("cuMemcpyHtoDAsync writes to the user's memory");
+  const auto memory = map_.block_at(target)->memory;
+  const std::uint64_t offset = target - map_.block_at(target)->base;
+  const auto* bytes = static_cast<const std::uint8_t*>(source);
+  found->pending.push_back([memory, offset, copy = std::vector<std::uint8_t>(bytes, bytes + size)] {
+    std::memcpy(memory->bytes().data() + offset, copy.data(), copy.size());
+  });
+  return success;
+}
+
+int FakeCuda::mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (const int error = context_error(); error != success) return error;
+  if (const int refused = unsafe_during_capture("cuMemAllocAsync"); refused != success) return refused;
+  Stream* found = private_stream(stream, "cuMemAllocAsync");
+  if (found == nullptr) return invalid_handle;
+  int ordinal = 0;
+  for (std::size_t i = 0; i < primaries_.size(); ++i) {
+    if (primaries_[i].handle == found->context) ordinal = static_cast<int>(i);
+  }
+  *address = pool_take(size, false, ordinal, true);
+  ++scratch_;
+  return success;
+}
+
+int FakeCuda::mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (const int error = context_error(); error != success) return error;
+  if (private_stream(stream, "cuMemFreeAsync") == nullptr) return invalid_handle;
+  const CudaAllocation* allocation = map_.allocation_at(address);
+  if (allocation == nullptr || allocation->start != address) return invalid_value;
+  if (!allocation->is_scratch) rm_.violations().add("cuMemFreeAsync of the user's memory");
+  map_.remove_allocation(address);
+  --scratch_;
+  return success;
+}
+
+}  // namespace gdrkit::fakes

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// FakeCuda: libcuda as a process meets it, on the memory of a FakeRm. One half is the seam; the other is what an application
+// does with CUDA (allocate, free, capture, fill), for tests to set the scene.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "fakes/cuda_memory_map.hpp"
+#include "fakes/cuda_threads.hpp"
+#include "fakes/fake_rm.hpp"
+#include "shim/cuda.hpp"
+
+namespace gdrkit::fakes {
+
+/// What the code under test holds of CUDA's at this moment.
+struct CudaCensus {
+  std::size_t streams = 0;
+  std::size_t retained_contexts = 0;
+  std::size_t allocation_handles = 0;
+  std::size_t scratch_allocations = 0;
+  std::size_t context_depth = 0;     ///< of this thread, above what the test pushed
+  bool is_capture_mode_changed = false;  ///< of this thread
+
+  bool operator==(const CudaCensus&) const = default;
+};
+
+class FakeCuda final : public shim::Cuda {
+ public:
+  struct Options {
+    std::vector<unsigned> gpus = {0};      ///< ordinal -> index in FakeRm::gpus(): CUDA_VISIBLE_DEVICES renumbers
+    int process_id = FakeRm::process_id;   ///< owner of CUDA's RM client; another one with an MPS server
+    bool is_initialised = true;            ///< cuInit was called, and device 0's primary context is current here
+  };
+  explicit FakeCuda(FakeRm& rm) : FakeCuda(rm, Options()) {}
+  FakeCuda(FakeRm& rm, Options options);
+  ~FakeCuda() override;
+
+  // The application's part. Addresses are device addresses, which no CPU can follow.
+  std::uint64_t malloc(std::size_t size_bytes, int ordinal = 0);
+  /// As malloc, at a given offset of a fresh block of a given size.
+  std::uint64_t malloc_at(std::uint64_t block_bytes, std::uint64_t offset, std::size_t size_bytes, int ordinal = 0);
+  /// A reservation of `reservation_bytes` (0: as large as needed) with one handle of each size mapped side by side from its start.
+  std::uint64_t vmm(const std::vector<std::uint64_t>& handle_bytes, bool is_exportable, std::uint64_t reservation_bytes = 0,
+                    int ordinal = 0);
+  std::uint64_t pool_malloc(std::size_t size_bytes, bool is_exportable = false, int ordinal = 0);
+  std::uint64_t managed(std::size_t size_bytes, int ordinal = 0);
+  std::uint64_t host(std::size_t size_bytes, int ordinal = 0);
+  std::uint64_t ipc_import(std::size_t size_bytes, int ordinal = 0);  ///< memory of another process
+  void free(std::uint64_t address);
+  std::uint64_t make_context(int ordinal);
+  void destroy_context(std::uint64_t context);
+  void activate_primary(int ordinal);  ///< as the runtime API does; counted apart from the code under test
+  [[nodiscard]] std::uint64_t primary(int ordinal) const { return primaries_[static_cast<std::size_t>(ordinal)].handle; }
+  [[nodiscard]] CudaThreads& threads() noexcept { return threads_; }
+
+  void write(std::uint64_t address, const void* source, std::size_t size_bytes);
+  [[nodiscard]] std::vector<std::uint8_t> read(std::uint64_t address, std::size_t size_bytes) const;
+  /// Distinct words all over, different for different seeds.
+  void fill_pattern(std::uint64_t address, std::size_t size_bytes, std::uint64_t seed = 1);
+  [[nodiscard]] std::weak_ptr<PhysicalMemory> memory_at(std::uint64_t address) const;
+  [[nodiscard]] CudaCensus census() const;
+  [[nodiscard]] unsigned ipc_handles_taken() const { return ipc_handles_taken_; }
+  [[nodiscard]] unsigned contexts_created() const { return contexts_created_; }
+  [[nodiscard]] unsigned exports_made() const { return exports_made_; }
+
+  bool is_hook_installable = true;
+  int export_result = 0;      ///< what cuMemGetHandleForAddressRange answers instead of working
+  bool is_memory_under_subdevice = false;  ///< of allocations made from now on
+  bool has_ipc = true;
+  int driver_version = 13000;
+  std::function<void()> before_gather;  ///< runs before each gather reads the memory
+
+  // shim::Cuda
+  int driver_get_version(int* version) noexcept override;
+  int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override;
+  int device_get_attribute(int ordinal, int attribute, int* value) noexcept override;
+  int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override;
+  int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override;
+  int ctx_get_current(std::uint64_t* context) noexcept override;
+  int ctx_push_current(std::uint64_t context) noexcept override;
+  int ctx_pop_current() noexcept override;
+  int primary_ctx_is_active(int ordinal, int* active) noexcept override;
+  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override;
+  int primary_ctx_release(int ordinal) noexcept override;
+  int exchange_stream_capture_mode(int* mode) noexcept override;
+  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags, shim::ObservedExport* observed) noexcept override;
+  int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override;
+  int mem_release(std::uint64_t handle) noexcept override;
+  int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override;
+  int ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept override;
+  int stream_create_non_blocking(std::uint64_t* stream) noexcept override;
+  int stream_destroy(std::uint64_t stream) noexcept override;
+  int stream_synchronize(std::uint64_t stream) noexcept override;
+  int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
+                        std::uint64_t stream) noexcept override;
+  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept override;
+  int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override;
+  int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override;
+
+ private:
+  struct Primary {
+    std::uint64_t handle = 0;
+    int application = 0;  ///< references of the application
+    int others = 0;       ///< references of the code under test
+  };
+  struct Stream {
+    std::uint64_t context = 0;
+    std::vector<std::function<void()>> pending;
+  };
+  struct Pool {
+    std::uint64_t next = 0;
+    std::uint64_t end = 0;
+  };
+
+  std::uint64_t add_block(CudaKind kind, int ordinal, std::uint64_t base, std::uint64_t bytes, bool is_exportable);
+  std::uint64_t take_addresses(std::uint64_t bytes);
+  std::uint64_t pool_take(std::size_t size_bytes, bool is_exportable, int ordinal, bool is_scratch);
+  void drop_if_empty(std::uint64_t base);
+  void copy(std::uint64_t address, std::size_t size_bytes, const std::function<void(std::uint8_t*, std::size_t, std::size_t)>& part) const;
+  [[nodiscard]] int context_error() const;  ///< 0, 201 or 709 for the calling thread
+  [[nodiscard]] bool is_device(int ordinal) const;
+  [[nodiscard]] const FakeGpu& gpu_of(int ordinal) const;
+  [[nodiscard]] int unsafe_during_capture(const char* call);
+  Stream* private_stream(std::uint64_t stream, const char* call);
+
+  mutable std::recursive_mutex mutex_;
+  FakeRm& rm_;
+  Options options_;
+  Handle client_;
+  Handle next_object_ = 0x5c000096;
+  CudaMemoryMap map_;
+  CudaThreads threads_;
+  std::thread::id test_thread_;
+  std::vector<Primary> primaries_;
+  std::map<std::uint64_t, bool> contexts_;  ///< handle -> is alive
+  std::map<std::uint64_t, Stream> streams_;
+  std::map<std::uint64_t, std::pair<std::uint64_t, int>> allocation_handles_;  ///< handle -> block, references
+  std::map<std::pair<int, bool>, Pool> pools_;                                ///< (ordinal, exportable)
+  std::map<int, std::uint64_t> small_blocks_;                                 ///< ordinal -> base of the block being filled
+  std::map<std::uint64_t, std::uint64_t> used_of_block_;
+  std::uint64_t next_address_ = 0x7feb00000000;
+  std::uint64_t next_pool_ = 0x31c000000;
+  std::uint64_t next_stream_ = 0x57000001;
+  std::uint64_t next_context_ = 0x55be7ca15540;
+  std::size_t scratch_ = 0;
+  unsigned ipc_handles_taken_ = 0;
+  unsigned contexts_created_ = 0;
+  unsigned exports_made_ = 0;
+};
+
+}  // namespace gdrkit::fakes
