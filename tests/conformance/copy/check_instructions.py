@@ -43,11 +43,16 @@ def violations(objects, names):
     for missing in sorted((copy_kernels | {"copier.cpp.o"}) - objects.keys()):
         yield f"{missing} is not in the archive"
     for name, functions in objects.items():
+        reported = set()
         for function, instruction, _ in instructions(functions):
+            if function in reported:
+                continue
             if name in copy_kernels and (FENCE.match(instruction) or instruction.startswith("call")):
                 yield f"{name}: {function}: {instruction} in a copy kernel"
+                reported.add(function)
             if name not in copy_kernels and WIDE.search(instruction):
                 yield f"{name}: {function}: {instruction} uses a register that not every x86-64 CPU has"
+                reported.add(function)
     yield from copier_violations(objects.get("copier.cpp.o", {}))
 
 
@@ -60,7 +65,7 @@ def copier_violations(functions):
     for function, instruction, target in instructions(functions):
         if not re.match(r"(call|jmp)\b", instruction) or target is None:
             continue
-        if not re.match(r"memcpy\b|\.text|gdrkit::copy::\(anonymous namespace\)", target):
+        if not re.match(r"memcpy\b|__stack_chk_fail\b|\.text|gdrkit::copy::\(anonymous namespace\)", target):
             yield f"copier.cpp.o: {function}: calls {target}"
 
 
