@@ -57,7 +57,7 @@ struct Words {
   }
   static void load(char* target, const char* source, std::size_t, std::size_t iterations) noexcept {
     for (; iterations != 0; --iterations) {
-      _mm_mfence();
+      _mm_lfence();  // ordinary loads need no more: only streaming loads can meet a stale buffer
       const Word word = *reinterpret_cast<const volatile Word*>(source);
       std::memcpy(target, &word, sizeof word);
       _mm_lfence();

@@ -16,7 +16,8 @@ enum class RawKind { avx512, avx2, sse41 };
 [[nodiscard]] bool widest_raw_kind(RawKind* kind) noexcept;
 
 /// Copies `size` bytes `iterations` times, each time complete: a store loop ends with SFENCE, a load loop begins with
-/// MFENCE and ends with LFENCE, the same promise the library's copies make. The loop over iterations is inside and
+/// MFENCE (1 to 8 bytes: LFENCE, as one ordinary load meets no streaming-load buffer) and ends with LFENCE, the same
+/// promise the library's copies make. The loop over iterations is inside and
 /// specialised for the size, so a measurement over many iterations pays no call for each. `size` is a power of two from
 /// 1 on; `device` is aligned to min(size, 64), `host` may have any alignment. Returns false and copies nothing where
 /// that or the kind does not hold.

@@ -114,17 +114,21 @@ void Copier::from_device(void* host, const void* device, std::size_t size) const
   auto* target = static_cast<char*>(host);
   const auto* source = static_cast<const char*>(device);
   if (type == MappingType::write_combining) [[likely]] {
-    cpu::order_before_streaming_loads();
     if (is_one_word(address_of(source), size)) {
+      cpu::order_before_loads();
       load_words(target, source, size);
     } else if (!streaming_loads) {
+      cpu::order_before_loads();
       load_words_and_lines(load_lines, target, source, size);
-    } else if ((address_of(source) | size) % line_bytes == 0) {
-      load_lines(target, source, size / line_bytes);
     } else {
-      load_enclosing_lines(load_lines, target, source, size);
+      cpu::order_before_streaming_loads();
+      if ((address_of(source) | size) % line_bytes == 0) {
+        load_lines(target, source, size / line_bytes);
+      } else {
+        load_enclosing_lines(load_lines, target, source, size);
+      }
     }
-    cpu::order_after_streaming_loads();
+    cpu::order_after_loads();
   } else if (type == MappingType::cached) {
     if (size != 0) std::memcpy(host, device, size);
   } else {
