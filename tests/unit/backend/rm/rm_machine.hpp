@@ -16,6 +16,7 @@
 #include "base/settings.hpp"
 #include "fakes/fake_cuda.hpp"
 #include "fakes/fake_rm.hpp"
+#include "fakes/wire.hpp"
 
 namespace gdrkit::backend::rm {
 

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What the emulated backend does beyond what every backend must (tests/conformance/backend).
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "backend/backend.hpp"
+#include "shim/device.hpp"
+#include "support/process_resources.hpp"
+
+namespace gdrkit::backend {
+namespace {
+
+using shim::AllocationKind;
+
+class EmulatedBackend : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const Registration& registration : registrations()) {
+      if (std::string(registration.name) != "emulated") continue;
+      EXPECT_FALSE(registration.automatic) << "a library never picks it by itself";
+      auto opened = registration.open({});
+      ASSERT_TRUE(opened) << base::detail();
+      backend_ = std::move(*opened);
+    }
+    ASSERT_NE(backend_, nullptr);
+    auto device = shim::open_emulated_device(0);
+    ASSERT_TRUE(device);
+    device_ = std::move(*device);
+    auto memory = device_->allocate(AllocationKind::cuda_malloc, 100'000);
+    ASSERT_TRUE(memory);
+    memory_ = std::move(*memory);
+  }
+
+  [[nodiscard]] std::unique_ptr<BackendPin> pin() {
+    PinRequest request;
+    request.address = memory_.address();
+    request.size_bytes = memory_.size_bytes();
+    auto pinned = backend_->pin(request);
+    EXPECT_TRUE(pinned) << base::detail();
+    return pinned ? std::move(*pinned) : nullptr;
+  }
+
+  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<shim::Device> device_;
+  shim::Allocation memory_;
+};
+
+TEST_F(EmulatedBackend, HasAGpusTraits) {
+  EXPECT_EQ(backend_->traits().page_size_bytes, 65536U);
+  EXPECT_TRUE(backend_->traits().persistent);
+  EXPECT_FALSE(backend_->traits().supports_force_pcie);
+  EXPECT_FALSE(backend_->traits().uses_dmabuf_mmap);
+}
+
+TEST_F(EmulatedBackend, MapsWriteCombiningAndClaimsNoVerification) {
+  const auto pinned = pin();
+  for (const MappingType type : {MappingType::none, MappingType::write_combining}) {
+    const auto region = pinned->map(1, type);
+    ASSERT_TRUE(region) << base::detail();
+    EXPECT_EQ(region->type, MappingType::write_combining);
+    EXPECT_EQ(region->verification, Verification::none);
+    EXPECT_TRUE(pinned->unmap());
+  }
+  for (const MappingType type : {MappingType::cached, MappingType::device}) {
+    EXPECT_EQ(pinned->map(1, type).error().errno_value, EOPNOTSUPP);
+  }
+}
+
+TEST_F(EmulatedBackend, CallsOutOfOrderAreRefused) {
+  const auto pinned = pin();
+  EXPECT_EQ(pinned->unmap().error().errno_value, EINVAL);
+  ASSERT_TRUE(pinned->map(1, MappingType::none));
+  EXPECT_EQ(pinned->map(1, MappingType::none).error().errno_value, EAGAIN);
+  EXPECT_TRUE(pinned->unmap());
+  EXPECT_EQ(pinned->unmap().error().errno_value, EINVAL);
+  EXPECT_TRUE(pinned->unpin());
+  EXPECT_EQ(pinned->unpin().error().errno_value, EINVAL);
+  EXPECT_EQ(pinned->map(1, MappingType::none).error().errno_value, EINVAL);
+}
+
+TEST_F(EmulatedBackend, RequestsThatCoreNeverMakesAreRefused) {
+  PinRequest request;
+  request.size_bytes = 1;
+  EXPECT_EQ(backend_->pin(request).error().errno_value, EINVAL);
+  request.address = memory_.address();
+  request.size_bytes = 0;
+  EXPECT_EQ(backend_->pin(request).error().errno_value, EINVAL);
+  request.size_bytes = SIZE_MAX;
+  EXPECT_EQ(backend_->pin(request).error().errno_value, EINVAL);
+  request.size_bytes = 1;
+  request.force_pcie = true;
+  EXPECT_EQ(backend_->pin(request).error().errno_value, EOPNOTSUPP);
+}
+
+TEST_F(EmulatedBackend, AnAccessAfterUnmapFaults) {
+  const auto pinned = pin();
+  const auto region = pinned->map(1, MappingType::none);
+  ASSERT_TRUE(region);
+  ASSERT_TRUE(pinned->unmap());
+  for (const auto& range : tests::device_mapping_ranges()) {
+    const bool holds_it = reinterpret_cast<std::uintptr_t>(region->address) >= range.start &&
+                          reinterpret_cast<std::uintptr_t>(region->address) < range.end;
+    EXPECT_FALSE(holds_it);
+  }
+}
+
+}  // namespace
+}  // namespace gdrkit::backend

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// RawRm: the driver's ioctls by hand, byte by byte, for asking the fake driver directly.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <cstdint>
+
+#include "fakes/fake_rm.hpp"
+#include "fakes/wire.hpp"
+
+namespace gdrkit::fakes {
+
+/// Every call returns the status word; `last_result` holds what the ioctl itself returned.
+class RawRm {
+ public:
+  explicit RawRm(FakeRm& rm) : rm_(rm), control_(rm.open("/dev/nvidiactl", O_RDWR)) {}
+
+  [[nodiscard]] int control_file() const { return control_; }
+  int last_result = 0;
+
+  Handle add_client() {
+    std::array<std::uint8_t, 32> bytes{};
+    put(bytes.data(), 12, rm_class::root);
+    call(control_, command::rm_alloc, bytes);
+    root = get<Handle>(bytes.data(), 8);
+    return root;
+  }
+  std::uint32_t allocate(Handle parent, Handle object, std::uint32_t object_class, std::uint32_t instance) {
+    std::array<std::uint8_t, 56> parameters{};
+    put(parameters.data(), 0, instance);
+    std::array<std::uint8_t, 32> bytes{};
+    put(bytes.data(), 0, root);
+    put(bytes.data(), 4, parent);
+    put(bytes.data(), 8, object);
+    put(bytes.data(), 12, object_class);
+    put(bytes.data(), 16, parameters.data());
+    call(control_, command::rm_alloc, bytes);
+    // One of the two words, by version; the other was sent as zero.
+    return get<std::uint32_t>(bytes.data(), 24) | get<std::uint32_t>(bytes.data(), 28);
+  }
+  std::uint32_t free(Handle object) {
+    std::array<std::uint8_t, 16> bytes{};
+    put(bytes.data(), 0, root);
+    put(bytes.data(), 8, object);
+    call(control_, command::rm_free, bytes);
+    return get<std::uint32_t>(bytes.data(), 12);
+  }
+  std::uint32_t duplicate(Handle parent, Handle object, Handle source_client, Handle source) {
+    std::array<std::uint8_t, 28> bytes{};
+    put(bytes.data(), 0, root);
+    put(bytes.data(), 4, parent);
+    put(bytes.data(), 8, object);
+    put(bytes.data(), 12, source_client);
+    put(bytes.data(), 16, source);
+    call(control_, command::rm_dup, bytes);
+    return get<std::uint32_t>(bytes.data(), 24);
+  }
+  int open_device(const FakeGpu& gpu) {
+    const int fd = rm_.open(gpu.node().c_str(), O_RDWR);
+    link(fd);
+    return fd;
+  }
+  int link(int fd) {
+    std::array<std::uint8_t, 4> bytes{};
+    put(bytes.data(), 0, control_);
+    call(fd, command::register_fd, bytes);
+    return last_result;
+  }
+  std::uint32_t map(Handle device, Handle memory, std::uint64_t offset, std::uint64_t length, int fd) {
+    std::array<std::uint8_t, 56> bytes{};
+    put(bytes.data(), 0, root);
+    put(bytes.data(), 4, device);
+    put(bytes.data(), 8, memory);
+    put(bytes.data(), 16, offset);
+    put(bytes.data(), 24, length);
+    put(bytes.data(), 48, fd);
+    call(control_, command::rm_map, bytes);
+    linear = get<std::uint64_t>(bytes.data(), 32);
+    flags = get<std::uint32_t>(bytes.data(), 44);
+    return get<std::uint32_t>(bytes.data(), 40);
+  }
+  std::uint32_t unmap(Handle device, Handle memory, std::uint64_t linear_address) {
+    std::array<std::uint8_t, 32> bytes{};
+    put(bytes.data(), 0, root);
+    put(bytes.data(), 4, device);
+    put(bytes.data(), 8, memory);
+    put(bytes.data(), 16, linear_address);
+    call(control_, command::rm_unmap, bytes);
+    return get<std::uint32_t>(bytes.data(), 24);
+  }
+  std::uint32_t control(Handle object, std::uint32_t command_word, void* parameters, std::uint32_t size) {
+    std::array<std::uint8_t, 32> bytes{};
+    put(bytes.data(), 0, root);
+    put(bytes.data(), 4, object);
+    put(bytes.data(), 8, command_word);
+    put(bytes.data(), 16, parameters);
+    put(bytes.data(), 24, size);
+    call(control_, command::rm_control, bytes);
+    return get<std::uint32_t>(bytes.data(), 28);
+  }
+  template <std::size_t size>
+  int call(int fd, unsigned number, std::array<std::uint8_t, size>& bytes) {
+    last_result = rm_.ioctl(fd, _IOC(_IOC_READ | _IOC_WRITE, 'F', number, size), bytes.data());
+    return last_result;
+  }
+
+  Handle root = 0;
+  std::uint64_t linear = 0;
+  std::uint32_t flags = 0;
+
+ private:
+  FakeRm& rm_;
+  int control_;
+};
+
+}  // namespace gdrkit::fakes
