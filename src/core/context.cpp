@@ -42,9 +42,8 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   std::string forced_copy_kernel = settings.copy_kernel;
   const base::Result<ContextSlot*> acquired = context_table.acquire(registry_mutex);
   if (!acquired) return base::pass(acquired);
+  // Without the slot's lock: holders of a stale handle look at nothing but the atomic fields, `handle` first.
   ContextSlot& context = **acquired;
-  // Someone who holds a stale handle of this slot may still be looking at it.
-  const std::unique_lock lock(context.mutex);
   context.owner_pid.store(getpid(), std::memory_order_relaxed);
   context.info = {backend->traits(), copier->store_name, copier->load_name};
   context.features = features;

@@ -12,30 +12,31 @@ namespace {
 
 constexpr time_t longest_wait_s = 2;
 
-// Writers first: a steady stream of maps must not keep a fork waiting.
+// Writers first: a steady stream of calls must not keep a fork waiting.
 constexpr pthread_rwlock_t fresh_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-constinit pthread_rwlock_t map_lock = fresh_lock;
-constinit bool prepare_holds_map_lock = false;  // written and read by the forking thread, under registry_mutex
+constinit pthread_rwlock_t call_lock = fresh_lock;
+constinit bool prepare_holds_lock = false;  // written and read by the forking thread, under registry_mutex
 
-// A backend may fork inside its own map (a vendor library that runs a helper program): no waiting for oneself then.
-thread_local unsigned maps_of_this_thread = 0;
+// A backend may fork inside its own call (a vendor library that runs a helper program), or come back in through an
+// application's hook on the vendor library: no waiting for oneself then.
+thread_local unsigned calls_of_this_thread = 0;
 
 void prepare() noexcept {
   bool is_held = false;
-  if (maps_of_this_thread == 0) {
+  if (calls_of_this_thread == 0) {
     timespec deadline{};
     clock_gettime(CLOCK_REALTIME, &deadline);
     deadline.tv_sec += longest_wait_s;
-    is_held = pthread_rwlock_timedwrlock(&map_lock, &deadline) == 0;
+    is_held = pthread_rwlock_timedwrlock(&call_lock, &deadline) == 0;
   }
   registry_mutex.lock();
-  prepare_holds_map_lock = is_held;
+  prepare_holds_lock = is_held;
 }
 
 void parent() noexcept {
-  const bool is_held = prepare_holds_map_lock;
+  const bool is_held = prepare_holds_lock;
   registry_mutex.unlock();
-  if (is_held) pthread_rwlock_unlock(&map_lock);
+  if (is_held) pthread_rwlock_unlock(&call_lock);
 }
 
 /// The child has one thread. Locks other than registry_mutex may be held by threads that are gone: they are not
@@ -44,11 +45,9 @@ void child() noexcept {
   pin_table.for_each([](PinSlot* slot) {
     slot->view.live.store(0, std::memory_order_relaxed);
     const bool is_whole =
-        slot->handle.load(std::memory_order_relaxed) != 0 && !slot->is_busy.load(std::memory_order_relaxed);
-    const ContextSlot* owner = context_table.find_live(slot->owner.load(std::memory_order_relaxed));
-    if (is_whole && owner != nullptr && !owner->is_abandoned.load(std::memory_order_relaxed)) {
-      slot->backend_pin->abandon_after_fork();
-    }
+        slot->handle.load(std::memory_order_relaxed) != 0 && slot->running_calls.load(std::memory_order_relaxed) == 0;
+    if (is_whole && !slot->is_abandoned) slot->backend_pin->abandon_after_fork();
+    slot->is_abandoned = true;
   });
   context_table.for_each([](ContextSlot* slot) {
     if (slot->handle.load(std::memory_order_relaxed) == 0 || slot->is_abandoned.load(std::memory_order_relaxed)) return;
@@ -57,9 +56,10 @@ void child() noexcept {
   });
   pin_table.forget_free_slots();
   context_table.forget_free_slots();
-  // Threads that waited for it are gone too, but the lock still counts them: start with a fresh one. Not while this
-  // very thread is inside a map, which will release the one it has.
-  if (maps_of_this_thread == 0) map_lock = fresh_lock;
+  if (prepare_holds_lock) pthread_rwlock_unlock(&call_lock);
+  // Threads that held it, or waited for it, are gone but still counted: start with a fresh one. Not while this very
+  // thread is inside a call, which will release the one it has.
+  if (calls_of_this_thread == 0) call_lock = fresh_lock;
   registry_mutex.unlock();
 }
 
@@ -71,14 +71,12 @@ base::Status install_fork_handlers() noexcept {
   return {};
 }
 
-MapWindow::MapWindow() noexcept {
-  pthread_rwlock_rdlock(&map_lock);
-  ++maps_of_this_thread;
+BackendCall::BackendCall() noexcept {
+  if (calls_of_this_thread++ == 0) pthread_rwlock_rdlock(&call_lock);
 }
 
-MapWindow::~MapWindow() {
-  --maps_of_this_thread;
-  pthread_rwlock_unlock(&map_lock);
+BackendCall::~BackendCall() {
+  if (--calls_of_this_thread == 0) pthread_rwlock_unlock(&call_lock);
 }
 
 }  // namespace gdrkit::core

@@ -7,7 +7,6 @@
 
 #include "core/core.hpp"
 #include "core/first_error.hpp"
-#include "core/fork_guard.hpp"
 #include "core/records.hpp"
 
 namespace gdrkit::core {
@@ -60,8 +59,7 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::size_t size_bytes,
     return base::fail(EINVAL, "a mapping of %zu bytes was asked for; 1 to %zu are pinned", size_bytes,
                       pin.info.page_bytes);
   }
-  const MapWindow window;  // before the pin is busy: a fork that waits for the window finds the pin whole
-  const BusyMark busy(pin);
+  const PinCall call(pin);
   const base::Result<backend::MappedRegion> region = pin.backend_pin->map(size_bytes, requested);
   if (!region) return base::pass(region);
   const base::Status usable = check_region(held->context(), pin.info, size_bytes, *region);

@@ -52,10 +52,8 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
   if (base::Status asked = check_request(traits, address, size_bytes, options); !asked) return base::pass(asked);
 
   const backend::PinRequest request{address, size_bytes, options.force_pcie, options.exact_range};
-  base::Result<std::unique_ptr<backend::BackendPin>> backend_pin = [&] {
-    const MapWindow window;  // a fork must not find the backend's own records half written
-    return context.backend->pin(request);
-  }();
+  const BackendCall call;  // to the end: a fork must not find what the backend holds before the handle is there
+  base::Result<std::unique_ptr<backend::BackendPin>> backend_pin = context.backend->pin(request);
   if (!backend_pin) return base::pass(backend_pin);
   base::Status usable = check_pages(traits, request, **backend_pin);
   base::Result<PinSlot*> acquired =
@@ -67,15 +65,15 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
     return base::pass(first.status());
   }
 
+  // Without the slot's lock: holders of a stale handle look at nothing but `handle`, which is stored last.
   PinSlot& pin = **acquired;
-  // Someone who holds a stale handle of this slot may still be looking at it.
-  const std::lock_guard lock(pin.mutex);
   pin.info = {};
   pin.info.page_address = (*backend_pin)->page_address();
   pin.info.page_bytes = (*backend_pin)->page_bytes();
   pin.info.user_address = address;
   pin.info.user_bytes = size_bytes;
   pin.info.page_size_bytes = traits.page_size_bytes;
+  pin.is_abandoned = false;
   pin.has_failed_unmap = false;
   pin.backend_pin = std::move(*backend_pin);
   pin.owner.store(handle, std::memory_order_release);

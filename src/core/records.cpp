@@ -86,13 +86,13 @@ base::Result<HeldPin> HeldPin::hold(Handle context, Handle pin) noexcept {
 }
 
 base::Status take_down_mapping(PinSlot& pin) noexcept {
+  const PinCall call(pin);
   pin.view.live.store(0, std::memory_order_release);
   pin.info.is_mapped = false;
   pin.info.mapping_type = cpu::MappingType::none;
   pin.info.verification = backend::Verification::none;
   pin.info.mapping_address = nullptr;
   pin.info.mapping_bytes = 0;
-  const BusyMark busy(pin);
   base::Status unmapped = pin.backend_pin->unmap();
   pin.has_failed_unmap = !unmapped;
   return unmapped;
@@ -100,13 +100,11 @@ base::Status take_down_mapping(PinSlot& pin) noexcept {
 
 base::Status take_down_pin(ContextSlot& context, PinSlot& pin) noexcept {
   FirstError first;
+  const PinCall call(pin);
   pin.handle.store(0, std::memory_order_release);
   if (pin.info.is_mapped) first.note(take_down_mapping(pin));
-  {
-    const BusyMark busy(pin);
-    first.note(pin.backend_pin->unpin());
-    pin.backend_pin.reset();
-  }
+  first.note(pin.backend_pin->unpin());
+  pin.backend_pin.reset();
   pin.owner.store(0, std::memory_order_release);
   unlink_pin(context, pin);
   pin_table.release(&pin, registry_mutex);

@@ -16,13 +16,14 @@
 #include "backend/backend.hpp"
 #include "copy/copier.hpp"
 #include "core/core.hpp"
+#include "core/fork_guard.hpp"
 #include "core/slot_table.hpp"
 #include "cpu/features.hpp"
 
 // Locks, in the order in which they are taken:
 //   1. ContextSlot::mutex   shared for every call on the context or its pins, exclusive to close it
 //   2. PinSlot::mutex       serialises the slow calls on one pin
-//   3. MapWindow            shared around a backend's pin and map; fork takes it exclusively (fork_guard.hpp)
+//   3. BackendCall          shared around a backend's calls; fork takes it exclusively (fork_guard.hpp)
 //   4. registry_mutex       free lists and the contexts' lists of pins; a leaf: nothing is called or allocated under it
 // A slot's locks live as long as the process, so that the holder of a stale handle may lock first and look again after.
 
@@ -57,10 +58,11 @@ struct ContextSlot : SlotHeader {
 struct PinSlot : SlotHeader {
   MappingView view;
   std::mutex mutex;
-  std::atomic<Handle> owner{0};      ///< the context's handle
-  std::atomic<bool> is_busy{false};  ///< a backend call on this pin is running: its state may be in between
+  std::atomic<Handle> owner{0};       ///< the context's handle
+  std::atomic<int> running_calls{0};  ///< backend calls on this pin: its state may be in between
   std::unique_ptr<backend::BackendPin> backend_pin;
   PinInfo info;
+  bool is_abandoned = false;                    ///< inherited by a forked child
   bool has_failed_unmap = false;                ///< what the backend still has mapped is unknown: no further map
   std::uint32_t next_of_context = no_slot;      ///< guarded by registry_mutex
   std::uint32_t previous_of_context = no_slot;  ///< guarded by registry_mutex
@@ -116,15 +118,17 @@ base::Status take_down_mapping(PinSlot& pin) noexcept;
 /// Ends a pin whose lock is held: afterwards the handle is dead and the slot is free, whatever the backend said.
 base::Status take_down_pin(ContextSlot& context, PinSlot& pin) noexcept;
 
-/// Marks a pin as busy for as long as a backend call on it runs.
-class BusyMark {
+/// Held around each change of a pin, the backend's part included; may be nested. The count is for a fork that could not
+/// wait for the end.
+class PinCall {
  public:
-  explicit BusyMark(PinSlot& pin) noexcept : pin_(pin) { pin_.is_busy.store(true); }
-  BusyMark(const BusyMark&) = delete;
-  BusyMark& operator=(const BusyMark&) = delete;
-  ~BusyMark() { pin_.is_busy.store(false); }
+  explicit PinCall(PinSlot& pin) noexcept : pin_(pin) { ++pin_.running_calls; }
+  PinCall(const PinCall&) = delete;
+  PinCall& operator=(const PinCall&) = delete;
+  ~PinCall() { --pin_.running_calls; }
 
  private:
+  BackendCall call_;  // before the count: a fork that this call waits for finds the pin whole
   PinSlot& pin_;
 };
 

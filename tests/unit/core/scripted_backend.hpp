@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A backend that does what a test's script says: memory of its own, failures and pauses at each call, wrong answers.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "backend/backend.hpp"
+
+namespace gdrkit::tests {
+
+inline constexpr std::uint64_t scripted_device_start = 0x7000'0000'0000;
+inline constexpr std::size_t scripted_device_bytes = 1 << 20;
+inline constexpr std::size_t scripted_page_bytes = 65536;
+
+/// The device's memory, and what happens at each call. Shared by the test and the backend under the context.
+struct Script {
+  Script() {
+    void* memory = ::mmap(nullptr, scripted_device_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    device = memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
+  }
+  ~Script() { ::munmap(device, scripted_device_bytes); }
+  Script(const Script&) = delete;
+  Script& operator=(const Script&) = delete;
+
+  std::uint8_t* device = nullptr;  ///< device address scripted_device_start
+
+  backend::Traits traits{"scripted", scripted_page_bytes, true, false, false};
+  cpu::MappingType type = cpu::MappingType::write_combining;
+  backend::Verification verification = backend::Verification::content;
+
+  // An errno to fail with, 0 to succeed. What fails in teardown has still been torn down.
+  std::atomic<int> pin_error{0}, map_error{0}, unmap_error{0}, unpin_error{0};
+  std::atomic<bool> is_invalidated{false};
+  // Called inside the backend's call, before it does anything.
+  std::function<void()> on_pin = [] {}, on_map = [] {}, on_unmap = [] {}, on_unpin = [] {};
+  // Changes an answer before it is given.
+  std::function<void(std::uint64_t* page_address, std::size_t* page_bytes)> bend_pin = [](auto*, auto*) {};
+  std::function<void(backend::MappedRegion*)> bend_map = [](auto*) {};
+
+  std::mutex mutex;  ///< guards the three below
+  backend::PinRequest last_request;
+  std::size_t last_map_bytes = 0;
+  cpu::MappingType last_map_type = cpu::MappingType::none;
+
+  std::atomic<int> backends{0}, pins{0}, mappings{0};  ///< alive now
+  std::atomic<int> pin_calls{0}, map_calls{0}, unmap_calls{0}, unpin_calls{0};
+  std::atomic<int> abandoned_backends{0}, abandoned_pins{0};
+};
+
+class ScriptedPin final : public backend::BackendPin {
+ public:
+  ScriptedPin(Script& script, std::uint64_t page_address, std::size_t page_bytes) : script_(script) {
+    offset_ = page_address - scripted_device_start;
+    script_.bend_pin(&page_address, &page_bytes);
+    page_address_ = page_address;
+    page_bytes_ = page_bytes;
+    ++script_.pins;
+  }
+  ~ScriptedPin() override {
+    if (!is_gone_) (void)unpin();
+  }
+
+  base::Result<backend::MappedRegion> map(std::size_t size_bytes, cpu::MappingType requested) noexcept override {
+    script_.on_map();
+    ++script_.map_calls;
+    {
+      const std::lock_guard lock(script_.mutex);
+      script_.last_map_bytes = size_bytes;
+      script_.last_map_type = requested;
+    }
+    if (const int error = script_.map_error) return base::fail(error, "scripted: map fails");
+    is_mapped_ = true;
+    ++script_.mappings;
+    backend::MappedRegion region{script_.device + offset_, (size_bytes + 4095) & ~std::size_t{4095}, script_.type,
+                                 script_.verification};
+    script_.bend_map(&region);
+    return region;
+  }
+
+  base::Status unmap() noexcept override {
+    script_.on_unmap();
+    ++script_.unmap_calls;
+    if (is_mapped_) --script_.mappings;
+    is_mapped_ = false;
+    if (const int error = script_.unmap_error) return base::fail(error, "scripted: unmap fails");
+    return {};
+  }
+
+  base::Status unpin() noexcept override {
+    script_.on_unpin();
+    ++script_.unpin_calls;
+    if (is_mapped_) --script_.mappings;
+    is_mapped_ = false;
+    if (!is_gone_) --script_.pins;
+    is_gone_ = true;
+    if (const int error = script_.unpin_error) return base::fail(error, "scripted: unpin fails");
+    return {};
+  }
+
+  bool is_invalidated() const noexcept override { return script_.is_invalidated; }
+  void abandon_after_fork() noexcept override { ++script_.abandoned_pins; }
+
+ private:
+  Script& script_;
+  std::uint64_t offset_ = 0;
+  bool is_mapped_ = false;
+  bool is_gone_ = false;
+};
+
+class ScriptedBackend final : public backend::Backend {
+ public:
+  explicit ScriptedBackend(Script& script) : script_(script) { ++script_.backends; }
+  ~ScriptedBackend() override { --script_.backends; }
+
+  const backend::Traits& traits() const noexcept override { return script_.traits; }
+
+  base::Result<std::unique_ptr<backend::BackendPin>> pin(const backend::PinRequest& request) noexcept override {
+    script_.on_pin();
+    ++script_.pin_calls;
+    {
+      const std::lock_guard lock(script_.mutex);
+      script_.last_request = request;
+    }
+    if (const int error = script_.pin_error) return base::fail(error, "scripted: pin fails");
+    if (request.address < scripted_device_start ||
+        request.address + request.size_bytes > scripted_device_start + scripted_device_bytes) {
+      return base::fail(EINVAL, "scripted: not the device's memory");
+    }
+    const std::uint64_t mask = scripted_page_bytes - 1;
+    const std::uint64_t first = request.address & ~mask;
+    const std::uint64_t end = (request.address + request.size_bytes + mask) & ~mask;
+    return std::unique_ptr<backend::BackendPin>(new ScriptedPin(script_, first, end - first));
+  }
+
+  void abandon_after_fork() noexcept override { ++script_.abandoned_backends; }
+
+ private:
+  Script& script_;
+};
+
+}  // namespace gdrkit::tests
