@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What a fuzz target offers: the entry that libFuzzer calls, and seeds for the driver without an engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#define FUZZ_CHECK(condition)                                                               \
+  do {                                                                                      \
+    if (!(condition)) {                                                                     \
+      std::fprintf(stderr, "%s:%d: invariant broken: %s\n", __FILE__, __LINE__, #condition); \
+      std::abort();                                                                         \
+    }                                                                                       \
+  } while (false)
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace gdrkit::fuzz {
+
+using Bytes = std::vector<std::uint8_t>;
+
+/// Well-formed inputs: mutation starts from them, so that it reaches past the first check.
+[[nodiscard]] std::vector<Bytes> seeds();
+
+}  // namespace gdrkit::fuzz
