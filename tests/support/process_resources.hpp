@@ -6,9 +6,11 @@
 #include <dirent.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <ostream>
 #include <string>
+#include <vector>
 
 namespace gdrkit::tests {
 
@@ -45,6 +47,23 @@ inline std::size_t count_descriptors() {
     resources.device_mappings += is_device_mapping(line);
   }
   return resources;
+}
+
+struct AddressRange {
+  std::uintptr_t start = 0;
+  std::uintptr_t end = 0;
+};
+
+/// Where this process's mappings of device nodes and emulated memory lie.
+[[nodiscard]] inline std::vector<AddressRange> device_mapping_ranges() {
+  std::vector<AddressRange> ranges;
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (!is_device_mapping(line)) continue;
+    const std::size_t dash = line.find('-');
+    ranges.push_back({std::stoul(line, nullptr, 16), std::stoul(line.substr(dash + 1), nullptr, 16)});
+  }
+  return ranges;
 }
 
 /// What must be equal: `mappings` is left out, see there.

@@ -9,7 +9,6 @@
 
 #include "backend/backend.hpp"
 #include "shim/device.hpp"
-#include "support/process_resources.hpp"
 
 namespace gdrkit::backend {
 namespace {
@@ -94,18 +93,6 @@ TEST_F(EmulatedBackend, RequestsThatCoreNeverMakesAreRefused) {
   request.size_bytes = 1;
   request.force_pcie = true;
   EXPECT_EQ(backend_->pin(request).error().errno_value, EOPNOTSUPP);
-}
-
-TEST_F(EmulatedBackend, AnAccessAfterUnmapFaults) {
-  const auto pinned = pin();
-  const auto region = pinned->map(1, MappingType::none);
-  ASSERT_TRUE(region);
-  ASSERT_TRUE(pinned->unmap());
-  for (const auto& range : tests::device_mapping_ranges()) {
-    const bool holds_it = reinterpret_cast<std::uintptr_t>(region->address) >= range.start &&
-                          reinterpret_cast<std::uintptr_t>(region->address) < range.end;
-    EXPECT_FALSE(holds_it);
-  }
 }
 
 }  // namespace
