@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend_conformance.hpp"
+
+#include <utility>
+
+#include "support/requirements.hpp"
+
+namespace gdrkit::backend {
+
+using tests::first_difference;
+using tests::load_from_mapping;
+using tests::make_pattern;
+
+std::vector<std::string> backend_names() {
+  std::vector<std::string> names;
+  for (const Registration& registration : registrations()) names.emplace_back(registration.name);
+  return names;
+}
+
+std::string resource_of(const std::string& backend_name) {
+  if (backend_name == "emulated") return "emulated";
+  return backend_name == "gdrdrv" ? "kernel" : "gpu";
+}
+
+base::Result<std::unique_ptr<shim::Device>> open_device_for(const std::string& backend_name) {
+  return backend_name == "emulated" ? shim::open_emulated_device(0) : shim::open_cuda_device(0);
+}
+
+base::Result<std::unique_ptr<Backend>> BackendConformance::open_backend() const {
+  for (const Registration& registration : registrations()) {
+    if (GetParam() == registration.name) return registration.open(base::read_settings());
+  }
+  return base::fail(ENOENT, "no backend is called %s", GetParam().c_str());
+}
+
+void BackendConformance::SetUp() {
+  auto backend = open_backend();
+  if (!backend) GDRKIT_SKIP_OR_FAIL(resource_of(GetParam()), GetParam() << " cannot run here: " << base::detail());
+  auto device = open_device_for(GetParam());
+  if (!device) GDRKIT_SKIP_OR_FAIL(resource_of(GetParam()), "no device to serve: " << base::detail());
+  backend_ = std::move(*backend);
+  device_ = std::move(*device);
+}
+
+std::unique_ptr<BackendPin> BackendConformance::pin(std::uint64_t address, std::size_t size_bytes) {
+  PinRequest request;
+  request.address = address;
+  request.size_bytes = size_bytes;
+  auto pinned = backend_->pin(request);
+  if (!pinned) {
+    ADD_FAILURE() << "pinning " << size_bytes << " bytes at 0x" << std::hex << address << ": " << base::detail();
+    return nullptr;
+  }
+  return std::move(*pinned);
+}
+
+MappedRange BackendConformance::map(std::unique_ptr<BackendPin> pinned, std::uint64_t address, std::size_t size_bytes) {
+  MappedRange range;
+  if (pinned == nullptr) return range;
+  const auto offset = static_cast<std::size_t>(address - pinned->page_address());
+  auto region = pinned->map(offset + size_bytes, MappingType::none);
+  if (!region) {
+    ADD_FAILURE() << "mapping " << size_bytes << " bytes at 0x" << std::hex << address << ": " << base::detail();
+    return range;
+  }
+  range.pin = std::move(pinned);
+  range.region = *region;
+  range.user = static_cast<std::uint8_t*>(region->address) + offset;
+  return range;
+}
+
+MappedRange BackendConformance::pin_and_map(std::uint64_t address, std::size_t size_bytes) {
+  return map(pin(address, size_bytes), address, size_bytes);
+}
+
+bool BackendConformance::has_kind(shim::AllocationKind kind) {
+  auto memory = device_->allocate(kind, 1);
+  return memory.has_value() || memory.error().errno_value != EOPNOTSUPP;
+}
+
+shim::Allocation BackendConformance::allocate(shim::AllocationKind kind, std::size_t size_bytes) {
+  auto memory = device_->allocate(kind, size_bytes);
+  if (!memory) {
+    ADD_FAILURE() << size_bytes << " bytes of " << shim::allocation_kind_name(kind) << ": " << base::detail();
+    return {};
+  }
+  fill(memory->address(), make_pattern(size_bytes, 0xba5e));
+  return std::move(*memory);
+}
+
+void BackendConformance::fill(std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
+  EXPECT_TRUE(device_->copy_to_device(address, bytes.data(), bytes.size())) << base::detail();
+}
+
+std::vector<std::uint8_t> BackendConformance::read(std::uint64_t address, std::size_t size_bytes) {
+  std::vector<std::uint8_t> bytes(size_bytes);
+  EXPECT_TRUE(device_->copy_to_host(bytes.data(), address, size_bytes)) << base::detail();
+  return bytes;
+}
+
+void BackendConformance::expect_on_device(std::uint64_t address, const std::vector<std::uint8_t>& expected) {
+  const auto found = read(address, expected.size());
+  EXPECT_EQ(first_difference(found, expected), expected.size()) << "first byte that differs on the device";
+}
+
+void BackendConformance::expect_in_mapping(const void* mapping, const std::vector<std::uint8_t>& expected) {
+  const auto found = load_from_mapping(mapping, expected.size());
+  EXPECT_EQ(first_difference(found, expected), expected.size()) << "first byte that differs in the mapping";
+}
+
+namespace {
+
+std::string name_of(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
+
+}  // namespace
+
+INSTANTIATE_TEST_SUITE_P(BackendsDef, BackendConformance, ::testing::ValuesIn(backend_names()), name_of);
+
+}  // namespace gdrkit::backend

@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Opening, freeing, destroying, forking, and many threads.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <csignal>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "backend_conformance.hpp"
+#include "shim/cuda.hpp"
+#include "support/forked_child.hpp"
+
+namespace gdrkit::backend {
+namespace {
+
+using shim::AllocationKind;
+using tests::count_process_resources;
+using tests::first_difference;
+using tests::load_from_mapping;
+using tests::make_pattern;
+using tests::run_in_child;
+using tests::store_to_mapping;
+
+bool is_cuda_context_active() {
+  auto cuda = shim::real_cuda();
+  int active = 0;
+  return cuda && (*cuda)->primary_ctx_is_active(0, &active) == 0 && active != 0;
+}
+
+TEST_P(BackendConformance, OpeningMakesNothingOnTheDeviceAndClosingLeavesNothing) {
+  backend_.reset();
+  device_.reset();  // with it the primary context, so that one made by opening would show
+  ASSERT_FALSE(is_cuda_context_active());
+  const auto before = count_process_resources();
+  for (int round = 0; round < 3; ++round) {
+    auto opened = open_backend();
+    ASSERT_TRUE(opened) << base::detail();
+    EXPECT_FALSE(is_cuda_context_active());
+    opened->reset();
+    EXPECT_EQ(count_process_resources(), before);
+  }
+}
+
+TEST_P(BackendConformance, ClosingAfterUseLeavesNothing) {
+  const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
+  backend_.reset();
+  expect_nothing_left_by([&] {
+    auto opened = open_backend();
+    ASSERT_TRUE(opened) << base::detail();
+    backend_ = std::move(*opened);
+    { const auto range = pin_and_map(memory.address(), 100'000); }
+    backend_.reset();
+  });
+}
+
+TEST_P(BackendConformance, DestructionWithoutUnmapAndUnpinLeavesNothing) {
+  for (const AllocationKind kind : served_kinds) {
+    if (!has_kind(kind)) continue;
+    SCOPED_TRACE(shim::allocation_kind_name(kind));
+    const auto memory = allocate(kind, 300'000);
+    expect_nothing_left_by([&] {
+      const auto first = pin_and_map(memory.address(), 300'000);
+      const auto second = pin_and_map(memory.address() + 100'000, 100'000);
+      const auto unmapped = pin(memory.address(), 1);
+      EXPECT_TRUE(first.user != nullptr && second.user != nullptr && unmapped != nullptr);
+    });
+    expect_in_mapping(pin_and_map(memory.address(), 1).user, {make_pattern(1, 0xba5e)});
+  }
+}
+
+TEST_P(BackendConformance, UnpinUnmapsAndReportsNoError) {
+  const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
+  expect_nothing_left_by([&] {
+    auto range = pin_and_map(memory.address(), 100'000);
+    ASSERT_NE(range.user, nullptr);
+    EXPECT_TRUE(range.pin->unpin()) << base::detail();
+  });
+}
+
+/// Memory whose pages go back to the driver with it. A pool keeps its pages and may give them to the same process
+/// again.
+bool owns_its_pages(AllocationKind kind) { return kind != AllocationKind::pool; }
+
+// A persistent pin keeps the memory: what others allocate and fill afterwards never shows in it.
+TEST_P(BackendConformance, MappedMemorySurvivesItsFreeWithoutShowingOtherData) {
+  if (!backend_->traits().persistent) GTEST_SKIP() << "the backend is not persistent";
+  constexpr std::size_t size = std::size_t{4} << 20;
+  for (const AllocationKind kind : served_kinds) {
+    if (!has_kind(kind) || !owns_its_pages(kind)) continue;
+    SCOPED_TRACE(shim::allocation_kind_name(kind));
+    auto memory = allocate(kind, size);
+    auto range = pin_and_map(memory.address(), size);
+    auto later = pin(memory.address(), size);
+    ASSERT_TRUE(range.user != nullptr && later != nullptr);
+    const std::uint64_t address = memory.address();
+    ASSERT_TRUE(memory.free()) << base::detail();
+    std::vector<shim::Allocation> others;
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      others.push_back(allocate(kind, size));
+      fill(others.back().address(), make_pattern(size, 77 + i));
+    }
+    expect_in_mapping(range.user, make_pattern(size, 0xba5e));
+    store_to_mapping(range.user, make_pattern(size, 99));
+    expect_in_mapping(range.user, make_pattern(size, 99));
+    for (std::uint64_t i = 0; i < 4; ++i) expect_on_device(others[i].address(), make_pattern(size, 77 + i));
+    // The pin keeps the memory, mapped or not.
+    const auto region = later->map(size + static_cast<std::size_t>(address - later->page_address()), MappingType::none);
+    ASSERT_TRUE(region) << base::detail();
+    expect_in_mapping(static_cast<std::uint8_t*>(region->address) + (address - later->page_address()),
+                      make_pattern(size, 99));
+    EXPECT_TRUE(later->unpin()) << base::detail();
+    EXPECT_TRUE(range.pin->unpin()) << base::detail();
+  }
+}
+
+TEST_P(BackendConformance, MappedPoolMemoryStaysAccessibleAfterItsFree) {
+  if (!backend_->traits().persistent) GTEST_SKIP() << "the backend is not persistent";
+  if (!has_kind(AllocationKind::pool)) GTEST_SKIP() << "no memory pools here";
+  auto memory = allocate(AllocationKind::pool, 100'000);
+  auto range = pin_and_map(memory.address(), 100'000);
+  ASSERT_NE(range.user, nullptr);
+  ASSERT_TRUE(memory.free()) << base::detail();
+  // Nobody has been given these pages since, so what is stored comes back.
+  store_to_mapping(range.user, make_pattern(100'000, 5));
+  expect_in_mapping(range.user, make_pattern(100'000, 5));
+  EXPECT_TRUE(range.pin->unpin()) << base::detail();
+}
+
+TEST_P(BackendConformance, AForkedChildCannotTouchTheMapping) {
+  const auto memory = allocate(AllocationKind::cuda_malloc, 300'000);
+  const auto range = pin_and_map(memory.address(), 300'000);
+  ASSERT_NE(range.user, nullptr);
+  for (const std::size_t offset : {0, 299'999}) {
+    const auto stored = run_in_child([&] {
+      *static_cast<volatile std::uint8_t*>(range.user + offset) = 0;
+      return 0;
+    });
+    EXPECT_EQ(stored.signal, SIGSEGV) << "exit code " << stored.exit_code;
+    const auto loaded = run_in_child([&] { return *static_cast<volatile std::uint8_t*>(range.user + offset) * 0; });
+    EXPECT_EQ(loaded.signal, SIGSEGV) << "exit code " << loaded.exit_code;
+  }
+  expect_in_mapping(range.user, make_pattern(300'000, 0xba5e));
+  store_to_mapping(range.user, make_pattern(300'000, 3));
+  expect_on_device(memory.address(), make_pattern(300'000, 3));
+}
+
+/// Maps ordinary memory wherever one of these ranges is free, and says where.
+std::vector<tests::AddressRange> occupy(const std::vector<tests::AddressRange>& ranges) {
+  std::vector<tests::AddressRange> occupied;
+  for (const auto& range : ranges) {
+    void* place = reinterpret_cast<void*>(range.start);
+    void* mapped = ::mmap(place, range.end - range.start, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (mapped == place) {
+      occupied.push_back(range);
+    } else if (mapped != MAP_FAILED) {
+      ::munmap(mapped, range.end - range.start);
+    }
+  }
+  return occupied;
+}
+
+TEST_P(BackendConformance, AbandoningInAForkedChildClosesItsDescriptorsAndSparesTheParent) {
+  const auto memory = allocate(AllocationKind::cuda_malloc, 300'000);
+  { const auto warm_up = pin_and_map(memory.address(), 300'000); }
+  backend_.reset();
+  const auto without_backend = count_process_resources();
+  auto opened = open_backend();
+  ASSERT_TRUE(opened) << base::detail();
+  backend_ = std::move(*opened);
+  auto range = pin_and_map(memory.address(), 300'000);
+  auto unmapped = pin(memory.address(), 100);
+  ASSERT_TRUE(range.user != nullptr && unmapped != nullptr);
+  const auto parents = tests::device_mapping_ranges();
+  const auto child = run_in_child([&] {
+    range.pin->abandon_after_fork();
+    unmapped->abandon_after_fork();
+    backend_->abandon_after_fork();
+    if (count_process_resources().descriptors != without_backend.descriptors) return 1;
+    // Destruction follows, when other memory may lie where the parent's mappings were: it must not be taken away.
+    const auto others = occupy(parents);
+    if (others.empty()) return 2;
+    range.pin.reset();
+    unmapped.reset();
+    backend_.reset();
+    for (const auto& other : others) *reinterpret_cast<volatile std::uint8_t*>(other.start) = 1;
+    return count_process_resources().descriptors == without_backend.descriptors ? 0 : 3;
+  });
+  EXPECT_EQ(child.exit_code, 0) << "signal " << child.signal;
+  expect_in_mapping(range.user, make_pattern(300'000, 0xba5e));
+  store_to_mapping(range.user, make_pattern(300'000, 4));
+  expect_on_device(memory.address(), make_pattern(300'000, 4));
+  EXPECT_TRUE(range.pin->unmap()) << base::detail();
+  EXPECT_TRUE(range.pin->unpin()) << base::detail();
+  EXPECT_TRUE(unmapped->unpin()) << base::detail();
+}
+
+/// One thread's rounds of pin, map, store, load, unmap and unpin on its own slice of shared memory; the number of
+/// failures.
+int work_on_slice(Backend& backend, std::uint64_t address, std::size_t size, std::uint64_t seed) {
+  int failures = 0;
+  for (std::uint64_t round = 0; round < 25; ++round) {
+    PinRequest request;
+    request.address = address;
+    request.size_bytes = size;
+    auto pinned = backend.pin(request);
+    if (!pinned) {
+      ++failures;
+      continue;
+    }
+    const auto offset = static_cast<std::size_t>(address - (*pinned)->page_address());
+    const auto region = (*pinned)->map(offset + size, MappingType::none);
+    if (!region) {
+      ++failures;
+      continue;
+    }
+    auto* user = static_cast<std::uint8_t*>(region->address) + offset;
+    const auto pattern = make_pattern(size, seed + round);
+    store_to_mapping(user, pattern);
+    failures += first_difference(load_from_mapping(user, size), pattern) == size ? 0 : 1;
+    failures += (*pinned)->unmap() ? 0 : 1;
+    failures += (*pinned)->unpin() ? 0 : 1;
+  }
+  return failures;
+}
+
+TEST_P(BackendConformance, ManyThreadsPinMapUnmapAndUnpinAtOnce) {
+  constexpr std::size_t threads = 8;
+  constexpr std::size_t slice = 50'001;  // neighbours share pages
+  const auto memory = allocate(AllocationKind::cuda_malloc, threads * slice);
+  std::atomic<int> failures{0};
+  const auto run_all = [&](std::uint64_t seed) {
+    std::vector<std::thread> workers;
+    for (std::size_t i = 0; i < threads; ++i) {
+      workers.emplace_back([&, i] {
+        if (!device_->make_current()) ++failures;
+        failures += work_on_slice(*backend_, memory.address() + i * slice, slice, seed + 1000 * i);
+      });
+    }
+    for (auto& worker : workers) worker.join();
+  };
+  run_all(0);  // whatever is made once is made now
+  const auto before = count_process_resources();
+  run_all(1);
+  EXPECT_EQ(failures, 0);
+  for (std::size_t i = 0; i < threads; ++i) {
+    expect_on_device(memory.address() + i * slice, make_pattern(slice, 1 + 1000 * i + 24));
+  }
+  EXPECT_EQ(count_process_resources(), before);
+}
+
+TEST_P(BackendConformance, AThreadWithoutACurrentContextCanPinAndMap) {
+  for (const AllocationKind kind : served_kinds) {
+    if (!has_kind(kind)) continue;
+    SCOPED_TRACE(shim::allocation_kind_name(kind));
+    const auto memory = allocate(kind, 100'000);
+    int failures = -1;
+    std::string detail;
+    std::thread worker([&] {
+      failures = work_on_slice(*backend_, memory.address() + 1, 70'000, 6000);
+      detail = base::detail();
+    });
+    worker.join();
+    EXPECT_EQ(failures, 0) << detail;
+    expect_on_device(memory.address() + 1, make_pattern(70'000, 6024));
+  }
+}
+
+/// The RLIMIT_NOFILE that leaves just `spare` free descriptor numbers.
+rlim_t limit_with_spare(rlim_t spare) {
+  rlim_t limit = 0;
+  for (rlim_t free_numbers = 0;; ++limit) {
+    free_numbers += ::fcntl(static_cast<int>(limit), F_GETFD) < 0;
+    if (free_numbers > spare) return limit;
+  }
+}
+
+/// Pins and maps with `spare` descriptors to be had; "" or the reason why not.
+std::string pin_and_map_with_spare(Backend& backend, const PinRequest& request, rlim_t spare) {
+  rlimit original{};
+  EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &original), 0);
+  const rlimit tight{limit_with_spare(spare), original.rlim_max};
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
+  std::string reason;
+  {
+    const auto pinned = backend.pin(request);
+    const bool is_mapped = pinned && (*pinned)->map((*pinned)->page_bytes(), MappingType::none);
+    if (!is_mapped) reason = std::string("refused: ") + base::detail();
+  }
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &original), 0);
+  return reason;
+}
+
+TEST_P(BackendConformance, WithoutDescriptorsLeftItSaysSoAndLeavesNothing) {
+  const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
+  { const auto warm_up = pin_and_map(memory.address(), 100'000); }
+  PinRequest request;
+  request.address = memory.address();
+  request.size_bytes = 100'000;
+  const auto before = count_process_resources();
+  std::size_t refusals = 0;
+  for (rlim_t spare = 0; spare < 8; ++spare) {
+    const std::string reason = pin_and_map_with_spare(*backend_, request, spare);
+    EXPECT_NE(reason, "refused: ") << "with " << spare << " descriptors to spare";
+    EXPECT_EQ(count_process_resources(), before) << "with " << spare << " descriptors to spare: " << reason;
+    refusals += reason.empty() ? 0 : 1;
+  }
+  EXPECT_LT(refusals, 8U) << "one pin does not take so many descriptors";
+  const auto range = pin_and_map(memory.address(), 100'000);
+  ASSERT_NE(range.user, nullptr);
+  expect_in_mapping(range.user, make_pattern(100'000, 0xba5e));
+}
+
+}  // namespace
+}  // namespace gdrkit::backend
