@@ -22,11 +22,6 @@ void fill(std::uint64_t (&pattern)[pattern_words], std::uint64_t seed) noexcept 
   for (std::size_t i = 0; i < pattern_words; ++i) pattern[i] = (seed + i) * 0x9e3779b97f4a7c15u;
 }
 
-tl::unexpected<base::Error> cuda_failed(const char* call, int result) noexcept {
-  return base::fail_vendor(shim::cuda_result_errno(result), result, "%s on scratch memory: %s", call,
-                           shim::cuda_result_name(result));
-}
-
 class Scratch {
  public:
   Scratch(shim::Cuda& cuda, std::uint64_t stream) noexcept : cuda_(cuda), stream_(stream) {}
@@ -38,22 +33,15 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  base::Status allocate() noexcept {
-    const int result = cuda_.mem_alloc_async(&address_, page_size, stream_);
-    if (result != 0) return cuda_failed("cuMemAllocAsync", result);
-    return {};
+  // False: CUDA failed.
+  bool allocate() noexcept { return cuda_.mem_alloc_async(&address_, page_size, stream_) == 0; }
+  bool write(const std::uint64_t (&pattern)[pattern_words]) noexcept {
+    const int result = cuda_.memcpy_htod_async(address_, pattern, sizeof pattern, stream_);
+    return result == 0 && cuda_.stream_synchronize(stream_) == 0;
   }
-  base::Status write(const std::uint64_t (&pattern)[pattern_words]) noexcept {
-    int result = cuda_.memcpy_htod_async(address_, pattern, sizeof pattern, stream_);
-    if (result == 0) result = cuda_.stream_synchronize(stream_);
-    if (result != 0) return cuda_failed("cuMemcpyHtoDAsync", result);
-    return {};
-  }
-  base::Status read(std::uint64_t (&pattern)[pattern_words]) noexcept {
-    int result = cuda_.gather_dtoh_async(pattern, address_, sizeof pattern, sizeof pattern, 1, stream_);
-    if (result == 0) result = cuda_.stream_synchronize(stream_);
-    if (result != 0) return cuda_failed("cuMemcpy2DAsync", result);
-    return {};
+  bool read(std::uint64_t (&pattern)[pattern_words]) noexcept {
+    const int result = cuda_.gather_dtoh_async(pattern, address_, sizeof pattern, sizeof pattern, 1, stream_);
+    return result == 0 && cuda_.stream_synchronize(stream_) == 0;
   }
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
 
@@ -63,43 +51,45 @@ class Scratch {
   std::uint64_t address_ = 0;
 };
 
-base::Status both_ways(Scratch& scratch, Verifier& verifier, std::uint8_t* mapped) noexcept {
+Calibration both_ways(Scratch& scratch, Verifier& verifier, std::uint8_t* mapped) noexcept {
   std::uint64_t pattern[pattern_words];
   fill(pattern, 1);
-  if (auto written = scratch.write(pattern); !written) return written;
+  if (!scratch.write(pattern)) return Calibration::impossible;
   if (auto compared = verifier.compare(scratch.address(), scratch.address() + sizeof pattern, mapped); !compared) {
-    return compared;
+    const bool did_cuda_fail = compared.error().vendor_code != 0;
+    return did_cuda_fail ? Calibration::impossible : Calibration::contradicted;
   }
-  if (!verifier.has_proof()) return base::fail(EIO, "scratch memory does not show the pattern that CUDA wrote");
+  if (!verifier.has_proof()) return Calibration::contradicted;
   fill(pattern, 1 + pattern_words);
   auto* words = reinterpret_cast<volatile std::uint64_t*>(mapped);
   for (std::size_t i = 0; i < pattern_words; ++i) words[i] = pattern[i];
   cpu::flush_write_combining();
   std::uint64_t seen[pattern_words];
-  if (auto read = scratch.read(seen); !read) return read;
-  if (std::memcmp(seen, pattern, sizeof seen) != 0) {
-    return base::fail(EIO, "CUDA does not see on scratch memory what was written through the mapping");
-  }
-  return {};
+  if (!scratch.read(seen)) return Calibration::impossible;
+  return std::memcmp(seen, pattern, sizeof seen) == 0 ? Calibration::proved : Calibration::contradicted;
 }
 
 }  // namespace
 
-base::Status calibrate(shim::Cuda& cuda, shim::System& system, RmDevice& device, const base::Settings& settings,
-                       bool reports_caching_type, std::uint32_t fb_info_bytes) noexcept {
+Calibration calibrate(shim::Cuda& cuda, shim::System& system, RmDevice& device, const base::Settings& settings,
+                      bool reports_caching_type, std::uint32_t fb_info_bytes) noexcept {
   Verifier verifier(cuda);
   auto stream = verifier.stream();
-  if (!stream) return base::pass(stream);
+  if (!stream) return Calibration::impossible;
   Scratch scratch(cuda, *stream);
-  if (auto allocated = scratch.allocate(); !allocated) return allocated;
+  if (!scratch.allocate()) return Calibration::impossible;
   auto range = check_pointer(cuda, {scratch.address(), page_size, false, true}, page_size);
-  if (!range) return base::pass(range);
+  if (!range) return Calibration::impossible;
   auto memory = locate(cuda, system, device, *range, settings);
-  if (!memory) return base::pass(memory);
+  if (!memory) return Calibration::impossible;
   RmMapping mapping(system, device);
   const auto mapped = mapping.map(memory->pieces, static_cast<std::size_t>(range->page_bytes), reports_caching_type, fb_info_bytes);
-  if (!mapped) return mapped;
-  return both_ways(scratch, verifier, mapping.address() + (scratch.address() - range->page_address));
+  if (!mapped) return Calibration::impossible;
+  const Calibration calibration = both_ways(scratch, verifier, mapping.address() + (scratch.address() - range->page_address));
+  (void)mapping.unmap();
+  // While pages may still be mapped the memory must stay ours.
+  if (mapping.address() != nullptr) memory->abandon();
+  return calibration;
 }
 
 }  // namespace gdrkit::backend::rm

@@ -22,7 +22,7 @@ constexpr int attribute_integrated = 18;  // CU_DEVICE_ATTRIBUTE_INTEGRATED
 
 const Traits& RmBackend::traits() const noexcept { return rm_traits; }
 
-base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) noexcept {
+base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
   char pci[32] = {};
   shim::CudaUuid uuid{};
   int integrated = 0;
@@ -63,22 +63,23 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
   }
 }
 
-bool RmBackend::calibrate_once(RmDevice& device) noexcept {
+Calibration RmBackend::calibrate_once(RmDevice& device) noexcept {
   const std::lock_guard lock(calibrating_);
   if (const auto known = calibrations_.find(&device); known != calibrations_.end()) return known->second;
-  const bool is_proved = calibrate(cuda_, system_, device, settings_, layout_.reports_caching_type, layout_.fb_info_bytes).has_value();
+  const Calibration calibration =
+      calibrate(cuda_, system_, device, settings_, layout_.reports_caching_type, layout_.fb_info_bytes);
   try {
-    calibrations_[&device] = is_proved;
+    calibrations_[&device] = calibration;
   } catch (...) {
     // Not remembered: the next pin asks again.
   }
-  return is_proved;
+  return calibration;
 }
 
-bool RmBackend::was_calibrated(RmDevice& device) noexcept {
+Calibration RmBackend::known_calibration(RmDevice& device) noexcept {
   const std::lock_guard lock(calibrating_);
   const auto known = calibrations_.find(&device);
-  return known != calibrations_.end() && known->second;
+  return known != calibrations_.end() ? known->second : Calibration::impossible;
 }
 
 void RmBackend::abandon_after_fork() noexcept {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backend/backend.hpp"
+#include "backend/rm/calibration.hpp"
 #include "backend/rm/driver_layout.hpp"
 #include "backend/rm/rm_client.hpp"
 #include "backend/rm/rm_device.hpp"
@@ -32,11 +33,12 @@ class RmBackend final : public Backend {
   [[nodiscard]] const base::Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] const DriverLayout& layout() const noexcept { return layout_; }
   /// Whether the way to this GPU's memory is proved on scratch memory; tried once a GPU. The caller holds a CudaScope.
-  bool calibrate_once(RmDevice& device) noexcept;
-  [[nodiscard]] bool was_calibrated(RmDevice& device) noexcept;
+  Calibration calibrate_once(RmDevice& device) noexcept;
+  /// The answer of an earlier try; impossible if there was none.
+  [[nodiscard]] Calibration known_calibration(RmDevice& device) noexcept;
 
  private:
-  base::Result<RmDevice*> device_of(int cuda_ordinal) noexcept;
+  base::Result<RmDevice*> device_of(int cuda_ordinal);  ///< may throw std::bad_alloc
 
   shim::System& system_;
   shim::Cuda& cuda_;
@@ -46,7 +48,7 @@ class RmBackend final : public Backend {
   std::mutex mutex_;                  // guards devices_
   std::map<std::string, std::unique_ptr<RmDevice>> devices_;  // by PCI address
   std::mutex calibrating_;            // guards calibrations_, held while one is made
-  std::map<RmDevice*, bool> calibrations_;
+  std::map<RmDevice*, Calibration> calibrations_;
 };
 
 /// Opens the backend on the given seams; both outlive it. The error's detail says why it cannot run.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "backend/rm/cuda_scope.hpp"
@@ -12,7 +13,7 @@
 
 namespace gdrkit::backend::rm {
 
-RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, OwnedMemory memory) noexcept
+RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, OwnedMemory memory)
     : backend_(backend),
       rm_device_(device),
       range_(range),
@@ -39,9 +40,10 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
   if (mapped && verification) return MappedRegion{mapping_.address(), length, mapping_.type(), *verification};
   const base::Error error = mapped ? verification.error() : mapped.error();
   // What follows may fail too; the first sentence is the one that matters.
-  const std::string reason = base::detail();
+  char reason[base::detail_capacity];
+  std::snprintf(reason, sizeof reason, "%s", base::detail());
   (void)mapping_.unmap();
-  base::set_detail("%s", reason.c_str());
+  base::set_detail("%s", reason);
   return tl::unexpected<base::Error>(error);
 }
 
@@ -71,9 +73,21 @@ base::Result<Verification> RmPin::verify() noexcept {
       start = end;
     }
     if (verifier.has_proof()) return Verification::content;
-    return backend_.calibrate_once(rm_device_) ? Verification::calibrated : Verification::structural;
+    return judge(backend_.calibrate_once(rm_device_));
   }
-  return backend_.was_calibrated(rm_device_) ? Verification::calibrated : Verification::structural;
+  return judge(backend_.known_calibration(rm_device_));
+}
+
+base::Result<Verification> RmPin::judge(Calibration calibration) noexcept {
+  switch (calibration) {
+    case Calibration::proved: return Verification::calibrated;
+    case Calibration::impossible: return Verification::structural;
+    case Calibration::contradicted: break;
+  }
+  return base::fail(EIO,
+                    "scratch memory of %s, mapped in the same way, does not show what CUDA writes there: mappings of this GPU cannot "
+                    "be trusted",
+                    rm_device_.pci().c_str());
 }
 
 base::Status RmPin::unmap() noexcept { return mapping_.unmap(); }

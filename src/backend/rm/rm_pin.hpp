@@ -14,7 +14,7 @@ namespace gdrkit::backend::rm {
 
 class RmPin final : public BackendPin {
  public:
-  RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, OwnedMemory memory) noexcept;
+  RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, OwnedMemory memory);
   ~RmPin() override { (void)unpin(); }
 
   base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept override;
@@ -24,6 +24,8 @@ class RmPin final : public BackendPin {
 
  private:
   base::Result<Verification> verify() noexcept;
+  /// What plain content is worth, by what scratch memory showed.
+  base::Result<Verification> judge(Calibration calibration) noexcept;
   [[nodiscard]] bool is_still_allocated() noexcept;
 
   RmBackend& backend_;
