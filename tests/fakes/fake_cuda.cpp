@@ -265,9 +265,13 @@ int FakeCuda::stream_destroy(std::uint64_t stream) noexcept {
 int FakeCuda::stream_synchronize(std::uint64_t stream) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
-  if (const int refused = unsafe_during_capture("cuStreamSynchronize"); refused != success) return refused;
   Stream* found = private_stream(stream, "cuStreamSynchronize");
   if (found == nullptr) return invalid_handle;
+  if (const int refused = unsafe_during_capture("cuStreamSynchronize"); refused != success) {
+    // The caller gives up: what was to be written for it must not be written later.
+    found->pending.clear();
+    return refused;
+  }
   // Work is done here and not earlier: whoever reads before synchronising reads nothing.
   const auto pending = std::move(found->pending);
   found->pending.clear();
@@ -296,6 +300,7 @@ int FakeCuda::gather_dtoh_async(void* target, std::uint64_t source, std::size_t 
     for (std::size_t row = 0; row < rows; ++row) {
       std::memcpy(static_cast<std::uint8_t*>(target) + row * width, memory->bytes().data() + offset + row * pitch, width);
     }
+    if (after_gather) after_gather();
   });
   return success;
 }

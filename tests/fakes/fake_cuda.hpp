@@ -74,6 +74,7 @@ class FakeCuda final : public shim::Cuda {
   bool has_ipc = true;
   int driver_version = 13000;
   std::function<void()> before_gather;  ///< runs before each gather reads the memory
+  std::function<void()> after_gather;  ///< runs when a gather has read the memory, before anybody is told
 
   // shim::Cuda
   int driver_get_version(int* version) noexcept override;

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "fakes/fault_injection.hpp"
+
+#include <sys/ioctl.h>
+
+#include <cstring>
+
+#include "fakes/allocation_faults.hpp"
+#include "fakes/wire.hpp"
+
+namespace gdrkit::fakes {
+namespace {
+
+struct IoctlName {
+  unsigned number;
+  const char* name;
+  std::size_t status_at;  ///< 0: no status word
+};
+
+constexpr IoctlName ioctl_names[] = {
+    {command::card_info, "CARD_INFO", 0},          {command::register_fd, "REGISTER_FD", 0},
+    {command::check_version, "CHECK_VERSION", 0},  {command::wait_open, "WAIT_OPEN_COMPLETE", 0},
+    {command::rm_free, "RM_FREE", 12},             {command::rm_control, "RM_CONTROL", 28},
+    {command::rm_alloc, "RM_ALLOC", 28},           {command::rm_dup, "RM_DUP_OBJECT", 24},
+    {command::rm_map, "RM_MAP_MEMORY", 40},        {command::rm_unmap, "RM_UNMAP_MEMORY", 24},
+};
+
+const IoctlName* name_of(unsigned long request) {
+  for (const IoctlName& entry : ioctl_names) {
+    if (entry.number == _IOC_NR(request)) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void FaultPlan::fail_call(int number, const Fault& fault) {
+  const std::lock_guard lock(mutex_);
+  fault_ = fault;
+  number_ = number;
+  every_.clear();
+  calls_ = 0;
+  was_reached_ = false;
+}
+
+void FaultPlan::fail_every(const std::string& name, const Fault& fault) {
+  fail_call(never, fault);
+  const std::lock_guard lock(mutex_);
+  every_ = name;
+}
+
+void FaultPlan::stop() {
+  const std::lock_guard lock(mutex_);
+  number_ = never;
+  every_.clear();
+}
+
+bool FaultPlan::was_reached() const {
+  const std::lock_guard lock(mutex_);
+  return was_reached_;
+}
+
+std::string FaultPlan::failed_call() const {
+  const std::lock_guard lock(mutex_);
+  return failed_call_;
+}
+
+int FaultPlan::calls() const {
+  const std::lock_guard lock(mutex_);
+  return calls_;
+}
+
+bool FaultPlan::strikes(const char* name, Fault* fault) {
+  if (calls_++ != number_ && every_ != name) return false;
+  was_reached_ = true;
+  failed_call_ = name;
+  *fault = fault_;
+  return true;
+}
+
+bool FaultPlan::strikes_system(const char* name, bool has_status, Fault* fault) {
+  const std::lock_guard lock(mutex_);
+  if (fault_.errno_value == 0 && (fault_.rm_status == 0 || !has_status)) return false;
+  return strikes(name, fault);
+}
+
+bool FaultPlan::strikes_cuda(const char* name, Fault* fault) {
+  const std::lock_guard lock(mutex_);
+  return fault_.cuda_result != 0 && strikes(name, fault);
+}
+
+int FaultySystem::open(const char* path, int flags) noexcept {
+  const SuspendAllocationFaults mine;
+  Fault fault;
+  return plan_.strikes_system("open", false, &fault) ? -fault.errno_value : inner_.open(path, flags);
+}
+
+int FaultySystem::close(int fd) noexcept {
+  const SuspendAllocationFaults mine;
+  Fault fault;
+  const bool is_struck = plan_.strikes_system("close", false, &fault);
+  const int result = inner_.close(fd);
+  return is_struck && result == 0 ? -fault.errno_value : result;
+}
+
+int FaultySystem::ioctl(int fd, unsigned long request, void* argument) noexcept {
+  const SuspendAllocationFaults mine;
+  const IoctlName* entry = name_of(request);
+  Fault fault;
+  const bool has_status = entry != nullptr && entry->status_at != 0;
+  if (!plan_.strikes_system(entry != nullptr ? entry->name : "ioctl", has_status, &fault)) return inner_.ioctl(fd, request, argument);
+  if (!has_status || fault.rm_status == 0) return -fault.errno_value;
+  put(argument, entry->status_at, fault.rm_status);
+  return 0;
+}
+
+int FaultySystem::mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+                       void** mapped) noexcept {
+  const SuspendAllocationFaults mine;
+  Fault fault;
+  if (plan_.strikes_system("mmap", false, &fault)) return -fault.errno_value;
+  return inner_.mmap(wanted, length, protection, flags, fd, offset, mapped);
+}
+
+int FaultySystem::munmap(void* address, std::size_t length) noexcept {
+  const SuspendAllocationFaults mine;
+  Fault fault;
+  return plan_.strikes_system("munmap", false, &fault) ? -fault.errno_value : inner_.munmap(address, length);
+}
+
+int FaultySystem::access(const char* path, int mode) noexcept {
+  const SuspendAllocationFaults mine;
+  Fault fault;
+  return plan_.strikes_system("access", false, &fault) ? -fault.errno_value : inner_.access(path, mode);
+}
+
+int FaultySystem::madvise(void* address, std::size_t length, int advice) noexcept {
+  const SuspendAllocationFaults mine;
+  Fault fault;
+  return plan_.strikes_system("madvise", false, &fault) ? -fault.errno_value : inner_.madvise(address, length, advice);
+}
+
+ssize_t FaultySystem::read_text(const char* path, char* buffer, std::size_t capacity) noexcept {
+  const SuspendAllocationFaults mine;
+  Fault fault;
+  return plan_.strikes_system("read_text", false, &fault) ? -fault.errno_value : inner_.read_text(path, buffer, capacity);
+}
+
+}  // namespace gdrkit::fakes

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Fault injection: decorators over both seams that let chosen calls fail.
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "shim/cuda.hpp"
+#include "shim/system.hpp"
+
+namespace gdrkit::fakes {
+
+/// How the chosen calls fail. A call to which a fault does not apply (a status word where there is none) is not failed,
+/// and not counted.
+struct Fault {
+  int errno_value = 0;            ///< system calls answer this, negative
+  std::uint32_t rm_status = 0;    ///< RM ioctls succeed as calls and say this in their status word
+  int cuda_result = 0;            ///< CUDA calls answer this
+};
+
+/// What to fail, shared by the two decorators of one machine. Calls are counted over both in the order they are made.
+class FaultPlan {
+ public:
+  static constexpr int never = -1;
+
+  /// Fails the call with this number, from 0 on.
+  void fail_call(int number, const Fault& fault);
+  /// Fails every call of this name ("mmap", "RM_MAP_MEMORY", "mem_alloc_async").
+  void fail_every(const std::string& name, const Fault& fault);
+  void stop();
+
+  [[nodiscard]] bool was_reached() const;       ///< some call was failed since the plan was made
+  [[nodiscard]] std::string failed_call() const;  ///< the name of the last one
+  [[nodiscard]] int calls() const;
+
+  // For the decorators: true if this call is to fail now.
+  [[nodiscard]] bool strikes_system(const char* name, bool has_status, Fault* fault);
+  [[nodiscard]] bool strikes_cuda(const char* name, Fault* fault);
+
+ private:
+  bool strikes(const char* name, Fault* fault);
+
+  mutable std::mutex mutex_;
+  Fault fault_;
+  int number_ = never;
+  std::string every_;
+  int calls_ = 0;
+  bool was_reached_ = false;
+  std::string failed_call_;
+};
+
+/// A failed call is not made, except close: Linux closes the descriptor whatever close answers.
+class FaultySystem final : public shim::System {
+ public:
+  FaultySystem(shim::System& inner, FaultPlan& plan) : inner_(inner), plan_(plan) {}
+
+  int open(const char* path, int flags) noexcept override;
+  int close(int fd) noexcept override;
+  int ioctl(int fd, unsigned long request, void* argument) noexcept override;
+  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset, void** mapped) noexcept override;
+  int munmap(void* address, std::size_t length) noexcept override;
+  int access(const char* path, int mode) noexcept override;
+  int madvise(void* address, std::size_t length, int advice) noexcept override;
+  ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept override;
+
+ private:
+  shim::System& inner_;
+  FaultPlan& plan_;
+};
+
+/// A failed call is not made, except those that wait or give something back: CUDA reports the errors of earlier work from them.
+class FaultyCuda final : public shim::Cuda {
+ public:
+  FaultyCuda(shim::Cuda& inner, FaultPlan& plan) : inner_(inner), plan_(plan) {}
+
+  int driver_get_version(int* version) noexcept override;
+  int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override;
+  int device_get_attribute(int ordinal, int attribute, int* value) noexcept override;
+  int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override;
+  int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override;
+  int ctx_get_current(std::uint64_t* context) noexcept override;
+  int ctx_push_current(std::uint64_t context) noexcept override;
+  int ctx_pop_current() noexcept override;
+  int primary_ctx_is_active(int ordinal, int* active) noexcept override;
+  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override;
+  int primary_ctx_release(int ordinal) noexcept override;
+  int exchange_stream_capture_mode(int* mode) noexcept override;
+  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags, shim::ObservedExport* observed) noexcept override;
+  int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override;
+  int mem_release(std::uint64_t handle) noexcept override;
+  int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override;
+  int ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept override;
+  int stream_create_non_blocking(std::uint64_t* stream) noexcept override;
+  int stream_destroy(std::uint64_t stream) noexcept override;
+  int stream_synchronize(std::uint64_t stream) noexcept override;
+  int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
+                        std::uint64_t stream) noexcept override;
+  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept override;
+  int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override;
+  int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override;
+
+ private:
+  shim::Cuda& inner_;
+  FaultPlan& plan_;
+};
+
+}  // namespace gdrkit::fakes
