@@ -11,8 +11,8 @@
 namespace gdrkit::topology {
 
 struct NvidiaDriver {
-  std::string version;          ///< "580.159.04"
-  bool is_open_flavour = false; ///< the kernel module built from published source
+  std::string version;           ///< "580.159.04"
+  bool is_open_flavour = false;  ///< the kernel module built from published source
 };
 
 /// Text of /proc/driver/nvidia/version. EINVAL when its first line names no version.

@@ -72,4 +72,17 @@ base::Result<std::vector<NvidiaGpu>> list_nvidia_gpus(const std::string& sysfs_r
   return gpus;
 }
 
+std::string nvidia_gpu_name(const std::string& proc_root, const PciAddress& address) {
+  const std::string path = proc_root + "/driver/nvidia/gpus/" + to_string(address) + "/information";
+  char text[2048];
+  constexpr char label[] = "Model:";
+  if (shim::real_system().read_text(path.c_str(), text, sizeof(text)) <= 0) return "unknown";
+  const char* found = std::strstr(text, label);
+  if (found == nullptr) return "unknown";
+  found += sizeof(label) - 1;
+  found += std::strspn(found, " \t");
+  const std::string name(found, std::strcspn(found, "\n"));
+  return name.empty() ? "unknown" : name;
+}
+
 }  // namespace gdrkit::topology

@@ -20,8 +20,11 @@ struct NvidiaGpu {
   std::string driver;                 ///< "nvidia", "vfio-pci", ...; "" when none is bound
 };
 
-/// NVIDIA's display (class 0300) and 3D (0302) controllers under `sysfs_root` ("/sys"), by PCI address. An empty list is
-/// an answer; ENOENT when there is no PCI tree at all.
+/// NVIDIA's display (class 0300) and 3D (0302) controllers under `sysfs_root` ("/sys"), by PCI address. An empty list
+/// is an answer; ENOENT when there is no PCI tree at all.
 [[nodiscard]] base::Result<std::vector<NvidiaGpu>> list_nvidia_gpus(const std::string& sysfs_root);
+
+/// The product's name as the kernel module tells it under `proc_root` ("/proc"); "unknown" when it does not.
+[[nodiscard]] std::string nvidia_gpu_name(const std::string& proc_root, const PciAddress& address);
 
 }  // namespace gdrkit::topology

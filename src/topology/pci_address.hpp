@@ -21,8 +21,8 @@ struct PciAddress {
   auto operator<=>(const PciAddress&) const = default;
 };
 
-/// "0000:3b:00.0" as sysfs spells it; also upper case, an eight-digit domain (CUDA's and NVML's spelling), no domain, and
-/// no function (0 is meant). EINVAL for anything else.
+/// "0000:3b:00.0" as sysfs spells it; also upper case, an eight-digit domain (CUDA's and NVML's spelling), no domain,
+/// and no function (0 is meant). EINVAL for anything else.
 [[nodiscard]] base::Result<PciAddress> parse_pci_address(std::string_view text);
 
 /// The spelling of sysfs: lower case, four digits of domain (more if it needs them).

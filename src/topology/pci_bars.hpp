@@ -23,7 +23,8 @@ struct PciBar {
 /// registers take number 0, and the 64-bit BAR1 takes 1 and the word after it.
 using PciBars = std::array<PciBar, 6>;
 
-/// Text of a `resource` file: a line of "0xSTART 0xEND 0xFLAGS" each. EINVAL when a line among the first six is not that.
+/// Text of a `resource` file: a line of "0xSTART 0xEND 0xFLAGS" each. EINVAL when a line among the first six is not
+/// that.
 [[nodiscard]] base::Result<PciBars> parse_pci_bars(std::string_view text);
 
 /// Of the device at `address` under `sysfs_root` ("/sys").

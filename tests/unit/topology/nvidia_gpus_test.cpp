@@ -51,5 +51,10 @@ TEST(NvidiaGpus, NoPciTreeIsAnErrorAndNotAnEmptyList) {
   EXPECT_EQ(gpus.error().errno_value, ENOENT);
 }
 
+TEST(NvidiaGpus, AreNamedByTheKernelModuleOrUnknown) {
+  EXPECT_EQ(nvidia_gpu_name(GDRKIT_TREE "/proc", PciAddress{0, 0x3b, 0, 0}), "NVIDIA H200");
+  EXPECT_EQ(nvidia_gpu_name(GDRKIT_TREE "/proc", PciAddress{0, 0xaf, 0, 0}), "unknown");
+}
+
 }  // namespace
 }  // namespace gdrkit::topology

@@ -13,9 +13,7 @@ namespace {
 constexpr const char* absent = "0x0000000000000000 0x0000000000000000 0x0000000000000000\n";
 constexpr const char* registers = "0x00000000ab000000 0x00000000abffffff 0x0000000000040200\n";
 
-std::string six_lines(const std::string& second) {
-  return registers + second + absent + absent + absent + absent;
-}
+std::string six_lines(const std::string& second) { return registers + second + absent + absent + absent + absent; }
 
 TEST(PciBars, SizeIsLastMinusFirstPlusOne) {
   const auto bars = parse_pci_bars(six_lines("0x0000380000000000 0x0000383fffffffff 0x000000000014220c\n"));
