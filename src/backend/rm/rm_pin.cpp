@@ -27,14 +27,16 @@ RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, Own
 base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType requested) noexcept {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t length = (size_bytes + page - 1) & ~(page - 1);
-  const bool is_known = requested == MappingType::none || requested == MappingType::write_combining;
-  if (!is_known) return base::fail(EOPNOTSUPP, "BAR1 memory of a discrete GPU is mapped write-combining only");
+  if (requested == MappingType::cached) {
+    return base::fail(EOPNOTSUPP, "BAR1 memory of a discrete GPU cannot be mapped cached");
+  }
   if (size_bytes == 0 || length > page_bytes()) return base::fail(EINVAL, "%zu bytes were to be mapped of %zu pinned", size_bytes, page_bytes());
   base::Status mapped = mapping_.map(memory_.pieces, length, backend_.layout().reports_caching_type,
                                      backend_.layout().fb_info_bytes);
   base::Result<Verification> verification = Verification::none;
-  if (mapped && requested == MappingType::write_combining && mapping_.type() != requested) {
-    mapped = base::fail(EOPNOTSUPP, "this platform maps BAR1 uncached, not write-combining");
+  if (mapped && requested != MappingType::none && mapping_.type() != requested) {
+    const char* given = mapping_.type() == MappingType::write_combining ? "write-combining" : "uncached";
+    mapped = base::fail(EOPNOTSUPP, "the driver maps BAR1 %s here, and nothing else", given);
   }
   if (mapped) verification = verify();
   if (mapped && verification) return MappedRegion{mapping_.address(), length, mapping_.type(), *verification};
