@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// ExitCode and Failure: how a tool ends, and how any depth of it says so.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace gdrkit::tools {
+
+/// Under the gdrcopy_* names everything that is not ok is 1.
+enum class ExitCode : int { ok = 0, failed = 1, usage = 2, cannot_run = 77 };
+
+/// Thrown to end the tool with a sentence on stderr. Only the tools throw; the library never does.
+class Failure : public std::runtime_error {
+ public:
+  Failure(ExitCode code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
+  [[nodiscard]] ExitCode code() const noexcept { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+/// Ends the tool as the predecessor's tools do when a check does not hold; `reason` (may be "") goes before it.
+[[noreturn]] void fail_assertion(const char* expression, const char* file, int line, const std::string& reason);
+
+/// printf into a string.
+[[nodiscard, gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
+
+}  // namespace gdrkit::tools
+
+/// Throws Failure(failed) with `Assertion "<expression>" failed at <file>:<line>` when the expression is false.
+#define GDRKIT_TOOL_ASSERT(expression, reason)                                                          \
+  do {                                                                                                  \
+    if (!(expression)) ::gdrkit::tools::fail_assertion(#expression, __FILE_NAME__, __LINE__, (reason)); \
+  } while (false)

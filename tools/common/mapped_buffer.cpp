@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "tools/common/mapped_buffer.hpp"
+
+#include <utility>
+
+#include "gdrkit/gdrkit.h"
+#include "tools/common/device_choice.hpp"
+#include "tools/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+std::string call_failed(const char* call, int error) { return std::string(call) + ": " + errno_text(error); }
+
+}  // namespace
+
+std::string errno_text(int error) { return format("%s (%d)", gdrkit_strerror(error), error); }
+
+shim::AllocationKind allocation_kind(const std::string& gdrcopy_word) {
+  return gdrcopy_word == allocation_mem_create ? shim::AllocationKind::vmm : shim::AllocationKind::cuda_malloc;
+}
+
+gdr_map_flags_t mapping_flag(const std::string& gdrcopy_word) {
+  if (gdrcopy_word == "wc") return GDR_MAP_FLAG_REQ_WC_MAPPING;
+  if (gdrcopy_word == "cache") return GDR_MAP_FLAG_REQ_CACHE_MAPPING;
+  if (gdrcopy_word == "device") return GDR_MAP_FLAG_REQ_DEVICE_MAPPING;
+  return GDR_MAP_FLAG_DEFAULT;
+}
+
+AlignedAllocation::AlignedAllocation(shim::Device* device, shim::AllocationKind kind, std::size_t size_bytes)
+    : size_bytes_(size_bytes) {
+  GDRKIT_TOOL_ASSERT(size_bytes > 0 && size_bytes <= SIZE_MAX / 4, "a buffer of this size cannot be");
+  rounded_bytes_ = (size_bytes + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
+  // Memory of the virtual-memory calls starts on a GPU page by itself.
+  const bool is_vmm = kind == shim::AllocationKind::vmm || kind == shim::AllocationKind::vmm_exportable;
+  auto allocation = device->allocate(kind, is_vmm ? rounded_bytes_ : rounded_bytes_ + GPU_PAGE_OFFSET);
+  if (!allocation.has_value()) {
+    const int code = allocation.error().vendor_code;
+    GDRKIT_TOOL_ASSERT(allocation.has_value(),
+                       (code == 0 ? "" : format("CUDA error: %s\n", shim::cuda_result_name(code))) + base::detail());
+  }
+  allocation_ = std::move(*allocation);
+  address_ = (allocation_.address() + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
+  // Synchronous copies must have happened when they return, or comparing with the mapping proves nothing.
+  const auto synchronous = device->set_sync_memops(allocation_.address());
+  GDRKIT_TOOL_ASSERT(synchronous.has_value(), base::detail());
+}
+
+void AlignedAllocation::free() {
+  const auto freed = allocation_.free();
+  GDRKIT_TOOL_ASSERT(freed.has_value(), base::detail());
+}
+
+gdr_t open_drop_in() {
+  gdr_t context = gdr_open();
+  if (context == nullptr) {
+    throw Failure(ExitCode::cannot_run,
+                  "gdr_open error: Is gdrdrv driver installed and loaded?\nWhy no way to the memory can be used:\n" +
+                      why_no_backend());
+  }
+  return context;
+}
+
+MappedBuffer::MappedBuffer(const AlignedAllocation& memory, gdr_map_flags_t mapping_type)
+    : context_(open_drop_in()), mapped_bytes_(memory.rounded_bytes()) {
+  try {
+    const int pin_result = gdr_pin_buffer(context_, memory.address(), mapped_bytes_, 0, 0, &handle_);
+    GDRKIT_TOOL_ASSERT(pin_result == 0, call_failed("gdr_pin_buffer", pin_result));
+    const int map_result = gdr_map_v2(context_, handle_, &mapping_, mapped_bytes_, mapping_type);
+    GDRKIT_TOOL_ASSERT(map_result == 0, call_failed("gdr_map_v2", map_result));
+    const int info_result = gdr_get_info(context_, handle_, &info_);
+    GDRKIT_TOOL_ASSERT(info_result == 0, call_failed("gdr_get_info", info_result));
+    page_offset_ = memory.address() - info_.va;
+  } catch (...) {
+    (void)gdr_close(context_);
+    throw;
+  }
+}
+
+MappedBuffer::~MappedBuffer() {
+  if (context_ != nullptr) (void)gdr_close(context_);
+}
+
+void MappedBuffer::unmap() {
+  const int result = gdr_unmap(context_, handle_, mapping_, mapped_bytes_);
+  GDRKIT_TOOL_ASSERT(result == 0, call_failed("gdr_unmap", result));
+  mapping_ = nullptr;
+}
+
+void MappedBuffer::unpin() {
+  const int result = gdr_unpin_buffer(context_, handle_);
+  GDRKIT_TOOL_ASSERT(result == 0, call_failed("gdr_unpin_buffer", result));
+}
+
+void MappedBuffer::close() {
+  const int result = gdr_close(std::exchange(context_, nullptr));
+  GDRKIT_TOOL_ASSERT(result == 0, call_failed("gdr_close", result));
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// MappedBuffer: device memory, pinned and mapped through the drop-in library as its callers do it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "gdrapi.h"
+#include "shim/device.hpp"
+
+namespace gdrkit::tools {
+
+/// The words that the predecessor's options take.
+inline constexpr const char* allocation_mem_alloc = "cuMemAlloc";
+inline constexpr const char* allocation_mem_create = "cuMemCreate";
+
+/// Device memory that starts on a GPU page, and holds at least the size rounded up to GPU pages.
+class AlignedAllocation {
+ public:
+  /// Throws Failure.
+  AlignedAllocation(shim::Device* device, shim::AllocationKind kind, std::size_t size_bytes);
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
+  [[nodiscard]] std::size_t rounded_bytes() const noexcept { return rounded_bytes_; }
+  void free();
+
+ private:
+  shim::Allocation allocation_;
+  std::uint64_t address_ = 0;
+  std::size_t size_bytes_ = 0;
+  std::size_t rounded_bytes_ = 0;
+};
+
+/// "cuMemAlloc" or "cuMemCreate".
+[[nodiscard]] shim::AllocationKind allocation_kind(const std::string& gdrcopy_word);
+/// Of "default", "wc", "cache" and "device".
+[[nodiscard]] gdr_map_flags_t mapping_flag(const std::string& gdrcopy_word);
+
+/// Throws Failure: the predecessor's words, then every backend's reason.
+[[nodiscard]] gdr_t open_drop_in();
+
+/// "Cannot allocate memory (12)"
+[[nodiscard]] std::string errno_text(int error);
+
+/// One pinned and mapped buffer. Steps are apart because the tools print between them.
+class MappedBuffer {
+ public:
+  /// Opens, pins and maps all of `memory`, which must outlive it. Throws Failure.
+  MappedBuffer(const AlignedAllocation& memory, gdr_map_flags_t mapping_type);
+  ~MappedBuffer();
+  MappedBuffer(const MappedBuffer&) = delete;
+  MappedBuffer& operator=(const MappedBuffer&) = delete;
+
+  [[nodiscard]] gdr_t context() const noexcept { return context_; }
+  [[nodiscard]] gdr_mh_t handle() const noexcept { return handle_; }
+  [[nodiscard]] void* mapping() const noexcept { return mapping_; }  ///< of the first pinned page
+  [[nodiscard]] const gdr_info_t& info() const noexcept { return info_; }
+  /// Bytes between the first pinned page and the buffer.
+  [[nodiscard]] std::size_t page_offset() const noexcept { return page_offset_; }
+  /// CPU address of the buffer's first byte.
+  [[nodiscard]] std::uint8_t* user_pointer() const noexcept {
+    return static_cast<std::uint8_t*>(mapping_) + page_offset_;
+  }
+
+  void unmap();
+  void unpin();
+  void close();
+
+ private:
+  gdr_t context_ = nullptr;
+  gdr_mh_t handle_{};
+  void* mapping_ = nullptr;
+  std::size_t mapped_bytes_ = 0;
+  gdr_info_t info_{};
+  std::size_t page_offset_ = 0;
+};
+
+}  // namespace gdrkit::tools
