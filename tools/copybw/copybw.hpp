@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Copybw: what the front ends of the subcommand share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/common/banner.hpp"
+#include "tools/common/common_options.hpp"
+#include "tools/common/machine.hpp"
+#include "tools/copybw/bandwidth.hpp"
+
+namespace gdrkit::tools {
+
+struct CopybwOptions {
+  CommonOptions common;
+  std::size_t size_bytes = 128 * 1024;
+  std::size_t copy_size_bytes = 0;  ///< 0: all of the buffer
+  std::size_t offset_bytes = 0;
+  bool is_sweep = false;
+  int write_iterations = 10000;
+  int read_iterations = 100;
+  std::string allocation = allocation_mem_alloc;
+  std::string mapping_type = "default";
+};
+
+struct CopybwReport {
+  bool is_emulated = false;
+  Machine machine;
+  BackendNames names;
+  std::string mapping_type;
+  std::vector<BandwidthResult> results;
+};
+
+/// The copy sizes that the options ask for. Throws Failure(usage) for options that contradict each other.
+[[nodiscard]] std::vector<std::size_t> copy_sizes(const CopybwOptions& options);
+
+void print_copybw_json(const CopybwOptions& options, const CopybwReport& report);
+
+}  // namespace gdrkit::tools
