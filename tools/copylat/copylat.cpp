@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// copylat: latency of copies through the drop-in library's mapping, beside the driver's copies and raw loops.
+#include "tools/copylat/copylat.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tools/common/device_choice.hpp"
+#include "tools/common/stopwatch.hpp"
+#include "tools/copylat/printer.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+CommandLine command_line(CopylatOptions* options) {
+  CommandLine line;
+  line.name = "copylat";
+  line.summary = "Latency of copies through a mapping of device memory, by size, one CPU thread.";
+  line.example = "gdrkit copylat --raw --json > latency.json";
+  line.options = {
+      {'c', "with-cumemcpy", "", &options->with_driver_copies, "also measure cuMemcpy"},
+      {'s', "size", "BYTES", &options->size_bytes, "largest copy"},
+      {'w', "write-iterations", "N", &options->write_iterations, "copies to the device for each size"},
+      {'r', "read-iterations", "N", &options->read_iterations, "copies from the device for each size"},
+      {'a', "allocation", "CALL",
+       Choice{{allocation_mem_alloc, allocation_mem_create}, &options->allocation, "Unrecognized fn argument"},
+       "how the buffer is allocated: cuMemAlloc or cuMemCreate"},
+      {'M', "mapping-type", "TYPE",
+       Choice{{"default", "wc", "cache", "device"},
+              &options->mapping_type,
+              "ERROR: invalid mapping_type '{}'. Valid options: default, wc, cache, device."},
+       "how the CPU treats the mapping: default, wc, cache or device"},
+      {'C', "cold-cache", "", &options->is_cold, "flush the CPU's caches before each copy (cached mappings only)"},
+      {'\0', "raw", "", &options->with_raw, "compare with raw loops on the same mapping, instead of the tables", false},
+      {'\0', "raw-kind", "KIND", Choice{{"widest", "avx512", "avx2", "sse41"}, &options->raw_kind, ""},
+       "instructions of the raw loops", false},
+      {'\0', "rounds", "N", &options->raw_rounds, "interleaved rounds of --raw", false},
+      {'\0', "batch-us", "US", &options->raw_batch_us, "time of one batch of --raw", false},
+      {'\0', "pin-cost", "", &options->with_pin_cost, "what pin, map, unmap and unpin take, instead of the tables",
+       false},
+      {'\0', "pin-size", "BYTES", &options->pin_size_bytes, "size for --pin-cost", false},
+      {'\0', "pin-repeats", "N", &options->pin_repeats, "repeats of --pin-cost", false},
+  };
+  add_common_options(&line, &options->common);
+  return line;
+}
+
+void check(const CopylatOptions& options) {
+  if (options.size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to copy");
+  if (options.write_iterations < 1 || options.read_iterations < 1 || options.raw_rounds < 1 ||
+      options.raw_batch_us < 1 || options.pin_repeats < 1) {
+    throw Failure(ExitCode::usage, "ERROR: the number of iterations must be at least 1");
+  }
+}
+
+/// Raises the count as the buckets need it, and says so as the predecessor does.
+int iterations_for(const char* what, int wanted) {
+  const int raised = whole_buckets(wanted);
+  if (raised != wanted) {
+    std::fprintf(stderr, "WARNING: number of %s iterations %d is not a multiple of %d. Raised to %d.\n", what, wanted,
+                 most_buckets, raised);
+  }
+  return raised;
+}
+
+bench::RawKind find_raw_kind(const std::string& name) {
+  bench::RawKind kind{};
+  if (name == "widest") {
+    if (!bench::widest_raw_kind(&kind)) throw Failure(ExitCode::cannot_run, "this CPU runs none of the raw loops");
+    return kind;
+  }
+  for (const auto candidate : {bench::RawKind::avx512, bench::RawKind::avx2, bench::RawKind::sse41}) {
+    if (name == bench::raw_kind_name(candidate) && bench::raw_runs_here(candidate)) return candidate;
+  }
+  throw Failure(ExitCode::cannot_run, "this CPU does not run the raw loop '" + name + "'");
+}
+
+/// The run, from the options on: opens, measures, tells the printer, closes.
+class Copylat {
+ public:
+  Copylat(Face face, const CopylatOptions& options) : options_(options) {
+    if (options.common.json) {
+      printer_ = std::make_unique<CopylatPrinter>();
+    } else {
+      printer_ = face == Face::gdrcopy ? make_gdrcopy_printer(options) : make_table_printer(options);
+    }
+  }
+
+  ExitCode run() {
+    apply(options_.common);
+    const DeviceChoice choice = choose_device(find_gpus());
+    print_note(choice, options_.common.json);
+    device_ = open_device(choice, options_.common.device);
+    report_.is_emulated = choice.is_emulated;
+    report_.machine = describe_machine(device_.get());
+    report_.names = backend_names();
+    report_.cpu = stay_on_this_cpu();
+    if (!options_.with_pin_cost || options_.with_raw) run_on_buffer();
+    if (options_.with_pin_cost) run_pin_cost();
+    if (options_.common.json) print_copylat_json(options_, report_);
+    // The emulated device's rows are noise of a shared machine: printed, but no reason to fail.
+    return report_.raw_rows_over_limit() == 0 || report_.is_emulated ? ExitCode::ok : ExitCode::failed;
+  }
+
+ private:
+  void run_on_buffer() {
+    AlignedAllocation memory(device_.get(), allocation_kind(options_.allocation), options_.size_bytes);
+    const HostBuffer host(options_.size_bytes);
+    printer_->before_driver_tables(*device_, memory);
+    const int writes = options_.with_raw ? 0 : iterations_for("write", options_.write_iterations);
+    const int reads = options_.with_raw ? 0 : iterations_for("read", options_.read_iterations);
+    if (options_.with_driver_copies && !options_.with_raw) {
+      measure_table({Direction::to_device, true, writes, {}}, [&](std::size_t size) {
+        return measure_driver(device_.get(), memory.address(), host, Direction::to_device, size, writes);
+      });
+      measure_table({Direction::from_device, true, reads, {}}, [&](std::size_t size) {
+        return measure_driver(device_.get(), memory.address(), host, Direction::from_device, size, reads);
+      });
+    }
+    MappedBuffer buffer(memory, mapping_flag(options_.mapping_type));
+    const char* type_text = "";
+    (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
+    report_.mapping_type = type_text;
+    if (options_.is_cold && buffer.info().mapping_type != GDR_MAPPING_TYPE_CACHING) {
+      throw Failure(ExitCode::usage, "ERROR: Cold cache has no effect on other mappings except cache mapping");
+    }
+    if (options_.with_raw) {
+      run_raw(buffer, memory);
+    } else {
+      run_tables(buffer, host, writes, reads);
+    }
+    close(&buffer);
+    memory.free();
+  }
+
+  void run_tables(const MappedBuffer& buffer, const HostBuffer& host, int writes, int reads) {
+    printer_->before_mapping_tables(buffer, report_);
+    measure_table({Direction::to_device, false, writes, {}}, [&](std::size_t size) {
+      return measure_mapping(buffer, host, Direction::to_device, size, writes, options_.is_cold);
+    });
+    measure_table({Direction::from_device, false, reads, {}}, [&](std::size_t size) {
+      return measure_mapping(buffer, host, Direction::from_device, size, reads, options_.is_cold);
+    });
+  }
+
+  template <class Measure>
+  void measure_table(LatencyTable table, Measure&& measure) {
+    printer_->table_begins(table);
+    for (std::size_t size = 1; size <= options_.size_bytes; size *= 2) {
+      table.rows.push_back(measure(size));
+      printer_->row(table, table.rows.back());
+    }
+    printer_->table_ends(table);
+    report_.tables.push_back(std::move(table));
+  }
+
+  void run_raw(const MappedBuffer& buffer, const AlignedAllocation& memory) {
+    RawRequest request;
+    request.kind = find_raw_kind(options_.raw_kind);
+    request.largest_bytes = options_.size_bytes;
+    request.rounds = options_.raw_rounds;
+    request.batch_ns = options_.raw_batch_us * 1000.0;
+    report_.raw_kind = bench::raw_kind_name(request.kind);
+    printer_->raw_begins(report_);
+    report_.raw = compare_with_raw(device_.get(), buffer, memory.address(), request,
+                                   [&](const RawRow& row) { printer_->raw_row(row); });
+    printer_->raw_ends(report_);
+  }
+
+  void run_pin_cost() {
+    for (const PinContent content : {PinContent::varied, PinContent::zeros}) {
+      report_.pin_costs.push_back(measure_pin_cost(device_.get(), allocation_kind(options_.allocation),
+                                                   mapping_flag(options_.mapping_type), content,
+                                                   options_.pin_size_bytes, options_.pin_repeats));
+      printer_->pin_cost(report_.pin_costs.back());
+    }
+  }
+
+  void close(MappedBuffer* buffer) {
+    printer_->step("unmapping buffer");
+    buffer->unmap();
+    printer_->step("unpinning buffer");
+    buffer->unpin();
+    printer_->step("closing gdrdrv");
+    buffer->close();
+  }
+
+  const CopylatOptions& options_;
+  std::unique_ptr<CopylatPrinter> printer_;
+  std::unique_ptr<shim::Device> device_;
+  CopylatReport report_;
+};
+
+}  // namespace
+
+std::size_t CopylatReport::raw_rows_over_limit() const {
+  return static_cast<std::size_t>(
+      std::count_if(raw.begin(), raw.end(), [](const RawRow& row) { return !row.is_within_limit(); }));
+}
+
+ExitCode run_copylat(Face face, int argc, char** argv) {
+  CopylatOptions options;
+  if (const auto ended = parse(command_line(&options), face, argc, argv)) return *ended;
+  check(options);
+  return Copylat(face, options).run();
+}
+
+}  // namespace gdrkit::tools
