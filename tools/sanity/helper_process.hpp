@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// HelperProcess: a second process of a test, and the talk between the two.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <functional>
+#include <type_traits>
+
+namespace gdrkit::tools::sanity {
+
+/// One end of a socket pair. Both calls end the test when the other side is gone; if that was the helper, with its
+/// verdict.
+class Talk {
+ public:
+  Talk(int descriptor, pid_t helper) noexcept : descriptor_(descriptor), helper_(helper) {}
+
+  template <class T>
+  void send(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    send_bytes(&value, sizeof(value));
+  }
+  template <class T>
+  [[nodiscard]] T receive() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value;
+    receive_bytes(&value, sizeof(value));
+    return value;
+  }
+  /// The two meet: neither goes on before both have called it.
+  void meet();
+
+ private:
+  void send_bytes(const void* bytes, std::size_t size_bytes);
+  void receive_bytes(void* bytes, std::size_t size_bytes);
+  [[noreturn]] void end_as_the_other_did() const;
+
+  int descriptor_;
+  pid_t helper_;  // -1 in the helper itself
+};
+
+/// Forks; the child runs `body` and exits with 0 if it returns. Its checks end it like a test's and so make wait() end
+/// the test. It belongs to the test's process group.
+class HelperProcess {
+ public:
+  explicit HelperProcess(const std::function<void(Talk*)>& body);
+  HelperProcess(const HelperProcess&) = delete;
+  HelperProcess& operator=(const HelperProcess&) = delete;
+
+  [[nodiscard]] Talk& talk() noexcept { return talk_; }
+  /// The child ended well: fails the test otherwise, waives it if the child did.
+  void wait();
+  /// Ends it without warning, and waits for that.
+  void kill();
+
+ private:
+  pid_t child_ = -1;
+  Talk talk_{-1, -1};
+};
+
+}  // namespace gdrkit::tools::sanity

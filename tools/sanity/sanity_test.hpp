@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// SanityTest: one line of tests.def, or one that the library's own lists give.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shim/device.hpp"
+
+namespace gdrkit::tools::sanity {
+
+/// What a test is told. It runs alone in a fresh process in which nothing of CUDA or the libraries was initialised.
+struct Environment {
+  bool is_emulated = false;
+  int ordinal = 0;  ///< of the device
+  shim::AllocationKind kind = shim::AllocationKind::cuda_malloc;
+  std::string argument;  ///< name of a copy kernel, for the tests that are made for each
+};
+
+using TestFunction = void (*)(const Environment&);
+
+/// original: of the predecessor's list, under its name. own: what that list lacks; run by default too. extended: only
+/// with -e or by name. hidden: tests of the runner itself, only by name, and never listed.
+enum class List { original, own, extended, hidden };
+
+struct SanityTest {
+  std::string name;
+  List list = List::original;
+  TestFunction function = nullptr;
+  shim::AllocationKind kind = shim::AllocationKind::cuda_malloc;
+  std::string argument;
+};
+
+/// All tests in the order they run: original by name, own as listed, extended by name, hidden.
+[[nodiscard]] std::vector<SanityTest> all_tests();
+
+}  // namespace gdrkit::tools::sanity
