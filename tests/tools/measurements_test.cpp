@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tools/common/samples.hpp"
+#include "tools/copybw/copybw.hpp"
+#include "tools/copylat/copylat.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+TEST(Samples, MedianIsTheMiddleOrTheMeanOfTwo) {
+  EXPECT_DOUBLE_EQ(median({3, 1, 2}), 2);
+  EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
+  EXPECT_DOUBLE_EQ(median({7}), 7);
+  EXPECT_DOUBLE_EQ(median({}), 0);
+}
+
+TEST(Samples, PercentileIsTheNearestRank) {
+  std::vector<double> values;
+  for (int value = 100; value >= 1; --value) values.push_back(value);
+  EXPECT_DOUBLE_EQ(percentile(values, 99), 99);
+  EXPECT_DOUBLE_EQ(percentile(values, 100), 100);
+  EXPECT_DOUBLE_EQ(percentile(values, 0), 1);
+  EXPECT_DOUBLE_EQ(percentile({5}, 99), 5);
+}
+
+TEST(Copylat, IterationsAreRaisedToWholeBuckets) {
+  EXPECT_EQ(whole_buckets(1), 1);
+  EXPECT_EQ(whole_buckets(100), 100);
+  EXPECT_EQ(whole_buckets(101), 200);
+  EXPECT_EQ(whole_buckets(10000), 10000);
+}
+
+TEST(Rotation, SmallLoadsTakeAnotherLineEachTimeOverMoreLinesThanACpuKeeps) {
+  for (std::size_t size = 1; size <= largest_rotated_bytes; size *= 2) {
+    const Rotation rotation(Direction::from_device, size);
+    std::set<std::size_t> places;
+    for (std::size_t number = 0; number < rotation_bytes / line_bytes; ++number) {
+      const std::size_t offset = rotation.offset(number);
+      EXPECT_EQ(offset % line_bytes, 0u);
+      EXPECT_LE(offset + size, rotation_bytes);
+      places.insert(offset / line_bytes);
+      if (number > 0) {
+        EXPECT_NE(offset, rotation.offset(number - 1)) << size;
+      }
+    }
+    EXPECT_GT(places.size() * std::max(size, line_bytes), largest_rotated_bytes) << size;
+  }
+}
+
+TEST(Rotation, StoresAndLargeLoadsStay) {
+  EXPECT_FALSE(Rotation(Direction::to_device, 8).is_rotating());
+  EXPECT_EQ(Rotation(Direction::to_device, 8).offset(5), 0u);
+  EXPECT_EQ(Rotation(Direction::from_device, 2 * largest_rotated_bytes).offset(5), 0u);
+}
+
+RawRow row(double library_ns, double raw_ns) {
+  RawRow made;
+  made.library_median_ns = library_ns;
+  made.raw_median_ns = raw_ns;
+  return made;
+}
+
+TEST(RawRow, LimitIsTheLargerOfFivePercentAndTenNanoseconds) {
+  EXPECT_DOUBLE_EQ(row(0, 100).limit_ns(), 110);
+  EXPECT_DOUBLE_EQ(row(0, 1000).limit_ns(), 1050);
+  EXPECT_TRUE(row(110, 100).is_within_limit());
+  EXPECT_FALSE(row(110.5, 100).is_within_limit());
+  EXPECT_TRUE(row(1050, 1000).is_within_limit());
+  EXPECT_FALSE(row(1051, 1000).is_within_limit());
+  EXPECT_DOUBLE_EQ(row(210, 200).ratio(), 1.05);
+  EXPECT_DOUBLE_EQ(row(210, 200).difference_ns(), 10);
+}
+
+TEST(CopylatReport, CountsTheRowsOverTheirLimit) {
+  CopylatReport report;
+  report.raw = {row(110, 100), row(120, 100), row(1051, 1000)};
+  EXPECT_EQ(report.raw_rows_over_limit(), 2u);
+}
+
+TEST(Copybw, WrongWordsAreFoundAndCountedUpToTheLimit) {
+  std::vector<std::uint8_t> expected(64, 1);
+  std::vector<std::uint8_t> content = expected;
+  EXPECT_TRUE(compare_words(content.data(), expected.data(), 64).empty());
+  content[9] = 2;
+  const auto wrong = compare_words(content.data(), expected.data(), 64);
+  ASSERT_EQ(wrong.size(), 1u);
+  EXPECT_EQ(wrong[0].index, 2u);
+  EXPECT_EQ(wrong[0].content, 0x01010201u);
+  EXPECT_EQ(wrong[0].expected, 0x01010101u);
+  std::fill(content.begin(), content.end(), std::uint8_t{3});
+  EXPECT_EQ(compare_words(content.data(), expected.data(), 64).size(), most_wrong_words);
+}
+
+TEST(Copybw, TheLastBytesOfAnOddSizeCount) {
+  const std::uint8_t content[] = {1, 2, 3, 4, 5, 6, 7};
+  const std::uint8_t expected[] = {1, 2, 3, 4, 5, 6, 8};
+  EXPECT_EQ(compare_words(content, expected, 7).size(), 1u);
+  EXPECT_TRUE(compare_words(content, expected, 6).empty());
+}
+
+TEST(Copybw, SweepsStopBelowThePowerOfTwoThatFits) {
+  CopybwOptions options;
+  options.size_bytes = 100;
+  EXPECT_EQ(copy_sizes(options), (std::vector<std::size_t>{100}));
+  options.is_sweep = true;
+  EXPECT_EQ(copy_sizes(options), (std::vector<std::size_t>{1, 2, 4, 8, 16, 32}));
+  options.copy_size_bytes = 16;
+  EXPECT_EQ(copy_sizes(options), (std::vector<std::size_t>{1, 2, 4, 8}));
+}
+
+TEST(Copybw, RangesPastTheBufferAreRefusedWithoutOverflow) {
+  CopybwOptions options;
+  options.size_bytes = 4096;
+  for (const auto& [offset, size] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {2, 4}, {4, 4096}, {8192, 4}, {0, 4097}, {4, SIZE_MAX}, {SIZE_MAX - 3, 8}, {SIZE_MAX - 3, 0}}) {
+    options.offset_bytes = offset;
+    options.copy_size_bytes = size;
+    EXPECT_THROW((void)copy_sizes(options), Failure) << offset << " + " << size;
+  }
+  options.offset_bytes = 4;
+  options.copy_size_bytes = 4092;
+  EXPECT_EQ(copy_sizes(options), (std::vector<std::size_t>{4092}));
+}
+
+}  // namespace
+}  // namespace gdrkit::tools

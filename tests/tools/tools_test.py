@@ -1,0 +1,452 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Runs the built program under all its names on the emulated device and compares its output with what was promised."""
+import glob
+import json
+import os
+import re
+import socket
+import subprocess
+import tempfile
+import unittest
+
+BIN = os.environ["GDRKIT_BIN"]
+NOTE = r"NOTE: .*emulated.*says nothing about hardware"
+BANNER = [NOTE, r"GPU id:0; name: gdrkit emulated device \(no GPU\); Bus id: [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}",
+          r"selecting device 0"]
+HAS_GPU = bool(glob.glob("/dev/nvidia[0-9]*"))
+FLOAT = r"[0-9.]+(?:e[+-][0-9]+)?"
+
+
+class Ended:
+    def __init__(self, process):
+        self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
+        self.lines = self.out.splitlines()
+
+
+def run(program, *arguments, environment=None):
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("GDRKIT_", "GDRCOPY_"))}
+    variables.update({"GDRKIT_BACKEND": "emulated"} if environment is None else environment)
+    path = program if os.path.isabs(program) else os.path.join(BIN, program)
+    return Ended(
+        subprocess.run([path, *arguments], env=variables, capture_output=True, text=True, timeout=240, check=False))
+
+
+class Test(unittest.TestCase):
+    maxDiff = None
+
+    def assert_lines(self, lines, patterns):
+        """Every line matches its pattern, whole, and there are no others."""
+        for number, (line, pattern) in enumerate(zip(lines, patterns)):
+            self.assertRegex(line, "^(?:" + pattern + ")$", f"line {number + 1} of\n" + "\n".join(lines))
+        self.assertEqual(len(lines), len(patterns), "\n".join(lines))
+
+    def json_of(self, *arguments, code=0, program="gdrkit", environment=None):
+        ended = run(program, *arguments, "--json", environment=environment)
+        self.assertEqual(ended.code, code, ended.err)
+        return json.loads(ended.out), ended
+
+
+class Program(Test):
+    def test_help_lists_every_subcommand(self):
+        ended = run("gdrkit", "--help")
+        self.assertEqual(ended.code, 0)
+        for name in ("info", "sanity", "copybw", "copylat"):
+            self.assertRegex(ended.out, rf"(?m)^  {name} ")
+
+    def test_every_subcommand_has_help_with_an_example(self):
+        for name in ("info", "sanity", "copybw", "copylat"):
+            ended = run("gdrkit", name, "--help")
+            self.assertEqual(ended.code, 0, name)
+            self.assertRegex(ended.out, rf"(?m)^Example:\n  gdrkit {name}")
+            for option in ("--device", "--backend", "--copy-kernel", "--json", "--quiet"):
+                self.assertIn(option, ended.out, name)
+
+    def test_wrong_usage_is_2_and_says_why(self):
+        for arguments in ((), ("nothing",), ("copybw", "--nothing"), ("copylat", "--size", "many"),
+                          ("copylat", "--copy-kernel", "nothing"), ("copybw", "-o", "2"), ("copylat", "-s", "0"),
+                          ("sanity", "-t", "nothing"), ("copybw", "extra")):
+            ended = run("gdrkit", *arguments)
+            self.assertEqual(ended.code, 2, (arguments, ended.out, ended.err))
+            self.assertNotEqual(ended.err, "")
+
+    def test_version(self):
+        self.assertRegex(run("gdrkit", "--version").out, r"^gdrkit \d+\.\d+\.\d+\n$")
+
+    def test_names_without_the_prefix_have_the_predecessors_face_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("sanity", "copybw", "copylat"):
+                # Beside the program, as the libraries are found by its place.
+                link = os.path.join(folder, name)
+                os.symlink(os.path.join(BIN, "gdrkit"), link)
+                ended = run(link, "--quiet")
+                self.assertEqual(ended.code, 1, (name, ended.out, ended.err))
+                self.assertRegex(ended.err, "[Ii]nvalid option")
+
+    def test_a_device_that_is_not_there_cannot_run(self):
+        self.assertEqual(run("gdrkit", "copybw", "-d", "5").code, 77)
+        self.assertEqual(run("gdrcopy_copybw", "-d", "5").code, 1)
+
+
+class Info(Test):
+    def test_text_names_backends_copy_kernels_and_settings(self):
+        ended = run("gdrkit", "info")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertRegex(ended.lines[0], "^NOTE: .*emulated")
+        self.assertRegex(ended.out, r"(?m)^gdrkit \d+\.\d+\.\d+, backend emulated$")
+        self.assertRegex(ended.out, r"(?m)^  rm +(not )?usable")
+        self.assertRegex(ended.out, r"(?m)^  emulated +usable, only when asked for$")
+        self.assertRegex(ended.out, r"chosen for copies to the device")
+        self.assertRegex(ended.out, r"(?m)^  GDRKIT_BACKEND=emulated$")
+
+    def test_a_backend_that_is_not_usable_has_its_reason(self):
+        document, _ = self.json_of("info")
+        backends = {backend["name"]: backend for backend in document["backends"]}
+        for backend in backends.values():
+            self.assertEqual(backend["is_usable"], backend["reason"] == "")
+            self.assertEqual(backend["is_usable"], backend["errno"] == 0)
+        self.assertTrue(backends["emulated"]["is_usable"])
+        self.assertFalse(backends["emulated"]["is_automatic"])
+        self.assertEqual(document["backend"], "emulated")
+        self.assertTrue(document["emulated"])
+        self.assertEqual(document["settings"], {"GDRKIT_BACKEND": "emulated"})
+
+    def test_one_copy_kernel_is_chosen_for_each_direction_and_runs_here(self):
+        document, _ = self.json_of("info")
+        for field in ("is_chosen_to_device", "is_chosen_from_device"):
+            chosen = [kernel for kernel in document["copy_kernels"] if kernel[field]]
+            self.assertEqual(len(chosen), 1)
+            self.assertTrue(chosen[0]["is_usable"])
+
+    @unittest.skipIf(HAS_GPU, "there is a GPU")
+    def test_nothing_usable_is_77_with_every_reason(self):
+        document, _ = self.json_of("info", code=77, environment={})
+        self.assertEqual(document["backend"], "")
+        self.assertFalse(document["ok"])
+        self.assertIn("rm: ", document["why_none"])
+        self.assertTrue(document["missing"])
+        ended = run("gdrkit", "info", environment={})
+        self.assertEqual(ended.code, 77)
+        self.assertIn("because: ", ended.out)
+
+
+COPYBW_HEAD = BANNER + [
+    r"testing size: 131072", r"rounded size: 131072", r"gpu alloc fn: cuMemAlloc", r"device ptr: [0-9a-f]+",
+    r"map_d_ptr: 0x[0-9a-f]+", r"info\.va: [0-9a-f]+", r"info\.mapped_size: 131072", r"info\.page_size: 65536",
+    r"info\.mapped: 1", r"info\.wc_mapping: [01]", r"page offset: 0", r"user-space pointer:0x[0-9a-f]+"]
+TAIL = [r"unmapping buffer", r"unpinning buffer", r"closing gdrdrv"]
+
+
+def copybw_test(size, offset=0, writes=20, reads=5):
+    return [rf"writing test, size={size} offset={offset} num_iters={writes}", rf"write BW: {FLOAT}MB/s",
+            rf"reading test, size={size} offset={offset} num_iters={reads}", rf"read BW: {FLOAT}MB/s"]
+
+
+class Copybw(Test):
+    def test_lines(self):
+        ended = run("gdrcopy_copybw", "-w", "20", "-r", "5")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assert_lines(ended.lines, COPYBW_HEAD + copybw_test(131072) + TAIL)
+
+    def test_sweep_stops_below_the_size(self):
+        ended = run("gdrcopy_copybw", "-l", "-c", "100", "-w", "20", "-r", "5")
+        tests = [line for size in (1, 2, 4, 8, 16, 32) for line in copybw_test(size)]
+        self.assert_lines(ended.lines, COPYBW_HEAD + tests + TAIL)
+
+    def test_offset_and_rounding_and_hexadecimal(self):
+        ended = run("gdrcopy_copybw", "-s", "0x3e8", "-c", "10", "-o", "12", "-w", "20", "-r", "5", "-a", "cuMemCreate")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertIn("testing size: 1000\nrounded size: 65536\ngpu alloc fn: cuMemCreate\n", ended.out)
+        self.assert_lines(ended.lines[-7:], copybw_test(10, 12) + TAIL)
+
+    def test_option_errors(self):
+        for arguments, text in ((("-o", "2"), "ERROR: offset must be multiple of 4 bytes"),
+                                (("-o", "4"), "ERROR: offset + copy size run past the end of the buffer"),
+                                (("-c", "200000"), "ERROR: offset + copy size run past the end of the buffer"),
+                                (("-M", "odd"),
+                                 "ERROR: invalid mapping_type 'odd'. Valid options: default, wc, cache, device."),
+                                (("-a", "odd"), "Unrecognized fn argument"),
+                                (("-z",), "ERROR: invalid option")):
+            ended = run("gdrcopy_copybw", *arguments)
+            self.assertEqual(ended.code, 1, arguments)
+            self.assertIn(text + "\n", ended.err)
+
+    def test_help_is_on_stdout(self):
+        ended = run("gdrcopy_copybw", "-h")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.assertRegex(ended.out, r"^Usage: .*gdrcopy_copybw")
+
+    def test_mapping_type_that_cannot_be_had_fails_by_assertion(self):
+        ended = run("gdrcopy_copybw", "-M", "cache")
+        self.assertEqual(ended.code, 1)
+        self.assertRegex(ended.err, r'(?m)^gdr_map_v2: .*\(95\)$')
+        self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at \w+\.cpp:\d+$')
+
+    def test_own_face(self):
+        ended = run("gdrkit", "copybw", "--size", "1000", "--write-iterations", "5", "--read-iterations", "5")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertRegex(ended.lines[0], "^" + NOTE + "$")
+        self.assertRegex(ended.lines[-1], rf"^ +1000 +{FLOAT} +{FLOAT}  yes$")
+
+    def test_a_forced_copy_kernel_is_used(self):
+        document, _ = self.json_of("copybw", "--copy-kernel", "scalar", "-s", "100", "-w", "5", "-r", "5")
+        self.assertEqual((document["store_kernel"], document["load_kernel"]), ("scalar", "scalar"))
+
+
+def table(name, iterations, sizes, tabs, warning=False):
+    lines = [r"", rf"{name} num iters for each size: {iterations}"]
+    if warning:
+        lines.append(r"WARNING: Measuring the API invocation overhead as observed by the CPU\. .*"
+                     r"GPU internal visibility\.")
+    lines.append("Test " + "\t" * tabs + r" Size\(B\) \t Median Time\(us\) \t Min\. Time\(us\)")
+    return lines + [rf"{name} \t {size:8d} \t +{FLOAT} \t +{FLOAT}" for size in sizes]
+
+
+class Copylat(Test):
+    SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    HEAD = BANNER + [r"device ptr: 0x[0-9a-f]+", r"allocated size: 65536", r"gpu alloc fn: cuMemAlloc"]
+    MAPPING = [r"", r"map_d_ptr: 0x[0-9a-f]+", r"info\.va: [0-9a-f]+", r"info\.mapped_size: 65536",
+               r"info\.page_size: 65536", r"info\.mapped: 1", r"info\.wc_mapping: [01]",
+               r"page offset: 0", r"user-space pointer: 0x[0-9a-f]+",
+               r"use cold cache: no"]
+
+    def tables(self, writes, reads):
+        return (table("gdr_copy_to_mapping", writes, self.SIZES, 3, warning=True) +
+                table("gdr_copy_from_mapping", reads, self.SIZES, 3))
+
+    def test_lines(self):
+        ended = run("gdrcopy_copylat", "-s", "256", "-w", "200", "-r", "30")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.assert_lines(ended.lines, self.HEAD + self.MAPPING + self.tables(200, 30) + TAIL)
+
+    def test_lines_with_the_drivers_copies(self):
+        ended = run("gdrcopy_copylat", "-c", "-s", "256", "-w", "100", "-r", "30")
+        driver = table("cuMemcpy_H2D", 100, self.SIZES, 2) + table("cuMemcpy_D2H", 30, self.SIZES, 2)
+        self.assert_lines(ended.lines, self.HEAD + driver + self.MAPPING + self.tables(100, 30) + TAIL)
+
+    def test_rows_are_aligned_as_printf_does(self):
+        ended = run("gdrcopy_copylat", "-s", "1", "-w", "100", "-r", "100")
+        rows = [line for line in ended.lines if re.match(r"gdr_copy_(to|from)_mapping \t", line)]
+        self.assertEqual(len(rows), 2)
+        for row in rows:
+            self.assertRegex(row, r"^gdr_copy_(to|from)_mapping \t {8}1 \t [ 0-9]{6}\.[0-9]{4} \t [ 0-9]{6}\.[0-9]{4}$")
+
+    def test_iterations_are_raised_with_a_warning(self):
+        ended = run("gdrcopy_copylat", "-s", "1", "-w", "150", "-r", "30")
+        self.assertEqual(ended.code, 0)
+        self.assertRegex(ended.err, r"^WARNING: .*150.*200")
+        self.assertIn("gdr_copy_to_mapping num iters for each size: 200\n", ended.out)
+
+    def test_cold_cache_is_for_cached_mappings(self):
+        ended = run("gdrcopy_copylat", "-C", "-s", "64")
+        self.assertEqual(ended.code, 1)
+        self.assertIn("ERROR: Cold cache has no effect on other mappings except cache mapping\n", ended.err)
+
+    def test_option_errors(self):
+        for arguments, text in ((("-M", "odd"), "ERROR: invalid mapping_type 'odd'."),
+                                (("-a", "odd"), "Unrecognized fn argument"),
+                                (("-z",), "ERROR: invalid option"), (("--raw",), "ERROR: invalid option")):
+            ended = run("gdrcopy_copylat", *arguments)
+            self.assertEqual(ended.code, 1, arguments)
+            self.assertIn(text, ended.err)
+
+
+class CopylatRaw(Test):
+    def test_every_size_and_direction_has_its_rounds_and_its_limit(self):
+        document, _ = self.json_of("copylat", "--raw", "-s", "70000", "--rounds", "5", "--batch-us", "50")
+        raw = document["raw"]
+        sizes = [1 << shift for shift in range(17)]
+        self.assertEqual([(row["direction"], row["size_bytes"]) for row in raw["rows"]],
+                         [("to_device", size) for size in sizes] + [("from_device", size) for size in sizes])
+        over = 0
+        for row in raw["rows"]:
+            for side in ("library", "raw"):
+                rounds = sorted(row[f"{side}_rounds_ns"])
+                self.assertEqual(len(rounds), 5)
+                self.assertGreater(rounds[0], 0)
+                self.assertAlmostEqual(row[f"{side}_median_ns"], rounds[2])
+            self.assertAlmostEqual(row["ratio"], row["library_median_ns"] / row["raw_median_ns"])
+            self.assertAlmostEqual(row["difference_ns"], row["library_median_ns"] - row["raw_median_ns"])
+            self.assertAlmostEqual(row["limit_ns"], max(1.05 * row["raw_median_ns"], row["raw_median_ns"] + 10))
+            self.assertEqual(row["is_within_limit"], row["library_median_ns"] <= row["limit_ns"])
+            over += not row["is_within_limit"]
+        self.assertEqual(raw["rows_over_limit"], over)
+        self.assertEqual(document["ok"], over == 0)
+        self.assertEqual(document["tables"], [])
+
+    def test_text_has_a_verdict_a_row_and_a_summary(self):
+        ended = run("gdrkit", "copylat", "--raw", "-s", "16", "--rounds", "3", "--batch-us", "50")
+        self.assertEqual(ended.code, 0, ended.err)
+        rows = [line for line in ended.lines if re.match(r"(to|from)_device +\d", line)]
+        self.assertEqual(len(rows), 10)
+        for row in rows:
+            self.assertRegex(row, rf"^\w+ +\d+ +{FLOAT} +{FLOAT} +{FLOAT} +-?{FLOAT}  (ok|OVER THE LIMIT)$")
+        self.assertRegex(ended.out, r"(?m)^\d+ of 10 sizes within the limit \(on the emulated device: .*\)$")
+
+    def test_pin_cost(self):
+        document, _ = self.json_of("copylat", "--pin-cost", "--pin-size", "100000", "--pin-repeats", "10")
+        self.assertEqual([cost["content"] for cost in document["pin_cost"]], ["varied", "zeros"])
+        for cost in document["pin_cost"]:
+            self.assertEqual((cost["size_bytes"], cost["repeats"]), (131072, 10))
+            for call in ("pin", "map", "pin_and_map", "unmap", "unpin"):
+                figures = cost[call]
+                self.assertLessEqual(figures["minimum_us"], figures["median_us"])
+                self.assertLessEqual(figures["median_us"], figures["p99_us"])
+        self.assertEqual(document["tables"], [])
+        self.assertNotIn("raw", document)
+
+
+class Sanity(Test):
+    def test_all_pass_or_are_waived_with_a_reason(self):
+        document, ended = self.json_of("sanity", "-e")
+        bad = [test for test in document["tests"] if test["result"] == "failed"]
+        self.assertEqual(bad, [], ended.err)
+        self.assertTrue(document["ok"])
+        self.assertEqual(document["total"], len(document["tests"]))
+        self.assertEqual(document["total"], document["passed"] + document["waived"])
+        waived = {test["name"]: test["reason"] for test in document["tests"] if test["result"] == "waived"}
+        for name, reason in waived.items():
+            self.assertTrue(reason, name)
+        original = {"basic_v2_forcepci_cumemalloc", "basic_v2_forcepci_vmmalloc", "basic_with_tokens",
+                    "data_validation_mix_mappings_cumemalloc", "data_validation_v2_forcepci_cumemalloc"}
+        by_machine = {name for name in waived if name.startswith(("copy_kernel_", "polling_freshness_"))}
+        self.assertEqual(set(waived) - by_machine, original | {"mapping_goes_to_the_gpu_that_owns_it"})
+        self.assertEqual(sum(test["list"] == "original" for test in document["tests"]), 36)
+        self.assertEqual(document["tests"][-1]["name"], "leakage_pin_pages_fork_cumemalloc")
+
+
+class SanityRunner(Test):
+    def test_summary(self):
+        ended = run("gdrcopy_sanity", "-t", "basic_cumemalloc", "-t", "basic_v2_forcepci_vmmalloc")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.assert_lines(ended.lines, [NOTE, r"Total: 2, Passed: 1, Failed: 0, Waived: 1", r"",
+                                        r"List of waived tests:", r"    basic_v2_forcepci_vmmalloc"])
+
+    def test_verbose_markers_are_on_stderr(self):
+        ended = run("gdrcopy_sanity", "-v", "-t", "basic_cumemalloc", "-t", "basic_v2_forcepci_vmmalloc")
+        self.assert_lines(ended.err.splitlines(),
+                          [r"&&&& RUNNING basic_cumemalloc", r"&&&& PASSED basic_cumemalloc",
+                           r"&&&& RUNNING basic_v2_forcepci_vmmalloc", r"&&&& WAIVED basic_v2_forcepci_vmmalloc",
+                           r"     FORCE_PCIE unsupported.*"])
+
+    def test_no_summary(self):
+        ended = run("gdrcopy_sanity", "-s", "-t", "basic_cumemalloc")
+        self.assertEqual(ended.code, 0)
+        self.assert_lines(ended.lines, [NOTE])
+
+    def test_list(self):
+        ended = run("gdrcopy_sanity", "-l")
+        self.assertEqual(ended.code, 0)
+        self.assertEqual(ended.lines[0], "List of all available tests:")
+        blank = ended.lines.index("")
+        self.assertEqual(ended.lines[1].strip(), "attributes_sanity")
+        self.assertGreater(blank, 1 + 36)
+        self.assertEqual([line.strip() for line in ended.lines[blank + 1:]],
+                         ["List of all available extended tests:", "leakage_pin_pages_fork_cumemalloc"])
+        self.assertNotIn("hidden", ended.out)
+
+    def test_invalid_option(self):
+        ended = run("gdrcopy_sanity", "-z")
+        self.assertEqual(ended.code, 1)
+        self.assertIn("Invalid option\n", ended.err)
+
+    def test_unknown_test_is_status_22(self):
+        ended = run("gdrcopy_sanity", "-t", "nothing")
+        self.assertEqual(ended.code, 1)
+        self.assertIn("Error: Encountered an error or a test failure with status=22\n", ended.err)
+
+    def test_a_wrong_byte_in_the_memory_is_reported(self):
+        ended = run("gdrcopy_sanity", "-t", "hidden_passes", "-t", "hidden_fails")
+        self.assertEqual(ended.code, 1)
+        self.assert_lines(ended.lines, [NOTE, r"Total: 2, Passed: 1, Failed: 1, Waived: 0", r"",
+                                        r"List of failed tests:", r"    hidden_fails"])
+        self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at hidden\.cpp:\d+: the planted byte was found$')
+        self.assertIn("Error: Encountered an error or a test failure with status=1\n", ended.err)
+
+    def test_crashes_and_hangs_are_failures_with_a_reason(self):
+        document, _ = self.json_of("sanity", "-t", "hidden_crashes", "-t", "hidden_hangs", "-t", "hidden_is_waived",
+                                   "--time-limit", "1", code=1)
+        reasons = {test["name"]: (test["result"], test["reason"]) for test in document["tests"]}
+        self.assertEqual(reasons["hidden_is_waived"], ("waived", "it always is"))
+        self.assertEqual(reasons["hidden_crashes"][0], "failed")
+        self.assertNotEqual(reasons["hidden_crashes"][1], "")
+        self.assertEqual(reasons["hidden_hangs"], ("failed", "it took longer than 1 s and was ended"))
+        self.assertFalse(document["ok"])
+
+    def test_own_face_prints_every_verdict_with_its_reason(self):
+        ended = run("gdrkit", "sanity", "-t", "basic_cumemalloc", "-t", "hidden_is_waived")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertRegex(ended.out, r"(?m)^PASSED basic_cumemalloc +[0-9.]+ s$")
+        self.assertRegex(ended.out, r"(?m)^WAIVED hidden_is_waived +[0-9.]+ s  it always is$")
+
+
+class Json(Test):
+    RUNS = {"info": (), "sanity": ("-t", "basic_cumemalloc"), "copybw": ("-s", "4096", "-w", "5", "-r", "5"),
+            "copylat": ("-s", "64", "-w", "5", "-r", "5", "-c")}
+
+    def check(self, tool, document, ended):
+        self.assertEqual(document["schema_version"], 1)
+        self.assertEqual(document["tool"], tool)
+        self.assertIs(document["emulated"], True)
+        self.assertEqual(document["backend"], "emulated")
+        self.assertIs(document["ok"], True)
+        self.assertRegex(document["version"], r"^\d+\.\d+\.\d+$")
+        self.assertEqual(set(document["machine"]),
+                         {"cpu_model", "cpu_count", "os_release", "gpu_name", "gpu_pci_address", "driver_version"})
+        self.assertEqual(document["machine"]["os_release"], os.uname().release)
+        name = socket.gethostname()
+        if len(name) > 4:
+            self.assertNotIn(name, ended.out)
+
+    def test_all_tools_in_both_faces(self):
+        for tool, arguments in self.RUNS.items():
+            document, ended = self.json_of(tool, *arguments)
+            self.check(tool, document, ended)
+            if tool != "info":
+                self.assertRegex(ended.err, "^" + NOTE)
+                document, ended = self.json_of(*arguments, program="gdrcopy_" + tool)
+                self.check(tool, document, ended)
+
+    def test_measurements_are_there(self):
+        document, _ = self.json_of("copybw", *self.RUNS["copybw"])
+        self.assertEqual([result["size_bytes"] for result in document["results"]], [4096])
+        self.assertTrue(all(result["is_verified"] and result["write_mib_per_s"] > 0 for result in document["results"]))
+        document, _ = self.json_of("copylat", *self.RUNS["copylat"])
+        self.assertEqual([(table["copies_by"], table["direction"]) for table in document["tables"]],
+                         [(by, direction) for by in ("driver", "mapping")
+                          for direction in ("to_device", "from_device")])
+        for found in document["tables"]:
+            self.assertEqual([row["size_bytes"] for row in found["rows"]], [1, 2, 4, 8, 16, 32, 64])
+            self.assertTrue(all(0 < row["minimum_us"] <= row["median_us"] for row in found["rows"]))
+
+
+class DeviceChoice(Test):
+    def test_the_emulated_device_is_said_in_the_first_line(self):
+        for command in (("gdrkit", "copybw"), ("gdrcopy_copybw",)):
+            ended = run(*command, "-s", "64", "-w", "1", "-r", "1")
+            self.assertRegex(ended.lines[0], "^" + NOTE + "$")
+
+    @unittest.skipIf(HAS_GPU, "there is a GPU")
+    def test_without_a_gpu_the_tools_choose_it_themselves_and_give_the_reason(self):
+        for command in (("gdrkit", "copybw"), ("gdrcopy_copybw",)):
+            ended = run(*command, "-s", "64", "-w", "1", "-r", "1", environment={})
+            self.assertEqual(ended.code, 0, ended.err)
+            self.assertRegex(ended.lines[0], r"^NOTE: no GPU here \(.+\); running on the emulated device, ")
+        ended = run("gdrcopy_sanity", "-t", "basic_cumemalloc", environment={})
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertRegex(ended.lines[0], r"^NOTE: no GPU here")
+
+    @unittest.skipIf(HAS_GPU, "there is a GPU")
+    def test_a_forced_backend_is_never_replaced(self):
+        for arguments in (("copybw",), ("copylat", "--pin-cost"), ("sanity", "-t", "basic_cumemalloc")):
+            ended = run("gdrkit", *arguments, "--backend", "rm", environment={})
+            self.assertEqual(ended.code, 77, (arguments, ended.out))
+            self.assertIn("'rm'", ended.err)
+            self.assertNotIn("emulated", ended.out)
+        for name in ("gdrcopy_copybw", "gdrcopy_copylat", "gdrcopy_sanity"):
+            self.assertEqual(run(name, environment={"GDRKIT_BACKEND": "rm"}).code, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
