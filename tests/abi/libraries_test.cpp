@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The libraries as files: names, exported symbols, what they need, how large they are, and that programs find them.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "abi/elf_file.hpp"
+
+namespace gdrkit::tests {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::set<std::string>;
+
+const fs::path folder = GDRKIT_LIBRARY_FOLDER;
+
+const Names gdrapi_symbols = {"gdr_open",
+                              "gdr_close",
+                              "gdr_pin_buffer",
+                              "gdr_pin_buffer_v2",
+                              "gdr_unpin_buffer",
+                              "gdr_get_info",
+                              "gdr_get_info_v2",
+                              "gdr_get_callback_flag",
+                              "gdr_map",
+                              "gdr_map_v2",
+                              "gdr_unmap",
+                              "gdr_get_attribute",
+                              "gdr_copy_to_mapping",
+                              "gdr_copy_from_mapping",
+                              "gdr_runtime_get_version",
+                              "gdr_driver_get_version",
+                              "gdr_get_mapping_type_string"};
+
+const Names gdrkit_symbols = {"gdrkit_open",
+                              "gdrkit_close",
+                              "gdrkit_get_context_info",
+                              "gdrkit_pin",
+                              "gdrkit_unpin",
+                              "gdrkit_get_pin_info",
+                              "gdrkit_map",
+                              "gdrkit_unmap",
+                              "gdrkit_write",
+                              "gdrkit_read",
+                              "gdrkit_probe_backend",
+                              "gdrkit_copy_kernel_name",
+                              "gdrkit_strerror",
+                              "gdrkit_last_error_detail",
+                              "gdrkit_version"};
+
+struct Expectation {
+  const char* file;
+  const char* soname;
+  Names symbols;
+  Names versions;
+};
+
+class Library : public testing::TestWithParam<Expectation> {
+ protected:
+  void SetUp() override { ASSERT_TRUE(elf.is_valid()) << folder / GetParam().file; }
+  ElfFile elf{folder / GetParam().file};
+};
+
+TEST_P(Library, ExportsItsFunctionsAndNothingElse) {
+  EXPECT_EQ(elf.exported(), GetParam().symbols);
+  EXPECT_EQ(elf.versions(), GetParam().versions);
+}
+
+TEST_P(Library, CarriesItsName) { EXPECT_EQ(elf.soname(), GetParam().soname); }
+
+TEST_P(Library, NeedsTheCLibraryAlone) {
+  if (GDRKIT_IS_SANITIZED) GTEST_SKIP() << "a sanitizer brings a library of its own";
+  Names needed = elf.needed();
+  EXPECT_EQ(needed.erase("libc.so.6"), 1u);
+  // The C library's other half, which it needs itself: thread-local storage asks it for addresses.
+  needed.erase("ld-linux-x86-64.so.2");
+  EXPECT_EQ(needed, Names{});
+}
+
+TEST_P(Library, StaysLoadedAndIsBoundAtOnce) {
+  EXPECT_NE(elf.flags_1() & DF_1_NODELETE, 0u);
+  EXPECT_NE(elf.flags_1() & DF_1_NOW, 0u);
+  EXPECT_FALSE(elf.has_executable_stack());
+  EXPECT_FALSE(elf.has_text_relocations());
+}
+
+TEST_P(Library, IsUnderOneMebibyteStripped) {
+  if (GDRKIT_IS_SANITIZED) GTEST_SKIP() << "sanitizers multiply the code";
+  const fs::path stripped = fs::path(testing::TempDir()) / (std::string(GetParam().soname) + ".stripped");
+  const std::string command =
+      std::string(GDRKIT_STRIP) + " -o " + stripped.string() + " " + (folder / GetParam().file).string();
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  EXPECT_LT(fs::file_size(stripped), 1u << 20);
+  EXPECT_GT(fs::file_size(stripped), 1u << 14);
+  EXPECT_EQ(ElfFile(stripped).exported(), GetParam().symbols);
+  fs::remove(stripped);
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, Library,
+                         testing::Values(Expectation{"libgdrapi.so", "libgdrapi.so.2", gdrapi_symbols, {}},
+                                         Expectation{"libgdrkit.so", "libgdrkit.so.0", gdrkit_symbols, {"GDRKIT_0"}}),
+                         [](const auto& test) { return std::string(test.param.file).substr(3, 6); });
+
+TEST(DropInLibrary, HasTheOriginalsThreeFileNames) {
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder / "libgdrapi.so.2.6")));
+  EXPECT_EQ(fs::read_symlink(folder / "libgdrapi.so.2"), "libgdrapi.so.2.6");
+  EXPECT_EQ(fs::read_symlink(folder / "libgdrapi.so"), "libgdrapi.so.2");
+}
+
+TEST(DropInLibrary, IsFoundByBothNamesThatClientsLoad) {
+  void* const by_plain_name = ::dlopen((folder / "libgdrapi.so").c_str(), RTLD_NOW);
+  ASSERT_NE(by_plain_name, nullptr) << ::dlerror();
+  void* const by_soname = ::dlopen((folder / "libgdrapi.so.2").c_str(), RTLD_LAZY | RTLD_LOCAL);
+  ASSERT_NE(by_soname, nullptr) << ::dlerror();
+  EXPECT_EQ(by_plain_name, by_soname);
+  for (const std::string& name : gdrapi_symbols) EXPECT_NE(::dlsym(by_soname, name.c_str()), nullptr) << name;
+  const auto get_version = reinterpret_cast<void (*)(int*, int*)>(::dlsym(by_soname, "gdr_runtime_get_version"));
+  int major = 0;
+  int minor = 0;
+  get_version(&major, &minor);
+  EXPECT_EQ(major, 2);
+  EXPECT_EQ(minor, 6);
+  EXPECT_EQ(::dlclose(by_soname), 0);
+  EXPECT_EQ(::dlclose(by_plain_name), 0);
+  // Never unloaded: what was asked for may still be called.
+  get_version(&major, &minor);
+  EXPECT_EQ(minor, 6);
+}
+
+TEST(DropInLibrary, HeaderKeepsTheFormThatPackagersReadWithAwk) {
+  std::ifstream header(fs::path(GDRKIT_INCLUDE_FOLDER) / "gdrapi.h");
+  std::vector<std::string> versions;
+  for (std::string line; std::getline(header, line);) {
+    if (line.rfind("#define GDR_API_M", 0) == 0) versions.push_back(line);
+  }
+  EXPECT_EQ(versions, (std::vector<std::string>{"#define GDR_API_MAJOR_VERSION 2", "#define GDR_API_MINOR_VERSION 6"}));
+}
+
+}  // namespace
+}  // namespace gdrkit::tests
