@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "base/settings.hpp"
 #include "gdrkit/gdrkit.h"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/common/mapped_buffer.hpp"
 
+#include <cerrno>
 #include <utility>
 
 #include "gdrkit/gdrkit.h"
@@ -36,15 +37,18 @@ AlignedAllocation::AlignedAllocation(shim::Device* device, shim::AllocationKind 
   const bool is_vmm = kind == shim::AllocationKind::vmm || kind == shim::AllocationKind::vmm_exportable;
   auto allocation = device->allocate(kind, is_vmm ? rounded_bytes_ : rounded_bytes_ + GPU_PAGE_OFFSET);
   if (!allocation.has_value()) {
+    // A kind that this device or driver does not have is not a failure of what is tested.
+    if (allocation.error().errno_value == EOPNOTSUPP) throw Failure(ExitCode::cannot_run, base::detail());
     const int code = allocation.error().vendor_code;
     GDRKIT_TOOL_ASSERT(allocation.has_value(),
                        (code == 0 ? "" : format("CUDA error: %s\n", shim::cuda_result_name(code))) + base::detail());
   }
   allocation_ = std::move(*allocation);
   address_ = (allocation_.address() + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
-  // As GDRCopy's tools do for cuMemAlloc memory, in case a copy is timed. Memory of the virtual-memory calls does not know
-  // the attribute (CUDA 13.0 answers NOT_SUPPORTED); the copies that are compared wait for their end by themselves.
-  if (!is_vmm) {
+  // As GDRCopy's tools do for cuMemAlloc memory, in case a copy is timed. Memory of the virtual-memory calls does not
+  // know the attribute (CUDA 13.0 answers NOT_SUPPORTED) and pools need not; the copies that are compared wait for
+  // their end by themselves.
+  if (kind == shim::AllocationKind::cuda_malloc) {
     const auto synchronous = device->set_sync_memops(allocation_.address());
     GDRKIT_TOOL_ASSERT(synchronous.has_value(), base::detail());
   }

@@ -54,7 +54,8 @@ class Context {
 
 [[nodiscard]] bool is_persistent(gdr_t context);
 
-/// Whether a one-byte load (or store) there raises SIGSEGV or SIGBUS. Not for two threads at once.
+/// Whether a one-byte load (or store) there raises SIGSEGV or SIGBUS. Not for two threads at once. To be asked before
+/// anything is allocated: what was unmapped may be given out again.
 [[nodiscard]] bool load_faults(const volatile std::uint8_t* address);
 [[nodiscard]] bool store_faults(volatile std::uint8_t* address);
 

@@ -4,6 +4,8 @@
 // test starts from nothing.
 #include "tools/sanity/sanity.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -64,6 +66,7 @@ Findings find_out(const SanityOptions& options) {
     char text[capacity];
   };
   HelperProcess helper([&](Talk* talk) {
+    ::alarm(static_cast<unsigned>(options.limit_seconds));  // a driver that hangs must not hang the tool
     Told told{};
     std::string text;
     try {
