@@ -65,7 +65,7 @@ DriverModel driver_model(std::string_view version) {
   for (const DriverModel& model : driver_models()) {
     if (numbers(model.version) <= numbers(version)) found = model;
   }
-  found.version = version.data();
+  found.version = version;
   return found;
 }
 

@@ -4,13 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace gdrkit::fakes {
 
 struct DriverModel {
-  const char* version = "";              ///< as the driver writes it
+  std::string version;                  ///< as the driver writes it
   std::uint32_t alloc_status_at = 28;    ///< in the short RM_ALLOC: 24 up to 530, 28 from 535.43.02 on
   std::uint32_t alloc_long_bytes = 48;   ///< 40 up to 530
   std::uint32_t fb_info_bytes = 1028;    ///< FB_GET_INFO_V2
@@ -25,7 +26,6 @@ struct DriverModel {
 /// One model for each version at which something changed, and for the newest ones.
 [[nodiscard]] const std::vector<DriverModel>& driver_models();
 /// The newest of driver_models() that is not newer than `version` ("580.159.04"), under that version's name.
-/// `version` must outlive the model.
 [[nodiscard]] DriverModel driver_model(std::string_view version);
 /// Calls itself a reviewed version while every structure is 8 bytes longer.
 [[nodiscard]] DriverModel alien_driver_model();

@@ -29,6 +29,9 @@ struct CudaCensus {
   bool operator==(const CudaCensus&) const = default;
 };
 
+/// Distinct 64-bit words, different for different seeds; what fill_pattern writes.
+[[nodiscard]] std::vector<std::uint8_t> distinct_words(std::size_t size_bytes, std::uint64_t seed);
+
 class FakeCuda final : public shim::Cuda {
  public:
   struct Options {
@@ -60,7 +63,6 @@ class FakeCuda final : public shim::Cuda {
 
   void write(std::uint64_t address, const void* source, std::size_t size_bytes);
   [[nodiscard]] std::vector<std::uint8_t> read(std::uint64_t address, std::size_t size_bytes) const;
-  /// Distinct words all over, different for different seeds.
   void fill_pattern(std::uint64_t address, std::size_t size_bytes, std::uint64_t seed = 1);
   [[nodiscard]] std::weak_ptr<PhysicalMemory> memory_at(std::uint64_t address) const;
   [[nodiscard]] CudaCensus census() const;

@@ -221,10 +221,15 @@ std::vector<std::uint8_t> FakeCuda::read(std::uint64_t address, std::size_t size
   return bytes;
 }
 
+std::vector<std::uint8_t> distinct_words(std::size_t size_bytes, std::uint64_t seed) {
+  std::vector<std::uint8_t> bytes(round_up(size_bytes, 8));
+  for (std::size_t i = 0; i < bytes.size() / 8; ++i) put(bytes.data(), 8 * i, (seed << 40 ^ i) * 0xff51afd7ed558ccdu + seed);
+  bytes.resize(size_bytes);
+  return bytes;
+}
+
 void FakeCuda::fill_pattern(std::uint64_t address, std::size_t size_bytes, std::uint64_t seed) {
-  std::vector<std::uint8_t> pattern(round_up(size_bytes, 8));
-  for (std::size_t i = 0; i < pattern.size() / 8; ++i) put(pattern.data(), 8 * i, (seed << 40 ^ i) * 0xff51afd7ed558ccdu + seed);
-  write(address, pattern.data(), size_bytes);
+  write(address, distinct_words(size_bytes, seed).data(), size_bytes);
 }
 
 std::weak_ptr<PhysicalMemory> FakeCuda::memory_at(std::uint64_t address) const {

@@ -19,8 +19,8 @@ namespace {
 constexpr const char* version_path = "/proc/driver/nvidia/version";
 constexpr const char* control_path = "/dev/nvidiactl";
 
-std::string version_file_of(const char* version) {
-  return std::string("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  ") + version +
+std::string version_file_of(const std::string& version) {
+  return "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  " + version +
          "  Release Build  (dvs-builder@U22-I3-AM02-24-3)  Mon Oct  6 20:18:32 UTC 2025\n"
          "GCC version:  gcc version 13.3.0 (Ubuntu 13.3.0-6ubuntu2~24.04.1)\n";
 }

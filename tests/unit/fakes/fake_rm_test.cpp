@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "unit/fakes/raw_rm.hpp"
+#include "fakes/raw_rm.hpp"
 
 namespace gdrkit::fakes {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RawRm: the driver's ioctls by hand, byte by byte, for asking the fake driver directly.
+// RawRm: the driver's ioctls by hand, byte by byte, for asking a driver, played or real, directly.
 #pragma once
 
 #include <fcntl.h>
@@ -10,15 +10,17 @@
 #include <array>
 #include <cstdint>
 
-#include "fakes/fake_rm.hpp"
+#include "fakes/fake_gpu.hpp"
+#include "fakes/rm_state.hpp"
 #include "fakes/wire.hpp"
+#include "shim/system.hpp"
 
 namespace gdrkit::fakes {
 
 /// Every call returns the status word; `last_result` holds what the ioctl itself returned.
 class RawRm {
  public:
-  explicit RawRm(FakeRm& rm) : rm_(rm), control_(rm.open("/dev/nvidiactl", O_RDWR)) {}
+  explicit RawRm(shim::System& rm) : rm_(rm), control_(rm.open("/dev/nvidiactl", O_RDWR)) {}
 
   [[nodiscard]] int control_file() const { return control_; }
   int last_result = 0;
@@ -114,7 +116,7 @@ class RawRm {
   std::uint32_t flags = 0;
 
  private:
-  FakeRm& rm_;
+  shim::System& rm_;
   int control_;
 };
 

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Every conversation that was recorded on a real machine: the rm backend says the same today, byte for byte, and the fakes
+// answer as that machine did. Conversations made on the fakes themselves show that record and replay work.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "fakes/recording/flows.hpp"
+#include "fakes/recording/replay.hpp"
+
+namespace gdrkit::fakes {
+namespace {
+
+const Flow& flow_named(const std::string& name) {
+  for (const Flow& flow : recorded_flows()) {
+    if (name == flow.name) return flow;
+  }
+  throw std::runtime_error("no flow is called " + name);
+}
+
+void expect_replays(const Conversation& conversation) {
+  Replay replay(conversation);
+  const Words pin = conversation.header_line("pin");
+  const FlowOutcome outcome = run_rm_flow(replay.system(), replay.cuda(), pin.number("address"), pin.number("size"), {});
+  EXPECT_EQ(replay.failure(), "");
+  EXPECT_EQ(outcome.words().line(), conversation.header_line("outcome").line());
+}
+
+void expect_same_calls(const Conversation& recorded, const Conversation& made) {
+  const std::size_t common = std::min(recorded.calls.size(), made.calls.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    ASSERT_EQ(made.calls[i].asked, recorded.calls[i].asked) << "call " << i << " (made on the fakes, recorded)";
+    ASSERT_EQ(made.calls[i].answered, recorded.calls[i].answered) << "call " << i << ": " << recorded.calls[i].asked;
+  }
+  EXPECT_EQ(made.calls.size(), recorded.calls.size());
+  EXPECT_EQ(made.header_line("outcome").line(), recorded.header_line("outcome").line());
+}
+
+std::vector<std::string> recordings() {
+  std::vector<std::string> paths;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(GDRKIT_RECORDINGS, failed)) {
+    if (entry.path().extension() == ".txt") paths.push_back(std::filesystem::relative(entry.path(), GDRKIT_RECORDINGS).string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+class Recording : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    auto loaded = load_conversation(std::string(GDRKIT_RECORDINGS) + "/" + GetParam());
+    ASSERT_TRUE(loaded) << GetParam();
+    conversation = std::move(*loaded);
+  }
+  Conversation conversation;
+};
+// There is none before the first run on a GPU.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Recording);
+
+TEST_P(Recording, IsSaidAgainByteForByte) { expect_replays(conversation); }
+
+TEST_P(Recording, IsReproducedByTheFakes) {
+  const Flow& flow = flow_named(conversation.header_line("flow").text("name"));
+  expect_same_calls(conversation, record_on_fakes(conversation, flow));
+}
+
+INSTANTIATE_TEST_SUITE_P(Real, Recording, ::testing::ValuesIn(recordings()), [](const auto& tested) {
+  std::string name = tested.param;
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+});
+
+/// Conversations made on the fakes, kept in a temporary file as real ones are in the repository.
+class FakeRecording : public ::testing::TestWithParam<Flow> {
+ protected:
+  void SetUp() override {
+    const Flow& flow = GetParam();
+    FakeRm rm(driver_model("580.159.04"), {make_gpu(0), make_gpu(1)});
+    FakeCuda::Options options;
+    options.gpus = {1, 0};
+    FakeCuda cuda(rm, options);
+    if (flow.ordinal != 0) {
+      cuda.activate_primary(flow.ordinal);
+      cuda.threads().push(cuda.primary(flow.ordinal));
+    }
+    const Conversation machine = describe_machine(rm, "580.159.04", 13000, options.gpus);
+    if (flow.kind == CudaKind::malloc) address = cuda.malloc(4096, flow.ordinal), address = cuda.malloc(flow.bytes(), flow.ordinal);
+    if (flow.kind == CudaKind::vmm) address = cuda.vmm(flow.part_bytes, flow.is_exportable, 0, flow.ordinal);
+    if (flow.kind == CudaKind::pool) address = cuda.pool_malloc(flow.bytes());
+    if (flow.kind == CudaKind::managed) address = cuda.managed(flow.bytes());
+    if (flow.kind == CudaKind::host) address = cuda.host(flow.bytes());
+    const bool has_content = flow.kind != CudaKind::managed && flow.kind != CudaKind::host && !flow.is_plain;
+    if (has_content) cuda.fill_pattern(address, flow.bytes());
+    const Conversation made = record_flow(flow, rm, cuda, machine, address, [&] {
+      if (flow.is_freed_first) cuda.free(address);
+    });
+    const auto folder = std::filesystem::temp_directory_path() / ("gdrkit_replay_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder);
+    const std::string path = (folder / (std::string(flow.name) + ".txt")).string();
+    ASSERT_TRUE(made.save(path));
+    auto loaded = load_conversation(path);
+    std::filesystem::remove_all(folder);
+    ASSERT_TRUE(loaded);
+    ASSERT_EQ(loaded->text(), made.text());
+    conversation = std::move(*loaded);
+  }
+  std::uint64_t address = 0;
+  Conversation conversation;
+};
+
+TEST_P(FakeRecording, EndsAsItsFlowShould) {
+  const Flow& flow = GetParam();
+  const bool is_refused = flow.kind == CudaKind::managed || flow.kind == CudaKind::host || flow.is_freed_first || flow.until > flow.bytes();
+  const Words outcome = conversation.header_line("outcome");
+  EXPECT_EQ(outcome.text("step"), is_refused ? "pin" : "done");
+  EXPECT_EQ(outcome.text("verification"), is_refused ? "0" : flow.is_plain ? "3" : "1");
+}
+
+TEST_P(FakeRecording, IsSaidAgainByteForByte) { expect_replays(conversation); }
+
+TEST_P(FakeRecording, IsReproducedByTheFakes) { expect_same_calls(conversation, record_on_fakes(conversation, GetParam())); }
+
+TEST_P(FakeRecording, NoticesEveryChangedCall) {
+  const Words pin = conversation.header_line("pin");
+  for (std::size_t i = 0; i < conversation.calls.size(); ++i) {
+    Conversation changed = conversation;
+    std::string& asked = changed.calls[i].asked;
+    asked.back() = asked.back() == '0' ? '1' : '0';
+    Replay replay(changed);
+    (void)run_rm_flow(replay.system(), replay.cuda(), pin.number("address"), pin.number("size"), {});
+    EXPECT_NE(replay.failure().find("call " + std::to_string(i) + "\n"), std::string::npos) << replay.failure();
+  }
+}
+
+TEST_P(FakeRecording, NoticesACallTooManyOrTooFew) {
+  const Words pin = conversation.header_line("pin");
+  Conversation shorter = conversation, longer = conversation;
+  shorter.calls.pop_back();
+  longer.calls.push_back({"sys.close fd=100", "result=0"});
+  for (const Conversation& changed : {shorter, longer}) {
+    Replay replay(changed);
+    (void)run_rm_flow(replay.system(), replay.cuda(), pin.number("address"), pin.number("size"), {});
+    EXPECT_NE(replay.failure(), "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Made, FakeRecording, ::testing::ValuesIn(recorded_flows()), [](const auto& tested) { return tested.param.name; });
+
+}  // namespace
+}  // namespace gdrkit::fakes

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// DeviceView: in a replay, which device addresses each mapped page stands for, learnt from the conversation itself. What
+// CUDA read or wrote in the recording is put into the pages before the library looks at them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "shim/cuda.hpp"
+
+namespace gdrkit::fakes {
+
+/// Follows a memory object from where CUDA names it to where it is mapped. Numbers are canonical ones.
+class DeviceView {
+ public:
+  void saw_attributes(std::uint64_t address, const shim::PointerAttributes& attributes) { blocks_[address] = attributes.mapping_base; }
+  void saw_export(std::uint64_t address, const shim::ObservedExport& observed);
+  void saw_retained(std::uint64_t address, std::uint64_t handle) { retained_[handle] = address; }
+  void saw_exported_file(std::uint64_t handle, int fd) { exported_[fd] = retained_[handle]; }
+  void saw_ioctl(unsigned long request, const void* argument);
+  void saw_mmap(int fd, void* mapped, std::size_t length);
+  void saw_munmap(const void* first, std::size_t length);
+
+  /// Puts `rows` pieces of `width` bytes where they show.
+  void write(std::uint64_t address, std::size_t pitch, std::size_t width, const std::vector<std::uint8_t>& bytes);
+
+ private:
+  struct Shown {
+    std::uint64_t device_address;
+    std::uint8_t* mapped;
+    std::size_t length;
+  };
+  std::map<std::uint64_t, std::uint64_t> blocks_;        ///< address asked for -> start of its block
+  std::map<std::uint64_t, std::uint64_t> retained_;      ///< allocation handle -> address
+  std::map<int, std::uint64_t> exported_;                ///< descriptor -> address
+  std::map<std::uint32_t, std::uint64_t> object_start_;  ///< RM handle -> device address of its first byte
+  std::map<int, std::uint64_t> file_start_;              ///< device file -> device address of what RM mapped on it
+  std::vector<Shown> shown_;
+};
+
+}  // namespace gdrkit::fakes

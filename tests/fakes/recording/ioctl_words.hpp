@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The bytes of an RM ioctl and of what it points to, as words of a conversation.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "fakes/recording/canonical_names.hpp"
+#include "fakes/recording/conversation.hpp"
+#include "shim/cuda.hpp"
+
+namespace gdrkit::fakes {
+
+[[nodiscard]] std::string ioctl_name(unsigned long request);  ///< "RM_ALLOC"; the number for others
+
+/// Adds main= and, where the structure points to more, params= and entries=. Descriptors, handles and BAR1 addresses are
+/// replaced by their canonical names, pointers by 1.
+void add_ioctl_bytes(Words& words, unsigned long request, const void* argument, CanonicalNames& names);
+/// The reverse, for a replayed answer: writes all but pointers to where `argument` and its pointers lead.
+void write_ioctl_bytes(const Words& words, unsigned long request, void* argument);
+
+/// One observed EXPORT_TO_DMABUF_FD. Array entries beyond the number of objects are not the driver's to read, and left out
+/// (zero).
+[[nodiscard]] std::string export_bytes(const shim::ObservedIoctl& observed, CanonicalNames& names);
+
+}  // namespace gdrkit::fakes

@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "fakes/recording/recorder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "fakes/recording/call_words.hpp"
+#include "fakes/recording/ioctl_words.hpp"
+
+namespace gdrkit::fakes {
+
+DeviceRegion region_around(shim::Cuda& cuda, std::uint64_t address) {
+  shim::PointerAttributes at;
+  if (cuda.pointer_get_attributes(address, &at) != 0 || at.range_size == 0) return {};
+  std::uint64_t first = at.range_start, end = at.range_start + at.range_size;
+  // A range's first and last blocks may reach beyond it.
+  for (const std::uint64_t inside : {at.range_start, address, end - 1}) {
+    shim::PointerAttributes block;
+    if (cuda.pointer_get_attributes(inside, &block) != 0 || block.mapping_size == 0) continue;
+    first = std::min(first, block.mapping_base);
+    end = std::max(end, block.mapping_base + block.mapping_size);
+  }
+  return {first, end - first};
+}
+
+class Recorder::RecordingSystem final : public shim::System {
+ public:
+  RecordingSystem(shim::System& inner, Recorder& recorder) : inner_(inner), recorder_(recorder), names_(recorder.names_) {}
+
+  int open(const char* path, int flags) noexcept override {
+    const std::string asked = call_words::open(path, flags);
+    const int result = inner_.open(path, flags);
+    return note(asked, Words().add_signed("result", result >= 0 ? names_.descriptor(result) : result), result);
+  }
+  int close(int fd) noexcept override {
+    const std::string asked = call_words::close(names_, fd);
+    const int result = inner_.close(fd);
+    names_.forget(CanonicalNames::Kind::descriptor, static_cast<std::uint32_t>(fd));
+    return note(asked, Words().add_signed("result", result), result);
+  }
+  int ioctl(int fd, unsigned long request, void* argument) noexcept override {
+    const std::string asked = call_words::ioctl(names_, fd, request, argument);
+    const int result = inner_.ioctl(fd, request, argument);
+    Words answered = Words().add_signed("result", result);
+    add_ioctl_bytes(answered, request, argument, names_);
+    call_words::forget_after_ioctl(names_, request, argument);
+    return note(asked, answered, result);
+  }
+  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset, void** mapped) noexcept override {
+    const std::string asked = call_words::mmap(names_, wanted, length, protection, flags, fd, offset);
+    const int result = inner_.mmap(wanted, length, protection, flags, fd, offset, mapped);
+    Words answered = Words().add_signed("result", result);
+    if (result == 0) {
+      names_.add_mapping(*mapped, length);
+      answered.add("mapped", names_.mapping(*mapped));
+    }
+    return note(asked, answered, result);
+  }
+  int munmap(void* address, std::size_t length) noexcept override {
+    const std::string asked = call_words::munmap(names_, address, length);
+    const int result = inner_.munmap(address, length);
+    if (result == 0) names_.remove_mapping(address);
+    return note(asked, Words().add_signed("result", result), result);
+  }
+  int access(const char* path, int mode) noexcept override {
+    const int result = inner_.access(path, mode);
+    return note(call_words::access(path, mode), Words().add_signed("result", result), result);
+  }
+  int madvise(void* address, std::size_t length, int advice) noexcept override {
+    const std::string asked = call_words::madvise(names_, address, length, advice);
+    const int result = inner_.madvise(address, length, advice);
+    return note(asked, Words().add_signed("result", result), result);
+  }
+  ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept override {
+    const ssize_t result = inner_.read_text(path, buffer, capacity);
+    Words answered = Words().add_signed("result", result);
+    if (result >= 0) answered.add_bytes("text", buffer, static_cast<std::size_t>(result));
+    return note(call_words::read_text(path, capacity), answered, result);
+  }
+
+ private:
+  template <class Result>
+  Result note(const std::string& asked, const Words& answered, Result result) {
+    recorder_.conversation_.calls.push_back({asked, answered.line()});
+    return result;
+  }
+
+  shim::System& inner_;
+  Recorder& recorder_;
+  CanonicalNames& names_;
+};
+
+class Recorder::RecordingCuda final : public shim::Cuda {
+ public:
+  RecordingCuda(shim::Cuda& inner, Recorder& recorder) : inner_(inner), recorder_(recorder), names_(recorder.names_) {}
+
+  int driver_get_version(int* version) noexcept override {
+    const int result = inner_.driver_get_version(version);
+    return note("cuda.driver_get_version", answer(result).add_signed("version", result == 0 ? *version : 0), result);
+  }
+  int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override {
+    const int result = inner_.pointer_get_attributes(address, attributes);
+    const std::string asked = call_words::of_address(names_, "pointer_get_attributes", address);
+    Words answered = answer(result);
+    if (result == 0) call_words::add_attributes(answered, names_, *attributes);
+    return note(asked, answered, result);
+  }
+  int device_get_attribute(int ordinal, int attribute, int* value) noexcept override {
+    const int result = inner_.device_get_attribute(ordinal, attribute, value);
+    return note(call_words::device_get_attribute(ordinal, attribute), answer(result).add_signed("value", result == 0 ? *value : 0), result);
+  }
+  int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override {
+    const int result = inner_.device_get_pci_bus_id(ordinal, text, capacity);
+    return note(call_words::of_device("device_get_pci_bus_id", ordinal), answer(result).add("text", result == 0 ? std::string(text) : ""), result);
+  }
+  int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override {
+    const int result = inner_.device_get_uuid(ordinal, uuid);
+    return note(call_words::of_device("device_get_uuid", ordinal), answer(result).add_bytes("uuid", uuid->data(), uuid->size()), result);
+  }
+  int ctx_get_current(std::uint64_t* context) noexcept override {
+    const int result = inner_.ctx_get_current(context);
+    return note("cuda.ctx_get_current", answer(result).add("context", named(CanonicalNames::Kind::context, result, *context)), result);
+  }
+  int ctx_push_current(std::uint64_t context) noexcept override {
+    const std::string asked = call_words::of_context(names_, "ctx_push_current", context);
+    return plain(asked, inner_.ctx_push_current(context));
+  }
+  int ctx_pop_current() noexcept override { return plain("cuda.ctx_pop_current", inner_.ctx_pop_current()); }
+  int primary_ctx_is_active(int ordinal, int* active) noexcept override {
+    const int result = inner_.primary_ctx_is_active(ordinal, active);
+    return note(call_words::of_device("primary_ctx_is_active", ordinal), answer(result).add_signed("active", result == 0 ? *active : 0), result);
+  }
+  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override {
+    const int result = inner_.primary_ctx_retain(ordinal, context);
+    return note(call_words::of_device("primary_ctx_retain", ordinal),
+                answer(result).add("context", named(CanonicalNames::Kind::context, result, *context)), result);
+  }
+  int primary_ctx_release(int ordinal) noexcept override {
+    return plain(call_words::of_device("primary_ctx_release", ordinal), inner_.primary_ctx_release(ordinal));
+  }
+  int exchange_stream_capture_mode(int* mode) noexcept override {
+    const std::string asked = call_words::exchange_stream_capture_mode(*mode);
+    const int result = inner_.exchange_stream_capture_mode(mode);
+    return note(asked, answer(result).add_signed("mode", *mode), result);
+  }
+  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags, shim::ObservedExport* observed) noexcept override {
+    const std::string asked = call_words::export_dmabuf(names_, address, size, flags);
+    const int result = inner_.export_dmabuf(address, size, flags, observed);
+    Words answered = answer(result).add_signed("hooked", observed->hook_installed ? 1 : 0);
+    call_words::add_export(answered, names_, *observed);
+    return note(asked, answered, result);
+  }
+  int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override {
+    const std::string asked = call_words::of_address(names_, "mem_retain_allocation_handle", address);
+    const int result = inner_.mem_retain_allocation_handle(address, handle);
+    return note(asked, answer(result).add("handle", named(CanonicalNames::Kind::allocation, result, *handle)), result);
+  }
+  int mem_release(std::uint64_t handle) noexcept override {
+    return plain(call_words::of_allocation(names_, "mem_release", handle), inner_.mem_release(handle));
+  }
+  int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override {
+    const std::string asked = call_words::of_allocation(names_, "mem_export_to_fd", handle);
+    const int result = inner_.mem_export_to_fd(handle, fd);
+    return note(asked, answer(result).add_signed("fd", result == 0 ? names_.descriptor(*fd) : -1), result);
+  }
+  int ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept override {
+    // Its words are not understood well enough to be named.
+    const std::string asked = call_words::of_address(names_, "ipc_get_mem_handle", address);
+    const int result = inner_.ipc_get_mem_handle(address, handle);
+    return note(asked, answer(result).add_bytes("handle", handle->data(), handle->size()), result);
+  }
+  int stream_create_non_blocking(std::uint64_t* stream) noexcept override {
+    const int result = inner_.stream_create_non_blocking(stream);
+    return note("cuda.stream_create_non_blocking", answer(result).add("stream", named(CanonicalNames::Kind::stream, result, *stream)), result);
+  }
+  int stream_destroy(std::uint64_t stream) noexcept override {
+    const std::string asked = call_words::of_stream(names_, "stream_destroy", stream);
+    const int result = inner_.stream_destroy(stream);
+    names_.forget(CanonicalNames::Kind::stream, stream);
+    pending_.erase(stream);
+    return plain(asked, result);
+  }
+  /// What gathers brought is known, and written, when their stream was waited for.
+  int stream_synchronize(std::uint64_t stream) noexcept override {
+    const std::string asked = call_words::of_stream(names_, "stream_synchronize", stream);
+    const int result = inner_.stream_synchronize(stream);
+    Words answered = answer(result);
+    for (const auto& [bytes, size] : pending_[stream]) answered.add_bytes("gathered", bytes, size);
+    pending_.erase(stream);
+    return note(asked, answered, result);
+  }
+  int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
+                        std::uint64_t stream) noexcept override {
+    const std::string asked = call_words::gather(names_, source, pitch, width, rows, stream);
+    const int result = inner_.gather_dtoh_async(target, source, pitch, width, rows, stream);
+    if (result == 0) pending_[stream].emplace_back(target, width * rows);
+    return plain(asked, result);
+  }
+  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept override {
+    const std::string asked = call_words::memcpy_htod(names_, target, source, size, stream);
+    return plain(asked, inner_.memcpy_htod_async(target, source, size, stream));
+  }
+  int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override {
+    const std::string asked = call_words::mem_alloc_async(names_, size, stream);
+    const int result = inner_.mem_alloc_async(address, size, stream);
+    Words answered = answer(result);
+    if (result == 0) {
+      const DeviceRegion region = region_around(inner_, *address);
+      const std::uint64_t canonical = names_.add_region(region.first, region.bytes);
+      answered.add("address", names_.address(*address)).add("region", canonical).add("region_bytes", region.bytes);
+    }
+    return note(asked, answered, result);
+  }
+  int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override {
+    const std::string asked = call_words::mem_free_async(names_, address, stream);
+    return plain(asked, inner_.mem_free_async(address, stream));
+  }
+
+ private:
+  static Words answer(int result) { return Words().add_signed("result", result); }
+  std::string named(CanonicalNames::Kind kind, int result, std::uint64_t real) {
+    return Words().add("x", result == 0 ? names_.name(kind, real) : 0).text("x");
+  }
+  int plain(const std::string& asked, int result) { return note(asked, answer(result), result); }
+  int note(const std::string& asked, const Words& answered, int result) {
+    recorder_.conversation_.calls.push_back({asked, answered.line()});
+    return result;
+  }
+
+  shim::Cuda& inner_;
+  Recorder& recorder_;
+  CanonicalNames& names_;
+  std::map<std::uint64_t, std::vector<std::pair<void*, std::size_t>>> pending_;
+};
+
+Recorder::Recorder(shim::System& system, shim::Cuda& cuda)
+    : system_(std::make_unique<RecordingSystem>(system, *this)), cuda_(std::make_unique<RecordingCuda>(cuda, *this)), inner_cuda_(cuda) {}
+
+Recorder::~Recorder() = default;
+
+std::uint64_t Recorder::add_region_of(std::uint64_t address) {
+  const DeviceRegion region = region_around(inner_cuda_, address);
+  const std::uint64_t canonical = names_.add_region(region.first, region.bytes);
+  conversation_.header.emplace_back("region", Words().add("first", canonical).add("bytes", region.bytes));
+  return names_.address(address);
+}
+
+}  // namespace gdrkit::fakes

@@ -1,0 +1,294 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "fakes/recording/replay.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include "fakes/recording/call_words.hpp"
+#include "fakes/recording/canonical_names.hpp"
+#include "fakes/recording/device_view.hpp"
+#include "fakes/recording/ioctl_words.hpp"
+
+namespace gdrkit::fakes {
+
+class Replay::State {
+ public:
+  explicit State(Conversation recorded) : conversation(std::move(recorded)) {
+    for (const Words& region : conversation.header_lines("region")) names.add_region(region.number("first"), region.number("bytes"));
+  }
+
+  /// The recorded answer; nullptr when something else was recorded.
+  const Words* expect(const std::string& asked) {
+    if (!failure.empty()) return nullptr;
+    if (next == conversation.calls.size()) {
+      failure = "after the last recorded call: " + asked;
+      return nullptr;
+    }
+    const Conversation::Call& call = conversation.calls[next];
+    if (call.asked != asked) {
+      failure = "call " + std::to_string(next) + "\n  recorded " + call.asked + "\n  now      " + asked;
+      return nullptr;
+    }
+    ++next;
+    answer = Words(call.answered);
+    return &answer;
+  }
+
+  Conversation conversation;
+  CanonicalNames names{true};
+  DeviceView view;
+  std::size_t next = 0;
+  Words answer;
+  std::string failure;
+};
+
+class Replay::ReplaySystem final : public shim::System {
+ public:
+  explicit ReplaySystem(State& state) : state_(state), names_(state.names) {}
+
+  int open(const char* path, int flags) noexcept override {
+    const Words* answer = state_.expect(call_words::open(path, flags));
+    if (answer == nullptr) return -EIO;
+    const int result = static_cast<int>(answer->signed_number("result"));
+    return result >= 0 ? names_.descriptor(result) : result;
+  }
+  int close(int fd) noexcept override {
+    const int result = plain(call_words::close(names_, fd));
+    names_.forget(CanonicalNames::Kind::descriptor, static_cast<std::uint32_t>(fd));
+    return result;
+  }
+  int ioctl(int fd, unsigned long request, void* argument) noexcept override {
+    const Words* answer = state_.expect(call_words::ioctl(names_, fd, request, argument));
+    if (answer == nullptr) return -EIO;
+    write_ioctl_bytes(*answer, request, argument);
+    // Names what the answer brought, in the order in which the recording did.
+    Words again;
+    add_ioctl_bytes(again, request, argument, names_);
+    state_.view.saw_ioctl(request, argument);
+    call_words::forget_after_ioctl(names_, request, argument);
+    return static_cast<int>(answer->signed_number("result"));
+  }
+  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset, void** mapped) noexcept override {
+    const Words* answer = state_.expect(call_words::mmap(names_, wanted, length, protection, flags, fd, offset));
+    if (answer == nullptr) return -EIO;
+    const int result = static_cast<int>(answer->signed_number("result"));
+    if (result != 0) return result;
+    const int kind = (flags & ~(MAP_SHARED | MAP_PRIVATE)) | MAP_PRIVATE | MAP_ANONYMOUS;
+    void* made = ::mmap(wanted, length, protection, kind, -1, 0);
+    if (made == MAP_FAILED) return -errno;
+    names_.add_mapping(made, length);
+    if (fd >= 0) state_.view.saw_mmap(fd, made, length);
+    *mapped = made;
+    return 0;
+  }
+  int munmap(void* address, std::size_t length) noexcept override {
+    const int result = plain(call_words::munmap(names_, address, length));
+    if (result != 0) return result;
+    names_.remove_mapping(address);
+    state_.view.saw_munmap(address, length);
+    return ::munmap(address, length) == 0 ? 0 : -errno;
+  }
+  int access(const char* path, int mode) noexcept override { return plain(call_words::access(path, mode)); }
+  int madvise(void* address, std::size_t length, int advice) noexcept override {
+    return plain(call_words::madvise(names_, address, length, advice));
+  }
+  ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept override {
+    const Words* answer = state_.expect(call_words::read_text(path, capacity));
+    if (answer == nullptr) return -EIO;
+    const auto text = answer->bytes("text");
+    if (text.size() < capacity) {
+      std::copy(text.begin(), text.end(), buffer);
+      buffer[text.size()] = '\0';
+    }
+    return answer->signed_number("result");
+  }
+
+ private:
+  int plain(const std::string& asked) {
+    const Words* answer = state_.expect(asked);
+    return answer == nullptr ? -EIO : static_cast<int>(answer->signed_number("result"));
+  }
+
+  State& state_;
+  CanonicalNames& names_;
+};
+
+class Replay::ReplayCuda final : public shim::Cuda {
+ public:
+  explicit ReplayCuda(State& state) : state_(state), names_(state.names) {}
+
+  int driver_get_version(int* version) noexcept override {
+    return number("cuda.driver_get_version", "version", version);
+  }
+  int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override {
+    const Words* answer = state_.expect(call_words::of_address(names_, "pointer_get_attributes", address));
+    if (answer == nullptr) return unknown;
+    const int result = result_of(*answer);
+    if (result != 0) return result;
+    *attributes = call_words::attributes_of(*answer);
+    Words again;
+    call_words::add_attributes(again, names_, *attributes);
+    state_.view.saw_attributes(address, *attributes);
+    return 0;
+  }
+  int device_get_attribute(int ordinal, int attribute, int* value) noexcept override {
+    return number(call_words::device_get_attribute(ordinal, attribute), "value", value);
+  }
+  int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override {
+    const Words* answer = state_.expect(call_words::of_device("device_get_pci_bus_id", ordinal));
+    if (answer == nullptr) return unknown;
+    std::strncpy(text, answer->text("text").c_str(), static_cast<std::size_t>(capacity));
+    return result_of(*answer);
+  }
+  int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override {
+    const Words* answer = state_.expect(call_words::of_device("device_get_uuid", ordinal));
+    if (answer == nullptr) return unknown;
+    const auto bytes = answer->bytes("uuid");
+    if (bytes.size() == uuid->size()) std::copy(bytes.begin(), bytes.end(), uuid->begin());
+    return result_of(*answer);
+  }
+  int ctx_get_current(std::uint64_t* context) noexcept override {
+    return named("cuda.ctx_get_current", "context", CanonicalNames::Kind::context, context);
+  }
+  int ctx_push_current(std::uint64_t context) noexcept override { return plain(call_words::of_context(names_, "ctx_push_current", context)); }
+  int ctx_pop_current() noexcept override { return plain("cuda.ctx_pop_current"); }
+  int primary_ctx_is_active(int ordinal, int* active) noexcept override {
+    return number(call_words::of_device("primary_ctx_is_active", ordinal), "active", active);
+  }
+  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override {
+    return named(call_words::of_device("primary_ctx_retain", ordinal), "context", CanonicalNames::Kind::context, context);
+  }
+  int primary_ctx_release(int ordinal) noexcept override { return plain(call_words::of_device("primary_ctx_release", ordinal)); }
+  int exchange_stream_capture_mode(int* mode) noexcept override {
+    return number(call_words::exchange_stream_capture_mode(*mode), "mode", mode);
+  }
+  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags, shim::ObservedExport* observed) noexcept override {
+    const Words* answer = state_.expect(call_words::export_dmabuf(names_, address, size, flags));
+    *observed = {};
+    if (answer == nullptr) return unknown;
+    *observed = call_words::export_of(*answer);
+    Words again;
+    call_words::add_export(again, names_, *observed);
+    state_.view.saw_export(address, *observed);
+    return result_of(*answer);
+  }
+  int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override {
+    const std::string asked = call_words::of_address(names_, "mem_retain_allocation_handle", address);
+    const int result = named(asked, "handle", CanonicalNames::Kind::allocation, handle);
+    if (result == 0) state_.view.saw_retained(address, *handle);
+    return result;
+  }
+  int mem_release(std::uint64_t handle) noexcept override { return plain(call_words::of_allocation(names_, "mem_release", handle)); }
+  int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override {
+    const int result = number(call_words::of_allocation(names_, "mem_export_to_fd", handle), "fd", fd);
+    if (result == 0) state_.view.saw_exported_file(handle, names_.descriptor(*fd));
+    return result;
+  }
+  int ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept override {
+    const Words* answer = state_.expect(call_words::of_address(names_, "ipc_get_mem_handle", address));
+    if (answer == nullptr) return unknown;
+    const auto bytes = answer->bytes("handle");
+    if (bytes.size() == handle->size()) std::copy(bytes.begin(), bytes.end(), handle->begin());
+    return result_of(*answer);
+  }
+  int stream_create_non_blocking(std::uint64_t* stream) noexcept override {
+    return named("cuda.stream_create_non_blocking", "stream", CanonicalNames::Kind::stream, stream);
+  }
+  int stream_destroy(std::uint64_t stream) noexcept override {
+    const int result = plain(call_words::of_stream(names_, "stream_destroy", stream));
+    names_.forget(CanonicalNames::Kind::stream, stream);
+    return result;
+  }
+  int stream_synchronize(std::uint64_t stream) noexcept override {
+    const Words* answer = state_.expect(call_words::of_stream(names_, "stream_synchronize", stream));
+    if (answer == nullptr) return unknown;
+    const auto gathered = answer->all("gathered");
+    std::size_t brought = 0;
+    for (const Copy& copy : pending_[stream]) {
+      if (copy.target == nullptr) {
+        state_.view.write(copy.address, copy.width, copy.width, copy.written);
+      } else if (brought < gathered.size()) {
+        const auto bytes = from_hex(gathered[brought++]);
+        std::memcpy(copy.target, bytes.data(), std::min(bytes.size(), copy.width * copy.rows));
+        state_.view.write(copy.address, copy.pitch, copy.width, bytes);
+      }
+    }
+    pending_.erase(stream);
+    return result_of(*answer);
+  }
+  int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
+                        std::uint64_t stream) noexcept override {
+    const int result = plain(call_words::gather(names_, source, pitch, width, rows, stream));
+    if (result == 0) pending_[stream].push_back({target, source, pitch, width, rows, {}});
+    return result;
+  }
+  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept override {
+    const int result = plain(call_words::memcpy_htod(names_, target, source, size, stream));
+    const auto* bytes = static_cast<const std::uint8_t*>(source);
+    if (result == 0) pending_[stream].push_back({nullptr, target, size, size, 1, {bytes, bytes + size}});
+    return result;
+  }
+  int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override {
+    const Words* answer = state_.expect(call_words::mem_alloc_async(names_, size, stream));
+    if (answer == nullptr) return unknown;
+    if (result_of(*answer) == 0) {
+      names_.add_region(answer->number("region"), answer->number("region_bytes"));
+      *address = answer->number("address");
+    }
+    return result_of(*answer);
+  }
+  int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override {
+    return plain(call_words::mem_free_async(names_, address, stream));
+  }
+
+ private:
+  static constexpr int unknown = 999;  // CUDA_ERROR_UNKNOWN
+  struct Copy {
+    void* target;  ///< null: to the device
+    std::uint64_t address;
+    std::size_t pitch, width, rows;
+    std::vector<std::uint8_t> written;
+  };
+
+  static int result_of(const Words& answer) { return static_cast<int>(answer.signed_number("result")); }
+  int plain(const std::string& asked) {
+    const Words* answer = state_.expect(asked);
+    return answer == nullptr ? unknown : result_of(*answer);
+  }
+  int number(const std::string& asked, const char* word, int* value) {
+    const Words* answer = state_.expect(asked);
+    if (answer == nullptr) return unknown;
+    if (result_of(*answer) == 0) *value = static_cast<int>(answer->signed_number(word));
+    return result_of(*answer);
+  }
+  int named(const std::string& asked, const char* word, CanonicalNames::Kind kind, std::uint64_t* value) {
+    const Words* answer = state_.expect(asked);
+    if (answer == nullptr) return unknown;
+    if (result_of(*answer) == 0) *value = names_.name(kind, answer->number(word));
+    return result_of(*answer);
+  }
+
+  State& state_;
+  CanonicalNames& names_;
+  std::map<std::uint64_t, std::vector<Copy>> pending_;
+};
+
+Replay::Replay(Conversation conversation)
+    : state_(std::make_unique<State>(std::move(conversation))),
+      system_(std::make_unique<ReplaySystem>(*state_)),
+      cuda_(std::make_unique<ReplayCuda>(*state_)) {}
+
+Replay::~Replay() = default;
+
+std::string Replay::failure() const {
+  if (!state_->failure.empty()) return state_->failure;
+  if (state_->next == state_->conversation.calls.size()) return "";
+  return "recorded but not said: " + state_->conversation.calls[state_->next].asked;
+}
+
+}  // namespace gdrkit::fakes

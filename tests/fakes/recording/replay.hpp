@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Replay: both seams answered from a recorded conversation. A call that differs from the next recorded one, byte for byte, is
+// a failure, and from then on every call fails with EIO.
+//
+// Mapped memory is anonymous memory. It holds what the recording's CUDA calls read and wrote at those addresses, put there
+// when the stream of those calls is waited for (DeviceView), so that the library finds in it what it found on the machine.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "fakes/recording/conversation.hpp"
+#include "shim/cuda.hpp"
+#include "shim/system.hpp"
+
+namespace gdrkit::fakes {
+
+class Replay {
+ public:
+  explicit Replay(Conversation conversation);
+  ~Replay();
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+
+  [[nodiscard]] shim::System& system() noexcept { return *system_; }
+  [[nodiscard]] shim::Cuda& cuda() noexcept { return *cuda_; }
+  /// What went wrong first; "" if the library said exactly what was recorded, to the last call.
+  [[nodiscard]] std::string failure() const;
+
+ private:
+  class State;
+  class ReplaySystem;
+  class ReplayCuda;
+
+  std::unique_ptr<State> state_;
+  std::unique_ptr<shim::System> system_;
+  std::unique_ptr<shim::Cuda> cuda_;
+};
+
+}  // namespace gdrkit::fakes

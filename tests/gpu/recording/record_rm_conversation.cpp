@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Records the rm backend's conversations with this machine's driver and libcuda: one file for each flow, in
+// <folder>/<driver>-<gpu>/. Exits with 77 where there is no GPU.
+#include <cctype>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+
+#include "base/result.hpp"
+#include "backend/rm/driver_version.hpp"
+#include "fakes/raw_rm.hpp"
+#include "fakes/recording/flows.hpp"
+#include "shim/cuda.hpp"
+#include "shim/cuda_device_calls.hpp"
+#include "shim/device.hpp"
+#include "shim/system.hpp"
+
+namespace gdrkit::fakes {
+namespace {
+
+constexpr int cannot_run_here = 77;
+
+[[noreturn]] void fail(const char* step) { throw std::runtime_error(std::string(step) + ": " + base::detail()); }
+
+void check(int result, const char* call) {
+  if (result != 0) throw std::runtime_error(std::string(call) + ": " + shim::cuda_result_name(result));
+}
+
+/// Handles mapped side by side in one reservation, which Device does not do.
+class MappedHandles {
+ public:
+  MappedHandles(const shim::CudaDeviceCalls& calls, const Flow& flow) : calls_(calls), bytes_(flow.bytes()) {
+    int device = 0;
+    check(calls_.device_get(&device, flow.ordinal), "cuDeviceGet");
+    shim::CudaMemAllocationProp wanted;
+    wanted.type = shim::cuda_mem_allocation_type_pinned;
+    wanted.requested_handle_types = flow.is_exportable ? shim::cuda_mem_handle_type_posix_fd : 0;
+    wanted.location = {shim::cuda_mem_location_type_device, device};
+    check(calls_.mem_address_reserve(&address_, bytes_, 0, 0, 0), "cuMemAddressReserve");
+    for (const std::uint64_t part : flow.part_bytes) {
+      std::uint64_t handle = 0;
+      check(calls_.mem_create(&handle, part, &wanted, 0), "cuMemCreate");
+      check(calls_.mem_map(address_ + mapped_, part, 0, handle, 0), "cuMemMap");
+      check(calls_.mem_release(handle), "cuMemRelease");
+      mapped_ += part;
+    }
+    const shim::CudaMemAccessDesc access{{shim::cuda_mem_location_type_device, device}, shim::cuda_mem_access_read_write};
+    check(calls_.mem_set_access(address_, bytes_, &access, 1), "cuMemSetAccess");
+  }
+  ~MappedHandles() {
+    calls_.mem_unmap(address_, mapped_);
+    calls_.mem_address_free(address_, bytes_);
+  }
+  MappedHandles(const MappedHandles&) = delete;
+  MappedHandles& operator=(const MappedHandles&) = delete;
+
+  [[nodiscard]] std::uint64_t address() const { return address_; }
+
+ private:
+  const shim::CudaDeviceCalls& calls_;
+  std::uint64_t bytes_;
+  std::uint64_t address_ = 0;
+  std::uint64_t mapped_ = 0;
+};
+
+/// The machine, with all of its visible GPUs.
+class Machine {
+ public:
+  Machine() : system_(shim::real_system()) {
+    auto cuda = shim::real_cuda();
+    auto calls = shim::cuda_device_calls();
+    if (!cuda || !calls) fail("libcuda");
+    cuda_ = *cuda;
+    calls_ = *calls;
+    const auto count = shim::cuda_device_count();
+    if (!count) fail("CUDA devices");
+    for (int ordinal = 0; ordinal < *count; ++ordinal) {
+      auto device = shim::open_cuda_device(ordinal);
+      if (!device) fail("CUDA device");
+      devices_.push_back(std::move(*device));
+    }
+    char text[512] = {};
+    const ssize_t size = system_.read_text("/proc/driver/nvidia/version", text, sizeof text);
+    auto version = backend::rm::find_version_text({text, static_cast<std::size_t>(size > 0 ? size : 0)});
+    if (!version) fail("driver version");
+    driver_ = *version;
+    int cuda_version = 0;
+    check(cuda_->driver_get_version(&cuda_version), "cuDriverGetVersion");
+    description_ = describe_machine(system_, driver_, cuda_version, cards_of_ordinals());
+  }
+
+  [[nodiscard]] std::size_t gpus() const { return devices_.size(); }
+  [[nodiscard]] std::string folder_name() const {
+    std::string name = driver_ + "-" + devices_.front()->identity().name;
+    for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' ? c : '-';
+    return name;
+  }
+
+  Conversation record(const Flow& flow) {
+    shim::Device& device = *devices_[static_cast<std::size_t>(flow.ordinal)];
+    if (!device.make_current()) fail("cuCtxSetCurrent");
+    if (flow.kind == CudaKind::vmm) {
+      const MappedHandles memory(*calls_, flow);
+      return record_at(flow, device, memory.address(), [] {});
+    }
+    // Takes the start of the block that small allocations share.
+    auto first = device.allocate(shim::AllocationKind::cuda_malloc, 4096);
+    auto memory = device.allocate(kind_of(flow), flow.bytes());
+    if (!first || !memory) fail("allocation");
+    return record_at(flow, device, memory->address(), [&] {
+      if (flow.is_freed_first && !memory->free()) fail("cuMemFree");
+    });
+  }
+
+ private:
+  static shim::AllocationKind kind_of(const Flow& flow) {
+    switch (flow.kind) {
+      case CudaKind::pool: return shim::AllocationKind::pool;
+      case CudaKind::managed: return shim::AllocationKind::managed;
+      case CudaKind::host: return shim::AllocationKind::host;
+      default: return shim::AllocationKind::cuda_malloc;
+    }
+  }
+
+  Conversation record_at(const Flow& flow, shim::Device& device, std::uint64_t address, const std::function<void()>& before_pin) {
+    const bool is_device_memory = flow.kind != CudaKind::managed && flow.kind != CudaKind::host;
+    if (is_device_memory && flow.is_plain && !device.fill(address, 0, flow.bytes())) fail("cuMemsetD8");
+    if (is_device_memory && !flow.is_plain) {
+      const auto content = distinct_words(flow.bytes(), 1);
+      if (!device.copy_to_device(address, content.data(), content.size())) fail("cuMemcpyHtoD");
+    }
+    return record_flow(flow, system_, *cuda_, description_, address, before_pin);
+  }
+
+  /// Index in the driver's list of the GPU behind each CUDA ordinal.
+  std::vector<unsigned> cards_of_ordinals() {
+    RawRm raw(system_);
+    std::array<std::uint8_t, 32 * 72> list{};
+    check(raw.call(raw.control_file(), command::card_info, list) == 0 ? 0 : 999, "CARD_INFO");
+    system_.close(raw.control_file());
+    std::vector<unsigned> cards;
+    for (const auto& device : devices_) {
+      const auto& identity = device->identity();
+      for (unsigned i = 0; i < 32; ++i) {
+        const std::uint8_t* card = list.data() + 72 * std::size_t{i};
+        const bool is_same = card[0] != 0 && get<std::uint32_t>(card, 4) == identity.pci_domain && card[8] == identity.pci_bus &&
+                             card[9] == identity.pci_device;
+        if (is_same) cards.push_back(i);
+      }
+    }
+    return cards;
+  }
+
+  shim::System& system_;
+  shim::Cuda* cuda_ = nullptr;
+  const shim::CudaDeviceCalls* calls_ = nullptr;
+  std::vector<std::unique_ptr<shim::Device>> devices_;
+  std::string driver_;
+  Conversation description_;
+};
+
+int record_all(const char* folder) {
+  const auto count = shim::cuda_device_count();
+  if (!count || *count == 0) {
+    std::fprintf(stderr, "no GPU: %s\n", base::detail());
+    return cannot_run_here;
+  }
+  Machine machine;
+  const std::filesystem::path target = std::filesystem::path(folder) / machine.folder_name();
+  std::filesystem::create_directories(target);
+  int failures = 0;
+  for (const Flow& flow : recorded_flows()) {
+    if (static_cast<std::size_t>(flow.ordinal) >= machine.gpus()) {
+      std::printf("%-24s left out: there is no second GPU\n", flow.name);
+      continue;
+    }
+    try {
+      const Conversation conversation = machine.record(flow);
+      const std::string path = (target / (std::string(flow.name) + ".txt")).string();
+      if (!conversation.save(path)) throw std::runtime_error("cannot write " + path);
+      std::printf("%-24s %3zu calls, %s\n", flow.name, conversation.calls.size(), conversation.header_line("outcome").line().c_str());
+    } catch (const std::exception& error) {
+      std::printf("%-24s FAILED: %s\n", flow.name, error.what());
+      ++failures;
+    }
+  }
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace gdrkit::fakes
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: record_rm_conversation FOLDER\n");
+    return 2;
+  }
+  try {
+    return gdrkit::fakes::record_all(arguments[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
