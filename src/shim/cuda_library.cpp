@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <string>
+#include <cstdio>
 
 namespace gdrkit::shim {
 namespace {
@@ -20,10 +20,11 @@ base::Result<void*> cuda_library() noexcept {
   void* handle = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* text = ::dlerror();
-    const std::string first = text != nullptr ? text : "unknown error";
+    char first[512];
+    std::snprintf(first, sizeof first, "%s", text != nullptr ? text : "unknown error");
     handle = ::dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr) {
-      return base::fail(ENOENT, "CUDA's driver library cannot be loaded (%s; libcuda.so neither)", first.c_str());
+      return base::fail(ENOENT, "CUDA's driver library cannot be loaded (%s; libcuda.so neither)", first);
     }
   }
   // A second thread may have loaded it too: both handles name one library, and none is ever closed.

@@ -28,10 +28,11 @@ struct Recording {
 };
 thread_local Recording recording;
 
-// Set once, by the first installation, and never again: were it set anew while another tool's entry chains to ours, the
-// two could come to call each other.
 std::atomic<IoctlFunction> passed_through{nullptr};
 std::mutex installing;
+// Whether nobody can be calling our entry beyond an observation: then what to pass through to is learnt anew each time.
+// Otherwise somebody's entry may chain to ours, and learning theirs would close a loop: the old value stays.
+bool is_alone = true;  // guarded by `installing`
 
 void record(unsigned long request, int result, const void* argument) noexcept {
   try {
@@ -117,7 +118,9 @@ int find_relro(dl_phdr_info* info, std::size_t, void* data) noexcept {
     const auto& header = info->dlpi_phdr[i];
     if (header.p_type != PT_GNU_RELRO) continue;
     relro->first = info->dlpi_addr + header.p_vaddr;
-    relro->end = relro->first + header.p_memsz;
+    // The loader protects whole pages only: what shares the last one with ordinary data stays writable.
+    const auto page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    relro->end = (relro->first + header.p_memsz) & ~(page_size - 1);
   }
   return 1;
 }
@@ -157,15 +160,24 @@ struct Installed {
 Installed installed;  // guarded by `installing`
 
 bool install(const ImportSlot& target) noexcept {
-  void* held = std::atomic_ref<void*>(*target.slot).load();
-  if (held == our_entry()) return true;
-  IoctlFunction none = nullptr;
-  passed_through.compare_exchange_strong(none, reinterpret_cast<IoctlFunction>(held));
-  void* original = reinterpret_cast<void*>(passed_through.load());
-  // A slot that holds a stranger's entry although ours was there before may chain to ours: installing again could
-  // close a loop. The stranger stays; whether our entry is reached shows in what is recorded.
-  if (held != original) return true;
-  return exchange(target, held, our_entry());
+  constexpr int attempts = 8;  // others may exchange the slot at the same time
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    void* held = std::atomic_ref<void*>(*target.slot).load();
+    if (held == our_entry()) return true;
+    if (is_alone) passed_through.store(reinterpret_cast<IoctlFunction>(held), std::memory_order_release);
+    // A stranger's entry above ours stays; whether ours is reached shows in what is recorded.
+    if (held != reinterpret_cast<void*>(passed_through.load())) return true;
+    if (exchange(target, held, our_entry())) return true;
+  }
+  return false;
+}
+
+/// false when the slot holds neither our entry nor the C library's: a stranger replaced ours and may call it.
+bool restore(const ImportSlot& target) noexcept {
+  if (exchange(target, our_entry(), reinterpret_cast<void*>(passed_through.load()))) return true;
+  const void* held = std::atomic_ref<void*>(*target.slot).load();
+  // Lazy binding, resolved through our entry, writes the C library's function over it.
+  return held == reinterpret_cast<void*>(passed_through.load()) || held == reinterpret_cast<void*>(&::ioctl);
 }
 
 }  // namespace
@@ -219,9 +231,9 @@ IoctlObserver::IoctlObserver(void* library, unsigned command_number, std::vector
 
 IoctlObserver::~IoctlObserver() {
   recording = {};
-  for (const ImportSlot& slot : installed.slots) {
-    exchange(slot, our_entry(), reinterpret_cast<void*>(passed_through.load()));
-  }
+  bool are_restored = true;
+  for (const ImportSlot& slot : installed.slots) are_restored = restore(slot) && are_restored;
+  is_alone = are_restored;
   installing.unlock();
 }
 

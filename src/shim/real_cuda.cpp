@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <iterator>
+#include <new>
 
 #include "shim/cuda.hpp"
 #include "shim/cuda_library.hpp"
@@ -251,8 +252,10 @@ base::Result<Cuda*> real_cuda() noexcept {
   if (!library) return base::pass(library);
   auto functions = resolve_all();
   if (!functions) return base::pass(functions);
-  static RealCuda cuda(*library, *functions);
-  return &cuda;
+  // Never destroyed: other threads may still call while the process exits.
+  alignas(RealCuda) static unsigned char storage[sizeof(RealCuda)];
+  static RealCuda* const cuda = new (storage) RealCuda(*library, *functions);
+  return cuda;
 }
 
 }  // namespace gdrkit::shim

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 
 #include "shim/system.hpp"
 
@@ -77,7 +78,9 @@ class RealSystem final : public System {
 }  // namespace
 
 System& real_system() noexcept {
-  static RealSystem system;
+  // Never destroyed: other threads may still call while the process exits.
+  alignas(RealSystem) static unsigned char storage[sizeof(RealSystem)];
+  static RealSystem& system = *new (storage) RealSystem;
   return system;
 }
 

@@ -71,15 +71,15 @@ Calibration both_ways(Scratch& scratch, Verifier& verifier, std::uint8_t* mapped
 
 }  // namespace
 
-Calibration calibrate(shim::Cuda& cuda, shim::System& system, RmDevice& device, const base::Settings& settings,
-                      bool reports_caching_type, std::uint32_t fb_info_bytes) noexcept {
+Calibration calibrate(shim::Cuda& cuda, shim::System& system, RmDevice& device, int cuda_ordinal,
+                      const base::Settings& settings, bool reports_caching_type, std::uint32_t fb_info_bytes) noexcept {
   Verifier verifier(cuda);
   auto stream = verifier.stream();
   if (!stream) return Calibration::impossible;
   Scratch scratch(cuda, *stream);
   if (!scratch.allocate()) return Calibration::impossible;
   auto range = check_pointer(cuda, {scratch.address(), page_size, false, true}, page_size);
-  if (!range) return Calibration::impossible;
+  if (!range || range->attributes.device_ordinal != cuda_ordinal) return Calibration::impossible;
   auto memory = locate(cuda, system, device, *range, settings);
   if (!memory) return Calibration::impossible;
   RmMapping mapping(system, device);

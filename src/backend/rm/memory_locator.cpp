@@ -27,7 +27,7 @@ base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
   SurfaceInfo info{1, 0, reinterpret_cast<std::uint64_t>(&size)};
   if (auto asked = client.control(piece.object, control::memory_get_surface_info, &info, sizeof info); !asked) return asked;
   const std::uint64_t object_bytes = std::uint64_t{size.data} * 4096;
-  if (piece.offset > object_bytes || piece.size_bytes > object_bytes - piece.offset) {
+  if (piece.size_bytes == 0 || piece.offset > object_bytes || piece.size_bytes > object_bytes - piece.offset) {
     return base::fail(EIO, "the driver's object has %" PRIu64 " bytes, too few for offset %" PRIu64 " + %" PRIu64, object_bytes,
                       piece.offset, piece.size_bytes);
   }
@@ -36,7 +36,8 @@ base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
 
 base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemory& memory) {
   RmClient& client = device.client();
-  memory.pieces.reserve(memory.pieces.size() + 1);
+  memory.pieces.push_back({});  // first the room, then what must not be lost
+  memory.pieces.pop_back();
   ObjectHandle parent = device.device();
   auto duplicate = client.duplicate(parent, piece.client, piece.object);
   // Memory that was allocated under a subdevice must be duplicated under one.
@@ -161,10 +162,16 @@ base::Status by_exported_file(shim::Cuda& cuda, shim::System& system, RmDevice& 
     if ((at.allowed_handle_types & handle_type_posix_fd) == 0 || at.mapping_size == 0) {
       return base::fail(EOPNOTSUPP, "this memory was not allocated to be exported as a file");
     }
-    memory.pieces.reserve(memory.pieces.size() + 1);
+    std::uint64_t mapping_end = 0;
+    if (at.mapping_base > address || __builtin_add_overflow(at.mapping_base, at.mapping_size, &mapping_end) ||
+        mapping_end <= address) {
+      return base::fail(EIO, "CUDA's attributes of this memory contradict themselves: its mapping does not hold it");
+    }
+    memory.pieces.push_back({});  // first the room, then what must not be lost
+    memory.pieces.pop_back();
     auto object = import_exported(cuda, system, device, address);
     if (!object) return base::pass(object);
-    const std::uint64_t piece_end = std::min(end, at.mapping_base + at.mapping_size);
+    const std::uint64_t piece_end = std::min(end, mapping_end);
     memory.pieces.push_back({device.device(), *object, address - at.mapping_base, piece_end - address});
     if (auto checked = check_object(device.client(), memory.pieces.back()); !checked) return checked;
     address = piece_end;

@@ -35,18 +35,24 @@ struct Extent {
   std::uint64_t end;
 };
 
+/// start + size; `start` itself where that overflows, so that a nonsensical range reaches nowhere.
+std::uint64_t end_of(std::uint64_t start, std::uint64_t size) noexcept {
+  std::uint64_t end = 0;
+  return __builtin_add_overflow(start, size, &end) ? start : end;
+}
+
 /// The allocation's part inside the block that holds the pointer. RANGE_* is the allocation, MAPPING_* its block; for
 /// virtual-memory-management memory RANGE_* is the whole address reservation and MAPPING_* one handle's mapping in it.
 Extent extent_of(const shim::PointerAttributes& at) noexcept {
-  const std::uint64_t range_end = at.range_start + at.range_size;
+  const std::uint64_t range_end = end_of(at.range_start, at.range_size);
   if (at.mapping_size == 0) return {at.range_start, range_end};
-  return {std::max(at.range_start, at.mapping_base), std::min(range_end, at.mapping_base + at.mapping_size)};
+  return {std::max(at.range_start, at.mapping_base), std::min(range_end, end_of(at.mapping_base, at.mapping_size))};
 }
 
 /// Follows the allocation into neighbouring blocks: large pool allocations span several, and so do ranges of several
 /// handles mapped side by side in one reservation (PyTorch's expandable segments).
 void extend(shim::Cuda& cuda, const shim::PointerAttributes& first, std::uint64_t wanted_end, Extent& extent) noexcept {
-  const std::uint64_t range_end = first.range_start + first.range_size;
+  const std::uint64_t range_end = end_of(first.range_start, first.range_size);
   while (extent.end < wanted_end && extent.end < range_end) {
     shim::PointerAttributes next;
     if (cuda.pointer_get_attributes(extent.end, &next) != 0) return;
@@ -54,7 +60,9 @@ void extend(shim::Cuda& cuda, const shim::PointerAttributes& first, std::uint64_
                            next.mapping_size != 0 && next.range_start == first.range_start &&
                            next.device_ordinal == first.device_ordinal;
     if (!continues) return;
-    extent.end = std::min(range_end, extent.end + next.mapping_size);
+    const std::uint64_t next_end = std::min(range_end, end_of(extent.end, next.mapping_size));
+    if (next_end <= extent.end) return;
+    extent.end = next_end;
   }
 }
 

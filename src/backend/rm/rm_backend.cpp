@@ -35,16 +35,11 @@ base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
   }
   if (integrated != 0) return base::fail(EOPNOTSUPP, "the GPU at %s is integrated: it has no BAR1 to map through", pci);
   const std::lock_guard lock(mutex_);
-  auto& slot = devices_[pci];
-  if (slot == nullptr) {
-    auto opened = RmDevice::open(*client_, system_, pci, uuid);
-    if (!opened) {
-      devices_.erase(pci);
-      return base::pass(opened);
-    }
-    slot = std::move(*opened);
-  }
-  return slot.get();
+  if (const auto known = devices_.find(pci); known != devices_.end()) return known->second.get();
+  auto opened = RmDevice::open(*client_, system_, pci, uuid);
+  if (!opened) return base::pass(opened);
+  // Only a whole entry: a forked child may look at this map whatever this thread was doing.
+  return devices_.emplace(pci, std::move(*opened)).first->second.get();
 }
 
 base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& request) noexcept {
@@ -63,11 +58,13 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
   }
 }
 
-Calibration RmBackend::calibrate_once(RmDevice& device) noexcept {
+Calibration RmBackend::calibrate_once(RmDevice& device, int cuda_ordinal) noexcept {
   const std::lock_guard lock(calibrating_);
   if (const auto known = calibrations_.find(&device); known != calibrations_.end()) return known->second;
   const Calibration calibration =
-      calibrate(cuda_, system_, device, settings_, layout_.reports_caching_type, layout_.fb_info_bytes);
+      calibrate(cuda_, system_, device, cuda_ordinal, settings_, layout_.reports_caching_type, layout_.fb_info_bytes);
+  // What could not be tried now, for want of descriptors or memory, may be possible later.
+  if (calibration == Calibration::impossible) return calibration;
   try {
     calibrations_[&device] = calibration;
   } catch (...) {

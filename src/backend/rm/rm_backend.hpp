@@ -33,7 +33,7 @@ class RmBackend final : public Backend {
   [[nodiscard]] const base::Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] const DriverLayout& layout() const noexcept { return layout_; }
   /// Whether the way to this GPU's memory is proved on scratch memory; tried once a GPU. The caller holds a CudaScope.
-  Calibration calibrate_once(RmDevice& device) noexcept;
+  Calibration calibrate_once(RmDevice& device, int cuda_ordinal) noexcept;
   /// The answer of an earlier try; impossible if there was none.
   [[nodiscard]] Calibration known_calibration(RmDevice& device) noexcept;
 

@@ -75,7 +75,7 @@ base::Status RmClient::create_root() noexcept {
 }
 
 RmClient::~RmClient() {
-  if (control_fd_ < 0) return;
+  if (control_fd_ < 0 || is_kept()) return;
   if (root_ != 0) {
     RmFree free{root_, 0, root_, 0};
     call(system_, control_fd_, number::rm_free, &free);

@@ -45,6 +45,10 @@ class RmClient {
   /// Opens /dev/nvidia<minor> and links it to this client.
   base::Result<int> open_device_file(std::uint32_t minor) noexcept;
 
+  /// Leaves the client, all its objects and its file to the process's end: something of it is still mapped.
+  void keep_for_ever() noexcept { is_kept_.store(true); }
+  [[nodiscard]] bool is_kept() const noexcept { return is_kept_.load(); }
+
   /// In a forked child: closes the inherited file; the client itself stays the parent's.
   void abandon_after_fork() noexcept;
 
@@ -58,6 +62,7 @@ class RmClient {
   std::string driver_;
   int control_fd_;
   ObjectHandle root_ = 0;
+  std::atomic<bool> is_kept_{false};
   std::atomic<std::uint32_t> next_handle_{0x67d00001};
 };
 

@@ -22,7 +22,7 @@ base::Result<std::unique_ptr<RmDevice>> RmDevice::open(RmClient& client, shim::S
 }
 
 RmDevice::~RmDevice() {
-  if (node_fd_ < 0) return;
+  if (node_fd_ < 0 || client_.is_kept()) return;
   if (subdevice_ != 0) (void)client_.free(device_, subdevice_);
   if (device_ != 0) (void)client_.free(client_.root(), device_);
   system_.close(node_fd_);

@@ -36,8 +36,15 @@ tl::unexpected<base::Error> bar1_used_up(const RmDevice& device, const base::Err
 
 }  // namespace
 
+RmMapping::~RmMapping() {
+  (void)unmap();
+  // Pages that cannot be unmapped keep showing this memory, so it must never become anybody else's.
+  if (address_ != nullptr) device_.client().keep_for_ever();
+}
+
 base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes, bool reports_caching_type,
                             std::uint32_t fb_info_bytes) noexcept {
+  if (address_ != nullptr || !parts_.empty()) return base::fail(EIO, "an earlier mapping could not be undone");
   try {
     parts_.reserve(pieces.size());
   } catch (...) {

@@ -19,7 +19,7 @@ namespace gdrkit::backend::rm {
 class RmMapping {
  public:
   RmMapping(shim::System& system, RmDevice& device) noexcept : system_(system), device_(device) {}
-  ~RmMapping() { (void)unmap(); }
+  ~RmMapping();
   RmMapping(const RmMapping&) = delete;
   RmMapping& operator=(const RmMapping&) = delete;
 

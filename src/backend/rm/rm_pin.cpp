@@ -30,6 +30,7 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
   if (requested == MappingType::cached) {
     return base::fail(EOPNOTSUPP, "BAR1 memory of a discrete GPU cannot be mapped cached");
   }
+  if (mapping_.address() != nullptr) return base::fail(EIO, "an earlier mapping of this pin could not be undone");
   if (size_bytes == 0 || length > page_bytes()) return base::fail(EINVAL, "%zu bytes were to be mapped of %zu pinned", size_bytes, page_bytes());
   base::Status mapped = mapping_.map(memory_.pieces, length, backend_.layout().reports_caching_type,
                                      backend_.layout().fb_info_bytes);
@@ -49,12 +50,25 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
   return tl::unexpected<base::Error>(error);
 }
 
-/// The owner may have freed the memory since it was pinned: ours is then the last reference, and CUDA cannot read it any more.
+/// The owner may have freed the memory, or unmapped part of it, since it was pinned: ours is then the last reference, and CUDA must
+/// not be asked to read it.
 bool RmPin::is_still_allocated() noexcept {
   shim::PointerAttributes now;
-  const std::uint64_t address = range_.valid_start;
-  return backend_.cuda().pointer_get_attributes(address, &now) == 0 && now.memory_type == range_.attributes.memory_type &&
-         now.buffer_id == range_.attributes.buffer_id;
+  const auto is_device_memory = [&](std::uint64_t address) {
+    return backend_.cuda().pointer_get_attributes(address, &now) == 0 && now.memory_type == range_.attributes.memory_type &&
+           now.device_ordinal == range_.attributes.device_ordinal;
+  };
+  if (!is_device_memory(range_.valid_start)) return false;
+  const bool is_same_block = now.mapping_base == range_.attributes.mapping_base;
+  if (is_same_block && now.buffer_id != range_.attributes.buffer_id) return false;
+  std::uint64_t start = page_address();
+  for (const OwnedPiece& piece : memory_.pieces) {
+    const std::uint64_t end = start + piece.size_bytes;
+    const std::uint64_t first = std::max(start, range_.valid_start);
+    if (first < std::min(end, range_.valid_end) && first != range_.valid_start && !is_device_memory(first)) return false;
+    start = end;
+  }
+  return true;
 }
 
 base::Result<Verification> RmPin::verify() noexcept {
@@ -75,7 +89,7 @@ base::Result<Verification> RmPin::verify() noexcept {
       start = end;
     }
     if (verifier.has_proof()) return Verification::content;
-    return judge(backend_.calibrate_once(rm_device_));
+    return judge(backend_.calibrate_once(rm_device_, range_.attributes.device_ordinal));
   }
   return judge(backend_.known_calibration(rm_device_));
 }

@@ -15,10 +15,24 @@ constexpr std::size_t line_bytes = 64;
 constexpr std::size_t rows_at_once = 16;      // one core's line buffers: more would cost a second round trip
 // CUDA takes pitches up to 2^31 - 1; one sample spreads its rows at most half that far apart.
 constexpr std::uint64_t lines_per_sample = (rows_at_once - 1) * ((std::uint64_t{1} << 30) / line_bytes);
-constexpr int attempts = 4;                   // the first, and three more while somebody writes
+constexpr int attempts = 8;  // a word that toggles may contradict by chance, but hardly eight times in a row
 
 bool is_all_ones(const std::uint8_t* bytes, std::size_t size) noexcept {
   return std::all_of(bytes, bytes + size, [](std::uint8_t byte) { return byte == 0xff; });
+}
+
+/// Whether what the mapping showed between two reads by CUDA cannot be the same memory: bytes that did not change from one to the
+/// other differ, in a row that is neither's. Memory that a GPU kernel or another thread is writing changes between any two reads,
+/// and says nothing where it does.
+bool contradicts(const std::uint8_t* before, const std::uint8_t* mapping, const std::uint8_t* after, std::size_t width) noexcept {
+  if (std::memcmp(mapping, before, width) == 0 || std::memcmp(mapping, after, width) == 0) return false;
+  constexpr std::size_t word_bytes = 8;  // written in one piece, so a word is old or new
+  for (std::size_t at = 0; at < width; at += word_bytes) {
+    const std::size_t size = std::min(word_bytes, width - at);
+    const bool is_stable = std::memcmp(before + at, after + at, size) == 0;
+    if (is_stable && std::memcmp(mapping + at, before + at, size) != 0) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -85,16 +99,18 @@ base::Status Verifier::compare_sample(const Sample& sample) noexcept {
       count_telling_words(by_mapping, size);
       return {};
     }
-    // Somebody may be writing: the mapping's bytes must then agree with CUDA's before or after them, row by row.
     std::uint8_t after[rows_at_once * line_bytes];
     if (auto read = read_by_cuda(sample, after); !read) return read;
-    bool agrees = true;
+    bool is_contradicted = false;
     for (std::size_t at = 0; at < size; at += sample.width) {
-      agrees = agrees && (std::memcmp(by_mapping + at, by_cuda + at, sample.width) == 0 ||
-                          std::memcmp(by_mapping + at, after + at, sample.width) == 0);
+      is_contradicted = is_contradicted || contradicts(by_cuda + at, by_mapping + at, after + at, sample.width);
     }
-    if (agrees) {
-      count_telling_words(by_mapping, size);
+    if (!is_contradicted) {
+      for (std::size_t at = 0; at < size; at += sample.width) {
+        const bool agrees = std::memcmp(by_mapping + at, by_cuda + at, sample.width) == 0 ||
+                            std::memcmp(by_mapping + at, after + at, sample.width) == 0;
+        if (agrees) count_telling_words(by_mapping + at, sample.width);
+      }
       return {};
     }
     std::memcpy(by_cuda, after, size);

@@ -157,10 +157,7 @@ TEST_F(RmVerification, ToleratesAConcurrentWriterOfWholeLines) {
   });
   for (int round = 0; round < 50; ++round) {
     const auto mapped = pinned->map(pinned->page_bytes(), MappingType::none);
-    // One word that changes with every read can look wrong each time; then, and only then, EIO.
-    if (!mapped) {
-      EXPECT_EQ(mapped.error().errno_value, EIO);
-    }
+    EXPECT_TRUE(mapped) << base::detail();
     EXPECT_TRUE(pinned->unmap());
   }
   is_done = true;
