@@ -9,7 +9,7 @@ import report
 
 # Part of a name (copy_kernel, kernel/, kernels_x86_64, kernels(), kernel.hpp, GDRKIT_COPY_KERNEL) is no bare word.
 WORD = re.compile(r"(?<![\w/.-])kernels?(?!\w|\(|/\w|/`|\.\w|-\w|::)", re.IGNORECASE)
-SAYS_WHICH_BEFORE = re.compile(r"(?:\bcopy|\bGPU|\bLinux|\bnamespace)\s+$", re.IGNORECASE)
+SAYS_WHICH_BEFORE = re.compile(r"(?:\bcopy|\bGPU|\bLinux|\buser-space|\bnamespace)\s+$", re.IGNORECASE)
 SAYS_WHICH_AFTER = re.compile(r"\s+(?:modules?|drivers?)\b", re.IGNORECASE)
 FENCE = re.compile(r"^[ \t]*```.*?^[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
 INLINE_CODE = re.compile(r"`[^`\n]*`")

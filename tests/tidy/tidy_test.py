@@ -209,7 +209,7 @@ class Words(TidyTest):
         self.expect(check_words, "docs/a.md:1:", "docs/a.md:3:", "docs/a.md:3:", "src/a.cpp:1:", "src/a.cpp:3:", "cmake/a.cmake:1:")
 
     def test_accepts_every_way_to_say_which(self):
-        self.plant("docs/a.md", "Copy kernels, a kernel module, GPU\nkernels, a copy\nkernel, the Linux kernel, `kernel`, kernel/uapi, copy_kernel,\n"
+        self.plant("docs/a.md", "Copy kernels, a kernel module, GPU\nkernels, a copy\nkernel, the Linux kernel, a user-space kernel, `kernel`, kernel/uapi, copy_kernel,\n"
                                 "[x](kernel.md), kernels_x86_64.def, kernel.hpp, kernels().\n\n```\nkernel\n```\n")
         self.plant("src/a.cpp", 'Kernel kernel = f("kernel");  // a copy\n// kernel, "kernel", "gpu,kernel" and src/copy/kernels/avx2.cpp\n}  // namespace kernels\n')
         self.expect(check_words)
