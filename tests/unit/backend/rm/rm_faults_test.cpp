@@ -107,6 +107,30 @@ INSTANTIATE_TEST_SUITE_P(Rm, RmFault, ::testing::Combine(::testing::ValuesIn(rm_
                            return std::string(std::get<0>(tested.param).name) + std::get<1>(tested.param).name;
                          });
 
+class RmStuckMapping : public ::testing::TestWithParam<RmFlow> {};
+
+TEST_P(RmStuckMapping, KeepsWhatItCannotUnmap) {
+  RmMachine machine;
+  std::uint64_t address = 0;
+  std::size_t size_bytes = 0;
+  GetParam().prepare(machine, &address, &size_bytes);
+  const auto content = machine.cuda.read(address, size_bytes);
+  const auto memory = machine.cuda.memory_at(address);
+  fakes::FaultPlan plan;
+  plan.fail_every("munmap", {ENOMEM, 0, 0});
+  fakes::FaultySystem system(machine.rm, plan);
+  fakes::FaultyCuda cuda(machine.cuda, plan);
+  const FlowEnd end = run_flow(system, cuda, machine.settings, address, size_bytes, content);
+  EXPECT_STREQ(end.failed_step, "unmap");
+  machine.cuda.free(address);
+  // The pages still show the memory, so it must not become anybody else's: no object freed, no file closed.
+  EXPECT_TRUE(is_lawful(machine));
+  EXPECT_FALSE(memory.expired());
+  EXPECT_GT(machine.rm.census().vmas, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rm, RmStuckMapping, ::testing::ValuesIn(rm_flows), [](const auto& tested) { return tested.param.name; });
+
 class RmOutOfMemory : public ::testing::TestWithParam<RmFlow> {};
 
 TEST_P(RmOutOfMemory, LeavesNothingBehindWhicheverAllocationFails) {

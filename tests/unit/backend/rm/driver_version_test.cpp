@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/rm/driver_version.hpp"
+
+#include <gtest/gtest.h>
+
+#include "backend/rm/driver_layout.hpp"
+#include "fakes/driver_model.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+TEST(DriverVersion, ReadsTwoOrThreeNumbers) {
+  const auto three = parse_driver_version("580.159.04");
+  ASSERT_TRUE(three);
+  EXPECT_EQ(*three, (DriverVersion{580, 159, 4}));
+  const auto two = parse_driver_version("515.43");
+  ASSERT_TRUE(two);
+  EXPECT_EQ(*two, (DriverVersion{515, 43, 0}));
+}
+
+TEST(DriverVersion, ComparesAsNumbers) {
+  EXPECT_LT((DriverVersion{535, 43, 2}), (DriverVersion{535, 104, 0}));
+  EXPECT_LT((DriverVersion{595, 45, 4}), (DriverVersion{1000, 0, 0}));
+}
+
+TEST(DriverVersion, RefusesWhatIsNoVersion) {
+  for (const char* text : {"", "580", "580.", ".580", "580..4", "580.1.2.3", "580.159.04-beta", "580.123456", " 580.1", "580.1 ", "-1.2", "0x244.1"}) {
+    EXPECT_FALSE(parse_driver_version(text)) << '"' << text << '"';
+  }
+}
+
+TEST(DriverVersion, IsFoundBehindTheModulesName) {
+  for (const char* text :
+       {"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (dvs-builder@x)  Mon Oct  6\nGCC version: gcc version 13.3.0\n",
+        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Sun Sep  3 01:16:00 UTC 2025\nGCC version:  gcc version 12\n",
+        "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.159.04  Release Build\n"}) {
+    const auto found = find_version_text(text);
+    ASSERT_TRUE(found) << text;
+    EXPECT_EQ(*found, "580.159.04");
+  }
+  EXPECT_FALSE(find_version_text(""));
+  EXPECT_FALSE(find_version_text("GCC version: gcc version 13.3.0 (Ubuntu 13.3.0-6ubuntu2~24.04.1)\n"));
+}
+
+TEST(DriverLayout, AgreesWithThePublishedStructuresOfEveryVersion) {
+  for (const fakes::DriverModel& model : fakes::driver_models()) {
+    const auto version = parse_driver_version(model.version);
+    ASSERT_TRUE(version) << model.version;
+    const auto layout = layout_for(*version, model.version, false);
+    ASSERT_TRUE(layout) << model.version;
+    EXPECT_EQ(layout->fb_info_bytes, model.fb_info_bytes) << model.version;
+    EXPECT_EQ(layout->has_version_query, model.has_version_query) << model.version;
+    EXPECT_EQ(layout->reports_caching_type, model.reports_caching) << model.version;
+  }
+}
+
+TEST(DriverLayout, RefusesWhatLiesOutsideItsTables) {
+  EXPECT_FALSE(layout_for({515, 43, 3}, "515.43.03", true));
+  EXPECT_TRUE(layout_for({515, 43, 4}, "515.43.04", false));
+  EXPECT_TRUE(layout_for({newest_reviewed_major, 99, 0}, "x", false));
+  EXPECT_FALSE(layout_for({newest_reviewed_major + 1, 0, 0}, "x", false));
+  EXPECT_TRUE(layout_for({newest_reviewed_major + 1, 0, 0}, "x", true));
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::rm
