@@ -64,7 +64,7 @@ base::Result<std::vector<NvidiaGpu>> list_nvidia_gpus(const std::string& sysfs_r
     gpu.numa_node = static_cast<int>(read_number(path + "/numa_node").value_or(-1));
     gpu.driver = link_name(path + "/driver");
     if (const auto bars = read_pci_bars(sysfs_root, gpu.address)) {
-      gpu.bar1_size_bytes = (*bars)[bar1_number].size_bytes;
+      gpu.bar1_size_bytes = nvidia_bar1(*bars).size_bytes;
     }
     gpus.push_back(gpu);
   }

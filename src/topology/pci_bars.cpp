@@ -55,4 +55,14 @@ base::Result<PciBars> read_pci_bars(const std::string& sysfs_root, const PciAddr
   return parse_pci_bars(std::string_view(text, static_cast<std::size_t>(length)));
 }
 
+PciBar nvidia_bar1(const PciBars& bars) noexcept {
+  bool is_first = true;
+  for (const PciBar& bar : bars) {
+    if (bar.size_bytes == 0) continue;
+    if (!is_first) return bar;
+    is_first = false;
+  }
+  return {};
+}
+
 }  // namespace gdrkit::topology

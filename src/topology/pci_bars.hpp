@@ -19,8 +19,7 @@ struct PciBar {
   std::uint64_t flags = 0;       ///< the operating system's IORESOURCE_* bits
 };
 
-/// Number N is "BAR N" in the PCI sense of the sysfs file `resourceN`. NVIDIA's "BAR1" is number 1 here too: its
-/// registers take number 0, and the 64-bit BAR1 takes 1 and the word after it.
+/// Number N is "BAR N" in the PCI sense of the sysfs file `resourceN`. A 64-bit one takes its number and the next.
 using PciBars = std::array<PciBar, 6>;
 
 /// Text of a `resource` file: a line of "0xSTART 0xEND 0xFLAGS" each. EINVAL when a line among the first six is not
@@ -30,6 +29,8 @@ using PciBars = std::array<PciBar, 6>;
 /// Of the device at `address` under `sysfs_root` ("/sys").
 [[nodiscard]] base::Result<PciBars> read_pci_bars(const std::string& sysfs_root, const PciAddress& address);
 
-inline constexpr std::size_t bar1_number = 1;
+/// What NVIDIA calls BAR1, the aperture onto device memory: the second one that is there. It is number 1 behind 32-bit
+/// registers and number 2 behind 64-bit ones (H200).
+[[nodiscard]] PciBar nvidia_bar1(const PciBars& bars) noexcept;
 
 }  // namespace gdrkit::topology

@@ -19,15 +19,28 @@ TEST(PciBars, SizeIsLastMinusFirstPlusOne) {
   const auto bars = parse_pci_bars(six_lines("0x0000380000000000 0x0000383fffffffff 0x000000000014220c\n"));
   ASSERT_TRUE(bars.has_value());
   EXPECT_EQ((*bars)[0].size_bytes, 16u << 20);
-  EXPECT_EQ((*bars)[bar1_number].size_bytes, 256ull << 30);
-  EXPECT_EQ((*bars)[bar1_number].start, 0x380000000000ull);
-  EXPECT_EQ((*bars)[bar1_number].flags, 0x14220cull);
+  EXPECT_EQ(nvidia_bar1(*bars).size_bytes, 256ull << 30);
+  EXPECT_EQ(nvidia_bar1(*bars).start, 0x380000000000ull);
+  EXPECT_EQ(nvidia_bar1(*bars).flags, 0x14220cull);
 }
 
 TEST(PciBars, AnAbsentBarHasNoBytes) {
   const auto bars = parse_pci_bars(six_lines(absent));
   ASSERT_TRUE(bars.has_value());
-  EXPECT_EQ((*bars)[bar1_number].size_bytes, 0u);
+  EXPECT_EQ(nvidia_bar1(*bars).size_bytes, 0u);
+}
+
+TEST(PciBars, TheApertureBehind64BitRegistersIsNumberTwo) {
+  // As an H200 shows itself in a virtual machine.
+  const auto bars = parse_pci_bars(
+      "0x0000104002000000 0x0000104002ffffff 0x000000000014220c\n"
+      "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+      "0x0000100000000000 0x0000103fffffffff 0x000000000014220c\n"
+      "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+      "0x0000104000000000 0x0000104001ffffff 0x000000000014220c\n"
+      "0x0000000000000000 0x0000000000000000 0x0000000000000000\n");
+  ASSERT_TRUE(bars.has_value());
+  EXPECT_EQ(nvidia_bar1(*bars).size_bytes, 256ull << 30);
 }
 
 TEST(PciBars, TextThatIsNotAResourceFileIsRefused) {
@@ -43,7 +56,7 @@ TEST(PciBars, TextThatIsNotAResourceFileIsRefused) {
 TEST(PciBars, AreReadFromTheTreeByAddress) {
   const auto bars = read_pci_bars(GDRKIT_TREE "/sys", PciAddress{0, 0xaf, 0, 0});
   ASSERT_TRUE(bars.has_value()) << base::detail();
-  EXPECT_EQ((*bars)[bar1_number].size_bytes, 256ull << 20);
+  EXPECT_EQ(nvidia_bar1(*bars).size_bytes, 256ull << 20);
 }
 
 TEST(PciBars, ADeviceThatIsNotThereIsNamed) {
