@@ -102,7 +102,6 @@ int FakeRm::rm_alloc(const OpenFile& file, void* argument, bool is_long) {
     // A client belongs to a control file; a device file has none of its own.
     if (!is(file, OpenFile::Kind::control)) return -EINVAL;
     wanted = state_.add_client(file.id, process_id);
-    put(argument, 0, wanted);
   } else {
     const auto root = get<Handle>(argument, 0);
     const auto* parameters = reinterpret_cast<const void*>(get<std::uintptr_t>(argument, 16));
