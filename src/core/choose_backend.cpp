@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/core.hpp"
+#include "core/fork_guard.hpp"
 
 namespace gdrkit::core {
 namespace {
@@ -57,6 +58,8 @@ base::Result<BackendReport> probe_backend(unsigned index, const base::Settings& 
   report.name = entry.name;
   report.summary = entry.summary;
   report.is_automatic = entry.automatic;
+  if (base::Status guarded = install_fork_handlers(); !guarded) return base::pass(guarded);
+  const BackendCall call;  // until the backend is closed again: no child inherits what it opens
   const base::Result<std::unique_ptr<backend::Backend>> opened = entry.open(settings);
   report.is_usable = opened.has_value();
   if (!opened) {

@@ -37,6 +37,7 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   const base::Result<copy::Copier> copier = choose_copier(features, settings);
   if (!copier) return base::pass(copier);
   if (base::Status guarded = install_fork_handlers(); !guarded) return base::pass(guarded);
+  const BackendCall call;  // to the end: a child finds what the backend holds by its slot
   draw_handle_key();
 
   std::string forced_copy_kernel = settings.copy_kernel;
@@ -56,16 +57,22 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   return base::fail(ENOMEM, "out of memory while opening a context");
 }
 
-base::Result<Handle> open(const base::Settings& settings) noexcept try {
+base::Result<Handle> open_first_of(backend::RegistrationList backends, const base::Settings& settings) noexcept try {
   // Before any backend is opened: a forced choice that cannot be met fails without touching a device.
   if (const base::Result<copy::Copier> copier = choose_copier(cpu::detect(), settings); !copier) {
     return base::pass(copier);
   }
-  base::Result<std::unique_ptr<backend::Backend>> chosen = choose_backend(backend::registrations(), settings);
+  if (base::Status guarded = install_fork_handlers(); !guarded) return base::pass(guarded);
+  const BackendCall call;  // from the first descriptor that a backend opens until its slot is published
+  base::Result<std::unique_ptr<backend::Backend>> chosen = choose_backend(backends, settings);
   if (!chosen) return base::pass(chosen);
   return open_with(std::move(*chosen), settings);
 } catch (const std::bad_alloc&) {
   return base::fail(ENOMEM, "out of memory while choosing a backend");
+}
+
+base::Result<Handle> open(const base::Settings& settings) noexcept {
+  return open_first_of(backend::registrations(), settings);
 }
 
 base::Status close(Handle handle) noexcept {
@@ -86,7 +93,10 @@ base::Status close(Handle handle) noexcept {
       const std::lock_guard pin_lock(pin->mutex);
       first.note(take_down_pin(*context, *pin));
     }
-    context->backend.reset();
+    {
+      const BackendCall call;
+      context->backend.reset();
+    }
     context->forced_copy_kernel.clear();
   }
   context_table.release(context, registry_mutex);

@@ -3,80 +3,103 @@
 #include "core/fork_guard.hpp"
 
 #include <pthread.h>
-#include <ctime>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
 
 #include "core/records.hpp"
 
 namespace gdrkit::core {
 namespace {
 
-constexpr time_t longest_wait_s = 2;
+using Clock = std::chrono::steady_clock;
 
-// Writers first: a steady stream of calls must not keep a fork waiting.
-constexpr pthread_rwlock_t fresh_lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
-constinit pthread_rwlock_t call_lock = fresh_lock;
-constinit bool prepare_holds_lock = false;  // written and read by the forking thread, under registry_mutex
+constexpr std::chrono::seconds longest_wait_of_a_fork{2};
+constexpr std::chrono::milliseconds longest_wait_of_a_call{100};
+constexpr std::chrono::microseconds poll_interval{200};
+
+// A call counts itself and then looks for forks, a fork counts itself and then looks for calls, all sequentially
+// consistent: one of the two sees the other. No lock, because both sides must be able to give up, and a child would
+// have to repair one that threads of the parent held or waited for.
+constinit std::atomic<unsigned> threads_in_calls{0};
+constinit std::atomic<unsigned> threads_in_forks{0};
+constinit std::atomic<bool> is_installed{false};
 
 // A backend may fork inside its own call (a vendor library that runs a helper program), or come back in through an
 // application's hook on the vendor library: no waiting for oneself then.
 thread_local unsigned calls_of_this_thread = 0;
+// Between prepare and parent or child. Two threads that install the handlers at once may install them twice, and an
+// application's own fork handler may call in: neither waits for the fork it is part of.
+thread_local bool is_forking = false;
 
 void prepare() noexcept {
-  bool is_held = false;
-  if (calls_of_this_thread == 0) {
-    timespec deadline{};
-    clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += longest_wait_s;
-    is_held = pthread_rwlock_timedwrlock(&call_lock, &deadline) == 0;
-  }
-  registry_mutex.lock();
-  prepare_holds_lock = is_held;
+  if (std::exchange(is_forking, true)) return;
+  threads_in_forks.fetch_add(1);
+  if (calls_of_this_thread != 0) return;
+  const Clock::time_point deadline = Clock::now() + longest_wait_of_a_fork;
+  while (threads_in_calls.load() != 0 && Clock::now() < deadline) std::this_thread::sleep_for(poll_interval);
 }
 
 void parent() noexcept {
-  const bool is_held = prepare_holds_lock;
-  registry_mutex.unlock();
-  if (is_held) pthread_rwlock_unlock(&call_lock);
+  if (std::exchange(is_forking, false)) threads_in_forks.fetch_sub(1);
 }
 
-/// The child has one thread. Locks other than registry_mutex may be held by threads that are gone: they are not
-/// touched, and the slots they belong to are never used again.
+/// Lets forks go first, so that a steady stream of calls keeps none waiting.
+void stand_aside() noexcept {
+  const Clock::time_point deadline = Clock::now() + longest_wait_of_a_call;
+  do {
+    threads_in_calls.fetch_sub(1);
+    std::this_thread::sleep_for(poll_interval);
+    threads_in_calls.fetch_add(1);
+  } while (threads_in_forks.load() != 0 && Clock::now() < deadline);
+}
+
+/// The child has one thread. Locks may be held by threads that are gone: those of slots are not touched, and the slots
+/// are never used again. What a thread had half done to the tables does not matter: the free lists are forgotten, a
+/// slot was counted before anybody locked it, and an inherited context's list is only asked whether it is empty.
 void child() noexcept {
+  if (!std::exchange(is_forking, false)) return;
   pin_table.for_each([](PinSlot* slot) {
     slot->view.live.store(0, std::memory_order_relaxed);
-    const bool is_whole =
-        slot->handle.load(std::memory_order_relaxed) != 0 && slot->running_calls.load(std::memory_order_relaxed) == 0;
+    const bool is_whole = slot->backend_pin != nullptr && slot->running_calls.load(std::memory_order_relaxed) == 0;
     if (is_whole && !slot->is_abandoned) slot->backend_pin->abandon_after_fork();
     slot->is_abandoned = true;
   });
   context_table.for_each([](ContextSlot* slot) {
-    if (slot->handle.load(std::memory_order_relaxed) == 0 || slot->is_abandoned.load(std::memory_order_relaxed)) return;
-    slot->is_abandoned.store(true, std::memory_order_relaxed);
+    // Not by the handle: a context that is being closed has none, and still holds what is open.
+    if (slot->is_abandoned.exchange(true, std::memory_order_relaxed) || slot->backend == nullptr) return;
     slot->backend->abandon_after_fork();
   });
   pin_table.forget_free_slots();
   context_table.forget_free_slots();
-  if (prepare_holds_lock) pthread_rwlock_unlock(&call_lock);
-  // Threads that held it, or waited for it, are gone but still counted: start with a fresh one. Not while this very
-  // thread is inside a call, which will release the one it has.
-  if (calls_of_this_thread == 0) call_lock = fresh_lock;
-  registry_mutex.unlock();
+  new (&registry_mutex) std::mutex;
+  threads_in_forks.store(0);
+  threads_in_calls.store(calls_of_this_thread == 0 ? 0 : 1);
 }
 
 }  // namespace
 
 base::Status install_fork_handlers() noexcept {
-  static const int error = pthread_atfork(prepare, parent, child);
-  if (error != 0) return base::fail(error, "pthread_atfork failed: no fork protection, so no context is opened");
+  if (is_installed.load(std::memory_order_acquire)) return {};
+  if (const int error = pthread_atfork(prepare, parent, child); error != 0) {
+    return base::fail(error, "pthread_atfork failed: no fork protection, so no context is opened");
+  }
+  is_installed.store(true, std::memory_order_release);
   return {};
 }
 
 BackendCall::BackendCall() noexcept {
-  if (calls_of_this_thread++ == 0) pthread_rwlock_rdlock(&call_lock);
+  if (calls_of_this_thread++ != 0) return;
+  threads_in_calls.fetch_add(1);
+  if (threads_in_forks.load() != 0 && !is_forking) stand_aside();
 }
 
 BackendCall::~BackendCall() {
-  if (--calls_of_this_thread == 0) pthread_rwlock_unlock(&call_lock);
+  if (--calls_of_this_thread == 0) threads_in_calls.fetch_sub(1);
 }
 
 }  // namespace gdrkit::core

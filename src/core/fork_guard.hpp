@@ -7,16 +7,19 @@
 
 namespace gdrkit::core {
 
-/// Installs the fork handlers, once for the process; ENOMEM if the C library cannot. Afterwards, at each fork:
-///  - the parent waits until no backend is inside a pin, map, unmap or unpin: no child inherits a mapping that is not
-///    MADV_DONTFORK yet, and the backend's own records are whole when the child gives them up;
+/// Installs the fork handlers, once for the process; ENOMEM if the C library cannot, until it can. Afterwards, at each
+/// fork:
+///  - the parent waits until no backend is inside an open, pin, map, unmap, unpin or close: no child inherits a mapping
+///    that is not MADV_DONTFORK yet, and the backend's own records are whole when the child gives them up;
 ///  - in the child every context and pin there was is dead: copies answer EINVAL, other calls EACCES, what backends
 ///    hold open is closed without a word to the device. New contexts work.
 [[nodiscard]] base::Status install_fork_handlers() noexcept;
 
-/// Held around each of those backend calls: no fork of another thread happens meanwhile. A fork waits for at most two
-/// seconds, so that a call that is itself stuck behind a lock of the forking thread cannot hang it; the window between
-/// mmap and madvise, microseconds long, is long over by then.
+/// Held around each of those backend calls: no fork of another thread happens meanwhile. Both sides wait for a bounded
+/// time, because locks of the application may close a circle through either: a fork waits for two seconds at most, for
+/// a call that is stuck behind a lock of the forking thread; a call stands aside for a tenth of a second at most, for a
+/// fork whose later handlers want a lock of the calling thread. Then they go on. What is risked is that a fork falls
+/// into the microseconds between mmap and madvise, and that a child keeps a copy of what that one call had open.
 class BackendCall {
  public:
   BackendCall() noexcept;

@@ -23,8 +23,10 @@
 // Locks, in the order in which they are taken:
 //   1. ContextSlot::mutex   shared for every call on the context or its pins, exclusive to close it
 //   2. PinSlot::mutex       serialises the slow calls on one pin
-//   3. BackendCall          shared around a backend's calls; fork takes it exclusively (fork_guard.hpp)
-//   4. registry_mutex       free lists and the contexts' lists of pins; a leaf: nothing is called or allocated under it
+//   3. BackendCall          around a backend's calls; they and forks wait for each other, for a bounded time only
+//                           (fork_guard.hpp)
+//   4. registry_mutex       free lists and the contexts' lists of pins; a leaf: nothing is called or allocated under
+//                           it. Not held across a fork: the child starts with a fresh one
 // A slot's locks live as long as the process, so that the holder of a stale handle may lock first and look again after.
 
 namespace gdrkit::core {

@@ -87,10 +87,12 @@ class SlotTable {
   /// In a forked child: unused slots may have locks that a thread of the parent held; leave them alone for good.
   void forget_free_slots() noexcept { first_free_ = no_slot; }
 
-  /// Every slot that was ever given out. Under the mutex.
+  /// Every slot that was ever given out. Under the mutex, or with no other thread.
   template <class Visitor>
   void for_each(Visitor&& visit) noexcept {
-    for (std::uint32_t index = 0; index < used_; ++index) visit(find(index));
+    for (std::uint32_t index = 0; index < used_; ++index) {
+      if (Slot* const slot = find(index)) visit(slot);
+    }
   }
 
  private:

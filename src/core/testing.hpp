@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// open_with: how tests put a backend of their own under a context.
+// How tests put backends of their own under a context.
 #pragma once
 
 #include <memory>
@@ -12,5 +12,8 @@ namespace gdrkit::core {
 /// As open(), on this backend instead of one from the list.
 [[nodiscard]] base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend,
                                              const base::Settings& settings) noexcept;
+/// As open(), on the first of these that can run instead of those of the list.
+[[nodiscard]] base::Result<Handle> open_first_of(backend::RegistrationList backends,
+                                                 const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::core

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // What a forked child can and cannot do with what it inherited, and what the parent keeps.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -17,6 +19,18 @@
 #include "support/forked_child.hpp"
 #include "support/process_resources.hpp"
 #include "unit/core/context_fixture.hpp"
+
+// The C library's way behind pthread_atfork, which is below for this program.
+extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
+extern "C" void* __dso_handle;
+
+namespace {
+bool is_atfork_failing = false;
+}
+
+extern "C" int pthread_atfork(void (*prepare)(), void (*parent)(), void (*child)()) noexcept {
+  return is_atfork_failing ? ENOMEM : __register_atfork(prepare, parent, child, &__dso_handle);
+}
 
 // In a forked child: says what failed and ends the child's part of the test.
 #define EXPECT_IN_CHILD(condition)                                        \
@@ -39,8 +53,30 @@ using tests::scripted_device_start;
 using tests::scripted_page_bytes;
 using Clock = std::chrono::steady_clock;
 
+/// An application's own fork handlers. Registered before the library's: its prepare runs after the library's.
+struct ApplicationHandlers {
+  std::function<void()> prepare = [] {};
+  std::function<void()> parent = [] {};
+};
+ApplicationHandlers application;
+
+/// What happens before main: the handlers above, and a first open while the C library has no memory for handlers.
+const int errno_without_handlers = [] {
+  (void)pthread_atfork([] { application.prepare(); }, [] { application.parent(); }, nullptr);
+  tests::Script script;
+  is_atfork_failing = true;
+  const base::Result<Handle> refused = open_with(std::make_unique<tests::ScriptedBackend>(script), {});
+  is_atfork_failing = false;
+  return errno_of(refused);
+}();
+
 class Fork : public tests::OnScriptedBackend {
  protected:
+  void TearDown() override {
+    application = {};
+    tests::OnScriptedBackend::TearDown();
+  }
+
   /// In a child: a context of its own does everything.
   int use_new_context() {
     const base::Result<Handle> opened = open();
@@ -93,6 +129,11 @@ TEST_F(Fork, InheritedHandlesAreDeadInTheChildAndNothingIsTouched) {
   EXPECT_EQ(write(mapped, 0, &byte, 1), 0);
   EXPECT_TRUE(map(context, unmapped, 1, any_type));
   EXPECT_EQ(script.device[0], 5);
+}
+
+TEST_F(Fork, ProtectionThatFailedOnceIsTriedAgain) {
+  EXPECT_EQ(errno_without_handlers, ENOMEM);
+  EXPECT_EQ(run_in_child([&] { return errno_of(context_info(context)) == EACCES ? 0 : 1; }).exit_code, 0);
 }
 
 TEST_F(Fork, ChildOpensContextsOfItsOwn) {
@@ -204,6 +245,121 @@ INSTANTIATE_TEST_SUITE_P(
                                 [](Handle context, Handle handle) { return unpin(context, handle); }, 0}),
     [](const testing::TestParamInfo<RunningCall>& test) { return test.param.name; });
 
+TEST_F(Fork, WaitsUntilAContextIsClosed) {
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> is_over{false};
+  script.on_close = [&] {
+    has_begun = true;
+    std::this_thread::sleep_for(200ms);
+    is_over = true;
+  };
+  std::thread closer([&] { EXPECT_TRUE(close(context)); });
+  while (!has_begun) std::this_thread::yield();
+  EXPECT_EQ(run_in_child([&] { return is_over && script.backends == 0 ? 0 : 1; }).exit_code, 0);
+  closer.join();
+  context = 0;
+}
+
+tests::Script* script_to_open = nullptr;
+std::function<void()> while_opening;
+
+TEST_F(Fork, ChildGivesUpWhatABackendHeldThatWasBeingOpened) {
+  std::atomic<bool> has_begun{false};
+  const backend::Registration slow = {"slow", "scripted, opened slowly", true,
+                                      [](const base::Settings&) noexcept
+                                      -> base::Result<std::unique_ptr<backend::Backend>> {
+                                        auto opened = std::make_unique<tests::ScriptedBackend>(*script_to_open);
+                                        while_opening();
+                                        return opened;
+                                      }};
+  script_to_open = &script;
+  while_opening = [&] {
+    has_begun = true;
+    std::this_thread::sleep_for(200ms);
+  };
+  std::thread opener([&] {
+    const base::Result<Handle> opened = open_first_of({&slow, 1}, {});
+    EXPECT_TRUE(opened && close(*opened));
+  });
+  while (!has_begun) std::this_thread::yield();
+  EXPECT_EQ(run_in_child([&] { return script.abandoned_backends == script.backends ? 0 : 1; }).exit_code, 0);
+  opener.join();
+}
+
+/// A thread that calls in while it holds a mutex of the application's, which the application's handlers take.
+TEST_F(Fork, IsNotHungByAnApplicationThatTakesItsOwnLockToForkAndToCall) {
+  std::mutex mutex;
+  application.prepare = [&] { mutex.lock(); };
+  application.parent = [&] { mutex.unlock(); };
+  std::atomic<bool> is_locked{false};
+  std::thread caller([&] {
+    const std::lock_guard lock(mutex);
+    is_locked = true;
+    std::this_thread::sleep_for(200ms);
+    const base::Result<Handle> opened = open();
+    EXPECT_TRUE(opened);
+    const base::Result<Handle> handle = core::pin(*opened, scripted_device_start, 1, {});
+    EXPECT_TRUE(handle && map(*opened, *handle, 1, any_type));
+    EXPECT_TRUE(unpin(*opened, *handle));
+    EXPECT_TRUE(close(*opened));
+  });
+  while (!is_locked) std::this_thread::yield();
+  ::alarm(30);  // a hang kills this program
+  EXPECT_EQ(run_in_child([&] { return use_new_context(); }).exit_code, 0);
+  ::alarm(0);
+  caller.join();
+}
+
+TEST_F(Fork, AnApplicationsHandlersMayCallIn) {
+  const Handle handle = mapped_pin();
+  application.prepare = [&] { EXPECT_TRUE(unpin(context, handle)); };
+  Handle again = 0;
+  application.parent = [&] { again = mapped_pin(); };
+  const Clock::time_point start = Clock::now();
+  ::alarm(30);
+  EXPECT_EQ(run_in_child([&] { return script.pins == 0 ? use_new_context() : 1; }).exit_code, 0);
+  ::alarm(0);
+  EXPECT_LT(Clock::now() - start, 1500ms);
+  EXPECT_TRUE(unpin(context, again));
+}
+
+TEST_F(Fork, DoesNotWaitForTheRegistryAndGivesTheChildAFreshOne) {
+  std::atomic<bool> is_locked{false};
+  std::atomic<bool> may_go_on{false};
+  std::thread holder([&] {
+    const std::lock_guard lock(registry_mutex);
+    is_locked = true;
+    while (!may_go_on) std::this_thread::sleep_for(1ms);
+  });
+  while (!is_locked) std::this_thread::yield();
+  ::alarm(30);
+  EXPECT_EQ(run_in_child([&] { return use_new_context(); }).exit_code, 0);
+  ::alarm(0);
+  may_go_on = true;
+  holder.join();
+}
+
+TEST_F(Fork, ThatWaitsForAStuckCallHoldsUpOthersForAMomentOnly) {
+  const Handle stuck = pin();
+  const Handle other = mapped_pin(scripted_page_bytes);
+  std::atomic<bool> is_mapping{false};
+  std::atomic<bool> may_go_on{false};
+  script.on_map = [&] {
+    is_mapping = true;
+    while (!may_go_on) std::this_thread::sleep_for(1ms);
+  };
+  std::thread mapper([&] { EXPECT_TRUE(map(context, stuck, 1, any_type)); });
+  while (!is_mapping) std::this_thread::yield();
+  std::thread forker([&] { EXPECT_EQ(run_in_child([] { return 0; }).exit_code, 0); });
+  std::this_thread::sleep_for(200ms);  // less than the two seconds that the fork waits
+  const Clock::time_point start = Clock::now();
+  EXPECT_TRUE(unmap(context, other));
+  EXPECT_LT(Clock::now() - start, 1s);
+  may_go_on = true;
+  forker.join();
+  mapper.join();
+}
+
 TEST_F(Fork, IsNotHungByAMapThatNeverEnds) {
   const Handle handle = pin();
   std::atomic<bool> is_mapping{false};
@@ -252,6 +408,7 @@ TEST_F(Fork, LocksThatOtherThreadsHoldDoNotHangTheChild) {
   const ChildEnd end = run_in_child([&] {
     script.on_pin = [] {};
     script.on_unmap = [] {};
+    EXPECT_IN_CHILD(script.abandoned_backends == 1);  // its handle is gone, what it has open is not
     EXPECT_IN_CHILD(errno_of(pin_info(0, handle)) == EINVAL);  // the parent was closing its context
     std::uint8_t byte = 0;
     EXPECT_IN_CHILD(read(handle, 0, &byte, 1) == EINVAL);

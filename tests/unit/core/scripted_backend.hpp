@@ -42,7 +42,7 @@ struct Script {
   std::atomic<int> pin_error{0}, map_error{0}, unmap_error{0}, unpin_error{0};
   std::atomic<bool> is_invalidated{false};
   // Called inside the backend's call, before it does anything.
-  std::function<void()> on_pin = [] {}, on_map = [] {}, on_unmap = [] {}, on_unpin = [] {};
+  std::function<void()> on_pin = [] {}, on_map = [] {}, on_unmap = [] {}, on_unpin = [] {}, on_close = [] {};
   // Changes an answer before it is given.
   std::function<void(std::uint64_t* page_address, std::size_t* page_bytes)> bend_pin = [](auto*, auto*) {};
   std::function<void(backend::MappedRegion*)> bend_map = [](auto*) {};
@@ -120,7 +120,10 @@ class ScriptedPin final : public backend::BackendPin {
 class ScriptedBackend final : public backend::Backend {
  public:
   explicit ScriptedBackend(Script& script) : script_(script) { ++script_.backends; }
-  ~ScriptedBackend() override { --script_.backends; }
+  ~ScriptedBackend() override {
+    script_.on_close();
+    --script_.backends;
+  }
 
   const backend::Traits& traits() const noexcept override { return script_.traits; }
 
