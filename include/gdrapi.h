@@ -5,8 +5,10 @@
  *
  * Unless said otherwise a function returns 0, or a positive errno. NULL, stale, foreign and twice freed handles are
  * EINVAL, and every call may run beside every other, with one exception that is the caller's to keep: unmapping,
- * unpinning or closing while another thread copies through (or accesses) that same mapping. In a forked child copies on
- * inherited handles are EINVAL and all other calls EACCES (closing a context without pins succeeds).
+ * unpinning or closing while another thread copies through (or accesses) that same mapping. In a child made by
+ * fork() copies on inherited handles are EINVAL and all other calls EACCES (closing a context without pins succeeds). A
+ * child made without fork handlers (_Fork, a bare clone) must not copy through inherited handles: what they map
+ * is not there.
  *
  * New programs may prefer gdrkit/gdrkit.h: any alignment, reasons for failures, offsets instead of page arithmetic. */
 #ifndef __GDRAPI_H__
