@@ -14,7 +14,8 @@ extern "C" {
 /* Every function returns 0 (or a value >= 0) on success and a negative errno on failure; outputs are set only on
  * success. A NULL, stale, foreign or twice closed handle is -EINVAL, never a crash. Every call may run beside every
  * other, with one exception that is the caller's to keep: unmapping, unpinning or closing while another thread copies through
- * (or accesses) that same mapping. After fork, the child's calls on inherited handles return -EACCES or -EINVAL. */
+ * (or accesses) that same mapping. In a child made by fork(), calls on inherited handles return -EACCES or -EINVAL. A
+ * child made without fork handlers (_Fork, a bare clone) must not copy through them: what they map is not there. */
 
 typedef struct { uint64_t value; } gdrkit_context_t;
 typedef struct { uint64_t value; } gdrkit_pin_t;
@@ -33,7 +34,8 @@ enum gdrkit_verification {
   GDRKIT_VERIFIED_CALIBRATED = 3
 };
 
-/* Option and information structs start with their size: set struct_size = sizeof the struct, zero the rest. */
+/* Option and information structs start with their size: set struct_size = sizeof the struct, zero the rest. A
+ * size below the first version's or above 4096 is -EINVAL. */
 struct gdrkit_open_options {
   uint32_t struct_size;
   uint32_t reserved;
@@ -104,8 +106,9 @@ const char *gdrkit_copy_kernel_name(unsigned index, int *is_usable);
 
 /* Text of a negative (or positive) errno; never NULL. Thread safe. */
 const char *gdrkit_strerror(int error);
-/* One sentence on this thread's last failure: the step, the path, the vendor's code. "" if none. Valid until the
- * thread's next failing call. */
+/* One sentence on this thread's last failed call: the step, the path, the vendor's code. "" if none. Valid until the
+ * thread's next failing call; calls that succeed leave it alone. gdrkit_write and gdrkit_read leave no sentence, and
+ * that of an earlier failure stays. */
 const char *gdrkit_last_error_detail(void);
 /* "0.1.0" */
 const char *gdrkit_version(void);

@@ -39,8 +39,14 @@ constexpr std::size_t first_backend_report = 1056;
 static_assert(sizeof(gdrkit_open_options) == first_open_options && sizeof(gdrkit_context_info) == first_context_info &&
               sizeof(gdrkit_pin_info) == first_pin_info && sizeof(gdrkit_backend_report) == first_backend_report);
 
+// The sentence of the last call that failed. The library's own is overwritten by whatever fails inside a call that
+// succeeds: a backend that cannot run, a probe.
+thread_local char last_detail[base::detail_capacity] = "";
+
+/// What a failed call returns; keeps its sentence. Not for the copy path.
 template <class T>
 int error_of(const base::Result<T>& failed) noexcept {
+  std::memcpy(last_detail, base::detail(), strnlen(base::detail(), sizeof last_detail - 1) + 1);
   return -failed.error().errno_value;
 }
 
@@ -185,7 +191,7 @@ const char* gdrkit_strerror(int error) {
   return capi::errno_text(error < 0 ? static_cast<int>(0u - static_cast<unsigned>(error)) : error);
 }
 
-const char* gdrkit_last_error_detail(void) { return base::detail(); }
+const char* gdrkit_last_error_detail(void) { return last_detail; }
 
 const char* gdrkit_version(void) { return GDRKIT_VERSION; }
 

@@ -11,15 +11,26 @@
 
 namespace gdrkit::capi {
 
+/// No version of a struct is larger; what is, was never filled in. Bounds what is read and written on a caller's word.
+inline constexpr std::size_t largest_struct = 4096;
+
 // `first_size` below is the size that the first version of a struct had: no caller has a smaller one.
 
-/// Copies a caller's options. EINVAL when smaller than the first version, E2BIG when a newer caller set something that
-/// this library does not know.
+inline base::Status check_size(std::uint32_t size, std::size_t first_size) noexcept {
+  if (size < first_size) return base::fail(EINVAL, "struct_size is %u; at least %zu was expected", size, first_size);
+  if (size > largest_struct) {
+    return base::fail(EINVAL, "struct_size is %u; at most %zu was expected", size, largest_struct);
+  }
+  return {};
+}
+
+/// Copies a caller's options. EINVAL when smaller than the first version or absurdly large, E2BIG when a newer caller
+/// set something that this library does not know.
 template <class Options>
 base::Status read_options(const Options* caller, std::size_t first_size, Options* options) noexcept {
   std::uint32_t size = 0;
   std::memcpy(&size, caller, sizeof size);
-  if (size < first_size) return base::fail(EINVAL, "struct_size is %u; at least %zu was expected", size, first_size);
+  if (base::Status known = check_size(size, first_size); !known) return known;
   const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
   for (std::size_t i = sizeof(Options); i < size; ++i) {
     if (bytes[i] != 0) return base::fail(E2BIG, "an option is set that this library is too old to know");
@@ -34,8 +45,7 @@ base::Status check_info(const Info* caller, std::size_t first_size) noexcept {
   if (caller == nullptr) return base::fail(EINVAL, "the information struct is NULL");
   std::uint32_t size = 0;
   std::memcpy(&size, caller, sizeof size);
-  if (size < first_size) return base::fail(EINVAL, "struct_size is %u; at least %zu was expected", size, first_size);
-  return {};
+  return check_size(size, first_size);
 }
 
 /// Fills what fits into the caller's struct, zeroes what this library does not know, leaves its struct_size alone.

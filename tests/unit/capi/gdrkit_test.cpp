@@ -257,6 +257,14 @@ TEST_F(GdrkitApi, NullStructsAndWrongSizesAreRefused) {
   EXPECT_EQ(gdrkit_probe_backend(0, nullptr), -EINVAL);
   EXPECT_EQ(gdrkit_pin(context, memory, 1, nullptr), -EINVAL);
   gdrkit_pin_info info{};
+  for (const std::uint32_t size : {4097u, UINT32_MAX}) {
+    info.struct_size = size;
+    EXPECT_EQ(gdrkit_get_pin_info(handle, &info), -EINVAL) << size;
+    gdrkit_open_options options{};
+    options.struct_size = size;
+    gdrkit_context_t other{};
+    EXPECT_EQ(gdrkit_open(&options, &other), -EINVAL) << size;
+  }
   for (const std::uint32_t size : {0u, 4u, static_cast<std::uint32_t>(sizeof info) - 1}) {
     info.struct_size = size;
     EXPECT_EQ(gdrkit_get_pin_info(handle, &info), -EINVAL) << size;
@@ -335,6 +343,25 @@ TEST_F(GdrkitApi, DetailBelongsToTheThread) {
   EXPECT_NE(mine, "");
   std::thread([] { EXPECT_STREQ(gdrkit_last_error_detail(), ""); }).join();
   EXPECT_EQ(gdrkit_last_error_detail(), mine);
+}
+
+TEST_F(GdrkitApi, DetailStaysUntilACallFails) {
+  EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
+  const char* const detail = gdrkit_last_error_detail();
+  const std::string first = detail;
+  // Something fails inside each of these; the calls themselves do what they say.
+  for (unsigned i = 0; gdrkit_copy_kernel_name(i, nullptr) != nullptr;) ++i;
+  gdrkit_backend_report report{};
+  report.struct_size = sizeof report;
+  EXPECT_EQ(gdrkit_probe_backend(0, &report), 0);
+  gdrkit_context_t other{};
+  EXPECT_EQ(gdrkit_open(nullptr, &other), 0);
+  EXPECT_EQ(gdrkit_close(other), 0);
+  EXPECT_EQ(gdrkit_write(mapped_pin(0, 8), 8, "", 1), -EINVAL);
+  EXPECT_EQ(gdrkit_last_error_detail(), detail);
+  EXPECT_EQ(detail, first);
+  EXPECT_EQ(gdrkit_close(other), -EINVAL);
+  EXPECT_NE(gdrkit_last_error_detail(), first);
 }
 
 TEST_F(GdrkitApi, VersionHasThreeNumbers) {
