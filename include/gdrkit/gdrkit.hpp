@@ -60,8 +60,8 @@ class Owner {
   explicit Owner(Handle handle) noexcept : handle_(handle) {}
   Owner(Owner&& other) noexcept : handle_(std::exchange(other.handle_, Handle{})) {}
   Owner& operator=(Owner&& other) noexcept {
-    Owner old(std::move(*this));
-    handle_ = std::exchange(other.handle_, Handle{});
+    Owner taken(std::move(other));
+    std::swap(handle_, taken.handle_);
     return *this;
   }
   ~Owner() {
@@ -92,7 +92,8 @@ concept Bytes = std::ranges::contiguous_range<Range> && std::ranges::sized_range
 /// Device memory in this process's address space. Offsets are in bytes from the first byte that was asked for.
 class Mapping {
  public:
-  /// The mapped memory itself. Plain loads of a write-combining mapping are slow: read() reads whole lines.
+  /// The mapped memory itself. Plain loads of a write-combining mapping are slow: read() reads whole lines. Plain
+  /// stores need a store fence (_mm_sfence) before a flag that announces them.
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
 
@@ -110,7 +111,8 @@ class Mapping {
     detail::check_copy(gdrkit_read(owner_.get(), offset, std::ranges::data(target), size_bytes));
   }
 
-  /// Stores one naturally aligned value in one piece, after everything written through this mapping by this thread.
+  /// Stores one naturally aligned value in one piece, after everything that this thread wrote by write(). Stores of
+  /// one's own through bytes() may still sit in write-combining buffers: a store fence (_mm_sfence) must follow them.
   template <FlagValue T>
   void store_flag(std::size_t offset, T value) const {
     check_alignment(offset, sizeof(T));

@@ -137,6 +137,25 @@ TEST_F(GdrkitHpp, MovesKeepTheMappingAlive) {
   EXPECT_EQ(other.info().is_mapped, 1);
 }
 
+TEST_F(GdrkitHpp, MoveToItselfKeepsWhatIsOwned) {
+  Context context;
+  Pin pin = context.pin(memory, 100);
+  Mapping mapping = pin.map();
+  // Through references: the compiler warns of the plain form.
+  Context& same_context = context;
+  Pin& same_pin = pin;
+  Mapping& same_mapping = mapping;
+  context = std::move(same_context);
+  pin = std::move(same_pin);
+  mapping = std::move(same_mapping);
+  EXPECT_TRUE(context.is_emulated());
+  EXPECT_EQ(pin.info().is_mapped, 1);
+  EXPECT_EQ(mapping.size(), 100u);
+  mapping.store_flag(8, std::uint8_t{0x22});
+  expected[8] = 0x22;
+  expect_device_as_expected();
+}
+
 TEST_F(GdrkitHpp, GivesBackOnDemandAndSaysHowThatWent) {
   Context context;
   Pin pin = context.pin(memory, 100);
