@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Header-only parts by others as interface targets: gdrkit_cli11, gdrkit_fmt, gdrkit_json (tools, bench, tests) and
-# the path GDRKIT_EXPECTED_INCLUDE (inside the library). third_party/ exists only in an unpacked bundle and goes first
+# Header-only parts by others as interface targets: gdrkit_cli11, gdrkit_json (tools, bench, tests) and the path
+# GDRKIT_EXPECTED_INCLUDE (inside the library). third_party/ exists only in an unpacked bundle and goes first
 # there, so that a bundle builds the same everywhere.
 
 set(GDRKIT_THIRD_PARTY ${PROJECT_SOURCE_DIR}/third_party)
@@ -25,11 +25,6 @@ endif()
 
 gdrkit_header_only(gdrkit_cli11 CLI/CLI.hpp libcli11-dev)
 gdrkit_header_only(gdrkit_json nlohmann/json.hpp nlohmann-json3-dev)
-gdrkit_header_only(gdrkit_fmt fmt/format.h libfmt-dev)
-if(TARGET gdrkit_fmt)
-  # Header-only, so that no program depends on which libfmt.so a machine has.
-  target_compile_definitions(gdrkit_fmt INTERFACE FMT_HEADER_ONLY=1)
-endif()
 
 # GoogleTest: the bundle's sources, else the machine's package. Sets GTest::gtest, GTest::gtest_main, GTest::gmock.
 macro(gdrkit_find_googletest)

@@ -20,7 +20,7 @@ list_sources() { # NUL-separated paths of the tree's own files
 copy_third_party() { # target folder
   local name header found
   mkdir -p "$1/include" "$1/licenses"
-  for name in CLI/CLI.hpp fmt/format.h nlohmann/json.hpp tl/expected.hpp; do
+  for name in CLI/CLI.hpp nlohmann/json.hpp tl/expected.hpp; do
     found=""
     for header in third_party/include /usr/local/include /usr/include; do
       [ -n "$found" ] || { [ -e "$header/$name" ] && found=$header/${name%%/*}; }
@@ -36,7 +36,7 @@ copy_third_party() { # target folder
   if [ -d third_party/licenses ]; then
     cp -r third_party/licenses/. "$1/licenses/"
   else
-    for name in libcli11-dev libfmt-dev nlohmann-json3-dev libexpected-dev googletest; do
+    for name in libcli11-dev nlohmann-json3-dev libexpected-dev googletest; do
       cp -L "/usr/share/doc/$name/copyright" "$1/licenses/$name"
     done
   fi

@@ -37,7 +37,6 @@ ninja|has_tool ninja|ninja-build|everything: the presets build with ninja
 binutils|has_tool strip|binutils|everything: the linker's tools
 expected|has_header tl/expected.hpp|libexpected-dev|everything: errors inside the library travel in tl::expected
 cli11|has_header CLI/CLI.hpp|libcli11-dev|the programs
-fmt|has_header fmt/format.h|libfmt-dev|the programs
 json|has_header nlohmann/json.hpp|nlohmann-json3-dev|the programs
 googletest|has_googletest|libgtest-dev libgmock-dev googletest|the tests
 python|has_tool python3|python3|the checks of tests/tidy and the list of skipped tests
@@ -45,7 +44,7 @@ TXT
 }
 
 needs_of_library=(compiler cmake ninja binutils expected)
-needs_of_programs=(cli11 fmt json)
+needs_of_programs=(cli11 json)
 needs_of_tests=(googletest python)
 
 missing="" # names of what is not there, after look_for
