@@ -20,6 +20,10 @@ function(gdrkit_add_test name)
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} gdrkit_inside GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  if(NOT GDRKIT_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "^Rel")
+    # A test is compiled once and run once; the library it tests keeps its own level.
+    target_compile_options(${name} PRIVATE -O1)
+  endif()
   # Not beside the programs: build/bin holds what a user runs.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/bin)
   # NO_PRETTY_VALUES: a parameter's printed value may hold an address or a separator; its index is a stable name.
