@@ -66,7 +66,7 @@ shim::PointerAttributes CudaMemoryMap::attributes(std::uint64_t address) const {
 }
 
 std::optional<std::vector<CudaMemoryMap::ExportPiece>> CudaMemoryMap::export_pieces(std::uint64_t address,
-                                                                                  std::uint64_t size) const {
+                                                                                    std::uint64_t size) const {
   const CudaBlock* block = block_at(address);
   std::vector<ExportPiece> pieces;
   if (block == nullptr) {

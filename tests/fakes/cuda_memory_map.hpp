@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CudaMemoryMap: which device addresses CUDA has given out, in which blocks, and what it says about them. The rules follow a
-// recording of libcuda 580.159.04.
+// CudaMemoryMap: which device addresses CUDA has given out, in which blocks, and what it says about them. The rules
+// follow a recording of libcuda 580.159.04.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct CudaAllocation {
   int ordinal = 0;
   std::uint64_t context = 0;  ///< 0 for vmm and pools
   std::uint64_t buffer_id = 0;
-  bool is_scratch = false;    ///< allocated by the code under test, which may write to it
+  bool is_scratch = false;  ///< allocated by the code under test, which may write to it
 };
 
 /// Not thread safe.

@@ -12,15 +12,15 @@ namespace gdrkit::fakes {
 
 struct DriverModel {
   std::string version;                  ///< as the driver writes it
-  std::uint32_t alloc_status_at = 28;    ///< in the short RM_ALLOC: 24 up to 530, 28 from 535.43.02 on
-  std::uint32_t alloc_long_bytes = 48;   ///< 40 up to 530
-  std::uint32_t fb_info_bytes = 1028;    ///< FB_GET_INFO_V2
-  std::uint32_t export_bytes = 2608;     ///< EXPORT_TO_DMABUF_FD: 2600 up to 565
-  bool has_version_query = true;         ///< CHECK_VERSION_STR's command '2', from 530.30.02 on
-  bool has_wait_open = true;             ///< from 550.40.07 on
-  bool reports_caching = true;           ///< RM_MAP_MEMORY tells the caching type, from 520.56.06 on
-  bool maps_discontiguously = true;      ///< BAR1 may be given out in pieces, from 565.57.01 on
-  std::uint32_t extra_bytes = 0;         ///< added to the size of every structure: a driver nobody has seen
+  std::uint32_t alloc_status_at = 28;   ///< in the short RM_ALLOC: 24 up to 530, 28 from 535.43.02 on
+  std::uint32_t alloc_long_bytes = 48;  ///< 40 up to 530
+  std::uint32_t fb_info_bytes = 1028;   ///< FB_GET_INFO_V2
+  std::uint32_t export_bytes = 2608;    ///< EXPORT_TO_DMABUF_FD: 2600 up to 565
+  bool has_version_query = true;        ///< CHECK_VERSION_STR's command '2', from 530.30.02 on
+  bool has_wait_open = true;            ///< from 550.40.07 on
+  bool reports_caching = true;          ///< RM_MAP_MEMORY tells the caching type, from 520.56.06 on
+  bool maps_discontiguously = true;     ///< BAR1 may be given out in pieces, from 565.57.01 on
+  std::uint32_t extra_bytes = 0;        ///< added to the size of every structure: a driver nobody has seen
 };
 
 /// One model for each version at which something changed, and for the newest ones.

@@ -11,8 +11,8 @@
 namespace gdrkit::fakes {
 
 std::vector<shim::ObservedIoctl> encode_export(const DriverModel& model, Handle client, std::uint64_t total_bytes,
-                                               const std::vector<CudaMemoryMap::ExportPiece>& pieces, std::uint64_t flags,
-                                               const ExportAnswer& answer) {
+                                               const std::vector<CudaMemoryMap::ExportPiece>& pieces,
+                                               std::uint64_t flags, const ExportAnswer& answer) {
   constexpr std::size_t objects_at_once = 128;
   const bool has_mapping_type = model.export_bytes == 2608;
   const std::size_t handles = has_mapping_type ? 36 : 32;

@@ -18,7 +18,8 @@ struct ExportAnswer {
 };
 
 /// At most 128 objects a call; later calls name the descriptor that the first one returned.
-[[nodiscard]] std::vector<shim::ObservedIoctl> encode_export(const DriverModel& model, Handle client, std::uint64_t total_bytes,
+[[nodiscard]] std::vector<shim::ObservedIoctl> encode_export(const DriverModel& model, Handle client,
+                                                             std::uint64_t total_bytes,
                                                              const std::vector<CudaMemoryMap::ExportPiece>& pieces,
                                                              std::uint64_t flags, const ExportAnswer& answer);
 

@@ -26,9 +26,13 @@ enum Result : int {
 
 }  // namespace
 
-bool FakeCuda::is_device(int ordinal) const { return ordinal >= 0 && static_cast<std::size_t>(ordinal) < options_.gpus.size(); }
+bool FakeCuda::is_device(int ordinal) const {
+  return ordinal >= 0 && static_cast<std::size_t>(ordinal) < options_.gpus.size();
+}
 
-const FakeGpu& FakeCuda::gpu_of(int ordinal) const { return rm_.gpus()[options_.gpus.at(static_cast<std::size_t>(ordinal))]; }
+const FakeGpu& FakeCuda::gpu_of(int ordinal) const {
+  return rm_.gpus()[options_.gpus.at(static_cast<std::size_t>(ordinal))];
+}
 
 int FakeCuda::context_error() const {
   if (!options_.is_initialised) return not_initialised;
@@ -47,7 +51,8 @@ int FakeCuda::unsafe_during_capture(const char* call) {
 FakeCuda::Stream* FakeCuda::private_stream(std::uint64_t stream, const char* call) {
   const auto found = streams_.find(stream);
   if (found != streams_.end()) return &found->second;
-  rm_.violations().add(std::string(call) + (stream == 0 ? " on the default stream waits for other work" : " on no live stream"));
+  rm_.violations().add(std::string(call) +
+                       (stream == 0 ? " on the default stream waits for other work" : " on no live stream"));
   return nullptr;
 }
 
@@ -78,7 +83,8 @@ int FakeCuda::device_get_pci_bus_id(int ordinal, char* text, int capacity) noexc
   if (!is_device(ordinal)) return no_such_device;
   std::string pci = gpu_of(ordinal).pci();
   // libcuda writes the digits in upper case.
-  std::transform(pci.begin(), pci.end(), pci.begin(), [](unsigned char digit) { return static_cast<char>(std::toupper(digit)); });
+  std::transform(pci.begin(), pci.end(), pci.begin(),
+                 [](unsigned char digit) { return static_cast<char>(std::toupper(digit)); });
   std::strncpy(text, pci.c_str(), static_cast<std::size_t>(capacity));
   return success;
 }
@@ -168,7 +174,8 @@ int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, std::uint64
   std::uint64_t sum = 0;
   for (const auto& piece : *pieces) {
     const auto object = map_.blocks();
-    const auto block = std::find_if(object.begin(), object.end(), [&](const auto& entry) { return entry.second.object == piece.object; });
+    const auto block = std::find_if(object.begin(), object.end(),
+                                    [&](const auto& entry) { return entry.second.object == piece.object; });
     const std::uint64_t bytes = block->second.size_bytes;
     if (piece.offset >= bytes || piece.size_bytes > bytes - piece.offset) answer.status = rm_status::invalid_argument;
     sum += piece.size_bytes;
@@ -279,8 +286,8 @@ int FakeCuda::stream_synchronize(std::uint64_t stream) noexcept {
   return success;
 }
 
-int FakeCuda::gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
-                                std::uint64_t stream) noexcept {
+int FakeCuda::gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width,
+                                std::size_t rows, std::uint64_t stream) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
   Stream* found = private_stream(stream, "cuMemcpy2DAsync");
@@ -298,14 +305,16 @@ int FakeCuda::gather_dtoh_async(void* target, std::uint64_t source, std::size_t 
   found->pending.push_back([this, memory, offset, target, pitch, width, rows] {
     if (before_gather) before_gather();
     for (std::size_t row = 0; row < rows; ++row) {
-      std::memcpy(static_cast<std::uint8_t*>(target) + row * width, memory->bytes().data() + offset + row * pitch, width);
+      std::memcpy(static_cast<std::uint8_t*>(target) + row * width, memory->bytes().data() + offset + row * pitch,
+                  width);
     }
     if (after_gather) after_gather();
   });
   return success;
 }
 
-int FakeCuda::memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept {
+int FakeCuda::memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
+                                std::uint64_t stream) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
   Stream* found = private_stream(stream, "cuMemcpyHtoDAsync");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FakeCuda: libcuda as a process meets it, on the memory of a FakeRm. One half is the seam; the other is what an application
-// does with CUDA (allocate, free, capture, fill), for tests to set the scene.
+// FakeCuda: libcuda as a process meets it, on the memory of a FakeRm. One half is the seam; the other is what an
+// application does with CUDA (allocate, free, capture, fill), for tests to set the scene.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct CudaCensus {
   std::size_t retained_contexts = 0;
   std::size_t allocation_handles = 0;
   std::size_t scratch_allocations = 0;
-  std::size_t context_depth = 0;     ///< of this thread, above what the test pushed
+  std::size_t context_depth = 0;         ///< of this thread, above what the test pushed
   bool is_capture_mode_changed = false;  ///< of this thread
 
   bool operator==(const CudaCensus&) const = default;
@@ -35,9 +35,9 @@ struct CudaCensus {
 class FakeCuda final : public shim::Cuda {
  public:
   struct Options {
-    std::vector<unsigned> gpus = {0};      ///< ordinal -> index in FakeRm::gpus(): CUDA_VISIBLE_DEVICES renumbers
-    int process_id = FakeRm::process_id;   ///< owner of CUDA's RM client; another one with an MPS server
-    bool is_initialised = true;            ///< cuInit was called, and device 0's primary context is current here
+    std::vector<unsigned> gpus = {0};     ///< ordinal -> index in FakeRm::gpus(): CUDA_VISIBLE_DEVICES renumbers
+    int process_id = FakeRm::process_id;  ///< owner of CUDA's RM client; another one with an MPS server
+    bool is_initialised = true;           ///< cuInit was called, and device 0's primary context is current here
   };
   explicit FakeCuda(FakeRm& rm) : FakeCuda(rm, Options()) {}
   FakeCuda(FakeRm& rm, Options options);
@@ -47,9 +47,10 @@ class FakeCuda final : public shim::Cuda {
   std::uint64_t malloc(std::size_t size_bytes, int ordinal = 0);
   /// As malloc, at a given offset of a fresh block of a given size.
   std::uint64_t malloc_at(std::uint64_t block_bytes, std::uint64_t offset, std::size_t size_bytes, int ordinal = 0);
-  /// A reservation of `reservation_bytes` (0: as large as needed) with one handle of each size mapped side by side from its start.
-  std::uint64_t vmm(const std::vector<std::uint64_t>& handle_bytes, bool is_exportable, std::uint64_t reservation_bytes = 0,
-                    int ordinal = 0);
+  /// A reservation of `reservation_bytes` (0: as large as needed) with one handle of each size mapped side by side from
+  /// its start.
+  std::uint64_t vmm(const std::vector<std::uint64_t>& handle_bytes, bool is_exportable,
+                    std::uint64_t reservation_bytes = 0, int ordinal = 0);
   std::uint64_t pool_malloc(std::size_t size_bytes, bool is_exportable = false, int ordinal = 0);
   std::uint64_t managed(std::size_t size_bytes, int ordinal = 0);
   std::uint64_t host(std::size_t size_bytes, int ordinal = 0);
@@ -58,7 +59,9 @@ class FakeCuda final : public shim::Cuda {
   std::uint64_t make_context(int ordinal);
   void destroy_context(std::uint64_t context);
   void activate_primary(int ordinal);  ///< as the runtime API does; counted apart from the code under test
-  [[nodiscard]] std::uint64_t primary(int ordinal) const { return primaries_[static_cast<std::size_t>(ordinal)].handle; }
+  [[nodiscard]] std::uint64_t primary(int ordinal) const {
+    return primaries_[static_cast<std::size_t>(ordinal)].handle;
+  }
   [[nodiscard]] CudaThreads& threads() noexcept { return threads_; }
 
   void write(std::uint64_t address, const void* source, std::size_t size_bytes);
@@ -71,12 +74,12 @@ class FakeCuda final : public shim::Cuda {
   [[nodiscard]] unsigned exports_made() const { return exports_made_; }
 
   bool is_hook_installable = true;
-  int export_result = 0;      ///< what cuMemGetHandleForAddressRange answers instead of working
+  int export_result = 0;                   ///< what cuMemGetHandleForAddressRange answers instead of working
   bool is_memory_under_subdevice = false;  ///< of allocations made from now on
   bool has_ipc = true;
   int driver_version = 13000;
   std::function<void()> before_gather;  ///< runs before each gather reads the memory
-  std::function<void()> after_gather;  ///< runs when a gather has read the memory, before anybody is told
+  std::function<void()> after_gather;   ///< runs when a gather has read the memory, before anybody is told
 
   // shim::Cuda
   int driver_get_version(int* version) noexcept override;
@@ -91,7 +94,8 @@ class FakeCuda final : public shim::Cuda {
   int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override;
   int primary_ctx_release(int ordinal) noexcept override;
   int exchange_stream_capture_mode(int* mode) noexcept override;
-  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags, shim::ObservedExport* observed) noexcept override;
+  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
+                    shim::ObservedExport* observed) noexcept override;
   int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override;
   int mem_release(std::uint64_t handle) noexcept override;
   int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override;
@@ -101,7 +105,8 @@ class FakeCuda final : public shim::Cuda {
   int stream_synchronize(std::uint64_t stream) noexcept override;
   int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
                         std::uint64_t stream) noexcept override;
-  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept override;
+  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
+                        std::uint64_t stream) noexcept override;
   int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override;
   int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override;
 
@@ -124,7 +129,8 @@ class FakeCuda final : public shim::Cuda {
   std::uint64_t take_addresses(std::uint64_t bytes);
   std::uint64_t pool_take(std::size_t size_bytes, bool is_exportable, int ordinal, bool is_scratch);
   void drop_if_empty(std::uint64_t base);
-  void copy(std::uint64_t address, std::size_t size_bytes, const std::function<void(std::uint8_t*, std::size_t, std::size_t)>& part) const;
+  void copy(std::uint64_t address, std::size_t size_bytes,
+            const std::function<void(std::uint8_t*, std::size_t, std::size_t)>& part) const;
   [[nodiscard]] int context_error() const;  ///< 0, 201 or 709 for the calling thread
   [[nodiscard]] bool is_device(int ordinal) const;
   [[nodiscard]] const FakeGpu& gpu_of(int ordinal) const;
@@ -143,8 +149,8 @@ class FakeCuda final : public shim::Cuda {
   std::map<std::uint64_t, bool> contexts_;  ///< handle -> is alive
   std::map<std::uint64_t, Stream> streams_;
   std::map<std::uint64_t, std::pair<std::uint64_t, int>> allocation_handles_;  ///< handle -> block, references
-  std::map<std::pair<int, bool>, Pool> pools_;                                ///< (ordinal, exportable)
-  std::map<int, std::uint64_t> small_blocks_;                                 ///< ordinal -> base of the block being filled
+  std::map<std::pair<int, bool>, Pool> pools_;                                 ///< (ordinal, exportable)
+  std::map<int, std::uint64_t> small_blocks_;  ///< ordinal -> base of the block being filled
   std::map<std::uint64_t, std::uint64_t> used_of_block_;
   std::uint64_t next_address_ = 0x7feb00000000;
   std::uint64_t next_pool_ = 0x31c000000;

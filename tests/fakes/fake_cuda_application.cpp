@@ -18,7 +18,10 @@ constexpr std::uint64_t small_limit = 1 * mib;  // larger allocations get blocks
 }  // namespace
 
 FakeCuda::FakeCuda(FakeRm& rm, Options options)
-    : rm_(rm), options_(std::move(options)), client_(rm.add_cuda_client(options_.process_id)), test_thread_(std::this_thread::get_id()) {
+    : rm_(rm),
+      options_(std::move(options)),
+      client_(rm.add_cuda_client(options_.process_id)),
+      test_thread_(std::this_thread::get_id()) {
   for (std::size_t ordinal = 0; ordinal < options_.gpus.size(); ++ordinal) {
     primaries_.push_back({next_context_, 0, 0});
     next_context_ += 0x1000;
@@ -57,7 +60,8 @@ std::uint64_t FakeCuda::take_addresses(std::uint64_t bytes) {
   return taken;
 }
 
-std::uint64_t FakeCuda::add_block(CudaKind kind, int ordinal, std::uint64_t base, std::uint64_t bytes, bool is_exportable) {
+std::uint64_t FakeCuda::add_block(CudaKind kind, int ordinal, std::uint64_t base, std::uint64_t bytes,
+                                  bool is_exportable) {
   CudaBlock block;
   block.base = base;
   block.size_bytes = bytes;
@@ -65,7 +69,8 @@ std::uint64_t FakeCuda::add_block(CudaKind kind, int ordinal, std::uint64_t base
   block.ordinal = ordinal;
   block.is_exportable = is_exportable;
   if (kind != CudaKind::managed && kind != CudaKind::host) {
-    block.memory = std::make_shared<PhysicalMemory>(options_.gpus.at(static_cast<std::size_t>(ordinal)), bytes, gpu_page);
+    block.memory =
+        std::make_shared<PhysicalMemory>(options_.gpus.at(static_cast<std::size_t>(ordinal)), bytes, gpu_page);
     block.memory->needs_subdevice_parent = is_memory_under_subdevice;
   }
   if (block.memory != nullptr && kind != CudaKind::ipc_import) {
@@ -107,15 +112,16 @@ std::uint64_t FakeCuda::malloc(std::size_t size_bytes, int ordinal) {
   return address;
 }
 
-std::uint64_t FakeCuda::malloc_at(std::uint64_t block_bytes, std::uint64_t offset, std::size_t size_bytes, int ordinal) {
+std::uint64_t FakeCuda::malloc_at(std::uint64_t block_bytes, std::uint64_t offset, std::size_t size_bytes,
+                                  int ordinal) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t base = add_block(CudaKind::malloc, ordinal, take_addresses(block_bytes), block_bytes, false);
   map_.add_allocation({base + offset, size_bytes, CudaKind::malloc, ordinal, primary(ordinal)});
   return base + offset;
 }
 
-std::uint64_t FakeCuda::vmm(const std::vector<std::uint64_t>& handle_bytes, bool is_exportable, std::uint64_t reservation_bytes,
-                            int ordinal) {
+std::uint64_t FakeCuda::vmm(const std::vector<std::uint64_t>& handle_bytes, bool is_exportable,
+                            std::uint64_t reservation_bytes, int ordinal) {
   const std::lock_guard lock(mutex_);
   std::uint64_t total = 0;
   for (const std::uint64_t bytes : handle_bytes) total += bytes;
@@ -157,14 +163,16 @@ std::uint64_t FakeCuda::pool_malloc(std::size_t size_bytes, bool is_exportable, 
 
 std::uint64_t FakeCuda::managed(std::size_t size_bytes, int ordinal) {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t base = add_block(CudaKind::managed, ordinal, take_addresses(size_bytes), round_up(size_bytes, gpu_page), false);
+  const std::uint64_t base =
+      add_block(CudaKind::managed, ordinal, take_addresses(size_bytes), round_up(size_bytes, gpu_page), false);
   map_.add_allocation({base, size_bytes, CudaKind::managed, ordinal, primary(ordinal)});
   return base;
 }
 
 std::uint64_t FakeCuda::host(std::size_t size_bytes, int ordinal) {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t base = add_block(CudaKind::host, ordinal, take_addresses(size_bytes), round_up(size_bytes, gpu_page), false);
+  const std::uint64_t base =
+      add_block(CudaKind::host, ordinal, take_addresses(size_bytes), round_up(size_bytes, gpu_page), false);
   map_.add_allocation({base, size_bytes, CudaKind::host, ordinal, primary(ordinal)});
   return base;
 }
@@ -197,7 +205,8 @@ void FakeCuda::copy(std::uint64_t address, std::size_t size_bytes,
   std::size_t done = 0;
   while (done < size_bytes) {
     const CudaBlock* block = map_.block_at(address + done);
-    if (block == nullptr || block->memory == nullptr) throw std::logic_error("the test touches what is not device memory");
+    if (block == nullptr || block->memory == nullptr)
+      throw std::logic_error("the test touches what is not device memory");
     const std::uint64_t offset = address + done - block->base;
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(size_bytes - done, block->size_bytes - offset));
     part(block->memory->bytes().data() + offset, done, size);
@@ -223,7 +232,8 @@ std::vector<std::uint8_t> FakeCuda::read(std::uint64_t address, std::size_t size
 
 std::vector<std::uint8_t> distinct_words(std::size_t size_bytes, std::uint64_t seed) {
   std::vector<std::uint8_t> bytes(round_up(size_bytes, 8));
-  for (std::size_t i = 0; i < bytes.size() / 8; ++i) put(bytes.data(), 8 * i, (seed << 40 ^ i) * 0xff51afd7ed558ccdu + seed);
+  for (std::size_t i = 0; i < bytes.size() / 8; ++i)
+    put(bytes.data(), 8 * i, (seed << 40 ^ i) * 0xff51afd7ed558ccdu + seed);
   bytes.resize(size_bytes);
   return bytes;
 }
@@ -244,7 +254,8 @@ CudaCensus FakeCuda::census() const {
   for (const Primary& primary : primaries_) census.retained_contexts += static_cast<std::size_t>(primary.others);
   census.allocation_handles = allocation_handles_.size();
   census.scratch_allocations = scratch_;
-  census.context_depth = threads_.depth() - (std::this_thread::get_id() == test_thread_ && options_.is_initialised ? 1 : 0);
+  census.context_depth =
+      threads_.depth() - (std::this_thread::get_id() == test_thread_ && options_.is_initialised ? 1 : 0);
   census.is_capture_mode_changed = threads_.mode() != CaptureMode::global;
   return census;
 }

@@ -15,7 +15,7 @@ struct FakeGpu {
   std::uint32_t domain = 0;
   std::uint8_t bus = 0x3b;
   std::uint8_t slot = 0;
-  std::uint32_t minor = 0;            ///< /dev/nvidia<minor>
+  std::uint32_t minor = 0;  ///< /dev/nvidia<minor>
   std::uint32_t gpu_id = 0x3b00;
   std::uint32_t device_instance = 0;  ///< the resource manager's own number
   std::array<std::uint8_t, 16> uuid{};
@@ -36,7 +36,8 @@ struct FakeGpu {
 /// A GPU whose numbers all differ from each other and from those of the GPU with another index.
 [[nodiscard]] FakeGpu make_gpu(unsigned index);
 /// The GPU that a recorded CARD_INFO entry, GET_ID_INFO_V2 answer and UUID describe.
-[[nodiscard]] FakeGpu recorded_gpu(const std::array<std::uint8_t, 72>& card, const std::array<std::uint8_t, 32>& id_info,
+[[nodiscard]] FakeGpu recorded_gpu(const std::array<std::uint8_t, 72>& card,
+                                   const std::array<std::uint8_t, 32>& id_info,
                                    const std::array<std::uint8_t, 16>& uuid);
 
 }  // namespace gdrkit::fakes

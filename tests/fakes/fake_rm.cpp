@@ -107,13 +107,16 @@ int FakeRm::mmap(void* wanted, std::size_t length, int protection, int flags, in
   const std::shared_ptr<RmMapping> mapping = file->mapping;
   if (!mapping->is_live) return -EINVAL;
   if (offset != 0 || length != mapping->length) return -ENXIO;
-  if (shows_ == MappingShows::memory) {
-    return memory_.map_device(wanted, length, protection, flags, mapping->memory->file(), static_cast<off_t>(mapping->first),
-                              mapping, mapped);
+  const bool is_early = shows_after_ > 0;
+  if (is_early) --shows_after_;
+  if (is_early || shows_ == MappingShows::memory) {
+    return memory_.map_device(wanted, length, protection, flags, mapping->memory->file(),
+                              static_cast<off_t>(mapping->first), mapping, mapped);
   }
   const PhysicalMemory decoy(mapping->gpu, length, host_page);
   std::uint8_t value = 0;
-  for (std::uint8_t& byte : decoy.bytes()) byte = shows_ == MappingShows::all_ones ? 0xff : static_cast<std::uint8_t>(value += 37);
+  for (std::uint8_t& byte : decoy.bytes())
+    byte = shows_ == MappingShows::all_ones ? 0xff : static_cast<std::uint8_t>(value += 37);
   return memory_.map_device(wanted, length, protection, flags, decoy.file(), 0, mapping, mapped);
 }
 
@@ -145,7 +148,8 @@ ssize_t FakeRm::read_text(const char* path, char* buffer, std::size_t capacity) 
 Census FakeRm::census() const {
   const std::lock_guard lock(mutex_);
   const std::size_t cuda_clients = cuda_file_ != 0 ? 1 : 0;
-  return {files_.size(), state_.clients() - cuda_clients, state_.objects() - cuda_objects_, state_.mappings(), memory_.count()};
+  return {files_.size(), state_.clients() - cuda_clients, state_.objects() - cuda_objects_, state_.mappings(),
+          memory_.count()};
 }
 
 std::size_t FakeRm::vmas_inherited_by_fork() const {

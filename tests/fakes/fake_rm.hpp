@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FakeRm: the operating system and NVIDIA's kernel driver as a process meets them, played in this process: device nodes,
-// descriptors, RM ioctls, and mappings, which are real mappings of memory files.
+// FakeRm: the operating system and NVIDIA's kernel driver as a process meets them, played in this process: device
+// nodes, descriptors, RM ioctls, and mappings, which are real mappings of memory files.
 #pragma once
 
 #include <map>
@@ -41,7 +41,8 @@ class FakeRm final : public shim::System {
   int open(const char* path, int flags) noexcept override;
   int close(int fd) noexcept override;
   int ioctl(int fd, unsigned long request, void* argument) noexcept override;
-  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset, void** mapped) noexcept override;
+  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+           void** mapped) noexcept override;
   int munmap(void* address, std::size_t length) noexcept override;
   int access(const char* path, int mode) noexcept override;
   int madvise(void* address, std::size_t length, int advice) noexcept override;
@@ -52,7 +53,11 @@ class FakeRm final : public shim::System {
   void set_version_text(std::string text) { version_text_ = std::move(text); }
   void set_module_version(std::string text) { module_version_ = std::move(text); }  ///< CHECK_VERSION_STR's answer
   void set_descriptor_limit(std::size_t most) { descriptor_limit_ = most; }
-  void set_mapping_shows(MappingShows shows) { shows_ = shows; }
+  /// Of device mappings made from now on, not counting the first `after` of them.
+  void set_mapping_shows(MappingShows shows, unsigned after = 0) {
+    shows_ = shows;
+    shows_after_ = after;
+  }
   void set_caching(std::uint32_t caching) { caching_ = caching; }  ///< bits 25:23 of RM_MAP_MEMORY's flags
   void set_fb_info_works(bool works) { fb_info_works_ = works; }
   /// Not thread safe: for setting up.
@@ -71,7 +76,7 @@ class FakeRm final : public shim::System {
   Handle add_cuda_client(int pid);
   void place(Handle client, Handle object, const std::shared_ptr<PhysicalMemory>& memory);
   void remove(Handle client, Handle object);
-  int add_dmabuf();                                                    ///< a descriptor handed to the process
+  int add_dmabuf();  ///< a descriptor handed to the process
   int add_exported_file(const std::shared_ptr<PhysicalMemory>& memory);
 
   static constexpr int process_id = 4242;
@@ -82,9 +87,9 @@ class FakeRm final : public shim::System {
     Kind kind = Kind::control;
     FileId id = 0;
     unsigned gpu = 0;
-    FileId linked_control = 0;                ///< device: 0 until REGISTER_FD
-    std::shared_ptr<RmMapping> mapping;       ///< device: the one mapping of its life
-    std::shared_ptr<PhysicalMemory> memory;   ///< exported
+    FileId linked_control = 0;               ///< device: 0 until REGISTER_FD
+    std::shared_ptr<RmMapping> mapping;      ///< device: the one mapping of its life
+    std::shared_ptr<PhysicalMemory> memory;  ///< exported
   };
 
   int path_failure(const std::string& path) const;
@@ -107,7 +112,8 @@ class FakeRm final : public shim::System {
 
   std::uint32_t control(Handle client, Handle object, std::uint32_t command, void* parameters, std::uint32_t bytes);
   std::uint32_t client_control(Handle client, std::uint32_t command, void* parameters, std::uint32_t bytes);
-  std::uint32_t subdevice_control(const RmObject& subdevice, std::uint32_t command, void* parameters, std::uint32_t bytes);
+  std::uint32_t subdevice_control(const RmObject& subdevice, std::uint32_t command, void* parameters,
+                                  std::uint32_t bytes);
   std::uint32_t import_objects(Handle client, std::uint32_t command, void* parameters);
   std::uint32_t fb_info(unsigned gpu, void* parameters);
   [[nodiscard]] int gpu_with_id(std::uint32_t gpu_id) const;
@@ -125,6 +131,7 @@ class FakeRm final : public shim::System {
   std::string module_version_;
   std::size_t descriptor_limit_ = 1024;
   MappingShows shows_ = MappingShows::memory;
+  unsigned shows_after_ = 0;
   std::uint32_t caching_ = 2;
   bool fb_info_works_ = true;
   // Never used twice: a descriptor or file that is used after its close is found out.

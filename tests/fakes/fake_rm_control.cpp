@@ -14,7 +14,9 @@ constexpr std::uint32_t surface_size_index = 7, surface_address_space_index = 9;
 constexpr std::uint32_t bar1_size_index = 5, bar1_available_index = 0x1d, bar1_contiguous_index = 0x1f;
 constexpr std::uint32_t system_memory = 1, video_memory = 2;
 
-std::uint32_t address_space(const RmObject& object) { return object.memory->is_video_memory ? video_memory : system_memory; }
+std::uint32_t address_space(const RmObject& object) {
+  return object.memory->is_video_memory ? video_memory : system_memory;
+}
 
 std::uint32_t surface_info(const RmObject& object, void* parameters) {
   const auto count = get<std::uint32_t>(parameters, 0);
@@ -38,7 +40,8 @@ int FakeRm::gpu_with_id(std::uint32_t gpu_id) const {
   return -1;
 }
 
-std::uint32_t FakeRm::control(Handle client, Handle object, std::uint32_t command, void* parameters, std::uint32_t bytes) {
+std::uint32_t FakeRm::control(Handle client, Handle object, std::uint32_t command, void* parameters,
+                              std::uint32_t bytes) {
   if (object == client) return client_control(client, command, parameters, bytes);
   const RmObject* found = state_.find(client, object);
   if (found == nullptr) return rm_status::object_not_found;
@@ -86,7 +89,8 @@ std::uint32_t FakeRm::client_control(Handle client, std::uint32_t command, void*
       return has(20) ? import_objects(client, command, parameters) : rm_status::invalid_param_struct;
     case control_command::import_objects:
       return has(652) ? import_objects(client, command, parameters) : rm_status::invalid_param_struct;
-    default: return rm_status::not_supported;
+    default:
+      return rm_status::not_supported;
   }
 }
 
@@ -102,7 +106,8 @@ std::uint32_t FakeRm::import_objects(Handle client, std::uint32_t command, void*
     if (status == rm_status::ok) put(parameters, 16, object);
     return status;
   }
-  if (get<std::uint16_t>(parameters, 650) != 0 || get<std::uint16_t>(parameters, 648) == 0) return rm_status::invalid_argument;
+  if (get<std::uint16_t>(parameters, 650) != 0 || get<std::uint16_t>(parameters, 648) == 0)
+    return rm_status::invalid_argument;
   auto object = get<Handle>(parameters, 8);
   const auto status = state_.import(client, get<Handle>(parameters, 4), memory, &object);
   if (status == rm_status::ok) {
@@ -129,7 +134,8 @@ std::uint32_t FakeRm::subdevice_control(const RmObject& subdevice, std::uint32_t
     case control_command::fb_info_v2:
       if (!has(model_.fb_info_bytes)) return rm_status::invalid_param_struct;
       return fb_info_works_ ? fb_info(subdevice.gpu, parameters) : rm_status::not_supported;
-    default: return rm_status::not_supported;
+    default:
+      return rm_status::not_supported;
   }
 }
 
@@ -140,10 +146,17 @@ std::uint32_t FakeRm::fb_info(unsigned gpu, void* parameters) {
   for (std::uint32_t i = 0; i < count; ++i) {
     std::uint64_t bytes = 0;
     switch (get<std::uint32_t>(parameters, 4 + 8 * std::size_t{i})) {
-      case bar1_size_index: bytes = heap.size(); break;
-      case bar1_available_index: bytes = heap.available(); break;
-      case bar1_contiguous_index: bytes = heap.largest(); break;
-      default: return rm_status::invalid_argument;
+      case bar1_size_index:
+        bytes = heap.size();
+        break;
+      case bar1_available_index:
+        bytes = heap.available();
+        break;
+      case bar1_contiguous_index:
+        bytes = heap.largest();
+        break;
+      default:
+        return rm_status::invalid_argument;
     }
     put(parameters, 8 + 8 * std::size_t{i}, static_cast<std::uint32_t>(bytes / 1024));
   }

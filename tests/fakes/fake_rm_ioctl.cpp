@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The driver's ioctls. A structure of the wrong size is refused with EINVAL and nothing written; a refused operation succeeds
-// as a call and says so in its status word.
+// The driver's ioctls. A structure of the wrong size is refused with EINVAL and nothing written; a refused operation
+// succeeds as a call and says so in its status word.
 #include <sys/ioctl.h>
 
 #include <cerrno>
@@ -13,8 +13,8 @@
 namespace gdrkit::fakes {
 namespace {
 
-constexpr std::size_t card_bytes = 72, version_bytes = 72, free_bytes = 16, control_bytes = 32, alloc_bytes = 32, dup_bytes = 28,
-                      map_bytes = 56, unmap_bytes = 32, wait_bytes = 8;
+constexpr std::size_t card_bytes = 72, version_bytes = 72, free_bytes = 16, control_bytes = 32, alloc_bytes = 32,
+                      dup_bytes = 28, map_bytes = 56, unmap_bytes = 32, wait_bytes = 8;
 
 /// A descriptor that has to be of one of the nodes: -EINVAL otherwise.
 template <class File>
@@ -35,7 +35,8 @@ FileId FakeRm::control_file_of(const OpenFile& file) const {
 int FakeRm::dispatch(OpenFile& file, unsigned long request, void* argument) {
   const bool is_control = is(file, OpenFile::Kind::control);
   switch (_IOC_NR(request)) {
-    case command::card_info: return is_control ? card_info(request, argument) : -EINVAL;
+    case command::card_info:
+      return is_control ? card_info(request, argument) : -EINVAL;
     case command::register_fd:
       return is_control || !has_size(request, 4) ? -EINVAL : register_fd(file, argument);
     case command::check_version:
@@ -48,12 +49,18 @@ int FakeRm::dispatch(OpenFile& file, unsigned long request, void* argument) {
     case command::rm_alloc:
       if (has_size(request, alloc_bytes)) return rm_alloc(file, argument, false);
       return has_size(request, model_.alloc_long_bytes) ? rm_alloc(file, argument, true) : -EINVAL;
-    case command::rm_free: return has_size(request, free_bytes) ? rm_free(file, argument) : -EINVAL;
-    case command::rm_control: return has_size(request, control_bytes) ? rm_control(file, argument) : -EINVAL;
-    case command::rm_dup: return has_size(request, dup_bytes) ? rm_dup(file, argument) : -EINVAL;
-    case command::rm_map: return has_size(request, map_bytes) ? rm_map(file, argument) : -EINVAL;
-    case command::rm_unmap: return has_size(request, unmap_bytes) ? rm_unmap(file, argument) : -EINVAL;
-    default: return -EINVAL;
+    case command::rm_free:
+      return has_size(request, free_bytes) ? rm_free(file, argument) : -EINVAL;
+    case command::rm_control:
+      return has_size(request, control_bytes) ? rm_control(file, argument) : -EINVAL;
+    case command::rm_dup:
+      return has_size(request, dup_bytes) ? rm_dup(file, argument) : -EINVAL;
+    case command::rm_map:
+      return has_size(request, map_bytes) ? rm_map(file, argument) : -EINVAL;
+    case command::rm_unmap:
+      return has_size(request, unmap_bytes) ? rm_unmap(file, argument) : -EINVAL;
+    default:
+      return -EINVAL;
   }
 }
 
@@ -105,9 +112,10 @@ int FakeRm::rm_alloc(const OpenFile& file, void* argument, bool is_long) {
   } else {
     const auto root = get<Handle>(argument, 0);
     const auto* parameters = reinterpret_cast<const void*>(get<std::uintptr_t>(argument, 16));
-    status = state_.is_reachable(root, control_file_of(file))
-                 ? state_.allocate(root, get<Handle>(argument, 4), object_class, parameters, gpus_open_in_process(), &wanted)
-                 : rm_status::invalid_client;
+    status =
+        state_.is_reachable(root, control_file_of(file))
+            ? state_.allocate(root, get<Handle>(argument, 4), object_class, parameters, gpus_open_in_process(), &wanted)
+            : rm_status::invalid_client;
   }
   if (status == rm_status::ok) put(argument, 8, wanted);
   // The long form has the rights' address before the flags.
@@ -128,7 +136,8 @@ int FakeRm::rm_dup(const OpenFile& file, void* argument) {
   auto object = get<Handle>(argument, 8);
   std::uint32_t status = rm_status::invalid_client;
   if (state_.is_reachable(client, control_file_of(file))) {
-    status = state_.duplicate(client, get<Handle>(argument, 4), get<Handle>(argument, 12), get<Handle>(argument, 16), &object);
+    status = state_.duplicate(client, get<Handle>(argument, 4), get<Handle>(argument, 12), get<Handle>(argument, 16),
+                              &object);
   }
   if (status == rm_status::ok) put(argument, 8, object);
   put(argument, 24, status);
@@ -177,7 +186,8 @@ int FakeRm::rm_control(const OpenFile& file, void* argument) {
   std::uint32_t status = rm_status::invalid_client;
   if (state_.is_reachable(client, control_file_of(file))) {
     auto* parameters = reinterpret_cast<void*>(get<std::uintptr_t>(argument, 16));
-    status = control(client, get<Handle>(argument, 4), get<std::uint32_t>(argument, 8), parameters, get<std::uint32_t>(argument, 24));
+    status = control(client, get<Handle>(argument, 4), get<std::uint32_t>(argument, 8), parameters,
+                     get<std::uint32_t>(argument, 24));
   }
   put(argument, 28, status);
   return 0;

@@ -19,11 +19,16 @@ struct IoctlName {
 };
 
 constexpr IoctlName ioctl_names[] = {
-    {command::card_info, "CARD_INFO", 0},          {command::register_fd, "REGISTER_FD", 0},
-    {command::check_version, "CHECK_VERSION", 0},  {command::wait_open, "WAIT_OPEN_COMPLETE", 0},
-    {command::rm_free, "RM_FREE", 12},             {command::rm_control, "RM_CONTROL", 28},
-    {command::rm_alloc, "RM_ALLOC", 28},           {command::rm_dup, "RM_DUP_OBJECT", 24},
-    {command::rm_map, "RM_MAP_MEMORY", 40},        {command::rm_unmap, "RM_UNMAP_MEMORY", 24},
+    {command::card_info, "CARD_INFO", 0},
+    {command::register_fd, "REGISTER_FD", 0},
+    {command::check_version, "CHECK_VERSION", 0},
+    {command::wait_open, "WAIT_OPEN_COMPLETE", 0},
+    {command::rm_free, "RM_FREE", 12},
+    {command::rm_control, "RM_CONTROL", 28},
+    {command::rm_alloc, "RM_ALLOC", 28},
+    {command::rm_dup, "RM_DUP_OBJECT", 24},
+    {command::rm_map, "RM_MAP_MEMORY", 40},
+    {command::rm_unmap, "RM_UNMAP_MEMORY", 24},
 };
 
 const IoctlName* name_of(unsigned long request) {
@@ -40,6 +45,7 @@ void FaultPlan::fail_call(int number, const Fault& fault) {
   fault_ = fault;
   number_ = number;
   every_.clear();
+  counted_.clear();
   calls_ = 0;
   was_reached_ = false;
 }
@@ -48,6 +54,12 @@ void FaultPlan::fail_every(const std::string& name, const Fault& fault) {
   fail_call(never, fault);
   const std::lock_guard lock(mutex_);
   every_ = name;
+}
+
+void FaultPlan::fail_call_of(const std::string& name, int number, const Fault& fault) {
+  fail_call(number, fault);
+  const std::lock_guard lock(mutex_);
+  counted_ = name;
 }
 
 void FaultPlan::stop() {
@@ -72,6 +84,7 @@ int FaultPlan::calls() const {
 }
 
 bool FaultPlan::strikes(const char* name, Fault* fault) {
+  if (!counted_.empty() && counted_ != name) return false;
   if (calls_++ != number_ && every_ != name) return false;
   was_reached_ = true;
   failed_call_ = name;
@@ -109,9 +122,10 @@ int FaultySystem::ioctl(int fd, unsigned long request, void* argument) noexcept 
   const IoctlName* entry = name_of(request);
   Fault fault;
   const bool has_status = entry != nullptr && entry->status_at != 0;
-  if (!plan_.strikes_system(entry != nullptr ? entry->name : "ioctl", has_status, &fault)) return inner_.ioctl(fd, request, argument);
+  if (!plan_.strikes_system(entry != nullptr ? entry->name : "ioctl", has_status, &fault))
+    return inner_.ioctl(fd, request, argument);
   if (!has_status || fault.rm_status == 0) return -fault.errno_value;
-  put(argument, entry->status_at, fault.rm_status);
+  put(argument, entry->number == command::rm_alloc ? plan_.alloc_status_at : entry->status_at, fault.rm_status);
   return 0;
 }
 
@@ -144,7 +158,8 @@ int FaultySystem::madvise(void* address, std::size_t length, int advice) noexcep
 ssize_t FaultySystem::read_text(const char* path, char* buffer, std::size_t capacity) noexcept {
   const SuspendAllocationFaults mine;
   Fault fault;
-  return plan_.strikes_system("read_text", false, &fault) ? -fault.errno_value : inner_.read_text(path, buffer, capacity);
+  return plan_.strikes_system("read_text", false, &fault) ? -fault.errno_value
+                                                          : inner_.read_text(path, buffer, capacity);
 }
 
 }  // namespace gdrkit::fakes

@@ -3,6 +3,8 @@
 // Fault injection: decorators over both seams that let chosen calls fail.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -14,9 +16,9 @@ namespace gdrkit::fakes {
 /// How the chosen calls fail. A call to which a fault does not apply (a status word where there is none) is not failed,
 /// and not counted.
 struct Fault {
-  int errno_value = 0;            ///< system calls answer this, negative
-  std::uint32_t rm_status = 0;    ///< RM ioctls succeed as calls and say this in their status word
-  int cuda_result = 0;            ///< CUDA calls answer this
+  int errno_value = 0;          ///< system calls answer this, negative
+  std::uint32_t rm_status = 0;  ///< RM ioctls succeed as calls and say this in their status word
+  int cuda_result = 0;          ///< CUDA calls answer this
 };
 
 /// What to fail, shared by the two decorators of one machine. Calls are counted over both in the order they are made.
@@ -24,13 +26,17 @@ class FaultPlan {
  public:
   static constexpr int never = -1;
 
+  std::size_t alloc_status_at = 28;  ///< in RM_ALLOC: DriverModel::alloc_status_at
+
   /// Fails the call with this number, from 0 on.
   void fail_call(int number, const Fault& fault);
   /// Fails every call of this name ("mmap", "RM_MAP_MEMORY", "mem_alloc_async").
   void fail_every(const std::string& name, const Fault& fault);
+  /// Fails the call of this name with this number, from 0 on, among those of its name.
+  void fail_call_of(const std::string& name, int number, const Fault& fault);
   void stop();
 
-  [[nodiscard]] bool was_reached() const;       ///< some call was failed since the plan was made
+  [[nodiscard]] bool was_reached() const;         ///< some call was failed since the plan was made
   [[nodiscard]] std::string failed_call() const;  ///< the name of the last one
   [[nodiscard]] int calls() const;
 
@@ -45,6 +51,7 @@ class FaultPlan {
   Fault fault_;
   int number_ = never;
   std::string every_;
+  std::string counted_;  ///< only calls of this name are counted; "": all
   int calls_ = 0;
   bool was_reached_ = false;
   std::string failed_call_;
@@ -58,7 +65,8 @@ class FaultySystem final : public shim::System {
   int open(const char* path, int flags) noexcept override;
   int close(int fd) noexcept override;
   int ioctl(int fd, unsigned long request, void* argument) noexcept override;
-  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset, void** mapped) noexcept override;
+  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+           void** mapped) noexcept override;
   int munmap(void* address, std::size_t length) noexcept override;
   int access(const char* path, int mode) noexcept override;
   int madvise(void* address, std::size_t length, int advice) noexcept override;
@@ -69,7 +77,8 @@ class FaultySystem final : public shim::System {
   FaultPlan& plan_;
 };
 
-/// A failed call is not made, except those that wait or give something back: CUDA reports the errors of earlier work from them.
+/// A failed call is not made, except those that wait or give something back: CUDA reports the errors of earlier work
+/// from them.
 class FaultyCuda final : public shim::Cuda {
  public:
   FaultyCuda(shim::Cuda& inner, FaultPlan& plan) : inner_(inner), plan_(plan) {}
@@ -86,7 +95,8 @@ class FaultyCuda final : public shim::Cuda {
   int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override;
   int primary_ctx_release(int ordinal) noexcept override;
   int exchange_stream_capture_mode(int* mode) noexcept override;
-  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags, shim::ObservedExport* observed) noexcept override;
+  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
+                    shim::ObservedExport* observed) noexcept override;
   int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override;
   int mem_release(std::uint64_t handle) noexcept override;
   int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override;
@@ -96,7 +106,8 @@ class FaultyCuda final : public shim::Cuda {
   int stream_synchronize(std::uint64_t stream) noexcept override;
   int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
                         std::uint64_t stream) noexcept override;
-  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept override;
+  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
+                        std::uint64_t stream) noexcept override;
   int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override;
   int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override;
 

@@ -64,7 +64,8 @@ int FaultyCuda::primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept
 }
 
 int FaultyCuda::mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept {
-  return take(plan_, "mem_retain_allocation_handle", [&] { return inner_.mem_retain_allocation_handle(address, handle); });
+  return take(plan_, "mem_retain_allocation_handle",
+              [&] { return inner_.mem_retain_allocation_handle(address, handle); });
 }
 
 int FaultyCuda::mem_export_to_fd(std::uint64_t handle, int* fd) noexcept {
@@ -83,12 +84,14 @@ int FaultyCuda::stream_synchronize(std::uint64_t stream) noexcept {
   return give_back(plan_, "stream_synchronize", [&] { return inner_.stream_synchronize(stream); });
 }
 
-int FaultyCuda::gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
-                                  std::uint64_t stream) noexcept {
-  return take(plan_, "gather_dtoh_async", [&] { return inner_.gather_dtoh_async(target, source, pitch, width, rows, stream); });
+int FaultyCuda::gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width,
+                                  std::size_t rows, std::uint64_t stream) noexcept {
+  return take(plan_, "gather_dtoh_async",
+              [&] { return inner_.gather_dtoh_async(target, source, pitch, width, rows, stream); });
 }
 
-int FaultyCuda::memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept {
+int FaultyCuda::memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
+                                  std::uint64_t stream) noexcept {
   return take(plan_, "memcpy_htod_async", [&] { return inner_.memcpy_htod_async(target, source, size, stream); });
 }
 

@@ -39,7 +39,8 @@ class ProcessMemory {
     std::shared_ptr<RmMapping> mapping;  ///< null: anonymous
     bool is_kept_from_fork = false;
   };
-  int add(void* wanted, std::size_t length, int protection, int flags, int file, off_t offset, Part part, void** mapped);
+  int add(void* wanted, std::size_t length, int protection, int flags, int file, off_t offset, Part part,
+          void** mapped);
   void forget(std::uintptr_t first, std::size_t length);
 
   Violations& violations_;

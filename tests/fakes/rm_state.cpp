@@ -89,7 +89,8 @@ std::uint32_t RmState::add_memory(Handle client, Handle parent, const std::share
   if (under == nullptr) return rm_status::invalid_object_parent;
   const auto needed = memory->needs_subdevice_parent ? rm_class::subdevice : under->object_class;
   const bool is_place = under->object_class == rm_class::device || under->object_class == rm_class::subdevice;
-  if (!is_place || under->object_class != needed || under->gpu != memory->gpu()) return rm_status::invalid_object_parent;
+  if (!is_place || under->object_class != needed || under->gpu != memory->gpu())
+    return rm_status::invalid_object_parent;
   return add(client, {parent, rm_class::memory, memory->gpu(), memory}, wanted);
 }
 
@@ -103,7 +104,8 @@ std::uint32_t RmState::duplicate(Handle client, Handle parent, Handle source_cli
   return add_memory(client, parent, object->memory, wanted);
 }
 
-std::uint32_t RmState::import(Handle client, Handle parent, const std::shared_ptr<PhysicalMemory>& memory, Handle* wanted) {
+std::uint32_t RmState::import(Handle client, Handle parent, const std::shared_ptr<PhysicalMemory>& memory,
+                              Handle* wanted) {
   if (!clients_.contains(client)) return rm_status::invalid_client;
   return add_memory(client, parent, memory, wanted);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// RmState: the resource manager's clients, objects and mappings, and the rules by which it answers. Every call returns the
-// status word. Not thread safe: FakeRm holds its lock.
+// RmState: the resource manager's clients, objects and mappings, and the rules by which it answers. Every call returns
+// the status word. Not thread safe: FakeRm holds its lock.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace gdrkit::fakes {
 using Handle = std::uint32_t;
 using FileId = std::uint64_t;  ///< an open file description
 
-/// One RM_MAP_MEMORY. A device file keeps it for its life, mapped or not; `vmas` counts the places of the process's address
-/// space where it is mapped.
+/// One RM_MAP_MEMORY. A device file keeps it for its life, mapped or not; `vmas` counts the places of the process's
+/// address space where it is mapped.
 struct RmMapping {
   Handle client = 0;
   Handle memory_handle = 0;
@@ -58,8 +58,8 @@ class RmState {
   std::uint32_t duplicate(Handle client, Handle parent, Handle source_client, Handle source, Handle* wanted);
   /// What duplicating an exported file amounts to: no question of permission.
   std::uint32_t import(Handle client, Handle parent, const std::shared_ptr<PhysicalMemory>& memory, Handle* wanted);
-  std::uint32_t map(Handle client, Handle device, Handle memory, std::uint64_t offset, std::uint64_t length, unsigned file_gpu,
-                    std::shared_ptr<RmMapping>* mapping);
+  std::uint32_t map(Handle client, Handle device, Handle memory, std::uint64_t offset, std::uint64_t length,
+                    unsigned file_gpu, std::shared_ptr<RmMapping>* mapping);
   std::uint32_t unmap(Handle client, Handle device, Handle memory, std::uint64_t linear_address);
 
   [[nodiscard]] const RmObject* find(Handle client, Handle object) const;  ///< nullptr: no such client or object

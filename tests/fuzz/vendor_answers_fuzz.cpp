@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A driver and a libcuda that answer nonsense: any bytes in any structure they return, any failure. The rm backend must not hand
-// out a mapping that it saw to be wrong, must give everything back, and must not touch the user's memory.
+// A driver and a libcuda that answer nonsense: any bytes in any structure they return, any failure. The rm backend must
+// not hand out a mapping that it saw to be wrong, must give everything back, and must not touch the user's memory.
 #include <sys/ioctl.h>
 
 #include <array>
@@ -38,7 +38,8 @@ class Lies {
  public:
   Lies(const std::uint8_t* data, std::size_t size) {
     for (std::size_t at = 2; at + 9 <= size; at += 9) {
-      lies_.push_back({data[at], data[at + 1], get<std::uint16_t>(data, at + 2), get<std::uint32_t>(data, at + 4), data[at + 8]});
+      lies_.push_back(
+          {data[at], data[at + 1], get<std::uint16_t>(data, at + 2), get<std::uint32_t>(data, at + 4), data[at + 8]});
     }
   }
 
@@ -76,12 +77,15 @@ class LyingSystem final : public shim::System {
 
   int open(const char* path, int flags) noexcept override { return inner_.open(path, flags); }
   int close(int fd) noexcept override { return inner_.close(fd); }
-  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset, void** mapped) noexcept override {
+  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+           void** mapped) noexcept override {
     return inner_.mmap(wanted, length, protection, flags, fd, offset, mapped);
   }
   int munmap(void* address, std::size_t length) noexcept override { return inner_.munmap(address, length); }
   int access(const char* path, int mode) noexcept override { return inner_.access(path, mode); }
-  int madvise(void* address, std::size_t length, int advice) noexcept override { return inner_.madvise(address, length, advice); }
+  int madvise(void* address, std::size_t length, int advice) noexcept override {
+    return inner_.madvise(address, length, advice);
+  }
 
   int ioctl(int fd, unsigned long request, void* argument) noexcept override {
     if (const int failure = lies_.begin(); failure != 0) return -failure;
@@ -90,7 +94,8 @@ class LyingSystem final : public shim::System {
       auto* parameters = reinterpret_cast<std::uint8_t*>(get<std::uintptr_t>(argument, 16));
       const auto size = get<std::uint32_t>(argument, 24);
       if (get<std::uint32_t>(argument, 8) == fakes::control_command::surface_info) {
-        lies_.tell(2, reinterpret_cast<void*>(get<std::uintptr_t>(parameters, 8)), 8 * std::size_t{get<std::uint32_t>(parameters, 0)});
+        lies_.tell(2, reinterpret_cast<void*>(get<std::uintptr_t>(parameters, 8)),
+                   8 * std::size_t{get<std::uint32_t>(parameters, 0)});
       }
       lies_.tell(1, parameters, size);
     }
@@ -126,17 +131,24 @@ class LyingCuda final : public shim::Cuda {
     if (result == 0) lies_.tell(0, text, std::strlen(text));
     return result;
   }
-  int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override { return answer(inner_.device_get_uuid(ordinal, uuid), uuid); }
-  int ctx_get_current(std::uint64_t* context) noexcept override { return answer(inner_.ctx_get_current(context), context); }
+  int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override {
+    return answer(inner_.device_get_uuid(ordinal, uuid), uuid);
+  }
+  int ctx_get_current(std::uint64_t* context) noexcept override {
+    return answer(inner_.ctx_get_current(context), context);
+  }
   int ctx_push_current(std::uint64_t context) noexcept override { return inner_.ctx_push_current(context); }
   int ctx_pop_current() noexcept override { return inner_.ctx_pop_current(); }
   int primary_ctx_is_active(int ordinal, int* active) noexcept override {
     return answer(inner_.primary_ctx_is_active(ordinal, active), active);
   }
-  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override { return inner_.primary_ctx_retain(ordinal, context); }
+  int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override {
+    return inner_.primary_ctx_retain(ordinal, context);
+  }
   int primary_ctx_release(int ordinal) noexcept override { return inner_.primary_ctx_release(ordinal); }
   int exchange_stream_capture_mode(int* mode) noexcept override { return inner_.exchange_stream_capture_mode(mode); }
-  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags, shim::ObservedExport* observed) noexcept override {
+  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
+                    shim::ObservedExport* observed) noexcept override {
     *observed = {};
     if (const int failure = lies_.begin(); failure != 0) return failure;
     const int result = inner_.export_dmabuf(address, size, flags, observed);
@@ -146,7 +158,8 @@ class LyingCuda final : public shim::Cuda {
       lies_.tell(2, &seen.request, sizeof seen.request);
     }
     std::uint8_t times = 1;
-    if (lies_.tell(3, &times, 1) && !observed->ioctls.empty()) observed->ioctls.resize(times % 4, observed->ioctls.front());
+    if (lies_.tell(3, &times, 1) && !observed->ioctls.empty())
+      observed->ioctls.resize(times % 4, observed->ioctls.front());
     return result;
   }
   int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override {
@@ -157,7 +170,9 @@ class LyingCuda final : public shim::Cuda {
   int ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept override {
     return answer(inner_.ipc_get_mem_handle(address, handle), handle);
   }
-  int stream_create_non_blocking(std::uint64_t* stream) noexcept override { return inner_.stream_create_non_blocking(stream); }
+  int stream_create_non_blocking(std::uint64_t* stream) noexcept override {
+    return inner_.stream_create_non_blocking(stream);
+  }
   int stream_destroy(std::uint64_t stream) noexcept override { return inner_.stream_destroy(stream); }
   int stream_synchronize(std::uint64_t stream) noexcept override {
     const int failure = lies_.begin();
@@ -174,13 +189,16 @@ class LyingCuda final : public shim::Cuda {
     gathered_bytes_ = width * rows;
     return result;
   }
-  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept override {
+  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
+                        std::uint64_t stream) noexcept override {
     return inner_.memcpy_htod_async(target, source, size, stream);
   }
   int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override {
     return inner_.mem_alloc_async(address, size, stream);
   }
-  int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override { return inner_.mem_free_async(address, stream); }
+  int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override {
+    return inner_.mem_free_async(address, stream);
+  }
 
  private:
   template <class T>
@@ -199,13 +217,18 @@ class LyingCuda final : public shim::Cuda {
 
 struct Scene {
   Scene(std::uint8_t which, std::uint8_t version)
-      : rm(fakes::driver_models()[version % fakes::driver_models().size()], {fakes::make_gpu(0), fakes::make_gpu(1)}), cuda(rm) {
+      : rm(fakes::driver_models()[version % fakes::driver_models().size()], {fakes::make_gpu(0), fakes::make_gpu(1)}),
+        cuda(rm) {
     bytes = part_bytes;
     // Another allocation with content of its own, for wrong handles to lead to.
     cuda.fill_pattern(cuda.malloc_at(part_bytes, 0, part_bytes), part_bytes, 99);
     switch (which % scenes) {
-      case 0: address = cuda.malloc_at(4 * part_bytes, part_bytes + 512, bytes); break;
-      case 1: address = cuda.malloc_at(4 * part_bytes, 0, bytes); break;  // plain
+      case 0:
+        address = cuda.malloc_at(4 * part_bytes, part_bytes + 512, bytes);
+        break;
+      case 1:
+        address = cuda.malloc_at(4 * part_bytes, 0, bytes);
+        break;  // plain
       case 2:
         bytes = 3 * part_bytes;
         address = cuda.vmm({part_bytes, part_bytes, part_bytes}, false, 16 * part_bytes);
@@ -241,7 +264,8 @@ bool is_own_fault(const std::string& violation) {
          violation.find("user's memory") != std::string::npos || violation.find("default stream") != std::string::npos;
 }
 
-void use(Scene& scene, LyingSystem& system, LyingCuda& cuda, const Lies& lies, const std::vector<std::uint8_t>& content) {
+void use(Scene& scene, LyingSystem& system, LyingCuda& cuda, const Lies& lies,
+         const std::vector<std::uint8_t>& content) {
   auto backend = backend::rm::open_rm_on(system, cuda, scene.settings);
   if (!backend) return;
   auto pin = (*backend)->pin({scene.address, scene.bytes, false, true});
@@ -282,9 +306,24 @@ std::vector<fuzz::Bytes> gdrkit::fuzz::seeds() {
   // The truth in every scene; then one lie of each sort at each of the first sixty answers.
   for (std::uint8_t scene = 0; scene < scenes; ++scene) seeds.push_back({scene, static_cast<std::uint8_t>(scene * 2)});
   for (std::uint8_t call = 0; call < 60; ++call) {
-    for (const std::uint8_t where : {std::uint8_t{0}, std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}, std::uint8_t{0xff}}) {
+    for (const std::uint8_t where :
+         {std::uint8_t{0}, std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}, std::uint8_t{0xff}}) {
       const auto scene = static_cast<std::uint8_t>((call + where) % scenes);
-      seeds.push_back({scene, std::uint8_t{10}, call, where, static_cast<std::uint8_t>(call * 4 % 56), 0, 1, 0, 0, 0, 1});
+      seeds.push_back(
+          {scene, std::uint8_t{10}, call, where, static_cast<std::uint8_t>(call * 4 % 56), 0, 1, 0, 0, 0, 1});
+    }
+  }
+  // An export that names the other allocation, or another place in the right one, in either layout.
+  constexpr std::uint32_t other_object = 0x5c000096, other_offset = 0x10000;
+  const auto low = [](std::uint32_t word, int byte) { return static_cast<std::uint8_t>(word >> 8 * byte); };
+  for (std::uint8_t call = 10; call < 40; ++call) {
+    for (const auto& [version, handles, offsets] : {std::array{0u, 32u, 544u}, std::array{10u, 36u, 552u}}) {
+      for (const auto& [at, value] : {std::array{handles, other_object}, std::array{offsets, other_offset}}) {
+        for (const std::uint8_t scene : {std::uint8_t{0}, std::uint8_t{2}}) {
+          seeds.push_back({scene, low(version, 0), call, 0, low(at, 0), low(at, 1), low(value, 0), low(value, 1),
+                           low(value, 2), low(value, 3), 1});
+        }
+      }
     }
   }
   return seeds;

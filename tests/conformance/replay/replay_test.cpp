@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every conversation that was recorded on a real machine: the rm backend says the same today, byte for byte, and the fakes
-// answer as that machine did. Conversations made on the fakes themselves show that record and replay work.
+// Every conversation that was recorded on a real machine: the rm backend says the same today, byte for byte, and the
+// fakes answer as that machine did. Conversations made on the fakes themselves show that record and replay work.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,8 @@ const Flow& flow_named(const std::string& name) {
 void expect_replays(const Conversation& conversation) {
   Replay replay(conversation);
   const Words pin = conversation.header_line("pin");
-  const FlowOutcome outcome = run_rm_flow(replay.system(), replay.cuda(), pin.number("address"), pin.number("size"), {});
+  const FlowOutcome outcome =
+      run_rm_flow(replay.system(), replay.cuda(), pin.number("address"), pin.number("size"), {});
   EXPECT_EQ(replay.failure(), "");
   EXPECT_EQ(outcome.words().line(), conversation.header_line("outcome").line());
 }
@@ -43,7 +44,8 @@ std::vector<std::string> recordings() {
   std::vector<std::string> paths;
   std::error_code failed;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(GDRKIT_RECORDINGS, failed)) {
-    if (entry.path().extension() == ".txt") paths.push_back(std::filesystem::relative(entry.path(), GDRKIT_RECORDINGS).string());
+    if (entry.path().extension() == ".txt")
+      paths.push_back(std::filesystem::relative(entry.path(), GDRKIT_RECORDINGS).string());
   }
   std::sort(paths.begin(), paths.end());
   return paths;
@@ -70,7 +72,8 @@ TEST_P(Recording, IsReproducedByTheFakes) {
 
 INSTANTIATE_TEST_SUITE_P(Real, Recording, ::testing::ValuesIn(recordings()), [](const auto& tested) {
   std::string name = tested.param;
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 });
 
@@ -88,7 +91,8 @@ class FakeRecording : public ::testing::TestWithParam<Flow> {
       cuda.threads().push(cuda.primary(flow.ordinal));
     }
     const Conversation machine = describe_machine(rm, "580.159.04", 13000, options.gpus);
-    if (flow.kind == CudaKind::malloc) address = cuda.malloc(4096, flow.ordinal), address = cuda.malloc(flow.bytes(), flow.ordinal);
+    if (flow.kind == CudaKind::malloc)
+      address = cuda.malloc(4096, flow.ordinal), address = cuda.malloc(flow.bytes(), flow.ordinal);
     if (flow.kind == CudaKind::vmm) address = cuda.vmm(flow.part_bytes, flow.is_exportable, 0, flow.ordinal);
     if (flow.kind == CudaKind::pool) address = cuda.pool_malloc(flow.bytes());
     if (flow.kind == CudaKind::managed) address = cuda.managed(flow.bytes());
@@ -114,7 +118,8 @@ class FakeRecording : public ::testing::TestWithParam<Flow> {
 
 TEST_P(FakeRecording, EndsAsItsFlowShould) {
   const Flow& flow = GetParam();
-  const bool is_refused = flow.kind == CudaKind::managed || flow.kind == CudaKind::host || flow.is_freed_first || flow.until > flow.bytes();
+  const bool is_refused =
+      flow.kind == CudaKind::managed || flow.kind == CudaKind::host || flow.is_freed_first || flow.until > flow.bytes();
   const Words outcome = conversation.header_line("outcome");
   EXPECT_EQ(outcome.text("step"), is_refused ? "pin" : "done");
   EXPECT_EQ(outcome.text("verification"), is_refused ? "0" : flow.is_plain ? "3" : "1");
@@ -122,7 +127,9 @@ TEST_P(FakeRecording, EndsAsItsFlowShould) {
 
 TEST_P(FakeRecording, IsSaidAgainByteForByte) { expect_replays(conversation); }
 
-TEST_P(FakeRecording, IsReproducedByTheFakes) { expect_same_calls(conversation, record_on_fakes(conversation, GetParam())); }
+TEST_P(FakeRecording, IsReproducedByTheFakes) {
+  expect_same_calls(conversation, record_on_fakes(conversation, GetParam()));
+}
 
 TEST_P(FakeRecording, NoticesEveryChangedCall) {
   const Words pin = conversation.header_line("pin");
@@ -148,7 +155,8 @@ TEST_P(FakeRecording, NoticesACallTooManyOrTooFew) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Made, FakeRecording, ::testing::ValuesIn(recorded_flows()), [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Made, FakeRecording, ::testing::ValuesIn(recorded_flows()),
+                         [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace gdrkit::fakes

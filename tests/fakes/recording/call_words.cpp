@@ -25,7 +25,9 @@ std::string open(const char* path, int flags) {
   return written("sys.open", Words().add("path", std::string(path)).add("flags", number(flags)));
 }
 
-std::string close(CanonicalNames& names, int fd) { return written("sys.close", Words().add_signed("fd", names.descriptor(fd))); }
+std::string close(CanonicalNames& names, int fd) {
+  return written("sys.close", Words().add_signed("fd", names.descriptor(fd)));
+}
 
 std::string ioctl(CanonicalNames& names, int fd, unsigned long request, const void* argument) {
   Words words;
@@ -34,7 +36,8 @@ std::string ioctl(CanonicalNames& names, int fd, unsigned long request, const vo
   return written("sys.ioctl", words);
 }
 
-std::string mmap(CanonicalNames& names, const void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset) {
+std::string mmap(CanonicalNames& names, const void* wanted, std::size_t length, int protection, int flags, int fd,
+                 off_t offset) {
   return written("sys.mmap", Words()
                                  .add("wanted", names.mapping(wanted))
                                  .add("length", std::uint64_t{length})
@@ -67,7 +70,9 @@ void forget_after_ioctl(CanonicalNames& names, unsigned long request, const void
   if (_IOC_NR(request) == command::rm_unmap) names.forget(Kind::bar1_address, get<std::uint64_t>(argument, 16));
 }
 
-std::string of_device(const std::string& call, int ordinal) { return written("cuda." + call, Words().add_signed("ordinal", ordinal)); }
+std::string of_device(const std::string& call, int ordinal) {
+  return written("cuda." + call, Words().add_signed("ordinal", ordinal));
+}
 
 std::string of_address(CanonicalNames& names, const std::string& call, std::uint64_t address) {
   return written("cuda." + call, Words().add("address", names.address(address)));
@@ -86,7 +91,8 @@ std::string of_stream(CanonicalNames& names, const std::string& call, std::uint6
 }
 
 std::string device_get_attribute(int ordinal, int attribute) {
-  return written("cuda.device_get_attribute", Words().add_signed("ordinal", ordinal).add_signed("attribute", attribute));
+  return written("cuda.device_get_attribute",
+                 Words().add_signed("ordinal", ordinal).add_signed("attribute", attribute));
 }
 
 std::string exchange_stream_capture_mode(int mode) {
@@ -108,7 +114,8 @@ std::string gather(CanonicalNames& names, std::uint64_t source, std::size_t pitc
                                                .add("stream", names.name(Kind::stream, stream)));
 }
 
-std::string memcpy_htod(CanonicalNames& names, std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) {
+std::string memcpy_htod(CanonicalNames& names, std::uint64_t target, const void* source, std::size_t size,
+                        std::uint64_t stream) {
   return written("cuda.memcpy_htod_async", Words()
                                                .add("target", names.address(target))
                                                .add_bytes("bytes", source, size)
@@ -116,11 +123,13 @@ std::string memcpy_htod(CanonicalNames& names, std::uint64_t target, const void*
 }
 
 std::string mem_alloc_async(CanonicalNames& names, std::size_t size, std::uint64_t stream) {
-  return written("cuda.mem_alloc_async", Words().add("size", std::uint64_t{size}).add("stream", names.name(Kind::stream, stream)));
+  return written("cuda.mem_alloc_async",
+                 Words().add("size", std::uint64_t{size}).add("stream", names.name(Kind::stream, stream)));
 }
 
 std::string mem_free_async(CanonicalNames& names, std::uint64_t address, std::uint64_t stream) {
-  return written("cuda.mem_free_async", Words().add("address", names.address(address)).add("stream", names.name(Kind::stream, stream)));
+  return written("cuda.mem_free_async",
+                 Words().add("address", names.address(address)).add("stream", names.name(Kind::stream, stream)));
 }
 
 void add_attributes(Words& words, CanonicalNames& names, const shim::PointerAttributes& attributes) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// How each call of the two seams is written. Recorder and replay share it, so that a replayed call is compared with what a
-// recorded one would have been.
+// How each call of the two seams is written. Recorder and replay share it, so that a replayed call is compared with
+// what a recorded one would have been.
 #pragma once
 
 #include <sys/types.h>
@@ -17,8 +17,8 @@ namespace gdrkit::fakes::call_words {
 [[nodiscard]] std::string open(const char* path, int flags);
 [[nodiscard]] std::string close(CanonicalNames& names, int fd);
 [[nodiscard]] std::string ioctl(CanonicalNames& names, int fd, unsigned long request, const void* argument);
-[[nodiscard]] std::string mmap(CanonicalNames& names, const void* wanted, std::size_t length, int protection, int flags, int fd,
-                               off_t offset);
+[[nodiscard]] std::string mmap(CanonicalNames& names, const void* wanted, std::size_t length, int protection, int flags,
+                               int fd, off_t offset);
 [[nodiscard]] std::string munmap(CanonicalNames& names, const void* address, std::size_t length);
 [[nodiscard]] std::string access(const char* path, int mode);
 [[nodiscard]] std::string madvise(CanonicalNames& names, const void* address, std::size_t length, int advice);
@@ -33,9 +33,10 @@ void forget_after_ioctl(CanonicalNames& names, unsigned long request, const void
 [[nodiscard]] std::string of_stream(CanonicalNames& names, const std::string& call, std::uint64_t stream);
 [[nodiscard]] std::string device_get_attribute(int ordinal, int attribute);
 [[nodiscard]] std::string exchange_stream_capture_mode(int mode);
-[[nodiscard]] std::string export_dmabuf(CanonicalNames& names, std::uint64_t address, std::size_t size, std::uint64_t flags);
-[[nodiscard]] std::string gather(CanonicalNames& names, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
-                                 std::uint64_t stream);
+[[nodiscard]] std::string export_dmabuf(CanonicalNames& names, std::uint64_t address, std::size_t size,
+                                        std::uint64_t flags);
+[[nodiscard]] std::string gather(CanonicalNames& names, std::uint64_t source, std::size_t pitch, std::size_t width,
+                                 std::size_t rows, std::uint64_t stream);
 [[nodiscard]] std::string memcpy_htod(CanonicalNames& names, std::uint64_t target, const void* source, std::size_t size,
                                       std::uint64_t stream);
 [[nodiscard]] std::string mem_alloc_async(CanonicalNames& names, std::size_t size, std::uint64_t stream);

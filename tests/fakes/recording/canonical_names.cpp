@@ -12,13 +12,20 @@ using Kind = CanonicalNames::Kind;
 
 std::uint64_t first_of(Kind kind) {
   switch (kind) {
-    case Kind::descriptor: return 100;
-    case Kind::handle: return 0xcd000001;
-    case Kind::bar1_address: return 0xba1000000000;
-    case Kind::context: return 0xc0000001;
-    case Kind::stream: return 0x57000001;
-    case Kind::allocation: return 0xa1000001;
-    case Kind::buffer: return 1;
+    case Kind::descriptor:
+      return 100;
+    case Kind::handle:
+      return 0xcd000001;
+    case Kind::bar1_address:
+      return 0xba1000000000;
+    case Kind::context:
+      return 0xc0000001;
+    case Kind::stream:
+      return 0x57000001;
+    case Kind::allocation:
+      return 0xa1000001;
+    case Kind::buffer:
+      return 1;
   }
   return 0;
 }
@@ -72,7 +79,8 @@ void CanonicalNames::add_mapping(const void* address, std::size_t length) {
 }
 
 void CanonicalNames::remove_mapping(const void* address) {
-  std::erase_if(mappings_, [&](const Mapping& mapping) { return mapping.first == reinterpret_cast<std::uint64_t>(address); });
+  std::erase_if(mappings_,
+                [&](const Mapping& mapping) { return mapping.first == reinterpret_cast<std::uint64_t>(address); });
 }
 
 std::string CanonicalNames::mapping(const void* address) const {
@@ -81,7 +89,8 @@ std::string CanonicalNames::mapping(const void* address) const {
   for (const Mapping& mapping : mappings_) {
     if (real - mapping.first >= mapping.bytes) continue;
     char text[48];
-    std::snprintf(text, sizeof text, "m%u+0x%llx", mapping.number, static_cast<unsigned long long>(real - mapping.first));
+    std::snprintf(text, sizeof text, "m%u+0x%llx", mapping.number,
+                  static_cast<unsigned long long>(real - mapping.first));
     return text;
   }
   return "unknown";

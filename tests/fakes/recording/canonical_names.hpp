@@ -17,12 +17,14 @@ class CanonicalNames {
  public:
   enum class Kind { descriptor, handle, bar1_address, context, stream, allocation, buffer };
 
-  /// `names_are_known`: the other side answers with canonical names, which then name themselves. So it is in a replay, also for
-  /// numbers that the library chose and gets back.
+  /// `names_are_known`: the other side answers with canonical names, which then name themselves. So it is in a replay,
+  /// also for numbers that the library chose and gets back.
   explicit CanonicalNames(bool names_are_known = false) : names_are_known_(names_are_known) {}
 
   [[nodiscard]] std::uint64_t name(Kind kind, std::uint64_t real);
-  [[nodiscard]] int descriptor(int real) { return static_cast<int>(name(Kind::descriptor, static_cast<std::uint32_t>(real))); }
+  [[nodiscard]] int descriptor(int real) {
+    return static_cast<int>(name(Kind::descriptor, static_cast<std::uint32_t>(real)));
+  }
   /// The system may use the number again, for something else.
   void forget(Kind kind, std::uint64_t real) { names_.erase({kind, real}); }
 

@@ -38,7 +38,9 @@ Words& Words::add(const std::string& name, std::uint64_t value) {
 
 Words& Words::add_signed(const std::string& name, std::int64_t value) { return add(name, std::to_string(value)); }
 
-Words& Words::add_bytes(const std::string& name, const void* bytes, std::size_t size) { return add(name, to_hex(bytes, size)); }
+Words& Words::add_bytes(const std::string& name, const void* bytes, std::size_t size) {
+  return add(name, to_hex(bytes, size));
+}
 
 bool Words::has(const std::string& name) const {
   return std::any_of(words_.begin(), words_.end(), [&](const auto& word) { return word.first == name; });
@@ -53,7 +55,9 @@ std::string Words::text(const std::string& name) const {
 
 std::uint64_t Words::number(const std::string& name) const { return std::strtoull(text(name).c_str(), nullptr, 0); }
 
-std::int64_t Words::signed_number(const std::string& name) const { return std::strtoll(text(name).c_str(), nullptr, 10); }
+std::int64_t Words::signed_number(const std::string& name) const {
+  return std::strtoll(text(name).c_str(), nullptr, 10);
+}
 
 std::vector<std::uint8_t> Words::bytes(const std::string& name) const { return from_hex(text(name)); }
 

@@ -40,10 +40,12 @@ void DeviceView::saw_ioctl(unsigned long request, const void* argument) {
     case command::rm_map: {
       const auto object = object_start_.find(get<std::uint32_t>(argument, 8));
       if (object == object_start_.end()) break;
-      file_start_[get<std::int32_t>(argument, 48)] = round_down(object->second + get<std::uint64_t>(argument, 16), host_page);
+      file_start_[get<std::int32_t>(argument, 48)] =
+          round_down(object->second + get<std::uint64_t>(argument, 16), host_page);
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -57,7 +59,8 @@ void DeviceView::saw_munmap(const void* first, std::size_t length) {
   std::erase_if(shown_, [&](const Shown& shown) { return shown.mapped >= begin && shown.mapped < begin + length; });
 }
 
-void DeviceView::write(std::uint64_t address, std::size_t pitch, std::size_t width, const std::vector<std::uint8_t>& bytes) {
+void DeviceView::write(std::uint64_t address, std::size_t pitch, std::size_t width,
+                       const std::vector<std::uint8_t>& bytes) {
   for (std::size_t row = 0; row * width < bytes.size(); ++row) {
     for (std::size_t i = 0; i < width && row * width + i < bytes.size(); ++i) {
       const std::uint64_t at = address + row * pitch + i;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DeviceView: in a replay, which device addresses each mapped page stands for, learnt from the conversation itself. What
-// CUDA read or wrote in the recording is put into the pages before the library looks at them.
+// DeviceView: in a replay, which device addresses each mapped page stands for, learnt from the conversation itself.
+// What CUDA read or wrote in the recording is put into the pages before the library looks at them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,9 @@ namespace gdrkit::fakes {
 /// Follows a memory object from where CUDA names it to where it is mapped. Numbers are canonical ones.
 class DeviceView {
  public:
-  void saw_attributes(std::uint64_t address, const shim::PointerAttributes& attributes) { blocks_[address] = attributes.mapping_base; }
+  void saw_attributes(std::uint64_t address, const shim::PointerAttributes& attributes) {
+    blocks_[address] = attributes.mapping_base;
+  }
   void saw_export(std::uint64_t address, const shim::ObservedExport& observed);
   void saw_retained(std::uint64_t address, std::uint64_t handle) { retained_[handle] = address; }
   void saw_exported_file(std::uint64_t handle, int fd) { exported_[fd] = retained_[handle]; }

@@ -20,12 +20,18 @@ constexpr std::uint64_t kib = 1024;
 
 const char* kind_name(CudaKind kind) {
   switch (kind) {
-    case CudaKind::malloc: return "malloc";
-    case CudaKind::vmm: return "vmm";
-    case CudaKind::pool: return "pool";
-    case CudaKind::managed: return "managed";
-    case CudaKind::host: return "host";
-    case CudaKind::ipc_import: return "ipc_import";
+    case CudaKind::malloc:
+      return "malloc";
+    case CudaKind::vmm:
+      return "vmm";
+    case CudaKind::pool:
+      return "pool";
+    case CudaKind::managed:
+      return "managed";
+    case CudaKind::host:
+      return "host";
+    case CudaKind::ipc_import:
+      return "ipc_import";
   }
   return "";
 }
@@ -53,7 +59,8 @@ std::array<std::uint8_t, size> to_array(const std::vector<std::uint8_t>& bytes) 
 std::vector<FakeGpu> gpus_of(const Conversation& header) {
   std::vector<FakeGpu> gpus;
   for (const Words& card : header.header_lines("card")) {
-    gpus.push_back(recorded_gpu(to_array<72>(card.bytes("bytes")), to_array<32>(card.bytes("id_info")), to_array<16>(card.bytes("uuid"))));
+    gpus.push_back(recorded_gpu(to_array<72>(card.bytes("bytes")), to_array<32>(card.bytes("id_info")),
+                                to_array<16>(card.bytes("uuid"))));
   }
   return gpus;
 }
@@ -61,7 +68,8 @@ std::vector<FakeGpu> gpus_of(const Conversation& header) {
 FakeCuda::Options options_of(const Conversation& header) {
   FakeCuda::Options options;
   options.gpus.clear();
-  for (const std::uint64_t card : separated(header.header_line("cuda").text("cards"))) options.gpus.push_back(static_cast<unsigned>(card));
+  for (const std::uint64_t card : separated(header.header_line("cuda").text("cards")))
+    options.gpus.push_back(static_cast<unsigned>(card));
   return options;
 }
 
@@ -71,14 +79,22 @@ std::uint64_t Flow::bytes() const { return std::accumulate(part_bytes.begin(), p
 
 const std::vector<Flow>& recorded_flows() {
   static const std::vector<Flow> flows = {
-      {.name = "malloc_unaligned", .kind = CudaKind::malloc, .part_bytes = {4 * mib}, .from = 0x1234, .until = 4 * mib - 0x567},
+      {.name = "malloc_unaligned",
+       .kind = CudaKind::malloc,
+       .part_bytes = {4 * mib},
+       .from = 0x1234,
+       .until = 4 * mib - 0x567},
       {.name = "malloc_sub_allocation", .kind = CudaKind::malloc, .part_bytes = {1000 * kib}},
       {.name = "malloc_plain", .kind = CudaKind::malloc, .part_bytes = {4 * mib}, .is_plain = true},
       {.name = "malloc_past_the_end", .kind = CudaKind::malloc, .part_bytes = {4 * mib}, .until = 4 * mib + 1},
       {.name = "malloc_freed", .kind = CudaKind::malloc, .part_bytes = {4 * mib}, .is_freed_first = true},
       {.name = "vmm_exportable", .kind = CudaKind::vmm, .part_bytes = {4 * mib}, .is_exportable = true},
       {.name = "vmm_not_exportable", .kind = CudaKind::vmm, .part_bytes = {4 * mib}},
-      {.name = "vmm_three_handles", .kind = CudaKind::vmm, .part_bytes = {2 * mib, 2 * mib, 2 * mib}, .is_exportable = true, .from = 64 * kib},
+      {.name = "vmm_three_handles",
+       .kind = CudaKind::vmm,
+       .part_bytes = {2 * mib, 2 * mib, 2 * mib},
+       .is_exportable = true,
+       .from = 64 * kib},
       {.name = "pool", .kind = CudaKind::pool, .part_bytes = {4 * mib}},
       {.name = "managed", .kind = CudaKind::managed, .part_bytes = {4 * mib}},
       {.name = "host", .kind = CudaKind::host, .part_bytes = {64 * kib}},
@@ -146,8 +162,10 @@ Conversation record_flow(const Flow& flow, shim::System& system, shim::Cuda& cud
   expected.resize(std::min<std::uint64_t>(expected.size(), size));
   const FlowOutcome outcome = run_rm_flow(recorder.system(), recorder.cuda(), address + flow.from, size, expected);
   conversation.header.emplace_back("outcome", outcome.words());
-  if (outcome.step == "done" && !outcome.shows_the_memory) throw std::runtime_error("the mapping does not show the flow's memory");
-  if (!recorder.names().unknown_addresses().empty()) throw std::runtime_error("the flow names device addresses of no known region");
+  if (outcome.step == "done" && !outcome.shows_the_memory)
+    throw std::runtime_error("the mapping does not show the flow's memory");
+  if (!recorder.names().unknown_addresses().empty())
+    throw std::runtime_error("the flow names device addresses of no known region");
   return conversation;
 }
 
@@ -169,7 +187,8 @@ FakeScene::FakeScene(const Conversation& header)
     cuda.threads().push(cuda.primary(ordinal));
   }
   if (kind == "malloc") address = cuda.malloc_at(memory.number("block_bytes"), offset, bytes, ordinal);
-  if (kind == "vmm") address = cuda.vmm(parts, memory.signed_number("exportable") != 0, memory.number("range_bytes"), ordinal);
+  if (kind == "vmm")
+    address = cuda.vmm(parts, memory.signed_number("exportable") != 0, memory.number("range_bytes"), ordinal);
   if (kind == "pool" && offset != 0) (void)cuda.pool_malloc(offset, false, ordinal);
   if (kind == "pool") address = cuda.pool_malloc(bytes, false, ordinal);
   if (kind == "managed") address = cuda.managed(bytes, ordinal);
@@ -184,7 +203,8 @@ Conversation describe_machine(shim::System& system, const std::string& driver, i
   char text[512] = {};
   const ssize_t size = system.read_text(version_path, text, sizeof text);
   conversation.header.emplace_back(
-      "driver", Words().add("version", driver).add_bytes("version_file", text, static_cast<std::size_t>(size > 0 ? size : 0)));
+      "driver",
+      Words().add("version", driver).add_bytes("version_file", text, static_cast<std::size_t>(size > 0 ? size : 0)));
   std::vector<std::uint64_t> cards(card_of_ordinal.begin(), card_of_ordinal.end());
   conversation.header.emplace_back("cuda", Words().add_signed("version", cuda_version).add("cards", joined(cards)));
   RawRm raw(system);
@@ -193,7 +213,9 @@ Conversation describe_machine(shim::System& system, const std::string& driver, i
   raw.call(raw.control_file(), command::card_info, list);
   Handle next = 0x10;
   for (std::size_t i = 0; i < 32 && list[72 * i] != 0; ++i) {
-    const FakeGpu gpu = recorded_gpu(to_array<72>({list.begin() + 72 * static_cast<std::ptrdiff_t>(i), list.begin() + 72 * static_cast<std::ptrdiff_t>(i + 1)}), {}, {});
+    const FakeGpu gpu = recorded_gpu(to_array<72>({list.begin() + 72 * static_cast<std::ptrdiff_t>(i),
+                                                   list.begin() + 72 * static_cast<std::ptrdiff_t>(i + 1)}),
+                                     {}, {});
     std::array<std::uint8_t, 32> id_info{};
     put(id_info.data(), 0, gpu.gpu_id);
     raw.control(raw.root, control_command::id_info_v2, id_info.data(), id_info.size());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The flows that are recorded: which memory, what is pinned of it. A recording's header says all that is needed to set the
-// same scene on the fakes.
+// The flows that are recorded: which memory, what is pinned of it. A recording's header says all that is needed to set
+// the same scene on the fakes.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ struct Flow {
   CudaKind kind;
   std::vector<std::uint64_t> part_bytes;  ///< one allocation, or the handles of one reservation
   bool is_exportable = false;
-  bool is_plain = false;        ///< zeros instead of distinct words
+  bool is_plain = false;  ///< zeros instead of distinct words
   bool is_freed_first = false;
-  std::uint64_t from = 0;       ///< the pin's start in the memory
-  std::uint64_t until = 0;      ///< its end; 0: the memory's
+  std::uint64_t from = 0;   ///< the pin's start in the memory
+  std::uint64_t until = 0;  ///< its end; 0: the memory's
   int ordinal = 0;
 
   [[nodiscard]] std::uint64_t bytes() const;
@@ -40,15 +40,17 @@ struct FlowOutcome {
 
   [[nodiscard]] Words words() const;
 };
-/// Opens the rm backend on the seams, pins, maps, and undoes it. `expected`: content of the pinned range; empty: not looked at.
-[[nodiscard]] FlowOutcome run_rm_flow(shim::System& system, shim::Cuda& cuda, std::uint64_t address, std::size_t size_bytes,
-                                      const std::vector<std::uint8_t>& expected);
+/// Opens the rm backend on the seams, pins, maps, and undoes it. `expected`: content of the pinned range; empty: not
+/// looked at.
+[[nodiscard]] FlowOutcome run_rm_flow(shim::System& system, shim::Cuda& cuda, std::uint64_t address,
+                                      std::size_t size_bytes, const std::vector<std::uint8_t>& expected);
 
 /// What CUDA says about memory at `address`, as header lines from which fake_scene makes the like.
 void describe_memory(Conversation& conversation, shim::Cuda& cuda, const Flow& flow, std::uint64_t address);
 /// Records one flow whose memory is at `address`, already filled. `before_pin` frees it where the flow says so.
-[[nodiscard]] Conversation record_flow(const Flow& flow, shim::System& system, shim::Cuda& cuda, const Conversation& machine,
-                                       std::uint64_t address, const std::function<void()>& before_pin);
+[[nodiscard]] Conversation record_flow(const Flow& flow, shim::System& system, shim::Cuda& cuda,
+                                       const Conversation& machine, std::uint64_t address,
+                                       const std::function<void()>& before_pin);
 
 /// A fake machine and, on it, memory as a header describes them.
 struct FakeScene {

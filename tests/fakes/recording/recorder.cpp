@@ -27,7 +27,8 @@ DeviceRegion region_around(shim::Cuda& cuda, std::uint64_t address) {
 
 class Recorder::RecordingSystem final : public shim::System {
  public:
-  RecordingSystem(shim::System& inner, Recorder& recorder) : inner_(inner), recorder_(recorder), names_(recorder.names_) {}
+  RecordingSystem(shim::System& inner, Recorder& recorder)
+      : inner_(inner), recorder_(recorder), names_(recorder.names_) {}
 
   int open(const char* path, int flags) noexcept override {
     const std::string asked = call_words::open(path, flags);
@@ -48,7 +49,8 @@ class Recorder::RecordingSystem final : public shim::System {
     call_words::forget_after_ioctl(names_, request, argument);
     return note(asked, answered, result);
   }
-  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset, void** mapped) noexcept override {
+  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+           void** mapped) noexcept override {
     const std::string asked = call_words::mmap(names_, wanted, length, protection, flags, fd, offset);
     const int result = inner_.mmap(wanted, length, protection, flags, fd, offset, mapped);
     Words answered = Words().add_signed("result", result);
@@ -109,19 +111,23 @@ class Recorder::RecordingCuda final : public shim::Cuda {
   }
   int device_get_attribute(int ordinal, int attribute, int* value) noexcept override {
     const int result = inner_.device_get_attribute(ordinal, attribute, value);
-    return note(call_words::device_get_attribute(ordinal, attribute), answer(result).add_signed("value", result == 0 ? *value : 0), result);
+    return note(call_words::device_get_attribute(ordinal, attribute),
+                answer(result).add_signed("value", result == 0 ? *value : 0), result);
   }
   int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override {
     const int result = inner_.device_get_pci_bus_id(ordinal, text, capacity);
-    return note(call_words::of_device("device_get_pci_bus_id", ordinal), answer(result).add("text", result == 0 ? std::string(text) : ""), result);
+    return note(call_words::of_device("device_get_pci_bus_id", ordinal),
+                answer(result).add("text", result == 0 ? std::string(text) : ""), result);
   }
   int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override {
     const int result = inner_.device_get_uuid(ordinal, uuid);
-    return note(call_words::of_device("device_get_uuid", ordinal), answer(result).add_bytes("uuid", uuid->data(), uuid->size()), result);
+    return note(call_words::of_device("device_get_uuid", ordinal),
+                answer(result).add_bytes("uuid", uuid->data(), uuid->size()), result);
   }
   int ctx_get_current(std::uint64_t* context) noexcept override {
     const int result = inner_.ctx_get_current(context);
-    return note("cuda.ctx_get_current", answer(result).add("context", named(CanonicalNames::Kind::context, result, *context)), result);
+    return note("cuda.ctx_get_current",
+                answer(result).add("context", named(CanonicalNames::Kind::context, result, *context)), result);
   }
   int ctx_push_current(std::uint64_t context) noexcept override {
     const std::string asked = call_words::of_context(names_, "ctx_push_current", context);
@@ -130,7 +136,8 @@ class Recorder::RecordingCuda final : public shim::Cuda {
   int ctx_pop_current() noexcept override { return plain("cuda.ctx_pop_current", inner_.ctx_pop_current()); }
   int primary_ctx_is_active(int ordinal, int* active) noexcept override {
     const int result = inner_.primary_ctx_is_active(ordinal, active);
-    return note(call_words::of_device("primary_ctx_is_active", ordinal), answer(result).add_signed("active", result == 0 ? *active : 0), result);
+    return note(call_words::of_device("primary_ctx_is_active", ordinal),
+                answer(result).add_signed("active", result == 0 ? *active : 0), result);
   }
   int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override {
     const int result = inner_.primary_ctx_retain(ordinal, context);
@@ -145,7 +152,8 @@ class Recorder::RecordingCuda final : public shim::Cuda {
     const int result = inner_.exchange_stream_capture_mode(mode);
     return note(asked, answer(result).add_signed("mode", *mode), result);
   }
-  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags, shim::ObservedExport* observed) noexcept override {
+  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
+                    shim::ObservedExport* observed) noexcept override {
     const std::string asked = call_words::export_dmabuf(names_, address, size, flags);
     const int result = inner_.export_dmabuf(address, size, flags, observed);
     Words answered = answer(result).add_signed("hooked", observed->hook_installed ? 1 : 0);
@@ -173,7 +181,8 @@ class Recorder::RecordingCuda final : public shim::Cuda {
   }
   int stream_create_non_blocking(std::uint64_t* stream) noexcept override {
     const int result = inner_.stream_create_non_blocking(stream);
-    return note("cuda.stream_create_non_blocking", answer(result).add("stream", named(CanonicalNames::Kind::stream, result, *stream)), result);
+    return note("cuda.stream_create_non_blocking",
+                answer(result).add("stream", named(CanonicalNames::Kind::stream, result, *stream)), result);
   }
   int stream_destroy(std::uint64_t stream) noexcept override {
     const std::string asked = call_words::of_stream(names_, "stream_destroy", stream);
@@ -198,7 +207,8 @@ class Recorder::RecordingCuda final : public shim::Cuda {
     if (result == 0) pending_[stream].emplace_back(target, width * rows);
     return plain(asked, result);
   }
-  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept override {
+  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
+                        std::uint64_t stream) noexcept override {
     const std::string asked = call_words::memcpy_htod(names_, target, source, size, stream);
     return plain(asked, inner_.memcpy_htod_async(target, source, size, stream));
   }
@@ -236,7 +246,9 @@ class Recorder::RecordingCuda final : public shim::Cuda {
 };
 
 Recorder::Recorder(shim::System& system, shim::Cuda& cuda)
-    : system_(std::make_unique<RecordingSystem>(system, *this)), cuda_(std::make_unique<RecordingCuda>(cuda, *this)), inner_cuda_(cuda) {}
+    : system_(std::make_unique<RecordingSystem>(system, *this)),
+      cuda_(std::make_unique<RecordingCuda>(cuda, *this)),
+      inner_cuda_(cuda) {}
 
 Recorder::~Recorder() = default;
 

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 // Recorder: decorators over both seams that write one conversation.
 //
-// What differs between runs is named by order of first appearance (CanonicalNames): descriptors, RM handles, BAR1 addresses, contexts,
-// streams, allocation handles, buffer ids, device addresses (region and offset), mapped addresses. Host buffers are 0 or 1. Nothing
-// else is left out: versions, GPU numbers and sizes are the machine's, and stand in the header too.
+// What differs between runs is named by order of first appearance (CanonicalNames): descriptors, RM handles, BAR1
+// addresses, contexts, streams, allocation handles, buffer ids, device addresses (region and offset), mapped addresses.
+// Host buffers are 0 or 1. Nothing else is left out: versions, GPU numbers and sizes are the machine's, and stand in
+// the header too.
 #pragma once
 
 #include <memory>
@@ -42,7 +43,8 @@ class Recorder {
   shim::Cuda& inner_cuda_;
 };
 
-/// All that CUDA says belongs together around `address`: the reservation of mapped handles, else the blocks of the allocation.
+/// All that CUDA says belongs together around `address`: the reservation of mapped handles, else the blocks of the
+/// allocation.
 struct DeviceRegion {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;

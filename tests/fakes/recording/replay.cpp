@@ -19,7 +19,8 @@ namespace gdrkit::fakes {
 class Replay::State {
  public:
   explicit State(Conversation recorded) : conversation(std::move(recorded)) {
-    for (const Words& region : conversation.header_lines("region")) names.add_region(region.number("first"), region.number("bytes"));
+    for (const Words& region : conversation.header_lines("region"))
+      names.add_region(region.number("first"), region.number("bytes"));
   }
 
   /// The recorded answer; nullptr when something else was recorded.
@@ -73,7 +74,8 @@ class Replay::ReplaySystem final : public shim::System {
     call_words::forget_after_ioctl(names_, request, argument);
     return static_cast<int>(answer->signed_number("result"));
   }
-  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset, void** mapped) noexcept override {
+  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+           void** mapped) noexcept override {
     const Words* answer = state_.expect(call_words::mmap(names_, wanted, length, protection, flags, fd, offset));
     if (answer == nullptr) return -EIO;
     const int result = static_cast<int>(answer->signed_number("result"));
@@ -155,19 +157,25 @@ class Replay::ReplayCuda final : public shim::Cuda {
   int ctx_get_current(std::uint64_t* context) noexcept override {
     return named("cuda.ctx_get_current", "context", CanonicalNames::Kind::context, context);
   }
-  int ctx_push_current(std::uint64_t context) noexcept override { return plain(call_words::of_context(names_, "ctx_push_current", context)); }
+  int ctx_push_current(std::uint64_t context) noexcept override {
+    return plain(call_words::of_context(names_, "ctx_push_current", context));
+  }
   int ctx_pop_current() noexcept override { return plain("cuda.ctx_pop_current"); }
   int primary_ctx_is_active(int ordinal, int* active) noexcept override {
     return number(call_words::of_device("primary_ctx_is_active", ordinal), "active", active);
   }
   int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override {
-    return named(call_words::of_device("primary_ctx_retain", ordinal), "context", CanonicalNames::Kind::context, context);
+    return named(call_words::of_device("primary_ctx_retain", ordinal), "context", CanonicalNames::Kind::context,
+                 context);
   }
-  int primary_ctx_release(int ordinal) noexcept override { return plain(call_words::of_device("primary_ctx_release", ordinal)); }
+  int primary_ctx_release(int ordinal) noexcept override {
+    return plain(call_words::of_device("primary_ctx_release", ordinal));
+  }
   int exchange_stream_capture_mode(int* mode) noexcept override {
     return number(call_words::exchange_stream_capture_mode(*mode), "mode", mode);
   }
-  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags, shim::ObservedExport* observed) noexcept override {
+  int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
+                    shim::ObservedExport* observed) noexcept override {
     const Words* answer = state_.expect(call_words::export_dmabuf(names_, address, size, flags));
     *observed = {};
     if (answer == nullptr) return unknown;
@@ -183,7 +191,9 @@ class Replay::ReplayCuda final : public shim::Cuda {
     if (result == 0) state_.view.saw_retained(address, *handle);
     return result;
   }
-  int mem_release(std::uint64_t handle) noexcept override { return plain(call_words::of_allocation(names_, "mem_release", handle)); }
+  int mem_release(std::uint64_t handle) noexcept override {
+    return plain(call_words::of_allocation(names_, "mem_release", handle));
+  }
   int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override {
     const int result = number(call_words::of_allocation(names_, "mem_export_to_fd", handle), "fd", fd);
     if (result == 0) state_.view.saw_exported_file(handle, names_.descriptor(*fd));
@@ -227,7 +237,8 @@ class Replay::ReplayCuda final : public shim::Cuda {
     if (result == 0) pending_[stream].push_back({target, source, pitch, width, rows, {}});
     return result;
   }
-  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size, std::uint64_t stream) noexcept override {
+  int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
+                        std::uint64_t stream) noexcept override {
     const int result = plain(call_words::memcpy_htod(names_, target, source, size, stream));
     const auto* bytes = static_cast<const std::uint8_t*>(source);
     if (result == 0) pending_[stream].push_back({nullptr, target, size, size, 1, {bytes, bytes + size}});

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Replay: both seams answered from a recorded conversation. A call that differs from the next recorded one, byte for byte, is
-// a failure, and from then on every call fails with EIO.
+// Replay: both seams answered from a recorded conversation. A call that differs from the next recorded one, byte for
+// byte, is a failure, and from then on every call fails with EIO.
 //
-// Mapped memory is anonymous memory. It holds what the recording's CUDA calls read and wrote at those addresses, put there
-// when the stream of those calls is waited for (DeviceView), so that the library finds in it what it found on the machine.
+// Mapped memory is anonymous memory. It holds what the recording's CUDA calls read and wrote at those addresses, put
+// there when the stream of those calls is waited for (DeviceView), so that the library finds in it what it found on the
+// machine.
 #pragma once
 
 #include <memory>

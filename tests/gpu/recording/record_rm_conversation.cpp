@@ -10,8 +10,8 @@
 #include <memory>
 #include <stdexcept>
 
-#include "base/result.hpp"
 #include "backend/rm/driver_version.hpp"
+#include "base/result.hpp"
 #include "fakes/raw_rm.hpp"
 #include "fakes/recording/flows.hpp"
 #include "shim/cuda.hpp"
@@ -48,7 +48,8 @@ class MappedHandles {
       check(calls_.mem_release(handle), "cuMemRelease");
       mapped_ += part;
     }
-    const shim::CudaMemAccessDesc access{{shim::cuda_mem_location_type_device, device}, shim::cuda_mem_access_read_write};
+    const shim::CudaMemAccessDesc access{{shim::cuda_mem_location_type_device, device},
+                                         shim::cuda_mem_access_read_write};
     check(calls_.mem_set_access(address_, bytes_, &access, 1), "cuMemSetAccess");
   }
   ~MappedHandles() {
@@ -119,14 +120,19 @@ class Machine {
  private:
   static shim::AllocationKind kind_of(const Flow& flow) {
     switch (flow.kind) {
-      case CudaKind::pool: return shim::AllocationKind::pool;
-      case CudaKind::managed: return shim::AllocationKind::managed;
-      case CudaKind::host: return shim::AllocationKind::host;
-      default: return shim::AllocationKind::cuda_malloc;
+      case CudaKind::pool:
+        return shim::AllocationKind::pool;
+      case CudaKind::managed:
+        return shim::AllocationKind::managed;
+      case CudaKind::host:
+        return shim::AllocationKind::host;
+      default:
+        return shim::AllocationKind::cuda_malloc;
     }
   }
 
-  Conversation record_at(const Flow& flow, shim::Device& device, std::uint64_t address, const std::function<void()>& before_pin) {
+  Conversation record_at(const Flow& flow, shim::Device& device, std::uint64_t address,
+                         const std::function<void()>& before_pin) {
     const bool is_device_memory = flow.kind != CudaKind::managed && flow.kind != CudaKind::host;
     if (is_device_memory && flow.is_plain && !device.fill(address, 0, flow.bytes())) fail("cuMemsetD8");
     if (is_device_memory && !flow.is_plain) {
@@ -147,8 +153,8 @@ class Machine {
       const auto& identity = device->identity();
       for (unsigned i = 0; i < 32; ++i) {
         const std::uint8_t* card = list.data() + 72 * std::size_t{i};
-        const bool is_same = card[0] != 0 && get<std::uint32_t>(card, 4) == identity.pci_domain && card[8] == identity.pci_bus &&
-                             card[9] == identity.pci_device;
+        const bool is_same = card[0] != 0 && get<std::uint32_t>(card, 4) == identity.pci_domain &&
+                             card[8] == identity.pci_bus && card[9] == identity.pci_device;
         if (is_same) cards.push_back(i);
       }
     }
@@ -182,7 +188,8 @@ int record_all(const char* folder) {
       const Conversation conversation = machine.record(flow);
       const std::string path = (target / (std::string(flow.name) + ".txt")).string();
       if (!conversation.save(path)) throw std::runtime_error("cannot write " + path);
-      std::printf("%-24s %3zu calls, %s\n", flow.name, conversation.calls.size(), conversation.header_line("outcome").line().c_str());
+      std::printf("%-24s %3zu calls, %s\n", flow.name, conversation.calls.size(),
+                  conversation.header_line("outcome").line().c_str());
     } catch (const std::exception& error) {
       std::printf("%-24s FAILED: %s\n", flow.name, error.what());
       ++failures;

@@ -29,7 +29,8 @@ class FakeCudaTest : public ::testing::Test {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces;
     for (const auto& call : seen.ioctls) {
       for (std::size_t i = 0; i < get<std::uint32_t>(call.argument.data(), 12); ++i) {
-        pieces.emplace_back(get<std::uint64_t>(call.argument.data(), 552 + 8 * i), get<std::uint64_t>(call.argument.data(), 1576 + 8 * i));
+        pieces.emplace_back(get<std::uint64_t>(call.argument.data(), 552 + 8 * i),
+                            get<std::uint64_t>(call.argument.data(), 1576 + 8 * i));
       }
     }
     return pieces;
@@ -109,7 +110,8 @@ TEST_F(FakeCudaTest, KnowsManagedHostImportedAndFreedMemory) {
   EXPECT_EQ(attributes(host).memory_type, 1u);
   EXPECT_EQ(attributes(imported).memory_type, 2u);
   EXPECT_EQ(attributes(freed).memory_type, 0u);
-  for (const std::uint64_t address : {managed, host, imported, freed}) EXPECT_TRUE(exported(address, 0x10000, 1).empty());
+  for (const std::uint64_t address : {managed, host, imported, freed})
+    EXPECT_TRUE(exported(address, 0x10000, 1).empty());
 }
 
 TEST_F(FakeCudaTest, NeedsAContextOnTheCallingThread) {

@@ -18,7 +18,8 @@ constexpr Handle device = 0x10, subdevice = 0x11, memory = 0x12, cuda_object = 0
 /// A client with device, subdevice and a duplicate of 4 MiB of CUDA's memory.
 class FakeRmTest : public ::testing::Test {
  protected:
-  explicit FakeRmTest(const char* version = "580.159.04") : rm(driver_model(version), {make_gpu(0), make_gpu(1)}), raw(rm) {
+  explicit FakeRmTest(const char* version = "580.159.04")
+      : rm(driver_model(version), {make_gpu(0), make_gpu(1)}), raw(rm) {
     cuda_client = rm.add_cuda_client(FakeRm::process_id);
     object = std::make_shared<PhysicalMemory>(0, 4 * mib, 2 * mib);
     rm.place(cuda_client, cuda_object, object);
@@ -34,8 +35,9 @@ class FakeRmTest : public ::testing::Test {
     *fd = raw.open_device(rm.gpus()[0]);
     if (raw.map(device, memory, offset, length, *fd) != rm_status::ok) return nullptr;
     void* mapped = nullptr;
-    return rm.mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0, &mapped) == 0 ? static_cast<std::uint8_t*>(mapped)
-                                                                                            : nullptr;
+    return rm.mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0, &mapped) == 0
+               ? static_cast<std::uint8_t*>(mapped)
+               : nullptr;
   }
   bool has_violation(const char* text) {
     for (const std::string& violation : rm.violations().list()) {
@@ -92,7 +94,8 @@ TEST_F(FakeRmTest, MapsOnlyThroughAFileOfTheSameGpu) {
 TEST_F(FakeRmTest, AcceptsOnlyTheExactLengthAndOffsetZeroInMmap) {
   const int fd = raw.open_device(rm.gpus()[0]);
   void* mapped = nullptr;
-  EXPECT_EQ(rm.mmap(nullptr, 8192, PROT_READ, MAP_SHARED, fd, 0, &mapped), -EINVAL) << "nothing is mapped on this file yet";
+  EXPECT_EQ(rm.mmap(nullptr, 8192, PROT_READ, MAP_SHARED, fd, 0, &mapped), -EINVAL)
+      << "nothing is mapped on this file yet";
   ASSERT_EQ(raw.map(device, memory, 100, 5000, fd), rm_status::ok);
   EXPECT_EQ(rm.mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0, &mapped), -ENXIO);
   EXPECT_EQ(rm.mmap(nullptr, 12288, PROT_READ, MAP_SHARED, fd, 0, &mapped), -ENXIO);
@@ -172,7 +175,8 @@ TEST_F(FakeRmTest, MapsDiscontiguouslyOnNewDriversOnly) {
     Bar1Heap heap(0, 16 * mib);
     heap.occupy(4 * mib, 2 * mib);
     heap.occupy(10 * mib, 2 * mib);
-    EXPECT_EQ(heap.take(8 * mib, 2 * mib, model.maps_discontiguously).has_value(), model.maps_discontiguously) << version;
+    EXPECT_EQ(heap.take(8 * mib, 2 * mib, model.maps_discontiguously).has_value(), model.maps_discontiguously)
+        << version;
   }
 }
 

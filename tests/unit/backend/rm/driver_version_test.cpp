@@ -25,16 +25,18 @@ TEST(DriverVersion, ComparesAsNumbers) {
 }
 
 TEST(DriverVersion, RefusesWhatIsNoVersion) {
-  for (const char* text : {"", "580", "580.", ".580", "580..4", "580.1.2.3", "580.159.04-beta", "580.123456", " 580.1", "580.1 ", "-1.2", "0x244.1"}) {
+  for (const char* text : {"", "580", "580.", ".580", "580..4", "580.1.2.3", "580.159.04-beta", "580.123456", " 580.1",
+                           "580.1 ", "-1.2", "0x244.1"}) {
     EXPECT_FALSE(parse_driver_version(text)) << '"' << text << '"';
   }
 }
 
 TEST(DriverVersion, IsFoundBehindTheModulesName) {
-  for (const char* text :
-       {"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (dvs-builder@x)  Mon Oct  6\nGCC version: gcc version 13.3.0\n",
-        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Sun Sep  3 01:16:00 UTC 2025\nGCC version:  gcc version 12\n",
-        "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.159.04  Release Build\n"}) {
+  for (const char* text : {"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  "
+                           "(dvs-builder@x)  Mon Oct  6\nGCC version: gcc version 13.3.0\n",
+                           "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Sun Sep  3 01:16:00 UTC "
+                           "2025\nGCC version:  gcc version 12\n",
+                           "NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.159.04  Release Build\n"}) {
     const auto found = find_version_text(text);
     ASSERT_TRUE(found) << text;
     EXPECT_EQ(*found, "580.159.04");

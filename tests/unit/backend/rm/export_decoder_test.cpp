@@ -17,7 +17,8 @@ using fakes::put;
 using Pieces = std::vector<fakes::CudaMemoryMap::ExportPiece>;
 constexpr std::uint32_t client = 0xc1d0001d;
 
-std::vector<shim::ObservedIoctl> encoded(const char* version, std::uint64_t total, const Pieces& pieces, std::uint32_t status = 0) {
+std::vector<shim::ObservedIoctl> encoded(const char* version, std::uint64_t total, const Pieces& pieces,
+                                         std::uint32_t status = 0) {
   return fakes::encode_export(fakes::driver_model(version), client, total, pieces, 0, {status, status == 0 ? 7 : -1});
 }
 
@@ -65,7 +66,8 @@ TEST_P(ExportDecoder, RefusesWhatContradictsItself) {
       {"an object larger than the range", word(sizes_at(), total + 1)},
       {"an offset that wraps", word(sizes_at() - 1024, UINT64_MAX - 5)},
       {"an errno", [](auto& calls) { calls[0].result = -EIO; }},
-      {"a structure of unknown size", [](auto& calls) { calls[0].argument.resize(2616), calls[0].request += 8ul << 16; }},
+      {"a structure of unknown size",
+       [](auto& calls) { calls[0].argument.resize(2616), calls[0].request += 8ul << 16; }},
       {"a size that is not the argument's", [](auto& calls) { calls[0].argument.resize(2592); }},
       {"the same call twice", [](auto& calls) { calls.push_back(calls[0]); }},
       {"no call at all", [](auto& calls) { calls.clear(); }},
@@ -86,8 +88,11 @@ TEST_P(ExportDecoder, TakesARefusedExportsObjectOnlyAtTheExpectedOffset) {
   ASSERT_TRUE(piece);
   EXPECT_EQ(*piece, (MemoryPiece{client, 0x5c0001b4, 0x1000, 0x500000}));
   EXPECT_FALSE(decode_refused_export(refused, 0x2000, 0x500000));
-  EXPECT_FALSE(decode_refused_export(encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x500000}}), 0x1000, 0x500000)) << "not refused";
-  EXPECT_FALSE(decode_refused_export(encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x4ff000}}, 0x56), 0x1000, 0x500000)) << "refused for another reason";
+  EXPECT_FALSE(decode_refused_export(encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x500000}}), 0x1000, 0x500000))
+      << "not refused";
+  EXPECT_FALSE(
+      decode_refused_export(encoded(GetParam(), 0x500000, {{0x5c0001b4, 0x1000, 0x4ff000}}, 0x56), 0x1000, 0x500000))
+      << "refused for another reason";
   EXPECT_FALSE(decode_refused_export({}, 0x1000, 0x500000));
 }
 
@@ -96,7 +101,8 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ExportDecoder, ::testing::Values("565.57.01", 
 
 TEST(IpcDecoder, ReadsTheRecordedHandle) {
   // A 100000-byte allocation at offset 0x103000 of a 2 MiB block, driver 580.159.04.
-  constexpr std::uint32_t words[16] = {0x7ca15540, 0x55be, 0x200, 0, 0x186a0, 0, 0x200, 0x103000, 6, 0xff00, 0x32, 0, 0xc1d0001d, 0x5c000096, 0, 0};
+  constexpr std::uint32_t words[16] = {0x7ca15540, 0x55be, 0x200, 0, 0x186a0,    0,          0x200, 0x103000,
+                                       6,          0xff00, 0x32,  0, 0xc1d0001d, 0x5c000096, 0,     0};
   shim::CudaIpcHandle handle{};
   std::memcpy(handle.data(), words, sizeof words);
   const auto memory = decode_ipc_handle(handle, 100000);

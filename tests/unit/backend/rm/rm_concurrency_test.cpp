@@ -103,7 +103,8 @@ class RmFork : public ::testing::Test {
 
 TEST_F(RmFork, TheChildDoesNotInheritTheMapping) {
   start();
-  const auto end = tests::run_in_child([&] { return *static_cast<volatile std::uint8_t*>(region.address) != 0 ? 1 : 2; });
+  const auto end =
+      tests::run_in_child([&] { return *static_cast<volatile std::uint8_t*>(region.address) != 0 ? 1 : 2; });
   EXPECT_EQ(end.signal, SIGSEGV) << "the child read device memory, exit code " << end.exit_code;
 }
 
@@ -122,7 +123,8 @@ TEST_F(RmFork, TheChildClosesItsDescriptorsAndLeavesTheParentsStateAlone) {
     backend->abandon_after_fork();
     if (machine.rm.census().descriptors != 0) return 1;
     // Something else of the child's may lie where the mapping was.
-    void* mine = ::mmap(region.address, region.size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    void* mine = ::mmap(region.address, region.size_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (mine == MAP_FAILED) return 2;
     static_cast<std::uint8_t*>(mine)[0] = 0x42;
     pin.reset();

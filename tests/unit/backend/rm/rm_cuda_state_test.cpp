@@ -62,7 +62,8 @@ INSTANTIATE_TEST_SUITE_P(Rm, RmDuringCapture,
                                            CaptureCase{"GlobalOtherThread", CaptureMode::global, false, false},
                                            CaptureCase{"GlobalOwnThreadPlain", CaptureMode::global, true, true},
                                            CaptureCase{"GlobalOtherThreadPlain", CaptureMode::global, false, true},
-                                           CaptureCase{"ThreadLocalOwnThread", CaptureMode::thread_local_only, true, true},
+                                           CaptureCase{"ThreadLocalOwnThread", CaptureMode::thread_local_only, true,
+                                                       true},
                                            CaptureCase{"RelaxedOwnThread", CaptureMode::relaxed, true, true}),
                          [](const auto& tested) { return tested.param.name; });
 
@@ -77,7 +78,8 @@ TEST(RmCudaState, RestoresAThreadLocalCaptureMode) {
 
 TEST(RmCudaState, ServesAThreadWithoutAContext) {
   RmMachine machine;
-  const std::uint64_t blocks[] = {machine.cuda.malloc(256 * kib), machine.cuda.vmm({2 * mib}, false), machine.cuda.pool_malloc(256 * kib)};
+  const std::uint64_t blocks[] = {machine.cuda.malloc(256 * kib), machine.cuda.vmm({2 * mib}, false),
+                                  machine.cuda.pool_malloc(256 * kib)};
   {
     auto backend = open_or_fail(machine);
     std::thread([&] {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Where pages cannot be unmapped, their memory is never given to anybody else; and other disturbances that must not last.
+// Where pages cannot be unmapped, their memory is never given to anybody else; and other disturbances that must not
+// last.
 #include <gmock/gmock.h>
 
 #include <sys/mman.h>
@@ -21,7 +22,9 @@ class StickyPages final : public shim::System {
 
   int open(const char* path, int flags) noexcept override { return inner_.open(path, flags); }
   int close(int fd) noexcept override { return inner_.close(fd); }
-  int ioctl(int fd, unsigned long request, void* argument) noexcept override { return inner_.ioctl(fd, request, argument); }
+  int ioctl(int fd, unsigned long request, void* argument) noexcept override {
+    return inner_.ioctl(fd, request, argument);
+  }
   int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
            void** mapped) noexcept override {
     return inner_.mmap(wanted, length, protection, flags, fd, offset, mapped);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Every call to the system and to CUDA fails once, in every way that it can fail: nothing is left, nothing unverified is
-// handed out, and the error says something.
+// Every call to the system and to CUDA fails once, in every way that it can fail: nothing is left, nothing unverified
+// is handed out, and the error says something.
 #include "fakes/fault_injection.hpp"
 
 #include "unit/backend/rm/rm_flow.hpp"
@@ -15,16 +15,11 @@ struct NamedFault {
 };
 
 constexpr NamedFault faults[] = {
-    {"Enomem", {ENOMEM, 0, 0}},
-    {"Eio", {EIO, 0, 0}},
-    {"Emfile", {EMFILE, 0, 0}},
-    {"Einval", {EINVAL, 0, 0}},
-    {"StatusNoMemory", {0, 0x51, 0}},
-    {"StatusPermissions", {0, 0x1b, 0}},
-    {"StatusGpuIsLost", {0, 0x0f, 0}},
-    {"StatusNotSupported", {0, 0x56, 0}},
-    {"CudaOutOfMemory", {0, 0, 2}},
-    {"CudaInvalidValue", {0, 0, 1}},
+    {"Enomem", {ENOMEM, 0, 0}},        {"Eio", {EIO, 0, 0}},
+    {"Emfile", {EMFILE, 0, 0}},        {"Einval", {EINVAL, 0, 0}},
+    {"StatusNoMemory", {0, 0x51, 0}},  {"StatusPermissions", {0, 0x1b, 0}},
+    {"StatusGpuIsLost", {0, 0x0f, 0}}, {"StatusNotSupported", {0, 0x56, 0}},
+    {"CudaOutOfMemory", {0, 0, 2}},    {"CudaInvalidValue", {0, 0, 1}},
     {"CudaUnknown", {0, 0, 999}},
 };
 
@@ -129,7 +124,8 @@ TEST_P(RmStuckMapping, KeepsWhatItCannotUnmap) {
   EXPECT_GT(machine.rm.census().vmas, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rm, RmStuckMapping, ::testing::ValuesIn(rm_flows), [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Rm, RmStuckMapping, ::testing::ValuesIn(rm_flows),
+                         [](const auto& tested) { return tested.param.name; });
 
 class RmOutOfMemory : public ::testing::TestWithParam<RmFlow> {};
 
@@ -155,7 +151,8 @@ TEST_P(RmOutOfMemory, LeavesNothingBehindWhicheverAllocationFails) {
   EXPECT_GT(reached, 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rm, RmOutOfMemory, ::testing::ValuesIn(rm_flows), [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Rm, RmOutOfMemory, ::testing::ValuesIn(rm_flows),
+                         [](const auto& tested) { return tested.param.name; });
 
 }  // namespace
 }  // namespace gdrkit::backend::rm

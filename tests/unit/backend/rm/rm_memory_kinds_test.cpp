@@ -115,7 +115,8 @@ TEST_P(RmMemoryKind, IsGivenBackByDestructionAlone) {
   EXPECT_TRUE(is_clean(machine));
 }
 
-INSTANTIATE_TEST_SUITE_P(Rm, RmMemoryKind, ::testing::ValuesIn(kinds), [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Rm, RmMemoryKind, ::testing::ValuesIn(kinds),
+                         [](const auto& tested) { return tested.param.name; });
 
 TEST(RmPin, CanBeMappedAndUnmappedAgainAndAgain) {
   RmMachine machine;
@@ -138,7 +139,8 @@ TEST(RmPin, MapsAPrefixOfItsPages) {
   machine.cuda.fill_pattern(address, 4 * mib);
   auto backend = open_or_fail(machine);
   auto pin = pin_or_fail(*backend, address, 4 * mib);
-  for (const std::size_t wanted : {std::size_t{1}, std::size_t{4097}, std::size_t{2 * mib}, std::size_t{2 * mib + 4096}}) {
+  for (const std::size_t wanted :
+       {std::size_t{1}, std::size_t{4097}, std::size_t{2 * mib}, std::size_t{2 * mib + 4096}}) {
     auto mapped = pin->map(wanted, MappingType::write_combining);
     ASSERT_TRUE(mapped) << base::detail();
     EXPECT_EQ(mapped->size_bytes, (wanted + 4095) / 4096 * 4096);

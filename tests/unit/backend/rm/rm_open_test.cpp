@@ -48,7 +48,8 @@ TEST(RmBackend, SaysThatThereIsNoDriver) {
 TEST(RmBackend, SaysThatTheGpusNodeIsNotInTheContainer) {
   RmMachine machine;
   machine.rm.fail_path(machine.rm.gpus()[0].node(), ENOENT);
-  expect_refusal(machine, ENODEV, AllOf(HasSubstr("580.159.04"), HasSubstr(machine.rm.gpus()[0].node()), HasSubstr("container")));
+  expect_refusal(machine, ENODEV,
+                 AllOf(HasSubstr("580.159.04"), HasSubstr(machine.rm.gpus()[0].node()), HasSubstr("container")));
 }
 
 TEST(RmBackend, SaysThatTheControlNodeIsNotInTheContainer) {
@@ -119,7 +120,8 @@ TEST(RmBackend, RefusesADriverThatWasExchangedUnderARunningSystem) {
 }
 
 TEST(RmBackend, RefusesAVersionFileItCannotRead) {
-  for (const char* text : {"", "NVRM version: something else\n", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580  \n"}) {
+  for (const char* text :
+       {"", "NVRM version: something else\n", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580  \n"}) {
     RmMachine machine;
     machine.rm.set_version_text(text);
     const auto opened = machine.open();

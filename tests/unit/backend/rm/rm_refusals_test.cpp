@@ -20,8 +20,8 @@ class RmRefusal : public ::testing::Test {
     return *machine_;
   }
   void start() { backend_ = open_or_fail(*machine_); }
-  void expect_pin(std::uint64_t address, std::size_t size, int errno_value, const ::testing::Matcher<std::string>& sentence,
-                  bool exact = true) {
+  void expect_pin(std::uint64_t address, std::size_t size, int errno_value,
+                  const ::testing::Matcher<std::string>& sentence, bool exact = true) {
     const auto pinned = backend_->pin({address, size, false, exact});
     ASSERT_FALSE(pinned);
     EXPECT_EQ(pinned.error().errno_value, errno_value);

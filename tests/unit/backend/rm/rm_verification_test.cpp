@@ -62,6 +62,19 @@ TEST_F(RmVerification, RefusesAMappingOfOtherMemoryWhenTheUsersIsAllZeros) {
   expect_map_fails(EIO, "does not show what CUDA reads");
 }
 
+TEST_F(RmVerification, ComparesEveryPieceOfARange) {
+  for (unsigned wrong = 0; wrong < 3; ++wrong) {
+    RmMachine other;
+    const std::uint64_t start = other.cuda.vmm({128 * kib, 128 * kib, 128 * kib}, false);
+    other.cuda.fill_pattern(start, 384 * kib);
+    auto opened = open_or_fail(other);
+    auto held = pin_or_fail(*opened, start, 384 * kib);
+    other.rm.set_mapping_shows(fakes::MappingShows::other_memory, wrong);
+    EXPECT_FALSE(held->map(held->page_bytes(), MappingType::none)) << "from piece " << wrong << " on";
+    EXPECT_TRUE(is_lawful(other));
+  }
+}
+
 TEST_F(RmVerification, TellsALostGpuByAllOnes) {
   pin(1);
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);

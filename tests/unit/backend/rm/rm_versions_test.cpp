@@ -3,6 +3,7 @@
 // The same flow on every driver version at which the interface changed.
 #include <gmock/gmock.h>
 
+#include "fakes/fault_injection.hpp"
 #include "unit/backend/rm/rm_machine.hpp"
 
 namespace gdrkit::backend::rm {
@@ -69,6 +70,25 @@ TEST_P(RmVersion, ReadsAnIpcHandleOnlyWhenAllowed) {
   EXPECT_TRUE(is_clean(machine));
 }
 
+TEST_P(RmVersion, SeesTheStatusOfEveryRefusedAllocation) {
+  for (int refused = 0; refused < 3; ++refused) {
+    RmMachine machine(GetParam());
+    const std::uint64_t address = machine.cuda.malloc(128 * kib);
+    fakes::FaultPlan plan;
+    plan.alloc_status_at = GetParam().alloc_status_at;
+    fakes::FaultySystem system(machine.rm, plan);
+    plan.fail_call_of("RM_ALLOC", refused, {0, 0x0f, 0});
+    bool was_refused = false;
+    {
+      auto backend = open_rm_on(system, machine.cuda, machine.settings);
+      was_refused = !backend || !(*backend)->pin({address, 4096, false, true});
+    }
+    EXPECT_TRUE(was_refused) << "RM_ALLOC number " << refused;
+    EXPECT_THAT(std::string(base::detail()), ::testing::HasSubstr("GPU_IS_LOST")) << "RM_ALLOC number " << refused;
+    EXPECT_TRUE(is_clean(machine));
+  }
+}
+
 TEST_P(RmVersion, GivesTheFiguresOfAUsedUpBar1) {
   RmMachine machine(GetParam());
   const std::uint64_t address = machine.cuda.malloc(8 * mib);
@@ -77,7 +97,8 @@ TEST_P(RmVersion, GivesTheFiguresOfAUsedUpBar1) {
   auto& heap = machine.rm.state().bar1(0);
   heap.occupy(4 * mib, heap.size() - 4 * mib);
   EXPECT_FALSE(pin->map(pin->page_bytes(), MappingType::none));
-  EXPECT_THAT(std::string(base::detail()), ::testing::HasSubstr("4 of 262144 MiB free")) << "FB_GET_INFO_V2's size is this version's own";
+  EXPECT_THAT(std::string(base::detail()), ::testing::HasSubstr("4 of 262144 MiB free"))
+      << "FB_GET_INFO_V2's size is this version's own";
 }
 
 INSTANTIATE_TEST_SUITE_P(Rm, RmVersion, ::testing::ValuesIn(fakes::driver_models()), [](const auto& tested) {
