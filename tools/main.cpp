@@ -49,8 +49,7 @@ void print_help(std::FILE* out) {
   std::fprintf(
       out,
       "\n'gdrkit <subcommand> --help' lists its options and gives an example.\n"
-      "Under the names gdrcopy_sanity, gdrcopy_copybw and gdrcopy_copylat it takes the options and prints the\n"
-      "lines of GDRCopy's tools.\n"
+      "Under the names gdrcopy_<name> of the predecessor's tools it takes the options and prints the lines of those.\n"
       "Exit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here.\n");
 }
 

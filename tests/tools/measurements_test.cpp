@@ -4,7 +4,8 @@
 
 #include <set>
 
-#include "tools/common/samples.hpp"
+#include "bench/harness/samples.hpp"
+#include "tools/common/bench_names.hpp"
 #include "tools/copybw/copybw.hpp"
 #include "tools/copylat/copylat.hpp"
 

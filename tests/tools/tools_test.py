@@ -2,61 +2,25 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Runs the built program under all its names on the emulated device and compares its output with what was promised."""
-import glob
 import json
 import os
 import re
 import socket
-import subprocess
 import tempfile
 import unittest
 
-BIN = os.environ["GDRKIT_BIN"]
-NOTE = r"NOTE: .*emulated.*says nothing about hardware"
-BANNER = [NOTE, r"GPU id:0; name: gdrkit emulated device \(no GPU\); Bus id: [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}",
-          r"selecting device 0"]
-HAS_GPU = bool(glob.glob("/dev/nvidia[0-9]*"))
-FLOAT = r"[0-9.]+(?:e[+-][0-9]+)?"
-
-
-class Ended:
-    def __init__(self, process):
-        self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
-        self.lines = self.out.splitlines()
-
-
-def run(program, *arguments, environment=None):
-    variables = {name: value for name, value in os.environ.items() if not name.startswith(("GDRKIT_", "GDRCOPY_"))}
-    variables.update({"GDRKIT_BACKEND": "emulated"} if environment is None else environment)
-    path = program if os.path.isabs(program) else os.path.join(BIN, program)
-    return Ended(
-        subprocess.run([path, *arguments], env=variables, capture_output=True, text=True, timeout=240, check=False))
-
-
-class Test(unittest.TestCase):
-    maxDiff = None
-
-    def assert_lines(self, lines, patterns):
-        """Every line matches its pattern, whole, and there are no others."""
-        for number, (line, pattern) in enumerate(zip(lines, patterns)):
-            self.assertRegex(line, "^(?:" + pattern + ")$", f"line {number + 1} of\n" + "\n".join(lines))
-        self.assertEqual(len(lines), len(patterns), "\n".join(lines))
-
-    def json_of(self, *arguments, code=0, program="gdrkit", environment=None):
-        ended = run(program, *arguments, "--json", environment=environment)
-        self.assertEqual(ended.code, code, ended.err)
-        return json.loads(ended.out), ended
+from program import BANNER, BIN, FLOAT, HAS_GPU, NOTE, Test, run, subcommands
 
 
 class Program(Test):
     def test_help_lists_every_subcommand(self):
         ended = run("gdrkit", "--help")
         self.assertEqual(ended.code, 0)
-        for name in ("info", "sanity", "copybw", "copylat"):
+        for name in subcommands():
             self.assertRegex(ended.out, rf"(?m)^  {name} ")
 
     def test_every_subcommand_has_help_with_an_example(self):
-        for name in ("info", "sanity", "copybw", "copylat"):
+        for name in subcommands():
             ended = run("gdrkit", name, "--help")
             self.assertEqual(ended.code, 0, name)
             self.assertRegex(ended.out, rf"(?m)^Example:\n  gdrkit {name}")
@@ -386,7 +350,7 @@ class Json(Test):
             "copylat": ("-s", "64", "-w", "5", "-r", "5", "-c")}
 
     def check(self, tool, document, ended):
-        self.assertEqual(document["schema_version"], 1)
+        self.assertEqual(document["schema_version"], 2)
         self.assertEqual(document["tool"], tool)
         self.assertIs(document["emulated"], True)
         self.assertEqual(document["backend"], "emulated")

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bench/harness/stopwatch.hpp"
+#include "tools/common/bench_names.hpp"
 #include "tools/common/exit_code.hpp"
-#include "tools/common/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <memory>
 
+#include "bench/harness/stopwatch.hpp"
 #include "tools/common/device_choice.hpp"
-#include "tools/common/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include "bench/harness/stopwatch.hpp"
+#include "tools/common/bench_names.hpp"
 #include "tools/common/json_document.hpp"
-#include "tools/common/stopwatch.hpp"
 #include "tools/copybw/copybw.hpp"
 
 namespace gdrkit::tools {

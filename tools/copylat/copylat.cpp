@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "bench/harness/stopwatch.hpp"
 #include "tools/common/device_choice.hpp"
-#include "tools/common/stopwatch.hpp"
 #include "tools/copylat/printer.hpp"
 
 namespace gdrkit::tools {

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness/machine.hpp"
 #include "tools/common/banner.hpp"
+#include "tools/common/bench_names.hpp"
 #include "tools/common/common_options.hpp"
-#include "tools/common/machine.hpp"
 #include "tools/copylat/latency.hpp"
 #include "tools/copylat/pin_cost.hpp"
 #include "tools/copylat/raw_comparison.hpp"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include "bench/harness/samples.hpp"
+#include "bench/harness/stopwatch.hpp"
 #include "tools/common/json_document.hpp"
-#include "tools/common/samples.hpp"
-#include "tools/common/stopwatch.hpp"
 #include "tools/copylat/copylat.hpp"
 
 namespace gdrkit::tools {

@@ -8,9 +8,9 @@
 #include <functional>
 #include <vector>
 
+#include "bench/harness/samples.hpp"
+#include "bench/harness/stopwatch.hpp"
 #include "tools/common/exit_code.hpp"
-#include "tools/common/samples.hpp"
-#include "tools/common/stopwatch.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -62,15 +62,6 @@ int whole_buckets(int iterations) {
   if (iterations <= most_buckets) return iterations;
   return (iterations + most_buckets - 1) / most_buckets * most_buckets;
 }
-
-HostBuffer::HostBuffer(std::size_t size_bytes) {
-  constexpr std::size_t page = 4096;
-  data_ = static_cast<std::uint8_t*>(std::aligned_alloc(page, (size_bytes + page - 1) / page * page));
-  GDRKIT_TOOL_ASSERT(data_ != nullptr, "no memory for the host's side");
-  std::memset(data_, 0xA5, size_bytes);
-}
-
-HostBuffer::~HostBuffer() { std::free(data_); }
 
 LatencyRow measure_mapping(const MappedBuffer& buffer, const HostBuffer& host, Direction direction,
                            std::size_t size_bytes, int iterations, bool is_cold) {

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bench/harness/direction.hpp"
+#include "bench/harness/host_buffer.hpp"
+#include "tools/common/bench_names.hpp"
 #include "tools/common/mapped_buffer.hpp"
-#include "tools/copylat/direction.hpp"
 
 namespace gdrkit::tools {
 
@@ -21,19 +23,6 @@ inline constexpr int most_buckets = 100;
 
 /// `iterations` raised so that the buckets are equal.
 [[nodiscard]] int whole_buckets(int iterations);
-
-/// Host memory of a benchmark: page aligned, touched.
-class HostBuffer {
- public:
-  explicit HostBuffer(std::size_t size_bytes);
-  ~HostBuffer();
-  HostBuffer(const HostBuffer&) = delete;
-  HostBuffer& operator=(const HostBuffer&) = delete;
-  [[nodiscard]] std::uint8_t* data() const noexcept { return data_; }
-
- private:
-  std::uint8_t* data_ = nullptr;
-};
 
 /// One direction through the mapping. `is_cold` flushes both sides from the CPU's caches before each copy.
 [[nodiscard]] LatencyRow measure_mapping(const MappedBuffer& buffer, const HostBuffer& host, Direction direction,

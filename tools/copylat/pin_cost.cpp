@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "tools/copylat/pin_cost.hpp"
 
+#include "bench/harness/stopwatch.hpp"
+#include "tools/common/bench_names.hpp"
 #include "tools/common/exit_code.hpp"
-#include "tools/common/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {

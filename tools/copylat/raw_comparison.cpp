@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bench/harness/samples.hpp"
+#include "bench/harness/stopwatch.hpp"
 #include "tools/common/exit_code.hpp"
-#include "tools/common/samples.hpp"
-#include "tools/common/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {

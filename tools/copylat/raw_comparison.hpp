@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "raw_loops.hpp"
+#include "bench/harness/direction.hpp"
+#include "bench/yardstick/raw_loops.hpp"
+#include "tools/common/bench_names.hpp"
 #include "tools/common/mapped_buffer.hpp"
-#include "tools/copylat/direction.hpp"
 #include "tools/copylat/latency.hpp"
 
 namespace gdrkit::tools {

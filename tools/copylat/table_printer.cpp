@@ -3,8 +3,8 @@
 // Our own text of copylat.
 #include <cstdio>
 
-#include "tools/common/samples.hpp"
-#include "tools/common/stopwatch.hpp"
+#include "bench/harness/samples.hpp"
+#include "bench/harness/stopwatch.hpp"
 #include "tools/copylat/printer.hpp"
 
 namespace gdrkit::tools {

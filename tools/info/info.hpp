@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tools/common/machine.hpp"
+#include "bench/harness/machine.hpp"
+#include "tools/common/bench_names.hpp"
 #include "topology/nvidia_driver.hpp"
 #include "topology/nvidia_gpus.hpp"
 

@@ -15,8 +15,9 @@
 #include <cstring>
 #include <exception>
 
+#include "bench/harness/stopwatch.hpp"
+#include "tools/common/bench_names.hpp"
 #include "tools/common/exit_code.hpp"
-#include "tools/common/stopwatch.hpp"
 #include "tools/sanity/verdict.hpp"
 
 namespace gdrkit::tools::sanity {

@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness/machine.hpp"
+#include "tools/common/bench_names.hpp"
 #include "tools/common/common_options.hpp"
-#include "tools/common/machine.hpp"
 #include "tools/sanity/isolated_run.hpp"
 #include "tools/sanity/sanity_test.hpp"
 

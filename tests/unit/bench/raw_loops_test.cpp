@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // A yardstick that copies the wrong bytes measures nothing.
-#include "raw_loops.hpp"
+#include "bench/yardstick/raw_loops.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/common/machine.hpp"
+#include "bench/harness/machine.hpp"
 
 #include <sched.h>
 #include <sys/utsname.h>
 
 #include <fstream>
 
-namespace gdrkit::tools {
+namespace gdrkit::bench {
 namespace {
 
 std::string cpu_model() {
@@ -42,4 +42,4 @@ Machine describe_machine(const shim::Device* device) {
   return machine;
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::bench

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace gdrkit::tools {
+namespace gdrkit::bench {
 
 enum class Direction { to_device, from_device };
 
@@ -37,4 +37,4 @@ class Rotation {
   std::size_t places_ = 1;
 };
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::bench

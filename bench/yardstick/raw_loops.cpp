@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Store and load loops, one function for each kind and size class; shares nothing with the library's copy kernels.
-#include "raw_loops.hpp"
+#include "bench/yardstick/raw_loops.hpp"
 
 #include <cstdint>
 #include <cstring>

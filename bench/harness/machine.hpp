@@ -7,7 +7,7 @@
 
 #include "shim/device.hpp"
 
-namespace gdrkit::tools {
+namespace gdrkit::bench {
 
 /// No host name, serial number, UUID or user name: results are published.
 struct Machine {
@@ -22,4 +22,4 @@ struct Machine {
 /// `device` may be nullptr: the GPU's fields stay "".
 [[nodiscard]] Machine describe_machine(const shim::Device* device);
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::bench

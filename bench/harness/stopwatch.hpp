@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <ctime>
 
-namespace gdrkit::tools {
+namespace gdrkit::bench {
 
 /// Said in every result, with what is and is not subtracted: nothing is.
 inline constexpr const char* timer_name = "clock_gettime(CLOCK_MONOTONIC), two reads a batch, nothing subtracted";
@@ -38,4 +38,4 @@ template <class Function>
   return static_cast<double>(now_ns() - begin) / static_cast<double>(count);
 }
 
-}  // namespace gdrkit::tools
+}  // namespace gdrkit::bench

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Samples: medians and percentiles of measured values.
+// Samples: medians, percentiles and the noise of measured values.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gdrkit::tools {
+namespace gdrkit::bench {
 
 /// Middle value; the mean of the two middle ones of an even count. 0 of nothing.
 [[nodiscard]] inline double median(std::vector<double> values) {
@@ -30,4 +30,17 @@ namespace gdrkit::tools {
   return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
 }
 
-}  // namespace gdrkit::tools
+/// Relative standard error of the median, from the median absolute deviation: one wild round does not move it. 1.4826
+/// makes the deviation a standard deviation for a normal distribution, 1.2533 (the root of pi/2) is the price of the
+/// median over the mean. 0 of fewer than two values.
+[[nodiscard]] inline double noise_of_median(const std::vector<double>& values) {
+  const double middle = median(values);
+  if (values.size() < 2 || middle == 0) return 0;
+  std::vector<double> distances;
+  distances.reserve(values.size());
+  for (const double value : values) distances.push_back(std::abs(value - middle));
+  return 1.4826 * 1.2533 * median(std::move(distances)) / std::sqrt(static_cast<double>(values.size())) /
+         std::abs(middle);
+}
+
+}  // namespace gdrkit::bench

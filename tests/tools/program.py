@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Runs the built program on the emulated device, and compares lines with what was promised."""
+import glob
+import json
+import os
+import re
+import subprocess
+import unittest
+
+BIN = os.environ["GDRKIT_BIN"]
+NOTE = r"NOTE: .*emulated.*says nothing about hardware"
+BANNER = [NOTE, r"GPU id:0; name: gdrkit emulated device \(no GPU\); Bus id: [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}",
+          r"selecting device 0"]
+HAS_GPU = bool(glob.glob("/dev/nvidia[0-9]*"))
+FLOAT = r"[0-9.]+(?:e[+-][0-9]+)?"
+
+
+class Ended:
+    def __init__(self, process):
+        self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
+        self.lines = self.out.splitlines()
+
+
+def run(program, *arguments, environment=None):
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("GDRKIT_", "GDRCOPY_"))}
+    variables.update({"GDRKIT_BACKEND": "emulated"} if environment is None else environment)
+    path = program if os.path.isabs(program) else os.path.join(BIN, program)
+    return Ended(
+        subprocess.run([path, *arguments], env=variables, capture_output=True, text=True, timeout=240, check=False))
+
+
+class Test(unittest.TestCase):
+    maxDiff = None
+
+    def assert_lines(self, lines, patterns):
+        """Every line matches its pattern, whole, and there are no others."""
+        for number, (line, pattern) in enumerate(zip(lines, patterns)):
+            self.assertRegex(line, "^(?:" + pattern + ")$", f"line {number + 1} of\n" + "\n".join(lines))
+        self.assertEqual(len(lines), len(patterns), "\n".join(lines))
+
+    def json_of(self, *arguments, code=0, program="gdrkit", environment=None):
+        ended = run(program, *arguments, "--json", environment=environment)
+        self.assertEqual(ended.code, code, ended.err)
+        return json.loads(ended.out), ended
+
+
+def subcommands():
+    """The names of tools/subcommands.def."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "subcommands.def")
+    with open(path, encoding="utf-8") as file:
+        return re.findall(r"(?m)^GDRKIT_SUBCOMMAND\((\w+),", file.read())
