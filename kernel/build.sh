@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Builds all kernel modules against one headers folder, warnings as errors, outside the source tree.
+#   usage: kernel/build.sh <headers folder> [--flavour open|proprietary|both] [--out folder]
+# Results: <out>/<version>/<flavour>/<module>/<module>.ko, out being build/kernel.
+set -euo pipefail
+
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+out=$here/../build/kernel
+flavours="open proprietary"
+headers=""
+
+usage() {
+  printf 'error: %s\nusage: kernel/build.sh <headers folder> [--flavour open|proprietary|both] [--out folder]\n' "$*" >&2
+  exit 2
+}
+
+stop() {
+  echo "error: $*" >&2
+  exit 1
+}
+
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --flavour)
+      case "${2:-}" in
+        open | proprietary) flavours=$2 ;;
+        both) flavours="open proprietary" ;;
+        *) usage "--flavour takes open, proprietary or both, not '${2:-}'" ;;
+      esac
+      shift
+      ;;
+    --out)
+      [ -n "${2:-}" ] || usage "--out takes a folder"
+      out=$2
+      shift
+      ;;
+    -*) usage "unknown option '$1'" ;;
+    *)
+      [ -z "$headers" ] || usage "one headers folder at a time: '$headers' or '$1'?"
+      headers=$1
+      ;;
+  esac
+  shift
+done
+[ -n "$headers" ] || usage "a headers folder is needed, such as /lib/modules/$(uname -r)/build"
+[ -e "$headers/Makefile" ] || stop "$headers holds no Makefile: give the headers folder of a Linux build (linux-headers-...)"
+headers=$(cd "$headers" && pwd)
+
+release_of_headers() {
+  local file=$headers/include/generated/utsrelease.h
+  [ -r "$file" ] || stop "$headers was never configured: it has no include/generated/utsrelease.h"
+  sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' "$file"
+}
+
+# Copies what changed, so that a second build compiles only that, and removes what went.
+copy_sources() { # folder
+  local folder=$1 name
+  mkdir -p "$folder"
+  for name in Kbuild Makefile include compat; do cp -pru "$here/$name" "$folder/"; done
+  for name in "$here"/*/Kbuild; do
+    [ -e "$name" ] || stop "no module has a Kbuild under $here"
+    cp -pru "${name%/Kbuild}" "$folder/"
+  done
+  for name in "$folder"/*/Kbuild; do
+    name=${name#"$folder"/}
+    [ -e "$here/$name" ] || rm -rf "${folder:?}/${name%/Kbuild}"
+  done
+}
+
+build_flavour() { # flavour
+  local folder=$out/$release/$1 log
+  copy_sources "$folder"
+  folder=$(cd "$folder" && pwd)
+  log=$folder/build.log
+  make -C "$folder" KDIR="$headers" FLAVOUR="$1" WERROR=1 --no-print-directory -j"$(nproc)" >"$log" 2>&1 || {
+    grep -E 'error|ERROR|warning|undefined' "$log" | head -40 >&2 || tail -20 "$log" >&2
+    stop "building the $1 flavour for Linux $release failed; all that was said is in $log"
+  }
+  # Not every tool of the build can be told to treat warnings as errors.
+  if grep -iE 'warning' "$log" >&2; then stop "building the $1 flavour for Linux $release gave warnings; see $log"; fi
+  printf 'built for Linux %s, %s:' "$release" "$1"
+  find "$folder" -name '*.ko' -printf ' %f' | tr '\n' ' '
+  echo
+}
+
+release=$(release_of_headers)
+for flavour in $flavours; do build_flavour "$flavour"; done

@@ -1,0 +1,26 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/*
+ * The two flavours of every module, chosen at build time to match NVIDIA's driver.
+ *
+ * open: for the open modules, which export nvidia_p2p_* to GPL-compatible modules only.
+ * proprietary: for the proprietary modules. Linux refuses GPL-only symbols to a module that uses symbols of a
+ * proprietary one, so this flavour uses none; it names a licence that modpost holds to the same rule, so that a slip
+ * fails the build and not a customer's modprobe.
+ */
+#ifndef GDRKIT_COMPAT_FLAVOUR_H
+#define GDRKIT_COMPAT_FLAVOUR_H
+
+#if defined(GDRKIT_FLAVOUR_OPEN) == defined(GDRKIT_FLAVOUR_PROPRIETARY)
+#error "build with exactly one of GDRKIT_FLAVOUR_OPEN and GDRKIT_FLAVOUR_PROPRIETARY (make FLAVOUR=open|proprietary)"
+#endif
+
+#ifdef GDRKIT_FLAVOUR_OPEN
+#define GDRKIT_FLAVOUR_NAME "opensource"
+#define GDRKIT_MODULE_LICENSE "Dual MIT/GPL"
+#else
+#define GDRKIT_FLAVOUR_NAME "proprietary"
+#define GDRKIT_MODULE_LICENSE "MIT"
+#endif
+
+#endif

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Must compile: all that every module needs. If it does not, the headers or the compiler are to blame, not a version.
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/xarray.h>
+
+int probe(struct vm_area_struct *vma, unsigned long pfn, pgprot_t prot);
+int probe(struct vm_area_struct *vma, unsigned long pfn, pgprot_t prot)
+{
+	return remap_pfn_range(vma, vma->vm_start, pfn, PAGE_SIZE, prot);
+}

@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Must not compile. If it does, nothing that the probes say can be believed.
+#include <linux/mm.h>
+
+int probe(struct vm_area_struct *vma);
+int probe(struct vm_area_struct *vma)
+{
+	return vma->gdrkit_no_such_member;
+}

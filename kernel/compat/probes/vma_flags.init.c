@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Linux 6.3: flags of a VMA are const and go through functions.
+#include <linux/mm.h>
+
+void probe(struct vm_area_struct *vma);
+void probe(struct vm_area_struct *vma)
+{
+	vm_flags_init(vma, vma->vm_flags | VM_DONTCOPY);
+}

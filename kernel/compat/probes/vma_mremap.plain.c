@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// All but two releases: mremap takes the VMA alone.
+#include <linux/mm.h>
+
+static int refuse(struct vm_area_struct *vma)
+{
+	return -1;
+}
+
+extern const struct vm_operations_struct probe;
+const struct vm_operations_struct probe = { .mremap = refuse };

@@ -1,0 +1,47 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/* VMAs of a mmap operation: their flags and the operations that keep them whole. */
+#ifndef GDRKIT_COMPAT_VMA_H
+#define GDRKIT_COMPAT_VMA_H
+
+#include <linux/errno.h>
+#include <linux/mm.h>
+#include <linux/version.h>
+
+#include "compat_probed.h"
+
+/*
+ * Adds flags to the VMA that a mmap operation was called for. Nobody else can see that VMA yet, so the plain
+ * initialiser does: vm_flags_set() would take the VMA's lock, through a GPL-only function from Linux 6.15 on.
+ */
+static inline void gdrkit_vma_add_flags(struct vm_area_struct *vma, vm_flags_t flags)
+{
+#if GDRKIT_VMA_FLAGS_INIT
+	vm_flags_init(vma, vma->vm_flags | flags);
+#else
+	vma->vm_flags |= flags;
+#endif
+}
+
+static inline int gdrkit_vma_refuse_split(struct vm_area_struct *vma, unsigned long address)
+{
+	return -EINVAL;
+}
+
+#if GDRKIT_VMA_MREMAP_FLAGS
+static inline int gdrkit_vma_refuse_mremap(struct vm_area_struct *vma, unsigned long flags)
+#else
+static inline int gdrkit_vma_refuse_mremap(struct vm_area_struct *vma)
+#endif
+{
+	return -EINVAL;
+}
+
+/* Members of a vm_operations_struct that refuse partial munmap, partial mprotect and mremap. */
+#if GDRKIT_VMA_MAY_SPLIT
+#define GDRKIT_VMA_KEPT_WHOLE .may_split = gdrkit_vma_refuse_split, .mremap = gdrkit_vma_refuse_mremap
+#else
+#define GDRKIT_VMA_KEPT_WHOLE .split = gdrkit_vma_refuse_split, .mremap = gdrkit_vma_refuse_mremap
+#endif
+
+#endif

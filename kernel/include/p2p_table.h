@@ -1,0 +1,51 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading tables of NVIDIA's driver without trusting them: a module built here may meet a driver of another release at
+ * run time, so nothing of a table but its version word is read before the version is known.
+ */
+#ifndef GDRKIT_P2P_TABLE_H
+#define GDRKIT_P2P_TABLE_H
+
+#include "nv-p2p.h"
+
+#define GDRKIT_P2P_MAJOR(version) ((version) >> 16)
+#define GDRKIT_P2P_MINOR(version) ((version) & 0xffff)
+
+/* Majors 1 and 2 agree in everything but the word `flags`; a later major may agree in nothing. */
+static inline bool gdrkit_p2p_table_is_known(const struct nvidia_p2p_page_table *table)
+{
+	u32 major = GDRKIT_P2P_MAJOR(table->version);
+
+	return major == 1 || major == 2;
+}
+
+static inline u32 gdrkit_p2p_table_flags(const struct nvidia_p2p_page_table *table)
+{
+	if (GDRKIT_P2P_MAJOR(table->version) == 1 && GDRKIT_P2P_MINOR(table->version) < 3)
+		return 0;
+	return table->flags;
+}
+
+/* 0 for a size that the enumeration does not name. */
+static inline unsigned int gdrkit_p2p_page_shift(u32 page_size)
+{
+	switch (page_size) {
+	case NVIDIA_P2P_PAGE_SIZE_4KB:
+		return 12;
+	case NVIDIA_P2P_PAGE_SIZE_64KB:
+		return 16;
+	case NVIDIA_P2P_PAGE_SIZE_128KB:
+		return 17;
+	default:
+		return 0;
+	}
+}
+
+static inline bool gdrkit_p2p_mapping_is_known(const struct nvidia_p2p_dma_mapping *mapping)
+{
+	return GDRKIT_P2P_MAJOR(mapping->version) == GDRKIT_P2P_MAJOR(NVIDIA_P2P_DMA_MAPPING_VERSION) &&
+	       mapping->version >= NVIDIA_P2P_DMA_MAPPING_VERSION;
+}
+
+#endif
