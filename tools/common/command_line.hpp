@@ -32,7 +32,8 @@ struct Option {
   const char* value_name;  ///< "" for a flag
   Target target;
   const char* help;
-  bool is_gdrcopy = true;  ///< the predecessor has its short name
+  bool is_gdrcopy = true;     ///< the predecessor has its short name
+  bool shows_default = true;  ///< false where the value stands for something that `help` says
 };
 
 struct CommandLine {

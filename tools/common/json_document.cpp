@@ -8,7 +8,8 @@
 
 namespace gdrkit::tools {
 
-Json json_head(const char* tool, const Machine& machine, const std::string& backend, bool is_emulated) {
+Json json_head(const char* tool, const Machine& machine, const std::string& backend, bool is_emulated,
+               const std::optional<Place>& place) {
   Result result;
   result.tool = tool;
   result.version = gdrkit_version();
@@ -16,6 +17,7 @@ Json json_head(const char* tool, const Machine& machine, const std::string& back
   result.is_emulated = is_emulated;
   result.backend = backend;
   result.machine = machine;
+  result.place = place;
   return head_json(result);
 }
 

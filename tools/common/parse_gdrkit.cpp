@@ -38,7 +38,7 @@ CLI::Option* add_number(CLI::App& app, const Option& option, Number* target) {
   CLI::Option* added = app.add_option_function<std::string>(
       names_of(option), [=](const std::string& text) { *target = to_number<Number>("--" + long_name, text); },
       option.help);
-  return added->default_str(std::to_string(*target));
+  return option.shows_default ? added->default_str(std::to_string(*target)) : added;
 }
 
 void add(CLI::App& app, const Option& option) {

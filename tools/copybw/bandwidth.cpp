@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bench/harness/host_buffer.hpp"
 #include "bench/harness/stopwatch.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/exit_code.hpp"
@@ -25,14 +26,12 @@ std::uint32_t word_at(const std::uint8_t* bytes, std::size_t offset, std::size_t
 }
 
 /// Different in every byte of every test, so that what an earlier size left behind cannot pass for this one's.
-std::vector<std::uint8_t> pattern(std::size_t size_bytes, std::size_t seed) {
-  std::vector<std::uint8_t> bytes(size_bytes);
+void fill_with_pattern(const HostBuffer& buffer, std::size_t seed) {
   std::uint32_t state = static_cast<std::uint32_t>(seed * 2654435761u + 1);
-  for (std::uint8_t& byte : bytes) {
+  for (std::size_t index = 0; index < buffer.size_bytes(); ++index) {
     state = state * 1664525u + 1013904223u;
-    byte = static_cast<std::uint8_t>(state >> 24);
+    buffer.data()[index] = static_cast<std::uint8_t>(state >> 24);
   }
-  return bytes;
 }
 
 }  // namespace
@@ -54,8 +53,9 @@ std::vector<BandwidthResult> measure_bandwidth(shim::Device* device, const Mappe
   std::uint8_t* const target = buffer.user_pointer() + request.offset_bytes;
   for (const std::size_t size : request.sizes_bytes) {
     BandwidthResult result{size, request.offset_bytes, 0, 0, {}, {}};
-    const std::vector<std::uint8_t> written = pattern(size, results.size());
-    std::vector<std::uint8_t> seen(size);
+    const HostBuffer written(size);
+    fill_with_pattern(written, results.size());
+    const HostBuffer seen(size);
     int failed = 0;
 
     listener->before_write(size);
@@ -68,7 +68,7 @@ std::vector<BandwidthResult> measure_bandwidth(shim::Device* device, const Mappe
     GDRKIT_TOOL_ASSERT(copied.has_value(), base::detail());
     result.wrong_in_device = compare_words(seen.data(), written.data(), size);
 
-    std::fill(seen.begin(), seen.end(), std::uint8_t{0});
+    std::memset(seen.data(), 0, size);
     listener->before_read(size);
     const double read_ns = time_batch(request.read_iterations, [&](std::size_t) {
       failed |= gdr_copy_from_mapping(buffer.handle(), seen.data(), target, size);

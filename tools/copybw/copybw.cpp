@@ -23,7 +23,7 @@ CommandLine command_line(CopybwOptions* options) {
   line.options = {
       {'s', "size", "BYTES", &options->size_bytes, "size of the buffer"},
       {'c', "copy-size", "BYTES", &options->copy_size_bytes,
-       "size of a copy; with a sweep its upper bound (default: all)"},
+       "size of a copy; with a sweep its upper bound (default: all of the buffer)", true, false},
       {'o', "offset", "BYTES", &options->offset_bytes, "where in the buffer copies begin, a multiple of 4"},
       {'l', "sweep", "", &options->is_sweep, "measure all powers of two below the size"},
       {'w', "write-iterations", "N", &options->write_iterations, "copies to the device for each size"},
@@ -38,6 +38,7 @@ CommandLine command_line(CopybwOptions* options) {
        "how the CPU treats the mapping: default, wc, cache or device"},
   };
   add_common_options(&line, &options->common);
+  add_numa_options(&line, &options->numa);
   return line;
 }
 
@@ -106,14 +107,18 @@ void print_gdrcopy_mapping(const MappedBuffer& buffer) {
   std::printf("user-space pointer:%p\n", static_cast<void*>(buffer.user_pointer()));
 }
 
-void print_table_head(const CopybwOptions& options, const CopybwReport& report) {
+void print_table_head(const CopybwOptions& options, const CopybwReport& report, const Placed& placed,
+                      const NumaChoice& nodes) {
+  const bool is_sweep = nodes.kind == NumaChoice::Kind::all;
   if (!options.common.quiet) {
     std::printf("%s %s, backend %s, copy kernels %s (to device) and %s (from device)\n",
                 report.machine.gpu_name.c_str(), report.machine.gpu_pci_address.c_str(), report.names.backend.c_str(),
                 report.names.store_kernel.c_str(), report.names.load_kernel.c_str());
     std::printf("%d copies to the device and %d from it for each size; %s\n", options.write_iterations,
                 options.read_iterations, timer_name);
+    if (!is_sweep) print_place(placed);
   }
+  if (is_sweep) return;
   std::printf("%12s %18s %18s  %s\n", "bytes", "to device, MiB/s", "from device, MiB/s", "checked");
 }
 
@@ -123,30 +128,71 @@ std::unique_ptr<BandwidthListener> listener_for(Face face, const CopybwOptions& 
   return std::make_unique<TablePrinter>();
 }
 
+BandwidthRequest request_of(const CopybwOptions& options) {
+  return {copy_sizes(options), options.offset_bytes, static_cast<std::size_t>(options.write_iterations),
+          static_cast<std::size_t>(options.read_iterations)};
+}
+
+/// --numa all: the one size on every pair of nodes.
+NumaSweep sweep(const CopybwOptions& options, shim::Device* device, const MappedBuffer& buffer,
+                std::uint64_t device_address, Placement* placement) {
+  const BandwidthRequest request = request_of(options);
+  const std::size_t size = request.sizes_bytes.front();
+  const std::string bytes = format("%zu bytes", size);
+  const auto gb_per_s = [](double mib_per_s) { return mib_per_s * 1024 * 1024 / 1e9; };
+  Silence silence;
+  return sweep_nodes(
+      placement,
+      {{"to device, " + bytes, "to_device", size, "GB/s", false, request.write_iterations},
+       {"from device, " + bytes, "from_device", size, "GB/s", false, request.read_iterations}},
+      [&] {
+        const auto results = measure_bandwidth(device, buffer, device_address, request, &silence);
+        if (!results.front().is_verified()) throw Failure(ExitCode::failed, "the content differs");
+        return std::vector<double>{gb_per_s(results.front().write_mib_per_s), gb_per_s(results.front().read_mib_per_s)};
+      });
+}
+
+NumaChoice nodes_for(Face face, const CopybwOptions& options) {
+  if (face == Face::gdrcopy) return {NumaChoice::Kind::keep, {}};
+  const NumaChoice choice = choose_nodes(options.numa);
+  if (choice.kind == NumaChoice::Kind::all && options.is_sweep) {
+    throw Failure(ExitCode::usage, "--numa all measures one size (--copy-size); leave out --sweep");
+  }
+  return choice;
+}
+
 ExitCode run(Face face, const CopybwOptions& options) {
-  const std::vector<std::size_t> sizes = copy_sizes(options);
+  const BandwidthRequest request = request_of(options);
+  const NumaChoice nodes = nodes_for(face, options);
   apply(options.common);
   const bool is_text = !options.common.json;
   const bool prints_gdrcopy = is_text && face == Face::gdrcopy;
   const DeviceChoice choice = choose_device(find_gpus());
   print_note(choice, options.common.json);
   const auto device = open_device(choice, options.common.device);
+  Placement placement = placement_for(*device);
+  Placed placed;
+  if (face == Face::gdrkit) placed = place(nodes, &placement);
   AlignedAllocation memory(device.get(), allocation_kind(options.allocation), options.size_bytes);
   if (prints_gdrcopy) print_gdrcopy_head(options, *device, memory);
 
-  CopybwReport report{choice.is_emulated, describe_machine(device.get()), backend_names(), "", {}};
+  CopybwReport report{choice.is_emulated, describe_machine(device.get()), backend_names(), "", {}, {}, {}};
+  if (face == Face::gdrkit) report.place = placed.place;
   MappedBuffer buffer(memory, mapping_flag(options.mapping_type));
   const char* type_text = "";
   (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
   report.mapping_type = type_text;
   if (prints_gdrcopy) print_gdrcopy_mapping(buffer);
-  if (is_text && face == Face::gdrkit) print_table_head(options, report);
+  if (is_text && face == Face::gdrkit) print_table_head(options, report, placed, nodes);
 
-  stay_on_this_cpu();
-  const BandwidthRequest request{sizes, options.offset_bytes, static_cast<std::size_t>(options.write_iterations),
-                                 static_cast<std::size_t>(options.read_iterations)};
-  const auto listener = listener_for(face, options);
-  report.results = measure_bandwidth(device.get(), buffer, memory.address(), request, listener.get());
+  if (face == Face::gdrcopy) stay_on_this_cpu();
+  if (nodes.kind == NumaChoice::Kind::all) {
+    report.sweep = sweep(options, device.get(), buffer, memory.address(), &placement);
+    if (is_text) print_sweep(*report.sweep, placement.gpu_node());
+  } else {
+    const auto listener = listener_for(face, options);
+    report.results = measure_bandwidth(device.get(), buffer, memory.address(), request, listener.get());
+  }
 
   if (prints_gdrcopy) std::printf("unmapping buffer\n");
   buffer.unmap();

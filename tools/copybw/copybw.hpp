@@ -3,6 +3,7 @@
 // Copybw: what the front ends of the subcommand share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,15 @@
 #include "tools/common/banner.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/common_options.hpp"
+#include "tools/common/numa_options.hpp"
+#include "tools/common/numa_sweep.hpp"
 #include "tools/copybw/bandwidth.hpp"
 
 namespace gdrkit::tools {
 
 struct CopybwOptions {
   CommonOptions common;
+  NumaOptions numa;
   std::size_t size_bytes = 128 * 1024;
   std::size_t copy_size_bytes = 0;  ///< 0: all of the buffer
   std::size_t offset_bytes = 0;
@@ -31,7 +35,9 @@ struct CopybwReport {
   Machine machine;
   BackendNames names;
   std::string mapping_type;
+  std::optional<Place> place;  ///< not under the predecessor's name
   std::vector<BandwidthResult> results;
+  std::optional<NumaSweep> sweep;  ///< instead of results, with --numa all
 };
 
 /// The copy sizes that the options ask for. Throws Failure(usage) for options that contradict each other.

@@ -8,7 +8,7 @@
 namespace gdrkit::tools {
 
 void print_copybw_json(const CopybwOptions& options, const CopybwReport& report) {
-  Json document = json_head("copybw", report.machine, report.names.backend, report.is_emulated);
+  Json document = json_head("copybw", report.machine, report.names.backend, report.is_emulated, report.place);
   document["store_kernel"] = report.names.store_kernel;
   document["load_kernel"] = report.names.load_kernel;
   document["mapping_type"] = report.mapping_type;
@@ -26,6 +26,7 @@ void print_copybw_json(const CopybwOptions& options, const CopybwReport& report)
                                    {"is_verified", result.is_verified()}});
     is_ok = is_ok && result.is_verified();
   }
+  if (report.sweep) document["series"] = series_json(report.sweep->series);
   document["ok"] = is_ok;
   print_json(document);
 }

@@ -43,6 +43,7 @@ CommandLine command_line(CopylatOptions* options) {
       {'\0', "pin-repeats", "N", &options->pin_repeats, "repeats of --pin-cost", false},
   };
   add_common_options(&line, &options->common);
+  add_numa_options(&line, &options->numa);
   return line;
 }
 
@@ -76,10 +77,28 @@ bench::RawKind find_raw_kind(const std::string& name) {
   throw Failure(ExitCode::cannot_run, "this CPU does not run the raw loop '" + name + "'");
 }
 
+constexpr std::size_t sweep_sizes[] = {64, 4096, 65536};
+
+NumaChoice nodes_for(Face face, const CopylatOptions& options) {
+  if (face == Face::gdrcopy) return {NumaChoice::Kind::keep, {}};
+  const NumaChoice choice = choose_nodes(options.numa);
+  if (choice.kind != NumaChoice::Kind::all) return choice;
+  if (options.with_raw || options.with_pin_cost || options.with_driver_copies) {
+    throw Failure(ExitCode::usage,
+                  "--numa all measures copies through the mapping; leave out --raw, --pin-cost and "
+                  "--with-cumemcpy");
+  }
+  if (options.size_bytes < sweep_sizes[0]) {
+    throw Failure(ExitCode::usage, format("--numa all needs a --size of at least %zu bytes", sweep_sizes[0]));
+  }
+  return choice;
+}
+
 /// The run, from the options on: opens, measures, tells the printer, closes.
 class Copylat {
  public:
-  Copylat(Face face, const CopylatOptions& options) : options_(options) {
+  Copylat(Face face, const CopylatOptions& options) : face_(face), options_(options) {
+    nodes_ = nodes_for(face, options);
     if (options.common.json) {
       printer_ = std::make_unique<CopylatPrinter>();
     } else {
@@ -95,7 +114,7 @@ class Copylat {
     report_.is_emulated = choice.is_emulated;
     report_.machine = describe_machine(device_.get());
     report_.names = backend_names();
-    report_.cpu = stay_on_this_cpu();
+    settle();
     if (!options_.with_pin_cost || options_.with_raw) run_on_buffer();
     if (options_.with_pin_cost) run_pin_cost();
     if (options_.common.json) print_copylat_json(options_, report_);
@@ -104,10 +123,23 @@ class Copylat {
   }
 
  private:
+  void settle() {
+    if (face_ == Face::gdrcopy) {
+      report_.cpu = stay_on_this_cpu();
+      return;
+    }
+    placement_.emplace(placement_for(*device_));
+    const Placed placed = place(nodes_, &*placement_);
+    report_.cpu = placed.place.cpu;
+    report_.place = placed.place;
+    report_.place_line = placed.line();
+  }
+
   void run_on_buffer() {
     AlignedAllocation memory(device_.get(), allocation_kind(options_.allocation), options_.size_bytes);
     const HostBuffer host(options_.size_bytes);
     printer_->before_driver_tables(*device_, memory);
+    if (nodes_.kind == NumaChoice::Kind::all) return run_sweep(&memory);
     const int writes = options_.with_raw ? 0 : iterations_for("write", options_.write_iterations);
     const int reads = options_.with_raw ? 0 : iterations_for("read", options_.read_iterations);
     if (options_.with_driver_copies && !options_.with_raw) {
@@ -155,6 +187,37 @@ class Copylat {
     report_.tables.push_back(std::move(table));
   }
 
+  /// --numa all: some sizes on every pair of nodes.
+  void run_sweep(AlignedAllocation* memory) {
+    MappedBuffer buffer(*memory, mapping_flag(options_.mapping_type));
+    const char* type_text = "";
+    (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
+    report_.mapping_type = type_text;
+    std::vector<NumaQuantity> quantities;
+    for (const std::size_t size : sweep_sizes) {
+      if (size > options_.size_bytes) continue;
+      quantities.push_back({format("to device, %zu bytes", size), "to_device", size, "us", true,
+                            static_cast<std::size_t>(whole_buckets(options_.write_iterations))});
+      quantities.push_back({format("from device, %zu bytes", size), "from_device", size, "us", true,
+                            static_cast<std::size_t>(whole_buckets(options_.read_iterations))});
+    }
+    printer_->before_mapping_tables(buffer, report_);
+    report_.sweep = sweep_nodes(&*placement_, quantities, [&] {
+      const HostBuffer host(options_.size_bytes);
+      std::vector<double> values;
+      for (const NumaQuantity& quantity : quantities) {
+        const Direction direction = quantity.direction == "to_device" ? Direction::to_device : Direction::from_device;
+        values.push_back(measure_mapping(buffer, host, direction, quantity.size_bytes,
+                                         static_cast<int>(quantity.operations_per_round), options_.is_cold)
+                             .median_us);
+      }
+      return values;
+    });
+    if (!options_.common.json) print_sweep(*report_.sweep, placement_->gpu_node());
+    close(&buffer);
+    memory->free();
+  }
+
   void run_raw(const MappedBuffer& buffer, const AlignedAllocation& memory) {
     RawRequest request;
     request.kind = find_raw_kind(options_.raw_kind);
@@ -186,7 +249,10 @@ class Copylat {
     buffer->close();
   }
 
+  Face face_;
   const CopylatOptions& options_;
+  NumaChoice nodes_;
+  std::optional<Placement> placement_;  // once the device is open; not under the predecessor's name
   std::unique_ptr<CopylatPrinter> printer_;
   std::unique_ptr<shim::Device> device_;
   CopylatReport report_;

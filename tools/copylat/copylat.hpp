@@ -11,6 +11,8 @@
 #include "tools/common/banner.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/common_options.hpp"
+#include "tools/common/numa_options.hpp"
+#include "tools/common/numa_sweep.hpp"
 #include "tools/copylat/latency.hpp"
 #include "tools/copylat/pin_cost.hpp"
 #include "tools/copylat/raw_comparison.hpp"
@@ -19,6 +21,7 @@ namespace gdrkit::tools {
 
 struct CopylatOptions {
   CommonOptions common;
+  NumaOptions numa;
   bool with_driver_copies = false;
   std::size_t size_bytes = std::size_t{16} << 20;
   int write_iterations = 10000;
@@ -48,11 +51,14 @@ struct CopylatReport {
   Machine machine;
   BackendNames names;
   std::string mapping_type;
-  int cpu = -1;  ///< the benchmark stayed on
+  int cpu = -1;                ///< the benchmark stayed on
+  std::optional<Place> place;  ///< not under the predecessor's name
+  std::string place_line;
   std::vector<LatencyTable> tables;
   std::string raw_kind;
   std::vector<RawRow> raw;
   std::vector<PinCost> pin_costs;
+  std::optional<NumaSweep> sweep;  ///< instead of all these, with --numa all
 
   [[nodiscard]] std::size_t raw_rows_over_limit() const;
 };

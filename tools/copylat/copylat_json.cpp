@@ -59,7 +59,7 @@ Json pin_cost_json(const PinCost& cost) {
 }  // namespace
 
 void print_copylat_json(const CopylatOptions& options, const CopylatReport& report) {
-  Json document = json_head("copylat", report.machine, report.names.backend, report.is_emulated);
+  Json document = json_head("copylat", report.machine, report.names.backend, report.is_emulated, report.place);
   document["store_kernel"] = report.names.store_kernel;
   document["load_kernel"] = report.names.load_kernel;
   document["mapping_type"] = report.mapping_type;
@@ -74,6 +74,7 @@ void print_copylat_json(const CopylatOptions& options, const CopylatReport& repo
     document["pin_cost"] = Json::array();
     for (const PinCost& cost : report.pin_costs) document["pin_cost"].push_back(pin_cost_json(cost));
   }
+  if (report.sweep) document["series"] = series_json(report.sweep->series);
   document["ok"] = report.raw_rows_over_limit() == 0;
   print_json(document);
 }

@@ -80,7 +80,10 @@ class TablePrinter final : public CopylatPrinter {
     std::printf("backend %s, mapping type %s, copy kernels %s (to device) and %s (from device)\n",
                 report.names.backend.c_str(), report.mapping_type.c_str(), report.names.store_kernel.c_str(),
                 report.names.load_kernel.c_str());
-    std::printf("%s; on CPU %d\n", timer_name, report.cpu);
+    std::printf("%s\n", timer_name);
+    if (options_.numa.numa == "all") return;
+    std::printf("%s\n", report.place_line.c_str());
+    if (!report.place->advice.empty()) std::printf("ADVICE: %s\n", report.place->advice.c_str());
   }
 
   const CopylatOptions& options_;

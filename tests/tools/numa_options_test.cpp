@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "tools/common/numa_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+
+#include "tools/common/numa_sweep.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+using Kind = NumaChoice::Kind;
+
+const std::string two_nodes = GDRKIT_TREE "/two_nodes";
+const std::string four_nodes = GDRKIT_TREE "/four_nodes";
+
+/// The sentence of the Failure(usage) that the options meet; "" when they are taken.
+std::string complaint(const std::string& numa, const std::string& tree, bool no_bind = false) {
+  try {
+    (void)choose_nodes({numa, no_bind}, tree);
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.code(), ExitCode::usage);
+    return failure.what();
+  }
+  return {};
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(NumaOptions, AreReadAsNodesOfThisMachine) {
+  EXPECT_EQ(choose_nodes({}, two_nodes).kind, Kind::automatic);
+  EXPECT_EQ(choose_nodes({"auto", true}, two_nodes).kind, Kind::keep);
+  EXPECT_EQ(choose_nodes({"all", false}, two_nodes).kind, Kind::all);
+  const NumaChoice one = choose_nodes({"1", false}, two_nodes);
+  EXPECT_EQ(one.kind, Kind::pair);
+  EXPECT_EQ(one.pair.cpu_node, 1);
+  EXPECT_EQ(one.pair.memory_node, 1);
+  const NumaChoice pair = choose_nodes({"0:4", false}, four_nodes);
+  EXPECT_EQ(pair.pair.cpu_node, 0);
+  EXPECT_EQ(pair.pair.memory_node, 4);
+}
+
+TEST(NumaOptions, NameTheNodesThereAreWhenGivenOthers) {
+  EXPECT_TRUE(says(complaint("2", two_nodes), "no NUMA node 2 with CPUs here; nodes with CPUs: 0-1"));
+  EXPECT_TRUE(says(complaint("4", four_nodes), "nodes with CPUs: 0-2")) << "node 4 is of memory alone";
+  EXPECT_TRUE(says(complaint("2", four_nodes), "no NUMA node 2 with memory here; nodes with memory: 0-1,4"));
+  EXPECT_TRUE(says(complaint("0:3", four_nodes), "nodes with memory: 0-1,4"));
+}
+
+TEST(NumaOptions, RefuseWhatIsNoNode) {
+  for (const char* text : {"", "x", "0:", ":0", "0:1:0", "-1", "1.5", "0 ", "99999999999"}) {
+    EXPECT_TRUE(says(complaint(text, two_nodes), "CPU_NODE[:MEMORY_NODE]")) << "'" << text << "'";
+  }
+  EXPECT_TRUE(says(complaint("0", two_nodes, true), "contradict"));
+  EXPECT_TRUE(says(complaint("0", GDRKIT_TREE "/sys"), "tells of no NUMA nodes"));
+  EXPECT_TRUE(says(complaint("all", GDRKIT_TREE "/sys"), "tells of no NUMA nodes"));
+}
+
+/// Two nodes; remembers where it is, and forbids memory of one node on demand.
+class Machine final : public PlacementCalls {
+ public:
+  int cpu = 0;
+  int memory = -1;
+  int forbidden_memory = -1;
+  int allowed_cpus(std::vector<int>* cpus) noexcept override { return *cpus = {0, 1, 6, 7}, 0; }
+  int current_cpu() noexcept override { return cpu; }
+  int bind_thread(const std::vector<int>& cpus) noexcept override { return cpu = cpus.front(), 0; }
+  int bind_memory(int node) noexcept override {
+    if (node == forbidden_memory) return -EINVAL;
+    memory = node;
+    return 0;
+  }
+};
+
+TEST(NumaOptions, FailWhenNodesThatWereAskedForCannotBeHad) {
+  Machine machine;
+  machine.forbidden_memory = 1;
+  Placement placement(two_nodes, "0000:3b:00.0", machine);
+  EXPECT_EQ(place({Kind::pair, {1, 0}}, &placement).place.cpu, 6);
+  try {
+    (void)place({Kind::pair, {0, 1}}, &placement);
+    FAIL() << "it went on with other memory than was asked for";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.code(), ExitCode::cannot_run);
+    EXPECT_TRUE(says(failure.what(), "--numa 0:1 cannot be had here")) << failure.what();
+  }
+}
+
+TEST(NumaSweep, VisitsEveryPairInEveryRoundAndKeepsTheirValuesApart) {
+  Machine machine;
+  Placement placement(two_nodes, "0000:3b:00.0", machine);
+  int visits = 0;
+  const NumaSweep sweep =
+      sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 10}, {"b", "from_device", 64, "us", true, 20}}, [&] {
+        ++visits;
+        const double value = (machine.cpu >= 6 ? 10 : 0) + machine.memory;
+        return std::vector<double>{value, 100 + value};
+      });
+  EXPECT_EQ(visits, 4 * numa_rounds);
+  ASSERT_EQ(sweep.series.size(), 2u);
+  EXPECT_EQ(sweep.series[0].id, "numa_copy_to_device_64");
+  EXPECT_EQ(sweep.series[0].x_name, "cpu_node");
+  EXPECT_EQ(sweep.series[0].y_name, "memory_node");
+  for (const int cpu_node : {0, 1}) {
+    for (const int memory_node : {0, 1}) {
+      const double expected = cpu_node * 10 + memory_node;
+      ASSERT_NE(find_point(sweep.series[0], cpu_node, memory_node), nullptr);
+      EXPECT_EQ(find_point(sweep.series[0], cpu_node, memory_node)->value, expected);
+      EXPECT_EQ(find_point(sweep.series[1], cpu_node, memory_node)->value, 100 + expected);
+      EXPECT_EQ(find_point(sweep.series[1], cpu_node, memory_node)->rounds.size(), std::size_t{numa_rounds});
+      EXPECT_EQ(find_point(sweep.series[1], cpu_node, memory_node)->operations_per_round, 20u);
+    }
+  }
+  EXPECT_TRUE(sweep.left_out.empty());
+}
+
+TEST(NumaSweep, LeavesOutPairsThatCannotBeHadAndSaysWhich) {
+  Machine machine;
+  machine.forbidden_memory = 1;
+  Placement placement(two_nodes, "0000:3b:00.0", machine);
+  const NumaSweep sweep =
+      sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 1}}, [] { return std::vector<double>{1}; });
+  EXPECT_EQ(sweep.series[0].points.size(), 2u);
+  EXPECT_EQ(find_point(sweep.series[0], 0, 1), nullptr);
+  ASSERT_EQ(sweep.left_out.size(), 2u);
+  EXPECT_TRUE(says(sweep.left_out[0], "CPU node 0, memory node 1 is left out")) << sweep.left_out[0];
+  testing::internal::CaptureStdout();
+  print_sweep(sweep, 0);
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(says(text, "N/A")) << text;
+  EXPECT_TRUE(says(text, "the GPU is on node 0")) << text;
+}
+
+TEST(NumaSweep, CannotRunWhereNoPairCanBeHad) {
+  class Nothing final : public PlacementCalls {
+   public:
+    int allowed_cpus(std::vector<int>* cpus) noexcept override { return *cpus = {0}, 0; }
+    int current_cpu() noexcept override { return 0; }
+    int bind_thread(const std::vector<int>&) noexcept override { return -EPERM; }
+    int bind_memory(int) noexcept override { return -EPERM; }
+  } nothing;
+  Placement placement(two_nodes, "", nothing);
+  try {
+    (void)sweep_nodes(&placement, {{"a", "to_device", 64, "us", true, 1}}, [] { return std::vector<double>{1}; });
+    FAIL() << "it measured somewhere";
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.code(), ExitCode::cannot_run);
+    EXPECT_TRUE(says(failure.what(), "Operation not permitted")) << failure.what();
+  }
+}
+
+}  // namespace
+}  // namespace gdrkit::tools
