@@ -26,6 +26,7 @@ Settings read_settings() {
   settings.copy_kernel = text("GDRKIT_COPY_KERNEL");
   settings.allow_unreviewed_driver = is_one("GDRKIT_ALLOW_UNREVIEWED_DRIVER");
   settings.allow_ipc_handle = is_one("GDRKIT_ALLOW_IPC_HANDLE");
+  settings.emulated_devices = text("GDRKIT_EMULATED_DEVICES");
   settings.log_enabled = std::getenv("GDRCOPY_ENABLE_LOGGING") != nullptr;
   if (const char* level = std::getenv("GDRCOPY_LOG_LEVEL")) settings.log_level = std::atoi(level);
   settings.force_dmabuf = is_one("GDRCOPY_USE_DMABUF_MMAP");

@@ -20,7 +20,14 @@ bool load(const char* name, Function** function, base::Error* error) noexcept {
   return true;
 }
 
+template <class Function>
+void load_if_there(const char* name, Function** function) noexcept {
+  auto symbol = cuda_symbol(name);
+  *function = symbol ? reinterpret_cast<Function*>(*symbol) : nullptr;
+}
+
 bool load_all(CudaDeviceCalls* calls, base::Error* error) noexcept {
+#define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) load_if_there(#symbol, &calls->member);
 #define GDRKIT_CUDA_CALL(member, symbol, ...) \
   if (!load(#symbol, &calls->member, error)) return false;
 #include "shim/cuda_device_calls.def"

@@ -39,6 +39,10 @@ inline constexpr int cuda_mem_granularity_recommended = 1;
 inline constexpr unsigned cuda_mem_attach_global = 1;
 inline constexpr unsigned cuda_stream_non_blocking = 1;
 inline constexpr int cuda_pointer_attribute_sync_memops = 6;
+inline constexpr unsigned cuda_event_default = 0;
+inline constexpr unsigned cuda_host_register_portable_and_mapped = 3;
+inline constexpr int cuda_error_not_ready = 600;
+inline constexpr int cuda_error_peer_access_already_enabled = 704;
 
 /// One pointer for each function of cuda_device_calls.def. All return a CUresult. Contexts, streams and device
 /// addresses are words.

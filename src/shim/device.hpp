@@ -76,6 +76,31 @@ struct DeviceIdentity {
 struct Stream {
   std::uint64_t handle = 0;
 };
+struct Event {
+  std::uint64_t handle = 0;
+};
+/// GPU code that a device has loaded, and one GPU kernel in it.
+struct Module {
+  std::uint64_t handle = 0;
+};
+struct Function {
+  std::uint64_t handle = 0;
+};
+
+struct LaunchShape {
+  unsigned blocks = 1;
+  unsigned threads = 1;  ///< in a block
+};
+
+/// The driver's numbers (CU_DEVICE_ATTRIBUTE_*).
+enum class DeviceAttribute : int {
+  clock_rate_khz = 13,
+  multiprocessor_count = 16,
+  l2_cache_bytes = 38,
+  copy_engine_count = 40,
+  compute_capability_major = 75,
+  compute_capability_minor = 76,
+};
 
 /// Thread safe as the driver is: any thread may call anything, if the device is current there.
 class Device {
@@ -108,8 +133,46 @@ class Device {
                                             Stream stream) noexcept = 0;
   virtual base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size_bytes,
                                           Stream stream) noexcept = 0;
+  /// Between any two places the device reaches: its own memory, a peer's after enable_peer_access, mapped host memory.
+  virtual base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
+                                            Stream stream) noexcept = 0;
+  /// cuMemcpyPeerAsync from this device's memory to `peer`'s; the driver finds a way also without peer access.
+  virtual base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source,
+                                          std::size_t size_bytes, Stream stream) noexcept = 0;
   virtual base::Status synchronize(Stream stream) noexcept = 0;
+  [[nodiscard]] virtual base::Result<bool> is_finished(Stream stream) noexcept = 0;  ///< does not wait
   virtual base::Status synchronize_all() noexcept = 0;  ///< everything the context has been given
+
+  [[nodiscard]] virtual base::Result<Event> create_event() noexcept = 0;  ///< with timing
+  virtual base::Status destroy_event(Event event) noexcept = 0;
+  virtual base::Status record(Event event, Stream stream) noexcept = 0;
+  virtual base::Status synchronize(Event event) noexcept = 0;
+  /// What `stream` is given from now on starts after what `event` has recorded, of any device.
+  virtual base::Status wait(Stream stream, Event event) noexcept = 0;
+  /// Both recorded and reached.
+  [[nodiscard]] virtual base::Result<double> elapsed_ms(Event begin, Event end) noexcept = 0;
+
+  /// `image`: whole, valid GPU code (a fat binary, a cubin, or PTX text ending in a zero byte). The driver takes its
+  /// size from the image itself. ENOEXEC when it holds nothing for this GPU. EOPNOTSUPP on the emulated device.
+  [[nodiscard]] virtual base::Result<Module> load_module(const void* image) noexcept = 0;
+  virtual base::Status unload_module(Module module) noexcept = 0;
+  [[nodiscard]] virtual base::Result<Function> get_function(Module module, const char* name) noexcept = 0;
+  /// `parameters`: a pointer to each parameter, read before this returns.
+  virtual base::Status launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept = 0;
+  /// Calls `function(argument)` on a thread of the device's in the stream's order (on the emulated device the stand-in
+  /// for GPU kernels: it runs beside the caller). It must not call into CUDA.
+  virtual base::Status launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept = 0;
+
+  /// The address at which GPU kernels reach memory of kind host, or registered host memory.
+  [[nodiscard]] virtual base::Result<std::uint64_t> device_address(const void* host) noexcept = 0;
+  /// Pins ordinary host memory for copies, and maps it for GPU kernels, until unregister_host.
+  virtual base::Status register_host(void* host, std::size_t size_bytes) noexcept = 0;
+  virtual base::Status unregister_host(void* host) noexcept = 0;
+
+  [[nodiscard]] virtual base::Result<int> attribute(DeviceAttribute attribute) noexcept = 0;
+  [[nodiscard]] virtual base::Result<bool> can_access_peer(Device& peer) noexcept = 0;
+  /// Lets this device's GPU kernels and copies address `peer`'s memory. Enabled already is no error.
+  virtual base::Status enable_peer_access(Device& peer) noexcept = 0;
 
  protected:
   friend class Allocation;
@@ -122,7 +185,9 @@ class Device {
 [[nodiscard]] base::Result<int> cuda_device_count() noexcept;
 /// Initialises CUDA, retains the primary context and makes it current here. ENODEV when there is no such device.
 [[nodiscard]] base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal) noexcept;
-/// ENODEV for any ordinal but 0.
+/// As many as GDRKIT_EMULATED_DEVICES says (1 to 16; 1 when it is not set); EINVAL when it says something else.
+[[nodiscard]] base::Result<int> emulated_device_count() noexcept;
+/// ENODEV for an ordinal there is not.
 [[nodiscard]] base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept;
 
 /// The same on given driver functions, for tests that play the driver; `calls` must outlive the device.

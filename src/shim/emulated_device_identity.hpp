@@ -6,8 +6,9 @@
 namespace gdrkit::shim {
 
 inline constexpr const char* emulated_device_name = "gdrkit emulated device (no GPU)";
-/// No machine numbers a device so: domain, bus and device are the largest there can be.
+/// No machine numbers a device so: domain, bus and device are the largest there can be. This is device 0; the others
+/// count down from it.
 inline constexpr const char* emulated_pci_bus_id = "ffff:ff:1f.0";
-inline constexpr int emulated_device_count = 1;
+inline constexpr int most_emulated_devices = 16;
 
 }  // namespace gdrkit::shim

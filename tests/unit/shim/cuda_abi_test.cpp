@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "shim/cuda_device_calls.hpp"
+#include "shim/device.hpp"
 
 namespace gdrkit::shim {
 namespace {
@@ -34,6 +35,19 @@ static_assert(cuda_mem_granularity_recommended == CU_MEM_ALLOC_GRANULARITY_RECOM
 static_assert(cuda_mem_attach_global == CU_MEM_ATTACH_GLOBAL);
 static_assert(cuda_stream_non_blocking == CU_STREAM_NON_BLOCKING);
 static_assert(cuda_pointer_attribute_sync_memops == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
+static_assert(cuda_event_default == CU_EVENT_DEFAULT);
+static_assert(cuda_host_register_portable_and_mapped == (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
+static_assert(cuda_error_not_ready == CUDA_ERROR_NOT_READY);
+static_assert(cuda_error_peer_access_already_enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+static_assert(static_cast<int>(DeviceAttribute::clock_rate_khz) == CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+static_assert(static_cast<int>(DeviceAttribute::multiprocessor_count) == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+static_assert(static_cast<int>(DeviceAttribute::l2_cache_bytes) == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+static_assert(static_cast<int>(DeviceAttribute::copy_engine_count) == CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
+static_assert(static_cast<int>(DeviceAttribute::compute_capability_major) ==
+              CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+static_assert(static_cast<int>(DeviceAttribute::compute_capability_minor) ==
+              CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(sizeof(CUevent) == 8 && sizeof(CUmodule) == 8 && sizeof(CUfunction) == 8);
 static_assert(sizeof(CUdeviceptr) == 8 && sizeof(CUmemGenericAllocationHandle) == 8 && sizeof(CUstream) == 8);
 static_assert(sizeof(CUdevice) == sizeof(int) && sizeof(CUresult) == sizeof(int) && sizeof(CUuuid) == 16);
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,11 +43,42 @@ TEST_F(EmulatedDevice, SaysWhatItIs) {
   EXPECT_NE(std::string(identity.driver_version).find("emulated"), std::string::npos);
 }
 
-TEST_F(EmulatedDevice, IsTheOnlyOne) {
+/// GDRKIT_EMULATED_DEVICES in the environment, for as long as it lives.
+class EmulatedDevices {
+ public:
+  explicit EmulatedDevices(const char* value) { ::setenv("GDRKIT_EMULATED_DEVICES", value, 1); }
+  EmulatedDevices(const EmulatedDevices&) = delete;
+  EmulatedDevices& operator=(const EmulatedDevices&) = delete;
+  ~EmulatedDevices() { ::unsetenv("GDRKIT_EMULATED_DEVICES"); }
+};
+
+TEST_F(EmulatedDevice, IsTheOnlyOneUnlessMoreAreAskedFor) {
   for (const int ordinal : {-1, 1}) {
     const auto opened = open_emulated_device(ordinal);
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().errno_value, ENODEV);
+  }
+  const EmulatedDevices many("16");
+  EXPECT_EQ(emulated_device_count().value(), 16);
+  std::set<std::string> addresses;
+  for (int ordinal = 0; ordinal < 16; ++ordinal) {
+    const auto opened = open_emulated_device(ordinal);
+    ASSERT_TRUE(opened) << base::detail();
+    EXPECT_EQ((*opened)->identity().ordinal, ordinal);
+    addresses.insert((*opened)->identity().pci_bus_id);
+  }
+  EXPECT_EQ(addresses.size(), 16U);
+  EXPECT_EQ(*addresses.begin(), "ffff:ff:10.0");
+  EXPECT_EQ(open_emulated_device(16).error().errno_value, ENODEV);
+}
+
+TEST_F(EmulatedDevice, RefusesACountThatIsNone) {
+  for (const char* text : {"0", "17", "-1", "two", "2x", " 2", "99999999999"}) {
+    const EmulatedDevices set(text);
+    const auto opened = open_emulated_device(0);
+    ASSERT_FALSE(opened) << text;
+    EXPECT_EQ(opened.error().errno_value, EINVAL);
+    EXPECT_NE(std::string(base::detail()).find("from 1 to 16"), std::string::npos) << base::detail();
   }
 }
 

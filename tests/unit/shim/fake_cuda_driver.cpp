@@ -11,6 +11,10 @@ namespace {
 
 constexpr int invalid_value = 1;
 constexpr int not_initialized = 3;
+constexpr int no_binary_for_gpu = 209;
+constexpr int not_found = 500;
+constexpr int not_ready = 600;
+constexpr int peer_access_already_enabled = 704;
 constexpr std::size_t granularity = std::size_t{2} << 20;
 
 FakeCudaDriver& fake() { return FakeCudaDriver::instance(); }
@@ -229,6 +233,124 @@ int stream_destroy(void* stream) {
 int stream_synchronize(void* stream) {
   ENTER("stream_synchronize");
   return found(stream == nullptr || fake().streams.count(stream) == 1);
+}
+
+bool is_stream(void* stream) { return stream == nullptr || fake().streams.count(stream) == 1; }
+int stream_query(void* stream) {
+  ENTER("stream_query");
+  if (!is_stream(stream)) return invalid_value;
+  return fake().is_busy ? not_ready : 0;
+}
+int stream_wait_event(void* stream, void* event, unsigned flags) {
+  ENTER("stream_wait_event");
+  return found(flags == 0 && is_stream(stream) && fake().events.count(event) == 1);
+}
+int event_create(void** event, unsigned flags) {
+  ENTER("event_create");
+  *event = reinterpret_cast<void*>(std::uintptr_t{0x3000} + fake().log.size());
+  fake().events[*event] = -1;
+  return found(flags == 0);
+}
+int event_destroy(void* event) {
+  ENTER("event_destroy");
+  return found(fake().events.erase(event) == 1);
+}
+int event_record(void* event, void* stream) {
+  ENTER("event_record");
+  const auto entry = fake().events.find(event);
+  if (entry == fake().events.end() || !is_stream(stream)) return invalid_value;
+  entry->second = static_cast<int>(fake().log.size());
+  return 0;
+}
+int event_synchronize(void* event) {
+  ENTER("event_synchronize");
+  return found(fake().events.count(event) == 1);
+}
+int event_elapsed_time(float* milliseconds, void* begin, void* end) {
+  ENTER("event_elapsed_time");
+  const auto first = fake().events.find(begin);
+  const auto last = fake().events.find(end);
+  if (first == fake().events.end() || last == fake().events.end() || first->second < 0 || last->second < 0)
+    return invalid_value;
+  *milliseconds = static_cast<float>(last->second - first->second);  // one for each call between
+  return 0;
+}
+
+int module_load_data(void** module, const void* image) {
+  ENTER("module_load_data");
+  if (std::strcmp(static_cast<const char*>(image), fake_image) != 0) return no_binary_for_gpu;
+  *module = reinterpret_cast<void*>(std::uintptr_t{0x4000} + fake().log.size());
+  fake().modules.insert(*module);
+  return 0;
+}
+int module_unload(void* module) {
+  ENTER("module_unload");
+  return found(fake().modules.erase(module) == 1);
+}
+int module_get_function(void** function, void* module, const char* name) {
+  ENTER("module_get_function");
+  if (fake().modules.count(module) == 0) return invalid_value;
+  if (std::strcmp(name, "store_word") != 0) return not_found;
+  *function = reinterpret_cast<void*>(&fake());
+  return 0;
+}
+/// The one GPU kernel there is writes its second parameter to its first.
+int launch_kernel(void* function, unsigned blocks, unsigned y, unsigned z, unsigned threads, unsigned thread_y,
+                  unsigned thread_z, unsigned shared_bytes, void* stream, void** parameters, void** extra) {
+  ENTER("launch_kernel");
+  if (function != &fake() || !is_stream(stream) || extra != nullptr || shared_bytes != 0) return invalid_value;
+  if (y != 1 || z != 1 || thread_y != 1 || thread_z != 1) return invalid_value;
+  fake().last_blocks = blocks;
+  fake().last_threads = threads;
+  std::uint64_t target = 0;
+  std::memcpy(&target, parameters[0], sizeof target);
+  std::memcpy(reinterpret_cast<void*>(target), parameters[1], sizeof(std::uint64_t));
+  return 0;
+}
+int launch_host_func(void* stream, void (*function)(void*), void* argument) {
+  ENTER("launch_host_func");
+  if (!is_stream(stream)) return invalid_value;
+  function(argument);
+  return 0;
+}
+
+int mem_host_get_device_pointer(std::uint64_t* address, void* host, unsigned flags) {
+  ENTER("mem_host_get_device_pointer");
+  *address = word(host) + device_address_distance;
+  return found(flags == 0 && fake().host_memory.count(word(host)) + fake().registered.count(host) == 1);
+}
+int mem_host_register(void* host, std::size_t size, unsigned flags) {
+  ENTER("mem_host_register");
+  if (size == 0 || flags != 3) return invalid_value;
+  fake().registered.insert(host);
+  return 0;
+}
+int mem_host_unregister(void* host) {
+  ENTER("mem_host_unregister");
+  return found(fake().registered.erase(host) == 1);
+}
+int memcpy_device_to_device_async(std::uint64_t target, std::uint64_t source, std::size_t size, void*) {
+  return copy("memcpy_device_to_device_async", target, source, size);
+}
+int memcpy_peer_async(std::uint64_t target, void* target_context, std::uint64_t source, void* source_context,
+                      std::size_t size, void*) {
+  fake().last_peer_copy = {source_context, target_context};
+  return copy("memcpy_peer_async", target, source, size);
+}
+int device_can_access_peer(int* can, int device, int peer) {
+  ENTER("device_can_access_peer");
+  *can = device != peer ? 1 : 0;
+  return 0;
+}
+int ctx_enable_peer_access(void* context, unsigned flags) {
+  ENTER("ctx_enable_peer_access");
+  if (flags != 0) return invalid_value;
+  return fake().peers.insert(context).second ? 0 : peer_access_already_enabled;
+}
+int device_get_attribute(int* value, int attribute, int device) {
+  ENTER("device_get_attribute");
+  *value = attribute * 100 + device;
+  return 0;
 }
 
 }  // namespace

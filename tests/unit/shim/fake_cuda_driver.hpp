@@ -6,11 +6,17 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shim/cuda_device_calls.hpp"
 
 namespace gdrkit::tests {
+
+/// The only image that this driver takes; it holds one GPU kernel, "store_word".
+inline constexpr const char* fake_image = "image of store_word";
+/// Where GPU kernels see host memory, away from where the CPU does.
+inline constexpr std::uint64_t device_address_distance = std::uint64_t{1} << 40;
 
 class FakeCudaDriver {
  public:
@@ -33,6 +39,14 @@ class FakeCudaDriver {
   std::set<std::uint64_t> handles;
   std::map<std::uint64_t, std::size_t> mappings;
   std::set<void*> streams;
+  std::map<void*, int> events;  ///< with the call at which each was recorded, or -1
+  std::set<void*> modules;
+  std::set<void*> registered;  ///< host memory
+  std::set<void*> peers;       ///< contexts that access was enabled to
+  std::pair<void*, void*> last_peer_copy;
+  unsigned last_blocks = 0;
+  unsigned last_threads = 0;
+  bool is_busy = false;  ///< what cuStreamQuery says
   int retained = 0;
   void* current_context = nullptr;
   shim::CudaMemAllocationProp last_properties;
@@ -41,7 +55,7 @@ class FakeCudaDriver {
   /// Nothing that this driver gave out is still held.
   [[nodiscard]] bool is_clean() const {
     return memory.empty() && host_memory.empty() && reservations.empty() && handles.empty() && mappings.empty() &&
-           streams.empty() && retained == 0;
+           streams.empty() && events.empty() && modules.empty() && registered.empty() && retained == 0;
   }
 };
 
