@@ -1,0 +1,74 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/* Shared by the parts of the fake provider. */
+#ifndef GDRKIT_FAKE_P2P_H
+#define GDRKIT_FAKE_P2P_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+
+#include "fake_p2p_ioctl.h"
+#include "flavour.h"
+#include "nv-p2p.h"
+
+/* As the driver does: the open modules export to GPL-compatible ones only, the proprietary ones to all. */
+#ifdef GDRKIT_FLAVOUR_OPEN
+#define FAKE_P2P_EXPORT(symbol) EXPORT_SYMBOL_GPL(symbol)
+#else
+#define FAKE_P2P_EXPORT(symbol) EXPORT_SYMBOL(symbol)
+#endif
+
+/* Live for as long as it is allocated or pinned. */
+struct fake_memory {
+	struct kref references;
+	struct list_head entry; /* of all allocations; empty once freed */
+	struct list_head pins;
+	const void *owner; /* the file that allocated it */
+	u64 va;
+	u32 page_count;
+	u32 *pages; /* page numbers in the BAR */
+};
+
+/*
+ * Plays the lock of the resource manager: every call takes it, and callbacks run under it. So a client that holds a lock
+ * over a call, and takes the same lock in its callback, hangs here as it would on the driver. Protects all lists.
+ */
+extern struct mutex fake_rm_lock;
+extern struct fake_p2p_report fake_counters;
+extern struct task_struct *fake_callback_task; /* who runs a callback, NULL: nobody */
+
+/* memory.c */
+int fake_memory_open_bar(void);
+void fake_memory_close_bar(void);
+int fake_memory_allocate(const void *owner, u64 size, u32 layout, u64 *va);
+struct fake_memory *fake_memory_at(u64 va, u64 size);
+phys_addr_t fake_memory_physical(const struct fake_memory *memory, u64 va);
+/* By number: also of memory that is freed and still pinned. Bytes done, or a negative errno. */
+ssize_t fake_memory_read(char __user *to, size_t size, u64 va);
+ssize_t fake_memory_write(const char __user *from, size_t size, u64 va);
+void fake_memory_release(struct kref *references);
+int fake_memory_free(const void *owner, u64 va);
+void fake_memory_free_all_of(const void *owner);
+
+/* pins.c */
+void fake_pins_revoke(struct fake_memory *memory);
+struct list_head *fake_pins_mappings(const struct nvidia_p2p_page_table *table, bool *is_forced,
+				     const struct nvidia_p2p_page **pages, u32 *entries);
+void fake_pins_check_graves(void);
+void fake_pins_empty_graves(void);
+
+/* dma.c */
+void fake_dma_forget(struct list_head *mappings);
+
+/* faults.c */
+void fake_faults_reset(void);
+int fake_faults_set(u32 knob, u64 value);
+u64 fake_faults_knob(enum fake_p2p_knob knob);
+int fake_faults_arm(const struct fake_p2p_failure *failure);
+int fake_faults_strike(enum fake_p2p_call call);
+int fake_faults_pause(const struct fake_p2p_pause *pause);
+void fake_faults_pass(enum fake_p2p_step step);
+
+#endif

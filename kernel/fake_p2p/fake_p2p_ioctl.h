@@ -1,0 +1,147 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/*
+ * The control node /dev/fake_p2p: what a test may ask of the fake provider. read and write at offset = GPU address play
+ * cudaMemcpy. Closing the file frees its allocations, as the end of a process does.
+ */
+#ifndef GDRKIT_FAKE_P2P_IOCTL_H
+#define GDRKIT_FAKE_P2P_IOCTL_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define FAKE_P2P_NODE "/dev/fake_p2p"
+#define FAKE_P2P_PAGE 65536ULL
+/* DMA address = physical address + this, so that a client that mixes them up is caught. */
+#define FAKE_P2P_DMA_OFFSET 0x100000000000ULL
+
+enum fake_p2p_layout {
+	FAKE_P2P_CONTIGUOUS = 0,
+	FAKE_P2P_REVERSED, /* no two neighbours in ascending order */
+	FAKE_P2P_RUNS, /* runs of three contiguous pages, then a gap */
+	FAKE_P2P_LAYOUTS
+};
+
+struct fake_p2p_alloc {
+	__u64 size; /* rounded up to 64 KiB */
+	__u32 layout;
+	__u32 pad;
+	__u64 va; /* out */
+};
+
+struct fake_p2p_address {
+	__u64 va;
+	__u64 physical; /* out of FAKE_P2P_IOC_PHYSICAL */
+};
+
+enum fake_p2p_knob {
+	FAKE_P2P_TABLE_VERSION = 0, /* default 0x00020000 */
+	FAKE_P2P_PAGE_SIZE, /* enum nvidia_p2p_page_size_type, default 1 (64 KiB) */
+	FAKE_P2P_TABLE_FLAGS, /* default 0 */
+	FAKE_P2P_REFUSE_PERSISTENT, /* errno (positive) that get_pages_persistent answers, 0: works */
+	FAKE_P2P_REFUSE_FORCE_BAR1, /* non-zero: unknown flag, as before driver 570 */
+	FAKE_P2P_DAMAGE, /* enum fake_p2p_damage */
+	FAKE_P2P_MAPPING_VERSION, /* default 0x00020003 */
+	FAKE_P2P_MAPPING_DAMAGE, /* enum fake_p2p_damage; of DMA mappings */
+	FAKE_P2P_KNOBS
+};
+
+/* What is wrong with the tables handed out from now on. */
+enum fake_p2p_damage {
+	FAKE_P2P_SOUND = 0,
+	FAKE_P2P_NO_TABLE, /* success, and a NULL table */
+	FAKE_P2P_NO_PAGES, /* no array of pages */
+	FAKE_P2P_NO_ENTRIES, /* entries is 0 */
+	FAKE_P2P_ONE_SHORT, /* one entry less than the length needs */
+	FAKE_P2P_ONE_LONG, /* entries promises one more than there is */
+	FAKE_P2P_HOLE, /* the last page's pointer is NULL */
+	FAKE_P2P_MISALIGNED, /* the last page's address is not on a 64 KiB boundary */
+	FAKE_P2P_TOO_HIGH, /* the last page's address does not fit any CPU */
+	FAKE_P2P_DAMAGES
+};
+
+struct fake_p2p_setting {
+	__u32 knob;
+	__u32 pad;
+	__u64 value;
+};
+
+enum fake_p2p_call {
+	FAKE_P2P_CALL_GET = 0,
+	FAKE_P2P_CALL_GET_PERSISTENT,
+	FAKE_P2P_CALL_PUT,
+	FAKE_P2P_CALL_PUT_PERSISTENT,
+	FAKE_P2P_CALL_DMA_MAP,
+	FAKE_P2P_CALL_DMA_UNMAP,
+	FAKE_P2P_CALLS
+};
+
+/* The nth call from now (1: the next) answers -error and does nothing. A failed put leaves the pin: a leak to find. */
+struct fake_p2p_failure {
+	__u32 call;
+	__u32 error; /* positive errno */
+	__u64 nth; /* 0: disarm */
+};
+
+/* Where a call can be made to wait, so that a test can do something else in the middle of it. */
+enum fake_p2p_step {
+	FAKE_P2P_GET_ENTER = 0, /* nothing done yet */
+	FAKE_P2P_GET_LEAVE, /* pinned, the caller does not know it yet */
+	FAKE_P2P_PUT_ENTER,
+	FAKE_P2P_PUT_LEAVE,
+	FAKE_P2P_DMA_MAP_ENTER,
+	FAKE_P2P_DMA_MAP_LEAVE,
+	FAKE_P2P_DMA_UNMAP_ENTER,
+	FAKE_P2P_CALLBACK_ENTER, /* holding the lock of the resource manager, as the driver does */
+	FAKE_P2P_CALLBACK_LEAVE, /* likewise: put_pages waits */
+	FAKE_P2P_STEPS
+};
+
+enum fake_p2p_pause_action {
+	FAKE_P2P_PAUSE_ARM = 0, /* the next call to come by waits (20 s at most) */
+	FAKE_P2P_PAUSE_AWAIT, /* wait until one does; ETIMEDOUT after timeout_ms */
+	FAKE_P2P_PAUSE_RESUME
+};
+
+struct fake_p2p_pause {
+	__u32 step;
+	__u32 action;
+	__u32 timeout_ms;
+	__u32 pad;
+};
+
+struct fake_p2p_report {
+	/* Live things: all zero when nothing has leaked. */
+	__u64 allocations;
+	__u64 pins;
+	__u64 persistent_pins;
+	__u64 mappings;
+	__u64 used_pages; /* of 64 KiB; also those freed that a persistent pin still holds */
+	/* Counted since the module was loaded or FAKE_P2P_IOC_RESET. */
+	__u64 gets;
+	__u64 puts;
+	__u64 puts_after_callback; /* allowed */
+	__u64 callbacks;
+	__u64 freed_in_callback; /* free_page_table calls */
+	__u64 maps;
+	__u64 unmaps;
+	__u64 total_pages;
+	/* A client's mistakes: always zero for a sound one. Each one is also printed at error level. */
+	__u64 put_unknown; /* a table never handed out, or put before */
+	__u64 put_wrong; /* right table, wrong address, tokens or interface */
+	__u64 put_in_callback;
+	__u64 unmap_wrong;
+	__u64 written_after_free; /* a table changed after it was given back */
+	__u64 misaligned;
+};
+
+#define FAKE_P2P_IOC_ALLOC _IOWR('K', 1, struct fake_p2p_alloc)
+#define FAKE_P2P_IOC_FREE _IOW('K', 2, struct fake_p2p_address) /* callbacks have run when it returns */
+#define FAKE_P2P_IOC_PHYSICAL _IOWR('K', 3, struct fake_p2p_address)
+#define FAKE_P2P_IOC_SET _IOW('K', 4, struct fake_p2p_setting)
+#define FAKE_P2P_IOC_FAIL _IOW('K', 5, struct fake_p2p_failure)
+#define FAKE_P2P_IOC_PAUSE _IOW('K', 6, struct fake_p2p_pause)
+#define FAKE_P2P_IOC_REPORT _IOR('K', 7, struct fake_p2p_report)
+#define FAKE_P2P_IOC_RESET _IO('K', 8) /* knobs, failures and pauses to defaults, counters to zero; live things stay */
+
+#endif

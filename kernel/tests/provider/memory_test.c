@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The fake provider by itself: every other group believes what it says.
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../support/fake.h"
+#include "../support/module.h"
+#include "../support/test.h"
+
+#define PAGES 7
+#define SIZE (PAGES * FAKE_P2P_PAGE)
+
+static void fill(unsigned char *bytes, size_t size, unsigned int seed)
+{
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (unsigned char)(seed + i * 131 + (i >> 8) * 7);
+}
+
+static void check_round_trip(enum fake_p2p_layout layout)
+{
+	unsigned char *out = malloc(SIZE), *in = malloc(SIZE);
+	uint64_t va = fake_alloc(SIZE, layout);
+
+	fill(out, SIZE, layout);
+	fake_write(va, out, SIZE);
+	fake_read(va, in, SIZE);
+	CHECK(memcmp(out, in, SIZE) == 0);
+	fake_read(va + 65533, in, 5);
+	CHECK(memcmp(out + 65533, in, 5) == 0);
+	fake_free(va);
+}
+
+TEST(memory_holds_what_was_written_in_every_layout)
+{
+	for (int layout = 0; layout < FAKE_P2P_LAYOUTS; layout++)
+		check_round_trip(layout);
+}
+
+TEST(contiguous_memory_is_contiguous_and_scattered_memory_is_not)
+{
+	uint64_t contiguous = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	uint64_t reversed = fake_alloc(SIZE, FAKE_P2P_REVERSED), runs = fake_alloc(SIZE, FAKE_P2P_RUNS);
+	int breaks = 0;
+
+	for (uint64_t at = FAKE_P2P_PAGE; at < SIZE; at += FAKE_P2P_PAGE) {
+		CHECK_EQ(fake_physical(contiguous + at), fake_physical(contiguous) + at);
+		CHECK_EQ(fake_physical(reversed + at), fake_physical(reversed) - at);
+		breaks += fake_physical(runs + at) != fake_physical(runs + at - FAKE_P2P_PAGE) + FAKE_P2P_PAGE;
+	}
+	CHECK_EQ(breaks, 2);
+}
+
+TEST(allocations_do_not_share_pages)
+{
+	uint64_t first = fake_alloc(SIZE, FAKE_P2P_RUNS), second = fake_alloc(SIZE, FAKE_P2P_REVERSED);
+
+	for (uint64_t a = 0; a < SIZE; a += FAKE_P2P_PAGE) {
+		for (uint64_t b = 0; b < SIZE; b += FAKE_P2P_PAGE)
+			CHECK(fake_physical(first + a) != fake_physical(second + b));
+	}
+	CHECK_EQ(fake_report().used_pages, 2 * PAGES);
+}
+
+TEST(freed_memory_is_gone)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int control = open(FAKE_P2P_NODE, O_RDWR);
+	char byte;
+
+	fake_free(va);
+	CHECK_ERRNO(pread(control, &byte, 1, (off_t)va), EFAULT);
+	CHECK_EQ(fake_report().used_pages, 0);
+}
+
+TEST(closing_the_node_frees)
+{
+	fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	fake_close();
+	CHECK_EQ(fake_report().allocations, 0);
+}
+
+TEST(bad_requests_are_refused)
+{
+	int control = open(FAKE_P2P_NODE, O_RDWR);
+	struct fake_p2p_alloc none = { .size = 0 }, layout = { .size = 1, .layout = FAKE_P2P_LAYOUTS };
+	struct fake_p2p_alloc huge = { .size = fake_report().total_pages * FAKE_P2P_PAGE + 1 };
+	struct fake_p2p_address nowhere = { .va = 12345 };
+	struct fake_p2p_setting knob = { .knob = FAKE_P2P_KNOBS };
+	struct fake_p2p_failure call = { .call = FAKE_P2P_CALLS, .nth = 1, .error = EIO };
+
+	CHECK_ERRNO(ioctl(control, FAKE_P2P_IOC_ALLOC, &none), EINVAL);
+	CHECK_ERRNO(ioctl(control, FAKE_P2P_IOC_ALLOC, &layout), EINVAL);
+	CHECK_ERRNO(ioctl(control, FAKE_P2P_IOC_ALLOC, &huge), ENOMEM);
+	CHECK_ERRNO(ioctl(control, FAKE_P2P_IOC_ALLOC, NULL), EFAULT);
+	CHECK_ERRNO(ioctl(control, FAKE_P2P_IOC_FREE, &nowhere), EINVAL);
+	CHECK_ERRNO(ioctl(control, FAKE_P2P_IOC_SET, &knob), EINVAL);
+	CHECK_ERRNO(ioctl(control, FAKE_P2P_IOC_FAIL, &call), EINVAL);
+	CHECK_ERRNO(ioctl(control, _IO('K', 99), NULL), ENOTTY);
+}
+
+TEST(modules_of_the_other_flavour_do_not_load_beside_it)
+{
+	const char *other = strcmp(module_flavour(), "open") == 0 ? "proprietary" : "open";
+
+	CHECK_EQ(module_load_of(other, "fake_p2p", ""), EEXIST);
+	CHECK_EQ(module_load("no_such_module", ""), ENOENT);
+}

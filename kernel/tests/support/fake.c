@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "fake.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static int node = -1;
+
+static int opened(void)
+{
+	if (node < 0)
+		node = open(FAKE_P2P_NODE, O_RDWR | O_CLOEXEC);
+	if (node < 0)
+		test_fail(__FILE__, __LINE__, "cannot open %s: %s", FAKE_P2P_NODE, strerror(errno));
+	return node;
+}
+
+static void ask(unsigned long command, void *argument, const char *what)
+{
+	if (ioctl(opened(), command, argument))
+		test_fail(__FILE__, __LINE__, "the fake provider refused to %s: %s", what, strerror(errno));
+}
+
+uint64_t fake_alloc(uint64_t size, enum fake_p2p_layout layout)
+{
+	struct fake_p2p_alloc request = { .size = size, .layout = layout };
+
+	ask(FAKE_P2P_IOC_ALLOC, &request, "allocate");
+	return request.va;
+}
+
+void fake_free(uint64_t va)
+{
+	struct fake_p2p_address request = { .va = va };
+
+	ask(FAKE_P2P_IOC_FREE, &request, "free");
+}
+
+void fake_close(void)
+{
+	close(opened());
+	node = -1;
+}
+
+void fake_write(uint64_t va, const void *from, size_t size)
+{
+	if (pwrite(opened(), from, size, (off_t)va) != (ssize_t)size)
+		test_fail(__FILE__, __LINE__, "writing %zu bytes at GPU address 0x%llx failed: %s", size,
+			  (unsigned long long)va, strerror(errno));
+}
+
+void fake_read(uint64_t va, void *to, size_t size)
+{
+	if (pread(opened(), to, size, (off_t)va) != (ssize_t)size)
+		test_fail(__FILE__, __LINE__, "reading %zu bytes at GPU address 0x%llx failed: %s", size,
+			  (unsigned long long)va, strerror(errno));
+}
+
+uint64_t fake_physical(uint64_t va)
+{
+	struct fake_p2p_address request = { .va = va };
+
+	ask(FAKE_P2P_IOC_PHYSICAL, &request, "name a physical address");
+	return request.physical;
+}
+
+void fake_set(enum fake_p2p_knob knob, uint64_t value)
+{
+	struct fake_p2p_setting request = { .knob = knob, .value = value };
+
+	ask(FAKE_P2P_IOC_SET, &request, "set a knob");
+}
+
+void fake_fail(enum fake_p2p_call call, uint64_t nth, int error)
+{
+	struct fake_p2p_failure request = { .call = call, .error = error, .nth = nth };
+
+	ask(FAKE_P2P_IOC_FAIL, &request, "arm a failure");
+}
+
+static void pause_request(enum fake_p2p_step step, enum fake_p2p_pause_action action, const char *what)
+{
+	struct fake_p2p_pause request = { .step = step, .action = action, .timeout_ms = 10000 };
+
+	ask(FAKE_P2P_IOC_PAUSE, &request, what);
+}
+
+void fake_pause(enum fake_p2p_step step)
+{
+	pause_request(step, FAKE_P2P_PAUSE_ARM, "arm a pause");
+}
+
+void fake_await(enum fake_p2p_step step)
+{
+	pause_request(step, FAKE_P2P_PAUSE_AWAIT, "await a paused call");
+}
+
+void fake_resume(enum fake_p2p_step step)
+{
+	pause_request(step, FAKE_P2P_PAUSE_RESUME, "resume a paused call");
+}
+
+struct fake_p2p_report fake_report(void)
+{
+	struct fake_p2p_report report;
+
+	ask(FAKE_P2P_IOC_REPORT, &report, "report");
+	return report;
+}
+
+void fake_forget(void)
+{
+	int control = open(FAKE_P2P_NODE, O_RDWR | O_CLOEXEC);
+
+	if (control < 0)
+		return;
+	ioctl(control, FAKE_P2P_IOC_RESET);
+	close(control);
+}
+
+const char *fake_complaint(void)
+{
+	static char text[400];
+	struct fake_p2p_report report;
+	int control = open(FAKE_P2P_NODE, O_RDWR | O_CLOEXEC);
+	uint64_t live = 1, mistakes = 0;
+
+	if (control < 0)
+		return NULL;
+	/* A call that still waits would hold up teardown; what a killed process held goes a moment after it. */
+	for (uint32_t step = 0; step < FAKE_P2P_STEPS; step++) {
+		struct fake_p2p_pause request = { .step = step, .action = FAKE_P2P_PAUSE_RESUME };
+
+		ioctl(control, FAKE_P2P_IOC_PAUSE, &request);
+	}
+	for (int i = 0; i < 200 && live; i++) {
+		ioctl(control, FAKE_P2P_IOC_REPORT, &report);
+		live = report.allocations + report.pins + report.persistent_pins + report.mappings + report.used_pages;
+		if (live)
+			usleep(10000);
+	}
+	close(control);
+	mistakes = report.put_unknown + report.put_wrong + report.put_in_callback + report.unmap_wrong +
+		   report.written_after_free + report.misaligned;
+	if (!live && !mistakes)
+		return NULL;
+	snprintf(text, sizeof(text),
+		 "left behind: %llu allocations, %llu pins, %llu persistent pins, %llu DMA mappings, %llu pages; mistakes: %llu unknown "
+		 "puts, %llu wrong puts, %llu puts in a callback, %llu wrong unmaps, %llu writes after free",
+		 report.allocations, report.pins, report.persistent_pins, report.mappings, report.used_pages,
+		 report.put_unknown, report.put_wrong, report.put_in_callback, report.unmap_wrong,
+		 report.written_after_free);
+	return text;
+}

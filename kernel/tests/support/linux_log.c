@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Reads /dev/kmsg. Each process keeps a place of its own in it.
+#include "linux_log.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#define EXPECTED_SIZE 256
+static char *expected; /* shared with the test's process */
+static int log_file = -1;
+
+/* Of the log of Linux, and of the fake provider when it is unloaded. */
+static const char *const bad[] = {
+	"WARNING:",    "BUG:",		 "Oops",	       "general protection", "unable to handle",
+	"refcount_t:", "list_add",	 "list_del",	       "blocked for more",   "rcu: INFO",
+	"Call Trace",  "Bad page",	 "Bad rss",	       "x86/PAT:",	     "scheduling while atomic",
+	"UBSAN:",      "sleeping function", "fake_p2p: LEAK", "KASAN:",	     "BUG kmalloc",
+	"soft lockup", "NULL pointer",	 "stack-protector",    "still in use",
+};
+
+bool linux_log_open(void)
+{
+	expected = mmap(NULL, EXPECTED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	linux_log_mark();
+	return log_file >= 0 && expected != MAP_FAILED;
+}
+
+void linux_log_mark(void)
+{
+	if (log_file >= 0)
+		close(log_file);
+	log_file = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (log_file >= 0)
+		lseek(log_file, 0, SEEK_END);
+}
+
+void test_expect_log(const char *text)
+{
+	snprintf(expected, EXPECTED_SIZE, "%s", text);
+}
+
+/* One record's text, false at the end of the log. A reader that was overtaken goes on behind the gap. */
+static bool next_record(char *text, size_t size)
+{
+	char record[8192];
+	ssize_t length;
+	char *start;
+
+	do {
+		length = read(log_file, record, sizeof(record) - 1);
+	} while (length < 0 && (errno == EPIPE || errno == EINTR));
+	if (length <= 0)
+		return false;
+	record[length] = 0;
+	start = strchr(record, ';');
+	start = start ? start + 1 : record;
+	start[strcspn(start, "\n")] = 0;
+	snprintf(text, size, "%s", start);
+	return true;
+}
+
+const char *linux_log_complaint(void)
+{
+	static char text[512], found[512];
+
+	found[0] = 0;
+	while (next_record(text, sizeof(text))) {
+		if (expected[0] && strstr(text, expected))
+			continue;
+		for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]) && !found[0]; i++) {
+			if (strstr(text, bad[i]))
+				snprintf(found, sizeof(found), "%.500s", text);
+		}
+	}
+	expected[0] = 0;
+	return found[0] ? found : NULL;
+}
+
+bool test_log_has(const char *wanted)
+{
+	char text[512];
+	bool is_found = false;
+
+	/* Reading moves this process's place only; the runner looks at the whole stretch by its own. */
+	while (!is_found && next_record(text, sizeof(text)))
+		is_found = strstr(text, wanted) != NULL;
+	return is_found;
+}

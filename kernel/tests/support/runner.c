@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The program around the tests of a folder.
+//   usage: <program> <group> [pattern]    pattern: of the shell, over group.test; GDRKIT_KERNEL_FULL=1 adds long tests
+// Output, one line each, which kernel/rig reads:
+//   ok group.test 12 ms | FAIL group.test 12 ms: why | skip group.test 0 ms: reason | note group.test: text
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake.h"
+#include "linux_log.h"
+#include "test.h"
+
+#define EXIT_FAILED 101
+#define EXIT_SKIPPED 102
+
+static struct test *first, **last = &first;
+static const char *group;
+static const struct test *current;
+static char *verdict; /* shared by all processes of a test: the first one to fail writes */
+#define VERDICT_SIZE 1024
+
+void test_register(struct test *test)
+{
+	*last = test;
+	last = &test->next;
+}
+
+void test_fail(const char *file, int line, const char *format, ...)
+{
+	const char *name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
+	va_list arguments;
+	int used;
+
+	if (!verdict[0]) {
+		used = snprintf(verdict, VERDICT_SIZE, "%s:%d: ", name, line);
+		va_start(arguments, format);
+		vsnprintf(verdict + used, VERDICT_SIZE - used, format, arguments);
+		va_end(arguments);
+	}
+	_exit(EXIT_FAILED);
+}
+
+void test_skip(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(verdict, VERDICT_SIZE, format, arguments);
+	va_end(arguments);
+	_exit(EXIT_SKIPPED);
+}
+
+void test_note(const char *format, ...)
+{
+	char text[512];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	printf("note %s.%s: %s\n", group, current->name, text);
+	fflush(stdout);
+}
+
+static long milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void run_in_child(const struct test *test)
+{
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	linux_log_mark();
+	test->run();
+	_exit(verdict[0] ? EXIT_FAILED : 0);
+}
+
+/* Waits for the child, at most to its limit; ends what is left of its group. Its wait status. */
+static int await_child(pid_t child, int limit_s, bool *is_late)
+{
+	long end = milliseconds() + limit_s * 1000L;
+	int status = 0;
+
+	*is_late = false;
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		if (milliseconds() > end) {
+			*is_late = true;
+			kill(-child, SIGKILL);
+			kill(child, SIGKILL);
+			/* A child that hangs in Linux cannot be killed; the rig's own limit ends the machine then. */
+			for (int i = 0; i < 500 && waitpid(child, &status, WNOHANG) == 0; i++)
+				usleep(10000);
+			return status;
+		}
+		usleep(1000);
+	}
+	kill(-child, SIGKILL);
+	return status;
+}
+
+/* What failed beside the test's own word: NULL if nothing. */
+static const char *aftermath(void)
+{
+	const char *complaint = fake_complaint();
+
+	return complaint ? complaint : linux_log_complaint();
+}
+
+/* 0 passed, 1 failed, 2 skipped */
+static int run_test(const struct test *test)
+{
+	long start = milliseconds();
+	bool is_late;
+	const char *complaint;
+	int status;
+	pid_t child;
+
+	current = test;
+	memset(verdict, 0, VERDICT_SIZE);
+	fake_forget();
+	linux_log_mark();
+	fflush(stdout);
+	child = fork();
+	if (child == 0)
+		run_in_child(test);
+	status = await_child(child, test->limit_s, &is_late);
+	complaint = aftermath();
+	printf("%s %s.%s %ld ms",
+	       WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED ? "skip" :
+	       !is_late && status == 0 && !complaint && !verdict[0]     ? "ok" :
+									  "FAIL",
+	       group, test->name, milliseconds() - start);
+	if (is_late)
+		printf(": took longer than its limit of %d s", test->limit_s);
+	else if (WIFSIGNALED(status))
+		printf(": died of signal %d", WTERMSIG(status));
+	else if (verdict[0])
+		printf(": %s", verdict);
+	else if (status)
+		printf(": ended with status %d", WEXITSTATUS(status));
+	if (complaint)
+		printf("%s %s", is_late || status || verdict[0] ? ";" : ":", complaint);
+	printf("\n");
+	fflush(stdout);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
+		return 2;
+	return is_late || status || complaint || verdict[0];
+}
+
+int main(int argc, char **argv)
+{
+	const char *pattern = argc > 2 ? argv[2] : "*";
+	bool is_full = getenv("GDRKIT_KERNEL_FULL") && strcmp(getenv("GDRKIT_KERNEL_FULL"), "1") == 0;
+	int failed = 0;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: %s <group> [pattern]\n", argv[0]);
+		return 2;
+	}
+	group = argv[1];
+	verdict = mmap(NULL, VERDICT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (verdict == MAP_FAILED || !linux_log_open()) {
+		perror("runner");
+		return 2;
+	}
+	for (const struct test *test = first; test; test = test->next) {
+		char name[256];
+
+		snprintf(name, sizeof(name), "%s.%s", group, test->name);
+		if (fnmatch(pattern, name, 0) == 0 && (is_full || !test->is_long))
+			failed |= run_test(test) == 1;
+	}
+	return failed;
+}

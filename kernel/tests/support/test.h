@@ -1,0 +1,77 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tests that run inside the virtual machine. All sources of a folder become one static program; each TEST runs in a
+ * process of its own, with a time limit. A test fails by a CHECK, by dying, by its time limit, by leaving a pin, a DMA
+ * mapping or an allocation behind in the fake provider, by a client's mistake that the provider counted, or by a warning
+ * of Linux in its log.
+ */
+#ifndef GDRKIT_KERNEL_TEST_H
+#define GDRKIT_KERNEL_TEST_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+struct test {
+	const char *name;
+	void (*run)(void);
+	int limit_s;
+	bool is_long; /* left out unless the whole range is asked for */
+	struct test *next;
+};
+
+void test_register(struct test *test);
+/* Ends the test as failed, or as skipped with a reason; callable from any thread and from forked children. */
+void test_fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
+void test_skip(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+/* A line in the output that is no verdict: measured figures. */
+void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Whether the Linux log, since the test began or the last call found its text, holds this text. */
+bool test_log_has(const char *text);
+/* What the test expects Linux to say: warnings with this text in them do not fail the test. */
+void test_expect_log(const char *text);
+
+#define TEST_DEFINE(test_name, seconds, only_full)                                                                      \
+	static void test_name(void);                                                                                   \
+	static struct test test_entry_##test_name = {                                                                  \
+		.name = #test_name, .run = test_name, .limit_s = seconds, .is_long = only_full                         \
+	};                                                                                                             \
+	__attribute__((constructor)) static void test_register_##test_name(void)                                      \
+	{                                                                                                              \
+		test_register(&test_entry_##test_name);                                                                \
+	}                                                                                                              \
+	static void test_name(void)
+
+/* TEST(pin_of_unaligned_address_succeeds) { ... } */
+#define TEST(test_name) TEST_DEFINE(test_name, 30, false)
+#define TEST_WITHIN(test_name, seconds) TEST_DEFINE(test_name, seconds, false)
+/* Runs with --full only. */
+#define TEST_LONG(test_name, seconds) TEST_DEFINE(test_name, seconds, true)
+
+#define CHECK(condition)                                                                                               \
+	do {                                                                                                           \
+		if (!(condition))                                                                                      \
+			test_fail(__FILE__, __LINE__, "not true: %s (errno %d)", #condition, errno);                  \
+	} while (0)
+
+#define CHECK_EQ(left, right)                                                                                          \
+	do {                                                                                                           \
+		unsigned long long left_ = (unsigned long long)(left), right_ = (unsigned long long)(right);          \
+		if (left_ != right_)                                                                                   \
+			test_fail(__FILE__, __LINE__, "%s is %llu (0x%llx), not %s = %llu (0x%llx)", #left, left_,     \
+				  left_, #right, right_, right_);                                                      \
+	} while (0)
+
+/* The call answers -1 and this errno. */
+#define CHECK_ERRNO(call, expected)                                                                                    \
+	do {                                                                                                           \
+		long result_ = (errno = 0, (long)(call));                                                              \
+		int errno_ = errno;                                                                                    \
+		if (result_ != -1 || errno_ != (expected))                                                             \
+			test_fail(__FILE__, __LINE__, "%s answered %ld, errno %d (%s), not -1 and %s", #call, result_, \
+				  errno_, strerror(errno_), #expected);                                                \
+	} while (0)
+
+#endif
