@@ -40,7 +40,8 @@ struct Measured {
   std::vector<double> single_ns;  ///< of single operations, the clock's overhead included; not sorted
 };
 
-/// Warms up, calibrates each contender, then runs the rounds; the order of the contenders turns by one each round.
+/// Warms up, calibrates each contender, then runs the rounds; the order of the contenders turns by one each round, and
+/// each batch follows one operation of its own contender that is not counted.
 /// Singly timed operations have their place after each round's batches. Results in the order of `contenders`.
 [[nodiscard]] std::vector<Measured> measure(const std::vector<Contender>& contenders, const RoundsRequest& request,
                                             const Clock& clock);
