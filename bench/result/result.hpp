@@ -75,6 +75,7 @@ struct Result {
   std::optional<ClockDescription> clock;
   std::optional<MachineNoise> noise;
   std::map<std::string, std::string> settings;  ///< copy kernels, mapping type, allocation, options that matter
+  std::vector<std::string> notes;               ///< sentences for the reader: what was left out and why
   std::vector<Series> series;
   bool is_ok = true;
 };

@@ -148,6 +148,9 @@ void read_head(const Node& node, Result* result) {
                                  noise.at("largest_gap_us").number(), noise.at("gaps").integer()};
   }
   if (node.has("settings")) result->settings = node.at("settings").texts();
+  if (node.has("notes")) {
+    node.at("notes").for_each([&](const Node& sentence) { result->notes.push_back(sentence.text()); });
+  }
 }
 
 }  // namespace

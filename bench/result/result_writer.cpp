@@ -81,6 +81,7 @@ Json head_json(const Result& result) {
     json["settings"] = Json::object();
     for (const auto& [name, value] : result.settings) json["settings"][name] = value;
   }
+  if (!result.notes.empty()) json["notes"] = result.notes;
   return json;
 }
 
