@@ -66,7 +66,10 @@ int run(const Subcommand& subcommand, Face face, int argc, char** argv) {
     std::fprintf(stderr, "gdrkit %s: %s\n", subcommand.name, error.what());
   }
   // Output that did not arrive (a full disk, a closed pipe) is a failure like any other.
-  if (std::fflush(stdout) != 0 && code == ExitCode::ok) code = ExitCode::failed;
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && code == ExitCode::ok) {
+    std::fprintf(stderr, "gdrkit %s: the output could not be written\n", subcommand.name);
+    code = ExitCode::failed;
+  }
   if (face == Face::gdrcopy && code != ExitCode::ok) code = ExitCode::failed;
   return static_cast<int>(code);
 }

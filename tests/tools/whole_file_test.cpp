@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "tools/common/whole_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tools/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WholeFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "whole_file_test.XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    path_ = (folder_ / "out.json").string();
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static std::string content_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  [[nodiscard]] std::ptrdiff_t files() const {
+    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
+  }
+
+  fs::path folder_;
+  std::string path_;
+};
+
+TEST_F(WholeFile, ReplacesTheOldContentAndKeepsTheMode) {
+  write_whole_file(path_, "old");
+  ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
+  write_whole_file(path_, "new");
+  EXPECT_EQ(content_of(path_), "new");
+  EXPECT_EQ(static_cast<unsigned>(fs::status(path_).permissions()) & 0777u, 0640u);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WholeFile, ASymbolicLinkStaysOne) {
+  const std::string link = (folder_ / "link.json").string();
+  write_whole_file(path_, "old");
+  fs::create_symlink(path_, link);
+  write_whole_file(link, "new");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(content_of(path_), "new");
+}
+
+/// Files end at this size, as on a disk that is full.
+class FullDisk {
+ public:
+  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &old_);
+    rlimit small = old_;
+    small.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &old_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit old_{};
+};
+
+TEST_F(WholeFile, AWriteThatEndsEarlyLeavesTheOldFileAndNothingElse) {
+  write_whole_file(path_, "old");
+  {
+    const FullDisk disk(100);
+    try {
+      write_whole_file(path_, std::string(5000, 'x'));
+      ADD_FAILURE() << "it was written";
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.code(), ExitCode::failed);
+      EXPECT_NE(std::string(failure.what()).find(path_), std::string::npos);
+    }
+  }
+  EXPECT_EQ(content_of(path_), "old");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(WholeFile, DevicesAreWrittenDirectlyAndTheirRefusalIsTold) {
+  write_whole_file("/dev/null", "text");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_THROW(write_whole_file("/dev/full", "text"), Failure);
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST_F(WholeFile, WhatCannotBeWrittenIsFoundBeforehand) {
+  const auto refused = [](const std::string& path) {
+    try {
+      check_can_write(path);
+    } catch (const Failure& failure) {
+      return failure.code() == ExitCode::usage;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused((folder_ / "no" / "such.json").string()));
+  EXPECT_TRUE(refused(folder_.string()));
+  EXPECT_FALSE(refused(path_));
+  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_FALSE(refused("/dev/null"));
+}
+
+}  // namespace
+}  // namespace gdrkit::tools
