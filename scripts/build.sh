@@ -98,8 +98,7 @@ run_benchmarks() {
   else
     die "no programs in build/bin, and they cannot be built here without what is named above"
   fi
-  say "copies to and from device memory: latency for each size"
-  build/bin/gdrkit copylat --size 65536
-  say "copies to and from device memory: bandwidth"
-  build/bin/gdrkit copybw --size 1048576
+  say "measuring (about a minute; the tables come at the end)"
+  build/bin/gdrkit bench --json build/bench.json --csv build/bench.csv
+  say "all figures: build/bench.json, build/bench.csv"
 }

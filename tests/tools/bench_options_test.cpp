@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "tools/bench/options.hpp"
+#include "tools/bench/section.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+BenchOptions parsed(std::vector<std::string> words) {
+  words.insert(words.begin(), "bench");
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  BenchOptions options;
+  const auto ended = parse_bench_options(static_cast<int>(pointers.size()), pointers.data(), &options);
+  EXPECT_FALSE(ended.has_value());
+  return options;
+}
+
+std::string complaint(const std::vector<std::string>& words) {
+  try {
+    (void)parsed(words);
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.code(), ExitCode::usage);
+    return failure.what();
+  }
+  return "";
+}
+
+TEST(BenchOptions, SizesAreSortedOnceEachAndMayHaveUnits) {
+  EXPECT_EQ(parse_sizes("4096,8,1M,64K,8"), (std::vector<std::size_t>{8, 4096, 65536, 1048576}));
+  EXPECT_EQ(parse_sizes("64G"), (std::vector<std::size_t>{std::size_t{1} << 36}));
+}
+
+TEST(BenchOptions, WrongSizesAreNamed) {
+  for (const std::string text :
+       {"0", "8,", "K", "-1", "1.5", "8x", "65G", "99999999999999999999", "18446744073709551615G"}) {
+    const std::string sentence = complaint({"--sizes=" + text});
+    EXPECT_NE(sentence.find("is no size"), std::string::npos) << text;
+  }
+}
+
+TEST(BenchOptions, SectionsAreKnownOnesUnderEitherName) {
+  EXPECT_EQ(parsed({}).sections.size(), all_sections().size());
+  EXPECT_EQ(parsed({"--only", "costs"}).sections, (std::vector<std::string>{"costs"}));
+  EXPECT_EQ(parsed({"--sections", "costs,copies,costs"}).sections, (std::vector<std::string>{"costs", "copies"}));
+  EXPECT_NE(complaint({"--sections", "nothing"}).find("there are: copies, costs"), std::string::npos);
+}
+
+TEST(BenchOptions, JsonTakesAFileOrNone) {
+  EXPECT_TRUE(parsed({"--json"}).is_json_on_stdout());
+  EXPECT_TRUE(parsed({"--json", "--quick"}).is_quick);
+  EXPECT_TRUE(parsed({"--json", "-"}).is_json_on_stdout());
+  EXPECT_EQ(parsed({"--json", "file"}).json_path, "file");
+  EXPECT_EQ(parsed({"--json=true"}).json_path, "true");
+  EXPECT_EQ(parsed({"--quick"}).json_path, "");
+}
+
+TEST(BenchOptions, RoundsGetTheirTime) {
+  EXPECT_EQ(parsed({}).effort().rounds, 21);
+  EXPECT_LT(parsed({"--quick"}).effort().rounds, 21);
+  const Effort more = parsed({"--rounds", "42"}).effort();
+  EXPECT_EQ(more.rounds, 42);
+  EXPECT_DOUBLE_EQ(more.budget_ns, 2 * Effort().budget_ns);
+  for (const char* text : {"2", "0", "-3", "many", "3.5", "10001"}) {
+    EXPECT_NE(complaint({std::string("--rounds=") + text}).find("rounds"), std::string::npos) << text;
+  }
+}
+
+TEST(BenchOptions, PlantsAreSizePercentAndDirection) {
+  const PlantRequest both = parse_plant("4K:10");
+  EXPECT_EQ(both.size_bytes, 4096u);
+  EXPECT_DOUBLE_EQ(both.percent, 10);
+  EXPECT_FALSE(both.direction.has_value());
+  EXPECT_EQ(parse_plant("8:2.5:from_device").direction, Direction::from_device);
+  for (const char* text :
+       {"4096", "4096:", "4096:0", "4096:-1", "4096:x", "x:1", "4096:1:up", "4096:1:to_device:9", ""}) {
+    EXPECT_THROW((void)parse_plant(text), Failure) << text;
+  }
+  EXPECT_NE(complaint({"--plant"}).find("--plant"), std::string::npos);
+}
+
+TEST(Effort, SinglesAreLeftOutWhereTheyWouldSayNothing) {
+  const Effort effort;
+  EXPECT_EQ(effort.request(100).single_operations, effort.most_singles);
+  EXPECT_EQ(effort.request(effort.singles_ns / 50).single_operations, 0u);
+  EXPECT_EQ(effort.request(effort.singles_ns / 200).single_operations, 200u);
+}
+
+}  // namespace
+}  // namespace gdrkit::tools

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Runs `gdrkit bench` on the emulated device: what it measures, writes, leaves out and refuses."""
+import csv
+import json
+import os
+import resource
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from program import BIN, NOTE, Test, run
+
+TINY = ("bench", "--quick", "--sizes", "8,4096", "--rounds", "3")
+POINT = {"x": (int, float), "value": (int, float), "noise": (int, float), "minimum": (int, float),
+         "operations_per_round": int, "rounds": list}
+SERIES = ("id", "group", "title", "operation", "direction", "method", "x_name", "y_name", "unit", "better", "control")
+METHODS = {"mapping", "raw", "memcpy_pageable", "memcpy_pinned", "memcpy_async_pageable", "memcpy_async_pinned"}
+STEPS = {"open", "pin", "map", "pin_and_map", "unmap", "unpin", "close", "mmap_munmap"}
+
+
+def environment():
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("GDRKIT_", "GDRCOPY_"))}
+    return {**variables, "GDRKIT_BACKEND": "emulated"}
+
+
+class Bench(Test):
+    def check_schema(self, document):
+        self.assertEqual((document["schema_version"], document["tool"], document["emulated"]), (2, "bench", True))
+        for field in ("version", "date", "backend", "machine", "place", "clock", "machine_noise", "settings"):
+            self.assertIn(field, document)
+        ids = [series["id"] for series in document["series"]]
+        self.assertEqual(len(ids), len(set(ids)))
+        for series in document["series"]:
+            for field in SERIES:
+                self.assertIsInstance(series[field], str, series["id"])
+            self.assertIn(series["control"], ids + [""])
+            self.assertTrue(series["points"], series["id"])
+            for point in series["points"]:
+                for field, kind in POINT.items():
+                    self.assertIsInstance(point[field], kind, series["id"])
+                self.assertGreaterEqual(len(point["rounds"]), 3, series["id"])
+                self.assertLessEqual(point["minimum"], point["value"], series["id"])
+                self.assertGreater(point["minimum"], 0, series["id"])
+
+    def test_json_has_every_way_of_copying_and_every_cost(self):
+        document, ended = self.json_of(*TINY, "--only", "copies,costs")
+        self.check_schema(document)
+        self.assertTrue(document["ok"])
+        ids = {series["id"] for series in document["series"]}
+        for direction in ("to_device", "from_device"):
+            self.assertLessEqual({f"copies/{direction}/{method}" for method in METHODS}, ids)
+        self.assertLessEqual({f"costs/{step}" for step in STEPS}, ids)
+        for series in document["series"]:
+            if series["group"].startswith("copies/"):
+                self.assertEqual([point["x"] for point in series["points"]], [8, 4096], series["id"])
+        self.assertRegex(ended.err, "^" + NOTE)
+
+    def test_files_hold_what_the_run_found_and_the_table_says_what_it_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, name) for name in ("out.json", "out.csv")]
+            ended = run("gdrkit", *TINY, "--json", paths[0], "--csv", paths[1])
+            self.assertEqual(ended.code, 0, ended.err)
+            self.assertRegex(ended.lines[0], "^" + NOTE + r".*ordinary memory")
+            self.assertRegex(ended.out, r"(?m)^copies to device, .*emulated: .*no GPU")
+            self.assertRegex(ended.out, r"(?m)^ +4 KiB( +[0-9.]+){6}$")
+            with open(paths[0], encoding="utf-8") as file:
+                document = json.load(file)
+            self.check_schema(document)
+            with open(paths[1], encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            points = [(series["id"], point["x"], point["value"]) for series in document["series"]
+                      for point in series["points"]]
+            self.assertEqual(len(rows), len(points))
+            for row, (name, x, value) in zip(rows, points):
+                self.assertEqual((row["series"], float(row["x"])), (name, x))
+                self.assertAlmostEqual(float(row["value"]) / value, 1, places=6)
+            self.assertEqual(sorted(os.listdir(folder)), ["out.csv", "out.json"])
+
+    def test_progress_is_on_stderr_and_quiet_is_quiet(self):
+        self.assertIn("copies: ", run("gdrkit", *TINY).err)
+        ended = run("gdrkit", *TINY, "--quiet", "--only", "costs")
+        self.assertEqual(ended.err, "")
+
+    def test_help_shows_examples_and_no_invented_defaults(self):
+        ended = run("gdrkit", "bench", "--help")
+        self.assertEqual(ended.code, 0)
+        self.assertIn("--json old.json", ended.out)
+        for wrong in ("=0", "{", "[]", "--plant"):
+            self.assertNotIn(wrong, ended.out.replace("[FILE]", "").replace("--device GPU=0", ""))
+
+    def test_wrong_usage_is_2_before_anything_is_measured(self):
+        for arguments, text in ((("--sizes", "none"), "'none' is no size"), (("--sections", "none"), "copies, costs"),
+                                (("--rounds", "1"), "rounds"), (("extra",), "extra"),
+                                (("--json", "/no/such/folder/out.json"), "/no/such/folder/out.json"),
+                                (("--csv", "/"), "directory")):
+            ended = run("gdrkit", "bench", *arguments)
+            self.assertEqual(ended.code, 2, (arguments, ended.err))
+            self.assertIn(text, ended.err)
+
+    def test_a_size_without_memory_is_left_out_and_the_rest_stays(self):
+        limit = 2 << 30
+        with open(os.devnull, "w", encoding="utf-8") as nothing:
+            process = subprocess.run(
+                [os.path.join(BIN, "gdrkit"), "bench", "--sizes", "4096,1G", "--rounds", "3", "--only", "copies", "--json"],
+                env=environment(), stdout=subprocess.PIPE, stderr=nothing, timeout=240, check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        document = json.loads(process.stdout)
+        self.assertEqual(process.returncode, 0)
+        self.check_schema(document)
+        left_out = [note for note in document["notes"] if note.startswith("left out: copies ")]
+        self.assertEqual(len(left_out), 2, document["notes"])
+        self.assertTrue(all("1024 MiB: " in note for note in left_out), left_out)
+        for series in document["series"]:
+            self.assertEqual([point["x"] for point in series["points"]], [4096], series["id"])
+
+    def test_output_that_does_not_arrive_is_a_failure(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for arguments in ((), ("--json",)):
+                process = subprocess.run([os.path.join(BIN, "gdrkit"), *TINY, "--only", "costs", *arguments],
+                                         env=environment(), stdout=full, stderr=subprocess.PIPE, timeout=240, check=False)
+                self.assertEqual(process.returncode, 1, arguments)
+                self.assertIn(b"written", process.stderr.replace(b"cannot write", b"written"))
+        ended = run("gdrkit", *TINY, "--only", "costs", "--json", "/dev/full")
+        self.assertEqual(ended.code, 1)
+        self.assertIn("/dev/full", ended.err)
+
+    def test_an_interrupted_run_leaves_the_old_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "out.json")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("old")
+            with subprocess.Popen([os.path.join(BIN, "gdrkit"), "bench", "--json", path], env=environment(),
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+                process.stderr.readline()  # it has begun to measure
+                process.send_signal(signal.SIGINT)
+                process.communicate(timeout=60)
+            self.assertNotEqual(process.returncode, 0)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "old")
+            self.assertEqual(os.listdir(folder), ["out.json"])
+
+    def test_sizes_that_are_no_power_of_two_have_no_raw_loop(self):
+        document, _ = self.json_of("bench", "--quick", "--sizes", "1000", "--rounds", "3", "--only", "copies")
+        self.assertNotIn("raw", {series["method"] for series in document["series"]})
+        self.assertTrue(any("powers of two" in note for note in document["notes"]), document["notes"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// bench: measures all sections, shows and keeps the result, compares it with an earlier one.
+#include <cstdio>
+
+#include "bench/result/result_file.hpp"
+#include "tools/bench/options.hpp"
+#include "tools/bench/output/csv.hpp"
+#include "tools/bench/output/summary.hpp"
+#include "tools/bench/session.hpp"
+#include "tools/common/whole_file.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+void check_files(const BenchOptions& options) {
+  for (const std::string& path : {options.json_path, options.csv_path}) {
+    if (!path.empty() && path != "-") check_can_write(path);
+  }
+}
+
+void print(std::FILE* out, const std::string& text) {
+  if (std::fputs(text.c_str(), out) < 0 || std::fflush(out) != 0) {
+    throw Failure(ExitCode::failed, "cannot write the output");
+  }
+}
+
+/// The files first: a table that cannot be printed must not cost the figures.
+void write_out(const BenchOptions& options, const Result& result) {
+  if (!options.json_path.empty() && !options.is_json_on_stdout()) {
+    write_whole_file(options.json_path, to_json_text(result));
+  }
+  if (!options.csv_path.empty()) write_whole_file(options.csv_path, to_csv_text(result));
+  print(stdout, options.is_json_on_stdout() ? to_json_text(result) : summary_text(result));
+}
+
+}  // namespace
+
+ExitCode run_bench(Face, int argc, char** argv) {
+  BenchOptions options;
+  if (const auto ended = parse_bench_options(argc, argv, &options)) return *ended;
+  check_files(options);
+  Session session(options);
+  session.measure_all();
+  const Result result = session.result();
+  write_out(options, result);
+  return result.is_ok ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "tools/bench/measure/plant.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "bench/harness/samples.hpp"
+#include "tools/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+constexpr int looks = 41;
+constexpr int corrections = 4;
+
+/// How much longer the operation takes with `turns`, as a share; neighbours in time are compared, so that a machine
+/// that slows down meanwhile slows both.
+double share_of(std::size_t turns, const std::function<double(std::size_t)>& mean_ns) {
+  std::vector<double> ratios;
+  for (int look = 0; look < looks; ++look) {
+    const double plain = mean_ns(0);
+    ratios.push_back(mean_ns(turns) / plain - 1);
+  }
+  return bench::median(std::move(ratios));
+}
+
+}  // namespace
+
+void spin(std::size_t turns) noexcept {
+  for (std::size_t turn = 0; turn < turns; ++turn) asm volatile("" ::: "memory");
+}
+
+bool Plant::is_meant(Direction direction, std::size_t size_bytes) const {
+  return request_ && request_->size_bytes == size_bytes && request_->direction.value_or(direction) == direction;
+}
+
+std::size_t Plant::turns(Direction direction, const std::function<double(std::size_t turns)>& mean_ns) {
+  const auto known = turns_.find(direction);
+  if (known != turns_.end()) return known->second;
+  const double wanted = request_->percent / 100;
+  // A turn takes about a cycle; the first guess takes 3 a nanosecond, and is corrected by what it did.
+  auto turns = static_cast<std::size_t>(std::max(1.0, mean_ns(0) * wanted * 3));
+  for (int correction = 0; correction < corrections; ++correction) {
+    const double share = share_of(turns, mean_ns);
+    const double factor = std::clamp(wanted / std::max(share, wanted / 10), 0.2, 5.0);
+    turns = static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(turns) * factor)));
+  }
+  achieved_percent_[direction] = share_of(turns, mean_ns) * 100;
+  turns_[direction] = turns;
+  return turns;
+}
+
+std::string Plant::description() const {
+  if (!request_) return "";
+  std::string text = format("%g %% at %zu bytes", request_->percent, request_->size_bytes);
+  for (const auto& [direction, percent] : achieved_percent_) {
+    text += format(", %s: %.1f %% in %zu turns", direction_name(direction), percent, turns_.at(direction));
+  }
+  return text;
+}
+
+}  // namespace gdrkit::tools
