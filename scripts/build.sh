@@ -65,7 +65,7 @@ run_ctest() { # preset results-file
 
 run_tests() {
   local results=$root/build/test-results failed=0
-  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}"
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}" "${needs_of_kernel_tests[@]}"
   is_missing googletest && die "the tests cannot be built here without what is named above"
   mkdir -p "$results"
   rm -f "$results"/*.xml
@@ -81,6 +81,7 @@ run_tests() {
     say "testing with the sanitizers: unit, conformance, fuzz"
     run_ctest asan "$results/asan.xml" || failed=1
   fi
+  run_kernel_tests "$results" "$full" || failed=1
   say "all tests"
   if has_tool python3; then
     python3 scripts/summarise_tests.py "$results"/*.xml || failed=1

@@ -28,6 +28,8 @@ has_googletest() {
   [ -e third_party/googletest/CMakeLists.txt ] || { has_header gtest/gtest.h && has_header gmock/gmock.h; }
 }
 
+has_library() { { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -F "$1" >/dev/null; }
+
 # One line a thing: name | probe | Debian packages | what is lost without it
 dependency_table() {
   cat <<'TXT'
@@ -40,12 +42,17 @@ cli11|has_header CLI/CLI.hpp|libcli11-dev|the programs
 json|has_header nlohmann/json.hpp|nlohmann-json3-dev|the programs
 googletest|has_googletest|libgtest-dev libgmock-dev googletest|the tests
 python|has_tool python3|python3|the checks of tests/tidy and the list of skipped tests
+machine|has_tool qemu-system-x86_64|qemu-system-x86|the tests of the kernel modules: they run in a virtual machine
+cpio|has_tool cpio|cpio|the tests of the kernel modules: its file system
+make|has_tool make|make|the kernel modules
+libelf|has_library libelf.so.1|libelf1|the kernel modules: objtool of Linux needs it
 TXT
 }
 
 needs_of_library=(compiler cmake ninja binutils expected)
 needs_of_programs=(cli11 json)
 needs_of_tests=(googletest python)
+needs_of_kernel_tests=(python machine cpio make libelf)
 
 missing="" # names of what is not there, after look_for
 

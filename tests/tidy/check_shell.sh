@@ -8,5 +8,5 @@ command -v shellcheck >/dev/null || {
   echo "shellcheck is not here (Debian: shellcheck)"
   exit 77
 }
-mapfile -t scripts < <(grep -rlE --include='*.sh' '^#!/usr/bin/env bash' scripts tests tools bench examples 2>/dev/null)
+mapfile -t scripts < <(grep -rlE --include='*.sh' '^#!/usr/bin/env bash' scripts tests tools bench examples kernel 2>/dev/null)
 shellcheck -x run .ci/run "${scripts[@]}"

@@ -22,3 +22,5 @@ expect 2 "unknown command 'deploy'" deploy
 expect 2 "unknown option '--ofline'" build --ofline
 expect 2 "one command at a time" build test
 expect 2 "belongs to the command test" bench --no-sanitizers
+expect 2 "belongs to the command test" build --full
+expect 2 "part of the command test" build kernel

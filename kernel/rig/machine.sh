@@ -1,0 +1,60 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Builds the test programs and the machine's file system, and runs the machine.
+
+test_groups() { # names of the folders with a list of modules
+  local list
+  for list in "$kernel"/tests/*/modules.txt; do
+    list=${list%/modules.txt}
+    echo "${list##*/}"
+  done
+}
+
+# One static program for each group; a group with a build.sh of its own makes its program itself.
+build_programs_of_groups() { # folder
+  local group folder=$1
+  mkdir -p "$folder"
+  for group in $(test_groups); do
+    if [ -x "$kernel/tests/$group/build.sh" ]; then
+      "$kernel/tests/$group/build.sh" "$folder/$group" || return 1
+    else
+      "${CC:-gcc}" -std=gnu11 -O1 -Wall -Wextra -Werror -static -pthread -I"$kernel" -o "$folder/$group" \
+        "$kernel"/tests/support/*.c "$kernel/tests/$group"/*.c || return 1
+    fi
+  done
+}
+
+make_file_system() { # release, flavours, result
+  local folder=$scratch/file_system flavour group
+  rm -rf "$folder"
+  mkdir -p "$folder/bin" "$folder/rig" "$folder/tests" "$folder/modules"
+  cp "$busybox" "$folder/bin/busybox"
+  cp "$kernel/rig/guest_init" "$folder/init"
+  chmod +x "$folder/init"
+  for flavour in $2; do
+    mkdir -p "$folder/modules/$flavour"
+    find "$build/$1/$flavour" -name '*.ko' -exec cp {} "$folder/modules/$flavour/" \;
+    strip -g "$folder/modules/$flavour"/*.ko
+  done
+  for group in $(test_groups); do
+    cp "$programs/$group" "$folder/tests/$group"
+    cp "$kernel/tests/$group/modules.txt" "$folder/tests/$group.modules"
+    if [ -d "$programs/$group.files" ]; then cp -r "$programs/$group.files/." "$folder/"; fi
+  done
+  {
+    printf "flavours='%s'\n" "$2"
+    printf "groups='%s'\n" "$(test_groups | tr '\n' ' ')"
+    printf "pattern='%s'\n" "${GDRKIT_KERNEL_TESTS:-*}"
+    printf 'export GDRKIT_KERNEL_FULL=%s\n' "$full"
+  } >"$folder/rig/settings"
+  (cd "$folder" && find . | cpio -o -H newc --quiet | gzip -1) >"$3"
+}
+
+# The BAR is 2 GiB of memory of which only touched pages exist, on either side.
+run_machine() { # image, file system, console log, limit in seconds
+  timeout -k 10 "$4" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -m 768 -smp 2 -nographic -no-reboot \
+    -kernel "$1" -initrd "$2" -append "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr" \
+    -nic none -object memory-backend-ram,id=gpu,size=2G,share=on,reserve=off -device ivshmem-plain,memdev=gpu \
+    </dev/null >"$3" 2>&1
+}

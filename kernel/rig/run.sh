@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Builds the kernel modules against Debian's Linux and tests them in a virtual machine under software emulation.
+#   usage: kernel/rig/run.sh [--full] <folder for the JUnit files>
+# Exit status: 0 passed, or cannot be done here, which the results then say; 1 failed, or cannot be done although
+# GDRKIT_REQUIRE names "kernel". GDRKIT_OFFLINE=1: nothing is downloaded.
+set -uo pipefail
+
+kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+mkdir -p "$kernel/../build/kernel"
+build=$(cd "$kernel/../build/kernel" && pwd)
+downloads=$build/packages
+programs=$build/tests
+scratch=$build/rig
+full=0
+results=""
+limit_s=240 # of one machine, at its slowest; a healthy one needs a quarter
+why_not=""
+linux_release="" linux_headers="" linux_image="" busybox=""
+
+# shellcheck source=kernel/rig/packages.sh
+source "$kernel/rig/packages.sh"
+# shellcheck source=kernel/rig/machine.sh
+source "$kernel/rig/machine.sh"
+
+# A failure outside the machine, which the results must not leave out.
+failed_outside() { # what
+  printf '<testsuite name="kernel"><testcase name="kernel.%s" status="fail"><failure message="see the output"/></testcase></testsuite>\n' \
+    "$1" >"$results/kernel-$1.xml"
+  echo "FAIL kernel.$1" >&2
+}
+
+# One result for all that was not done.
+cannot() {
+  local mark='<skipped message="SKIP_NO_MACHINE"/>' status=notrun failed=0 reason
+  reason=$(printf '%s' "$*" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g')
+  case ",${GDRKIT_REQUIRE:-}," in
+    *,kernel,*)
+      mark='<failure message="required (GDRKIT_REQUIRE)"/>' status=fail failed=1
+      echo "FAIL required (GDRKIT_REQUIRE), but: $*"
+      ;;
+    *) echo "skipped: $*" ;;
+  esac
+  mkdir -p "$results"
+  printf '<testsuite name="kernel"><testcase name="kernel.machine" status="%s">%s<system-out>%s</system-out></testcase></testsuite>\n' \
+    "$status" "$mark" "$reason" >"$results/kernel.xml"
+  exit "$failed"
+}
+
+usage() {
+  printf 'error: %s\nusage: kernel/rig/run.sh [--full] <folder for the JUnit files>\n' "$*" >&2
+  exit 2
+}
+
+for argument in "$@"; do
+  case "$argument" in
+    --full) full=1 ;;
+    -*) usage "unknown option '$argument'" ;;
+    *) results=$argument ;;
+  esac
+done
+[ -n "$results" ] || usage "a folder for the results is needed"
+[ "$full" = 0 ] || limit_s=1500
+
+check_tools() {
+  local tool
+  [ "$(uname -m)" = x86_64 ] || cannot "the virtual machine is an x86-64 one, and this is $(uname -m)"
+  for tool in qemu-system-x86_64 apt-get dpkg-deb cpio make gcc strip; do
+    command -v "$tool" >/dev/null || cannot "$tool is not here"
+  done
+  know_packages || cannot "no lists of Debian packages, and they cannot be fetched"
+}
+
+# Boots one Linux with both flavours.
+test_in_machine() { # name behind "linux-image-"
+  local began=$SECONDS status
+  fetch_linux "$1" image || return 77
+  "$kernel/build.sh" "$linux_headers" --out "$build" || {
+    failed_outside "build-$linux_release"
+    return 1
+  }
+  make_file_system "$linux_release" "open proprietary" "$scratch/$linux_release.cpio.gz" || return 1
+  echo "booting Linux $linux_release under software emulation; console in $scratch/$linux_release.log"
+  run_machine "$linux_image" "$scratch/$linux_release.cpio.gz" "$scratch/$linux_release.log" "$limit_s"
+  status=$?
+  [ "$status" -ne 124 ] && [ "$status" -ne 137 ] || echo "the machine was ended at its limit of $limit_s s"
+  python3 "$kernel/rig/console_to_junit.py" "$scratch/$linux_release.log" "$linux_release" \
+    "$results/kernel-$linux_release.xml" || return 1
+  echo "Linux $linux_release took $((SECONDS - began)) s with its builds"
+}
+
+build_only() { # name behind "linux-image-"
+  fetch_linux "$1" headers || return 77
+  "$kernel/build.sh" "$linux_headers" --out "$build" || {
+    failed_outside "build-$linux_release"
+    return 1
+  }
+}
+
+check_tools
+fetch_busybox || cannot "$why_not"
+mkdir -p "$results" "$scratch"
+build_programs_of_groups "$programs" || {
+  failed_outside programs
+  exit 1
+}
+failed=0
+test_in_machine amd64
+case $? in
+  0) ;;
+  77) cannot "$why_not" ;;
+  *) failed=1 ;;
+esac
+if [ "$full" = 1 ]; then
+  for name in rt-amd64 6.12-amd64; do
+    test_in_machine "$name" || {
+      [ -z "$why_not" ] || echo "$why_not"
+      failed=1
+    }
+  done
+  for name in cloud-amd64 6.12-rt-amd64; do
+    build_only "$name" || {
+      [ -z "$why_not" ] || echo "$why_not"
+      failed=1
+    }
+  done
+fi
+exit "$failed"
