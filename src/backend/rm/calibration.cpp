@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "backend/rm/memory_locator.hpp"
-#include "backend/rm/pointer_check.hpp"
+#include "backend/pointer_check.hpp"
 #include "backend/rm/rm_mapping.hpp"
 #include "backend/rm/verifier.hpp"
 #include "cpu/ordering.hpp"

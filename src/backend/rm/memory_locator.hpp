@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/rm/pointer_check.hpp"
+#include "backend/pointer_check.hpp"
 #include "backend/rm/rm_device.hpp"
 #include "base/result.hpp"
 #include "base/settings.hpp"

@@ -7,7 +7,7 @@
 #include "backend/rm/calibration.hpp"
 #include "backend/rm/cuda_scope.hpp"
 #include "backend/rm/memory_locator.hpp"
-#include "backend/rm/pointer_check.hpp"
+#include "backend/pointer_check.hpp"
 #include "backend/rm/rm_pin.hpp"
 #include "backend/rm/rm_probe.hpp"
 

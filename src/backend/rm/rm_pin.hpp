@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "backend/rm/memory_locator.hpp"
-#include "backend/rm/pointer_check.hpp"
+#include "backend/pointer_check.hpp"
 #include "backend/rm/rm_backend.hpp"
 #include "backend/rm/rm_mapping.hpp"
 

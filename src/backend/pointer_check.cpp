@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "backend/rm/pointer_check.hpp"
+#include "backend/pointer_check.hpp"
 
 #include <algorithm>
 #include <cinttypes>
 
-namespace gdrkit::backend::rm {
+namespace gdrkit::backend {
 namespace {
 
 enum MemoryType : std::uint32_t { unknown = 0, host = 1, device = 2, array = 3, unified = 4 };
@@ -68,15 +68,24 @@ void extend(shim::Cuda& cuda, const shim::PointerAttributes& first, std::uint64_
 
 }  // namespace
 
-base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& request, std::uint32_t page_size) noexcept {
+base::Result<DeviceRange> enclosing_pages(const PinRequest& request, std::uint32_t page_size) noexcept {
   const std::uint64_t mask = std::uint64_t{page_size} - 1;
-  DeviceRange range;
   const std::uint64_t end = request.address + request.size_bytes;
   if (end > UINT64_MAX - mask || end < request.address) {
     return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes lies beyond the address space", request.address, request.size_bytes);
   }
+  DeviceRange range;
   range.page_address = request.address & ~mask;
   range.page_bytes = ((end + mask) & ~mask) - range.page_address;
+  return range;
+}
+
+base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& request, std::uint32_t page_size) noexcept {
+  auto pages = enclosing_pages(request, page_size);
+  if (!pages) return pages;
+  DeviceRange& range = *pages;
+  const std::uint64_t mask = std::uint64_t{page_size} - 1;
+  const std::uint64_t end = request.address + request.size_bytes;
   const int result = cuda.pointer_get_attributes(request.address, &range.attributes);
   constexpr int not_initialized = 3;
   if (result == not_initialized) {
@@ -98,7 +107,7 @@ base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& requ
   }
   range.valid_start = std::max(extent.start, range.page_address);
   range.valid_end = std::min(extent.end, range.page_address + range.page_bytes);
-  return range;
+  return pages;
 }
 
-}  // namespace gdrkit::backend::rm
+}  // namespace gdrkit::backend

@@ -9,7 +9,7 @@
 #include "base/result.hpp"
 #include "shim/cuda.hpp"
 
-namespace gdrkit::backend::rm {
+namespace gdrkit::backend {
 
 struct DeviceRange {
   shim::PointerAttributes attributes;  ///< of the request's first byte
@@ -19,8 +19,11 @@ struct DeviceRange {
   std::uint64_t valid_end = 0;
 };
 
+/// The request rounded out to pages, nothing asked of CUDA: the rest of the range stays empty. EINVAL where it overflows.
+[[nodiscard]] base::Result<DeviceRange> enclosing_pages(const PinRequest& request, std::uint32_t page_size) noexcept;
+
 /// EINVAL: CUDA not initialised, not device memory, freed, past the end. EOPNOTSUPP: managed or array memory.
 [[nodiscard]] base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& request,
                                                       std::uint32_t page_size) noexcept;
 
-}  // namespace gdrkit::backend::rm
+}  // namespace gdrkit::backend
