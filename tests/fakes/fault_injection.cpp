@@ -29,6 +29,16 @@ constexpr IoctlName ioctl_names[] = {
     {command::rm_dup, "RM_DUP_OBJECT", 24},
     {command::rm_map, "RM_MAP_MEMORY", 40},
     {command::rm_unmap, "RM_UNMAP_MEMORY", 24},
+    // Of the gdrdrv module; its numbers are none of RM's.
+    {1, "PIN_BUFFER", 0},
+    {2, "UNPIN_BUFFER", 0},
+    {3, "GET_CB_FLAG", 0},
+    {4, "GET_INFO", 0},
+    {5, "GET_INFO_V2", 0},
+    {6, "GET_ATTR", 0},
+    {7, "PIN_BUFFER_V2", 0},
+    {8, "REQ_MAPPING_TYPE", 0},
+    {255, "GET_VERSION", 0},
 };
 
 const IoctlName* name_of(unsigned long request) {

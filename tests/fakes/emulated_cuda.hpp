@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// EmulatedCuda: what CUDA would say about the emulated device's memory, for backends that ask it what a pointer is.
+#pragma once
+
+#include "shim/cuda.hpp"
+
+namespace gdrkit::fakes {
+
+/// Answers about pointers and the device's address; everything else is CUDA_ERROR_NOT_SUPPORTED.
+class EmulatedCuda final : public shim::Cuda {
+ public:
+  int answer = 0;  ///< what every call answers instead of working: 3 before cuInit
+
+  int driver_get_version(int* version) noexcept override;
+  int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override;
+  int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override;
+
+  int device_get_attribute(int, int, int*) noexcept override { return not_supported; }
+  int device_get_uuid(int, shim::CudaUuid*) noexcept override { return not_supported; }
+  int ctx_get_current(std::uint64_t*) noexcept override { return not_supported; }
+  int ctx_push_current(std::uint64_t) noexcept override { return not_supported; }
+  int ctx_pop_current() noexcept override { return not_supported; }
+  int primary_ctx_is_active(int, int*) noexcept override { return not_supported; }
+  int primary_ctx_retain(int, std::uint64_t*) noexcept override { return not_supported; }
+  int primary_ctx_release(int) noexcept override { return not_supported; }
+  int exchange_stream_capture_mode(int*) noexcept override { return not_supported; }
+  int export_dmabuf(std::uint64_t, std::size_t, std::uint64_t, shim::ObservedExport*) noexcept override {
+    return not_supported;
+  }
+  int mem_retain_allocation_handle(std::uint64_t, std::uint64_t*) noexcept override { return not_supported; }
+  int mem_release(std::uint64_t) noexcept override { return not_supported; }
+  int mem_export_to_fd(std::uint64_t, int*) noexcept override { return not_supported; }
+  int ipc_get_mem_handle(std::uint64_t, shim::CudaIpcHandle*) noexcept override { return not_supported; }
+  int stream_create_non_blocking(std::uint64_t*) noexcept override { return not_supported; }
+  int stream_destroy(std::uint64_t) noexcept override { return not_supported; }
+  int stream_synchronize(std::uint64_t) noexcept override { return not_supported; }
+  int gather_dtoh_async(void*, std::uint64_t, std::size_t, std::size_t, std::size_t, std::uint64_t) noexcept override {
+    return not_supported;
+  }
+  int memcpy_htod_async(std::uint64_t, const void*, std::size_t, std::uint64_t) noexcept override {
+    return not_supported;
+  }
+  int mem_alloc_async(std::uint64_t*, std::size_t, std::uint64_t) noexcept override { return not_supported; }
+  int mem_free_async(std::uint64_t, std::uint64_t) noexcept override { return not_supported; }
+
+ private:
+  static constexpr int not_supported = 801;
+};
+
+}  // namespace gdrkit::fakes

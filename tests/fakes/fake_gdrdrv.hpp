@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// FakeGdrdrv: the operating system with a gdrdrv kernel module in it, played in this process on the emulated device's memory.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fakes/violations.hpp"
+#include "shim/system.hpp"
+
+namespace gdrkit::fakes {
+
+/// What differs between versions, flavours and platforms of the module.
+struct GdrdrvModel {
+  std::uint32_t version = 0x0002'0006;
+  std::uint32_t minimum_api = 0x0002'0000;
+  bool is_persistent = true;  ///< pins keep the memory past its owner's free; else it is taken away
+  bool can_force_pcie = true;
+  std::set<std::uint32_t> types = {1};  ///< what a mapping may be asked for; by itself it is the first
+  std::uint64_t first_handle = 0;
+};
+
+struct GdrdrvCensus {
+  std::size_t descriptors = 0;
+  std::size_t pins = 0;
+  std::size_t vmas = 0;
+
+  bool operator==(const GdrdrvCensus&) const = default;
+};
+
+/// Descriptors are real ones (of /dev/null), mappings real mappings: what leaks shows in /proc too.
+class FakeGdrdrv : public shim::System {
+ public:
+  explicit FakeGdrdrv(GdrdrvModel model = {}) : model_(std::move(model)) {}
+  ~FakeGdrdrv() override;
+
+  int open(const char* path, int flags) noexcept override;
+  int close(int fd) noexcept override;
+  int ioctl(int fd, unsigned long request, void* argument) noexcept override;
+  int mmap(void* wanted, std::size_t length, int protection, int flags, int fd, off_t offset,
+           void** mapped) noexcept override;
+  int munmap(void* address, std::size_t length) noexcept override;
+  int access(const char*, int) noexcept override { return -ENOENT; }
+  int madvise(void* address, std::size_t length, int advice) noexcept override;
+  ssize_t read_text(const char*, char*, std::size_t) noexcept override { return -ENOENT; }
+
+  [[nodiscard]] GdrdrvModel& model() noexcept { return model_; }
+  int open_error = 0;  ///< what opening the node answers; 0: it is there
+  int pin_error = 0;   ///< what the NVIDIA driver answers to the module's request for pages
+  int map_error = 0;   ///< what mmap answers once all is checked
+  /// Lies: called with every answer that is about to be given, by ioctl number.
+  std::function<void(unsigned number, void* argument)> bend;
+
+  [[nodiscard]] GdrdrvCensus census() const;
+  [[nodiscard]] Violations& violations() noexcept { return violations_; }
+  /// Every ioctl and mmap so far, in words, with what was answered. Addresses count from `base`.
+  [[nodiscard]] std::vector<std::string> log() const;
+  void set_log_base(std::uint64_t base) { log_base_ = base; }
+  /// The NVIDIA driver calls back for every pin whose memory was freed. Done by each ioctl and mmap first, too.
+  void notice_frees();
+
+ private:
+  struct Region {
+    std::uint64_t address = 0;  ///< as asked for
+    std::uint64_t page_address = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t owner_id = 0;  ///< of the allocation that it is in
+    void* held = nullptr;
+    bool is_freed = false;
+    std::uint32_t wanted_type = 0;
+    std::uint32_t type = 0;  ///< 0: not mapped
+  };
+  struct Open {
+    pid_t owner = 0;
+    bool has_descriptor = true;
+    std::uint64_t next_handle = 0;
+    std::map<std::uint64_t, Region> regions;  ///< by handle
+  };
+  struct Vma {
+    std::size_t length = 0;
+    int open = 0;
+    std::uint64_t handle = 0;
+    bool is_zapped = false;
+  };
+
+  Open* open_of(int fd, int* number);
+  Region* region_of(Open& open, std::uint64_t handle);
+  int dispatch(Open& open, unsigned number, void* argument);
+  int pin(Open& open, std::uint64_t address, std::uint64_t bytes, std::uint32_t flags, std::uint64_t* handle);
+  int unpin(Open& open, std::uint64_t handle);
+  int get_info(Open& open, void* argument, bool has_types);
+  int get_attribute(void* argument) const;
+  int request_type(Open& open, void* argument);
+  int check_map(const Open& open, const Region* region, std::size_t length) const;
+  void zap(const Open& open, std::uint64_t handle);
+  void release_if_unused(int number);
+  void note(const std::string& text) { log_.push_back(text); }
+  [[nodiscard]] std::string relative(std::uint64_t address) const;
+
+  mutable std::recursive_mutex mutex_;
+  GdrdrvModel model_;
+  Violations violations_;
+  std::map<int, int> numbers_;  ///< descriptor -> number of its open
+  std::map<int, Open> opens_;   ///< by number
+  std::map<std::uintptr_t, Vma> vmas_;
+  int next_open_ = 1;
+  std::vector<std::string> log_;
+  std::uint64_t log_base_ = 0;
+};
+
+}  // namespace gdrkit::fakes
