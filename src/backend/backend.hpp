@@ -39,6 +39,7 @@ struct Traits {
   bool persistent = true;          ///< the memory stays readable through the mapping after its owner freed it
   bool supports_force_pcie = false;
   bool uses_dmabuf_mmap = false;
+  std::uint32_t module_version = 0;  ///< of the kernel module behind it, major << 16 | minor; 0: there is none of its own
 };
 
 struct MappedRegion {

@@ -12,33 +12,14 @@ using tests::first_difference;
 using tests::load_from_mapping;
 using tests::make_pattern;
 
-std::vector<std::string> backend_names() {
-  std::vector<std::string> names;
-  for (const Registration& registration : registrations()) names.emplace_back(registration.name);
-  return names;
-}
-
-std::string resource_of(const std::string& backend_name) {
-  if (backend_name == "emulated") return "emulated";
-  return backend_name == "gdrdrv" ? "kernel" : "gpu";
-}
-
-base::Result<std::unique_ptr<shim::Device>> open_device_for(const std::string& backend_name) {
-  return backend_name == "emulated" ? shim::open_emulated_device(0) : shim::open_cuda_device(0);
-}
-
-base::Result<std::unique_ptr<Backend>> BackendConformance::open_backend() const {
-  for (const Registration& registration : registrations()) {
-    if (GetParam() == registration.name) return registration.open(base::read_settings());
-  }
-  return base::fail(ENOENT, "no backend is called %s", GetParam().c_str());
-}
-
 void BackendConformance::SetUp() {
+  for (Candidate& candidate : candidates()) {
+    if (candidate.name == GetParam()) candidate_ = std::move(candidate);
+  }
   auto backend = open_backend();
-  if (!backend) GDRKIT_SKIP_OR_FAIL(resource_of(GetParam()), GetParam() << " cannot run here: " << base::detail());
-  auto device = open_device_for(GetParam());
-  if (!device) GDRKIT_SKIP_OR_FAIL(resource_of(GetParam()), "no device to serve: " << base::detail());
+  if (!backend) GDRKIT_SKIP_OR_FAIL(candidate_.resource, GetParam() << " cannot run here: " << base::detail());
+  auto device = candidate_.open_device();
+  if (!device) GDRKIT_SKIP_OR_FAIL(candidate_.resource, "no device to serve: " << base::detail());
   backend_ = std::move(*backend);
   device_ = std::move(*device);
 }
@@ -111,10 +92,16 @@ void BackendConformance::expect_in_mapping(const void* mapping, const std::vecto
 
 namespace {
 
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  for (const Candidate& candidate : candidates()) names.push_back(candidate.name);
+  return names;
+}
+
 std::string name_of(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(BackendsDef, BackendConformance, ::testing::ValuesIn(backend_names()), name_of);
+INSTANTIATE_TEST_SUITE_P(BackendsDef, BackendConformance, ::testing::ValuesIn(names()), name_of);
 
 }  // namespace gdrkit::backend

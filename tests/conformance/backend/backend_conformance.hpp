@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,12 +25,24 @@ struct MappedRange {
   std::uint8_t* user = nullptr;  ///< CPU address of the range's own first byte
 };
 
-/// The parameter is the backend's name. Skips where the backend cannot run, with its reason.
+/// A backend that the suite runs over, and the device whose memory it serves.
+struct Candidate {
+  std::string name;      ///< of the test's parameter: letters, digits, underscores
+  std::string backend;   ///< as in backends.def
+  std::string resource;  ///< whose absence excuses a skip, in the words of GDRKIT_REQUIRE; "": none does
+  std::function<base::Result<std::unique_ptr<Backend>>()> open;
+  std::function<base::Result<std::unique_ptr<shim::Device>>()> open_device;
+};
+
+/// Defined by the program: all of backends.def, or one backend on a fake in every shape that the fake can take.
+[[nodiscard]] std::vector<Candidate> candidates();
+
+/// The parameter is a candidate's name. Skips where the backend cannot run, with its reason.
 class BackendConformance : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;
 
-  [[nodiscard]] base::Result<std::unique_ptr<Backend>> open_backend() const;
+  [[nodiscard]] base::Result<std::unique_ptr<Backend>> open_backend() const { return candidate_.open(); }
 
   /// nullptr after a test failure that says why not.
   [[nodiscard]] std::unique_ptr<BackendPin> pin(std::uint64_t address, std::size_t size_bytes);
@@ -65,6 +78,7 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
   [[nodiscard]] std::uint64_t page_down(std::uint64_t address) const { return address & ~(page_bytes() - 1); }
   [[nodiscard]] std::uint64_t page_up(std::uint64_t address) const { return page_down(address + page_bytes() - 1); }
 
+  Candidate candidate_;
   // In this order: memory and pins of a test end before the backend, the backend before the device.
   std::unique_ptr<shim::Device> device_;
   std::unique_ptr<Backend> backend_;
@@ -74,10 +88,5 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
 inline constexpr shim::AllocationKind served_kinds[] = {shim::AllocationKind::cuda_malloc, shim::AllocationKind::vmm,
                                                         shim::AllocationKind::vmm_exportable,
                                                         shim::AllocationKind::pool};
-
-[[nodiscard]] std::vector<std::string> backend_names();
-/// The resource whose absence excuses a skip of this backend, in the words of GDRKIT_REQUIRE.
-[[nodiscard]] std::string resource_of(const std::string& backend_name);
-[[nodiscard]] base::Result<std::unique_ptr<shim::Device>> open_device_for(const std::string& backend_name);
 
 }  // namespace gdrkit::backend

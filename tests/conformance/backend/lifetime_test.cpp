@@ -131,6 +131,33 @@ TEST_P(BackendConformance, MappedPoolMemoryStaysAccessibleAfterItsFree) {
   EXPECT_TRUE(range.pin->unpin()) << base::detail();
 }
 
+// A pin that is not persistent loses the memory, says so, and can still be taken down.
+TEST_P(BackendConformance, MemoryFreedUnderAPinThatIsNotPersistentIsReportedAndGone) {
+  if (backend_->traits().persistent) GTEST_SKIP() << "the backend is persistent";
+  const auto before = count_process_resources();
+  auto memory = allocate(AllocationKind::cuda_malloc, 300'000);
+  const auto other = allocate(AllocationKind::cuda_malloc, 300'000);
+  auto range = pin_and_map(memory.address(), 300'000);
+  auto unmapped = pin(memory.address(), 1);
+  const auto kept = pin_and_map(other.address(), 300'000);
+  ASSERT_TRUE(range.user != nullptr && unmapped != nullptr && kept.user != nullptr);
+  EXPECT_FALSE(range.pin->is_invalidated());
+  ASSERT_TRUE(memory.free()) << base::detail();
+  EXPECT_TRUE(range.pin->is_invalidated());
+  EXPECT_TRUE(unmapped->is_invalidated());
+  EXPECT_FALSE(kept.pin->is_invalidated());
+  expect_in_mapping(kept.user, make_pattern(300'000, 0xba5e));
+  const auto refused = unmapped->map(1, MappingType::none);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().errno_value, EINVAL);
+  EXPECT_NE(std::string(base::detail()).find("freed"), std::string::npos) << base::detail();
+  EXPECT_TRUE(range.pin->unmap()) << base::detail();
+  EXPECT_TRUE(range.pin->unpin()) << base::detail();
+  EXPECT_TRUE(range.pin->is_invalidated()) << "what was seen stays";
+  EXPECT_TRUE(unmapped->unpin()) << base::detail();
+  EXPECT_EQ(count_process_resources().descriptors, before.descriptors);
+}
+
 TEST_P(BackendConformance, AForkedChildCannotTouchTheMapping) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 300'000);
   const auto range = pin_and_map(memory.address(), 300'000);

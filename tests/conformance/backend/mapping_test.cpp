@@ -22,7 +22,7 @@ constexpr std::size_t sizes[] = {1, 4 * kib, 64 * kib + 1, 5 * mib};
 
 TEST_P(BackendConformance, TraitsAreSane) {
   const Traits& traits = backend_->traits();
-  EXPECT_EQ(traits.name, GetParam());
+  EXPECT_EQ(traits.name, candidate_.backend);
   EXPECT_GE(traits.page_size_bytes, static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)));
   EXPECT_EQ(traits.page_size_bytes & (traits.page_size_bytes - 1), 0U) << "a power of two";
 }

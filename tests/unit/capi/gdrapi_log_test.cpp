@@ -62,7 +62,7 @@ TEST(GdrapiLog, FailedOpenNamesTheReason) {
   EXPECT_THAT(
       output.lines,
       ElementsAre("ERR:  error opening driver (errno=22/Invalid argument): no backend is called \"abacus\"; this "
-                  "library has: rm, emulated"));
+                  "library has: gdrdrv, rm, emulated"));
 }
 
 TEST(GdrapiLog, FailedOpenListsEveryBackend) {

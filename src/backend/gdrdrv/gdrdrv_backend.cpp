@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/gdrdrv/gdrdrv_backend.hpp"
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include "backend/gdrdrv/gdrdrv_pin.hpp"
+#include "backend/pointer_check.hpp"
+
+namespace gdrkit::backend {
+namespace gdrdrv {
+namespace {
+
+/// CUDA says nothing about any pointer in this process.
+bool has_no_opinion(int cuda_result) noexcept {
+  constexpr int not_initialized = 3, deinitialized = 4, stub_library = 34, no_device = 100;
+  return cuda_result == not_initialized || cuda_result == deinitialized || cuda_result == stub_library || cuda_result == no_device;
+}
+
+base::Result<DeviceRange> check(shim::Cuda* cuda, const PinRequest& request) noexcept {
+  if (cuda == nullptr) return enclosing_pages(request, gpu_page_bytes);
+  auto range = check_pointer(*cuda, request, gpu_page_bytes);
+  if (range || !has_no_opinion(range.error().vendor_code)) return range;
+  return enclosing_pages(request, gpu_page_bytes);
+}
+
+/// "" when CUDA does not say.
+std::string device_of(shim::Cuda* cuda, const DeviceRange& range) {
+  char pci[32] = {};
+  const int ordinal = range.attributes.device_ordinal;
+  if (cuda == nullptr || ordinal < 0 || cuda->device_get_pci_bus_id(ordinal, pci, sizeof pci) != 0) return {};
+  return pci;
+}
+
+base::Result<std::unique_ptr<Backend>> serve(std::unique_ptr<ModuleFile> file, shim::Cuda* cuda) noexcept {
+  std::unique_ptr<Backend> backend(new (std::nothrow) GdrdrvBackend(std::move(file), cuda));
+  if (backend == nullptr) return base::fail(ENOMEM, "out of memory while opening the gdrdrv backend");
+  return backend;
+}
+
+}  // namespace
+
+GdrdrvBackend::GdrdrvBackend(std::unique_ptr<ModuleFile> file, shim::Cuda* cuda) noexcept : file_(std::move(file)), cuda_(cuda) {
+  traits_.name = "gdrdrv";
+  traits_.page_size_bytes = gpu_page_bytes;
+  traits_.persistent = file_->is_persistent();
+  traits_.supports_force_pcie = file_->can_force_pcie();
+  traits_.module_version = file_->version().word;
+}
+
+base::Result<std::unique_ptr<BackendPin>> GdrdrvBackend::pin(const PinRequest& request) noexcept {
+  try {
+    auto range = check(cuda_, request);
+    if (!range) return base::pass(range);
+    return GdrdrvPin::create(*file_, {range->page_address, range->page_bytes, request.force_pcie}, device_of(cuda_, *range));
+  } catch (const std::bad_alloc&) {
+    return base::fail(ENOMEM, "out of memory while pinning");
+  }
+}
+
+base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(shim::System& system, shim::Cuda* cuda) noexcept {
+  auto file = ModuleFile::open(system);
+  if (!file) return base::pass(file);
+  return serve(std::move(*file), cuda);
+}
+
+}  // namespace gdrdrv
+
+base::Result<std::unique_ptr<Backend>> open_gdrdrv(const base::Settings& settings) noexcept;
+
+base::Result<std::unique_ptr<Backend>> open_gdrdrv(const base::Settings&) noexcept {
+  auto file = gdrdrv::ModuleFile::open(shim::real_system());
+  if (!file) return base::pass(file);
+  // libcuda only where there is a module that can use it: loading it takes a while.
+  auto cuda = shim::real_cuda();
+  return gdrdrv::serve(std::move(*file), cuda ? *cuda : nullptr);
+}
+
+}  // namespace gdrkit::backend

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// GdrdrvBackend: device memory through the gdrdrv kernel module, ours or GDRCopy's.
+#pragma once
+
+#include <memory>
+
+#include "backend/backend.hpp"
+#include "backend/gdrdrv/module_file.hpp"
+#include "shim/cuda.hpp"
+#include "shim/system.hpp"
+
+namespace gdrkit::backend::gdrdrv {
+
+class GdrdrvBackend final : public Backend {
+ public:
+  GdrdrvBackend(std::unique_ptr<ModuleFile> file, shim::Cuda* cuda) noexcept;
+
+  [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
+  base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
+  void abandon_after_fork() noexcept override { file_->abandon_after_fork(); }
+
+ private:
+  std::unique_ptr<ModuleFile> file_;
+  shim::Cuda* cuda_;
+  Traits traits_;
+};
+
+/// Opens the backend on the given seams, which outlive it. Without `cuda`, or where CUDA is not initialised in this process, the
+/// module alone judges addresses: it knows pages, not the exact ends of allocations. The error's detail says why it cannot run.
+base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(shim::System& system, shim::Cuda* cuda) noexcept;
+
+}  // namespace gdrkit::backend::gdrdrv

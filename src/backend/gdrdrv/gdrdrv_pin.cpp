@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/gdrdrv/gdrdrv_pin.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace gdrkit::backend::gdrdrv {
+namespace {
+
+const char* name_of(MappingType type) noexcept {
+  switch (type) {
+    case MappingType::write_combining: return "write-combining";
+    case MappingType::cached: return "cached";
+    case MappingType::device: return "device";
+    case MappingType::none: break;
+  }
+  return "unknown";
+}
+
+bool is_known(MappingType type) noexcept {
+  return type == MappingType::write_combining || type == MappingType::cached || type == MappingType::device;
+}
+
+tl::unexpected<base::Error> pin_refused(const GdrdrvPin::Range& range, int error) noexcept {
+  constexpr const char* step = "the gdrdrv kernel module does not pin";
+  switch (error) {
+    case EINVAL:
+      return base::fail(EINVAL,
+                        "%s 0x%" PRIx64 " + %" PRIu64
+                        ": not device memory (freed, never allocated, host memory or managed memory), past its allocation, or of a kind "
+                        "that was not allocated for GPUDirect RDMA",
+                        step, range.page_address, range.page_bytes);
+    case EOPNOTSUPP:
+      return base::fail(EOPNOTSUPP, "%s 0x%" PRIx64 ": the GPU or this kind of memory does not support it", step, range.page_address);
+    case ENOMEM:
+      return base::fail(ENOMEM,
+                        "%s %" PRIu64 " KiB at 0x%" PRIx64 ": BAR1 or a limit of the module's is used up (other pins, of other "
+                        "processes too, count)",
+                        step, range.page_bytes / 1024, range.page_address);
+    case EACCES:
+      return base::fail(EACCES, "%s for this process: %s was opened by another one", step, node);
+    default:
+      return base::fail(error == EPERM || error == EMFILE ? error : EIO, "%s 0x%" PRIx64 " + %" PRIu64 ": %s", step,
+                        range.page_address, range.page_bytes, std::strerror(error));
+  }
+}
+
+/// Keeps the sentence of a failure over what is undone because of it.
+class KeptSentence {
+ public:
+  KeptSentence() noexcept { std::snprintf(text_, sizeof text_, "%s", base::detail()); }
+  KeptSentence(const KeptSentence&) = delete;
+  KeptSentence& operator=(const KeptSentence&) = delete;
+  ~KeptSentence() { base::set_detail("%s", text_); }
+
+ private:
+  char text_[base::detail_capacity];
+};
+
+}  // namespace
+
+GdrdrvPin::GdrdrvPin(ModuleFile& file, const Range& range, std::string device) noexcept : file_(file) {
+  page_address_ = range.page_address;
+  page_bytes_ = static_cast<std::size_t>(range.page_bytes);
+  device_ = std::move(device);
+}
+
+base::Result<std::unique_ptr<BackendPin>> GdrdrvPin::create(ModuleFile& file, const Range& range, const std::string& device) {
+  // The record first: what the module gave must have an owner.
+  std::unique_ptr<GdrdrvPin> pin(new GdrdrvPin(file, range, device));
+  base::Status taken = pin->take(range);
+  if (taken) return std::unique_ptr<BackendPin>(std::move(pin));
+  const KeptSentence first;
+  pin.reset();
+  return base::pass(taken);
+}
+
+base::Status GdrdrvPin::take(const Range& range) noexcept {
+  const int result = file_.pin(range.page_address, range.page_bytes, range.force_pcie, &handle_);
+  if (result < 0) return pin_refused(range, -result);
+  is_pinned_ = true;
+  return check_state();
+}
+
+/// Later calls compute with these figures, and users are told them.
+base::Status GdrdrvPin::check_state() noexcept {
+  PinState state;
+  if (const int result = file_.state(handle_, &state); result < 0) {
+    return base::fail(EIO, "the gdrdrv kernel module does not know what it has just pinned: %s", std::strerror(-result));
+  }
+  std::int64_t offset = 0;
+  const bool is_as_asked = state.address == page_address_ && state.mapped_bytes == page_bytes_ &&
+                           state.page_bytes == gpu_page_bytes && state.mapping_type == 0;
+  if (is_as_asked && offset_of(handle_, page_bytes_, &offset)) return {};
+  return base::fail(EIO,
+                    "the gdrdrv kernel module pinned 0x%" PRIx64 " + %" PRIu64 " in pages of %u as handle 0x%" PRIx64
+                    ", mapping type %u, where 0x%" PRIx64 " + %zu was asked for",
+                    state.address, state.mapped_bytes, state.page_bytes, handle_, state.mapping_type, page_address_, page_bytes_);
+}
+
+base::Result<MappedRegion> GdrdrvPin::map(std::size_t size_bytes, MappingType requested) noexcept {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t length = (size_bytes + page - 1) & ~(page - 1);
+  if (requested != MappingType::none && !is_known(requested)) {
+    return base::fail(EOPNOTSUPP, "there is no mapping type %u", static_cast<unsigned>(requested));
+  }
+  if (address_ != nullptr) return base::fail(EIO, "an earlier mapping of this pin could not be undone");
+  if (!is_pinned_) return base::fail(EINVAL, "mapping memory that is not pinned any more");
+  if (size_bytes == 0 || size_bytes > page_bytes()) {
+    return base::fail(EINVAL, "%zu bytes were to be mapped of %zu pinned", size_bytes, page_bytes());
+  }
+  base::Status mapped = ask_for(requested);
+  if (mapped) mapped = map_pages(length);
+  base::Result<MappingType> type = mapped ? read_type(requested) : base::Result<MappingType>(base::pass(mapped));
+  if (type) return MappedRegion{address_, length, *type, Verification::none};
+  const KeptSentence first;
+  if (address_ != nullptr) (void)unmap();
+  return base::pass(type);
+}
+
+base::Status GdrdrvPin::ask_for(MappingType requested) noexcept {
+  const bool is_default = requested == MappingType::none && !has_asked_for_type_;
+  if (is_default || !file_.version().has_requests()) return {};
+  const int result = file_.request_mapping_type(handle_, static_cast<std::uint32_t>(requested));
+  if (result >= 0) {
+    has_asked_for_type_ = requested != MappingType::none;
+    return {};
+  }
+  if (result == -EOPNOTSUPP) {
+    return base::fail(EOPNOTSUPP, "the gdrdrv kernel module cannot map this memory %s here", name_of(requested));
+  }
+  return base::fail(-result == EINVAL || -result == EACCES ? -result : EIO,
+                    "asking the gdrdrv kernel module for a %s mapping: %s", name_of(requested), std::strerror(-result));
+}
+
+base::Status GdrdrvPin::map_pages(std::size_t bytes) noexcept {
+  void* mapped = nullptr;
+  if (const int result = file_.map(handle_, bytes, &mapped); result < 0) {
+    if (is_invalidated()) {
+      return base::fail(EINVAL, "the memory at 0x%" PRIx64 " was freed by its owner: there is nothing left to map", page_address_);
+    }
+    return base::fail(-result, "mmap of %zu bytes of %s (handle 0x%" PRIx64 "): %s", bytes, node, handle_, std::strerror(-result));
+  }
+  address_ = mapped;
+  mapped_bytes_ = bytes;
+  // The module does so itself; a child that kept the mapping would see the memory past our unpin.
+  if (const int advised = as_user_errno(file_.system().madvise(mapped, bytes, MADV_DONTFORK)); advised < 0) {
+    return base::fail(-advised, "madvise(MADV_DONTFORK) on the mapping: %s", std::strerror(-advised));
+  }
+  return {};
+}
+
+/// How to touch the memory follows from the type, so the module's word is needed, and must be one that we know.
+base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
+  PinState state;
+  if (const int result = file_.state(handle_, &state); result < 0) {
+    return base::fail(EIO, "the gdrdrv kernel module does not say how it mapped the memory: %s", std::strerror(-result));
+  }
+  const auto type = static_cast<MappingType>(state.mapping_type);
+  if (state.mapping_type > static_cast<unsigned>(MappingType::device) || !is_known(type)) {
+    if (is_invalidated()) {
+      return base::fail(EINVAL, "the memory at 0x%" PRIx64 " was freed by its owner while it was being mapped", page_address_);
+    }
+    return base::fail(EIO, "the gdrdrv kernel module says mapping type %u, which is none", state.mapping_type);
+  }
+  if (requested == MappingType::none || requested == type) return type;
+  return base::fail(EOPNOTSUPP, "gdrdrv %u.%u maps this memory %s; %s was asked for, which only newer versions may be able to map",
+                    file_.version().major_number(), file_.version().minor_number(), name_of(type), name_of(requested));
+}
+
+base::Status GdrdrvPin::unmap() noexcept {
+  if (address_ == nullptr) return base::fail(EINVAL, "the memory at 0x%" PRIx64 " is not mapped", page_address_);
+  if (const int result = as_user_errno(file_.system().munmap(address_, mapped_bytes_)); result < 0) {
+    return base::fail(-result, "munmap of the mapping: %s", std::strerror(-result));
+  }
+  address_ = nullptr;
+  return {};
+}
+
+base::Status GdrdrvPin::unpin() noexcept {
+  base::Status unmapped;
+  if (address_ != nullptr) unmapped = unmap();
+  if (!is_pinned_) return unmapped;
+  is_pinned_ = false;
+  // Also where munmap failed: the module takes the pages out of the mapping before it gives them back, so that what stays mapped
+  // shows nothing.
+  address_ = nullptr;
+  const int result = file_.unpin(handle_);
+  if (!unmapped || result >= 0) return unmapped;
+  return base::fail(-result, "the gdrdrv kernel module does not unpin handle 0x%" PRIx64 ": %s",
+                    handle_, std::strerror(-result));
+}
+
+bool GdrdrvPin::is_invalidated() const noexcept {
+  if (is_invalidated_.load(std::memory_order_relaxed) || !is_pinned_) return is_invalidated_.load(std::memory_order_relaxed);
+  bool is_freed = false;
+  // No answer is no news.
+  if (file_.is_freed_by_owner(handle_, &is_freed) == 0 && is_freed) is_invalidated_.store(true, std::memory_order_relaxed);
+  return is_freed;
+}
+
+void GdrdrvPin::abandon_after_fork() noexcept {
+  address_ = nullptr;  // not inherited: the address may belong to something else in this process now
+  is_pinned_ = false;
+}
+
+}  // namespace gdrkit::backend::gdrdrv

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/gdrdrv/module_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <new>
+
+namespace gdrkit::backend::gdrdrv {
+namespace {
+
+tl::unexpected<base::Error> open_failed(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+      return base::fail(ENODEV, "no gdrdrv kernel module is loaded, or its device node was not made (%s does not exist)", node);
+    case ENXIO:
+    case ENODEV:
+      return base::fail(ENODEV, "nothing is behind %s (%s): the gdrdrv kernel module is not loaded, or the node has an old number",
+                        node, std::strerror(error));
+    case EACCES:
+    case EPERM:
+      return base::fail(EACCES, "no permission to use %s (%s): check its mode and the container's device rules", node,
+                        std::strerror(error));
+    default: return base::fail(error, "cannot open %s: %s", node, std::strerror(error));
+  }
+}
+
+}  // namespace
+
+bool offset_of(std::uint64_t handle, std::size_t bytes, std::int64_t* offset) noexcept {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;
+  if (__builtin_mul_overflow(handle, page, &first) || __builtin_add_overflow(first, bytes, &end)) return false;
+  if (end > INT64_MAX) return false;
+  *offset = static_cast<std::int64_t>(first);
+  return true;
+}
+
+base::Result<std::unique_ptr<ModuleFile>> ModuleFile::open(shim::System& system) noexcept {
+  const int fd = as_user_errno(system.open(node, O_RDWR));
+  if (fd < 0) return open_failed(-fd);
+  std::unique_ptr<ModuleFile> file(new (std::nothrow) ModuleFile(system, fd));
+  if (file == nullptr) {
+    system.close(fd);
+    return base::fail(ENOMEM, "out of memory while opening %s", node);
+  }
+  if (auto known = file->shake_hands(); !known) return base::pass(known);
+  return file;
+}
+
+ModuleFile::~ModuleFile() {
+  if (fd_ >= 0) system_.close(fd_);
+}
+
+int ModuleFile::call(unsigned long request, void* argument) noexcept {
+  return as_user_errno(system_.ioctl(fd_, request, argument));
+}
+
+base::Status ModuleFile::shake_hands() noexcept {
+  GetVersion answer{};
+  const int result = call(request::get_version, &answer);
+  if (result == -ENOTTY || result == -EINVAL) {
+    return base::fail(EOPNOTSUPP, "%s is no gdrdrv of version 2.0 or newer: it does not say its version (%s)", node,
+                      std::strerror(-result));
+  }
+  if (result < 0) return base::fail(-result, "asking %s for its version: %s", node, std::strerror(-result));
+  auto version = check_version(answer.driver, answer.minimum_api);
+  if (!version) return base::pass(version);
+  version_ = *version;
+  if (!version_.has_requests()) return {};
+  if (auto read = read_attribute(attribute_persistent, "persistent mappings", &is_persistent_); !read) return read;
+  return read_attribute(attribute_force_pcie, "pins by PCIe", &can_force_pcie_);
+}
+
+/// A module that does not know the attribute does not have what it stands for.
+base::Status ModuleFile::read_attribute(std::uint32_t attribute, const char* name, bool* value) noexcept {
+  GetAttribute answer{attribute, 0};
+  const int result = call(request::get_attribute, &answer);
+  if (result < 0 && result != -EINVAL) return base::fail(-result, "asking %s for %s: %s", node, name, std::strerror(-result));
+  *value = result >= 0 && answer.value == 1;
+  return {};
+}
+
+int ModuleFile::pin(std::uint64_t address, std::uint64_t bytes, bool force_pcie, std::uint64_t* handle) noexcept {
+  if (version_.has_requests()) {
+    PinBufferV2 pin{address, bytes, force_pcie ? pin_flag_force_pcie : 0, 0, 0};
+    const int result = call(request::pin_buffer_v2, &pin);
+    *handle = pin.handle;
+    return result < 0 ? result : 0;
+  }
+  if (force_pcie) return -EINVAL;
+  PinBuffer pin{address, bytes, 0, 0, 0, 0};
+  const int result = call(request::pin_buffer, &pin);
+  *handle = pin.handle;
+  return result < 0 ? result : 0;
+}
+
+int ModuleFile::unpin(std::uint64_t handle) noexcept {
+  UnpinBuffer unpin{handle};
+  const int result = call(request::unpin_buffer, &unpin);
+  return result < 0 ? result : 0;
+}
+
+int ModuleFile::state(std::uint64_t handle, PinState* state) noexcept {
+  GetInfo info{};
+  info.handle = handle;
+  const bool has_types = version_.has_mapping_types();
+  const int result = call(has_types ? request::get_info_v2 : request::get_info, &info);
+  if (result < 0) return result;
+  state->address = info.address;
+  state->mapped_bytes = info.mapped_bytes;
+  state->page_bytes = info.page_bytes;
+  if (has_types) {
+    state->mapping_type = info.type_or_is_mapped;
+  } else if (info.type_or_is_mapped == 0) {
+    state->mapping_type = 0;
+  } else {
+    state->mapping_type = info.is_write_combining != 0 ? 1 : 2;  // before types there were these two
+  }
+  return 0;
+}
+
+int ModuleFile::is_freed_by_owner(std::uint64_t handle, bool* is_freed) noexcept {
+  GetCallbackFlag answer{handle, 0, 0};
+  const int result = call(request::get_callback_flag, &answer);
+  if (result < 0) return result;
+  *is_freed = answer.flag != 0;
+  return 0;
+}
+
+int ModuleFile::request_mapping_type(std::uint64_t handle, std::uint32_t type) noexcept {
+  RequestMappingType wish{handle, type, 0};
+  const int result = call(request::request_mapping_type, &wish);
+  return result < 0 ? result : 0;
+}
+
+int ModuleFile::map(std::uint64_t handle, std::size_t bytes, void** mapped) noexcept {
+  std::int64_t offset = 0;
+  if (!offset_of(handle, bytes, &offset)) return -EOVERFLOW;
+  return as_user_errno(system_.mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset, mapped));
+}
+
+void ModuleFile::abandon_after_fork() noexcept {
+  if (fd_ >= 0) system_.close(fd_);
+  fd_ = -1;
+}
+
+}  // namespace gdrkit::backend::gdrdrv

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/gdrdrv/module_version.hpp"
+
+namespace gdrkit::backend::gdrdrv {
+namespace {
+
+constexpr std::uint32_t oldest_module = 0x0002'0000;
+constexpr std::uint32_t spoken_api = 0x0002'0006;
+
+}  // namespace
+
+base::Result<ModuleVersion> check_version(std::uint32_t driver, std::uint32_t minimum_api) noexcept {
+  const ModuleVersion version{driver};
+  const ModuleVersion minimum{minimum_api};
+  if (driver < oldest_module) {
+    return base::fail(EOPNOTSUPP, "the loaded gdrdrv kernel module is version %u.%u; 2.0 or newer is needed", version.major_number(),
+                      version.minor_number());
+  }
+  if (minimum_api > spoken_api) {
+    return base::fail(EOPNOTSUPP,
+                      "the loaded gdrdrv kernel module (version %u.%u) wants a library of API %u.%u or newer; this one speaks 2.6",
+                      version.major_number(), version.minor_number(), minimum.major_number(), minimum.minor_number());
+  }
+  return version;
+}
+
+}  // namespace gdrkit::backend::gdrdrv

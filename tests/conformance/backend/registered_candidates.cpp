@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// All of backends.def, as libraries open them.
+#include "backend_conformance.hpp"
+
+namespace gdrkit::backend {
+namespace {
+
+std::string resource_of(const std::string& backend_name) {
+  if (backend_name == "emulated") return "emulated";
+  return backend_name == "gdrdrv" ? "kernel" : "gpu";
+}
+
+}  // namespace
+
+std::vector<Candidate> candidates() {
+  std::vector<Candidate> all;
+  for (const Registration& registration : registrations()) {
+    const std::string name = registration.name;
+    all.push_back({name, name, resource_of(name), [&registration] { return registration.open(base::read_settings()); },
+                   [name] { return name == "emulated" ? shim::open_emulated_device(0) : shim::open_cuda_device(0); }});
+  }
+  return all;
+}
+
+}  // namespace gdrkit::backend

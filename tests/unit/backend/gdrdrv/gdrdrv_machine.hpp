@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// GdrdrvMachine: a machine with a gdrdrv kernel module and an emulated device, and the question whether anything was left behind.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/gdrdrv/gdrdrv_backend.hpp"
+#include "fakes/emulated_cuda.hpp"
+#include "fakes/fake_gdrdrv.hpp"
+#include "shim/device.hpp"
+#include "support/device_access.hpp"
+
+namespace gdrkit::backend::gdrdrv {
+
+inline constexpr std::size_t gpu_page = 65536;
+
+class GdrdrvMachine {
+ public:
+  explicit GdrdrvMachine(fakes::GdrdrvModel model = {}) : module(std::move(model)) {
+    auto opened = shim::open_emulated_device(0);
+    if (opened) device = std::move(*opened);
+  }
+
+  base::Result<std::unique_ptr<Backend>> open() { return open_gdrdrv_on(module, &cuda); }
+
+  /// Memory of the device, filled with a pattern.
+  shim::Allocation allocate(std::size_t size_bytes) {
+    auto memory = device->allocate(shim::AllocationKind::cuda_malloc, size_bytes);
+    if (!memory) {
+      ADD_FAILURE() << base::detail();
+      return {};
+    }
+    const auto pattern = tests::make_pattern(size_bytes, 1);
+    EXPECT_TRUE(device->copy_to_device(memory->address(), pattern.data(), pattern.size()));
+    return std::move(*memory);
+  }
+
+  std::unique_ptr<shim::Device> device;
+  fakes::EmulatedCuda cuda;
+  fakes::FakeGdrdrv module;
+};
+
+/// True when nothing is held and nothing was done that works by luck only.
+inline ::testing::AssertionResult is_clean(GdrdrvMachine& machine) {
+  const fakes::GdrdrvCensus left = machine.module.census();
+  const auto violations = machine.module.violations().list();
+  if (left == fakes::GdrdrvCensus() && violations.empty()) return ::testing::AssertionSuccess();
+  auto result = ::testing::AssertionFailure();
+  result << left.descriptors << " descriptors, " << left.pins << " pins, " << left.vmas << " mapped ranges left; ";
+  for (const std::string& violation : violations) result << violation << "; ";
+  return result;
+}
+
+inline std::unique_ptr<Backend> open_or_fail(GdrdrvMachine& machine) {
+  auto opened = machine.open();
+  if (opened) return std::move(*opened);
+  ADD_FAILURE() << "open: " << base::detail();
+  return nullptr;
+}
+
+inline std::unique_ptr<BackendPin> pin_or_fail(Backend& backend, std::uint64_t address, std::size_t size_bytes) {
+  auto pinned = backend.pin({address, size_bytes, false, true});
+  if (pinned) return std::move(*pinned);
+  ADD_FAILURE() << "pin: " << base::detail();
+  return nullptr;
+}
+
+inline MappedRegion map_or_fail(BackendPin& pin, MappingType type = MappingType::none) {
+  auto mapped = pin.map(pin.page_bytes(), type);
+  if (mapped) return *mapped;
+  ADD_FAILURE() << "map: " << base::detail();
+  return {};
+}
+
+inline constexpr std::uint32_t all_versions[] = {0x0002'0000, 0x0002'0001, 0x0002'0002, 0x0002'0003,
+                                                 0x0002'0004, 0x0002'0005, 0x0002'0006};
+
+/// The module of a version; from 2.5 on it is persistent unless told otherwise.
+inline fakes::GdrdrvModel model_of(std::uint32_t version) {
+  fakes::GdrdrvModel model;
+  model.version = version;
+  model.is_persistent = version >= 0x0002'0005;
+  return model;
+}
+
+}  // namespace gdrkit::backend::gdrdrv
