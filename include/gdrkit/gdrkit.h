@@ -93,6 +93,11 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info *info);
 int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void **address);
 int gdrkit_unmap(gdrkit_pin_t pin);
 
+/* 1 once the owner of the memory freed it and the backend took it out of the mapping, else 0. Never 1 on backends that are
+ * persistent (gdrkit_context_info.persistent). From then on an access through the mapping, gdrkit_write and gdrkit_read included,
+ * ends in SIGBUS; map is -EINVAL; unmap, unpin and close work. One system call, none on the copy path. */
+int gdrkit_is_invalidated(gdrkit_pin_t pin);
+
 /* Copies; offset and size in bytes, relative to the user's own first byte, inside the user's own range (-EINVAL else).
  * A write has left this CPU core when the call returns; a read returns data no older than the call. No system call,
  * lock or allocation. */

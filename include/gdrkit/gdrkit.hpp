@@ -172,6 +172,12 @@ class Pin {
     detail::check(gdrkit_get_pin_info(owner_.get(), &info));
     return info;
   }
+  /// true once the memory's owner freed it and the mapping shows nothing any more (see gdrkit_is_invalidated).
+  [[nodiscard]] bool is_invalidated() const {
+    const int result = gdrkit_is_invalidated(owner_.get());
+    detail::check(result);
+    return result != 0;
+  }
   [[nodiscard]] std::size_t size() const noexcept { return size_bytes_; }
   [[nodiscard]] gdrkit_pin_t handle() const noexcept { return owner_.get(); }
 

@@ -238,7 +238,12 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
   if (major == nullptr || minor == nullptr) return refuse_null(__func__);
   const base::Result<core::ContextInfo> info = core::context_info(context_of(g));
   if (!info) return refuse(__func__, info.error());
+  // A backend without a kernel module of its own is as new as the library.
+  const uint32_t module_version = info->traits.module_version;
   gdr_runtime_get_version(major, minor);
+  if (module_version == 0) return 0;
+  *major = static_cast<int>(module_version >> MAJOR_VERSION_SHIFT);
+  *minor = static_cast<int>(module_version & MINOR_VERSION_MASK);
   return 0;
 }
 

@@ -156,6 +156,12 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
 
 int gdrkit_unmap(gdrkit_pin_t pin) { return result_of(core::unmap(0, pin.value)); }
 
+int gdrkit_is_invalidated(gdrkit_pin_t pin) {
+  const base::Result<bool> is_invalidated = core::is_invalidated(0, pin.value);
+  if (!is_invalidated) return error_of(is_invalidated);
+  return *is_invalidated ? 1 : 0;
+}
+
 int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t size_bytes) {
   return -core::write(pin.value, offset, source, size_bytes);
 }

@@ -99,6 +99,22 @@ TEST_F(GdrapiErrors, TraitsShowInAttributesAndTheForceFlagIsHandedOn) {
   EXPECT_EQ(gdr_close(other), 0);
 }
 
+TEST_F(GdrapiErrors, TheDriversVersionIsTheModulesWhereThereIsOne) {
+  const std::pair<uint32_t, std::pair<int, int>> table[] = {
+      {0, {GDR_API_MAJOR_VERSION, GDR_API_MINOR_VERSION}}, {0x0002'0000, {2, 0}}, {0x0002'0004, {2, 4}}, {0x0003'0001, {3, 1}}};
+  for (const auto& [word, numbers] : table) {
+    script.traits.module_version = word;
+    const base::Result<core::Handle> opened = open();
+    ASSERT_TRUE(opened);
+    gdr_t const other = reinterpret_cast<gdr_t>(*opened);
+    int major = -1, minor = -1;
+    EXPECT_EQ(gdr_driver_get_version(other, &major, &minor), 0);
+    EXPECT_EQ(major, numbers.first) << word;
+    EXPECT_EQ(minor, numbers.second) << word;
+    EXPECT_EQ(gdr_close(other), 0);
+  }
+}
+
 TEST_F(GdrapiErrors, MappingTypeShowsInTheInfo) {
   const std::pair<cpu::MappingType, gdr_mapping_type_t> table[] = {
       {cpu::MappingType::write_combining, GDR_MAPPING_TYPE_WC},

@@ -44,6 +44,7 @@ TEST_F(GdrkitHpp, WritesReadsAndRaisesFlags) {
   const Pin pin = context.pin(memory + 1000, 5000);
   const Mapping mapping = pin.map();
   EXPECT_EQ(mapping.size(), 5000u);
+  EXPECT_FALSE(pin.is_invalidated());
 
   const std::vector<std::uint32_t> source = {1, 2, 3, 4, 5};
   mapping.write(24, source);
@@ -114,6 +115,7 @@ TEST_F(GdrkitHpp, DestructorsGiveBackInAnyOrder) {
   pin.emplace(context->pin(memory, 100));
   context.reset();
   EXPECT_EQ(errno_of([&] { (void)pin->map(); }), EINVAL);
+  EXPECT_EQ(errno_of([&] { (void)pin->is_invalidated(); }), EINVAL);
   expect_device_as_expected();
 }
 

@@ -86,6 +86,7 @@ TEST_F(GdrkitApi, PinInfoFollowsTheLifeOfTheMapping) {
   EXPECT_EQ(info.mapping_type, GDRKIT_MAPPING_WRITE_COMBINING);
   EXPECT_EQ(info.verification, GDRKIT_VERIFIED_BY_INTERFACE);
   EXPECT_EQ(info.address, address);
+  EXPECT_EQ(gdrkit_is_invalidated(handle), 0);
   EXPECT_EQ(gdrkit_unmap(handle), 0);
   EXPECT_EQ(info_of(handle).is_mapped, 0);
   EXPECT_EQ(info_of(handle).address, nullptr);
@@ -236,6 +237,7 @@ TEST_P(GdrkitBadHandle, IsEinvalEverywhere) {
   EXPECT_EQ(gdrkit_get_pin_info(bad_pin, &pin_info), -EINVAL);
   EXPECT_EQ(gdrkit_map(bad_pin, GDRKIT_MAPPING_DEFAULT, &mapped_at), -EINVAL);
   EXPECT_EQ(gdrkit_unmap(bad_pin), -EINVAL);
+  EXPECT_EQ(gdrkit_is_invalidated(bad_pin), -EINVAL);
   EXPECT_EQ(gdrkit_write(bad_pin, 0, &byte, 1), -EINVAL);
   EXPECT_EQ(gdrkit_read(bad_pin, 0, &byte, 1), -EINVAL);
   EXPECT_EQ(out.value, 42u);
@@ -375,6 +377,7 @@ TEST_F(GdrkitApi, ForkedChildIsRefusedAndHarmsNothing) {
     gdrkit_pin_t out{};
     const bool is_refused = gdrkit_read(handle, 0, &byte, 1) == -EINVAL &&
                             gdrkit_write(handle, 0, &byte, 1) == -EINVAL && gdrkit_unmap(handle) == -EACCES &&
+                            gdrkit_is_invalidated(handle) == -EACCES &&
                             gdrkit_unpin(handle) == -EACCES && gdrkit_pin(context, memory, 1, &out) == -EACCES &&
                             gdrkit_close(context) == -EACCES;
     return is_refused ? 0 : 1;
