@@ -37,4 +37,27 @@ static inline int gdrkit_pgprot_of_device(pgprot_t *prot)
 	return 0;
 }
 
+/*
+ * Write-combining. On x86 the function for that is GPL-only; it sets PWT alone, which in the page attribute table that
+ * Linux programs means write-combining.
+ */
+static inline pgprot_t gdrkit_pgprot_writecombine(pgprot_t prot)
+{
+#ifdef CONFIG_X86
+	return __pgprot((pgprot_val(prot) & ~(pgprotval_t)_PAGE_CACHE_MASK) | _PAGE_PWT);
+#else
+	return pgprot_writecombine(prot);
+#endif
+}
+
+/* Device memory: no gathering, no reordering. Where an architecture knows no such type, uncached. */
+static inline pgprot_t gdrkit_pgprot_device(pgprot_t prot)
+{
+#ifdef pgprot_device
+	return pgprot_device(prot);
+#else
+	return pgprot_noncached(prot);
+#endif
+}
+
 #endif

@@ -1,0 +1,72 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who a process is, so that the answer stays right after the process is gone and its number is somebody else's. The
+ * open flavour holds a reference on the process's identity. Dropping one is GPL-only, so the proprietary flavour
+ * remembers number and start time, which no two processes share.
+ */
+#ifndef GDRKIT_COMPAT_PROCESS_H
+#define GDRKIT_COMPAT_PROCESS_H
+
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+
+#include "flavour.h"
+
+struct gdrkit_process {
+#ifdef GDRKIT_FLAVOUR_OPEN
+	struct pid *group;
+#else
+	pid_t group;
+	u64 start_ns;
+#endif
+};
+
+#ifdef GDRKIT_FLAVOUR_OPEN
+
+static inline struct gdrkit_process gdrkit_process_get_current(void)
+{
+	return (struct gdrkit_process){ .group = get_pid(task_tgid(current)) };
+}
+
+static inline void gdrkit_process_put(struct gdrkit_process *process)
+{
+	put_pid(process->group);
+}
+
+static inline bool gdrkit_process_is_current(const struct gdrkit_process *process)
+{
+	return process->group == task_tgid(current);
+}
+
+static inline pid_t gdrkit_process_number(const struct gdrkit_process *process)
+{
+	return pid_nr(process->group);
+}
+
+#else
+
+/* The leader's start time survives an exec by another thread, which then takes the leader's place and times. */
+static inline struct gdrkit_process gdrkit_process_get_current(void)
+{
+	return (struct gdrkit_process){ .group = current->tgid, .start_ns = current->group_leader->start_time };
+}
+
+static inline void gdrkit_process_put(struct gdrkit_process *process)
+{
+}
+
+static inline bool gdrkit_process_is_current(const struct gdrkit_process *process)
+{
+	return process->group == current->tgid && process->start_ns == current->group_leader->start_time;
+}
+
+static inline pid_t gdrkit_process_number(const struct gdrkit_process *process)
+{
+	return process->group;
+}
+
+#endif
+
+#endif
