@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "params.h"
+
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+
+/* Programs keep 32 bits of a handle. */
+#define MOST_HANDLES (1ULL << 32)
+
+static int dbg_enabled;
+module_param(dbg_enabled, int, 0644);
+MODULE_PARM_DESC(dbg_enabled, "say in the log what user programs do wrong; at load also: show nv_get_pages_refcount (0)");
+
+static int info_enabled;
+module_param(info_enabled, int, 0644);
+MODULE_PARM_DESC(info_enabled, "say in the log what is pinned and mapped (0)");
+
+static int use_persistent_mapping = 1;
+module_param(use_persistent_mapping, int, 0444);
+MODULE_PARM_DESC(use_persistent_mapping,
+		 "pins outlive the memory's release where the NVIDIA driver can do that; 0: mappings are revoked then (1)");
+
+static unsigned long long pinned_limit_bytes;
+module_param(pinned_limit_bytes, ullong, 0644);
+MODULE_PARM_DESC(pinned_limit_bytes, "bytes that one process may have pinned at once, 0 sets no limit (0)");
+
+static unsigned long long handle_limit = MOST_HANDLES;
+module_param(handle_limit, ullong, 0444);
+MODULE_PARM_DESC(handle_limit, "handles are below this number, 16 to 2^32; for tests (4294967296)");
+
+bool gdrdrv_params_debug(void)
+{
+	return READ_ONCE(dbg_enabled) != 0;
+}
+
+bool gdrdrv_params_info(void)
+{
+	return READ_ONCE(info_enabled) != 0;
+}
+
+bool gdrdrv_params_persistent(void)
+{
+	return use_persistent_mapping != 0;
+}
+
+u64 gdrdrv_params_pinned_limit(void)
+{
+	return READ_ONCE(pinned_limit_bytes);
+}
+
+u64 gdrdrv_params_handle_limit(void)
+{
+	return handle_limit;
+}
+
+int gdrdrv_params_check(void)
+{
+	if (handle_limit >= 16 && handle_limit <= MOST_HANDLES)
+		return 0;
+	pr_err("gdrdrv: handle_limit is %llu, give 16 to %llu\n", handle_limit, MOST_HANDLES);
+	return -EINVAL;
+}
