@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+/* The module and its node, which appears with the module and needs no script. */
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+
+#include "flavour.h"
+#include "gdrdrv.h"
+#include "gdrdrv_abi.h"
+#include "ioctl.h"
+#include "mapping.h"
+#include "mapping_type.h"
+#include "proc_files.h"
+#include "session.h"
+
+/* No compat_ioctl: a handle times the page size does not fit what a 32-bit program can hand to mmap. */
+static const struct file_operations operations = {
+	.owner = THIS_MODULE,
+	.open = gdrdrv_session_open,
+	.release = gdrdrv_session_release,
+	.unlocked_ioctl = gdrdrv_ioctl,
+	.mmap = gdrdrv_mapping_create,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "gdrdrv",
+	.mode = 0666,
+	.fops = &operations,
+};
+
+static int __init load(void)
+{
+	int result = gdrdrv_params_check();
+
+	if (result)
+		return result;
+	gdrdrv_mapping_type_init();
+	result = gdrdrv_proc_create();
+	if (result)
+		return result;
+	/* Last, because programs may come as soon as there is a node. */
+	result = misc_register(&device);
+	if (result)
+		goto remove_proc;
+	pr_info("gdrdrv: loaded version %d.%d for the " GDRKIT_FLAVOUR_NAME " NVIDIA driver\n", GDRDRV_VERSION_MAJOR,
+		GDRDRV_VERSION_MINOR);
+	return 0;
+remove_proc:
+	gdrdrv_proc_remove();
+	return result;
+}
+
+/* Open files, VMAs and orphans hold the module, so nothing is pinned here. */
+static void __exit unload(void)
+{
+	misc_deregister(&device);
+	gdrdrv_proc_remove();
+	pr_info("gdrdrv: unloaded\n");
+}
+
+module_init(load);
+module_exit(unload);
+
+MODULE_AUTHOR("The gdrkit authors");
+MODULE_DESCRIPTION("GPU memory on the PCI bus for user programs, built for the " GDRKIT_FLAVOUR_NAME " NVIDIA driver");
+MODULE_LICENSE(GDRKIT_MODULE_LICENSE);
+MODULE_VERSION("2.6");

@@ -1,0 +1,11 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/* Requests of user programs, from gdrdrv_abi.h. */
+#ifndef GDRDRV_IOCTL_H
+#define GDRDRV_IOCTL_H
+
+struct file;
+
+long gdrdrv_ioctl(struct file *file, unsigned int number, unsigned long argument);
+
+#endif

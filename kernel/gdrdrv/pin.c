@@ -1,0 +1,340 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "pin.h"
+
+#include <linux/errno.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/timex.h>
+
+#include "gdrdrv.h"
+#include "gdrdrv_abi.h"
+#include "mapping.h"
+#include "mapping_type.h"
+#include "mm_lock.h"
+#include "nv-p2p.h"
+#include "orphans.h"
+#include "owner.h"
+#include "page_table.h"
+#include "session.h"
+#include "trace_points.h"
+
+static void free_pin(struct kref *references)
+{
+	struct gdrdrv_pin *pin = container_of(references, struct gdrdrv_pin, references);
+
+	gdrdrv_owner_put(pin->owner);
+	kfree(pin);
+}
+
+static void last_user_gone(struct kref *users)
+{
+	struct gdrdrv_pin *pin = container_of(users, struct gdrdrv_pin, users);
+
+	gdrdrv_handles_release(&pin->session->handles, &pin->range);
+	pin->session = NULL;
+	kref_put(&pin->references, free_pin);
+}
+
+void gdrdrv_pin_get(struct gdrdrv_pin *pin)
+{
+	kref_get(&pin->users);
+}
+
+void gdrdrv_pin_put(struct gdrdrv_pin *pin)
+{
+	kref_put(&pin->users, last_user_gone);
+}
+
+struct gdrdrv_pin *gdrdrv_pin_look_up(struct gdrdrv_session *session, u64 handle)
+{
+	struct gdrdrv_range *range;
+	struct gdrdrv_pin *pin = NULL;
+
+	mutex_lock(&session->handles.lock);
+	range = gdrdrv_handles_find(&session->handles, handle);
+	if (range) {
+		pin = container_of(range, struct gdrdrv_pin, range);
+		gdrdrv_pin_get(pin);
+	}
+	mutex_unlock(&session->handles.lock);
+	return pin;
+}
+
+/* Ends the handle; its use of the pin becomes the caller's. Only one caller gets it. */
+static struct gdrdrv_pin *detach(struct gdrdrv_session *session, struct gdrdrv_range *range)
+{
+	lockdep_assert_held(&session->handles.lock);
+	if (!range)
+		return NULL;
+	range->is_visible = false;
+	return container_of(range, struct gdrdrv_pin, range);
+}
+
+static void forget_reservation(struct gdrdrv_pin *pin)
+{
+	if (pin->table)
+		gdrdrv_mapping_type_unreserve(pin->table, pin->reserved_bytes);
+	pin->reserved_bytes = 0;
+}
+
+/*
+ * The provider's free callback: when it returns, the pages are somebody else's. Runs under the provider's locks, and
+ * whoever gives this pin back waits until it has ended, so pin and session outlast it.
+ */
+static void revoke(void *data)
+{
+	struct gdrdrv_pin *pin = data;
+	struct nvidia_p2p_page_table *table;
+	bool was_dead;
+
+	down_write(&pin->lock);
+	was_dead = pin->is_dead;
+	pin->is_dead = true;
+	pin->is_revoked = true;
+	up_write(&pin->lock);
+
+	/* One that was dead is zapped by whoever killed it, who then waits here below; an orphan has no session. */
+	if (!was_dead)
+		gdrdrv_mapping_zap(pin);
+
+	down_write(&pin->lock);
+	forget_reservation(pin);
+	table = pin->table;
+	pin->table = NULL;
+	pin->mapping_type = GDRDRV_MAPPING_NONE;
+	up_write(&pin->lock);
+
+	trace_gdrdrv_revoke(pin->range.first, pin->address, pin->bytes);
+	if (table)
+		nvidia_p2p_free_page_table(table);
+	complete_all(&pin->is_callback_done);
+}
+
+static bool is_revoked(struct gdrdrv_pin *pin)
+{
+	bool result;
+
+	down_read(&pin->lock);
+	result = pin->is_revoked;
+	up_read(&pin->lock);
+	return result;
+}
+
+static int return_pages(struct gdrdrv_pin *pin)
+{
+	struct nvidia_p2p_page_table *table;
+
+	down_read(&pin->lock);
+	table = pin->table;
+	up_read(&pin->lock);
+	/* A callback may take the table from here on; the provider then waits for it and answers 0. */
+	if (!table)
+		return 0;
+	if (pin->is_persistent)
+		return nvidia_p2p_put_pages_persistent(pin->address, table, 0);
+	return nvidia_p2p_put_pages(pin->p2p_token, pin->va_space, pin->address, table);
+}
+
+int gdrdrv_pin_give_back(struct gdrdrv_pin *pin)
+{
+	int result = is_revoked(pin) ? 0 : return_pages(pin);
+
+	if (is_revoked(pin)) {
+		wait_for_completion(&pin->is_callback_done);
+		result = 0;
+	}
+	if (result)
+		return result < 0 ? result : -EIO;
+	gdrdrv_owner_uncharge(pin->owner, pin->bytes);
+	kref_put(&pin->references, free_pin);
+	return 0;
+}
+
+/* Kills, zaps and gives back a pin of which the caller holds the handle's use, and drops that use. */
+static int end(struct gdrdrv_pin *pin)
+{
+	int result;
+
+	down_write(&pin->lock);
+	pin->is_dead = true;
+	up_write(&pin->lock);
+
+	/* An mmap that saw the pin alive has linked its VMA when this lock can be had. */
+	if (current->mm) {
+		mmap_read_lock(current->mm);
+		mmap_read_unlock(current->mm);
+	}
+	gdrdrv_mapping_zap(pin);
+
+	down_write(&pin->lock);
+	forget_reservation(pin);
+	pin->mapping_type = GDRDRV_MAPPING_NONE;
+	up_write(&pin->lock);
+
+	trace_gdrdrv_unpin(pin->range.first, pin->address, pin->bytes);
+	/* The use held here keeps pin and session for a callback that is running. */
+	result = gdrdrv_pin_give_back(pin);
+	if (result) {
+		gdrdrv_error("the NVIDIA driver refused to take back %llu bytes (%d)", pin->bytes, result);
+		gdrdrv_orphans_add(pin);
+	}
+	gdrdrv_pin_put(pin);
+	return result;
+}
+
+int gdrdrv_pin_unpin(struct gdrdrv_session *session, u64 handle)
+{
+	struct gdrdrv_pin *pin;
+
+	mutex_lock(&session->handles.lock);
+	pin = detach(session, gdrdrv_handles_find(&session->handles, handle));
+	mutex_unlock(&session->handles.lock);
+	return pin ? end(pin) : -EINVAL;
+}
+
+void gdrdrv_pin_unpin_all(struct gdrdrv_session *session)
+{
+	struct gdrdrv_pin *pin;
+
+	for (;;) {
+		mutex_lock(&session->handles.lock);
+		pin = detach(session, gdrdrv_handles_any(&session->handles));
+		mutex_unlock(&session->handles.lock);
+		if (!pin)
+			return;
+		end(pin);
+	}
+}
+
+/* Programs know the errno numbers of user space only. */
+static int as_user_errno(int result)
+{
+	if (result == -ENOTSUPP)
+		return -EOPNOTSUPP;
+	return result > 0 ? -EIO : result;
+}
+
+static int get_pages(struct gdrdrv_pin *pin, const struct gdrdrv_pin_wish *wish, struct nvidia_p2p_page_table **table)
+{
+	int result;
+
+	if (gdrdrv_params_persistent()) {
+		u32 flags = wish->flags & GDRDRV_PIN_FORCE_PCIE ? NVIDIA_P2P_FLAGS_FORCE_BAR1_MAPPING :
+								  NVIDIA_P2P_FLAGS_DEFAULT;
+
+		pin->is_persistent = true;
+		result = as_user_errno(nvidia_p2p_get_pages_persistent(pin->address, pin->bytes, table, flags));
+		/* Virtual GPUs have no persistent pins. The other kind knows no flags. */
+		if (result != -EOPNOTSUPP || flags)
+			return result;
+	}
+	pin->is_persistent = false;
+	return as_user_errno(
+		nvidia_p2p_get_pages(pin->p2p_token, pin->va_space, pin->address, pin->bytes, table, revoke, pin));
+}
+
+/* Checks and keeps the table, unless the memory has gone meanwhile: then the table has, too. */
+static int adopt_table(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table, bool may_cache)
+{
+	int result = -EINVAL;
+
+	down_write(&pin->lock);
+	if (!pin->is_revoked) {
+		pin->table = table;
+		result = gdrdrv_page_table_check(table, pin->bytes);
+		if (!result)
+			pin->can_cache = may_cache && gdrdrv_mapping_type_can_cache(table);
+		else
+			pin->is_dead = true;
+	}
+	up_write(&pin->lock);
+	return result;
+}
+
+/* Whole GPU pages around what was asked for, or -EINVAL where that is nothing or more than addresses reach. */
+static int round_outwards(struct gdrdrv_pin *pin, const struct gdrdrv_pin_wish *wish)
+{
+	u64 end = wish->address + wish->bytes;
+
+	if (wish->address == 0 || end < wish->address || end > U64_MAX - GDRDRV_GPU_PAGE_SIZE)
+		return -EINVAL;
+	pin->address = round_down(wish->address, GDRDRV_GPU_PAGE_SIZE);
+	pin->offset = wish->address - pin->address;
+	pin->bytes = round_up(end, GDRDRV_GPU_PAGE_SIZE) - pin->address;
+	/* More than all handles together could name is no memory of any GPU. */
+	return pin->bytes == 0 || pin->bytes >> PAGE_SHIFT > 1ULL << 32 ? -EINVAL : 0;
+}
+
+static struct gdrdrv_pin *make_pin(struct gdrdrv_session *session, const struct gdrdrv_pin_wish *wish)
+{
+	struct gdrdrv_pin *pin = kzalloc(sizeof(*pin), GFP_KERNEL);
+
+	if (!pin)
+		return NULL;
+	kref_init(&pin->users);
+	kref_init(&pin->references);
+	init_rwsem(&pin->lock);
+	init_completion(&pin->is_callback_done);
+	pin->session = session;
+	pin->owner = gdrdrv_owner_get(session->owner);
+	pin->p2p_token = wish->p2p_token;
+	pin->va_space = wish->va_space;
+	return pin;
+}
+
+static void publish(struct gdrdrv_pin *pin)
+{
+	mutex_lock(&pin->session->handles.lock);
+	pin->range.is_visible = true;
+	mutex_unlock(&pin->session->handles.lock);
+}
+
+int gdrdrv_pin_create(struct gdrdrv_session *session, const struct gdrdrv_pin_wish *wish, u64 *handle)
+{
+	struct gdrdrv_pin *pin = make_pin(session, wish);
+	struct nvidia_p2p_page_table *table = NULL;
+	cycles_t start;
+	int result;
+
+	BUILD_BUG_ON(PAGE_SIZE > GDRDRV_GPU_PAGE_SIZE);
+	if (!pin)
+		return -ENOMEM;
+	result = round_outwards(pin, wish);
+	if (result)
+		goto free;
+	result = gdrdrv_handles_reserve(&session->handles, &pin->range, pin->bytes >> PAGE_SHIFT);
+	if (result)
+		goto free;
+	result = gdrdrv_owner_charge(pin->owner, pin->bytes);
+	if (result)
+		goto release;
+	start = get_cycles();
+	result = get_pages(pin, wish, &table);
+	if (result)
+		goto uncharge;
+	pin->cycles = get_cycles() - start;
+	kref_get(&pin->references); /* the provider's */
+	result = adopt_table(pin, table, !(wish->flags & GDRDRV_PIN_FORCE_PCIE));
+	if (result) {
+		end(pin);
+		return result;
+	}
+	*handle = pin->range.first;
+	trace_gdrdrv_pin(*handle, pin->address, pin->bytes, pin->is_persistent);
+	gdrdrv_info("pinned %llu bytes at %#llx, %spersistent", pin->bytes, pin->address,
+		    pin->is_persistent ? "" : "not ");
+	/* From here on another thread may find the pin and unpin it. */
+	publish(pin);
+	return 0;
+uncharge:
+	gdrdrv_debug("the NVIDIA driver refused %llu bytes at %#llx (%d)", pin->bytes, pin->address, result);
+	gdrdrv_owner_uncharge(pin->owner, pin->bytes);
+release:
+	gdrdrv_handles_release(&session->handles, &pin->range);
+free:
+	kref_put(&pin->references, free_pin);
+	return result;
+}

@@ -1,0 +1,82 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/*
+ * One pinned range of GPU memory.
+ *
+ *   reserved -> live -> dead -> given back
+ *
+ * It dies by an unpin, by the end of its session or by the provider's callback; a callback leaves the handle valid.
+ * Two counts: `users` are the handle, look-ups and VMAs, and the range of handles comes free with the last of them;
+ * `references` keep the memory, one for all users together and one until the provider has let go.
+ */
+#ifndef GDRDRV_PIN_H
+#define GDRDRV_PIN_H
+
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/rwsem.h>
+#include <linux/types.h>
+
+#include "handle_table.h"
+
+struct gdrdrv_owner;
+struct gdrdrv_pin_v2_request;
+struct gdrdrv_session;
+struct nvidia_p2p_page_table;
+
+/* What a user asks for, both forms of the request in one. */
+struct gdrdrv_pin_wish {
+	u64 address;
+	u64 bytes;
+	u64 p2p_token;
+	u32 va_space;
+	u32 flags;
+};
+
+struct gdrdrv_pin {
+	struct gdrdrv_range range;
+	struct kref users;
+	struct kref references;
+	struct gdrdrv_session *session; /* alive while there are users */
+	struct gdrdrv_owner *owner;
+
+	/* What does not change after the pin is live. */
+	u64 address; /* of the first GPU page */
+	u64 bytes;   /* whole GPU pages */
+	u64 offset;  /* of the address asked for in the first page */
+	u64 p2p_token;
+	u32 va_space;
+	bool is_persistent;
+	bool can_cache;
+	u64 cycles; /* that pinning took */
+
+	struct rw_semaphore lock; /* of the following */
+	struct nvidia_p2p_page_table *table; /* NULL once the callback has taken it */
+	bool is_dead;			     /* no PTE may be added */
+	bool is_revoked;		     /* by the callback */
+	u32 requested_type;
+	u32 mapping_type;
+	u32 mappings;	    /* VMAs: at most one, two for a moment while Linux tries an mremap */
+	u64 reserved_bytes; /* entered as write-combining */
+
+	struct completion is_callback_done;
+	struct list_head orphan;
+};
+
+/* Pins and gives the handle. 0 or a negative errno. */
+int gdrdrv_pin_create(struct gdrdrv_session *session, const struct gdrdrv_pin_wish *wish, u64 *handle);
+
+/* The live or revoked pin behind a handle, one user more; NULL for a handle that names none. */
+struct gdrdrv_pin *gdrdrv_pin_look_up(struct gdrdrv_session *session, u64 handle);
+void gdrdrv_pin_get(struct gdrdrv_pin *pin);
+void gdrdrv_pin_put(struct gdrdrv_pin *pin);
+
+/* -EINVAL for a handle that names no pin; otherwise the handle is gone, and the answer is the provider's. */
+int gdrdrv_pin_unpin(struct gdrdrv_session *session, u64 handle);
+void gdrdrv_pin_unpin_all(struct gdrdrv_session *session);
+
+/* For orphans: once more to the provider. 0 says that the pin is gone. */
+int gdrdrv_pin_give_back(struct gdrdrv_pin *pin);
+
+#endif

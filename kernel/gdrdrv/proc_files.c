@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "proc_files.h"
+
+#include <linux/errno.h>
+
+#include "flavour.h"
+#include "gdrdrv.h"
+#include "gdrdrv_abi.h"
+#include "orphans.h"
+#include "owner.h"
+#include "proc.h"
+
+static struct proc_dir_entry *folder;
+
+static int show_version(struct seq_file *file, void *data)
+{
+	seq_printf(file, "%d.%d\n", GDRDRV_VERSION_MAJOR, GDRDRV_VERSION_MINOR);
+	return 0;
+}
+
+/* Scripts and GDRCopy's tests read the first five lines. */
+static int show_params(struct seq_file *file, void *data)
+{
+	seq_printf(file, "Version: %d.%d\n", GDRDRV_VERSION_MAJOR, GDRDRV_VERSION_MINOR);
+	seq_puts(file, "Built for NVIDIA driver flavor: " GDRKIT_FLAVOUR_NAME "\n");
+	seq_printf(file, "Use persistent mapping: %s\n", gdrdrv_params_persistent() ? "yes" : "no");
+	seq_printf(file, "dbg_enabled: %d\n", gdrdrv_params_debug());
+	seq_printf(file, "info_enabled: %d\n", gdrdrv_params_info());
+	seq_printf(file, "pinned_limit_bytes: %llu\n", gdrdrv_params_pinned_limit());
+	seq_printf(file, "handle_limit: %llu\n", gdrdrv_params_handle_limit());
+	return 0;
+}
+
+static int show_pins(struct seq_file *file, void *data)
+{
+	seq_printf(file, "%llu\n", gdrdrv_owner_total_pins());
+	return 0;
+}
+
+static int show_owners(struct seq_file *file, void *data)
+{
+	int result = gdrdrv_owner_show_all(file, data);
+
+	seq_printf(file, "refused by the NVIDIA driver: %u\n", gdrdrv_orphans_count());
+	return result;
+}
+
+int gdrdrv_proc_create(void)
+{
+	folder = proc_mkdir("driver/gdrdrv", NULL);
+	if (!folder)
+		return -ENOMEM;
+	if (gdrkit_proc_show("params", 0444, folder, show_params, NULL) &&
+	    gdrkit_proc_show("version", 0444, folder, show_version, NULL) &&
+	    gdrkit_proc_show("owners", 0440, folder, show_owners, NULL) &&
+	    (!gdrdrv_params_debug() || gdrkit_proc_show("nv_get_pages_refcount", 0440, folder, show_pins, NULL)))
+		return 0;
+	gdrdrv_proc_remove();
+	return -ENOMEM;
+}
+
+void gdrdrv_proc_remove(void)
+{
+	proc_remove(folder);
+	folder = NULL;
+}

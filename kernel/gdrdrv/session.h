@@ -1,0 +1,23 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/* One open file of /dev/gdrdrv. */
+#ifndef GDRDRV_SESSION_H
+#define GDRDRV_SESSION_H
+
+#include <linux/fs.h>
+
+#include "handle_table.h"
+
+struct gdrdrv_owner;
+
+struct gdrdrv_session {
+	struct gdrdrv_owner *owner;
+	struct gdrdrv_handle_table handles;
+	/* Of this session alone: all sessions use the same offsets, and a zap must not reach another's mapping. */
+	struct address_space mapping;
+};
+
+int gdrdrv_session_open(struct inode *inode, struct file *file);
+int gdrdrv_session_release(struct inode *inode, struct file *file);
+
+#endif
