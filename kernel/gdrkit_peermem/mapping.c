@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Addresses by which an adapter reaches pinned pages.
+#define pr_fmt(fmt) "gdrkit_peermem: " fmt
+
+#include <linux/pci.h>
+#include <linux/printk.h>
+
+#include "p2p_table.h"
+#include "peermem.h"
+
+static int check_mapping(const struct peermem_registration *registration, const struct nvidia_p2p_dma_mapping *mapping)
+{
+	unsigned int i;
+
+	if (!mapping) {
+		pr_err_ratelimited("the driver mapped memory for an adapter and returned no mapping\n");
+		return -EIO;
+	}
+	if (!gdrkit_p2p_mapping_is_known(mapping)) {
+		pr_err_ratelimited("the driver's DMA mappings are of version 0x%x, which this module does not know: update gdrkit\n",
+				   mapping->version);
+		return -EINVAL;
+	}
+	if (mapping->page_size_type != NVIDIA_P2P_PAGE_SIZE_64KB || mapping->entries != registration->page_count ||
+	    !mapping->dma_addresses) {
+		pr_err_ratelimited("the driver mapped %u pages of size type %u where %u of 64 KiB were asked for\n",
+				   mapping->entries, mapping->page_size_type, registration->page_count);
+		return -EINVAL;
+	}
+	for (i = 0; i < mapping->entries; i++) {
+		if (!IS_ALIGNED(mapping->dma_addresses[i], PAGE_SIZE)) {
+			pr_err_ratelimited("address %u of %u for the adapter is not on a page boundary\n", i, mapping->entries);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* One entry for each GPU page, without struct page: the core reads addresses and lengths only. */
+static void fill(struct sg_table *sg, const struct nvidia_p2p_dma_mapping *mapping)
+{
+	struct scatterlist *entry;
+	unsigned int i;
+
+	for_each_sg(sg->sgl, entry, mapping->entries, i) {
+		sg_set_page(entry, NULL, PEERMEM_PAGE_SIZE, 0);
+		sg_dma_address(entry) = mapping->dma_addresses[i];
+		sg_dma_len(entry) = PEERMEM_PAGE_SIZE;
+	}
+}
+
+static int begin(struct peermem_registration *registration, struct nvidia_p2p_page_table **table)
+{
+	int error = 0;
+
+	mutex_lock(&registration->lock);
+	*table = registration->table;
+	if (registration->is_revoked)
+		error = -EFAULT;
+	else if (!registration->table || registration->is_mapping || registration->sg.sgl)
+		error = -EINVAL;
+	else
+		registration->is_mapping = true;
+	mutex_unlock(&registration->lock);
+	return error;
+}
+
+/*
+ * Shows the addresses to the core, or fails. The mapping is read under the lock: a callback that comes now waits for the
+ * lock, and one that came before has set is_revoked, after which nothing of the mapping may be read.
+ */
+static int end(struct peermem_registration *registration, struct nvidia_p2p_dma_mapping *mapping, struct sg_table *sg,
+	       int error)
+{
+	mutex_lock(&registration->lock);
+	registration->is_mapping = false;
+	if (!error && registration->is_revoked)
+		error = -EFAULT;
+	if (!error) {
+		registration->mapping = mapping; /* to be undone, even if it is not sound */
+		error = check_mapping(registration, mapping);
+	}
+	if (!error) {
+		fill(sg, mapping);
+		registration->sg = *sg;
+		registration->is_shown = true;
+	}
+	mutex_unlock(&registration->lock);
+	wake_up_all(&registration->mapped);
+	return error;
+}
+
+/*
+ * Ends a mapping. With a callback about, the driver's dma_unmap_pages could meet a table that is being freed; there the
+ * driver undoes the mapping itself, when it gets the table back. The adapter has stopped, so nothing uses it meanwhile.
+ */
+static void unmap(struct peermem_registration *registration)
+{
+	struct nvidia_p2p_dma_mapping *mapping;
+	struct nvidia_p2p_page_table *table;
+	struct pci_dev *peer;
+	int error;
+
+	mutex_lock(&registration->lock);
+	registration->is_shown = false;
+	mapping = registration->mapping;
+	table = registration->table;
+	peer = registration->peer;
+	if (registration->is_persistent)
+		registration->mapping = NULL;
+	mutex_unlock(&registration->lock);
+	if (!registration->is_persistent || !mapping || !table)
+		return;
+	error = nvidia_p2p_dma_unmap_pages(peer, table, mapping);
+	if (error)
+		pr_err_ratelimited("the driver kept a mapping for an adapter (errno %d); it goes with the pages\n", -error);
+}
+
+int peermem_dma_map(struct sg_table *sg_head, void *context, struct device *device, int unused, int *count)
+{
+	struct peermem_registration *registration = context;
+	struct nvidia_p2p_dma_mapping *mapping = NULL;
+	struct nvidia_p2p_page_table *table;
+	struct sg_table sg;
+	int error;
+
+	if (!device || !dev_is_pci(device)) {
+		pr_err_ratelimited("an adapter that is no PCI device cannot reach GPU memory\n");
+		return -EINVAL;
+	}
+	error = sg_alloc_table(&sg, registration->page_count, GFP_KERNEL);
+	if (error)
+		return error;
+	error = begin(registration, &table);
+	if (error)
+		goto free_sg;
+	registration->peer = to_pci_dev(device);
+	error = nvidia_p2p_dma_map_pages(registration->peer, table, &mapping);
+	error = end(registration, mapping, &sg, error);
+	if (error)
+		goto undo;
+	*sg_head = sg;
+	*count = sg.nents;
+	return 0;
+
+undo:
+	unmap(registration);
+free_sg:
+	sg_free_table(&sg);
+	return error;
+}
+
+int peermem_dma_unmap(struct sg_table *sg_head, void *context, struct device *device)
+{
+	unmap(context);
+	return 0;
+}
+
+/* Not before put_pages or release: until then the core may still write to the entries, also after an invalidation. */
+void peermem_free_addresses(struct peermem_registration *registration)
+{
+	if (registration->sg.sgl)
+		sg_free_table(&registration->sg);
+	memset(&registration->sg, 0, sizeof(registration->sg));
+}

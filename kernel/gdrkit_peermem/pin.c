@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Pinning GPU memory, giving it back, and the driver's callback that takes it away.
+#define pr_fmt(fmt) "gdrkit_peermem: " fmt
+
+#include <linux/jiffies.h>
+#include <linux/printk.h>
+
+#include "p2p_table.h"
+#include "peermem.h"
+
+/* See wait_for_mapping(). Long against what is waited for, short against what a user notices. */
+#define LONGEST_WAIT (HZ / 10)
+
+/* Refuses what does not describe exactly the pages asked for. Reads nothing but the version of an unknown table. */
+static int check_table(const struct peermem_registration *registration, const struct nvidia_p2p_page_table *table)
+{
+	unsigned int i;
+
+	if (!gdrkit_p2p_table_is_known(table)) {
+		pr_err_ratelimited("the driver's page tables are of version 0x%x, which this module does not know: update gdrkit\n",
+				   table->version);
+		return -EINVAL;
+	}
+	if (table->page_size != NVIDIA_P2P_PAGE_SIZE_64KB) {
+		pr_err_ratelimited("the driver pinned in pages of size type %u, only 64 KiB is known\n", table->page_size);
+		return -EINVAL;
+	}
+	if (table->entries != registration->page_count || !table->pages) {
+		pr_err_ratelimited("the driver pinned %u pages where %u were asked for\n", table->entries,
+				   registration->page_count);
+		return -EINVAL;
+	}
+	for (i = 0; i < table->entries; i++) {
+		if (!table->pages[i] || !IS_ALIGNED(table->pages[i]->physical_address, PEERMEM_PAGE_SIZE)) {
+			pr_err_ratelimited("page %u of %u in the driver's table is missing or not on a 64 KiB boundary\n",
+					   i, table->entries);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/*
+ * A thread that is inside the driver's dma_map_pages still uses the table, and the driver does not protect it there. So
+ * give it time to leave. Not for ever: it may be waiting for the very locks under which the callback runs.
+ */
+static void wait_for_mapping(struct peermem_registration *registration)
+{
+	wait_event_timeout(registration->mapped, !READ_ONCE(registration->is_mapping), LONGEST_WAIT);
+}
+
+/* The driver's callback; the order of its steps is argued in peermem.h. */
+static void revoked(void *data)
+{
+	struct peermem_registration *registration = data;
+	struct nvidia_p2p_dma_mapping *mapping;
+	struct nvidia_p2p_page_table *table;
+	gdrkit_core_context core_context;
+	bool is_shown;
+
+	mutex_lock(&registration->lock);
+	registration->is_revoked = true;
+	is_shown = registration->is_shown;
+	core_context = registration->core_context;
+	mapping = registration->mapping;
+	table = registration->table;
+	mutex_unlock(&registration->lock);
+
+	/* The core may come back in this very thread, to dma_unmap, put_pages and release. */
+	if (is_shown)
+		peermem_tell_core(core_context);
+	else
+		wait_for_mapping(registration);
+	if (mapping)
+		nvidia_p2p_free_dma_mapping(mapping);
+	if (table)
+		nvidia_p2p_free_page_table(table);
+	peermem_put(registration);
+}
+
+static int get_pages(struct peermem_registration *registration, struct nvidia_p2p_page_table **table)
+{
+	*table = NULL;
+	if (registration->is_persistent)
+		return nvidia_p2p_get_pages_persistent(registration->start, registration->length, table,
+						       NVIDIA_P2P_FLAGS_DEFAULT);
+	return nvidia_p2p_get_pages(0, 0, registration->start, registration->length, table, revoked, registration);
+}
+
+static int put_pages(const struct peermem_registration *registration, struct nvidia_p2p_page_table *table)
+{
+	if (registration->is_persistent)
+		return nvidia_p2p_put_pages_persistent(registration->start, table, 0);
+	return nvidia_p2p_put_pages(0, 0, registration->start, table);
+}
+
+int peermem_pin(struct peermem_registration *registration)
+{
+	struct nvidia_p2p_page_table *table;
+	int error;
+
+	kref_get(&registration->references); /* for the callback, which may run before get_pages returns */
+	error = get_pages(registration, &table);
+	if (error) {
+		peermem_put(registration);
+		return error;
+	}
+	if (!table) {
+		/* Cannot be given back. The reference stays for the callback; a persistent pin has none. */
+		pr_err_ratelimited("the driver pinned memory and returned no table\n");
+		if (registration->is_persistent)
+			peermem_put(registration);
+		return -EIO;
+	}
+	mutex_lock(&registration->lock);
+	if (registration->is_revoked) {
+		error = -EFAULT; /* the table may be gone already; the callback drops the reference */
+	} else {
+		registration->table = table;
+		error = check_table(registration, table);
+	}
+	mutex_unlock(&registration->lock);
+	if (error)
+		peermem_unpin(registration);
+	return error;
+}
+
+/*
+ * Gives the pages back, unless the callback has taken them or is about to: then the driver does that by itself when the
+ * callback returns. A callback that begins after the check is let through by put_pages, which waits for its end.
+ */
+void peermem_unpin(struct peermem_registration *registration)
+{
+	struct nvidia_p2p_page_table *table;
+	bool is_revoked;
+	int error;
+
+	mutex_lock(&registration->lock);
+	table = registration->is_revoked ? NULL : registration->table;
+	registration->table = NULL;
+	registration->mapping = NULL; /* goes with the table */
+	mutex_unlock(&registration->lock);
+	if (!table)
+		return;
+
+	error = put_pages(registration, table);
+	mutex_lock(&registration->lock);
+	is_revoked = registration->is_revoked;
+	mutex_unlock(&registration->lock);
+	if (error)
+		pr_err_ratelimited("the driver kept %llu bytes at 0x%llx pinned (errno %d)\n", registration->length,
+				   registration->start, -error);
+	/* What the driver kept can still be taken by the callback, which needs the registration and drops it then. */
+	if (!is_revoked && (!error || registration->is_persistent))
+		peermem_put(registration);
+}
