@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What the RDMA core calls: acquire, get_pages, put_pages, release (dma_map and dma_unmap are in mapping.c).
+#define pr_fmt(fmt) "gdrkit_peermem: " fmt
+
+#include <linux/module.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+
+#include "peermem.h"
+
+static void free_registration(struct kref *references)
+{
+	struct peermem_registration *registration = container_of(references, struct peermem_registration, references);
+
+	peermem_free_addresses(registration);
+	mutex_destroy(&registration->lock);
+	kfree(registration);
+	module_put(THIS_MODULE);
+}
+
+void peermem_put(struct peermem_registration *registration)
+{
+	kref_put(&registration->references, free_registration);
+}
+
+/* Rounds outward to whole pages. False: no range that a program can have. */
+static bool set_range(struct peermem_registration *registration, u64 address, u64 size)
+{
+	u64 end, last;
+
+	if (!size || check_add_overflow(address, size, &end) || check_add_overflow(end, (u64)PEERMEM_PAGE_SIZE - 1, &last))
+		return false;
+	registration->address = address;
+	registration->size = size;
+	registration->start = round_down(address, PEERMEM_PAGE_SIZE);
+	registration->length = round_down(last, PEERMEM_PAGE_SIZE) - registration->start;
+	registration->page_count = registration->length >> PEERMEM_PAGE_SHIFT;
+	return registration->length >> PEERMEM_PAGE_SHIFT <= INT_MAX;
+}
+
+/* -EINVAL is the answer for memory that is not the GPU's, which is asked about all the time. */
+static void explain(const struct peermem_registration *registration, int error)
+{
+	if (error == -EINVAL)
+		return;
+	if (registration->is_persistent && (error == -ENOTSUPP || error == -EOPNOTSUPP))
+		pr_err_ratelimited("the driver refuses persistent pins (vGPU and MIG do): load this module with persistent=0\n");
+	else
+		pr_err_ratelimited("the driver cannot pin %llu bytes at 0x%llx (errno %d)\n", registration->length,
+				   registration->start, -error);
+}
+
+/*
+ * Whether memory is the GPU's is known by pinning it, and the pin is kept for get_pages: to ask and to pin would cost
+ * the same work twice.
+ */
+static int acquire(unsigned long address, size_t size, void *unused_data, char *unused_name, void **context)
+{
+	struct peermem_registration *registration;
+	int error;
+
+	/* Between the core's accepting the client and its handle being stored, a callback could not tell the core. */
+	if (!peermem_is_registered() || !try_module_get(THIS_MODULE))
+		return 0;
+	registration = kzalloc(sizeof(*registration), GFP_KERNEL);
+	if (!registration) {
+		module_put(THIS_MODULE);
+		return -ENOMEM;
+	}
+	kref_init(&registration->references);
+	mutex_init(&registration->lock);
+	init_waitqueue_head(&registration->mapped);
+	registration->is_persistent = peermem_persistent;
+	error = set_range(registration, address, size) ? peermem_pin(registration) : -EINVAL;
+	if (error) {
+		explain(registration, error);
+		peermem_put(registration);
+		return error == -EINVAL ? 0 : error;
+	}
+	*context = registration;
+	return 1;
+}
+
+static int get_pages(unsigned long address, size_t size, int write, int force, struct sg_table *unused, void *context,
+		     gdrkit_core_context core_context)
+{
+	struct peermem_registration *registration = context;
+	bool is_pinned;
+	int error;
+
+	if (address != registration->address || size != registration->size)
+		return -EINVAL;
+	mutex_lock(&registration->lock);
+	registration->core_context = core_context;
+	is_pinned = registration->table;
+	error = registration->is_revoked ? -EFAULT : 0; /* freed meanwhile */
+	mutex_unlock(&registration->lock);
+	if (error || is_pinned)
+		return error;
+	return peermem_pin(registration);
+}
+
+static void put_pages(struct sg_table *sg_head, void *context)
+{
+	struct peermem_registration *registration = context;
+
+	peermem_unpin(registration);
+	peermem_free_addresses(registration);
+	if (sg_head)
+		memset(sg_head, 0, sizeof(*sg_head));
+}
+
+static unsigned long get_page_size(void *context)
+{
+	return PEERMEM_PAGE_SIZE;
+}
+
+/* A callback that is still under way keeps the registration, and this module, until it has ended. */
+static void release(void *context)
+{
+	struct peermem_registration *registration = context;
+
+	peermem_unpin(registration);
+	peermem_put(registration);
+}
+
+const struct peer_memory_client peermem_operations = {
+	.acquire = acquire,
+	.get_pages = get_pages,
+	.dma_map = peermem_dma_map,
+	.dma_unmap = peermem_dma_unmap,
+	.put_pages = put_pages,
+	.get_page_size = get_page_size,
+	.release = release,
+};
