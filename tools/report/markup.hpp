@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Markup: text made safe for HTML, and numbers as SVG takes them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gdrkit::tools::report {
+
+/// For text and for attribute values in quotes. What would not show (control and direction-changing characters, bytes
+/// that are no UTF-8) becomes U+FFFD.
+[[nodiscard]] std::string escaped(std::string_view text);
+/// At most `characters` of it, the last an ellipsis if something was cut. Not escaped.
+[[nodiscard]] std::string shortened(std::string_view text, std::size_t characters);
+/// How many characters, not bytes.
+[[nodiscard]] std::size_t length_of(std::string_view text);
+/// A coordinate with one decimal.
+[[nodiscard]] std::string coordinate(double value);
+
+}  // namespace gdrkit::tools::report
