@@ -36,6 +36,13 @@ struct Option {
   bool shows_default = true;  ///< false where the value stands for something that `help` says
 };
 
+/// Words that belong to no option. Only `gdrkit <name>` has them.
+struct Operands {
+  std::vector<std::string>* target = nullptr;  ///< nullptr: there may be none
+  const char* value_name = "";
+  const char* help = "";
+};
+
 struct CommandLine {
   const char* name;  ///< "copylat"
   const char* summary;
@@ -43,6 +50,7 @@ struct CommandLine {
   /// The predecessor's words for an option it does not know, and for how one uses it.
   const char* gdrcopy_invalid_option = "ERROR: invalid option";
   std::vector<Option> options;
+  Operands operands{};
 };
 
 /// Fills the targets. A value: end now with this code (help was printed, or the complaint was).

@@ -72,6 +72,9 @@ std::optional<ExitCode> parse_gdrkit(const CommandLine& line, int argc, char** a
   for (const Option& option : line.options) {
     if (option.long_name[0] != '\0') add(app, option);
   }
+  if (line.operands.target != nullptr) {
+    app.add_option("operands", *line.operands.target, line.operands.help)->type_name(line.operands.value_name);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

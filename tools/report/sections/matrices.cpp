@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Values over two indices: x across, y down, each cell shaded by its value.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tools/report/section.hpp"
+
+namespace gdrkit::tools::report {
+namespace {
+
+/// Cells of a larger one would be too small to read; its figures are listed instead.
+constexpr std::size_t most_cells = 4096;
+
+std::vector<double> values_of(const bench::Series& series, const std::function<double(const bench::Point&)>& index) {
+  std::vector<double> values;
+  for (const bench::Point& point : series.points) values.push_back(index(point));
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+std::size_t place_in(const std::vector<double>& values, double value) {
+  return static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
+}
+
+double y_of(const bench::Point& point) { return point.y.value_or(0); }
+
+Range range_of(const bench::Series& series) {
+  Range range{series.points.front().value, series.points.front().value};
+  for (const bench::Point& point : series.points) {
+    range = {std::min(range.low, point.value), std::max(range.high, point.value)};
+  }
+  return range;
+}
+
+/// Light to dark over the range; values that hardly differ shall look alike.
+double shade_of(double value, const Range& range) {
+  constexpr double alike = 0.05;
+  const double width = range.high / 2 - range.low / 2;
+  const double magnitude = std::max(std::abs(range.high), std::abs(range.low)) / 2;
+  if (width <= magnitude * alike) return 0.3;
+  return (value / 2 - range.low / 2) / width;
+}
+
+std::string caption_of(const bench::Series& series) {
+  std::string text = conditions_text(series);
+  if (!series.direction.empty()) text = in_words(series.direction) + (text.empty() ? "" : ", ") + text;
+  if (!series.method.empty()) text = in_words(series.method) + (text.empty() ? "" : ", ") + text;
+  return text + (text.empty() ? "" : ". ") + "Values in " + series.unit + ", " +
+         (series.is_lower_better ? "lower is better" : "higher is better") + "; darker is higher.";
+}
+
+Matrix matrix_of(const bench::Series& series) {
+  Matrix matrix;
+  matrix.heading = name_of(series);
+  matrix.caption = caption_of(series);
+  matrix.x_name = in_words(series.x_name);
+  matrix.y_name = in_words(series.y_name);
+  const std::vector<double> columns = values_of(series, [](const bench::Point& point) { return point.x; });
+  const std::vector<double> rows = values_of(series, y_of);
+  for (const double x : columns) matrix.columns.push_back(written(x, quantity_of_x(series.x_name)));
+  for (const double y : rows) matrix.rows.push_back(written(y, quantity_of_x(series.y_name)));
+  matrix.cells.assign(rows.size(), std::vector<Matrix::Cell>(columns.size(), {"–", std::nullopt}));
+  const Range range = range_of(series);
+  for (const bench::Point& point : series.points) {
+    Matrix::Cell& cell = matrix.cells[place_in(rows, y_of(point))][place_in(columns, point.x)];
+    // Two values for one place: both are shown.
+    cell.text = (cell.shade ? cell.text + "; " : "") + three_digits(point.value);
+    cell.shade = shade_of(point.value, range);
+  }
+  return matrix;
+}
+
+Table rows_of(const bench::Series& series) {
+  Table table;
+  table.head = {in_words(series.x_name), in_words(series.y_name), "median", "noise", "minimum", "rounds"};
+  for (const bench::Point& point : series.points) {
+    table.rows.push_back({written(point.x, quantity_of_x(series.x_name)),
+                          point.y ? written(*point.y, quantity_of_x(series.y_name)) : "none",
+                          value_text(series, point.value),
+                          point.rounds.size() > 1 ? written_noise(point.noise) : "not known",
+                          value_text(series, point.minimum), std::to_string(point.rounds.size())});
+  }
+  return table;
+}
+
+Block block_of_matrix(const bench::Series& series) {
+  if (series.points.empty()) return Paragraph{name_of(series) + " has no points."};
+  Table rows = rows_of(series);
+  const std::size_t cells =
+      values_of(series, [](const bench::Point& point) { return point.x; }).size() * values_of(series, y_of).size();
+  if (cells > most_cells) {
+    rows.caption = name_of(series) + ". " + caption_of(series);
+    return rows;
+  }
+  Matrix matrix = matrix_of(series);
+  matrix.table = std::move(rows);
+  return matrix;
+}
+
+}  // namespace
+
+void add_matrices(Source* source, Chapter* chapter) {
+  Section section{"Matrices", {}};
+  for (Picture& picture : source->pictures) {
+    if (picture.is_shown || !picture.is_matrix()) continue;
+    picture.is_shown = true;
+    for (const bench::Series* series : picture.series) section.blocks.push_back(block_of_matrix(*series));
+  }
+  if (!section.blocks.empty()) chapter->sections.push_back(std::move(section));
+}
+
+}  // namespace gdrkit::tools::report
