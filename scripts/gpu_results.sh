@@ -65,6 +65,7 @@ for part in $parts; do
       export GDRKIT_REQUIRE=gpu
       keep live_rm 240 "$0" --each "$build/tests/bin/live_rm_test"
       keep conformance 300 "$build/tests/bin/backend_conformance_test" --gtest_brief=1
+      keep gpu_kernels 200 "$0" --each "$build/tests/bin/gpu_kernels_gpu_test"
       unset GDRKIT_REQUIRE
       ;;
     copylat)

@@ -278,7 +278,7 @@ int event_elapsed_time(float* milliseconds, void* begin, void* end) {
 
 int module_load_data(void** module, const void* image) {
   ENTER("module_load_data");
-  if (std::strcmp(static_cast<const char*>(image), fake_image) != 0) return no_binary_for_gpu;
+  if (!fake().takes_any_image && std::strcmp(static_cast<const char*>(image), fake_image) != 0) return no_binary_for_gpu;
   *module = reinterpret_cast<void*>(std::uintptr_t{0x4000} + fake().log.size());
   fake().modules.insert(*module);
   return 0;
@@ -290,7 +290,8 @@ int module_unload(void* module) {
 int module_get_function(void** function, void* module, const char* name) {
   ENTER("module_get_function");
   if (fake().modules.count(module) == 0) return invalid_value;
-  if (std::strcmp(name, "store_word") != 0) return not_found;
+  if (!fake().takes_any_image && std::strcmp(name, "store_word") != 0) return not_found;
+  fake().functions.emplace_back(name);
   *function = reinterpret_cast<void*>(&fake());
   return 0;
 }
@@ -302,6 +303,10 @@ int launch_kernel(void* function, unsigned blocks, unsigned y, unsigned z, unsig
   if (y != 1 || z != 1 || thread_y != 1 || thread_z != 1) return invalid_value;
   fake().last_blocks = blocks;
   fake().last_threads = threads;
+  if (fake().takes_any_image) {
+    std::memcpy(fake().last_parameters.data(), parameters[0], fake().last_parameters.size());
+    return 0;
+  }
   std::uint64_t target = 0;
   std::memcpy(&target, parameters[0], sizeof target);
   std::memcpy(reinterpret_cast<void*>(target), parameters[1], sizeof(std::uint64_t));
