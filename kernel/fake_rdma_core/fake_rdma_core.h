@@ -1,0 +1,94 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/* Shared by the parts of the fake RDMA core. */
+#ifndef GDRKIT_FAKE_RDMA_CORE_H
+#define GDRKIT_FAKE_RDMA_CORE_H
+
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/scatterlist.h>
+#include <linux/semaphore.h>
+#include <linux/wait.h>
+
+#include "fake_rdma_core_ioctl.h"
+#include "peer_mem.h"
+
+struct fake_client {
+	struct list_head entry;
+	const struct peer_memory_client *operations;
+	bool can_invalidate;
+	bool unmaps; /* INVALIDATE_UNMAPS */
+	atomic_t users; /* registrations; unregistering waits for 0 */
+	wait_queue_head_t unused;
+};
+
+enum fake_state {
+	FAKE_STATE_ACQUIRED,
+	FAKE_STATE_PINNED,
+	FAKE_STATE_MAPPED,
+	FAKE_STATE_INVALIDATED, /* the client unmaps and puts; the core forgets */
+	FAKE_STATE_STOPPED, /* the core is to unmap and put */
+	FAKE_STATE_UNMAPPED, /* the core is to put */
+	FAKE_STATE_PUT
+};
+
+struct fake_registration {
+	struct kref references; /* of the steps, and of an invalidation under way */
+	struct fake_client *client;
+	const void *owner; /* the file */
+	struct mutex steps; /* one step at a time; an invalidation does not take it */
+	u32 id;
+	u64 address;
+	u64 size;
+	void *context; /* the client's */
+	u32 core_context; /* 0: none */
+	bool is_locked; /* by get_pages, until activate: then nobody invalidates */
+	/*
+	 * Protects all below, and like the mutex that it plays it is held over calls to the client. A semaphore, since it is
+	 * held from one request to a later one.
+	 */
+	struct semaphore mapping_lock;
+	enum fake_state state;
+	struct sg_table sg;
+	struct fake_core_range *reachable; /* by the adapter; NULL: it is stopped */
+	u32 reachable_count;
+};
+
+extern struct mutex fake_core_lock; /* of the list of clients */
+extern struct fake_core_report fake_core_counters; /* changed through fake_core_count() only */
+
+/* control.c */
+void fake_core_count(u64 *counter, int by);
+void fake_core_mistake(const char *what);
+struct device *fake_core_adapter(void);
+
+/* clients.c */
+struct fake_client *fake_client_acquire(u64 address, u64 size, void **context, int *result);
+void fake_client_drop(struct fake_client *client);
+int fake_client_allow_invalidation(struct fake_registration *registration);
+void fake_client_end_invalidation(struct fake_registration *registration);
+
+/* steps.c */
+int fake_steps_take(const void *owner, struct fake_core_step *step);
+int fake_steps_addresses(struct fake_core_addresses *request);
+void fake_steps_end_all_of(const void *owner);
+void fake_steps_unmap_and_put(struct fake_registration *registration);
+void fake_steps_free(struct kref *references);
+
+/* adapter.c: the mapping lock is held. */
+int fake_adapter_start(struct fake_registration *registration);
+void fake_adapter_stop(struct fake_registration *registration);
+void fake_adapter_check(const struct fake_registration *registration, int count);
+
+/* faults.c */
+void fake_core_faults_reset(void);
+int fake_core_set(const struct fake_core_setting *setting);
+u32 fake_core_knob(enum fake_core_knob knob);
+int fake_core_arm(const struct fake_core_failure *failure);
+int fake_core_strike(enum fake_core_point point);
+int fake_core_pause(const struct fake_core_pause *pause);
+void fake_core_pass(enum fake_core_moment moment);
+
+#endif
