@@ -1,0 +1,329 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The steps of a registration, each with the locks that a core holds over it.
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/xarray.h>
+
+#include "fake_rdma_core.h"
+
+static DEFINE_XARRAY_ALLOC1(registrations);
+
+static const struct peer_memory_client *client_of(const struct fake_registration *registration)
+{
+	return registration->client->operations;
+}
+
+void fake_steps_free(struct kref *references)
+{
+	kfree(container_of(references, struct fake_registration, references));
+}
+
+static void drop(struct fake_registration *registration)
+{
+	kref_put(&registration->references, fake_steps_free);
+}
+
+static void lock_mapping(struct fake_registration *registration)
+{
+	if (!registration->client->can_invalidate || registration->is_locked)
+		return;
+	down(&registration->mapping_lock);
+	registration->is_locked = true;
+}
+
+static void unlock_mapping(struct fake_registration *registration)
+{
+	if (!registration->is_locked)
+		return;
+	registration->is_locked = false;
+	up(&registration->mapping_lock);
+}
+
+static void unmap(struct fake_registration *registration)
+{
+	if (registration->state != FAKE_STATE_STOPPED)
+		return;
+	fake_core_count(&fake_core_counters.unmaps, 1);
+	fake_core_count(&fake_core_counters.mapped, -1);
+	if (client_of(registration)->dma_unmap(&registration->sg, registration->context, fake_core_adapter()))
+		fake_core_mistake("dma_unmap failed, which a core cannot handle");
+	registration->state = FAKE_STATE_UNMAPPED;
+}
+
+static void put(struct fake_registration *registration)
+{
+	if (registration->state != FAKE_STATE_UNMAPPED && registration->state != FAKE_STATE_PINNED)
+		return;
+	fake_core_count(&fake_core_counters.puts, 1);
+	client_of(registration)->put_pages(&registration->sg, registration->context);
+	if (registration->sg.sgl)
+		fake_core_mistake("put_pages left the table of addresses behind");
+	registration->state = FAKE_STATE_PUT;
+}
+
+void fake_steps_unmap_and_put(struct fake_registration *registration)
+{
+	unmap(registration);
+	put(registration);
+}
+
+static void release(struct fake_registration *registration)
+{
+	fake_client_end_invalidation(registration);
+	unlock_mapping(registration);
+	xa_erase(&registrations, registration->id);
+	fake_core_count(&fake_core_counters.releases, 1);
+	client_of(registration)->release(registration->context);
+	fake_client_drop(registration->client);
+	fake_core_count(&fake_core_counters.registrations, -1);
+	drop(registration);
+}
+
+static int acquire(const void *owner, u64 address, u64 size, u32 *id)
+{
+	struct fake_registration *registration;
+	struct fake_client *client;
+	void *context = NULL;
+	int result, error;
+
+	client = fake_client_acquire(address, size, &context, &result);
+	if (!client)
+		return result;
+	registration = kzalloc(sizeof(*registration), GFP_KERNEL);
+	error = fake_core_strike(FAKE_CORE_FAIL_MEMORY);
+	if (!registration || error)
+		goto fail;
+	kref_init(&registration->references);
+	mutex_init(&registration->steps);
+	sema_init(&registration->mapping_lock, 1);
+	registration->client = client;
+	registration->owner = owner;
+	registration->address = address;
+	registration->size = size;
+	registration->context = context;
+	error = xa_alloc(&registrations, &registration->id, registration, xa_limit_31b, GFP_KERNEL);
+	if (error)
+		goto fail;
+	*id = registration->id;
+	fake_core_count(&fake_core_counters.registrations, 1);
+	return result;
+
+fail:
+	kfree(registration);
+	fake_core_count(&fake_core_counters.releases, 1);
+	client->operations->release(context);
+	fake_client_drop(client);
+	return -ENOMEM;
+}
+
+static int get_pages(struct fake_registration *registration)
+{
+	int error;
+
+	if (registration->state != FAKE_STATE_ACQUIRED)
+		return -EINVAL;
+	lock_mapping(registration);
+	error = fake_core_strike(FAKE_CORE_FAIL_CONTEXT);
+	if (!error)
+		error = fake_client_allow_invalidation(registration);
+	if (!error) {
+		fake_core_count(&fake_core_counters.gets, 1);
+		error = client_of(registration)->get_pages(registration->address, registration->size, 1, 0, NULL,
+							   registration->context, registration->core_context);
+		if (error > 0)
+			fake_core_mistake("get_pages answered more than 0");
+	}
+	if (!error)
+		registration->state = FAKE_STATE_PINNED;
+	return error;
+}
+
+static int dma_map(struct fake_registration *registration)
+{
+	int error, count = 0;
+
+	if (registration->state != FAKE_STATE_PINNED)
+		return -EINVAL;
+	fake_core_count(&fake_core_counters.maps, 1);
+	error = client_of(registration)->dma_map(&registration->sg, registration->context, fake_core_adapter(), 0, &count);
+	if (error) {
+		/* As a core does: still under the mapping lock. */
+		put(registration);
+		return error;
+	}
+	fake_adapter_check(registration, count);
+	fake_core_count(&fake_core_counters.mapped, 1);
+	registration->state = FAKE_STATE_MAPPED;
+	return 0;
+}
+
+/* The lock is returned when the adapter can be told to stop. If it refused, it had no addresses. */
+static int activate(struct fake_registration *registration)
+{
+	int error;
+
+	if (registration->state != FAKE_STATE_MAPPED || registration->reachable)
+		return -EINVAL;
+	error = fake_core_strike(FAKE_CORE_FAIL_ADAPTER);
+	if (!error)
+		error = fake_adapter_start(registration);
+	if (!error)
+		unlock_mapping(registration);
+	return error;
+}
+
+/* From here on the core handles no invalidation of this registration: the adapter has stopped anyway. */
+static int stop(struct fake_registration *registration)
+{
+	lock_mapping(registration);
+	fake_adapter_stop(registration);
+	if (registration->state == FAKE_STATE_MAPPED)
+		registration->state = FAKE_STATE_STOPPED;
+	if (!registration->client->unmaps && registration->client->can_invalidate)
+		fake_steps_unmap_and_put(registration);
+	unlock_mapping(registration);
+	return 0;
+}
+
+static int deregister(struct fake_registration *registration)
+{
+	if (registration->state == FAKE_STATE_PINNED)
+		put(registration);
+	stop(registration);
+	fake_steps_unmap_and_put(registration);
+	release(registration);
+	return 0;
+}
+
+static struct fake_registration *find(u32 id)
+{
+	struct fake_registration *registration;
+
+	xa_lock(&registrations);
+	registration = xa_load(&registrations, id);
+	if (registration)
+		kref_get(&registration->references);
+	xa_unlock(&registrations);
+	return registration;
+}
+
+/* A step of a live registration; `is_refused`: the core would not take it now. */
+static int take(struct fake_registration *registration, u32 name, bool *is_refused)
+{
+	enum fake_state state = registration->state;
+	int result = 0;
+
+	*is_refused = false;
+	switch (name) {
+	case FAKE_CORE_GET_PAGES:
+		*is_refused = state != FAKE_STATE_ACQUIRED;
+		result = get_pages(registration);
+		break;
+	case FAKE_CORE_DMA_MAP:
+		*is_refused = state != FAKE_STATE_PINNED;
+		result = dma_map(registration);
+		break;
+	case FAKE_CORE_ACTIVATE:
+		*is_refused = state != FAKE_STATE_MAPPED || registration->reachable;
+		result = activate(registration);
+		break;
+	case FAKE_CORE_STOP:
+		return stop(registration);
+	case FAKE_CORE_DMA_UNMAP:
+		*is_refused = state == FAKE_STATE_MAPPED;
+		unmap(registration);
+		return 0;
+	case FAKE_CORE_PUT_PAGES:
+		*is_refused = state == FAKE_STATE_MAPPED || state == FAKE_STATE_STOPPED;
+		put(registration);
+		return 0;
+	case FAKE_CORE_RELEASE:
+		*is_refused = state != FAKE_STATE_ACQUIRED && state != FAKE_STATE_PUT && state != FAKE_STATE_INVALIDATED;
+		if (!*is_refused)
+			release(registration);
+		return 0;
+	case FAKE_CORE_DEREGISTER:
+		return deregister(registration);
+	default:
+		*is_refused = true;
+	}
+	if (!*is_refused && result)
+		deregister(registration);
+	return result;
+}
+
+static int take_by_id(u32 id, u32 name, int *result)
+{
+	struct fake_registration *registration = find(id);
+	bool is_refused = true;
+
+	if (!registration)
+		return -EINVAL;
+	mutex_lock(&registration->steps);
+	if (xa_load(&registrations, id) == registration)
+		*result = take(registration, name, &is_refused);
+	mutex_unlock(&registration->steps);
+	drop(registration);
+	return is_refused ? -EINVAL : 0;
+}
+
+static int register_at_once(const void *owner, struct fake_core_step *step)
+{
+	static const u32 names[] = { FAKE_CORE_GET_PAGES, FAKE_CORE_DMA_MAP, FAKE_CORE_ACTIVATE };
+	int result, error, i;
+
+	step->result = acquire(owner, step->address, step->size, &step->id);
+	for (i = 0; i < ARRAY_SIZE(names) && step->result > 0; i++) {
+		error = take_by_id(step->id, names[i], &result);
+		if (error)
+			return error;
+		if (result)
+			step->result = result;
+	}
+	return 0;
+}
+
+int fake_steps_take(const void *owner, struct fake_core_step *step)
+{
+	if (step->name == FAKE_CORE_ACQUIRE) {
+		step->result = acquire(owner, step->address, step->size, &step->id);
+		return 0;
+	}
+	if (step->name == FAKE_CORE_REGISTER)
+		return register_at_once(owner, step);
+	return take_by_id(step->id, step->name, &step->result);
+}
+
+int fake_steps_addresses(struct fake_core_addresses *request)
+{
+	struct fake_registration *registration = find(request->id);
+	u32 count;
+	int error = 0;
+
+	if (!registration)
+		return -EINVAL;
+	mutex_lock(&registration->steps);
+	down(&registration->mapping_lock);
+	count = min(registration->reachable_count, request->capacity);
+	if (copy_to_user((void __user *)(uintptr_t)request->ranges, registration->reachable,
+			 count * sizeof(*registration->reachable)))
+		error = -EFAULT;
+	request->count = registration->reachable_count;
+	up(&registration->mapping_lock);
+	mutex_unlock(&registration->steps);
+	drop(registration);
+	return error;
+}
+
+void fake_steps_end_all_of(const void *owner)
+{
+	struct fake_registration *registration;
+	unsigned long id;
+	int result;
+
+	xa_for_each(&registrations, id, registration) {
+		if (registration->owner == owner)
+			take_by_id(id, FAKE_CORE_DEREGISTER, &result);
+	}
+}
