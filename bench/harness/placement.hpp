@@ -50,7 +50,8 @@ class Placement {
 
   [[nodiscard]] const std::vector<topology::NumaNode>& nodes() const noexcept { return nodes_; }
   [[nodiscard]] int gpu_node() const noexcept { return gpu_node_; }
-  /// CPUs of a node that this process may use.
+  /// CPUs that this process may use, and those of a node among them.
+  [[nodiscard]] const std::vector<int>& usable_cpus() const noexcept { return allowed_; }
   [[nodiscard]] std::vector<int> usable_cpus(int node) const;
 
   /// On the GPU's node as far as that is known and allowed; else stays on the present CPU, with memory of its node.

@@ -63,6 +63,18 @@ class Numa(Test):
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertTrue(ended.err)
 
+    def test_bench_measures_in_one_place_and_says_where(self):
+        quick = ("--quick", "--only", "copies", "--sizes", "64")
+        ended = run("gdrkit", "bench", *quick)
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertRegex(ended.out, r"(?m)^on CPU \d+")
+        document, _ = self.json_of("bench", *quick, "--no-bind")
+        self.assertEqual((document["place"]["cpu"], document["place"]["memory_node"]), (-1, -1))
+        for nodes in ("all", "60000"):
+            ended = run("gdrkit", "bench", "--numa", nodes)
+            self.assertEqual((ended.code, ended.out), (2, ""), nodes)
+            self.assertIn("--numa", ended.err)
+
     @unittest.skipUnless(HAS_NODES, "this system tells of no NUMA nodes")
     def test_all_is_a_matrix_in_text_and_json(self):
         with_cpus = [node for node in numbers(NODES + "/online") if numbers(f"{NODES}/node{node}/cpulist")]

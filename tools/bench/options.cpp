@@ -87,6 +87,7 @@ void take(const Texts& texts, BenchOptions* options) {
     refuse("'" + texts.rounds + "' is no number of rounds from 3 to 10000");
   }
   options->common.json = options->is_json_on_stdout();
+  options->place = choose_one_place(options->numa);
   if (!options->with_path.empty() && options->compare_path.empty()) {
     refuse("--with NEW.json needs --compare OLD.json to compare it with");
   }
@@ -117,6 +118,7 @@ CommandLine command_line(BenchOptions* options, Texts* texts) {
       {'\0', "csv", "FILE", &options->csv_path, "also write every figure as a table of comma-separated values", false},
   };
   add_common_options(&line, &options->common);
+  add_place_options(&line, &options->numa);
   for (Option& option : line.options) {
     if (std::strcmp(option.long_name, "json") != 0) continue;
     option = {'\0',

@@ -12,6 +12,7 @@
 #include "tools/bench/effort.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/common_options.hpp"
+#include "tools/common/numa_options.hpp"
 
 namespace gdrkit::tools {
 
@@ -24,6 +25,8 @@ struct PlantRequest {
 
 struct BenchOptions {
   CommonOptions common;
+  NumaOptions numa;
+  NumaChoice place;
   bool is_quick = false;
   std::vector<std::string> sections;  ///< all of them when none was named
   bool has_chosen_sections = false;

@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "tools/bench/session.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <new>
 
-#include "bench/harness/stopwatch.hpp"
 #include "gdrkit/gdrkit.h"
 #include "tools/common/banner.hpp"
 #include "tools/common/mapped_buffer.hpp"
@@ -31,16 +28,15 @@ DeviceChoice choose(const BenchOptions& options) {
   return choice;
 }
 
-/// The CPUs this thread may use, the one it stays on first.
-std::vector<int> cpus_from(int first) {
-  std::vector<int> cpus;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set) && cpu != first) cpus.push_back(cpu);
-  }
-  if (first >= 0) cpus.insert(cpus.begin(), first);
+/// The CPUs this process may use: the one it stays on, then others of its node, then the rest.
+std::vector<int> cpus_in_order(const Placement& placement, const Place& place) {
+  std::vector<int> cpus = placement.usable_cpus();
+  const std::vector<int> near = placement.usable_cpus(place.cpu_node);
+  const auto distance = [&](int cpu) {
+    if (cpu == place.cpu) return 0;
+    return std::binary_search(near.begin(), near.end(), cpu) ? 1 : 2;
+  };
+  std::stable_sort(cpus.begin(), cpus.end(), [&](int a, int b) { return distance(a) < distance(b); });
   return cpus;
 }
 
@@ -57,10 +53,12 @@ Session::Session(const BenchOptions& options)
     : options_(options),
       choice_(choose(options)),
       device_(open_device(choice_, options.common.device)),
-      cpus_(cpus_from(::sched_getcpu())),
-      cpu_(stay_on_this_cpu()),
+      placement_(placement_for(*device_)),
+      placed_(place(options.place, &placement_)),
+      cpus_(cpus_in_order(placement_, placed_.place)),
       plant_(options.plant),
       progress_(options.common.quiet) {
+  for (const std::string& sentence : placed_.notes) note("place: " + sentence);
   noise_ = observe_machine_noise(clock_, options.is_quick ? quick_noise_looks_ms : noise_looks_ms);
   has_raw_ = bench::widest_raw_kind(&raw_kind_);
   if (!has_raw_) note("this CPU runs none of the raw loops, so there is no yardstick beside the copies");
@@ -158,7 +156,7 @@ Result Session::result() const {
   result.backend = names.backend;
   result.machine = describe_machine(device_.get());
   result.machine.cpu_count = static_cast<int>(cpus_.size());
-  result.place = Place{cpu_, -1, -1, -1, ""};
+  result.place = placed_.place;
   result.clock = describe(clock_);
   result.noise = noise_;
   result.settings = {{"store_kernel", names.store_kernel},

@@ -61,8 +61,9 @@ class Session {
   const BenchOptions& options_;
   DeviceChoice choice_;
   std::unique_ptr<shim::Device> device_;
+  Placement placement_;
+  Placed placed_;
   std::vector<int> cpus_;
-  int cpu_ = -1;
   Clock clock_;
   MachineNoise noise_;
   Plant plant_;

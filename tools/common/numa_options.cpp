@@ -56,15 +56,31 @@ void check_pair(const NodePair& pair, const std::string& sysfs_root) {
   }
 }
 
+void add(CommandLine* line, NumaOptions* options, const char* numa_help) {
+  line->options.push_back({'\0', "numa", "NODES", &options->numa, numa_help, false});
+  line->options.push_back({'\0', "no-bind", "", &options->no_bind,
+                           "bind neither the thread nor memory; stay where the caller put them", false});
+}
+
 }  // namespace
 
 void add_numa_options(CommandLine* line, NumaOptions* options) {
-  line->options.push_back({'\0', "numa", "NODES", &options->numa,
-                           "where to measure: auto (the GPU's node; the default), all (every pair of CPU node and "
-                           "memory node, as a matrix), or CPU_NODE[:MEMORY_NODE]",
-                           false});
-  line->options.push_back({'\0', "no-bind", "", &options->no_bind,
-                           "bind neither the thread nor memory; stay where the caller put them", false});
+  add(line, options,
+      "where to measure: auto (the GPU's node; the default), all (every pair of CPU node and memory node, as a "
+      "matrix), "
+      "or CPU_NODE[:MEMORY_NODE]");
+}
+
+void add_place_options(CommandLine* line, NumaOptions* options) {
+  add(line, options, "where to measure: auto (the GPU's node; the default) or CPU_NODE[:MEMORY_NODE]");
+}
+
+NumaChoice choose_one_place(const NumaOptions& options) {
+  if (options.numa == "all") {
+    throw Failure(ExitCode::usage,
+                  "--numa all is for copybw, copylat and bandwidth; here it takes auto or CPU_NODE[:MEMORY_NODE]");
+  }
+  return choose_nodes(options);
 }
 
 NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_root) {

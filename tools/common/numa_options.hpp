@@ -19,6 +19,8 @@ struct NumaOptions {
 
 /// Appends --numa and --no-bind; `options` must outlive the parsing. Not under the predecessor's names.
 void add_numa_options(CommandLine* line, NumaOptions* options);
+/// For tools that measure in one place: without `--numa all`, which choose_one_place() refuses.
+void add_place_options(CommandLine* line, NumaOptions* options);
 
 /// What the options ask for.
 struct NumaChoice {
@@ -30,6 +32,9 @@ struct NumaChoice {
 /// Throws Failure(usage), naming the nodes there are, for nodes that this machine does not have. Call it before
 /// anything is printed.
 [[nodiscard]] NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_root = "/sys");
+
+/// As choose_nodes(); Failure(usage) for `all` too.
+[[nodiscard]] NumaChoice choose_one_place(const NumaOptions& options);
 
 /// Where `device` is; `placement` binds for it.
 [[nodiscard]] Placement placement_for(const shim::Device& device);

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "bench/harness/placement.hpp"
 #include "tools/bench/measure/copy_station.hpp"
 #include "tools/common/exit_code.hpp"
 
@@ -126,9 +127,16 @@ std::string head(const Result& result) {
   text += format("backend %s, mapping type %s, copy kernels %s (to device) and %s (from device), raw loops %s\n",
                  result.backend.c_str(), setting("mapping_type").c_str(), setting("store_kernel").c_str(),
                  setting("load_kernel").c_str(), setting("raw_loops").c_str());
+  if (result.place) {
+    Placed placed;
+    placed.place = *result.place;
+    text += placed.line() + "\n";
+    if (!placed.place.advice.empty()) text += "ADVICE: " + placed.place.advice + "\n";
+  }
   if (result.noise) {
-    text += format("others took %.1f %% of CPU %d%s\n", result.noise->lost_share * 100,
-                   result.place ? result.place->cpu : -1,
+    const int cpu = result.place ? result.place->cpu : -1;
+    text += format("others took %.1f %% of %s%s\n", result.noise->lost_share * 100,
+                   cpu < 0 ? "the CPU" : format("CPU %d", cpu).c_str(),
                    result.noise->is_quiet() ? "" : ": percentiles beyond the 99th are this machine's, not the copies'");
   }
   return text;
