@@ -13,7 +13,10 @@ run_kernel_tests() { # folder for the JUnit files, 1: the full range; true unles
 
 run_tests_of_kernel() {
   local results=$root/build/test-results failed=0
-  provide "${needs_of_kernel_tests[@]}"
+  provide "${needs_of_library[@]}" "${needs_of_kernel_tests[@]}"
+  say "building the libraries, which are tested on the kernel module"
+  configure_release
+  compile release gdrapi gdrkit
   mkdir -p "$results"
   rm -f "$results"/kernel*.xml
   run_kernel_tests "$results" "$full" || failed=1

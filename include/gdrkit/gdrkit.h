@@ -93,8 +93,8 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info *info);
 int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void **address);
 int gdrkit_unmap(gdrkit_pin_t pin);
 
-/* 1 once the owner of the memory freed it and the backend took it out of the mapping, else 0. Never 1 on backends that are
- * persistent (gdrkit_context_info.persistent). From then on an access through the mapping, gdrkit_write and gdrkit_read included,
+/* 1 once the owner of the memory freed it and the backend took it out of the mapping, else 0. On backends that are persistent
+ * (gdrkit_context_info.persistent) only where a kernel module had to pin in the other way. From then on an access through the mapping, gdrkit_write and gdrkit_read included,
  * ends in SIGBUS; map is -EINVAL; unmap, unpin and close work. One system call, none on the copy path. */
 int gdrkit_is_invalidated(gdrkit_pin_t pin);
 

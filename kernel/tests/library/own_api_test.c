@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The own C API: opening, data both ways, and refusals.
+#include <gdrkit/gdrkit.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../support/module.h"
+#include "../support/test.h"
+#include "buffer.h"
+
+#define SIZE (5 * GPU_PAGE)
+
+static gdrkit_context_t opened(void)
+{
+	gdrkit_context_t context = { 0 };
+
+	if (gdrkit_open(NULL, &context))
+		test_fail(__FILE__, __LINE__, "open: %s", gdrkit_last_error_detail());
+	return context;
+}
+
+static gdrkit_pin_t pinned(gdrkit_context_t context, uint64_t va, size_t size)
+{
+	gdrkit_pin_t pin = { 0 };
+
+	if (gdrkit_pin(context, va, size, &pin))
+		test_fail(__FILE__, __LINE__, "pin of %zu bytes at 0x%llx: %s", size, (unsigned long long)va,
+			  gdrkit_last_error_detail());
+	return pin;
+}
+
+static unsigned char *mapped(gdrkit_pin_t pin)
+{
+	void *address = NULL;
+
+	if (gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address))
+		test_fail(__FILE__, __LINE__, "map: %s", gdrkit_last_error_detail());
+	return address;
+}
+
+TEST(module_is_the_backend_that_is_chosen)
+{
+	struct gdrkit_backend_report report = { .struct_size = sizeof(report) };
+	struct gdrkit_context_info info = { .struct_size = sizeof(info) };
+	gdrkit_context_t context = opened();
+
+	CHECK_EQ(gdrkit_probe_backend(0, &report), 0);
+	CHECK(strcmp(report.name, "gdrdrv") == 0 && report.usable == 1);
+	CHECK_EQ(gdrkit_get_context_info(context, &info), 0);
+	CHECK(strcmp(info.backend_name, "gdrdrv") == 0);
+	CHECK_EQ(info.page_size_bytes, GPU_PAGE);
+	CHECK_EQ(info.persistent, 1);
+	CHECK_EQ(gdrkit_close(context), 0);
+}
+
+TEST(machine_without_the_module_says_so)
+{
+	struct gdrkit_backend_report report = { .struct_size = sizeof(report) };
+	gdrkit_context_t context;
+
+	CHECK_EQ(module_unload("gdrdrv"), 0);
+	CHECK_EQ(gdrkit_probe_backend(0, &report), 0);
+	CHECK_EQ(report.usable, 0);
+	CHECK_EQ(-report.error, ENODEV);
+	CHECK(strstr(report.reason, "no gdrdrv kernel module is loaded") != NULL);
+	CHECK_EQ(-gdrkit_open(NULL, &context), ENODEV);
+	CHECK_EQ(module_load("gdrdrv", ""), 0);
+	CHECK_EQ(gdrkit_close(opened()), 0);
+}
+
+static void copy_both_ways(enum fake_p2p_layout layout)
+{
+	uint64_t va = buffer_make(SIZE, layout, 1);
+	gdrkit_context_t context = opened();
+	gdrkit_pin_t pin = pinned(context, va, SIZE);
+	unsigned char *address = mapped(pin), *bytes = malloc(SIZE);
+
+	bytes_check(address, SIZE, 1);
+	CHECK_EQ(gdrkit_read(pin, 0, bytes, SIZE), 0);
+	bytes_check(bytes, SIZE, 1);
+	buffer_fill(bytes, SIZE, 2);
+	CHECK_EQ(gdrkit_write(pin, 0, bytes, SIZE), 0);
+	buffer_check(va, SIZE, 2);
+	buffer_fill(bytes, SIZE, 3);
+	fake_write(va, bytes, SIZE);
+	memset(bytes, 0, SIZE);
+	CHECK_EQ(gdrkit_read(pin, 0, bytes, SIZE), 0);
+	bytes_check(bytes, SIZE, 3);
+	CHECK_EQ(gdrkit_unmap(pin), 0);
+	CHECK_EQ(gdrkit_unpin(pin), 0);
+	CHECK_EQ(gdrkit_close(context), 0);
+	fake_free(va);
+}
+
+TEST(data_is_right_both_ways_on_contiguous_pages)
+{
+	copy_both_ways(FAKE_P2P_CONTIGUOUS);
+}
+
+TEST(data_is_right_both_ways_on_reversed_pages)
+{
+	copy_both_ways(FAKE_P2P_REVERSED);
+}
+
+TEST(data_is_right_both_ways_on_runs_of_pages)
+{
+	copy_both_ways(FAKE_P2P_RUNS);
+}
+
+/* Every size at every offset from an unaligned start: the bytes asked for, and no neighbour. */
+TEST_WITHIN(unaligned_ranges_touch_their_own_bytes_only, 60)
+{
+	static const size_t sizes[] = { 1, 2, 3, 7, 8, 9, 15, 16, 31, 63, 64, 65, 100, 4095, 4096, 4097, GPU_PAGE + 1 };
+	static const size_t offsets[] = { 0, 1, 3, 8, 63, 64, 4095, GPU_PAGE - 1, GPU_PAGE };
+	const size_t start = GPU_PAGE + 1001, length = 3 * GPU_PAGE;
+	unsigned char *truth = malloc(SIZE), *seen = malloc(SIZE), *source = malloc(SIZE);
+	uint64_t va = buffer_make(SIZE, FAKE_P2P_RUNS, 5);
+	gdrkit_context_t context = opened();
+	gdrkit_pin_t pin = pinned(context, va + start, length);
+	unsigned int seed = 6;
+
+	mapped(pin);
+	buffer_fill(truth, SIZE, 5);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		for (size_t j = 0; j < sizeof(offsets) / sizeof(offsets[0]); j++) {
+			buffer_fill(source, sizes[i], ++seed);
+			CHECK_EQ(gdrkit_write(pin, offsets[j], source, sizes[i]), 0);
+			memcpy(truth + start + offsets[j], source, sizes[i]);
+			memset(seen, 0, sizes[i]);
+			CHECK_EQ(gdrkit_read(pin, offsets[j], seen, sizes[i]), 0);
+			CHECK(memcmp(seen, source, sizes[i]) == 0);
+		}
+	}
+	fake_read(va, seen, SIZE);
+	CHECK(memcmp(seen, truth, SIZE) == 0);
+	CHECK_EQ(-gdrkit_write(pin, length - 1, source, 2), EINVAL);
+	CHECK_EQ(gdrkit_close(context), 0);
+}
+
+TEST(mapping_types_are_those_of_the_platform)
+{
+	struct gdrkit_pin_info info = { .struct_size = sizeof(info) };
+	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1);
+	gdrkit_context_t context = opened();
+	gdrkit_pin_t pin = pinned(context, va, SIZE);
+	void *address;
+
+	CHECK_EQ(-gdrkit_map(pin, GDRKIT_MAPPING_CACHED, &address), EOPNOTSUPP);
+	CHECK_EQ(-gdrkit_map(pin, GDRKIT_MAPPING_DEVICE, &address), EOPNOTSUPP);
+	CHECK_EQ(gdrkit_map(pin, GDRKIT_MAPPING_WRITE_COMBINING, &address), 0);
+	CHECK_EQ(-gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address), EAGAIN);
+	CHECK_EQ(gdrkit_get_pin_info(pin, &info), 0);
+	CHECK_EQ(info.mapping_type, GDRKIT_MAPPING_WRITE_COMBINING);
+	bytes_check(address, SIZE, 1);
+	CHECK_EQ(gdrkit_unmap(pin), 0);
+	bytes_check(mapped(pin), SIZE, 1);
+	CHECK_EQ(gdrkit_close(context), 0);
+}
+
+static void refused(gdrkit_context_t context, uint64_t va, size_t size, int error, const char *words)
+{
+	gdrkit_pin_t pin = { 0 };
+	int result = gdrkit_pin(context, va, size, &pin);
+
+	if (result != -error || !strstr(gdrkit_last_error_detail(), words))
+		test_fail(__FILE__, __LINE__, "pin of %zu at 0x%llx answered %d: %s", size, (unsigned long long)va, result,
+			  gdrkit_last_error_detail());
+}
+
+TEST(refusals_of_the_driver_are_told_in_words)
+{
+	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1);
+	gdrkit_context_t context = opened();
+	char stack;
+
+	refused(context, 0x1234000, 4096, EINVAL, "not device memory");
+	refused(context, (uint64_t)(uintptr_t)&stack, 1, EINVAL, "not device memory");
+	refused(context, va, SIZE + 1, EINVAL, "past its allocation");
+	refused(context, UINT64_MAX - 65535, 65535, EINVAL, "beyond the address space");
+	fake_fail(FAKE_P2P_CALL_GET_PERSISTENT, 1, ENOMEM);
+	refused(context, va, SIZE, ENOMEM, "BAR1");
+	fake_fail(FAKE_P2P_CALL_GET_PERSISTENT, 1, EIO);
+	refused(context, va, SIZE, EIO, "Input/output");
+	fake_fail(FAKE_P2P_CALL_GET_PERSISTENT, 1, EBUSY);
+	refused(context, va, SIZE, EIO, "busy");
+	CHECK_EQ(gdrkit_unpin(pinned(context, va, SIZE)), 0);
+	fake_free(va);
+	refused(context, va, SIZE, EINVAL, "freed");
+	CHECK_EQ(gdrkit_close(context), 0);
+}
+
+static void set_limit(const char *bytes)
+{
+	FILE *file = fopen("/sys/module/gdrdrv/parameters/pinned_limit_bytes", "w");
+
+	CHECK(file != NULL);
+	CHECK(fputs(bytes, file) >= 0);
+	CHECK_EQ(fclose(file), 0);
+}
+
+TEST(limit_of_a_process_is_told_in_words)
+{
+	uint64_t va = buffer_make(SIZE, FAKE_P2P_CONTIGUOUS, 1);
+	gdrkit_context_t context = opened();
+	gdrkit_pin_t first;
+
+	set_limit("196608");
+	first = pinned(context, va, 2 * GPU_PAGE);
+	refused(context, va, 2 * GPU_PAGE, ENOMEM, "limit");
+	CHECK_EQ(gdrkit_unpin(first), 0);
+	first = pinned(context, va, 3 * GPU_PAGE);
+	set_limit("0");
+	CHECK_EQ(gdrkit_close(context), 0);
+}

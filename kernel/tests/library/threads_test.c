@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Many threads and processes at once, and memory that goes away among them.
+#include <gdrkit/gdrkit.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../support/test.h"
+#include "buffer.h"
+
+#define THREADS 8
+#define ROUNDS 20
+#define SLICE (GPU_PAGE + 4321) /* neighbours share GPU pages */
+
+struct worker {
+	pthread_t thread;
+	gdrkit_context_t context;
+	uint64_t va;
+	unsigned int seed;
+};
+
+static gdrkit_context_t opened(void)
+{
+	gdrkit_context_t context;
+
+	if (gdrkit_open(NULL, &context))
+		test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error_detail());
+	return context;
+}
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+	unsigned char *bytes = malloc(SLICE);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		gdrkit_pin_t pin;
+		void *address;
+
+		if (gdrkit_pin(worker->context, worker->va, SLICE, &pin) ||
+		    gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address))
+			test_fail(__FILE__, __LINE__, "round %d: %s", round, gdrkit_last_error_detail());
+		buffer_fill(bytes, SLICE, worker->seed + round);
+		CHECK_EQ(gdrkit_write(pin, 0, bytes, SLICE), 0);
+		memset(bytes, 0, SLICE);
+		CHECK_EQ(gdrkit_read(pin, 0, bytes, SLICE), 0);
+		bytes_check(bytes, SLICE, worker->seed + round);
+		if (round % 2)
+			CHECK_EQ(gdrkit_unmap(pin), 0);
+		CHECK_EQ(gdrkit_unpin(pin), 0);
+	}
+	free(bytes);
+	return NULL;
+}
+
+static void run_threads(uint64_t va, bool is_shared)
+{
+	struct worker workers[THREADS];
+	gdrkit_context_t shared = opened();
+
+	for (unsigned int i = 0; i < THREADS; i++) {
+		workers[i] = (struct worker){ .context = is_shared ? shared : opened(), .va = va + i * SLICE, .seed = 50 * i };
+		CHECK_EQ(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+	}
+	for (unsigned int i = 0; i < THREADS; i++) {
+		pthread_join(workers[i].thread, NULL);
+		buffer_check(va + i * SLICE, SLICE, 50 * i + ROUNDS - 1);
+		if (!is_shared)
+			CHECK_EQ(gdrkit_close(workers[i].context), 0);
+	}
+	CHECK_EQ(gdrkit_close(shared), 0);
+	CHECK_EQ(fake_report().persistent_pins, 0);
+}
+
+TEST_WITHIN(eight_threads_of_one_context_are_right, 60)
+{
+	run_threads(fake_alloc(THREADS * SLICE, FAKE_P2P_RUNS), true);
+}
+
+TEST_WITHIN(eight_threads_of_eight_contexts_are_right, 60)
+{
+	run_threads(fake_alloc(THREADS * SLICE, FAKE_P2P_RUNS), false);
+}
+
+TEST_WITHIN(two_processes_at_once_are_right, 60)
+{
+	uint64_t va = fake_alloc(2 * THREADS * SLICE, FAKE_P2P_RUNS);
+	pid_t child = fork();
+	int status = -1;
+
+	if (child == 0) {
+		struct worker alone = { .context = opened(), .va = va + THREADS * SLICE, .seed = 7 };
+
+		work(&alone);
+		CHECK_EQ(gdrkit_close(alone.context), 0);
+		_exit(0);
+	}
+	CHECK(child > 0);
+	run_threads(va, true);
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+	buffer_check(va + THREADS * SLICE, SLICE, 7 + ROUNDS - 1);
+}
+
+/* A thread that reads without end until the memory is taken away under it. */
+struct reader {
+	pthread_t thread;
+	gdrkit_pin_t pin;
+	atomic_int rounds;
+	atomic_int signal;
+};
+
+static _Thread_local sigjmp_buf back;
+
+static void jump_back(int number)
+{
+	siglongjmp(back, number);
+}
+
+static void *read_on(void *argument)
+{
+	struct reader *reader = argument;
+	unsigned char *bytes = malloc(2 * GPU_PAGE);
+	int number = sigsetjmp(back, 1);
+
+	if (number) {
+		atomic_store(&reader->signal, number);
+		return NULL;
+	}
+	for (;;) {
+		CHECK_EQ(gdrkit_read(reader->pin, 0, bytes, 2 * GPU_PAGE), 0);
+		bytes_check(bytes, 2 * GPU_PAGE, 3);
+		atomic_fetch_add(&reader->rounds, 1);
+	}
+}
+
+TEST_WITHIN(copies_see_the_memory_or_the_signal_and_nothing_else, 60)
+{
+	struct sigaction action = { .sa_handler = jump_back };
+	gdrkit_context_t context = opened();
+	struct reader readers[4];
+
+	sigaction(SIGBUS, &action, NULL);
+	fake_set(FAKE_P2P_REFUSE_PERSISTENT, EOPNOTSUPP);
+	for (int round = 0; round < 5; round++) {
+		uint64_t va = buffer_make(2 * GPU_PAGE, FAKE_P2P_REVERSED, 3);
+
+		for (int i = 0; i < 4; i++) {
+			void *address;
+
+			readers[i] = (struct reader){ 0 };
+			if (gdrkit_pin(context, va, 2 * GPU_PAGE, &readers[i].pin) ||
+			    gdrkit_map(readers[i].pin, GDRKIT_MAPPING_DEFAULT, &address))
+				test_fail(__FILE__, __LINE__, "%s", gdrkit_last_error_detail());
+			CHECK_EQ(pthread_create(&readers[i].thread, NULL, read_on, &readers[i]), 0);
+		}
+		for (int i = 0; i < 4; i++) {
+			while (atomic_load(&readers[i].rounds) < 2)
+				usleep(1000);
+		}
+		fake_free(va);
+		/* Its pages go to the next owner at once, whose content no reader may see. */
+		buffer_make(2 * GPU_PAGE, FAKE_P2P_REVERSED, 4);
+		for (int i = 0; i < 4; i++) {
+			pthread_join(readers[i].thread, NULL);
+			CHECK_EQ(atomic_load(&readers[i].signal), SIGBUS);
+			CHECK_EQ(gdrkit_is_invalidated(readers[i].pin), 1);
+			CHECK_EQ(gdrkit_unpin(readers[i].pin), 0);
+		}
+	}
+	CHECK_EQ(gdrkit_close(context), 0);
+}
