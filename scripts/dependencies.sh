@@ -24,6 +24,10 @@ has_cmake() {
   [ "$major" -gt 3 ] || { [ "$major" -eq 3 ] && [ "$minor" -ge 22 ]; }
 }
 
+has_browser() {
+  has_tool chromium || has_tool chromium-browser || has_tool google-chrome || has_tool google-chrome-stable
+}
+
 has_googletest() {
   [ -e third_party/googletest/CMakeLists.txt ] || { has_header gtest/gtest.h && has_header gmock/gmock.h; }
 }
@@ -42,6 +46,7 @@ cli11|has_header CLI/CLI.hpp|libcli11-dev|the programs
 json|has_header nlohmann/json.hpp|nlohmann-json3-dev|the programs
 googletest|has_googletest|libgtest-dev libgmock-dev googletest|the tests
 python|has_tool python3|python3|the checks of tests/tidy and the list of skipped tests
+browser|has_browser|chromium fonts-dejavu-core|the look at reports in a browser
 machine|has_tool qemu-system-x86_64|qemu-system-x86|the tests of the kernel modules: they run in a virtual machine
 cpio|has_tool cpio|cpio|the tests of the kernel modules: its file system
 make|has_tool make|make|the kernel modules
@@ -61,6 +66,7 @@ name_optional() {
 needs_of_library=(compiler cmake ninja binutils expected)
 needs_of_programs=(cli11 json)
 needs_of_tests=(googletest python)
+needs_of_browser_tests=(browser)
 needs_of_kernel_tests=(python machine cpio make libelf)
 
 missing="" # names of what is not there, after look_for

@@ -40,7 +40,10 @@ TEST(ReportNumbers, WriteSizesInPowersOf1024) {
   EXPECT_EQ(written(1, Quantity::size), "1 B");
   EXPECT_EQ(written(1023, Quantity::size), "1023 B");
   EXPECT_EQ(written(65536, Quantity::size), "64 KiB");
-  EXPECT_EQ(written(1536, Quantity::size), "1.50 KiB");
+  EXPECT_EQ(written(0, Quantity::size), "0 B");
+  EXPECT_EQ(written(1536, Quantity::size), "1536 B") << "whole bytes stay exact";
+  EXPECT_EQ(written(1536.5, Quantity::size), "1.50 KiB");
+  EXPECT_EQ(written(3 << 19, Quantity::size), "1536 KiB");
   EXPECT_EQ(written(268435456, Quantity::size), "256 MiB");
   EXPECT_EQ(written(1e300, Quantity::size), "8.88e+284 PiB");
 }

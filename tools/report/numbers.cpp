@@ -57,12 +57,18 @@ const Step& step_of(double value, const Step (&steps)[Count]) {
   return steps[at];
 }
 
-/// Digits of 2^n are kept whole up to 1023; anything else gets three significant ones.
+/// Whole bytes stay exact, in the largest unit that leaves them whole; anything else gets three significant digits.
 std::string size_text(double bytes) {
+  constexpr double longest_exact = 1e7;
+  const Step* exact = nullptr;
+  for (const Step& step : size_steps) {
+    const double scaled = bytes / step.size;
+    const bool is_whole = scaled == std::floor(scaled) && std::abs(scaled) < longest_exact;
+    if (is_whole && (exact == nullptr || scaled != 0)) exact = &step;
+  }
+  if (exact != nullptr) return printed("%.0f", bytes / exact->size) + " " + exact->name;
   const Step& step = step_of(bytes, size_steps);
-  const double scaled = bytes / step.size;
-  const bool is_whole = scaled == std::floor(scaled) && std::abs(scaled) < 1e4;
-  return (is_whole ? printed("%.0f", scaled) : three_digits(scaled)) + " " + step.name;
+  return three_digits(bytes / step.size) + " " + step.name;
 }
 
 std::string plain_text(double value) {

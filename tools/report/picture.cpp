@@ -48,6 +48,21 @@ bool is_shared(const Picture& picture, std::string bench::Series::*field) {
                      [&](const bench::Series* series) { return series->*field == picture.first().*field; });
 }
 
+/// The length of ", to the device" if that is how all titles end; the heading says it once for all.
+std::size_t shared_tail(const Picture& picture) {
+  if (picture.series.size() < 2 || picture.first().direction.empty() ||
+      !is_shared(picture, &bench::Series::direction)) {
+    return 0;
+  }
+  const std::string tail = ", " + in_words(picture.first().direction);
+  const bool is_shared_tail =
+      std::all_of(picture.series.begin(), picture.series.end(), [&](const bench::Series* series) {
+        const std::string& title = name_of(*series);
+        return title.size() > tail.size() && title.compare(title.size() - tail.size(), tail.size(), tail) == 0;
+      });
+  return is_shared_tail ? tail.size() : 0;
+}
+
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
@@ -99,10 +114,15 @@ std::string conditions_text(const bench::Series& series) {
 
 std::vector<std::string> labels_of(const Picture& picture) {
   std::map<std::string, int> uses;
-  for (const bench::Series* series : picture.series) ++uses[name_of(*series)];
+  const std::size_t tail = shared_tail(picture);
+  for (const bench::Series* series : picture.series) {
+    const std::string& title = name_of(*series);
+    ++uses[title.substr(0, title.size() - tail)];
+  }
   std::vector<std::string> labels;
   for (const bench::Series* series : picture.series) {
-    const std::string& name = name_of(*series);
+    const std::string& title = name_of(*series);
+    const std::string name = title.substr(0, title.size() - tail);
     // Ids are unique, which titles need not be.
     labels.push_back(uses[name] == 1 ? name : name + " (" + series->id + ")");
   }

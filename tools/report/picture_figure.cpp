@@ -20,8 +20,10 @@ Curve curve_of(const bench::Series& series, const std::string& label, std::size_
   const double factor = unit_of(series.unit).factor;
   for (const bench::Point& point : series.points) {
     const double value = point.value * factor;
-    const double error = std::abs(value) * std::abs(point.noise) * errors_shown;
-    curve.marks.push_back({point.x, value, value - error, value + error});
+    // By a factor rather than a difference: noise of 60 % and more would reach below zero.
+    const double factor_of_error = 1 + std::abs(point.noise) * errors_shown;
+    const Range ends{value / factor_of_error, value * factor_of_error};
+    curve.marks.push_back({point.x, value, std::min(ends.low, ends.high), std::max(ends.low, ends.high)});
   }
   std::stable_sort(curve.marks.begin(), curve.marks.end(), [](const Mark& a, const Mark& b) { return a.x < b.x; });
   return curve;

@@ -35,7 +35,7 @@ nav ul ul{display:flex;flex-wrap:wrap;gap:.15rem 1rem}
 .tiles li{display:flex;flex-direction:column;background:var(--panel);border:1px solid var(--rule);border-radius:.4rem;padding:.7rem .9rem}
 .tiles .label,.tiles .note{font-size:.85rem;line-height:1.35;color:var(--quiet)}
 .tiles .value{font-size:1.6rem;line-height:1.35;font-weight:600;font-variant-numeric:tabular-nums}
-.tiles .note{margin-top:auto}
+.tiles .label{flex-grow:1}
 .sentences{margin:.3rem 0 .8rem;padding-left:1.2rem;max-width:46rem}
 .sentences li{margin:.25rem 0}
 dl{margin:.4rem 0;display:grid;grid-template-columns:1fr;border-top:1px solid var(--grid)}
@@ -100,6 +100,9 @@ thead{display:table-header-group}
 .row{grid-template-columns:1fr 1fr}
 .tiles{grid-template-columns:repeat(4,1fr)}
 td{white-space:normal}
+table{font-size:7.5pt}
+th,td,thead th{padding:.15rem .35rem .15rem 0;min-width:0}
+.matrix th,.matrix td{padding:.25rem .3rem;min-width:0;border-color:#999}
 td,th{-webkit-print-color-adjust:exact;print-color-adjust:exact}
 a{text-decoration:none}}
 )";

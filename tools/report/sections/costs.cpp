@@ -11,7 +11,7 @@ namespace {
 constexpr const char* operations[] = {"open", "close", "pin", "map", "pin_and_map", "unmap", "unpin"};
 
 bool is_cost(const Picture& picture) {
-  return std::all_of(picture.series.begin(), picture.series.end(), [](const bench::Series* series) {
+  return std::any_of(picture.series.begin(), picture.series.end(), [](const bench::Series* series) {
     return std::any_of(std::begin(operations), std::end(operations),
                        [&](const char* name) { return series->operation == name; });
   });

@@ -23,7 +23,8 @@ Tile tile_of(const bench::Series& series) {
   const bench::Point& best = best_point(series);
   std::string note = "at " + in_words(series.x_name) + " " + written(best.x, quantity_of_x(series.x_name));
   if (best.y) note += ", " + in_words(series.y_name) + " " + written(*best.y, quantity_of_x(series.y_name));
-  if (!series.direction.empty()) note += ", " + in_words(series.direction);
+  const std::string direction = in_words(series.direction);
+  if (name_of(series).find(direction) == std::string::npos) note += ", " + direction;
   if (best.rounds.size() > 1) note += ", " + written_noise(best.noise);
   return {"best of " + name_of(series), value_text(series, best.value), note};
 }

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Makes pages of results in a folder of their own, and checks what must hold for each of them."""
+import json
+import os
+import re
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+from program import Test, run
+
+# Attributes that make a browser fetch something, or run it.
+LOADING = {"src", "srcset", "action", "data", "poster", "background", "xlink:href", "style"}
+
+
+class ReportTest(Test):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, content):
+        path = self.path(name)
+        text = content if isinstance(content, (str, bytes)) else json.dumps(content)
+        with open(path, "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def page_of(self, *made, options=()):
+        """The page's text and its tree. Whatever the documents hold, it is well-formed and loads nothing."""
+        paths = [self.write(f"input{number}.json", one) for number, one in enumerate(made)]
+        ended = run("gdrkit", "report", *paths, *options)
+        self.assertEqual(ended.code, 0, ended.err[-500:])
+        tree = ElementTree.fromstring(ended.out)
+        ids = [element.get("id") for element in tree.iter() if element.get("id")]
+        self.assertEqual(len(ids), len(set(ids)), "an id is used twice")
+        for element in tree.iter():
+            self.assertNotIn(element.tag, ("script", "link", "img", "iframe", "object", "embed", "image", "use", "form"))
+            for name, value in element.attrib.items():
+                self.assertFalse(name.startswith("on") or name in LOADING, (element.tag, name))
+                if name == "href":
+                    self.assertIn(value[1:], ids, "a link leads nowhere")
+                    self.assertEqual(value[0], "#")
+                if name == "aria-labelledby":
+                    self.assertLessEqual(set(value.split()), set(ids))
+        self.assertIsNone(re.search(r"url\(|@import|https?:|//[a-z]", ended.out.split("</style>")[0]))
+        return ended.out, tree
+
+    def texts(self, tree):
+        return " ".join(" ".join(tree.itertext()).split())
+
+    def headings(self, tree):
+        return [element.text for element in tree.iter() if element.tag in ("h2", "h3", "h4", "h5")]

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Shows pages of results in a real browser: at the sizes of a desktop, a phone and a sheet of paper, light and dark."""
+import html
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import unittest
+import zlib
+
+import documents
+from pages import ReportTest
+from program import run
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM = os.environ.get("GDRKIT_BROWSER") or next((name for name in NAMES if shutil.which(name)), None)
+SKIPPED = 77
+WIDTHS = {"desktop": 1200, "phone": 390, "small phone": 320, "paper": 690}
+SCHEMES = {"dark": "0", "light": "1"}
+# Stands around the page, which itself allows no script: measures it from outside and writes what it found into itself.
+MEASURE = """
+const found = {};
+function overlap(a, b) {
+  return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+         Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+}
+function measure(frame) {
+  const page = frame.contentDocument, root = page.documentElement;
+  const result = {scroll: root.scrollWidth, client: root.clientWidth, height: root.scrollHeight, outside: [],
+                  overlapping: [], charts: 0, texts: 0, wide: [],
+                  background: frame.contentWindow.getComputedStyle(page.body).backgroundColor,
+                  ink: frame.contentWindow.getComputedStyle(page.body).color};
+  for (const drawing of page.querySelectorAll("svg.chart")) {
+    const box = drawing.getBoundingClientRect();
+    if (box.width === 0) continue;
+    result.charts++;
+    const texts = [...drawing.querySelectorAll("text")].map(text => [text.textContent, text.getBoundingClientRect()]);
+    result.texts += texts.length;
+    texts.forEach(([text, at], index) => {
+      if (at.left < box.left - 1 || at.right > box.right + 1 || at.top < box.top - 1 || at.bottom > box.bottom + 1)
+        result.outside.push(text);
+      for (const [other, there] of texts.slice(index + 1)) if (overlap(at, there)) result.overlapping.push([text, other]);
+    });
+    for (const shape of drawing.querySelectorAll("path")) {
+      const at = shape.getBoundingClientRect();
+      if (at.left < box.left - 1 || at.right > box.right + 1 || at.top < box.top - 1 || at.bottom > box.bottom + 1)
+        result.outside.push(shape.getAttribute("class"));
+    }
+  }
+  for (const element of page.querySelectorAll("body *")) {
+    const at = element.getBoundingClientRect();
+    if (at.width > 0 && at.right > root.clientWidth + 1 && !element.closest(".scroll") && !element.closest("svg"))
+      result.wide.push(element.tagName + "." + element.className);
+  }
+  return result;
+}
+window.addEventListener("load", () => {
+  for (const frame of document.querySelectorAll("iframe")) found[frame.title] = measure(frame);
+  document.getElementById("found").textContent = JSON.stringify(found);
+});
+"""
+
+
+def harness(page, widths):
+    frames = []
+    for name, width in widths.items():
+        # Paper has no viewport of its own here: its rules apply to all media in this copy.
+        shown = page.replace("@media print{", "@media all{") if name == "paper" else page
+        shown = shown.replace("<details>", "<details open=\"open\">")
+        frames.append(f'<iframe title="{name}" width="{width}" height="900" srcdoc="{html.escape(shown)}"></iframe>')
+    return ("<!DOCTYPE html><html><head><meta charset='utf-8'></head><body><pre id='found'></pre>" + "".join(frames) +
+            f"<script>{MEASURE}</script></body></html>")
+
+
+def pixels(path):
+    """Width, height and the number of different rows and colours of a PNG with 8 bits a channel."""
+    with open(path, "rb") as file:
+        data = file.read()
+    width, height, depth, kind = struct.unpack(">IIBB", data[16:26])
+    channels = {2: 3, 6: 4}[kind]
+    if depth != 8:
+        raise ValueError("an unexpected depth")
+    packed, at = b"", 8
+    while at < len(data):
+        length, name = struct.unpack(">I4s", data[at:at + 8])
+        if name == b"IDAT":
+            packed += data[at + 8:at + 8 + length]
+        at += length + 12
+    raw, stride = zlib.decompress(packed), width * channels
+    # Filtered rows of a blank page are all alike; of text and lines they are not.
+    rows = {raw[y * (stride + 1):(y + 1) * (stride + 1)] for y in range(height)}
+    return width, height, len(rows)
+
+
+class Browser(ReportTest):
+    def chromium(self, *arguments):
+        ended = subprocess.run(
+            [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
+             "--disable-extensions", "--disable-background-networking", "--enable-logging=stderr",
+             "--user-data-dir=" + self.path("profile"), *arguments],
+            capture_output=True, text=True, timeout=120, check=False, env={**os.environ, "HOME": self.folder.name})
+        self.assertEqual(ended.returncode, 0, ended.stderr[-800:])
+        self.assertEqual(re.findall(r"CONSOLE.*", ended.stderr), [], "the console is not silent")
+        return ended.stdout
+
+    def html_of(self, *made):
+        paths = [self.write(f"in{number}.json", one) for number, one in enumerate(made)]
+        target = self.path("page.html")
+        ended = run("gdrkit", "report", *paths, "-o", target)
+        self.assertEqual(ended.code, 0, ended.err[-500:])
+        with open(target, encoding="utf-8") as file:
+            return file.read()
+
+    def measured(self, page, scheme):
+        target = self.write("harness.html", harness(page, WIDTHS))
+        dumped = self.chromium(f"--blink-settings=preferredColorScheme={SCHEMES[scheme]}", "--window-size=1600,1000",
+                               "--dump-dom", "file://" + target)
+        found = re.search(r'<pre id="found">(.*?)</pre>', dumped, re.DOTALL)
+        self.assertTrue(found and found.group(1), "the page was not measured")
+        return json.loads(html.unescape(found.group(1)))
+
+    def assert_laid_out(self, page, scheme):
+        results = self.measured(page, scheme)
+        for name, result in results.items():
+            with self.subTest(name, scheme=scheme):
+                self.assertLessEqual(result["scroll"], result["client"], "the page is wider than its window")
+                self.assertEqual(result["client"], WIDTHS[name])
+                self.assertEqual(result["wide"][:5], [])
+                self.assertEqual(result["outside"][:5], [], "outside of its drawing")
+                self.assertEqual(result["overlapping"][:5], [], "one text over another")
+                is_dark = scheme == "dark" and name != "paper"
+                self.assertEqual(result["background"], "rgb(15, 20, 25)" if is_dark else "rgb(255, 255, 255)")
+                self.assertTrue(name != "paper" or result["ink"] == "rgb(0, 0, 0)")
+        return results
+
+    def test_a_bench_fits_every_size_in_both_schemes(self):
+        page = self.html_of(documents.bench())
+        for scheme in SCHEMES:
+            for name, result in self.assert_laid_out(page, scheme).items():
+                self.assertGreaterEqual(result["charts"], 20, name)
+                self.assertGreater(result["texts"], 200, name)
+
+    def test_strange_documents_fit_too(self):
+        page = self.html_of(documents.strange(), documents.bandwidth(8), documents.bench())
+        self.assertEqual(list(self.assert_laid_out(page, "light")), list(WIDTHS))
+
+    def test_the_measuring_finds_what_is_wrong(self):
+        """The test of the test: a page too wide, a text outside and one over another are found."""
+        page = self.html_of(documents.bandwidth(2))
+        wrong = page.replace("</main>", "<div style='width:3000px'>wide</div><svg class='chart' viewBox='0 0 100 100'>"
+                             "<text x='10' y='50'>one</text><text x='12' y='50'>two</text><text x='500' y='50'>out</text>"
+                             "</svg></main>")
+        for result in self.measured(wrong, "light").values():
+            self.assertGreater(result["scroll"], result["client"])
+            self.assertIn("out", result["outside"])
+            self.assertEqual(result["overlapping"], [["one", "two"]])
+
+    def test_screenshots_show_something(self):
+        self.html_of(documents.bench())
+        for scheme, number in SCHEMES.items():
+            for width, height in ((1200, 1600), (500, 900)):
+                shot = os.path.join(os.environ.get("GDRKIT_SCREENSHOTS") or self.folder.name,
+                                    f"report_{scheme}_{width}.png")
+                self.chromium(f"--blink-settings=preferredColorScheme={number}", f"--window-size={width},{height}",
+                              f"--screenshot={shot}", "file://" + self.path("page.html"))
+                found_width, found_height, rows = pixels(shot)
+                self.assertEqual((found_width, found_height), (width, height))
+                self.assertGreater(rows, height / 5, "the picture is nearly blank")
+
+    def test_it_prints_on_several_pages(self):
+        self.html_of(documents.bench())
+        self.chromium("--no-pdf-header-footer", "--print-to-pdf=" + self.path("page.pdf"),
+                      "file://" + self.path("page.html"))
+        with open(self.path("page.pdf"), "rb") as file:
+            printed = file.read()
+        self.assertTrue(printed.startswith(b"%PDF"))
+        self.assertGreater(len(re.findall(rb"/Type\s*/Page\b", printed)), 4)
+
+
+def browser_problem():
+    """Why there is no browser to try, or None."""
+    if not CHROMIUM:
+        return "no Chromium here: pages are not looked at in a browser"
+    ended = subprocess.run([CHROMIUM, "--version"], capture_output=True, text=True, timeout=60, check=False)
+    return None if ended.returncode == 0 else f"{CHROMIUM} does not start"
+
+
+if __name__ == "__main__":
+    problem = browser_problem()
+    if problem:
+        print(problem)
+        sys.exit(1 if "browser" in os.environ.get("GDRKIT_REQUIRE", "").split(",") else SKIPPED)
+    unittest.main()

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Makes pages of results and looks at what is in them: against a kept page, as XML, and with hostile input."""
+import json
+import os
+import pty
+import re
+import subprocess
+import unittest
+
+import documents
+from pages import ReportTest
+from program import BIN, run
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+GOLDEN = os.path.join(HERE, "golden")
+
+
+def small_document():
+    """A bench and a matrix in one, small enough that a kept page of it can be read."""
+    made = documents.bench(seed=7)
+    kept = []
+    for series in made["series"]:
+        if series["id"].endswith(("to_device/mapping", "to_device/memcpy_pinned", "s/pin", "open", "to_device", "gpu/busy")):
+            series["points"] = series["points"][::9]
+            kept.append(series)
+    made["series"] = kept + documents.bandwidth(gpus=2)["series"][:1]
+    return made
+
+
+class Report(ReportTest):
+    def test_page_is_the_kept_one(self):
+        page, _ = self.page_of(small_document(), options=("--title", "A kept page"))
+        path = os.path.join(GOLDEN, "report.html")
+        if os.environ.get("GDRKIT_UPDATE_GOLDEN") == "1":
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page)
+        with open(path, encoding="utf-8") as file:
+            kept = file.read()
+        for number, (line, old) in enumerate(zip(page.split("\n"), kept.split("\n")), 1):
+            if line != old:
+                at = next((i for i, (a, b) in enumerate(zip(line, old)) if a != b), min(len(line), len(old)))
+                self.fail(f"line {number} differs from golden/report.html at column {at}: '{line[at:at + 60]}' was "
+                          f"'{old[at:at + 60]}'; if that is meant: GDRKIT_UPDATE_GOLDEN=1")
+        self.assertEqual(len(page), len(kept))
+
+    def test_a_bench_has_every_section(self):
+        _, tree = self.page_of(documents.bench())
+        headings = self.headings(tree)
+        for wanted in ("Key figures", "Latency against size", "Bandwidth against size",
+                       "Percentiles of single operations", "Which method from which size on",
+                       "Cost of pinning and mapping", "Threads", "Beside a busy GPU or a busy bus",
+                       "Machine, clock and settings", "Notes"):
+            self.assertIn(wanted, headings)
+        self.assertEqual(headings.index("Copy to the device"), 3)
+
+    def test_key_figures_are_the_first_of_each_direction_method_and_unit(self):
+        page, tree = self.page_of(documents.bench())
+        labels = [element.text for element in tree.iter() if element.get("class") == "label"]
+        self.assertEqual(len(labels), 8)
+        self.assertEqual(labels[:2], ["best of through the mapping", "best of raw loop"])
+        self.assertEqual(labels[6], "best of through the mapping", "the other direction")
+        self.assertTrue("138 ns" in page)
+
+    def test_crossovers_stand_where_the_model_has_them(self):
+        # 138 + x / 24.5 = 3800 + x / 54: at 161 KiB, thus between 128 and 256 KiB.
+        _, tree = self.page_of(documents.bench())
+        text = self.texts(tree)
+        found = re.search(r"through the mapping is faster than cudaMemcpy, pinned up to about ([0-9.]+) KiB "
+                          r"\(between 128 KiB and 256 KiB\); beyond, cudaMemcpy, pinned is faster", text)
+        self.assertIsNotNone(found)
+        self.assertAlmostEqual(float(found.group(1)), 161, delta=8)
+        self.assertRegex(text, r"Between through the mapping and raw loop the noise hides any difference|"
+                               r"at the others the noise hides any difference")
+
+    def test_a_matrix_has_x_across_and_y_down_with_a_number_in_each_cell(self):
+        made = documents.bandwidth(gpus=3)
+        made["series"][0]["points"] = [documents.point(x, [100.0 * x + y], y) for x in range(3) for y in range(2)]
+        _, tree = self.page_of(made)
+        figure = next(element for element in tree.iter("figure"))
+        self.assertEqual(figure.find("h4").text, made["series"][0]["title"])
+        self.assertIn("size 512 MiB", figure.find("figcaption").text)
+        table = next(element for element in tree.iter("table") if element.get("class") == "matrix")
+        rows = [[cell.text for cell in row] for row in table.iter("tr")]
+        self.assertEqual(rows, [["row \\ column", "0", "1", "2"], ["0", "0", "100", "200"], ["1", "1.00", "101", "201"]])
+        shades = [cell.get("class") for cell in table.iter("td")]
+        self.assertEqual((shades[0], shades[-1]), ("s0", "s8"))
+
+    def test_every_series_appears_also_one_nobody_knows(self):
+        made = documents.strange()
+        _, tree = self.page_of(made)
+        text = self.texts(tree)
+        for series in made["series"]:
+            title = series["title"].replace("\u202e", "\ufffd")
+            self.assertIn(" ".join(title.split()), text, series["id"])
+        self.assertIn("nothing at all: no points", text)
+        self.assertIn("same title (same/1)", text)
+        self.assertIn("4 points at or below zero", text)
+
+    def test_text_of_a_document_is_text_on_the_page(self):
+        page, tree = self.page_of(documents.strange(), options=("--title", "</title><script>alert(1)</script>"))
+        for word in ("<script", "<img", "\u202e"):
+            self.assertFalse(word in page, word)
+        self.assertIn('"><img src=x onerror=alert(1)> & Söhne', self.texts(tree))
+        self.assertEqual(tree.find("head/title").text, "</title><script>alert(1)</script>")
+
+    def test_warnings_stand_first(self):
+        _, tree = self.page_of(documents.strange())
+        warnings = [element.text for element in tree.iter("p") if element.get("class") == "warning"]
+        self.assertEqual(len(warnings), 4)
+        self.assertIn("emulated device", warnings[0])
+        self.assertIn("numactl", warnings[3])
+
+    def test_ten_thousand_points_are_thinned_in_the_picture_alone(self):
+        page, _ = self.page_of(documents.strange())
+        self.assertTrue(">10000 B</th>" in page and ">9999 B</th>" in page)
+        self.assertLess(max(len(path) for path in re.findall(r' d="([^"]*)"', page)), 20000)
+
+    def test_several_documents_become_chapters(self):
+        _, tree = self.page_of(documents.bench(), documents.bandwidth(2), documents.strange())
+        chapters = [element.find("h2").text for element in tree.iter("article")]
+        self.assertEqual(chapters[:2], ["A: bench on NVIDIA H200", "B: bandwidth on NVIDIA H200"])
+        self.assertEqual(len(chapters), 3)
+
+    def test_a_document_without_series_or_machine_details(self):
+        made = documents.head("bench")
+        for field in ("place", "clock", "machine_noise", "settings"):
+            del made[field]
+        made["machine"].update(gpu_name="", cpu_model="")
+        _, tree = self.page_of(made)
+        self.assertIn("The document holds no series.", self.texts(tree))
+
+
+class ReportFiles(ReportTest):
+    def assert_refused(self, code, pattern, *arguments):
+        ended = run("gdrkit", "report", *arguments)
+        self.assertEqual((ended.code, ended.out), (code, ""), ended.err[-300:])
+        self.assertRegex(ended.err, pattern)
+        self.assertLess(len(ended.err), 1000)
+
+    def test_bad_documents_are_refused_with_a_sentence(self):
+        good = documents.bandwidth(2)
+        point = good["series"][0]["points"][0]
+        bad = {
+            "no JSON": ("{", "no JSON document"),
+            "empty": ("", "empty"),
+            "no UTF-8": (json.dumps(good).encode().replace(b"NVIDIA", b"\xff\xfe"), "no JSON document"),
+            "a list": ("[]", "should be an object"),
+            "deep": ("[" * 100000, "no JSON document"),
+            "an old version": ({**good, "schema_version": 1}, "schema_version 1.*measure again"),
+            "a new version": ({**good, "schema_version": 99}, "schema_version 99"),
+            "other output": ({key: value for key, value in good.items() if key != "series"}, "measures nothing"),
+            "NaN": (json.dumps(good).replace(json.dumps(point["value"]), "NaN", 1), "no JSON document"),
+            "too large": (json.dumps(good).replace('"value": ', '"value": 1e999, "other": ', 1), "JSON|finite"),
+            "twice an id": ({**good, "series": good["series"][:1] * 2}, "of an earlier one"),
+            "text as number": ({**good, "series": [{**good["series"][0], "points": [{**point, "value": "1"}]}]},
+                               "value should be a number"),
+        }
+        for name, (content, pattern) in bad.items():
+            with self.subTest(name):
+                self.assert_refused(2, pattern, self.write("bad.json", content))
+        self.assert_refused(2, "cannot open", self.path("nothing.json"))
+        self.assert_refused(2, "cannot read|cannot open", self.folder.name)
+
+    def test_without_a_result_it_says_what_to_name(self):
+        self.assert_refused(2, "name at least one result")
+
+    def test_output_is_written_whole_and_replaces_what_was_there(self):
+        source = self.write("in.json", documents.bandwidth(2))
+        target = self.write("out.html", "old")
+        os.symlink("out.html", self.path("link.html"))
+        for name in ("out.html", "link.html", "new.html"):
+            ended = run("gdrkit", "report", source, "-o", self.path(name))
+            self.assertEqual((ended.code, ended.out), (0, ""), ended.err)
+            with open(self.path(name), encoding="utf-8") as file:
+                self.assertTrue(file.read().endswith("</html>\n"))
+        self.assertTrue(os.path.islink(self.path("link.html")))
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.json", "link.html", "new.html", "out.html"])
+        self.assertNotEqual(os.path.getsize(target), 3)
+
+    def test_a_failed_run_leaves_the_old_page(self):
+        bad = self.write("bad.json", "{")
+        target = self.write("out.html", "old")
+        self.assert_refused(2, "no JSON", bad, "-o", target)
+        good = self.write("in.json", documents.bandwidth(2))
+        self.assert_refused(1, "cannot write .*No such file", good, "-o", self.path("no/out.html"))
+        self.assert_refused(1, "cannot write .*Is a directory", good, "-o", self.folder.name)
+        with open(target, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "old")
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["bad.json", "in.json", "out.html"])
+
+    def test_a_full_disk_is_a_failure_not_half_a_page(self):
+        good = self.write("in.json", documents.bandwidth(2))
+        self.assert_refused(1, "cannot write /dev/full", good, "-o", "/dev/full")
+        with open("/dev/full", "wb") as full:
+            ended = subprocess.run([os.path.join(BIN, "gdrkit"), "report", good], stdout=full, stderr=subprocess.PIPE,
+                                   check=False)
+        self.assertEqual(ended.returncode, 1)
+        # A file that may not grow as far as the page: the old one stays, and nothing lies beside it.
+        target = self.write("out.html", "old")
+        ended = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 4; "$0" report "$1" -o "$2"',
+                                os.path.join(BIN, "gdrkit"), good, target], capture_output=True, check=False)
+        self.assertEqual(ended.returncode, 1, ended.stderr[-300:])
+        with open(target, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "old")
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["in.json", "out.html"])
+
+    def test_an_input_is_never_overwritten(self):
+        source = self.write("in.json", documents.bandwidth(2))
+        os.symlink("in.json", self.path("symbolic"))
+        os.link(source, self.path("hard"))
+        for name in ("in.json", "symbolic", "hard", "./in.json"):
+            self.assert_refused(2, "is an input", source, "-o", self.path(name))
+        with open(source, encoding="utf-8") as file:
+            json.load(file)
+
+    def test_a_terminal_gets_a_hint_instead_of_a_page(self):
+        source = self.write("in.json", documents.bandwidth(2))
+        controller, terminal = pty.openpty()
+        try:
+            ended = subprocess.run([os.path.join(BIN, "gdrkit"), "report", source], stdout=terminal,
+                                   stderr=subprocess.PIPE, text=True, check=False)
+        finally:
+            os.close(terminal)
+            os.close(controller)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("-o", ended.stderr)
+
+    def test_a_result_may_come_through_a_pipe(self):
+        with open(self.write("in.json", documents.bandwidth(2)), "rb") as file:
+            text = file.read()
+        ended = subprocess.run([os.path.join(BIN, "gdrkit"), "report", "/dev/stdin"], input=text, capture_output=True,
+                               check=False)
+        self.assertEqual(ended.returncode, 0, ended.stderr[-300:])
+        self.assertIn(b"</html>", ended.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
