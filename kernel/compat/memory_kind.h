@@ -1,13 +1,27 @@
 /* SPDX-FileCopyrightText: The gdrkit authors */
 /* SPDX-License-Identifier: MIT */
-/* Whether the CPU may cache a piece of GPU memory, as far as architecture and flavour can tell. */
+/* What the CPU can do with a piece of GPU memory, as far as architecture and flavour can tell. */
 #ifndef GDRKIT_COMPAT_MEMORY_KIND_H
 #define GDRKIT_COMPAT_MEMORY_KIND_H
 
 #include <linux/mm.h>
 #include <linux/pfn.h>
+#ifdef CONFIG_X86
+#include <asm/processor.h>
+#endif
 
 #include "flavour.h"
+
+/* Whether a page table entry can lead there. x86 answers a touch of more bits than the CPU has with an oops. */
+static inline bool gdrkit_memory_is_addressable(u64 address)
+{
+#ifdef CONFIG_X86
+	return address >> boot_cpu_data.x86_phys_bits == 0;
+#else
+	return (u64)(phys_addr_t)address == address &&
+	       pte_pfn(pfn_pte(PHYS_PFN((phys_addr_t)address), PAGE_SHARED)) == address >> PAGE_SHIFT;
+#endif
+}
 
 /*
  * `driver_says` is the cacheable flag of the driver's table. Coherent memory of POWER9 and of Grace is listed as RAM,

@@ -8,6 +8,7 @@
 
 #include "gdrdrv.h"
 #include "gdrdrv_abi.h"
+#include "memory_kind.h"
 #include "p2p_table.h"
 
 static int check_page(const struct nvidia_p2p_page *page, u32 number)
@@ -19,9 +20,8 @@ static int check_page(const struct nvidia_p2p_page *page, u32 number)
 		return -EIO;
 	}
 	last = page->physical_address + GDRDRV_GPU_PAGE_SIZE - 1;
-	/* An address that does not survive the type, or the shift to a page number, would map something else. */
 	if (!IS_ALIGNED(page->physical_address, GDRDRV_GPU_PAGE_SIZE) || last < page->physical_address ||
-	    (u64)(phys_addr_t)last != last || PFN_PHYS(PHYS_PFN((phys_addr_t)last)) >> PAGE_SHIFT != last >> PAGE_SHIFT) {
+	    !gdrkit_memory_is_addressable(last)) {
 		gdrdrv_error("the NVIDIA driver put page %u at the impossible address %#llx", number,
 			     page->physical_address);
 		return -EIO;
