@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
+#include "client.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+static __thread sigjmp_buf back;
+
+void load(const char *parameters)
+{
+	char all[256];
+	int error = 0;
+
+	snprintf(all, sizeof(all), "dbg_enabled=1 %s", parameters);
+	/* What the test before left in its last moments may still hold the module. */
+	for (int i = 0; i < 300 && module_is_loaded("gdrdrv"); i++) {
+		error = module_unload("gdrdrv");
+		if (error)
+			usleep(10000);
+	}
+	if (module_is_loaded("gdrdrv"))
+		test_fail(__FILE__, __LINE__, "gdrdrv does not unload: %s", strerror(error));
+	error = module_load("gdrdrv", all);
+	if (error)
+		test_fail(__FILE__, __LINE__, "gdrdrv does not load with '%s': %s", all, strerror(error));
+}
+
+void load_kind(bool is_persistent)
+{
+	load(is_persistent ? "use_persistent_mapping=1" : "use_persistent_mapping=0");
+}
+
+int open_node(void)
+{
+	int file = open(NODE, O_RDWR | O_CLOEXEC);
+
+	CHECK(file >= 0);
+	return file;
+}
+
+static int ask_for_pin(int file, uint64_t address, uint64_t size, uint64_t *handle)
+{
+	struct gdrdrv_pin_v2_request request = { .address = address, .size_bytes = size };
+	int result = ioctl(file, GDRDRV_PIN_V2, &request);
+
+	*handle = request.handle;
+	return result;
+}
+
+uint64_t pin(int file, uint64_t address, uint64_t size)
+{
+	uint64_t handle;
+
+	CHECK_EQ(ask_for_pin(file, address, size, &handle), 0);
+	return handle;
+}
+
+int try_pin(int file, uint64_t address, uint64_t size)
+{
+	uint64_t handle;
+
+	return ask_for_pin(file, address, size, &handle);
+}
+
+int unpin(int file, uint64_t handle)
+{
+	struct gdrdrv_unpin_request request = { .handle = handle };
+
+	return ioctl(file, GDRDRV_UNPIN, &request);
+}
+
+void *try_map(int file, uint64_t handle, size_t size)
+{
+	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)(handle * getpagesize()));
+}
+
+void *map(int file, uint64_t handle, size_t size)
+{
+	void *mapped = try_map(file, handle, size);
+
+	CHECK(mapped != MAP_FAILED);
+	return mapped;
+}
+
+int try_info(int file, uint64_t handle)
+{
+	struct gdrdrv_info_v2_request request = { .handle = handle };
+
+	return ioctl(file, GDRDRV_INFO_V2, &request);
+}
+
+struct gdrdrv_info_v2_request info(int file, uint64_t handle)
+{
+	struct gdrdrv_info_v2_request request = { .handle = handle };
+
+	CHECK_EQ(ioctl(file, GDRDRV_INFO_V2, &request), 0);
+	return request;
+}
+
+bool is_revoked(int file, uint64_t handle)
+{
+	struct gdrdrv_callback_flag_request request = { .handle = handle, .is_revoked = 77 };
+
+	CHECK_EQ(ioctl(file, GDRDRV_CALLBACK_FLAG, &request), 0);
+	CHECK(request.is_revoked <= 1);
+	return request.is_revoked;
+}
+
+int request_type(int file, uint64_t handle, uint32_t type)
+{
+	struct gdrdrv_mapping_type_request request = { .handle = handle, .mapping_type = type };
+
+	return ioctl(file, GDRDRV_MAPPING_TYPE, &request);
+}
+
+static void jump_back(int number)
+{
+	siglongjmp(back, number);
+}
+
+static int catch(void (*access)(volatile unsigned char *), volatile void *byte)
+{
+	struct sigaction action = { .sa_handler = jump_back, .sa_flags = SA_NODEFER };
+	int number = sigsetjmp(back, 1);
+
+	if (number)
+		return number;
+	sigaction(SIGBUS, &action, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	access(byte);
+	return 0;
+}
+
+static void load_byte(volatile unsigned char *byte)
+{
+	(void)*byte;
+}
+
+static void store_byte(volatile unsigned char *byte)
+{
+	*byte = 0x5a;
+}
+
+int touch(const volatile void *byte)
+{
+	return catch(load_byte, (volatile void *)byte);
+}
+
+int touch_write(volatile void *byte)
+{
+	return catch(store_byte, byte);
+}
+
+uint64_t pins_out(void)
+{
+	struct fake_p2p_report report = fake_report();
+
+	return report.pins + report.persistent_pins;
+}
+
+pid_t start_child(void (*body)(void *), void *argument)
+{
+	pid_t child = fork();
+
+	CHECK(child >= 0);
+	if (child == 0) {
+		body(argument);
+		_exit(0);
+	}
+	return child;
+}
+
+void end_child(pid_t child)
+{
+	int status;
+
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+}
+
+void in_child(void (*body)(void *), void *argument)
+{
+	end_child(start_child(body, argument));
+}
+
+void fill_pattern(void *bytes, size_t size, unsigned int seed)
+{
+	unsigned char *byte = bytes;
+
+	for (size_t i = 0; i < size; i++)
+		byte[i] = (unsigned char)(seed + i * 167 + (i >> 8) * 13 + (i >> 16) * 29);
+}

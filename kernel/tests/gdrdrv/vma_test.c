@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A mapping stays whole, belongs to one pin, and ends with it.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "client.h"
+
+#define SIZE (4 * PAGE)
+
+struct mapped_pin {
+	uint64_t va;
+	int file;
+	uint64_t handle;
+	unsigned char *bytes;
+};
+
+static struct mapped_pin make(void)
+{
+	struct mapped_pin made = { .va = fake_alloc(SIZE, FAKE_P2P_RUNS), .file = open_node() };
+
+	made.handle = pin(made.file, made.va, SIZE);
+	made.bytes = map(made.file, made.handle, SIZE);
+	return made;
+}
+
+TEST_BOTH(offsets_and_sizes_that_do_not_fit_are_refused)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int file = open_node();
+	uint64_t handle = pin(file, va, SIZE), unaligned = pin(file, va + 4096, PAGE);
+	void *bytes;
+
+	(void)is_persistent;
+	CHECK_ERRNO((long)try_map(file, handle, 0), EINVAL);
+	CHECK_ERRNO((long)try_map(file, handle, SIZE + 1), EINVAL);
+	CHECK_ERRNO((long)try_map(file, handle, SIZE + 4096), EINVAL);
+	CHECK_ERRNO((long)try_map(file, handle, 1UL << 40), EINVAL);
+	CHECK_ERRNO((long)try_map(file, handle + 1, 4096), EINVAL);
+	CHECK_ERRNO((long)try_map(file, unaligned, 4096), EINVAL);
+	CHECK_EQ(info(file, handle).mapping_type, GDRDRV_MAPPING_NONE);
+	bytes = map(file, handle, 4096);
+	CHECK_EQ(touch(bytes), 0);
+	CHECK_ERRNO((long)try_map(file, handle, 4096), EINVAL);
+	CHECK_EQ(munmap(bytes, 4096), 0);
+	map(file, handle, SIZE);
+}
+
+TEST_BOTH(private_mappings_that_could_be_written_are_refused)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int file = open_node(), read_only = open(NODE, O_RDONLY | O_CLOEXEC);
+	uint64_t handle = pin(file, va, SIZE), other = pin(read_only, va, SIZE);
+
+	(void)is_persistent;
+	CHECK_ERRNO((long)mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, (off_t)handle * 4096), EINVAL);
+	CHECK_ERRNO((long)mmap(NULL, SIZE, PROT_READ, MAP_PRIVATE, file, (off_t)handle * 4096), EINVAL);
+	CHECK_ERRNO((long)try_map(read_only, other, SIZE), EACCES);
+	CHECK_EQ(info(file, handle).mapping_type, GDRDRV_MAPPING_NONE);
+	CHECK_EQ(info(read_only, other).mapping_type, GDRDRV_MAPPING_NONE);
+}
+
+TEST_BOTH(partial_munmap_is_refused_and_nothing_ends)
+{
+	struct mapped_pin made = make();
+
+	(void)is_persistent;
+	CHECK_ERRNO(munmap(made.bytes, 4096), EINVAL);
+	CHECK_ERRNO(munmap(made.bytes, SIZE - 4096), EINVAL);
+	CHECK_ERRNO(munmap(made.bytes + 4096, SIZE - 4096), EINVAL);
+	CHECK_ERRNO(munmap(made.bytes + 4096, 4096), EINVAL);
+	CHECK_ERRNO(mprotect(made.bytes, 4096, PROT_READ), EINVAL);
+	/* Linux gives this refusal an errno of its own. */
+	CHECK(mmap(made.bytes + 8192, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED);
+	for (size_t at = 0; at < SIZE; at += 4096)
+		CHECK_EQ(touch_write(made.bytes + at), 0);
+	CHECK_EQ(info(made.file, made.handle).mapping_type, GDRDRV_MAPPING_WC);
+	CHECK_EQ(unpin(made.file, made.handle), 0);
+	for (size_t at = 0; at < SIZE; at += 4096)
+		CHECK_EQ(touch(made.bytes + at), SIGBUS);
+}
+
+/* Whatever mremap answers: no page may stay reachable, at either address, after the pin has gone. */
+TEST_BOTH(mremap_moves_nothing_out_of_reach_of_unpin)
+{
+	struct mapped_pin made = make();
+	unsigned char *elsewhere = mmap(NULL, 4 * SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)is_persistent;
+	CHECK_ERRNO((long)mremap(made.bytes, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere), EINVAL);
+	CHECK_ERRNO((long)mremap(made.bytes, SIZE, 2 * SIZE, MREMAP_MAYMOVE), EFAULT);
+	CHECK((long)mremap(made.bytes, SIZE, PAGE, 0) == -1);
+	CHECK((long)mremap(made.bytes, 0, SIZE, MREMAP_MAYMOVE) == -1);
+	CHECK((long)mremap(made.bytes + PAGE, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, elsewhere + SIZE) == -1);
+	CHECK((long)mremap(made.bytes, SIZE, SIZE, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, NULL) == -1);
+	CHECK_EQ(info(made.file, made.handle).mapping_type, GDRDRV_MAPPING_WC);
+	for (size_t at = 0; at < SIZE; at += 4096)
+		CHECK_EQ(touch_write(made.bytes + at), 0);
+	CHECK_EQ(unpin(made.file, made.handle), 0);
+	for (size_t at = 0; at < SIZE; at += 4096)
+		CHECK_EQ(touch(made.bytes + at), SIGBUS);
+	for (size_t at = 0; at < 4 * SIZE; at += 4096)
+		CHECK(touch(elsewhere + at) != 0);
+	CHECK_EQ(munmap(made.bytes, SIZE), 0);
+}
+
+TEST_BOTH(unpin_ends_access_and_munmap_still_works)
+{
+	struct mapped_pin made = make();
+
+	(void)is_persistent;
+	CHECK_EQ(touch_write(made.bytes), 0);
+	CHECK_EQ(unpin(made.file, made.handle), 0);
+	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(touch(made.bytes), SIGBUS);
+	CHECK_EQ(touch_write(made.bytes + SIZE - 1), SIGBUS);
+	CHECK_EQ(munmap(made.bytes, SIZE), 0);
+	CHECK_ERRNO(try_info(made.file, made.handle), EINVAL);
+}
+
+/* The file lives as long as its VMA, so the pin does, too. */
+TEST_BOTH(closing_with_a_mapping_leaves_it_usable_and_munmap_ends_all)
+{
+	struct mapped_pin made = make();
+
+	(void)is_persistent;
+	close(made.file);
+	CHECK_EQ(touch_write(made.bytes), 0);
+	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(module_unload("gdrdrv"), EAGAIN);
+	CHECK_EQ(munmap(made.bytes, SIZE), 0);
+	for (int i = 0; i < 500 && pins_out(); i++)
+		usleep(1000);
+	CHECK_EQ(pins_out(), 0);
+}
+
+TEST_BOTH(advice_and_protection_change_nothing_about_the_end)
+{
+	struct mapped_pin made = make();
+
+	(void)is_persistent;
+	CHECK_ERRNO(madvise(made.bytes, SIZE, MADV_DOFORK), EINVAL);
+	CHECK((madvise(made.bytes, SIZE, MADV_DONTNEED)) == -1);
+	CHECK((madvise(made.bytes, SIZE, MADV_DODUMP)) == -1);
+	CHECK_EQ(mprotect(made.bytes, SIZE, PROT_NONE), 0);
+	CHECK_EQ(touch(made.bytes), SIGSEGV);
+	CHECK_EQ(mprotect(made.bytes, SIZE, PROT_READ | PROT_WRITE), 0);
+	CHECK_EQ(touch_write(made.bytes), 0);
+	CHECK_EQ(unpin(made.file, made.handle), 0);
+	CHECK_EQ(mprotect(made.bytes, SIZE, PROT_READ), 0);
+	CHECK_EQ(touch(made.bytes), SIGBUS);
+}
+
+/* VmFlags of /proc/self/smaps: io, pf (no struct page), dc (not copied by fork), de, dd. */
+TEST_BOTH(mapping_has_the_flags_of_device_memory)
+{
+	struct mapped_pin made = make();
+	FILE *smaps = fopen("/proc/self/smaps", "r");
+	char line[512];
+	bool is_ours = false, found = false;
+	unsigned long start, end;
+
+	(void)is_persistent;
+	CHECK(smaps != NULL);
+	while (fgets(line, sizeof(line), smaps)) {
+		if (sscanf(line, "%lx-%lx ", &start, &end) == 2)
+			is_ours = start == (unsigned long)made.bytes;
+		if (!is_ours || strncmp(line, "VmFlags:", 8))
+			continue;
+		found = true;
+		CHECK(strstr(line, " io") && strstr(line, " pf") && strstr(line, " dc") && strstr(line, " de") &&
+		      strstr(line, " dd") && strstr(line, " sh"));
+	}
+	fclose(smaps);
+	CHECK(found);
+}
+
+/* Two sessions use the same offsets; unpinning in one must not end the other's mapping. */
+TEST_BOTH(sessions_do_not_reach_each_others_mappings)
+{
+	struct mapped_pin first = make(), second = make();
+
+	(void)is_persistent;
+	CHECK_EQ(first.handle, second.handle);
+	CHECK_EQ(unpin(first.file, first.handle), 0);
+	CHECK_EQ(touch(first.bytes), SIGBUS);
+	for (size_t at = 0; at < SIZE; at += 4096)
+		CHECK_EQ(touch_write(second.bytes + at), 0);
+}
