@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// How cost grows. Times under software emulation mean nothing by themselves; only ratios are judged, and generously.
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <time.h>
+
+#include "client.h"
+
+#define MOST_PAGES 16384
+
+enum part { PIN, MAP, UNMAP, UNPIN, PARTS };
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* The least of some tries: what disturbs only adds. */
+static void keep_least(uint64_t *least, uint64_t start)
+{
+	uint64_t taken = now_ns() - start;
+
+	if (taken < *least)
+		*least = taken;
+}
+
+static void measure(int file, uint64_t va, uint64_t pages, uint64_t least[PARTS])
+{
+	int tries = pages > 1024 ? 2 : 5;
+
+	for (int part = 0; part < PARTS; part++)
+		least[part] = ~0ULL;
+	for (int i = 0; i < tries; i++) {
+		uint64_t start = now_ns(), handle = pin(file, va, pages * PAGE);
+		void *bytes;
+
+		keep_least(&least[PIN], start);
+		start = now_ns();
+		bytes = map(file, handle, pages * PAGE);
+		keep_least(&least[MAP], start);
+		start = now_ns();
+		CHECK_EQ(munmap(bytes, pages * PAGE), 0);
+		keep_least(&least[UNMAP], start);
+		start = now_ns();
+		CHECK_EQ(unpin(file, handle), 0);
+		keep_least(&least[UNPIN], start);
+	}
+}
+
+/* From 1024 to 16384 pages, 16 times as many, each part may cost 16 times as much; quadratic would be 256 times. */
+static void check_growth(enum fake_p2p_layout layout)
+{
+	static const char *const names[] = { "pin", "map", "unmap", "unpin" };
+	static const uint64_t counts[] = { 1, 16, 256, 1024, MOST_PAGES };
+	uint64_t va = fake_alloc(MOST_PAGES * PAGE, layout), cost[5][PARTS];
+	int file = open_node();
+
+	for (int i = 0; i < 5; i++) {
+		measure(file, va, counts[i], cost[i]);
+		test_note("layout %d, %llu pages of 64 KiB: pin %llu us, map %llu us, unmap %llu us, unpin %llu us (least)",
+			  layout, (unsigned long long)counts[i], (unsigned long long)cost[i][PIN] / 1000,
+			  (unsigned long long)cost[i][MAP] / 1000, (unsigned long long)cost[i][UNMAP] / 1000,
+			  (unsigned long long)cost[i][UNPIN] / 1000);
+	}
+	for (int part = 0; part < PARTS; part++) {
+		uint64_t allowed = cost[3][part] * 16 * 4 + 20000000;
+
+		if (cost[4][part] > allowed)
+			test_fail(__FILE__, __LINE__, "%s takes %llu us for %d pages, and %llu us for 1024", names[part],
+				  (unsigned long long)cost[4][part] / 1000, MOST_PAGES,
+				  (unsigned long long)cost[3][part] / 1000);
+	}
+	close(file);
+	fake_free(va);
+}
+
+TEST_WITHIN(cost_grows_no_faster_than_pages_persistent, 120)
+{
+	load_kind(true);
+	check_growth(FAKE_P2P_CONTIGUOUS);
+	check_growth(FAKE_P2P_REVERSED);
+}
+
+TEST_WITHIN(cost_grows_no_faster_than_pages_revocable, 120)
+{
+	load_kind(false);
+	check_growth(FAKE_P2P_CONTIGUOUS);
+	check_growth(FAKE_P2P_REVERSED);
+}
+
+static uint64_t cost_of_look_ups(int file, const uint64_t *handles, int count)
+{
+	uint64_t least = ~0ULL;
+
+	for (int i = 0; i < 7; i++) {
+		uint64_t start = now_ns();
+
+		for (int j = 0; j < 500; j++)
+			is_revoked(file, handles[(uint64_t)j * 7919 % count]);
+		keep_least(&least, start);
+	}
+	return least / 500;
+}
+
+/* A list would take a hundred times as long among 10000 handles as among 100. */
+TEST_WITHIN(look_up_does_not_grow_with_handles, 120)
+{
+	static uint64_t handles[10000];
+	uint64_t va = fake_alloc(PAGE, FAKE_P2P_CONTIGUOUS), few, many;
+	int file;
+
+	load("dbg_enabled=0");
+	file = open_node();
+	for (int i = 0; i < 100; i++)
+		handles[i] = pin(file, va, PAGE);
+	few = cost_of_look_ups(file, handles, 100);
+	for (int i = 100; i < 10000; i++)
+		handles[i] = pin(file, va, PAGE);
+	many = cost_of_look_ups(file, handles, 10000);
+	test_note("look-up among 100 handles %llu ns, among 10000 %llu ns (least of 7 averages over 500)",
+		  (unsigned long long)few, (unsigned long long)many);
+	CHECK(many < few * 5 + 2000);
+	for (int i = 0; i < 10000; i++)
+		CHECK_EQ(unpin(file, handles[i]), 0);
+}

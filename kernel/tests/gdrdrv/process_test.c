@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Only the process that opened uses a file; whoever ends it, and however, nothing stays.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "client.h"
+
+#define SIZE (3 * PAGE)
+
+struct held {
+	uint64_t va;
+	int file;
+	uint64_t handle;
+	unsigned char *bytes;
+};
+
+static struct held make(void)
+{
+	struct held made = { .va = fake_alloc(SIZE, FAKE_P2P_REVERSED), .file = open_node() };
+
+	made.handle = pin(made.file, made.va, SIZE);
+	made.bytes = map(made.file, made.handle, SIZE);
+	return made;
+}
+
+static void await_pins(uint64_t wanted)
+{
+	for (int i = 0; i < 1000 && pins_out() != wanted; i++)
+		usleep(1000);
+	CHECK_EQ(pins_out(), wanted);
+}
+
+static void check_stranger(void *argument)
+{
+	struct held *held = argument;
+	struct gdrdrv_version_request version;
+	struct gdrdrv_attribute_request attribute = { .attribute = 1 };
+	char scratch[64] = {};
+
+	CHECK_ERRNO(ioctl(held->file, GDRDRV_GET_VERSION, &version), EACCES);
+	CHECK_ERRNO(ioctl(held->file, GDRDRV_ATTRIBUTE, &attribute), EACCES);
+	CHECK_ERRNO(try_pin(held->file, held->va, SIZE), EACCES);
+	CHECK_ERRNO(unpin(held->file, held->handle), EACCES);
+	CHECK_ERRNO(try_info(held->file, held->handle), EACCES);
+	CHECK_ERRNO(request_type(held->file, held->handle, 1), EACCES);
+	CHECK_ERRNO(ioctl(held->file, _IO(0xDA, 77), scratch), EACCES);
+	CHECK_ERRNO(ioctl(held->file, _IO('x', 2), scratch), EINVAL);
+	CHECK_ERRNO((long)try_map(held->file, held->handle, SIZE), EACCES);
+}
+
+TEST_BOTH(forked_child_has_neither_file_nor_mapping)
+{
+	struct held held = make();
+
+	(void)is_persistent;
+	CHECK_EQ(touch_write(held.bytes), 0);
+	in_child(check_stranger, &held);
+	for (size_t at = 0; at < SIZE; at += PAGE) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0)
+			_exit(touch(held.bytes + at));
+		CHECK_EQ(waitpid(child, &status, 0), child);
+		CHECK_EQ(WEXITSTATUS(status), SIGSEGV);
+	}
+	CHECK_EQ(touch_write(held.bytes), 0);
+	CHECK_EQ(info(held.file, held.handle).mapping_type, GDRDRV_MAPPING_WC);
+	CHECK_EQ(unpin(held.file, held.handle), 0);
+}
+
+static void open_and_pin_own(void *argument)
+{
+	struct held *held = argument, own = { .va = held->va, .file = open_node() };
+
+	own.handle = pin(own.file, own.va, SIZE);
+	own.bytes = map(own.file, own.handle, SIZE);
+	CHECK_EQ(touch(own.bytes), 0);
+	CHECK_EQ(unpin(own.file, own.handle), 0);
+	close(own.file);
+	/* The last of the parent's mapping and file is the parent's. */
+	close(held->file);
+}
+
+TEST_BOTH(child_that_opens_for_itself_is_served)
+{
+	struct held held = make();
+
+	(void)is_persistent;
+	in_child(open_and_pin_own, &held);
+	CHECK_EQ(touch_write(held.bytes), 0);
+	CHECK_EQ(pins_out(), 1);
+}
+
+static void send_file(int socket, int file)
+{
+	char control[CMSG_SPACE(sizeof(int))] = {}, byte = 1;
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(header), &file, sizeof(int));
+	CHECK_EQ(sendmsg(socket, &message, 0), 1);
+}
+
+static int receive_file(int socket)
+{
+	char control[CMSG_SPACE(sizeof(int))] = {}, byte;
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	int file;
+
+	CHECK_EQ(recvmsg(socket, &message, 0), 1);
+	CHECK(CMSG_FIRSTHDR(&message) != NULL);
+	memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
+	return file;
+}
+
+/* The child receives the file, is refused, and outlives the parent's use of it. */
+TEST_BOTH(received_file_is_of_no_use_and_its_last_close_ends_all)
+{
+	int sockets[2], done[2];
+	struct held held;
+	pid_t child;
+	char byte = 1;
+
+	(void)is_persistent;
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+	CHECK_EQ(pipe(done), 0);
+	child = fork(); /* before the file exists, so that the child has it by the message alone */
+	if (child == 0) {
+		struct held received = { .file = receive_file(sockets[1]) };
+
+		check_stranger(&received);
+		CHECK_EQ(write(sockets[1], &byte, 1), 1);
+		CHECK_EQ(read(done[0], &byte, 1), 1);
+		check_stranger(&received);
+		_exit(0);
+	}
+	held = make();
+	send_file(sockets[0], held.file);
+	CHECK_EQ(read(sockets[0], &byte, 1), 1);
+	CHECK_EQ(munmap(held.bytes, SIZE), 0);
+	close(held.file);
+	usleep(20000);
+	CHECK_EQ(pins_out(), 1); /* the child has the file */
+	CHECK_EQ(write(done[1], &byte, 1), 1);
+	end_child(child);
+	await_pins(0);
+}
+
+static void leave_without_a_word(void *argument)
+{
+	(void)argument;
+	make();
+	make();
+}
+
+TEST_BOTH(exit_without_unpin_leaves_nothing)
+{
+	(void)is_persistent;
+	for (int i = 0; i < 5; i++)
+		in_child(leave_without_a_word, NULL);
+	await_pins(0);
+}
+
+static void *close_and_wait(void *argument)
+{
+	struct held *held = argument;
+
+	munmap(held->bytes, SIZE);
+	close(held->file);
+	return NULL;
+}
+
+TEST_BOTH(threads_share_their_process_file)
+{
+	struct held held = make();
+	pthread_t thread;
+
+	(void)is_persistent;
+	CHECK_EQ(pthread_create(&thread, NULL, close_and_wait, &held), 0);
+	pthread_join(thread, NULL);
+	await_pins(0);
+}
+
+/* An exec ends the mappings; the file, if it was let through, is still this process's. */
+TEST_BOTH(exec_ends_mappings_and_closes)
+{
+	(void)is_persistent;
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		struct held held = make();
+
+		CHECK_EQ(touch(held.bytes), 0);
+		fcntl(held.file, F_SETFD, 0);
+		execl("/bin/busybox", "busybox", "true", NULL);
+		_exit(1);
+	}
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(status, 0);
+	await_pins(0);
+}
+
+/* What a child does until it is killed in the middle of it. */
+static void pin_once(struct held *held)
+{
+	held->handle = pin(held->file, held->va, SIZE);
+}
+
+static void unpin_once(struct held *held)
+{
+	unpin(held->file, held->handle);
+}
+
+static void close_once(struct held *held)
+{
+	munmap(held->bytes, SIZE);
+	close(held->file);
+}
+
+static void free_once(struct held *held)
+{
+	fake_free(held->va);
+}
+
+/* Making the pin passes none of the steps at which a later part is stopped, so the pause can be armed before. */
+static void kill_in(enum fake_p2p_step step, void (*body)(struct held *), bool is_made_before)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
+	pid_t child;
+	int status;
+
+	fake_pause(step);
+	child = fork();
+	if (child == 0) {
+		struct held held = { .va = va, .file = open_node() };
+
+		if (is_made_before) {
+			held.handle = pin(held.file, va, SIZE);
+			held.bytes = map(held.file, held.handle, SIZE);
+			touch(held.bytes);
+		}
+		body(&held);
+		pause();
+	}
+	fake_await(step);
+	kill(child, SIGKILL);
+	usleep(10000); /* so that the signal is there when the call goes on */
+	fake_resume(step);
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK(WIFSIGNALED(status));
+	await_pins(0);
+}
+
+TEST_BOTH(killed_while_pinning_leaves_nothing)
+{
+	(void)is_persistent;
+	kill_in(FAKE_P2P_GET_ENTER, pin_once, false);
+	kill_in(FAKE_P2P_GET_LEAVE, pin_once, false);
+}
+
+TEST_BOTH(killed_while_unpinning_leaves_nothing)
+{
+	(void)is_persistent;
+	kill_in(FAKE_P2P_PUT_ENTER, unpin_once, true);
+	kill_in(FAKE_P2P_PUT_LEAVE, unpin_once, true);
+}
+
+TEST_BOTH(killed_while_closing_leaves_nothing)
+{
+	(void)is_persistent;
+	kill_in(FAKE_P2P_PUT_ENTER, close_once, true);
+	kill_in(FAKE_P2P_PUT_LEAVE, close_once, true);
+}
+
+TEST(killed_while_its_memory_is_freed_leaves_nothing)
+{
+	load_kind(false);
+	kill_in(FAKE_P2P_CALLBACK_ENTER, free_once, true);
+	kill_in(FAKE_P2P_CALLBACK_LEAVE, free_once, true);
+}
+
+/* At no particular moment: busy with everything when the signal comes. */
+TEST_BOTH(killed_at_any_moment_leaves_nothing)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_RUNS);
+
+	(void)is_persistent;
+	for (int i = 0; i < 25; i++) {
+		pid_t child = fork();
+		int status;
+
+		if (child == 0) {
+			for (;;) {
+				int file = open_node();
+				uint64_t handle = pin(file, va, SIZE);
+				unsigned char *bytes = map(file, handle, SIZE);
+
+				touch_write(bytes + PAGE);
+				if (i % 2)
+					munmap(bytes, SIZE);
+				unpin(file, handle);
+				close(file);
+				munmap(bytes, SIZE);
+			}
+		}
+		usleep(2000 + i * 700);
+		kill(child, SIGKILL);
+		CHECK_EQ(waitpid(child, &status, 0), child);
+		CHECK(WIFSIGNALED(status));
+	}
+	await_pins(0);
+}

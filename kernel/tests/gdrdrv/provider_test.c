@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What the NVIDIA driver may refuse, or say that it should not.
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client.h"
+
+#define SIZE (4 * PAGE)
+
+static enum fake_p2p_call get_call(bool is_persistent)
+{
+	return is_persistent ? FAKE_P2P_CALL_GET_PERSISTENT : FAKE_P2P_CALL_GET;
+}
+
+static enum fake_p2p_call put_call(bool is_persistent)
+{
+	return is_persistent ? FAKE_P2P_CALL_PUT_PERSISTENT : FAKE_P2P_CALL_PUT;
+}
+
+TEST_BOTH(errors_of_the_driver_reach_the_program)
+{
+	static const int errors[] = { EINVAL, ENOMEM, EIO, EBUSY, ENODEV };
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int file = open_node();
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		fake_fail(get_call(is_persistent), 1, errors[i]);
+		CHECK_ERRNO(try_pin(file, va, SIZE), errors[i]);
+		CHECK_EQ(pins_out(), 0);
+		CHECK_EQ(try_pin(file, va, SIZE), 0);
+		close(file);
+		file = open_node();
+	}
+}
+
+/* 524, which no program knows. */
+TEST(not_supported_becomes_an_errno_of_user_space)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int file;
+
+	load_kind(false);
+	file = open_node();
+	fake_fail(FAKE_P2P_CALL_GET, 1, 524);
+	CHECK_ERRNO(try_pin(file, va, SIZE), EOPNOTSUPP);
+}
+
+TEST(pins_fall_back_where_the_driver_has_no_persistent_ones)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS), handle;
+	struct gdrdrv_pin_v2_request forced = { .address = va, .size_bytes = SIZE, .flags = GDRDRV_PIN_FORCE_PCIE };
+	unsigned char *bytes;
+	int file;
+
+	load_kind(true);
+	file = open_node();
+	fake_set(FAKE_P2P_REFUSE_PERSISTENT, 524);
+	CHECK_ERRNO(ioctl(file, GDRDRV_PIN_V2, &forced), EOPNOTSUPP);
+	handle = pin(file, va, SIZE);
+	CHECK_EQ(fake_report().pins, 1);
+	CHECK_EQ(fake_report().persistent_pins, 0);
+	bytes = map(file, handle, SIZE);
+	CHECK_EQ(touch_write(bytes), 0);
+	fake_free(va);
+	CHECK_EQ(touch(bytes), 7);
+	CHECK(is_revoked(file, handle));
+	CHECK_EQ(unpin(file, handle), 0);
+}
+
+/* Another refusal says something about this memory, and the other kind of pin would hide it. */
+TEST(pins_do_not_fall_back_for_other_errors)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int file;
+
+	load_kind(true);
+	file = open_node();
+	fake_set(FAKE_P2P_REFUSE_PERSISTENT, ENOMEM);
+	CHECK_ERRNO(try_pin(file, va, SIZE), ENOMEM);
+	CHECK_EQ(pins_out(), 0);
+}
+
+TEST(forcing_pcie_on_a_driver_that_cannot_is_refused)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	struct gdrdrv_pin_v2_request forced = { .address = va, .size_bytes = SIZE, .flags = GDRDRV_PIN_FORCE_PCIE };
+	int file;
+
+	load_kind(true);
+	file = open_node();
+	fake_set(FAKE_P2P_REFUSE_FORCE_BAR1, 1);
+	CHECK_ERRNO(ioctl(file, GDRDRV_PIN_V2, &forced), EINVAL);
+	CHECK_EQ(try_pin(file, va, SIZE), 0);
+}
+
+static void check_damage(enum fake_p2p_damage damage, int expected)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int file = open_node();
+
+	fake_set(FAKE_P2P_DAMAGE, damage);
+	CHECK_ERRNO(try_pin(file, va, SIZE), expected);
+	CHECK_EQ(pins_out(), 0);
+	fake_set(FAKE_P2P_DAMAGE, FAKE_P2P_SOUND);
+	CHECK_EQ(try_pin(file, va, SIZE), 0);
+	close(file);
+	fake_free(va);
+}
+
+TEST_BOTH(damaged_tables_are_refused_and_given_back)
+{
+	(void)is_persistent;
+	for (int damage = FAKE_P2P_SOUND + 1; damage < FAKE_P2P_DAMAGES; damage++) {
+		check_damage(damage, EIO);
+		CHECK(test_log_has("gdrdrv: the NVIDIA driver"));
+	}
+}
+
+TEST_BOTH(table_versions_1_and_2_are_known)
+{
+	static const struct {
+		uint32_t version;
+		int error;
+	} cases[] = { { 0x00010000, 0 }, { 0x00010002, 0 }, { 0x00010003, 0 }, { 0x00020000, 0 }, { 0x00020009, 0 },
+		      { 0x00030000, EFAULT }, { 0, EFAULT }, { 0xffffffff, EFAULT } };
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int file = open_node();
+
+	(void)is_persistent;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake_set(FAKE_P2P_TABLE_VERSION, cases[i].version);
+		if (cases[i].error)
+			CHECK_ERRNO(try_pin(file, va, SIZE), cases[i].error);
+		else
+			CHECK_EQ(unpin(file, pin(file, va, SIZE)), 0);
+		CHECK_EQ(pins_out(), 0);
+	}
+}
+
+TEST_BOTH(pages_of_another_size_are_refused)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int file = open_node();
+
+	(void)is_persistent;
+	for (unsigned int size = 0; size < 5; size++) {
+		fake_set(FAKE_P2P_PAGE_SIZE, size);
+		if (size == 1)
+			CHECK_EQ(unpin(file, pin(file, va, SIZE)), 0);
+		else
+			CHECK_ERRNO(try_pin(file, va, SIZE), EINVAL);
+		CHECK_EQ(pins_out(), 0);
+	}
+}
+
+/* The program loses its handle, the driver keeps the pin, and the module waits for a better moment. */
+TEST_BOTH(pin_that_the_driver_does_not_take_back_is_outlived)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int file = open_node();
+	uint64_t handle = pin(file, va, SIZE);
+	unsigned char *bytes = map(file, handle, SIZE);
+
+	CHECK_EQ(touch(bytes), 0);
+	fake_fail(put_call(is_persistent), 1, EBUSY);
+	CHECK_ERRNO(unpin(file, handle), EBUSY);
+	CHECK_EQ(touch(bytes), 7);
+	CHECK_ERRNO(unpin(file, handle), EINVAL);
+	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(munmap(bytes, SIZE), 0);
+	fake_fail(put_call(is_persistent), 1, EBUSY); /* at the close below, once more */
+	close(file);
+	CHECK_EQ(pins_out(), 1);
+	CHECK_EQ(module_unload("gdrdrv"), EAGAIN);
+	CHECK_EQ(unpin(open_node(), handle), -1);
+	CHECK_EQ(pins_out(), 0);
+	CHECK(test_log_has("refused to take back"));
+}
+
+TEST(callback_for_a_pin_that_was_not_taken_back_ends_it)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int file;
+
+	load_kind(false);
+	file = open_node();
+	fake_fail(FAKE_P2P_CALL_PUT, 1, EIO);
+	CHECK_ERRNO(unpin(file, pin(file, va, SIZE)), EIO);
+	fake_fail(FAKE_P2P_CALL_PUT, 1, EIO);
+	close(file);
+	CHECK_EQ(pins_out(), 1);
+	fake_free(va);
+	CHECK_EQ(pins_out(), 0);
+	close(open_node());
+	CHECK_EQ(module_unload("gdrdrv"), 0);
+}
+
+TEST_BOTH(close_goes_on_after_a_pin_that_is_not_taken_back)
+{
+	uint64_t va = fake_alloc(SIZE, FAKE_P2P_CONTIGUOUS);
+	int file = open_node();
+
+	for (int i = 0; i < 5; i++)
+		pin(file, va, SIZE);
+	fake_fail(put_call(is_persistent), 2, EIO);
+	close(file);
+	/* The refused one was offered again at the end of the close. */
+	CHECK_EQ(pins_out(), 0);
+	CHECK_EQ(module_unload("gdrdrv"), 0);
+}
