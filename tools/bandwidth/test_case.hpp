@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// TestCase: a line of tests.def.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gdrkit::tools::bus {
+
+/// Which places a test copies between.
+enum class Family { host, pair, all_host, all_to_one, one_to_all, host_latency, pair_latency, local };
+enum class Mover { copy_engine, gpu_kernel };
+/// forth: to the GPU, back: to the host. read: who runs the copy is its target, write: its source.
+enum class Flow { forth, back, read, write };
+
+struct TestCase {
+  const char* name;
+  Family family;
+  Mover mover;
+  Flow flow;
+  bool is_bidirectional;
+  const char* description;
+
+  [[nodiscard]] bool is_latency() const { return family == Family::host_latency || family == Family::pair_latency; }
+  [[nodiscard]] bool needs_peers() const {
+    return family == Family::pair || family == Family::all_to_one || family == Family::one_to_all ||
+           family == Family::pair_latency;
+  }
+  [[nodiscard]] const char* unit() const { return is_latency() ? "ns" : "GB/s"; }
+  /// What the matrix shows, in nvbandwidth's words; the arrow points where the bytes go.
+  [[nodiscard]] std::string title() const;
+};
+
+[[nodiscard]] const std::vector<TestCase>& test_cases();
+
+/// All without names and prefixes. Names may be indices. In the order of the names, or of the list for prefixes.
+/// Throws Failure(usage) for a name that there is not, a prefix that none has, or both kinds at once.
+[[nodiscard]] std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
+                                                        const std::vector<std::string>& prefixes);
+
+}  // namespace gdrkit::tools::bus
