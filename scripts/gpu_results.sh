@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Runs what needs a GPU and keeps each output, with machine, driver, command and date, in a folder.
-# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: sanity tests copylat copybw clients record
+# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: sanity tests copylat copybw numa bandwidth bandwidth_json clients record
 set -u
 
 # Each test of a GoogleTest program in a process of its own: CUDA does not survive a fork.
@@ -51,6 +51,16 @@ keep() {
   [ "$status" -eq 0 ] || failed=1
 }
 
+# keep_json NAME SECONDS COMMAND...: the same for one document on stdout; what goes to stderr is shown.
+keep_json() {
+  local name=$1 seconds=$2 status
+  shift 2
+  timeout "$seconds" "$@" >"$output/$name.json"
+  status=$?
+  printf '%-28s exit %d\n' "$name.json" "$status"
+  [ "$status" -eq 0 ] || failed=1
+}
+
 for part in $parts; do
   case $part in
     sanity)
@@ -73,6 +83,15 @@ for part in $parts; do
       keep pin_cost 60 "$build/bin/gdrkit" copylat --pin-cost
       ;;
     copybw) keep copybw 60 "$build/bin/gdrkit" copybw ;;
+    numa)
+      keep copybw_numa 120 "$build/bin/gdrkit" copybw --numa all
+      keep copylat_numa 120 "$build/bin/gdrkit" copylat --numa all
+      ;;
+    bandwidth) keep bandwidth 500 "$build/bin/gdrkit" bandwidth ;;
+    bandwidth_json)
+      keep_json bandwidth 500 "$build/bin/gdrkit" bandwidth --json
+      keep_json bandwidth_nvbandwidth 500 "$build/bin/gdrkit" bandwidth -j
+      ;;
     clients)
       keep pytorch 300 python3 "$here/tests/gpu/clients/pytorch_mapping.py" "$build/lib"
       keep nccl 200 python3 "$here/tests/gpu/clients/nccl_two_ranks.py" "$build/lib"

@@ -32,8 +32,9 @@ struct Option {
   const char* value_name;  ///< "" for a flag
   Target target;
   const char* help;
-  bool is_gdrcopy = true;     ///< the predecessor has its short name
-  bool shows_default = true;  ///< false where the value stands for something that `help` says
+  bool is_gdrcopy = true;      ///< the predecessor has its short name
+  bool shows_default = true;   ///< false where the value stands for something that `help` says
+  bool takes_several = false;  ///< of a list: one mention may bring several values
 };
 
 /// Words that belong to no option. Only `gdrkit <name>` has them.

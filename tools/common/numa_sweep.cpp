@@ -14,12 +14,13 @@ using Pair = std::pair<int, int>;
 
 Series series_of(const NumaQuantity& quantity) {
   Series series;
-  series.id = "numa_copy_" + quantity.direction + "_" + std::to_string(quantity.size_bytes);
+  series.id = quantity.id.empty() ? "numa_copy_" + quantity.direction + "_" + std::to_string(quantity.size_bytes)
+                                  : "numa_" + quantity.id;
   series.group = "numa";
   series.title = quantity.title;
   series.operation = "copy";
   series.direction = quantity.direction;
-  series.method = "mapping";
+  series.method = quantity.method;
   series.conditions = {{"size_bytes", std::to_string(quantity.size_bytes)}};
   series.x_name = "cpu_node";
   series.y_name = "memory_node";

@@ -21,6 +21,8 @@ struct NumaQuantity {
   std::string unit;  ///< "GB/s" or "us"
   bool is_lower_better = true;
   std::size_t operations_per_round = 1;
+  std::string id = {};  ///< "": made of direction and size
+  std::string method = "mapping";
 };
 
 struct NumaSweep {

@@ -54,7 +54,7 @@ void add(CLI::App& app, const Option& option) {
               ->default_str(*target.target)
               ->check(CLI::IsMember(target.words));
         } else if constexpr (std::is_same_v<T, std::vector<std::string>*>) {
-          return app.add_option(names_of(option), *target, option.help)->expected(1)->take_all();
+          return app.add_option(names_of(option), *target, option.help)->expected(option.takes_several ? -1 : 1)->take_all();
         } else {
           return app.add_option(names_of(option), *target, option.help);
         }

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// FaultyDevice: an emulated device that fails, lies or dawdles on demand.
+#pragma once
+
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "shim/device.hpp"
+
+namespace gdrkit::tools {
+
+/// What one or several devices do wrong. Shared, so that it can change while they live.
+struct Faults {
+  const char* failing = "";      ///< the call that fails ...
+  int calls_before_failure = 0;  ///< ... after that many went well
+  bool is_failing_once = false;
+  bool is_copy_wrong = false;  ///< one byte of each asynchronous copy to the host is another
+  bool has_gpu_code = false;   ///< else modules cannot be loaded: it plays a GPU that the image does not know
+  bool is_slow = false;        ///< recording an event takes a while
+  std::function<bool(int, int)> reaches = [](int, int) { return true; };
+  std::optional<double> elapsed_ms;  ///< between any two events
+  int failures = 0;                  ///< that happened
+};
+
+class FaultyDevice final : public shim::Device {
+ public:
+  FaultyDevice(std::unique_ptr<shim::Device> inner, Faults* faults) : inner_(std::move(inner)), faults_(*faults) {
+    identity_ = inner_->identity();
+  }
+
+  [[nodiscard]] bool is_emulated() const noexcept override { return faults_.has_gpu_code; }
+  base::Status make_current() noexcept override {
+    return guard("make_current", [&] { return inner_->make_current(); });
+  }
+  base::Result<shim::Allocation> allocate(shim::AllocationKind kind, std::size_t size) noexcept override {
+    if (is_failing("allocate")) return base::fail(ENOMEM, "out of memory, on purpose");
+    return inner_->allocate(kind, size);
+  }
+  base::Status set_sync_memops(std::uint64_t address) noexcept override { return inner_->set_sync_memops(address); }
+  base::Status copy_to_device(std::uint64_t target, const void* source, std::size_t size) noexcept override {
+    return guard("copy_to_device", [&] { return inner_->copy_to_device(target, source, size); });
+  }
+  base::Status copy_to_host(void* target, std::uint64_t source, std::size_t size) noexcept override {
+    return guard("copy_to_host", [&] { return inner_->copy_to_host(target, source, size); });
+  }
+  base::Status fill(std::uint64_t target, std::uint8_t value, std::size_t size) noexcept override {
+    return guard("fill", [&] { return inner_->fill(target, value, size); });
+  }
+  base::Status driver_copy_to_device(std::uint64_t target, const void* source, std::size_t size) noexcept override {
+    return inner_->driver_copy_to_device(target, source, size);
+  }
+  base::Status driver_copy_to_host(void* target, std::uint64_t source, std::size_t size) noexcept override {
+    return inner_->driver_copy_to_host(target, source, size);
+  }
+  base::Result<shim::Stream> create_stream() noexcept override {
+    if (is_failing("create_stream")) return failure("create_stream");
+    return inner_->create_stream();
+  }
+  base::Status destroy_stream(shim::Stream stream) noexcept override { return inner_->destroy_stream(stream); }
+  base::Status copy_to_device_async(std::uint64_t target, const void* source, std::size_t size,
+                                    shim::Stream stream) noexcept override {
+    return guard("copy_to_device_async", [&] { return inner_->copy_to_device_async(target, source, size, stream); });
+  }
+  base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size,
+                                  shim::Stream stream) noexcept override {
+    return guard("copy_to_host_async", [&] {
+      // One byte short: the last keeps what was there before.
+      return inner_->copy_to_host_async(target, source, faults_.is_copy_wrong ? size - 1 : size, stream);
+    });
+  }
+  base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size,
+                                    shim::Stream stream) noexcept override {
+    return guard("copy_on_device_async", [&] { return inner_->copy_on_device_async(target, source, size, stream); });
+  }
+  base::Status copy_to_peer_async(shim::Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size,
+                                  shim::Stream stream) noexcept override {
+    return inner_->copy_to_peer_async(inner_of(peer), target, source, size, stream);
+  }
+  base::Status synchronize(shim::Stream stream) noexcept override {
+    return guard("synchronize", [&] { return inner_->synchronize(stream); });
+  }
+  base::Result<bool> is_finished(shim::Stream stream) noexcept override { return inner_->is_finished(stream); }
+  base::Status synchronize_all() noexcept override { return inner_->synchronize_all(); }
+  base::Result<shim::Event> create_event() noexcept override {
+    if (is_failing("create_event")) return failure("create_event");
+    return inner_->create_event();
+  }
+  base::Status destroy_event(shim::Event event) noexcept override { return inner_->destroy_event(event); }
+  base::Status record(shim::Event event, shim::Stream stream) noexcept override {
+    if (faults_.is_slow) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return guard("record", [&] { return inner_->record(event, stream); });
+  }
+  base::Status synchronize(shim::Event event) noexcept override { return inner_->synchronize(event); }
+  base::Status wait(shim::Stream stream, shim::Event event) noexcept override {
+    return guard("wait", [&] { return inner_->wait(stream, event); });
+  }
+  base::Result<double> elapsed_ms(shim::Event begin, shim::Event end) noexcept override {
+    if (is_failing("elapsed_ms")) return failure("elapsed_ms");
+    if (faults_.elapsed_ms) return *faults_.elapsed_ms;
+    return inner_->elapsed_ms(begin, end);
+  }
+  base::Result<shim::Module> load_module(const void*) noexcept override {
+    return base::fail(ENOEXEC, "no GPU code for this GPU, on purpose");
+  }
+  base::Status unload_module(shim::Module module) noexcept override { return inner_->unload_module(module); }
+  base::Result<shim::Function> get_function(shim::Module module, const char* name) noexcept override {
+    return inner_->get_function(module, name);
+  }
+  base::Status launch(shim::Function function, shim::LaunchShape shape, shim::Stream stream,
+                      void** parameters) noexcept override {
+    return inner_->launch(function, shape, stream, parameters);
+  }
+  base::Status launch_host_function(shim::Stream stream, void (*function)(void*), void* argument) noexcept override {
+    return guard("launch", [&] { return inner_->launch_host_function(stream, function, argument); });
+  }
+  base::Result<std::uint64_t> device_address(const void* host) noexcept override {
+    return inner_->device_address(host);
+  }
+  base::Status register_host(void* host, std::size_t size) noexcept override {
+    return inner_->register_host(host, size);
+  }
+  base::Status unregister_host(void* host) noexcept override { return inner_->unregister_host(host); }
+  base::Result<int> attribute(shim::DeviceAttribute attribute) noexcept override {
+    return inner_->attribute(attribute);
+  }
+  base::Result<bool> can_access_peer(shim::Device& peer) noexcept override {
+    return faults_.reaches(identity().ordinal, peer.identity().ordinal);
+  }
+  base::Status enable_peer_access(shim::Device& peer) noexcept override {
+    return guard("enable_peer_access", [&] { return inner_->enable_peer_access(inner_of(peer)); });
+  }
+
+ protected:
+  // The inner device gave what is freed, and frees it itself.
+  base::Status free(std::uint64_t, std::size_t, shim::AllocationKind) noexcept override { return {}; }
+
+ private:
+  static shim::Device& inner_of(shim::Device& peer) { return *static_cast<FaultyDevice&>(peer).inner_; }
+  bool is_failing(const char* call) {
+    if (std::strcmp(call, faults_.failing) != 0) return false;
+    if (faults_.is_failing_once && faults_.failures > 0) return false;
+    if (faults_.calls_before_failure-- > 0) return false;
+    ++faults_.failures;
+    return true;
+  }
+  static tl::unexpected<base::Error> failure(const char* call) {
+    return base::fail(EIO, "%s failed, on purpose", call);
+  }
+  template <class Function>
+  base::Status guard(const char* call, Function&& function) {
+    if (is_failing(call)) return failure(call);
+    return function();
+  }
+
+  std::unique_ptr<shim::Device> inner_;
+  Faults& faults_;
+};
+
+}  // namespace gdrkit::tools
