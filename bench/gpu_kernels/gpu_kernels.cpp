@@ -13,7 +13,8 @@
 namespace gdrkit::bench {
 namespace {
 
-constexpr unsigned most_threads = 1024;  // in a block, of every GPU that there is
+constexpr unsigned most_played_blocks = 1024;  // on the emulated device, where one thread plays all blocks
+constexpr unsigned most_threads = 1024;        // in a block, of every GPU that there is
 
 /// "NVIDIA H200 (compute capability 9.0)"
 struct GpuText {
@@ -116,7 +117,10 @@ base::Result<GpuKernels> GpuKernels::load(shim::Device& device, GpuImage image) 
   if (const auto count = device.attribute(shim::DeviceAttribute::multiprocessor_count); count && *count > 0) {
     kernels.resident_blocks_ = static_cast<unsigned>(*count);
   }
-  if (device.is_emulated()) return kernels;
+  if (device.is_emulated()) {
+    kernels.resident_blocks_ = most_played_blocks;
+    return kernels;
+  }
   if (auto checked = check_image(image); !checked) return base::pass(checked);
   const auto module = device.load_module(image.bytes);
   if (!module) {
@@ -168,9 +172,10 @@ base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& paramete
   return launched;
 }
 
-#define GDRKIT_GPU_KERNEL(name, Parameters)                                                                            \
-  base::Status GpuKernels::launch(const Parameters& parameters, shim::LaunchShape shape, shim::Stream stream) noexcept { \
-    return launch_any(GpuKernel::name, parameters, shape, stream, &play_##name);                                       \
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                              \
+  base::Status GpuKernels::launch(const Parameters& parameters, shim::LaunchShape shape, \
+                                  shim::Stream stream) noexcept {                        \
+    return launch_any(GpuKernel::name, parameters, shape, stream, &play_##name);         \
   }
 #include "bench/gpu_kernels/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL

@@ -100,8 +100,7 @@ base::Result<Function> CudaDevice::get_function(Module module, const char* name)
 
 base::Status CudaDevice::launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept {
   return call_if_there("cuLaunchKernel", calls_.launch_kernel, as_pointer(function.handle), shape.blocks, 1U, 1U,
-                       shape.threads, 1U, 1U, 0U, as_pointer(stream.handle), parameters,
-                       static_cast<void**>(nullptr));
+                       shape.threads, 1U, 1U, 0U, as_pointer(stream.handle), parameters, static_cast<void**>(nullptr));
 }
 
 base::Status CudaDevice::launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept {
@@ -128,8 +127,8 @@ base::Status CudaDevice::unregister_host(void* host) noexcept {
 
 base::Result<int> CudaDevice::attribute(DeviceAttribute attribute) noexcept {
   int value = 0;
-  auto got = call_if_there("cuDeviceGetAttribute", calls_.device_get_attribute, &value, static_cast<int>(attribute),
-                           device_);
+  auto got =
+      call_if_there("cuDeviceGetAttribute", calls_.device_get_attribute, &value, static_cast<int>(attribute), device_);
   if (!got) return base::pass(got);
   return value;
 }

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Device on emulated memory. What a stream is given while a GPU kernel's stand-in occupies it waits in its order.
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -36,7 +38,8 @@ std::uint64_t last_event = 0;
 
 class EmulatedDevice final : public Device {
  public:
-  explicit EmulatedDevice(int ordinal) : default_stream_(std::make_shared<EmulatedStream>()) {
+  explicit EmulatedDevice(int ordinal)
+      : cpus_(present_cpus()), default_stream_(std::make_shared<EmulatedStream>(cpus_)) {
     identity_.ordinal = ordinal;
     std::snprintf(identity_.name, sizeof identity_.name, "%s", emulated_device_name);
     std::sscanf(emulated_pci_bus_id, "%x:%x:%x", &identity_.pci_domain, &identity_.pci_bus, &identity_.pci_device);
@@ -229,6 +232,15 @@ class EmulatedDevice final : public Device {
   /// learnt of its end; the fence also stands for the driver's between the CPU's earlier stores and the device's read.
   static void order_copies() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
+  /// A device is no thread of the application: one that binds itself later does not bind the device.
+  static cpu_set_t present_cpus() noexcept {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    (void)::sched_getaffinity(0, sizeof cpus, &cpus);
+    return cpus;
+  }
+
+  const cpu_set_t cpus_;
   const std::shared_ptr<EmulatedStream> default_stream_;
   std::mutex streams_mutex_;
   std::map<std::uint64_t, std::shared_ptr<EmulatedStream>> streams_;
@@ -239,7 +251,7 @@ base::Result<Stream> EmulatedDevice::create_stream() noexcept {
   Stream made;
   auto created = guarded([&] {
     const std::lock_guard lock(streams_mutex_);
-    streams_.emplace(last_stream_ + 1, std::make_shared<EmulatedStream>());
+    streams_.emplace(last_stream_ + 1, std::make_shared<EmulatedStream>(cpus_));
     made.handle = ++last_stream_;
   });
   if (!created) return base::pass(created);
@@ -314,8 +326,7 @@ base::Status EmulatedDevice::wait(Stream stream, Event event) noexcept {
   const auto found = find(event);
   const auto waiting = find(stream);
   if (found == nullptr || waiting == nullptr) return unknown();
-  return guarded(
-      [&] { waiting->submit_beside([found, number = found->last_record()] { found->wait_for(number); }); });
+  return guarded([&] { waiting->submit_beside([found, number = found->last_record()] { found->wait_for(number); }); });
 }
 
 base::Result<double> EmulatedDevice::elapsed_ms(Event begin, Event end) noexcept {

@@ -64,7 +64,12 @@ void EmulatedStream::run(State& state) {
 }
 
 void EmulatedStream::enqueue(std::function<void()> work) {
-  if (!state_->thread.joinable()) state_->thread = std::thread([state = state_.get()] { run(*state); });
+  if (!state_->thread.joinable()) {
+    state_->thread = std::thread([state = state_.get(), cpus = cpus_] {
+      (void)::sched_setaffinity(0, sizeof cpus, &cpus);  // not allowed: then on the starter's
+      run(*state);
+    });
+  }
   state_->waiting.push_back(std::move(work));
   state_->changed.notify_all();
 }

@@ -3,6 +3,8 @@
 // EmulatedStream: the emulated device's order of work, and EmulatedEvent, a mark in it.
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -37,14 +39,15 @@ class EmulatedEvent {
 /// no switch of threads; all else by a thread that starts with the first such work and ends with the stream.
 class EmulatedStream {
  public:
-  EmulatedStream() = default;
+  /// Its thread may run on `cpus`, wherever the thread that starts it is bound to then.
+  explicit EmulatedStream(const cpu_set_t& cpus) : cpus_(cpus) {}
   EmulatedStream(const EmulatedStream&) = delete;
   EmulatedStream& operator=(const EmulatedStream&) = delete;
   /// Waits for all work. In a forked child, which has no copy of the thread, leaves it.
   ~EmulatedStream();
 
   /// Throws std::bad_alloc, std::system_error (no more threads).
-  void submit(std::function<void()> work);        ///< may be done when this returns
+  void submit(std::function<void()> work);         ///< may be done when this returns
   void submit_beside(std::function<void()> work);  ///< always on the stream's thread, beside the caller
   void synchronize();
   [[nodiscard]] bool is_finished();
@@ -66,6 +69,7 @@ class EmulatedStream {
 
   std::unique_ptr<State> state_ = std::make_unique<State>();
   int owner_ = own_process();
+  cpu_set_t cpus_;
 };
 
 }  // namespace gdrkit::shim

@@ -86,12 +86,12 @@ TEST(GpuKernelList, EveryOneHasTestsHere) {
 
 TEST_F(GpuKernelConformance, ShapesThatNoGpuTakesAreRefused) {
   for (const shim::LaunchShape shape : {shim::LaunchShape{0, 1}, {1, 0}, {1, 1025}}) {
-#define GDRKIT_GPU_KERNEL(name, Parameters)                                           \
-  {                                                                                   \
-    const auto launched = kernels_->launch(Parameters{}, shape, stream_);             \
-    ASSERT_FALSE(launched) << #name;                                                  \
-    EXPECT_EQ(launched.error().errno_value, EINVAL) << #name;                         \
-    EXPECT_EQ(std::string(base::detail()).rfind(#name, 0), 0U) << base::detail();     \
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                       \
+  {                                                                               \
+    const auto launched = kernels_->launch(Parameters{}, shape, stream_);         \
+    ASSERT_FALSE(launched) << #name;                                              \
+    EXPECT_EQ(launched.error().errno_value, EINVAL) << #name;                     \
+    EXPECT_EQ(std::string(base::detail()).rfind(#name, 0), 0U) << base::detail(); \
   }
 #include "bench/gpu_kernels/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL

@@ -20,8 +20,8 @@ namespace gdrkit::bench {
 
 /// Names of gpu_kernels.def that some file here tests.
 std::set<std::string>& covered_gpu_kernels();
-#define GDRKIT_COVERS(name)                                                                              \
-  [[maybe_unused]] const bool covers_##name =                                                            \
+#define GDRKIT_COVERS(name)                   \
+  [[maybe_unused]] const bool covers_##name = \
       ((void)GpuKernel::name, ::gdrkit::bench::covered_gpu_kernels().insert(#name).second)
 
 /// For what must happen: generous, as the machine may be busy.

@@ -50,8 +50,8 @@ class BurnConformance : public GpuKernelConformance {
     if (!kernels_ || IsSkipped()) return;
     stop_ = host_word();
     end_ = host_word();
-    parameters_ = {to_device(stop_), to_device(end_), device_memory(scratch_bytes), scratch_bytes, device_memory(8),
-                   long_ns};
+    parameters_ = {to_device(stop_), to_device(end_),  device_memory(scratch_bytes),
+                   scratch_bytes,    device_memory(8), long_ns};
   }
   void launch() {
     ASSERT_TRUE(kernels_->launch(parameters_, {kernels_->resident_blocks(), 256}, stream_)) << base::detail();
