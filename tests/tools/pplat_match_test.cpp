@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// PingPongMatch when the other side does not play, or plays with other data; and the histogram.
+#include "tools/pplat/match.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "tools/common/device_choice.hpp"
+#include "tools/common/histogram.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+class PplatMatch : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    follow_emulated_choice();
+    auto opened = shim::open_emulated_device(0);
+    ASSERT_TRUE(opened) << base::detail();
+    device_ = std::move(*opened);
+    auto loaded = GpuKernels::load(*device_);
+    ASSERT_TRUE(loaded) << base::detail();
+    kernels_ = std::make_unique<GpuKernels>(std::move(*loaded));
+    request_.limit_ns = 20'000'000'000;
+    request_.data_bytes = 128;
+    memory_ =
+        std::make_unique<AlignedAllocation>(device_.get(), shim::AllocationKind::cuda_malloc, request_.device_bytes());
+    buffer_ = std::make_unique<MappedBuffer>(*memory_, GDR_MAP_FLAG_DEFAULT);
+  }
+  [[nodiscard]] std::unique_ptr<PingPongMatch> match() {
+    return std::make_unique<PingPongMatch>(device_.get(), kernels_.get(), *memory_, *buffer_, request_);
+  }
+
+  std::unique_ptr<shim::Device> device_;
+  std::unique_ptr<GpuKernels> kernels_;
+  std::unique_ptr<AlignedAllocation> memory_;
+  std::unique_ptr<MappedBuffer> buffer_;
+  MatchRequest request_;
+  const Clock clock_;
+};
+
+TEST_F(PplatMatch, BothWaysCountEveryRoundButTheWarmUp) {
+  const auto played = match();
+  for (const Way way : {Way::mapping, Way::raw, Way::mapping}) {
+    std::vector<double> singles = {1, 2};
+    const double middle = played->play(way, 7, 31, clock_, &singles);
+    ASSERT_EQ(singles.size(), 33U) << way_name(way);
+    EXPECT_GT(middle, 2);
+    EXPECT_EQ(singles[1], 2) << "what was there stays";
+  }
+}
+
+TEST_F(PplatMatch, AGpuThatMissesItsTurnIsNoAnswerInTime) {
+  request_.limit_ns = 20'000'000;
+  auto played = match();
+  const auto stall = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(300)); };
+  ASSERT_TRUE(device_->launch_host_function(played->stream(), stall, nullptr));
+  std::vector<double> singles;
+  try {
+    (void)played->play(Way::mapping, 0, 5, clock_, &singles);
+    FAIL() << "it answered";
+  } catch (const NoAnswer& failure) {
+    EXPECT_TRUE(failure.is_gpu_kernel_there());
+    EXPECT_EQ(failure.code(), ExitCode::failed);
+    EXPECT_EQ(std::string(failure.what()),
+              "the GPU did not answer round 1 within 0.02 s: its GPU kernel has not ended");
+  }
+  EXPECT_TRUE(singles.empty());
+  // The stopped GPU kernel left the stream, and the next match is as good as the first.
+  request_.limit_ns = 20'000'000'000;
+  played = match();
+  (void)played->play(Way::mapping, 0, 5, clock_, &singles);
+  EXPECT_EQ(singles.size(), 5U);
+}
+
+TEST_F(PplatMatch, DataThatDidNotArriveIsAFailure) {
+  // Flags in host memory arrive; the data goes to another buffer than the GPU kernel looks at.
+  request_.is_gpu_flag_in_host = true;
+  const AlignedAllocation other(device_.get(), shim::AllocationKind::cuda_malloc, request_.device_bytes());
+  for (const bool is_gpu_first : {false, true}) {
+    request_.is_gpu_first = is_gpu_first;
+    PingPongMatch played(device_.get(), kernels_.get(), other, *buffer_, request_);
+    std::vector<double> singles;
+    try {
+      (void)played.play(Way::mapping, 0, 5, clock_, &singles);
+      ADD_FAILURE() << "nobody missed the data";
+    } catch (const Failure& failure) {
+      // Of the second match the last round finds what the first left there.
+      const char* wrong = is_gpu_first ? "128 of 160 words" : "160 of 160 words";
+      EXPECT_EQ(std::string(failure.what()).rfind(wrong, 0), 0U) << failure.what();
+    }
+  }
+}
+
+TEST_F(PplatMatch, AMatchLeftInTheMiddleEndsItsGpuKernel) {
+  request_.is_gpu_first = true;
+  request_.data_bytes = 0;
+  auto played = match();
+  const shim::Stream stream = played->stream();
+  request_.limit_ns = 1;
+  played.reset();
+  EXPECT_FALSE(device_->is_finished(stream)) << "the stream is gone with it";
+}
+
+TEST(Histogram, CountsEveryValueOfItsRangeOnce) {
+  const auto bins = make_histogram({1, 1.5, 2, 10.9, 11, 12, 0.5}, 1, 11, 10);
+  ASSERT_EQ(bins.size(), 10U);
+  EXPECT_EQ(bins[0].count, 2U) << "1 and 1.5";
+  EXPECT_EQ(bins[1].count, 1U) << "2 begins the second bin";
+  EXPECT_EQ(bins[9].count, 2U) << "10.9, and the largest, which no bin follows";
+  EXPECT_EQ(bins[0].from, 1);
+  EXPECT_EQ(bins[9].to, 11);
+  EXPECT_EQ(bins[4].to, bins[5].from);
+}
+
+TEST(Histogram, HoldsValuesThatAreAllTheSame) {
+  const auto bins = make_histogram({3, 3, 3}, 3, 3, 10);
+  EXPECT_EQ(bins[0].count, 3U);
+  EXPECT_TRUE(make_histogram({}, 0, 0, 0).empty());
+}
+
+}  // namespace
+}  // namespace gdrkit::tools
