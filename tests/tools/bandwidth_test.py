@@ -74,6 +74,11 @@ class Bandwidth(Test):
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertTrue(ended.err, arguments)
 
+    def test_quiet_prints_results_only(self):
+        ended = bandwidth("--quiet", "-t", "0")
+        self.assertEqual(ended.code, 0)
+        self.assertEqual(ended.lines[1], "Running host_to_device_memcpy_ce.")
+
     def test_sizes_and_counts_are_followed(self):
         ended = bandwidth("-b", "3", "-i", "2", "--loopCount", "5", "-m", "-s", "-d", "-t", "0", "16")
         self.assertEqual(ended.code, 0, ended.err)

@@ -24,8 +24,9 @@ class Program(Test):
             ended = run("gdrkit", name, "--help")
             self.assertEqual(ended.code, 0, name)
             self.assertRegex(ended.out, rf"(?m)^Example:\n  gdrkit {name}")
-            # report opens no device.
-            for option in ("--device", "--backend", "--copy-kernel", "--json", "--quiet") if name != "report" else ():
+            # report opens no device; bandwidth opens all, maps nothing.
+            common = {"report": (), "bandwidth": ("--json", "--quiet")}
+            for option in common.get(name, ("--device", "--backend", "--copy-kernel", "--json", "--quiet")):
                 self.assertIn(option, ended.out, name)
 
     def test_wrong_usage_is_2_and_says_why(self):

@@ -38,6 +38,7 @@ CommandLine command_line(BandwidthOptions* options) {
       {'m', "useMean", "", &options->uses_mean, "give the samples' mean, not their median"},
       {'j', "nvbandwidth-json", "", &options->prints_nvbandwidth_json, "print JSON in nvbandwidth's shape"},
       {'\0', "json", "", &options->prints_json, "print one JSON document (docs/result-schema.md) and no text"},
+      {'\0', "quiet", "", &options->is_quiet, "print results only"},
       {'\0', "loopCount", "N", &options->loops, "copies in a sample"},
   };
   add_numa_options(&line, &options->numa);
@@ -124,7 +125,7 @@ class Bandwidth {
     run_options.loops = options_.loops;
     run_options.is_verified = !options_.skips_verification;
     if (choice.is_emulated) run_options.chase_steps = emulated_chase_steps;
-    if (!is_json()) print_head(report_, options_);
+    if (!is_json() && !options_.is_quiet) print_head(report_, options_);
     if (is_sweep) {
       report_.sweep = sweep(tests_, &gpus, run_options);
       if (!is_json()) print_sweep(*report_.sweep, gpus[0].placement.gpu_node());

@@ -24,6 +24,7 @@ struct BandwidthOptions {
   bool lists = false;
   bool prints_nvbandwidth_json = false;
   bool prints_json = false;
+  bool is_quiet = false;
   std::vector<std::string> names;
   std::vector<std::string> prefixes;
   NumaOptions numa;
