@@ -23,9 +23,10 @@
  * and happens with no lock of ours held.
  *
  * Why no user can keep access to memory that has been given back: a pin is marked dead under pin->lock, and only then
- * zapped. PTEs appear in a fault, which sees the mark or comes before the zap; or in mmap, before the VMA can be found
- * by a zap. The latter is done for persistent pins alone, whose only zap comes from an ioctl of the same process, which
- * passes through mmap_lock first and thus after the mmap.
+ * zapped; the callback zaps itself unless that is known to be done, for it gives the pages away when it returns. PTEs
+ * appear in a fault, which sees the mark or comes before the zap; or in mmap, before the VMA can be found by a zap. The
+ * latter is done for persistent pins alone, whose only zap comes from an ioctl of the same process, which passes through
+ * mmap_lock first and thus after the mmap.
  */
 #ifndef GDRDRV_H
 #define GDRDRV_H

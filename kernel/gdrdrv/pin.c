@@ -83,21 +83,24 @@ static void forget_reservation(struct gdrdrv_pin *pin)
 /*
  * The provider's free callback: when it returns, the pages are somebody else's. Runs under the provider's locks, and
  * whoever gives this pin back waits until it has ended, so pin and session outlast it.
+ *
+ * An unpin that has marked the pin as dead may be held up before it zaps, for as long as the program likes, so that a
+ * mark alone says nothing about PTEs. Once the unpin has zapped, an orphan may be all that is left: without a session.
  */
 static void revoke(void *data)
 {
 	struct gdrdrv_pin *pin = data;
 	struct nvidia_p2p_page_table *table;
-	bool was_dead;
+	bool was_zapped;
 
 	down_write(&pin->lock);
-	was_dead = pin->is_dead;
+	was_zapped = pin->is_zapped;
 	pin->is_dead = true;
+	/* Seen by an unpin that zaps from now on: it waits for this callback, and keeps the session until then. */
 	pin->is_revoked = true;
 	up_write(&pin->lock);
 
-	/* One that was dead is zapped by whoever killed it, who then waits here below; an orphan has no session. */
-	if (!was_dead)
+	if (!was_zapped)
 		gdrdrv_mapping_zap(pin);
 
 	down_write(&pin->lock);
@@ -170,6 +173,7 @@ static int end(struct gdrdrv_pin *pin)
 	gdrdrv_mapping_zap(pin);
 
 	down_write(&pin->lock);
+	pin->is_zapped = true;
 	forget_reservation(pin);
 	pin->mapping_type = GDRDRV_MAPPING_NONE;
 	up_write(&pin->lock);

@@ -54,6 +54,7 @@ struct gdrdrv_pin {
 	struct rw_semaphore lock; /* of the following */
 	struct nvidia_p2p_page_table *table; /* NULL once the callback has taken it */
 	bool is_dead;			     /* no PTE may be added */
+	bool is_zapped;			     /* dead, and no PTE is left */
 	bool is_revoked;		     /* by the callback */
 	u32 requested_type;
 	u32 mapping_type;

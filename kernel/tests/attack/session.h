@@ -1,0 +1,18 @@
+/* SPDX-FileCopyrightText: The gdrkit authors */
+/* SPDX-License-Identifier: MIT */
+/* One open of /dev/gdrdrv. What is not the attack itself fails the test when it does not work. */
+#ifndef GDRKIT_KERNEL_ATTACK_SESSION_H
+#define GDRKIT_KERNEL_ATTACK_SESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+int session_open(void);
+uint64_t session_pin(int session, uint64_t va, size_t size);
+int session_unpin(int session, uint64_t handle); /* 0 or a positive errno */
+volatile unsigned char *session_map(int session, uint64_t handle, size_t size);
+
+/* The signal that one load ends in, with the byte in *seen where there is none. One thread at a time. */
+int signal_of_load(const volatile unsigned char *address, unsigned char *seen);
+
+#endif
