@@ -10,7 +10,12 @@
 #include "p2p_table.h"
 
 #define POISON 0xa5
-#define GRAVES 32 /* tables kept after their end, to see who still writes to them */
+/*
+ * Tables kept after their end, to see who still writes to them, and to know one whose put was under way. At least so
+ * many, and more as long as they are small: while a put waits for the lock, other threads may end a thousand.
+ */
+#define GRAVES 32
+#define GRAVE_PAGES 32768
 #define TOO_HIGH 0xfff0000000000000ULL
 
 struct fake_pin {
@@ -36,7 +41,7 @@ struct fake_pin {
 
 static LIST_HEAD(live);
 static LIST_HEAD(graves);
-static unsigned int grave_count;
+static unsigned int grave_count, grave_pages;
 
 static void destroy(struct fake_pin *pin)
 {
@@ -73,6 +78,7 @@ static void drop_oldest_grave(void)
 	check_grave(pin);
 	list_del(&pin->grave);
 	grave_count--;
+	grave_pages -= pin->capacity;
 	destroy(pin);
 }
 
@@ -95,7 +101,9 @@ static void bury(struct fake_pin *pin)
 	memset(pin->pages, POISON, pin->capacity * sizeof(*pin->pages));
 	list_del(&pin->entry);
 	list_move_tail(&pin->grave, &graves);
-	if (++grave_count > GRAVES)
+	grave_count++;
+	grave_pages += pin->capacity;
+	while (grave_count > GRAVES && grave_pages > GRAVE_PAGES)
 		drop_oldest_grave();
 }
 
