@@ -86,19 +86,18 @@ static int get_pages(unsigned long address, size_t size, int write, int force, s
 		     gdrkit_core_context core_context)
 {
 	struct peermem_registration *registration = context;
-	bool is_pinned;
-	int error;
+	int error = 0;
 
 	if (address != registration->address || size != registration->size)
 		return -EINVAL;
 	mutex_lock(&registration->lock);
 	registration->core_context = core_context;
-	is_pinned = registration->table;
-	error = registration->is_revoked ? -EFAULT : 0; /* freed meanwhile */
+	if (registration->is_revoked)
+		error = -EFAULT; /* freed since acquire */
+	else if (!registration->table)
+		error = -EINVAL; /* put already: one acquire, one get_pages */
 	mutex_unlock(&registration->lock);
-	if (error || is_pinned)
-		return error;
-	return peermem_pin(registration);
+	return error;
 }
 
 static void put_pages(struct sg_table *sg_head, void *context)

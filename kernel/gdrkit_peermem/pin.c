@@ -102,16 +102,14 @@ int peermem_pin(struct peermem_registration *registration)
 
 	kref_get(&registration->references); /* for the callback, which may run before get_pages returns */
 	error = get_pages(registration, &table);
+	if (!error && !table) {
+		/* There is nothing that could be put, so this can only mean that nothing is pinned. */
+		pr_err_ratelimited("the driver claims to have pinned memory and returned no table\n");
+		error = -EIO;
+	}
 	if (error) {
 		peermem_put(registration);
 		return error;
-	}
-	if (!table) {
-		/* Cannot be given back. The reference stays for the callback; a persistent pin has none. */
-		pr_err_ratelimited("the driver pinned memory and returned no table\n");
-		if (registration->is_persistent)
-			peermem_put(registration);
-		return -EIO;
 	}
 	mutex_lock(&registration->lock);
 	if (registration->is_revoked) {
