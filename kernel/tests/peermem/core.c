@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "../support/test.h"
+
+#include "core.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "../support/module.h"
+
+#define CPU_PAGE 4096ULL
+#define AWAIT_MS 10000
+
+const struct mode modes[MODES] = {
+	{ "persistent=1", true, false },
+	{ "persistent=0", false, true },
+	{ "persistent=0 invalidate_unmaps=0", false, false },
+};
+
+static int node = -1;
+
+static int opened(void)
+{
+	if (node < 0)
+		node = open(FAKE_CORE_NODE, O_RDWR | O_CLOEXEC);
+	if (node < 0)
+		test_fail(__FILE__, __LINE__, "cannot open %s: %s", FAKE_CORE_NODE, strerror(errno));
+	return node;
+}
+
+static void ask(unsigned long command, void *argument, const char *what)
+{
+	if (ioctl(opened(), command, argument))
+		test_fail(__FILE__, __LINE__, "the fake core refused to %s: %s", what, strerror(errno));
+}
+
+void client_load(const struct mode *mode)
+{
+	if (module_is_loaded("nvidia_peermem"))
+		CHECK_EQ(module_unload("nvidia_peermem"), 0);
+	if (module_is_loaded(CLIENT))
+		CHECK_EQ(module_unload(CLIENT), 0);
+	if (!module_is_loaded("fake_rdma_core"))
+		CHECK_EQ(module_load("fake_rdma_core", ""), 0);
+	ask(FAKE_CORE_IOC_RESET, NULL, "reset");
+	fake_forget();
+	CHECK_EQ(module_load(CLIENT, mode->parameters), 0);
+	CHECK_EQ(core_report().clients, 1);
+}
+
+void client_unload(void)
+{
+	struct fake_core_report report = core_report();
+
+	CHECK_EQ(report.registrations, 0);
+	CHECK_EQ(report.mapped, 0);
+	CHECK_EQ(report.active, 0);
+	CHECK_EQ(report.mistakes, 0);
+	CHECK_EQ(fake_report().mappings, 0);
+	CHECK_EQ(module_unload(CLIENT), 0);
+	CHECK_EQ(core_report().clients, 0);
+}
+
+static void take(struct fake_core_step *step)
+{
+	int error = ioctl(opened(), FAKE_CORE_IOC_STEP, step) ? errno : 0;
+
+	if (error)
+		test_fail(__FILE__, __LINE__, "the fake core does not take step %u of registration %u now: %s", step->name,
+			  step->id, strerror(error));
+}
+
+int core_step(enum fake_core_step_name name, uint32_t id)
+{
+	struct fake_core_step step = { .name = name, .id = id };
+
+	take(&step);
+	return step.result;
+}
+
+static int begin(enum fake_core_step_name name, uint64_t address, uint64_t size, uint32_t *id)
+{
+	struct fake_core_step step = { .name = name, .address = address, .size = size };
+
+	take(&step);
+	*id = step.id;
+	return step.result;
+}
+
+int core_acquire(uint64_t address, uint64_t size, uint32_t *id)
+{
+	return begin(FAKE_CORE_ACQUIRE, address, size, id);
+}
+
+int core_register(uint64_t address, uint64_t size, uint32_t *id)
+{
+	return begin(FAKE_CORE_REGISTER, address, size, id);
+}
+
+uint32_t core_registration(uint64_t address, uint64_t size, int count)
+{
+	uint32_t id;
+
+	CHECK_EQ(core_acquire(address, size, &id), 1);
+	for (int name = FAKE_CORE_GET_PAGES; name < count; name++)
+		CHECK_EQ(core_step(name, id), 0);
+	return id;
+}
+
+bool core_knows(uint32_t id)
+{
+	struct fake_core_addresses request = { .id = id };
+
+	return ioctl(opened(), FAKE_CORE_IOC_ADDRESSES, &request) == 0;
+}
+
+struct fake_core_report core_report(void)
+{
+	struct fake_core_report report;
+
+	ask(FAKE_CORE_IOC_REPORT, &report, "report");
+	return report;
+}
+
+void core_set(enum fake_core_knob knob, uint32_t value)
+{
+	struct fake_core_setting setting = { .knob = knob, .value = value };
+
+	ask(FAKE_CORE_IOC_SET, &setting, "set a knob");
+}
+
+void core_fail(enum fake_core_point point, uint32_t nth)
+{
+	struct fake_core_failure failure = { .point = point, .nth = nth };
+
+	ask(FAKE_CORE_IOC_FAIL, &failure, "arm a failure");
+}
+
+static void pause_at(enum fake_core_moment moment, enum fake_core_pause_action action, const char *what)
+{
+	struct fake_core_pause pause = { .moment = moment, .action = action, .timeout_ms = AWAIT_MS };
+
+	ask(FAKE_CORE_IOC_PAUSE, &pause, what);
+}
+
+void core_pause(enum fake_core_moment moment)
+{
+	pause_at(moment, FAKE_CORE_PAUSE_ARM, "arm a pause");
+}
+
+void core_await(enum fake_core_moment moment)
+{
+	pause_at(moment, FAKE_CORE_PAUSE_AWAIT, "wait until an invalidation comes by");
+}
+
+void core_resume(enum fake_core_moment moment)
+{
+	pause_at(moment, FAKE_CORE_PAUSE_RESUME, "resume");
+}
+
+void core_close(void)
+{
+	close(opened());
+	node = -1;
+}
+
+struct place place_of(uint64_t address, uint64_t size)
+{
+	uint64_t first = address / CPU_PAGE * CPU_PAGE;
+	struct place place = { .count = (address + size - first + CPU_PAGE - 1) / CPU_PAGE };
+
+	place.pages = malloc(place.count * sizeof(*place.pages));
+	for (size_t i = 0; i < place.count; i++)
+		place.pages[i] = fake_physical(first + i * CPU_PAGE) + FAKE_P2P_DMA_OFFSET;
+	return place;
+}
+
+void check_reaches(uint32_t id, const struct place *place)
+{
+	struct fake_core_range *ranges = malloc((place->count + 1) * sizeof(*ranges));
+	struct fake_core_addresses request = {
+		.id = id, .capacity = (uint32_t)place->count + 1, .ranges = (uintptr_t)ranges
+	};
+	size_t page = 0;
+
+	ask(FAKE_CORE_IOC_ADDRESSES, &request, "tell the adapter's addresses");
+	CHECK(request.count > 0 && request.count <= place->count);
+	for (uint32_t i = 0; i < request.count; i++) {
+		for (uint64_t at = 0; at < ranges[i].size; at += CPU_PAGE, page++) {
+			CHECK(page < place->count);
+			CHECK_EQ(ranges[i].dma_address + at, place->pages[page]);
+		}
+	}
+	CHECK_EQ(page, place->count);
+	free(ranges);
+}
+
+void check_reaches_nothing(uint32_t id)
+{
+	struct fake_core_addresses request = { .id = id };
+
+	ask(FAKE_CORE_IOC_ADDRESSES, &request, "tell the adapter's addresses");
+	CHECK_EQ(request.count, 0);
+}
+
+static void *run(void *argument)
+{
+	struct helper *helper = argument;
+
+	if (helper->step == FAKE_CORE_STEPS)
+		fake_free(helper->address);
+	else if (helper->step == FAKE_CORE_ACQUIRE)
+		helper->result = core_acquire(helper->address, helper->size, &helper->id);
+	else
+		helper->result = core_step(helper->step, helper->id);
+	return NULL;
+}
+
+static void start(struct helper *helper)
+{
+	opened();
+	CHECK_EQ(pthread_create(&helper->thread, NULL, run, helper), 0);
+}
+
+void helper_step(struct helper *helper, enum fake_core_step_name step, uint32_t id)
+{
+	*helper = (struct helper){ .step = step, .id = id };
+	start(helper);
+}
+
+void helper_acquire(struct helper *helper, uint64_t address, uint64_t size)
+{
+	*helper = (struct helper){ .step = FAKE_CORE_ACQUIRE, .address = address, .size = size };
+	start(helper);
+}
+
+void helper_free(struct helper *helper, uint64_t va)
+{
+	*helper = (struct helper){ .step = FAKE_CORE_STEPS, .address = va };
+	start(helper);
+}
+
+int helper_join(struct helper *helper)
+{
+	CHECK_EQ(pthread_join(helper->thread, NULL), 0);
+	return helper->result;
+}

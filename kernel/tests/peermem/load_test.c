@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What is said when the client cannot be had.
+#include "../support/test.h"
+
+#include <stdio.h>
+
+#include "../support/module.h"
+#include "core.h"
+
+static void check_parameter(const char *name, char expected)
+{
+	char path[128], found = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/module/" CLIENT "/parameters/%s", name);
+	file = fopen(path, "re");
+	CHECK(file);
+	CHECK_EQ(fread(&found, 1, 1, file), 1);
+	fclose(file);
+	CHECK_EQ(found, expected);
+}
+
+TEST(parameters_can_be_read)
+{
+	for (int mode = 0; mode < MODES; mode++) {
+		client_load(&modes[mode]);
+		check_parameter("persistent", modes[mode].is_persistent ? 'Y' : 'N');
+		check_parameter("invalidate_unmaps", mode == 2 ? 'N' : 'Y');
+		client_unload();
+	}
+}
+
+TEST(persistent_is_the_default)
+{
+	static const struct mode plain = { "", true, true };
+
+	client_load(&plain);
+	check_parameter("persistent", 'Y');
+	CHECK(test_log_has("registered as nv_mem, persistent"));
+	client_unload();
+}
+
+TEST(core_without_the_interface_points_to_dma_buf)
+{
+	client_load(PERSISTENT);
+	client_unload();
+	core_close();
+	CHECK_EQ(module_unload("fake_rdma_core"), 0);
+	CHECK_EQ(module_load(CLIENT, ""), EOPNOTSUPP);
+	CHECK(test_log_has("ibv_reg_dmabuf_mr"));
+	CHECK(!module_is_loaded(CLIENT));
+	CHECK_EQ(module_load("fake_rdma_core", ""), 0);
+}
+
+TEST(other_client_that_holds_the_name_is_named)
+{
+	client_load(PERSISTENT);
+	client_unload();
+	CHECK_EQ(module_load("nvidia_peermem", ""), 0);
+	CHECK_EQ(module_load(CLIENT, ""), EEXIST);
+	CHECK(test_log_has("rmmod nvidia_peermem"));
+	CHECK_EQ(core_report().clients, 1);
+	CHECK_EQ(module_unload("nvidia_peermem"), 0);
+	client_load(PERSISTENT);
+	CHECK_EQ(module_load("nvidia_peermem", ""), EEXIST);
+	client_unload();
+}
+
+TEST(core_that_refuses_is_blamed)
+{
+	client_load(PERSISTENT);
+	client_unload();
+	core_set(FAKE_CORE_REFUSE_CLIENTS, 1);
+	CHECK_EQ(module_load(CLIENT, ""), EINVAL);
+	CHECK(test_log_has("refused the client"));
+	core_set(FAKE_CORE_REFUSE_CLIENTS, 0);
+	client_load(PERSISTENT);
+	client_unload();
+}
+
+TEST(bad_parameters_are_refused)
+{
+	client_load(PERSISTENT);
+	client_unload();
+	CHECK_EQ(module_load(CLIENT, "persistent=perhaps"), EINVAL);
+	CHECK(!module_is_loaded(CLIENT));
+}

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Threads that register and deregister memory while others free and allocate it.
+#include "../support/test.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "core.h"
+
+#define SLOTS 4
+#define SIZE (3 * FAKE_P2P_PAGE)
+#define REGISTRARS 4
+
+static _Atomic uint64_t slots[SLOTS];
+static atomic_bool is_over;
+static atomic_ullong registered, refused;
+
+static void *register_often(void *argument)
+{
+	unsigned int random = (unsigned int)(uintptr_t)argument;
+	int rounds = (int)((uintptr_t)argument >> 32);
+
+	for (int i = 0; i < rounds; i++) {
+		uint64_t va = slots[rand_r(&random) % SLOTS];
+		uint32_t id;
+		int result = core_register(va + rand_r(&random) % 1000, SIZE - 1000, &id);
+
+		/* 0: freed before; EFAULT and EINVAL: freed in between. */
+		CHECK(result == 1 || result == 0 || result == -EFAULT || result == -EINVAL);
+		if (result == 1) {
+			usleep(rand_r(&random) % 400);
+			CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
+			registered++;
+		} else {
+			refused++;
+		}
+	}
+	return NULL;
+}
+
+static void *free_often(void *argument)
+{
+	unsigned int random = 7;
+
+	(void)argument;
+	while (!is_over) {
+		int slot = rand_r(&random) % SLOTS;
+
+		fake_free(slots[slot]);
+		slots[slot] = fake_alloc(SIZE, FAKE_P2P_RUNS);
+	}
+	return NULL;
+}
+
+static void stress(const struct mode *mode, uint64_t rounds)
+{
+	pthread_t registrars[REGISTRARS], freeing;
+
+	client_load(mode);
+	for (int i = 0; i < SLOTS; i++)
+		slots[i] = fake_alloc(SIZE, FAKE_P2P_RUNS);
+	core_report();
+	CHECK_EQ(pthread_create(&freeing, NULL, free_often, NULL), 0);
+	for (uint64_t i = 0; i < REGISTRARS; i++)
+		CHECK_EQ(pthread_create(&registrars[i], NULL, register_often, (void *)(uintptr_t)(rounds << 32 | (i + 1))), 0);
+	for (int i = 0; i < REGISTRARS; i++)
+		CHECK_EQ(pthread_join(registrars[i], NULL), 0);
+	is_over = true;
+	CHECK_EQ(pthread_join(freeing, NULL), 0);
+	for (int i = 0; i < SLOTS; i++)
+		fake_free(slots[i]);
+	CHECK_EQ(fake_report().used_pages, 0);
+	test_note("%s: %llu registrations, %llu refused, %llu stopped by an invalidation", mode->parameters,
+		  (unsigned long long)registered, (unsigned long long)refused,
+		  (unsigned long long)core_report().stopped_by_invalidation);
+	CHECK(registered > 0);
+	client_unload();
+}
+
+TEST(many_threads_persistent) { stress(PERSISTENT, 150); }
+TEST(many_threads_unmapping) { stress(UNMAPPING, 150); }
+TEST(many_threads_legacy) { stress(LEGACY, 150); }
+TEST_LONG(more_threads_persistent, 240) { stress(PERSISTENT, 5000); }
+TEST_LONG(more_threads_unmapping, 240) { stress(UNMAPPING, 5000); }
+TEST_LONG(more_threads_legacy, 240) { stress(LEGACY, 5000); }
