@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Runs what needs a GPU and keeps each output, with machine, driver, command and date, in a folder.
-# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: sanity tests copylat copybw pplat numa bandwidth bandwidth_json clients record
+# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: sanity tests copylat copybw apiperf pplat numa bandwidth bandwidth_json clients record
 set -u
 
 # Each test of a GoogleTest program in a process of its own: CUDA does not survive a fork.
@@ -27,7 +27,7 @@ fi
 build=$1
 output=$2
 shift 2
-parts=${*:-sanity tests copylat copybw pplat clients}
+parts=${*:-sanity tests copylat copybw apiperf pplat clients}
 here=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$output"
 failed=0
@@ -81,6 +81,11 @@ for part in $parts; do
     copylat)
       keep copylat_raw 300 "$build/bin/gdrkit" copylat --raw
       keep pin_cost 60 "$build/bin/gdrkit" copylat --pin-cost
+      ;;
+    apiperf)
+      keep apiperf 120 "$build/bin/gdrkit" apiperf --size 0x10000000 --iterations 200
+      keep apiperf_json 120 "$build/bin/gdrkit" apiperf --size 0x10000000 --iterations 200 --json
+      keep gdrcopy_apiperf 120 "$build/bin/gdrcopy_apiperf"
       ;;
     pplat)
       keep pplat_raw 60 "$build/bin/gdrkit" pplat --raw
