@@ -58,14 +58,20 @@ TEST(BenchOptions, JsonTakesAFileOrNone) {
 }
 
 TEST(BenchOptions, RoundsGetTheirTime) {
-  EXPECT_EQ(parsed({}).effort().rounds, 21);
-  EXPECT_LT(parsed({"--quick"}).effort().rounds, 21);
-  const Effort more = parsed({"--rounds", "42"}).effort();
-  EXPECT_EQ(more.rounds, 42);
+  EXPECT_EQ(parsed({}).effort().rounds, Effort().rounds);
+  EXPECT_LT(parsed({"--quick"}).effort().rounds, Effort().rounds);
+  const Effort more = parsed({"--rounds", "102"}).effort();
+  EXPECT_EQ(more.rounds, 102);
   EXPECT_DOUBLE_EQ(more.budget_ns, 2 * Effort().budget_ns);
   for (const char* text : {"2", "0", "-3", "many", "3.5", "10001"}) {
     EXPECT_NE(complaint({std::string("--rounds=") + text}).find("rounds"), std::string::npos) << text;
   }
+}
+
+TEST(BenchOptions, WhatBelongsTogetherIsAskedForTogether) {
+  EXPECT_NE(complaint({"--with", "new.json"}).find("--compare"), std::string::npos);
+  EXPECT_NE(complaint({"--force"}).find("--compare"), std::string::npos);
+  EXPECT_NE(complaint({"--compare", "a", "--with", "b", "--csv", "c"}).find("measures nothing"), std::string::npos);
 }
 
 TEST(BenchOptions, PlantsAreSizePercentAndDirection) {

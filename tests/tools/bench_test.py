@@ -87,7 +87,7 @@ class Bench(Test):
     def test_help_shows_examples_and_no_invented_defaults(self):
         ended = run("gdrkit", "bench", "--help")
         self.assertEqual(ended.code, 0)
-        self.assertIn("--json old.json", ended.out)
+        self.assertIn("--compare old.json", ended.out)
         for wrong in ("=0", "{", "[]", "--plant"):
             self.assertNotIn(wrong, ended.out.replace("[FILE]", "").replace("--device GPU=0", ""))
 
@@ -146,6 +146,136 @@ class Bench(Test):
         document, _ = self.json_of("bench", "--quick", "--sizes", "1000", "--rounds", "3", "--only", "copies")
         self.assertNotIn("raw", {series["method"] for series in document["series"]})
         self.assertTrue(any("powers of two" in note for note in document["notes"]), document["notes"])
+
+
+class BenchCompare(Test):
+    ONLY = (*TINY, "--only", "copies")
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def record(self, *arguments):
+        ended = run("gdrkit", *(arguments or self.ONLY), "--json", self.path("old.json"))
+        self.assertEqual(ended.code, 0, ended.err)
+        with open(self.path("old.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def write(self, document, name="new.json"):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            json.dump(document, file)
+
+    def compare_files(self, *arguments):
+        return run("gdrkit", "bench", "--compare", self.path("old.json"), "--with", self.path("new.json"), *arguments)
+
+    def steady(self):
+        """A recorded document whose figures leave no doubt."""
+        document = self.record()
+        for series in document["series"]:
+            for point in series["points"]:
+                point["rounds"] = [1000 + point["x"] + number % 2 for number in range(21)]
+                point["value"] = point["rounds"][0]
+        self.write(document, "old.json")
+        return document
+
+    def slow_down(self, document, name, x, factor):
+        for series in document["series"]:
+            for point in series["points"]:
+                if (series["id"], point["x"]) == (name, x):
+                    point["rounds"] = [value * factor for value in point["rounds"]]
+                    point["value"] *= factor
+
+    def test_the_same_file_is_no_regression(self):
+        self.write(self.steady())
+        ended = self.compare_files()
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertIn("4 points", ended.out)
+        self.assertIn("nothing is slower beyond the noise", ended.out)
+
+    def test_one_slower_size_is_1_and_named(self):
+        document = self.steady()
+        self.slow_down(document, "copies/from_device/mapping", 4096, 1.1)
+        self.write(document)
+        ended = self.compare_files()
+        self.assertEqual(ended.code, 1, ended.out)
+        self.assertRegex(ended.out, r"(?m)^SLOWER +copies/from_device/mapping at 4096 .*\+10\.0 %")
+        self.assertIn("1 of 4 points are slower", ended.out)
+
+    def test_a_slower_yardstick_is_told_and_no_regression(self):
+        document = self.steady()
+        self.slow_down(document, "copies/to_device/memcpy_pinned", 8, 3)
+        self.write(document)
+        ended = self.compare_files()
+        self.assertEqual(ended.code, 0, ended.out)
+        self.assertRegex(ended.out, "yardsticks that moved .*copies/to_device/memcpy_pinned at 8")
+
+    def test_points_that_are_gone_are_listed_unless_nobody_asked_for_them(self):
+        document = self.steady()
+        for series in document["series"]:
+            series["points"] = series["points"][:1]
+        self.write(document)
+        self.assertRegex(self.compare_files().out, "only in the old result: .*copies/to_device/mapping at 4096")
+        self.assertNotIn("only in the old", self.compare_files("--sizes", "8").out)
+        ended = run("gdrkit", *self.ONLY[:2], "--sizes", "4096", "--rounds", "3", "--only", "copies", "--compare",
+                    self.path("old.json"))
+        self.assertNotIn("only in the old", ended.out)
+
+    def test_nothing_in_common_is_2_and_no_pass(self):
+        self.record()
+        ended = run("gdrkit", *TINY[:2], "--sizes", "64", "--rounds", "3", "--only", "copies", "--compare", self.path("old.json"))
+        self.assertEqual(ended.code, 2, ended.out)
+        self.assertIn("no point in common", ended.err)
+
+    def test_another_machine_is_refused_before_measuring_unless_forced(self):
+        document = self.record()
+        document["machine"]["gpu_name"] = "another GPU"
+        self.write(document, "old.json")
+        ended = run("gdrkit", *self.ONLY, "--compare", self.path("old.json"))
+        self.assertEqual(ended.code, 2)
+        self.assertRegex(ended.err, "another GPU.*--force")
+        self.assertNotIn("copies:", ended.err)
+        ended = run("gdrkit", *self.ONLY, "--compare", self.path("old.json"), "--force")
+        self.assertIn(ended.code, (0, 1), ended.err)
+        self.assertIn("4 points", ended.out)
+
+    def test_files_that_are_no_results_of_bench_are_2_and_say_what_they_are(self):
+        document = self.record()
+        damaged = {"cut.json": json.dumps(document)[:5000], "empty.json": "", "list.json": "[]",
+                   "older.json": json.dumps({**document, "schema_version": 1}),
+                   "other.json": json.dumps({**document, "tool": "pplat"}),
+                   "field.json": json.dumps({**document, "series": [{"id": 5}]})}
+        expected = {"cut.json": "no JSON document", "empty.json": "empty", "list.json": "should be an object",
+                    "older.json": "schema_version 1", "other.json": "result of 'gdrkit pplat'", "field.json": "series",
+                    "missing.json": "cannot open"}
+        for name, text in damaged.items():
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write(text)
+        for name, text in expected.items():
+            ended = run("gdrkit", *self.ONLY, "--compare", self.path(name))
+            self.assertEqual(ended.code, 2, (name, ended.err))
+            self.assertIn(text, ended.err, name)
+            self.assertIn(name, ended.err)
+            self.assertNotIn("--force", ended.err)
+            self.assertNotIn("copies:", ended.err)
+
+    def test_json_stays_a_document_beside_a_comparison(self):
+        self.record()
+        ended = run("gdrkit", *self.ONLY, "--json", "--compare", self.path("old.json"))
+        self.assertIn(ended.code, (0, 1))
+        self.assertEqual(json.loads(ended.out)["tool"], "bench")
+        self.assertIn("compared with", ended.err)
+
+    def test_a_planted_slowdown_is_caught(self):
+        """So large that no machine's noise hides it; scripts/prove_compare.sh measures what small ones take."""
+        arguments = ("bench", "--quick", "--sizes", "4096,65536", "--only", "copies")
+        self.record(*arguments)
+        ended = run("gdrkit", *arguments, "--compare", self.path("old.json"), "--plant", "65536:200:to_device")
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        self.assertRegex(ended.out, "(?m)^SLOWER +copies/to_device/mapping at 65536 ")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 // bench: measures all sections, shows and keeps the result, compares it with an earlier one.
 #include <cstdio>
+#include <optional>
 
 #include "bench/result/result_file.hpp"
+#include "tools/bench/compare_run.hpp"
 #include "tools/bench/options.hpp"
 #include "tools/bench/output/csv.hpp"
 #include "tools/bench/output/summary.hpp"
@@ -34,17 +36,37 @@ void write_out(const BenchOptions& options, const Result& result) {
   print(stdout, options.is_json_on_stdout() ? to_json_text(result) : summary_text(result));
 }
 
+/// --compare OLD --with NEW: nothing is measured.
+ExitCode compare_files(const BenchOptions& options) {
+  CompareRun run(options);
+  const Result current = narrowed(read_result_file(options.with_path), options);
+  const CompareReport report = run.compare_with(current, nullptr);
+  print(stdout, report_text(report));
+  return report.is_ok() ? ExitCode::ok : ExitCode::failed;
+}
+
 }  // namespace
 
 ExitCode run_bench(Face, int argc, char** argv) {
   BenchOptions options;
   if (const auto ended = parse_bench_options(argc, argv, &options)) return *ended;
+  if (!options.with_path.empty()) return compare_files(options);
   check_files(options);
+  std::optional<CompareRun> comparison;
+  if (!options.compare_path.empty()) comparison.emplace(options);
   Session session(options);
+  if (comparison) comparison->check(session.result());
   session.measure_all();
   const Result result = session.result();
   write_out(options, result);
-  return result.is_ok ? ExitCode::ok : ExitCode::failed;
+  ExitCode code = result.is_ok ? ExitCode::ok : ExitCode::failed;
+  if (comparison) {
+    const CompareReport report = comparison->compare_with(result, &session);
+    // Beside JSON on standard output, text would break the document.
+    print(options.is_json_on_stdout() ? stderr : stdout, report_text(report));
+    if (!report.is_ok()) code = ExitCode::failed;
+  }
+  return code;
 }
 
 }  // namespace gdrkit::tools

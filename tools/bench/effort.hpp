@@ -12,9 +12,11 @@
 namespace gdrkit::tools {
 
 struct Effort {
-  int rounds = 21;
-  double batch_ns = 2e6;
-  double budget_ns = 0.6e9;         ///< for all contenders of one size
+  int rounds = 51;
+  /// Well below a scheduler's time slice: on a shared machine most batches then run undisturbed, and the median is
+  /// theirs. Batches of 2 ms on a CPU shared by two were disturbed as often as not (two modes, five times apart).
+  double batch_ns = 0.25e6;
+  double budget_ns = 1e9;           ///< for all contenders of one size
   std::size_t most_singles = 2000;  ///< operations timed one by one
   double singles_ns = 60e6;         ///< for one contender
   bool is_quick = false;
@@ -36,9 +38,9 @@ struct Effort {
 
 [[nodiscard]] inline Effort quick_effort() {
   Effort effort;
-  effort.rounds = 11;
-  effort.batch_ns = 0.5e6;
-  effort.budget_ns = 0.12e9;
+  effort.rounds = 21;
+  effort.batch_ns = 0.2e6;
+  effort.budget_ns = 0.15e9;
   effort.most_singles = 500;
   effort.singles_ns = 10e6;
   effort.is_quick = true;

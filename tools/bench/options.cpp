@@ -108,7 +108,9 @@ CommandLine command_line(BenchOptions* options, Texts* texts) {
       "gdrkit bench                                  # everything, about a minute\n"
       "  gdrkit bench --quick                          # the outlines, in seconds\n"
       "  gdrkit bench --only copies --sizes 8,4096,1M  # a few sizes\n"
-      "  gdrkit bench --json old.json --csv old.csv    # keep the results";
+      "  gdrkit bench --json old.json --csv old.csv    # keep the results\n"
+      "  gdrkit bench --compare old.json               # measure again; exit code 1 when something got slower\n"
+      "  gdrkit bench --compare old.json --with new.json";
   line.options = {
       {'\0', "quick", "", &options->is_quick, "fewer sizes and rounds", false},
       {'\0', "sections", "LIST", &texts->sections, sections_help.c_str(), false},
@@ -116,6 +118,9 @@ CommandLine command_line(BenchOptions* options, Texts* texts) {
       {'\0', "sizes", "LIST", &texts->sizes, "only these sizes, with commas, as in 8,4096,64K,1M", false},
       {'\0', "rounds", "N", &texts->rounds, "interleaved rounds for each size", false},
       {'\0', "csv", "FILE", &options->csv_path, "also write every figure as a table of comma-separated values", false},
+      {'\0', "compare", "OLD.json", &options->compare_path, "compare with an earlier result of this tool", false},
+      {'\0', "with", "NEW.json", &options->with_path, "compare this result with OLD.json instead of measuring", false},
+      {'\0', "force", "", &options->is_forced, "compare results of different machines or backends", false},
   };
   add_common_options(&line, &options->common);
   add_place_options(&line, &options->numa);

@@ -28,9 +28,13 @@ class Session {
   /// Throws Failure(failed) when nothing at all could be measured.
   void measure_all();
   /// Measures again, on fresh buffers, the cell that a point came from; nullptr if no cell gave one, or it failed now.
+  /// With `factor` times the rounds.
   [[nodiscard]] std::unique_ptr<Point> measure_again(const std::string& series_id, double x, int factor,
                                                      std::unique_ptr<Point>* control);
 
+  void end_progress() { progress_.end(); }
+
+  /// Before measuring: the head alone.
   [[nodiscard]] Result result() const;
 
   // For the sections:

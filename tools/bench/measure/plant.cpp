@@ -13,7 +13,7 @@ namespace gdrkit::tools {
 namespace {
 
 constexpr int looks = 41;
-constexpr int corrections = 4;
+constexpr int corrections = 6;
 
 /// How much longer the operation takes with `turns`, as a share; neighbours in time are compared, so that a machine
 /// that slows down meanwhile slows both.
@@ -41,7 +41,9 @@ std::size_t Plant::turns(Direction direction, const std::function<double(std::si
   if (known != turns_.end()) return known->second;
   const double wanted = request_->percent / 100;
   // A turn takes about a cycle; the first guess takes 3 a nanosecond, and is corrected by what it did.
-  auto turns = static_cast<std::size_t>(std::max(1.0, mean_ns(0) * wanted * 3));
+  double once_ns = mean_ns(0);
+  for (int look = 1; look < looks; ++look) once_ns = std::min(once_ns, mean_ns(0));
+  auto turns = static_cast<std::size_t>(std::max(1.0, once_ns * wanted * 3));
   for (int correction = 0; correction < corrections; ++correction) {
     const double share = share_of(turns, mean_ns);
     const double factor = std::clamp(wanted / std::max(share, wanted / 10), 0.2, 5.0);

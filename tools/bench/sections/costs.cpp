@@ -16,7 +16,7 @@ namespace {
 
 constexpr double ns_per_us = 1000;
 /// A call's time varies more than a copy's, and one round is one call.
-constexpr int rounds_factor = 5;
+constexpr int rounds_factor = 2;
 constexpr std::size_t mib = std::size_t{1} << 20;
 
 enum Step : std::size_t { open_step, pin_step, map_step, pin_and_map_step, unmap_step, unpin_step, close_step, steps };
