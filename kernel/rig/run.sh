@@ -72,6 +72,23 @@ check_tools() {
   know_packages || cannot "no lists of Debian packages, and they cannot be fetched"
 }
 
+# Of the build just made; each test is a script that is silent unless it fails.
+test_outside() {
+  local script name failed=0 cases="" said
+  for script in "$kernel"/rig/outside/*_test.sh; do
+    name=kernel.outside.$(basename "$script" _test.sh)
+    if said=$(RIG_HEADERS=$linux_headers RIG_RELEASE=$linux_release RIG_BUILD=$build/$linux_release bash "$script" 2>&1); then
+      cases+="<testcase name=\"$name\" status=\"run\"/>"
+    else
+      cases+="<testcase name=\"$name\" status=\"fail\"><failure message=\"see the output\"/></testcase>"
+      printf 'FAIL %s: %s\n' "$name" "$said"
+      failed=1
+    fi
+  done
+  printf '<testsuite name="kernel">%s</testsuite>\n' "$cases" >"$results/kernel-outside.xml"
+  return "$failed"
+}
+
 # Boots one Linux with both flavours.
 test_in_machine() { # name behind "linux-image-"
   local began=$SECONDS status
@@ -112,6 +129,8 @@ case $? in
   77) cannot "$why_not" ;;
   *) failed=1 ;;
 esac
+# A selection is of tests in the machine.
+if [ -z "${GDRKIT_KERNEL_TESTS:-}" ] && [ ! -e "$results/kernel-build-$linux_release.xml" ]; then test_outside || failed=1; fi
 if [ "$full" = 1 ]; then
   for name in rt-amd64 6.12-amd64; do
     test_in_machine "$name" || {

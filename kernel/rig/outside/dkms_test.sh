@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# The pre-build check against planted installations, and a build of the two modules as DKMS makes it, in place.
+set -euo pipefail
+
+kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+tree=$scratch/tree
+root=$scratch/root
+
+expect() { # rc, fragment, variables...
+  local rc=0 wanted=$1 fragment=$2 output
+  shift 2
+  output=$(env GDRKIT_ROOT="$root" "$@" "$tree/dkms_prepare.sh" "$RIG_RELEASE" 2>&1) || rc=$?
+  if [ "$rc" != "$wanted" ] || [[ $output != *"$fragment"* ]]; then
+    printf 'dkms_prepare.sh with %s: exit status %s, expected %s and "%s" in:\n%s\n' "$*" "$rc" "$wanted" "$fragment" "$output"
+    exit 1
+  fi
+}
+
+plant_driver() { # version, licence
+  mkdir -p "$root/usr/src/nvidia-$1/nvidia"
+  cp "$kernel/include/nv-p2p.h" "$root/usr/src/nvidia-$1/nvidia/"
+  echo "MODULE_LICENSE(\"$2\");" >"$root/usr/src/nvidia-$1/nvidia/nv.c"
+}
+
+mkdir "$tree" "$root"
+cp -r "$kernel"/{Kbuild,Makefile,dkms.conf,dkms_prepare.sh,compat,include,gdrdrv,gdrkit_peermem} "$tree/"
+expect 1 "no source of NVIDIA's driver under /usr/src"
+expect 1 "holds no nvidia/nv-p2p.h" GDRKIT_NVIDIA_SOURCE="$scratch"
+plant_driver 580.1 "Dual MIT/GPL"
+expect 1 "without leaving its Module.symvers"
+echo "0x1 unrelated" >"$root/usr/src/nvidia-580.1/Module.symvers"
+expect 1 "without leaving its Module.symvers"
+plant_driver 570.2 NVIDIA
+expect 1 "several NVIDIA drivers"
+mkdir -p "$root/sys/module/nvidia"
+echo 999.9 >"$root/sys/module/nvidia/version"
+expect 1 "the NVIDIA driver here is 999.9, but /usr/src has only"
+
+# Found by the version that is loaded; the flavour is what its source says.
+for flavour in open proprietary; do
+  version=580.1
+  [ "$flavour" = open ] || version=570.2
+  echo "$version" >"$root/sys/module/nvidia/version"
+  grep 'nvidia_p2p' "$RIG_BUILD/$flavour/Module.symvers" >"$root/usr/src/nvidia-$version/Module.symvers"
+  expect 0 "building the $flavour flavour against $root/usr/src/nvidia-$version"
+  # shellcheck disable=SC1091 # DKMS reads its settings just so
+  (export kernelver=$RIG_RELEASE kernel_source_dir=$RIG_HEADERS && source "$tree/dkms.conf" && cd "$tree" &&
+    eval "$CLEAN" >"$scratch/said" 2>&1 && eval "${MAKE[0]}" >>"$scratch/said" 2>&1) || {
+    echo "the $flavour build failed:"
+    grep -E 'error|ERROR|warning' "$scratch/said" | head -20
+    exit 1
+  }
+  for module in gdrdrv gdrkit_peermem; do
+    [ -e "$tree/$module/$module.ko" ] || { echo "DKMS would find no $module/$module.ko"; exit 1; }
+  done
+  [ ! -e "$tree/fake_p2p" ] || { echo "a fake is part of what DKMS builds"; exit 1; }
+done

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# A probe never means "no" by failing for another reason: a broken compiler, no known answer and two answers all stop.
+set -euo pipefail
+
+kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+expect() { # rc, fragment, headers
+  local rc=0 output
+  output=$("$scratch/compat/probe.sh" "$3" "$scratch/probes" "$scratch/probed.h" 2>&1) || rc=$?
+  if [ "$rc" != "$1" ] || [[ $output != *"$2"* ]]; then
+    printf 'probe.sh: exit status %s, expected %s and "%s" in:\n%s\n' "$rc" "$1" "$2" "$output"
+    exit 1
+  fi
+}
+
+fresh() {
+  rm -rf "$scratch/compat" "$scratch/probes" "$scratch/probed.h"
+  cp -r "$kernel/compat" "$scratch/compat"
+}
+
+fresh
+expect 0 "" "$RIG_HEADERS"
+grep -c '^#define GDRKIT_[A-Z_]* [01]$' "$scratch/probed.h" >/dev/null
+expect 1 "holds no Makefile" "$scratch"
+fresh
+echo 'this is no C' >>"$scratch/compat/probes/canary.c"
+expect 1 "even the plainest module does not compile" "$RIG_HEADERS"
+fresh
+sed -i 's/return vma->gdrkit_no_such_member;/return 0;/' "$scratch/compat/probes/canary_refused.c"
+expect 1 "must" "$RIG_HEADERS"
+fresh
+for answer in "$scratch"/compat/probes/vma_split.*.c; do sed -i 's/_split = refuse/_no_such = refuse/; s/\.split = refuse/.no_such = refuse/' "$answer"; done
+expect 1 "'vma_split' has 0 answers that compile" "$RIG_HEADERS"
+fresh
+cp "$scratch/compat/probes/vma_split.may_split.c" "$scratch/compat/probes/vma_split.split.c"
+expect 1 "'vma_split' has 2 answers that compile" "$RIG_HEADERS"
