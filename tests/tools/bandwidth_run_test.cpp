@@ -139,6 +139,29 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair{"copy_to_host", 0}, std::pair{"allocate", 2}),
     [](const auto& one) { return std::string(one.param.first) + "_after_" + std::to_string(one.param.second); });
 
+/// Seconds that a cell's value stands for.
+double seconds(const bench::Point& point, double buffers, int loops) {
+  return buffers * static_cast<double>(buffer_bytes) * loops / point.value / 1e9;
+}
+
+TEST_F(BandwidthRun, ATotalLastsUntilTheLastCopyHasEnded) {
+  for (const int slow : {1, 2}) {
+    faults_.slow_copier = slow;
+    const TestReport report = run("all_to_one_write_ce", 3);
+    ASSERT_EQ(report.status, Status::passed) << report.reason;
+    const bench::Point* point = bench::find_point(report.matrices[0], 0, 0);
+    EXPECT_GE(seconds(*point, 2, options_.loops), 0.02 * options_.loops) << "GPU " << slow << " was not waited for";
+  }
+}
+
+TEST_F(BandwidthRun, WhatTheCpuNeedsToEnqueueIsNotMeasured) {
+  faults_.is_slow_to_take = true;
+  const TestReport report = run("host_to_device_memcpy_ce", 1);
+  ASSERT_EQ(report.status, Status::passed) << report.reason;
+  EXPECT_LT(seconds(report.matrices[0].points[0], 1, options_.loops), 0.02 * options_.loops)
+      << "the copies were measured while they were being enqueued";
+}
+
 TEST_F(BandwidthRun, GivesIdleBuffersBackWhenMemoryLacks) {
   const auto gpus = open(1);
   BufferPool pool(gpus.get());

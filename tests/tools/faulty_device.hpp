@@ -9,10 +9,13 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "shim/device.hpp"
 
 namespace gdrkit::tools {
+
+inline constexpr std::chrono::milliseconds delay(20);
 
 /// What one or several devices do wrong. Shared, so that it can change while they live.
 struct Faults {
@@ -23,8 +26,11 @@ struct Faults {
   bool has_gpu_code = false;   ///< else modules cannot be loaded: it plays a GPU that the image does not know
   bool is_slow = false;        ///< recording an event takes a while
   std::function<bool(int, int)> reaches = [](int, int) { return true; };
+  int slow_copier = -1;              ///< number of the device whose copies on devices take 20 ms longer
+  bool is_slow_to_take = false;      ///< giving it a copy to the device takes the CPU 20 ms
   std::optional<double> elapsed_ms;  ///< between any two events
   int failures = 0;                  ///< that happened
+  int current = -1;                  ///< number of the device whose context is current; the tests have one thread
 };
 
 class FaultyDevice final : public shim::Device {
@@ -35,10 +41,11 @@ class FaultyDevice final : public shim::Device {
 
   [[nodiscard]] bool is_emulated() const noexcept override { return faults_.has_gpu_code; }
   base::Status make_current() noexcept override {
+    faults_.current = identity().ordinal;
     return guard("make_current", [&] { return inner_->make_current(); });
   }
   base::Result<shim::Allocation> allocate(shim::AllocationKind kind, std::size_t size) noexcept override {
-    if (is_failing("allocate")) return base::fail(ENOMEM, "out of memory, on purpose");
+    if (is_failing("allocate")) return failure("allocate");
     return inner_->allocate(kind, size);
   }
   base::Status set_sync_memops(std::uint64_t address) noexcept override { return inner_->set_sync_memops(address); }
@@ -64,6 +71,7 @@ class FaultyDevice final : public shim::Device {
   base::Status destroy_stream(shim::Stream stream) noexcept override { return inner_->destroy_stream(stream); }
   base::Status copy_to_device_async(std::uint64_t target, const void* source, std::size_t size,
                                     shim::Stream stream) noexcept override {
+    if (faults_.is_slow_to_take) std::this_thread::sleep_for(delay);
     return guard("copy_to_device_async", [&] { return inner_->copy_to_device_async(target, source, size, stream); });
   }
   base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size,
@@ -75,6 +83,10 @@ class FaultyDevice final : public shim::Device {
   }
   base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size,
                                     shim::Stream stream) noexcept override {
+    if (faults_.slow_copier == identity().ordinal) {
+      (void)inner_->launch_host_function(
+          stream, [](void*) { std::this_thread::sleep_for(delay); }, nullptr);
+    }
     return guard("copy_on_device_async", [&] { return inner_->copy_on_device_async(target, source, size, stream); });
   }
   base::Status copy_to_peer_async(shim::Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size,
@@ -119,6 +131,7 @@ class FaultyDevice final : public shim::Device {
     return guard("launch", [&] { return inner_->launch_host_function(stream, function, argument); });
   }
   base::Result<std::uint64_t> device_address(const void* host) noexcept override {
+    if (is_failing("device_address")) return failure("device_address");
     return inner_->device_address(host);
   }
   base::Status register_host(void* host, std::size_t size) noexcept override {
@@ -142,14 +155,17 @@ class FaultyDevice final : public shim::Device {
  private:
   static shim::Device& inner_of(shim::Device& peer) { return *static_cast<FaultyDevice&>(peer).inner_; }
   bool is_failing(const char* call) {
+    // CUDA would run it in another GPU's context, or refuse it.
+    if (faults_.current != identity().ordinal) return is_without_context_ = true;
     if (std::strcmp(call, faults_.failing) != 0) return false;
     if (faults_.is_failing_once && faults_.failures > 0) return false;
     if (faults_.calls_before_failure-- > 0) return false;
     ++faults_.failures;
     return true;
   }
-  static tl::unexpected<base::Error> failure(const char* call) {
-    return base::fail(EIO, "%s failed, on purpose", call);
+  tl::unexpected<base::Error> failure(const char* call) {
+    const bool is_without_context = std::exchange(is_without_context_, false);
+    return base::fail(EIO, "%s failed, %s", call, is_without_context ? "another device is current" : "on purpose");
   }
   template <class Function>
   base::Status guard(const char* call, Function&& function) {
@@ -159,6 +175,7 @@ class FaultyDevice final : public shim::Device {
 
   std::unique_ptr<shim::Device> inner_;
   Faults& faults_;
+  bool is_without_context_ = false;
 };
 
 }  // namespace gdrkit::tools

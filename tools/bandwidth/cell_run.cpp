@@ -9,8 +9,9 @@ namespace gdrkit::tools::bus {
 namespace {
 
 constexpr unsigned threads_per_block = 512;
-constexpr unsigned blocks_per_multiprocessor =
-    4;  // 2048 threads, as many as fit: a bus is filled by loads on their way
+/// 1024 threads with 64 bytes on their way each: more than any bus holds, and so few registers that all blocks run at
+/// once on every GPU.
+constexpr unsigned blocks_per_multiprocessor = 2;
 
 double gb_per_s(double bytes, double milliseconds) { return bytes / milliseconds / 1e6; }
 

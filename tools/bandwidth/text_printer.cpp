@@ -55,7 +55,10 @@ void print_head(const Report& report, const BandwidthOptions& options) {
   for (std::size_t number = 0; number < report.devices.size(); ++number) {
     std::printf("Device %zu: %s\n", number, report.devices[number].c_str());
   }
-  if (!report.sweep && options.numa.numa != "all") print_place(report.placed);
+  if (options.numa.numa != "all") print_place(report.placed);
+  if (options.numa.numa == "auto" && !options.numa.no_bind && report.devices.size() > 1) {
+    std::printf("that is near device 0; each device is measured from its own node\n");
+  }
   std::printf("\n");
 }
 
