@@ -149,6 +149,10 @@ class Browser(ReportTest):
         page = self.html_of(documents.strange(), documents.bandwidth(8), documents.bench())
         self.assertEqual(list(self.assert_laid_out(page, "light")), list(WIDTHS))
 
+    def test_a_comparison_fits(self):
+        page = self.html_of(documents.bench(), documents.bench(4, slower=1.25))
+        self.assertEqual(list(self.assert_laid_out(page, "dark")), list(WIDTHS))
+
     def test_the_measuring_finds_what_is_wrong(self):
         """The test of the test: a page too wide, a text outside and one over another are found."""
         page = self.html_of(documents.bandwidth(2))

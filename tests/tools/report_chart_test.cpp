@@ -96,6 +96,18 @@ TEST(ReportLineChart, LeavesOutWhatALogarithmicAxisHasNoPlaceFor) {
   EXPECT_EQ(svg.find("inf"), std::string::npos);
 }
 
+TEST(ReportLineChart, ABandEndsAtTheEdgesAndLeavesOutWhatIsNotKnown) {
+  LineChart chart = chart_of({at(1, 1), at(2, 2), at(3, 1)}, false);
+  chart.band = {{1, 1, -INFINITY, INFINITY}, {2, 1, NAN, NAN}, {3, 1, 0.9, 1.1}};
+  const std::string svg = line_chart_svg(chart, wide_canvas, "f1");
+  const std::size_t band = svg.find("class=\"band\"");
+  ASSERT_NE(band, std::string::npos);
+  const std::string path = svg.substr(band, svg.find("/>", band) - band);
+  EXPECT_EQ(path.find("nan"), std::string::npos);
+  EXPECT_EQ(path.find("inf"), std::string::npos);
+  EXPECT_EQ(std::count(path.begin(), path.end(), 'L'), 3) << "two points there and two back";
+}
+
 TEST(ReportLineChart, SaysSoWhenNothingCanBeDrawn) {
   const std::string svg = line_chart_svg(chart_of({at(1, -1)}, true), wide_canvas, "f1");
   EXPECT_NE(svg.find("nothing that this axis could show"), std::string::npos);

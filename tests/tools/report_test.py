@@ -117,6 +117,11 @@ class Report(ReportTest):
         self.assertTrue(">10000 B</th>" in page and ">9999 B</th>" in page)
         self.assertLess(max(len(path) for path in re.findall(r' d="([^"]*)"', page)), 20000)
 
+    def test_one_document_links_to_sections_and_several_to_chapters(self):
+        _, tree = self.page_of(documents.bandwidth(2))
+        self.assertEqual([link.text for link in tree.iter("a")], self.headings(tree)[1:2] + ["Matrices"] +
+                         ["Machine, clock and settings", "Notes"])
+
     def test_several_documents_become_chapters(self):
         _, tree = self.page_of(documents.bench(), documents.bandwidth(2), documents.strange())
         chapters = [element.find("h2").text for element in tree.iter("article")]
@@ -130,6 +135,73 @@ class Report(ReportTest):
         made["machine"].update(gpu_name="", cpu_model="")
         _, tree = self.page_of(made)
         self.assertIn("The document holds no series.", self.texts(tree))
+
+
+class ReportComparison(ReportTest):
+    def comparison_of(self, older, newer):
+        _, tree = self.page_of(older, newer)
+        chapter = next(tree.iter("article"))
+        self.assertEqual(chapter.find("h2").text, "B against A")
+        return chapter, self.texts(chapter)
+
+    def tables(self, chapter):
+        """The rows of each table with a caption, by that caption."""
+        return {table.find("caption").text: [[cell.text for cell in row] for row in table.find("tbody")]
+                for table in chapter.iter("table") if table.find("caption") is not None}
+
+    def test_a_slower_point_stands_out_and_no_other(self):
+        chapter, text = self.comparison_of(documents.bench(), documents.bench(4, slower=1.25))
+        self.assertIn("2 of 200 points are worse in B beyond the noise.", text)
+        self.assertIn("Nothing is better in B beyond the noise, of 200 points.", text)
+        rows = self.tables(chapter)["B is worse"]
+        self.assertEqual([row[:2] for row in rows], [["through the mapping, to the device", "64 KiB"],
+                                                     ["through the mapping, from the device", "64 KiB"]])
+        for row in rows:
+            self.assertAlmostEqual(float(row[4]), 1.25, delta=0.03)
+            self.assertLess(float(row[5]), float(row[4]))
+
+    def test_a_faster_point_is_better_whichever_way_the_unit_counts(self):
+        older, newer = documents.bandwidth(2), documents.bandwidth(2)
+        for point in newer["series"][0]["points"]:
+            point["value"] *= 3
+            point["rounds"] = [value * 3 for value in point["rounds"]]
+            point["minimum"] *= 3
+        older["series"] = older["series"][:1]
+        for one in (older, newer):
+            one["series"][0]["method"] = "gpu_kernel"
+        chapter, text = self.comparison_of(older, newer)
+        self.assertIn("4 of 4 points are better in B", text)
+        self.assertEqual({row[4] for row in self.tables(chapter)["B is better"]}, {"0.333"})
+        self.assertIn("device_to_device_memcpy_read_gpu_kernel: only in B", text)
+
+    def test_inside_the_noise_nothing_is_called_anything(self):
+        for seed in (11, 12, 13):
+            chapter, text = self.comparison_of(documents.bench(), documents.bench(seed))
+            self.assertIn("Nothing is worse in B beyond the noise", text)
+            self.assertNotIn("regression", text)
+            self.assertEqual(self.tables(chapter), {"open": self.tables(chapter)["open"]})
+
+    def test_other_machines_are_named_and_no_build_is_blamed(self):
+        newer = documents.bench(4, slower=1.5)
+        newer["machine"].update(gpu_name="NVIDIA <H100>", driver_version="590.1")
+        _, text = self.comparison_of(documents.bench(), newer)
+        self.assertRegex(text, "different machines.*NVIDIA H200.*NVIDIA <H100>.*not builds")
+        self.assertRegex(text, "What may explain a change: driver: '580.159.04' then, '590.1' now")
+        self.assertIn("(of two machines, not of two builds)", text)
+        self.assertNotIn("regression", text)
+
+    def test_results_of_different_tools_are_shown_and_not_compared(self):
+        chapter, text = self.comparison_of(documents.bench(), documents.bandwidth(2))
+        self.assertIn("compares with its own results only", text)
+        self.assertEqual(list(chapter.iter("section")), [])
+
+    def test_strange_documents_do_not_break_it(self):
+        newer = documents.strange()
+        del newer["series"][0]["points"][1]
+        newer["series"][2]["unit"] = "us"
+        _, text = self.comparison_of(documents.strange(), newer)
+        self.assertIn('a"><b>, 1 point: only in A', text)
+        self.assertIn("zeros has another unit in B", text)
 
 
 class ReportFiles(ReportTest):

@@ -53,6 +53,7 @@ struct LineChart {
   Axis y;
   std::vector<Curve> curves;
   std::optional<double> reference;  ///< a line across at this y
+  std::vector<Mark> band;           ///< shaded from low to high, behind the curves
   std::optional<Range> y_range;     ///< shared by charts that stand side by side
 };
 

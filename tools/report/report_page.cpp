@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "tools/report/comparison_chapter.hpp"
 #include "tools/report/section.hpp"
 
 namespace gdrkit::tools::report {
@@ -60,6 +61,9 @@ Page page_of(const std::vector<bench::Result>& results, const std::string& title
   page.title = !title.empty() ? title
                : is_one       ? "gdrkit " + results.front().tool
                               : "gdrkit: " + counted(results.size(), "result") + " side by side";
+  // The order of the arguments says which is the older one; of more than two it could not be said which pairs matter.
+  if (results.size() == 2) page.chapters.push_back(comparison_chapter(results[0], results[1]));
+  if (results.size() > 2) page.summary = "Each for itself: only two results at a time are compared.";
   for (std::size_t at = 0; at < results.size(); ++at) {
     page.chapters.push_back(chapter_of(results[at], is_one ? "" : letter_of(at)));
   }

@@ -85,6 +85,21 @@ class Drawing {
     return out;
   }
 
+  [[nodiscard]] std::string band() const {
+    std::string there;
+    std::string back;
+    std::vector<Mark> marks;
+    for (const Mark& mark : chart_.band) {
+      if (is_drawable(mark, chart_) && mark.low <= mark.high) marks.push_back(mark);
+    }
+    for (const Mark& mark : thinned(marks, most_marks)) {
+      const std::string x = coordinate(x_.at(mark.x));
+      there += (there.empty() ? "M" : "L") + x + " " + coordinate(inside(mark.high));
+      back.insert(0, "L" + x + " " + coordinate(inside(mark.low)));
+    }
+    return there.empty() ? "" : "<path class=\"band\" d=\"" + there + back + "Z\"/>";
+  }
+
   [[nodiscard]] std::string curve(const Curve& curve) const {
     std::vector<Mark> marks;
     for (const Mark& mark : curve.marks) {
@@ -111,11 +126,13 @@ class Drawing {
   }
 
  private:
+  /// Where the value lies, or the edge of the chart that is nearest to it.
+  [[nodiscard]] double inside(double value) const { return y_.at(std::clamp(value, y_.range().low, y_.range().high)); }
+
   [[nodiscard]] std::string whisker(const Mark& mark, double x) const {
-    const Range& range = y_.range();
     if (!std::isfinite(mark.low) || !std::isfinite(mark.high) || mark.low > mark.high) return "";
-    const double from = y_.at(std::clamp(mark.low, range.low, range.high));
-    const double to = y_.at(std::clamp(mark.high, range.low, range.high));
+    const double from = inside(mark.low);
+    const double to = inside(mark.high);
     if (std::abs(to - from) < least_whisker) return "";
     return "M" + coordinate(x) + " " + coordinate(from) + "V" + coordinate(to) + "M" + coordinate(x - 3) + " " +
            coordinate(from) + "h6M" + coordinate(x - 3) + " " + coordinate(to) + "h6";
@@ -197,7 +214,7 @@ std::string line_chart_svg(const LineChart& chart, const Canvas& canvas, const s
     return out + text_at(canvas.width / 2, canvas.height / 2, "middle", "nothing that this axis could show") + "</svg>";
   }
   const Drawing drawing(chart, canvas, with_room(*x, chart.x.is_log, 0.02), to_ticks(*y, chart.y));
-  out += drawing.axes();
+  out += drawing.band() + drawing.axes();
   for (const Curve& curve : chart.curves) out += drawing.curve(curve);
   return out + "</svg>";
 }

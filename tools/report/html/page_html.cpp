@@ -102,7 +102,10 @@ class Writer {
     out_ += "<nav aria-label=\"Contents\"><ul>\n";
     for (std::size_t at = 0; at < page.chapters.size(); ++at) {
       const std::string name = "c" + std::to_string(at);
-      out_ += "<li><a href=\"#" + name + "\">" + escaped(page.chapters[at].heading) + "</a><ul>";
+      // One chapter alone has the page for its name.
+      out_ += page.chapters.size() == 1
+                  ? "<li><ul>"
+                  : "<li><a href=\"#" + name + "\">" + escaped(page.chapters[at].heading) + "</a><ul>";
       for (std::size_t number = 0; number < page.chapters[at].sections.size(); ++number) {
         out_ += "<li><a href=\"#" + name + "s" + std::to_string(number) + "\">" +
                 escaped(page.chapters[at].sections[number].heading) + "</a></li>";
@@ -129,11 +132,7 @@ class Writer {
   void write_figure(const Figure& figure, const std::vector<Canvas>& canvases) {
     const bool is_small = canvases.size() == 1;
     out_ += "<figure>" + unless_empty(is_small ? "h5" : "h4", figure.heading);
-    out_ += "<ul class=\"legend\">";
-    for (const Curve& curve : figure.chart.curves) {
-      out_ += "<li>" + swatch(curve.style) + "<span>" + escaped(curve.label) + "</span></li>";
-    }
-    out_ += "</ul>\n";
+    legend(figure.chart.curves);
     for (const Canvas& canvas : canvases) {
       out_ += is_small                            ? "<div>"
               : canvas.width == wide_canvas.width ? "<div class=\"wide\">"
@@ -143,6 +142,16 @@ class Writer {
     out_ += unless_empty("figcaption", figure.caption);
     details(figure.table);
     out_ += "</figure>\n";
+  }
+
+  void legend(const std::vector<Curve>& curves) {
+    // A curve alone may leave its name to the heading.
+    if (curves.size() == 1 && curves.front().label.empty()) return;
+    out_ += "<ul class=\"legend\">";
+    for (const Curve& curve : curves) {
+      out_ += "<li>" + swatch(curve.style) + "<span>" + escaped(curve.label) + "</span></li>";
+    }
+    out_ += "</ul>\n";
   }
 
   void details(const Table& table) {

@@ -57,6 +57,7 @@ figcaption{font-size:.85rem;color:var(--quiet);margin:.2rem 0 .3rem;max-width:46
 .chart .axis{stroke:var(--quiet)}
 .chart .reference{stroke:var(--ink);stroke-dasharray:2 3}
 .chart .curve,.swatch .curve{stroke:var(--k);stroke-width:1.75;stroke-linejoin:round}
+.chart .band{fill:var(--grid);stroke:none}
 .chart .whisker{stroke:var(--k)}
 .chart .mark,.swatch .mark{fill:var(--k);stroke:var(--page);stroke-width:.6}
 .k0{--k:var(--k0)}.k1{--k:var(--k1)}.k2{--k:var(--k2)}.k3{--k:var(--k3)}.k4{--k:var(--k4)}.k5{--k:var(--k5)}.k6{--k:var(--k6)}.k7{--k:var(--k7)}
