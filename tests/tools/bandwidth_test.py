@@ -68,7 +68,7 @@ class Bandwidth(Test):
 
     def test_wrong_usage_is_2_before_anything_is_printed(self):
         for arguments in (("-t", "nothing"), ("-t", "35"), ("-p", "nothing"), ("-t", "0", "-p", "host"), ("-i", "0"),
-                          ("-b", "many"), ("-b", "99999999999"), ("--loopCount", "0"), ("-j", "--json"), ("extra",),
+                          ("-b", "many"), ("-b", "0"), ("-b", "99999999999"), ("--loopCount", "0"), ("-j", "--json"), ("extra",),
                           ("--numa", "60000"), ("-d", "--numa", "0"), ("--numa", "all", "-t", "4")):
             ended = bandwidth(*arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)

@@ -50,8 +50,9 @@ void check(const BandwidthOptions& options) {
     throw Failure(ExitCode::usage, "--testSamples and --loopCount must be at least 1");
   }
   if (options.loops > 10000) throw Failure(ExitCode::usage, "--loopCount: at most 10000 copies fit before the gate");
-  if (options.buffer_mib > most_buffer_mib) {
-    throw Failure(ExitCode::usage, format("--bufferSize counts MiB: %zu of them are too many", options.buffer_mib));
+  const bool has_size = options.buffer_mib != BandwidthOptions::usual;
+  if (has_size && (options.buffer_mib < 1 || options.buffer_mib > most_buffer_mib)) {
+    throw Failure(ExitCode::usage, format("--bufferSize counts MiB, from 1 to %zu", most_buffer_mib));
   }
   if (options.prints_json && options.prints_nvbandwidth_json) {
     throw Failure(ExitCode::usage, "--json and -j exclude each other");
@@ -143,7 +144,7 @@ class Bandwidth {
 
   void describe(Gpus* gpus, bool is_sweep) {
     const std::size_t fallback = report_.is_emulated ? emulated_buffer_mib : default_buffer_mib;
-    report_.buffer_bytes = (options_.buffer_mib == 0 ? fallback : options_.buffer_mib) << 20;
+    report_.buffer_bytes = (options_.buffer_mib == BandwidthOptions::usual ? fallback : options_.buffer_mib) << 20;
     report_.machine = bench::describe_machine(&gpus->current(0));
     for (int number = 0; number < gpus->count(); ++number) {
       report_.devices.push_back(device_text((*gpus)[number].device->identity()));

@@ -3,6 +3,7 @@
 // Report: what a run of the tests found.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@
 namespace gdrkit::tools::bus {
 
 struct BandwidthOptions {
-  std::size_t buffer_mib = 0;  ///< 0: 512, on the emulated device 1
+  static constexpr std::size_t usual = SIZE_MAX;
+  std::size_t buffer_mib = usual;  ///< usual: 512, on the emulated device 1
   int samples = 3;
   int loops = 16;
   bool uses_mean = false;
