@@ -123,6 +123,7 @@ struct fake_p2p_report {
 	__u64 puts_after_callback; /* allowed */
 	__u64 callbacks;
 	__u64 freed_in_callback; /* free_page_table calls */
+	__u64 freed_after_callback; /* of a revoked pin's table, where the client did not know it yet in the callback */
 	__u64 maps;
 	__u64 unmaps;
 	__u64 total_pages;

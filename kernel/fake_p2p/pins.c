@@ -336,8 +336,17 @@ FAKE_P2P_EXPORT(nvidia_p2p_put_pages_persistent);
 
 int nvidia_p2p_free_page_table(struct nvidia_p2p_page_table *page_table)
 {
-	if (READ_ONCE(fake_callback_task) == current)
+	struct fake_pin *pin;
+
+	if (READ_ONCE(fake_callback_task) == current) {
 		fake_counters.freed_in_callback++;
+		return 0;
+	}
+	mutex_lock(&fake_rm_lock);
+	pin = find_in(&graves, page_table);
+	if (pin && pin->is_revoked)
+		fake_counters.freed_after_callback++;
+	mutex_unlock(&fake_rm_lock);
 	return 0;
 }
 FAKE_P2P_EXPORT(nvidia_p2p_free_page_table);

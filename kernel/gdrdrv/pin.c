@@ -240,13 +240,27 @@ static int get_pages(struct gdrdrv_pin *pin, const struct gdrdrv_pin_wish *wish,
 		nvidia_p2p_get_pages(pin->p2p_token, pin->va_space, pin->address, pin->bytes, table, revoke, pin));
 }
 
-/* Checks and keeps the table, unless the memory has gone meanwhile: then the table has, too. */
+/*
+ * The callback came before the table was known here, so that it could not give the table back: older drivers leave its
+ * memory to us, newer ones ignore the call. Not before the callback has ended, as from within it.
+ */
+static int disown_table(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table)
+{
+	wait_for_completion(&pin->is_callback_done);
+	if (table)
+		nvidia_p2p_free_page_table(table);
+	return -EINVAL;
+}
+
+/* Checks and keeps the table, unless the memory has gone meanwhile: then nothing in the table is looked at. */
 static int adopt_table(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *table, bool may_cache)
 {
-	int result = -EINVAL;
+	bool was_revoked;
+	int result = 0;
 
 	down_write(&pin->lock);
-	if (!pin->is_revoked) {
+	was_revoked = pin->is_revoked;
+	if (!was_revoked) {
 		pin->table = table;
 		result = gdrdrv_page_table_check(table, pin->bytes);
 		if (!result)
@@ -255,7 +269,7 @@ static int adopt_table(struct gdrdrv_pin *pin, struct nvidia_p2p_page_table *tab
 			pin->is_dead = true;
 	}
 	up_write(&pin->lock);
-	return result;
+	return was_revoked ? disown_table(pin, table) : result;
 }
 
 /* Whole GPU pages around what was asked for, or -EINVAL where that is nothing or more than addresses reach. */
