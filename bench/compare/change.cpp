@@ -17,6 +17,8 @@ constexpr double floor_uncontrolled = 0.06;
 /// The same in time: how a copy's instructions overlap with its neighbours' differs with what else the memory has to
 /// do.
 constexpr double floor_ns = 4;
+/// The floors' growth with the square of the share of time that others took: nothing at 10 %, and threefold at 80 %.
+constexpr double floor_growth = 4;
 /// The median absolute deviation knows the spread as well as the standard deviation of so many fewer values would.
 constexpr double efficiency_of_deviation = 0.37;
 /// Fewer rounds than this have no median deviation to rely on: one wild round must then count as noise.
@@ -85,10 +87,11 @@ Change between(const Side& old_side, const Side& new_side, bool is_lower_better)
 
 }  // namespace
 
-Change change_of(const Look& old_look, const Look& new_look, bool is_lower_better, Kinship kinship) {
+Change change_of(const Look& old_look, const Look& new_look, bool is_lower_better, Kinship kinship, double unrest) {
+  const double growth = 1 + floor_growth * unrest * unrest;
   const auto side = [&](const Look& look, bool is_controlled, double floor) {
     return side_of(logs_of(*look.point, is_controlled ? look.control : nullptr),
-                   floor_in_units(*look.point, floor, is_lower_better));
+                   growth * floor_in_units(*look.point, floor, is_lower_better));
   };
   const Change plain =
       between(side(old_look, false, floor_uncontrolled), side(new_look, false, floor_uncontrolled), is_lower_better);

@@ -43,7 +43,9 @@ struct Change {
 /// Beside a kindred control: the change of the median of the rounds' ratios to it. A machine that is slower this time
 /// slows both. Otherwise: that or the change of the median itself, whichever is smaller; a machine that is slower is no
 /// evidence, and neither is a control that is faster.
-[[nodiscard]] Change change_of(const Look& old_look, const Look& new_look, bool is_lower_better, Kinship kinship);
+/// `unrest`: the share of the CPU's time that others took, 0 to 1.
+[[nodiscard]] Change change_of(const Look& old_look, const Look& new_look, bool is_lower_better, Kinship kinship,
+                               double unrest = 0);
 
 /// The log_ratio that chance reaches with probability `tail` at most. Each doubt counts as far as its own freedom lets
 /// chance go, and they add in quadrature: three rounds that agree by luck get no credit for it.

@@ -41,6 +41,8 @@ Kinship kinship_of(const Result& result, const Series& series, const ComparedPoi
   return Kinship::same_operation;
 }
 
+double unrest_of(const Result& result) { return result.noise ? std::clamp(result.noise->lost_share, 0.0, 1.0) : 0; }
+
 void compare_series(const Result& old_result, const Result& new_result, const Series& old_series,
                     const Series& new_series, Comparison* comparison) {
   for (const Point& old_point : old_series.points) {
@@ -56,7 +58,9 @@ void compare_series(const Result& old_result, const Result& new_result, const Se
     // A yardstick is asked whether it moved itself.
     if (is_yardstick(new_series)) compared.old_look.control = compared.new_look.control = nullptr;
     compared.kinship = kinship_of(new_result, new_series, compared);
-    compared.change = change_of(compared.old_look, compared.new_look, new_series.is_lower_better, compared.kinship);
+    compared.unrest = std::max(unrest_of(old_result), unrest_of(new_result));
+    compared.change =
+        change_of(compared.old_look, compared.new_look, new_series.is_lower_better, compared.kinship, compared.unrest);
     (is_yardstick(new_series) ? comparison->yardsticks : comparison->points).push_back(compared);
   }
 }

@@ -23,6 +23,7 @@ struct ComparedPoint {
   Look old_look;
   Look new_look;
   Kinship kinship = Kinship::same_time;
+  double unrest = 0;  ///< the larger share of CPU time that others took, of both runs
   Change change;
   double limit = 0;  ///< the log_ratio that chance alone reaches in no comparison of so many points
 

@@ -7,7 +7,8 @@
 namespace gdrkit::bench {
 
 void Retrial::add(const Look& look) {
-  changes_.push_back(change_of(suspect_.old_look, look, suspect_.series->is_lower_better, suspect_.kinship));
+  changes_.push_back(
+      change_of(suspect_.old_look, look, suspect_.series->is_lower_better, suspect_.kinship, suspect_.unrest));
 }
 
 bool Retrial::is_over() const {
