@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Runs what needs a GPU and keeps each output, with machine, driver, command and date, in a folder.
-# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: sanity tests copylat copybw apiperf pplat numa bandwidth bandwidth_json clients record
+# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record
 set -u
 
 # Each test of a GoogleTest program in a process of its own: CUDA does not survive a fork.
@@ -27,7 +27,7 @@ fi
 build=$1
 output=$2
 shift 2
-parts=${*:-sanity tests copylat copybw apiperf pplat clients}
+parts=${*:-sanity tests copylat copybw bench apiperf pplat clients}
 here=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$output"
 failed=0
@@ -93,6 +93,11 @@ for part in $parts; do
       keep pplat_data 120 "$build/bin/gdrkit" pplat --raw --data-size 4096 --iterations 2000
       keep pplat_gpu_first 60 "$build/bin/gdrkit" pplat --raw --mode 1
       keep gdrcopy_pplat 60 "$build/bin/gdrcopy_pplat"
+      ;;
+    bench)
+      keep bench 300 "$build/bin/gdrkit" bench --json "$output/bench.json" --csv "$output/bench.csv"
+      keep bench_quick 60 "$build/bin/gdrkit" bench --quick
+      keep bench_compare 300 "$build/bin/gdrkit" bench --compare "$output/bench.json"
       ;;
     copybw) keep copybw 60 "$build/bin/gdrkit" copybw ;;
     numa)

@@ -22,10 +22,10 @@ trap 'rm -rf "$folder"' EXIT
 compare() { # name, more options: exit code of the comparison; its text is kept
   local name=$1
   shift
-  "$program" bench --quiet --only copies,costs "${options[@]}" --compare "$folder/base.json" "$@" >"$folder/$name.txt" 2>&1
+  "$program" bench --quiet "${options[@]}" --compare "$folder/base.json" "$@" >"$folder/$name.txt" 2>&1
 }
 
-"$program" bench --quiet --only copies,costs "${options[@]}" --json "$folder/base.json" >"$folder/base.txt" 2>&1 || {
+"$program" bench --quiet "${options[@]}" --json "$folder/base.json" >"$folder/base.txt" 2>&1 || {
   cat "$folder/base.txt"
   echo "no base could be recorded"
   exit 1

@@ -58,6 +58,34 @@ class Bench(Test):
                 self.assertEqual([point["x"] for point in series["points"]], [8, 4096], series["id"])
         self.assertRegex(ended.err, "^" + NOTE)
 
+    def test_threads_busy_and_two_gpus_are_measured(self):
+        document, _ = self.json_of("bench", "--quick", "--sizes", "8,4096", "--rounds", "3", "--only",
+                                   "threads,busy_gpu,busy_bus,gpus",
+                                   environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_EMULATED_DEVICES": "2"})
+        self.check_schema(document)
+        self.assertTrue(document["ok"], document.get("notes"))
+        series = {one["id"]: one for one in document["series"]}
+        cpus = document["machine"]["cpu_count"]
+        for direction in ("to_device", "from_device"):
+            for size in (8, 4096):
+                threads = series[f"threads/{direction}/{size}/mapping"]
+                self.assertEqual((threads["unit"], threads["better"]), ("GB/s", "higher"))
+                self.assertEqual(threads["points"][0]["x"], 1)
+                self.assertEqual(threads["points"][-1]["x"], min(cpus, 64))
+            for section, condition in (("busy_gpu", {"gpu": "busy"}), ("busy_bus", {"bus": "busy"})):
+                for method in ("mapping", "raw", "memcpy_async_pinned"):
+                    self.assertEqual(series[f"{section}/{direction}/{method}"]["conditions"], condition)
+            for which in ("first", "second", "both"):
+                self.assertEqual([point["x"] for point in series[f"gpus/{direction}/{which}"]["points"]], [8, 4096])
+        self.assertTrue(any("host thread plays" in note for note in document["notes"]))
+
+    def test_one_gpu_is_said_and_no_failure(self):
+        document, _ = self.json_of(*TINY, "--only", "gpus,costs")
+        self.assertTrue(any("one GPU" in note for note in document["notes"]), document["notes"])
+        ended = run("gdrkit", *TINY, "--only", "gpus")
+        self.assertEqual(ended.code, 77)
+        self.assertIn("one GPU", ended.err)
+
     def test_files_hold_what_the_run_found_and_the_table_says_what_it_is(self):
         with tempfile.TemporaryDirectory() as folder:
             paths = [os.path.join(folder, name) for name in ("out.json", "out.csv")]

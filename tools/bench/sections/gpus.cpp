@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gpus: two GPUs, each alone and both at once, a thread each, in the same rounds.
+#include "tools/bench/measure/copy_station.hpp"
+#include "tools/bench/measure/copy_team.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+using Batches = std::vector<std::function<double(std::size_t)>>;
+
+struct Pair {
+  shim::Device* first = nullptr;
+  std::shared_ptr<shim::Device> second;
+};
+
+Series series_of(Direction direction, const std::string& which, const std::string& name) {
+  const std::string group = std::string("gpus/") + direction_name(direction);
+  Series series;
+  series.id = group + "/" + name;
+  series.group = group;
+  series.title = which + (direction == Direction::to_device ? ", to the device" : ", from the device");
+  series.operation = "copy";
+  series.direction = direction_name(direction);
+  series.method = "mapping";
+  series.conditions = {{"gpus", which}};
+  series.x_name = "size_bytes";
+  series.unit = "GB/s";
+  series.is_lower_better = false;
+  return series;
+}
+
+void measure_pair(Session* session, const Pair& pair, Direction direction, std::size_t size_bytes, const Effort& effort,
+                  Collector* collector) {
+  std::vector<std::unique_ptr<CopyStation>> stations;
+  Batches both;
+  for (shim::Device* const device : {pair.first, pair.second.get()}) {
+    if (!device->make_current().has_value()) throw CannotMeasure(base::detail());
+    stations.push_back(std::make_unique<CopyStation>(session, device, size_bytes));
+    const Contender contender = stations.back()->contender(Method::mapping, direction);
+    stations.back()->verify(Method::mapping, direction, contender);
+    both.push_back(contender.run_batch);
+  }
+  (void)pair.first->make_current();
+  CopyTeam team(2, session->cpus());
+  const std::vector<Contender> contenders = {
+      {"first", both[0], nullptr},
+      {"second", both[1], nullptr},
+      {"both", [&](std::size_t count) { return team.run(both, count); }, nullptr},
+  };
+  const std::vector<Measured> measured =
+      measure(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
+  for (std::size_t index = 0; index < contenders.size(); ++index) {
+    const std::size_t copies = index == 2 ? 2 : 1;
+    std::vector<double> rates;
+    for (const double ns : measured[index].round_ns) rates.push_back(static_cast<double>(size_bytes * copies) / ns);
+    const std::string which = index == 2 ? "both" : index == 0 ? "first" : "second";
+    collector->add(series_of(direction, which, which),
+                   make_point(static_cast<double>(size_bytes), std::move(rates), measured[index].operations_per_round));
+  }
+}
+
+Pair open_pair(Session* session) {
+  const auto count = session->is_emulated() ? shim::emulated_device_count() : shim::cuda_device_count();
+  if (!count.has_value()) throw CannotMeasure(base::detail());
+  if (*count < 2) throw CannotMeasure("there is one GPU here, so no two to measure side by side");
+  const int second = session->device()->identity().ordinal == 0 ? 1 : 0;
+  auto opened = session->is_emulated() ? shim::open_emulated_device(second) : shim::open_cuda_device(second);
+  const std::string reason = opened.has_value() ? "" : base::detail();
+  (void)session->device()->make_current();
+  if (!opened.has_value()) throw CannotMeasure("GPU " + std::to_string(second) + ": " + reason);
+  return {session->device(), std::shared_ptr<shim::Device>(std::move(*opened))};
+}
+
+}  // namespace
+
+std::vector<Cell> gpus_cells(Session* session) {
+  const Pair pair = open_pair(session);
+  if (session->cpus().size() < 2) session->note("gpus: there is one CPU for the threads of both");
+  std::vector<Cell> cells;
+  for (const Direction direction : {Direction::to_device, Direction::from_device}) {
+    for (const std::size_t size : session->sizes_or({4096, 65536, std::size_t{1} << 20})) {
+      cells.push_back({format("gpus %s %s", direction_name(direction), size_text(size).c_str()),
+                       [=](const Effort& effort, Collector* collector) {
+                         measure_pair(session, pair, direction, size, effort, collector);
+                       }});
+    }
+  }
+  return cells;
+}
+
+}  // namespace gdrkit::tools
