@@ -41,6 +41,7 @@ template <class Condition>
 __device__ bool wait_for(std::uint64_t address, std::uint64_t limit_ns, std::uint32_t* seen, Condition is_there) {
   const std::uint64_t begin = clock_ns();
   for (;;) {
+#pragma unroll 1  // a look takes hundreds of cycles, a step of the loop a few
     for (unsigned look = 0; look < looks_per_clock; ++look) {
       *seen = load_of_all(address);
       if (is_there(*seen)) return true;

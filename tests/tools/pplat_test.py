@@ -86,6 +86,17 @@ class PplatLines(Test):
             self.assertIn(text, ended.err, arguments)
             self.assertTrue(ended.err)
 
+    def test_one_of_several_emulated_devices(self):
+        several = {"GDRKIT_BACKEND": "emulated", "GDRKIT_EMULATED_DEVICES": "3"}
+        ended = run("gdrcopy_pplat", *FEW, "-d", "2", environment=several)
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        gpus = [BANNER[1].replace("id:0", f"id:{ordinal}") for ordinal in range(3)]
+        self.assert_lines(ended.lines[:5], [BANNER[0], *gpus, "selecting device 2"])
+        self.assertEqual(run("gdrcopy_pplat", *FEW, "-d", "3", environment=several).code, 1)
+        ended = run("gdrkit", "pplat", environment={**several, "GDRKIT_EMULATED_DEVICES": "many"})
+        self.assertEqual(ended.code, 77)
+        self.assertIn('GDRKIT_EMULATED_DEVICES is "many": it must be a number from 1 to 16', ended.err)
+
     def test_help_is_on_stdout(self):
         ended = run("gdrcopy_pplat", "-h")
         self.assertEqual((ended.code, ended.err), (0, ""))

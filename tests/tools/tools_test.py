@@ -42,7 +42,7 @@ class Program(Test):
 
     def test_names_without_the_prefix_have_the_predecessors_face_too(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("sanity", "copybw", "copylat"):
+            for name in ("sanity", "copybw", "copylat", "pplat", "apiperf"):
                 # Beside the program, as the libraries are found by its place.
                 link = os.path.join(folder, name)
                 os.symlink(os.path.join(BIN, "gdrkit"), link)

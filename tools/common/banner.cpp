@@ -16,6 +16,15 @@ void print_gpu(int ordinal, const char* name, unsigned domain, unsigned bus, uns
   std::printf("GPU id:%d; name: %s; Bus id: %04x:%02x:%02x\n", ordinal, name, domain, bus, device);
 }
 
+void print_device(const shim::DeviceIdentity& identity) {
+  print_gpu(identity.ordinal, identity.name, identity.pci_domain, identity.pci_bus, identity.pci_device);
+}
+
+/// Another emulated device than the selected one.
+void print_other_emulated(int ordinal) {
+  if (const auto device = shim::open_emulated_device(ordinal)) print_device((*device)->identity());
+}
+
 /// Another GPU than the selected one: named by /proc, because a context on it would cost memory and time.
 void print_other(int ordinal) {
   const auto cuda = shim::real_cuda();
@@ -31,13 +40,13 @@ void print_other(int ordinal) {
 
 void print_banner(const shim::Device& selected) {
   const shim::DeviceIdentity& identity = selected.identity();
-  int count = 1;
-  if (!selected.is_emulated()) {
-    if (const auto counted = shim::cuda_device_count()) count = *counted;
-  }
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
+  const bool is_emulated = selected.is_emulated();
+  const auto count = is_emulated ? shim::emulated_device_count() : shim::cuda_device_count();
+  for (int ordinal = 0; ordinal < count.value_or(1); ++ordinal) {
     if (ordinal == identity.ordinal) {
-      print_gpu(ordinal, identity.name, identity.pci_domain, identity.pci_bus, identity.pci_device);
+      print_device(identity);
+    } else if (is_emulated) {
+      print_other_emulated(ordinal);
     } else {
       print_other(ordinal);
     }
