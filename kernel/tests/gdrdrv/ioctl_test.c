@@ -268,4 +268,8 @@ TEST(files_have_no_other_operations)
 
 	CHECK_ERRNO(read(file, &byte, 1), EINVAL);
 	CHECK_ERRNO(write(file, &byte, 1), EINVAL);
+	CHECK_ERRNO(fsync(file), EINVAL);
+	CHECK_ERRNO(ftruncate(file, 4096), EINVAL);
+	CHECK_ERRNO(readahead(file, 0, 4096), EINVAL);
+	CHECK_EQ(posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED), 0);
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include "client.h"
@@ -152,6 +153,27 @@ TEST_BOTH(advice_and_protection_change_nothing_about_the_end)
 	CHECK_EQ(unpin(made.file, made.handle), 0);
 	CHECK_EQ(mprotect(made.bytes, SIZE, PROT_READ), 0);
 	CHECK_EQ(touch(made.bytes), SIGBUS);
+}
+
+/* Who holds a page apart from its PTE keeps it when the pin ends. */
+TEST_BOTH(nobody_gets_hold_of_the_pages_behind_a_mapping)
+{
+	struct mapped_pin made = make();
+	char copy[64];
+	struct iovec remote = { made.bytes, sizeof(copy) }, local = { copy, sizeof(copy) };
+	int pipes[2], memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+
+	(void)is_persistent;
+	CHECK_EQ(touch(made.bytes), 0);
+	CHECK_EQ(pipe(pipes), 0);
+	CHECK_ERRNO(vmsplice(pipes[1], &remote, 1, 0), EFAULT);
+	CHECK_ERRNO(process_vm_readv(getpid(), &local, 1, &remote, 1, 0), EFAULT);
+	CHECK_ERRNO(pread(memory, copy, sizeof(copy), (off_t)made.bytes), EIO);
+	CHECK_ERRNO(mlock(made.bytes, SIZE) ? -1 : pread(memory, copy, 1, (off_t)made.bytes), EIO);
+	/* What only copies bytes works, as with any memory. */
+	CHECK_EQ(write(pipes[1], made.bytes, 16), 16);
+	CHECK_EQ(unpin(made.file, made.handle), 0);
+	CHECK_ERRNO(write(pipes[1], made.bytes, 16), EFAULT);
 }
 
 /* VmFlags of /proc/self/smaps: io, pf (no struct page), dc (not copied by fork), de, dd. */
