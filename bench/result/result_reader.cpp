@@ -166,7 +166,10 @@ Result result_from_json(const std::string& text, const std::string& name) {
                     ", and this gdrkit reads " + std::to_string(schema_version) + ": measure again with this version");
   }
   read_head(root, &result);
-  if (!root.has("series")) throw BadResult(name + " is the output of '" + result.tool + "', which measures nothing");
+  if (!root.has("series")) {
+    throw BadResult(name + " is an output of '" + result.tool +
+                    "' that holds no series: 'gdrkit bench --json' writes some");
+  }
   root.at("series").for_each([&](const Node& series) {
     result.series.push_back(read_series(series));
     const std::string& id = result.series.back().id;

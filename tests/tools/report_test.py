@@ -79,13 +79,27 @@ class Report(ReportTest):
         made["series"][0]["points"] = [documents.point(x, [100.0 * x + y], y) for x in range(3) for y in range(2)]
         _, tree = self.page_of(made)
         figure = next(element for element in tree.iter("figure"))
-        self.assertEqual(figure.find("h4").text, made["series"][0]["title"])
+        self.assertEqual(figure.find("h4").text, made["series"][0]["id"])
         self.assertIn("size 512 MiB", figure.find("figcaption").text)
         table = next(element for element in tree.iter("table") if element.get("class") == "matrix")
         rows = [[cell.text for cell in row] for row in table.iter("tr")]
         self.assertEqual(rows, [["row \\ column", "0", "1", "2"], ["0", "0", "100", "200"], ["1", "1.00", "101", "201"]])
         shades = [cell.get("class") for cell in table.iter("td")]
         self.assertEqual((shades[0], shades[-1]), ("s0", "s8"))
+
+    def test_an_x_that_is_called_row_goes_down(self):
+        made = documents.bandwidth(gpus=2)
+        made["series"] = made["series"][:1]
+        made["series"][0].update(x_name="row", y_name="column", title="CPU(row) -> GPU(column)",
+                                 conditions={"buffer_bytes": "1048576", "size_bytes": "many"},
+                                 points=[documents.point(x, [100.0 * x + y], y) for x in range(1) for y in range(3)])
+        _, tree = self.page_of(made)
+        table = next(element for element in tree.iter("table") if element.get("class") == "matrix")
+        rows = [[cell.text for cell in row] for row in table.iter("tr")]
+        self.assertEqual(rows, [["row \\ column", "0", "1", "2"], ["0", "0", "1.00", "2.00"]])
+        figure = next(element for element in tree.iter("figure"))
+        self.assertEqual(figure.find("h4").text, made["series"][0]["id"] + ": CPU(row) -> GPU(column)")
+        self.assertIn("buffer 1 MiB, size many", figure.find("figcaption").text)
 
     def test_every_series_appears_also_one_nobody_knows(self):
         made = documents.strange()
@@ -222,7 +236,7 @@ class ReportFiles(ReportTest):
             "deep": ("[" * 100000, "no JSON document"),
             "an old version": ({**good, "schema_version": 1}, "schema_version 1.*measure again"),
             "a new version": ({**good, "schema_version": 99}, "schema_version 99"),
-            "other output": ({key: value for key, value in good.items() if key != "series"}, "measures nothing"),
+            "other output": ({key: value for key, value in good.items() if key != "series"}, "holds no series.*bench --json"),
             "NaN": (json.dumps(good).replace(json.dumps(point["value"]), "NaN", 1), "no JSON document"),
             "too large": (json.dumps(good).replace('"value": ', '"value": 1e999, "other": ', 1), "JSON|finite"),
             "twice an id": ({**good, "series": good["series"][:1] * 2}, "of an earlier one"),

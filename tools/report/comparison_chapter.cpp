@@ -59,7 +59,7 @@ class Verdict {
     const Table faster = table_of(comparison_.points, &ComparedPoint::is_faster);
     Sentences sentences;
     sentences.items.push_back(sentence(slower.rows.size(), count, "worse"));
-    sentences.items.push_back(sentence(faster.rows.size(), count, "better"));
+    if (count > 0) sentences.items.push_back(sentence(faster.rows.size(), count, "better"));
     if (!slower.rows.empty() && is_same_machine_) {
       sentences.items.emplace_back(
           "This is one look at each; 'gdrkit bench --compare' measures such points again before it calls one a "

@@ -87,6 +87,11 @@ struct Matrix {
   Table table;
 };
 
+/// Matrices side by side, small.
+struct MatrixRow {
+  std::vector<Matrix> matrices;
+};
+
 struct Paragraph {
   std::string text;
   bool is_warning = false;
@@ -111,7 +116,7 @@ struct Facts {
   std::vector<std::pair<std::string, std::string>> facts;
 };
 
-using Block = std::variant<Paragraph, Sentences, Tiles, Facts, Table, Figure, FigureRow, Matrix>;
+using Block = std::variant<Paragraph, Sentences, Tiles, Facts, Table, Figure, FigureRow, Matrix, MatrixRow>;
 
 struct Section {
   std::string heading;

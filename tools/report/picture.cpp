@@ -3,8 +3,8 @@
 #include "tools/report/picture.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
-#include <set>
 
 #include "tools/report/chart/style.hpp"
 
@@ -63,6 +63,15 @@ std::size_t shared_tail(const Picture& picture) {
   return is_shared_tail ? tail.size() : 0;
 }
 
+/// "threads 4"; a number of bytes as a size: "buffer 1 MiB".
+std::string condition_text(const std::string& name, const std::string& value) {
+  double bytes = 0;
+  const char* end = value.data() + value.size();
+  const auto [stop, error] = std::from_chars(value.data(), end, bytes);
+  if (quantity_of_x(name) != Quantity::size || error != std::errc() || stop != end) return in_words(name) + " " + value;
+  return in_words(name.substr(0, name.rfind('_'))) + " " + written(bytes, Quantity::size);
+}
+
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
@@ -93,7 +102,7 @@ std::string in_words(const std::string& name) {
       {"to_device", "to the device"}, {"from_device", "from the device"}, {"device_to_device", "device to device"},
       {"size_bytes", "size"},         {"cpu_node", "CPU node"},           {"gpu", "GPU"},
       {"source_gpu", "source GPU"},   {"target_gpu", "target GPU"},       {"pin_and_map", "pin and map"},
-      {"gpu_node", "GPU node"},
+      {"gpu_node", "GPU node"},       {"gpu_kernel", "GPU kernel"},
   };
   const auto found = words.find(name);
   if (found != words.end()) return found->second;
@@ -107,7 +116,7 @@ const std::string& name_of(const bench::Series& series) { return series.title.em
 std::string conditions_text(const bench::Series& series) {
   std::string text;
   for (const auto& [name, value] : series.conditions) {
-    text += (text.empty() ? "" : ", ") + in_words(name) + " " + value;
+    text += (text.empty() ? "" : ", ") + condition_text(name, value);
   }
   return text;
 }

@@ -76,6 +76,12 @@ class Writer {
     out_ += "</div>\n";
   }
 
+  void operator()(const MatrixRow& row) {
+    out_ += "<div class=\"row\">\n";
+    for (const Matrix& matrix : row.matrices) (*this)(matrix);
+    out_ += "</div>\n";
+  }
+
   void operator()(const Matrix& matrix) {
     out_ += "<figure>" + unless_empty("h4", matrix.heading);
     out_ += "<div class=\"scroll\" tabindex=\"0\"><table class=\"matrix\"><thead><tr><th scope=\"col\">" +

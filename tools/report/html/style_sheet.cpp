@@ -9,7 +9,7 @@ namespace gdrkit::tools::report {
 const char* const style_sheet = R"(:root{color-scheme:light dark;
 --page:#fff;--ink:#1b1f24;--quiet:#57606a;--rule:#d0d7de;--grid:#e6eaee;--panel:#f6f8fa;--accent:#0060a0;--warn:#fff4d6;--warn-rule:#b87800;
 --k0:#0068a8;--k1:#bf4b00;--k2:#00795a;--k3:#a13a7d;--k4:#7d6200;--k5:#5a4fc4;--k6:#505860;--k7:#1583a8;
---s0:#f7fafc;--s1:#e4eff7;--s2:#cfe3f1;--s3:#b8d6ea;--s4:#9ec8e2;--s5:#82b8d9;--s6:#66a7cf;--s7:#4a95c4;--s8:#3585b8}
+--s0:#f7fafc;--s1:#e4eff7;--s2:#cfe3f1;--s3:#b8d6ea;--s4:#9ec8e2;--s5:#82b8d9;--s6:#6fadd2;--s7:#5ea2cb;--s8:#4f97c4}
 @media (prefers-color-scheme:dark){:root{
 --page:#0f1419;--ink:#e6e9ec;--quiet:#9aa5b1;--rule:#38424d;--grid:#232b33;--panel:#182028;--accent:#6fb8f0;--warn:#33290f;--warn-rule:#d9a520;
 --k0:#58b4f0;--k1:#ff9a4d;--k2:#3ecf9f;--k3:#f08cc4;--k4:#e0c040;--k5:#aaa0ff;--k6:#b4bcc4;--k7:#7fd8e8;

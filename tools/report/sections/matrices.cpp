@@ -25,7 +25,21 @@ std::size_t place_in(const std::vector<double>& values, double value) {
   return static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), value) - values.begin());
 }
 
+double x_of(const bench::Point& point) { return point.x; }
 double y_of(const bench::Point& point) { return point.y.value_or(0); }
+
+/// Which of the two indices goes across: x, unless the series itself calls it the row.
+struct Sides {
+  double (*across)(const bench::Point& point);
+  double (*down)(const bench::Point& point);
+  std::string across_name;
+  std::string down_name;
+};
+
+Sides sides_of(const bench::Series& series) {
+  if (series.x_name == "row") return {y_of, x_of, series.y_name, series.x_name};
+  return {x_of, y_of, series.x_name, series.y_name};
+}
 
 Range range_of(const bench::Series& series) {
   Range range{series.points.front().value, series.points.front().value};
@@ -54,18 +68,20 @@ std::string caption_of(const bench::Series& series) {
 
 Matrix matrix_of(const bench::Series& series) {
   Matrix matrix;
-  matrix.heading = name_of(series);
+  // Ids are the names that users of other tools look for; titles need not differ.
+  matrix.heading = series.title.empty() || series.title == series.id ? series.id : series.id + ": " + series.title;
   matrix.caption = caption_of(series);
-  matrix.x_name = in_words(series.x_name);
-  matrix.y_name = in_words(series.y_name);
-  const std::vector<double> columns = values_of(series, [](const bench::Point& point) { return point.x; });
-  const std::vector<double> rows = values_of(series, y_of);
-  for (const double x : columns) matrix.columns.push_back(written(x, quantity_of_x(series.x_name)));
-  for (const double y : rows) matrix.rows.push_back(written(y, quantity_of_x(series.y_name)));
+  const Sides sides = sides_of(series);
+  matrix.x_name = in_words(sides.across_name);
+  matrix.y_name = in_words(sides.down_name);
+  const std::vector<double> columns = values_of(series, sides.across);
+  const std::vector<double> rows = values_of(series, sides.down);
+  for (const double value : columns) matrix.columns.push_back(written(value, quantity_of_x(sides.across_name)));
+  for (const double value : rows) matrix.rows.push_back(written(value, quantity_of_x(sides.down_name)));
   matrix.cells.assign(rows.size(), std::vector<Matrix::Cell>(columns.size(), {"–", std::nullopt}));
   const Range range = range_of(series);
   for (const bench::Point& point : series.points) {
-    Matrix::Cell& cell = matrix.cells[place_in(rows, y_of(point))][place_in(columns, point.x)];
+    Matrix::Cell& cell = matrix.cells[place_in(rows, sides.down(point))][place_in(columns, sides.across(point))];
     // Two values for one place: both are shown.
     cell.text = (cell.shade ? cell.text + "; " : "") + three_digits(point.value);
     cell.shade = shade_of(point.value, range);
@@ -89,8 +105,7 @@ Table rows_of(const bench::Series& series) {
 Block block_of_matrix(const bench::Series& series) {
   if (series.points.empty()) return Paragraph{name_of(series) + " has no points."};
   Table rows = rows_of(series);
-  const std::size_t cells =
-      values_of(series, [](const bench::Point& point) { return point.x; }).size() * values_of(series, y_of).size();
+  const std::size_t cells = values_of(series, x_of).size() * values_of(series, y_of).size();
   if (cells > most_cells) {
     rows.caption = name_of(series) + ". " + caption_of(series);
     return rows;
@@ -100,6 +115,22 @@ Block block_of_matrix(const bench::Series& series) {
   return matrix;
 }
 
+/// Small matrices that follow one another stand side by side.
+void add_block(Block block, Section* section) {
+  constexpr std::size_t few_columns = 4;
+  const auto* matrix = std::get_if<Matrix>(&block);
+  if (matrix == nullptr || matrix->columns.size() > few_columns) {
+    section->blocks.push_back(std::move(block));
+    return;
+  }
+  auto* row = section->blocks.empty() ? nullptr : std::get_if<MatrixRow>(&section->blocks.back());
+  if (row == nullptr) {
+    section->blocks.emplace_back(MatrixRow{});
+    row = &std::get<MatrixRow>(section->blocks.back());
+  }
+  row->matrices.push_back(*matrix);
+}
+
 }  // namespace
 
 void add_matrices(Source* source, Chapter* chapter) {
@@ -107,7 +138,7 @@ void add_matrices(Source* source, Chapter* chapter) {
   for (Picture& picture : source->pictures) {
     if (picture.is_shown || !picture.is_matrix()) continue;
     picture.is_shown = true;
-    for (const bench::Series* series : picture.series) section.blocks.push_back(block_of_matrix(*series));
+    for (const bench::Series* series : picture.series) add_block(block_of_matrix(*series), &section);
   }
   if (!section.blocks.empty()) chapter->sections.push_back(std::move(section));
 }
