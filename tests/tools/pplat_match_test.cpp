@@ -12,6 +12,8 @@
 
 #include "tools/common/device_choice.hpp"
 #include "tools/common/histogram.hpp"
+#include "tools/pplat/pplat.hpp"
+#include "tools/pplat/rounds.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -105,6 +107,50 @@ TEST_F(PplatMatch, AMatchLeftInTheMiddleEndsItsGpuKernel) {
   request_.limit_ns = 1;
   played.reset();
   EXPECT_FALSE(device_->is_finished(stream)) << "the stream is gone with it";
+}
+
+TEST_F(PplatMatch, RoundsTakeTurnsAndHoldEveryIteration) {
+  const auto played = play_rounds(match().get(), {Way::mapping, Way::raw}, 47, 0, clock_);
+  ASSERT_EQ(played.ways.size(), 2U);
+  EXPECT_FALSE(played.is_cut_short);
+  for (const Measured& way : played.ways) {
+    EXPECT_EQ(way.single_ns.size(), 47U) << way.name;
+    EXPECT_EQ(way.round_ns.size(), most_match_rounds);
+    EXPECT_EQ(way.operations_per_round, 2U);
+  }
+  EXPECT_EQ(played.ways[1].name, "raw");
+}
+
+TEST_F(PplatMatch, ABudgetThatIsUsedUpLeavesTheFewestRounds) {
+  const auto played = play_rounds(match().get(), {Way::mapping}, 200, 1, clock_);
+  EXPECT_TRUE(played.is_cut_short);
+  EXPECT_EQ(played.ways[0].round_ns.size(), fewest_match_rounds);
+  EXPECT_EQ(played.ways[0].single_ns.size(), 30U);
+  EXPECT_FALSE(play_rounds(match().get(), {Way::mapping}, 2, 1, clock_).is_cut_short) << "nothing was left out";
+}
+
+TEST(PplatReport, OnlyARatioOverTheLimitIsOver) {
+  PplatReport report;
+  EXPECT_TRUE(report.is_within_limit()) << "nothing to compare";
+  report.ways.resize(2);
+  report.ways[0].single_ns = {104, 105, 106};
+  report.ways[1].single_ns = {99, 100, 101};
+  EXPECT_DOUBLE_EQ(report.ratio_to_raw(), 1.05);
+  EXPECT_TRUE(report.is_within_limit());
+  report.ways[0].single_ns = {104, 105.1, 106};
+  EXPECT_FALSE(report.is_within_limit());
+  report.ways[0].single_ns.clear();
+  report.ways[0].round_ns = {50};  // times by the GPU
+  EXPECT_TRUE(report.is_within_limit());
+}
+
+TEST(PplatReport, ATimeoutIsSaidInThePredecessorsWords) {
+  for (const bool is_there : {true, false}) {
+    ::testing::internal::CaptureStderr();
+    print_gdrcopy_timeout(NoAnswer("the GPU did not answer", is_there));
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), std::string("ERROR: TIMEOUT!!!\ncuStreamQuery(0) returned ") +
+                                                            (is_there ? "CUDA_ERROR_NOT_READY\n" : "CUDA_SUCCESS\n"));
+  }
 }
 
 TEST(Histogram, CountsEveryValueOfItsRangeOnce) {

@@ -6,20 +6,20 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "bench/harness/samples.hpp"
 #include "bench/harness/stopwatch.hpp"
 #include "shim/cuda.hpp"
+#include "shim/cuda_device_calls.hpp"
 #include "tools/common/device_choice.hpp"
+#include "tools/pplat/rounds.hpp"
 
 namespace gdrkit::tools {
 namespace {
 
-constexpr int iterations_unit = 100;  // the predecessor measures in hundreds
-constexpr std::size_t most_rounds = 20;
-constexpr std::size_t fewest_rounds = 3;
-constexpr std::size_t warm_up = 20;  // of each launch, not counted: the GPU kernel may not run yet
-constexpr double budget_ns = 10e9;
+constexpr int iterations_unit = 100;    // the predecessor measures in hundreds
+constexpr double own_budget_ns = 10e9;  // of our face: the predecessor makes all iterations
 constexpr std::size_t most_data = std::size_t{1} << 30;
 constexpr std::uint64_t without_timeout_s = 3600;  // -t 0: nobody waits longer, and no GPU kernel is left for ever
 constexpr std::size_t flag_bytes = sizeof(std::uint32_t);
@@ -105,31 +105,6 @@ int raise_iterations(int wanted) {
   return raised;
 }
 
-/// Rounds of all ways in turns; the order turns by one each round.
-std::vector<Measured> measure(PingPongMatch* match, const std::vector<Way>& ways, std::size_t iterations,
-                              double most_ns, const Clock& clock, bool* is_cut_short) {
-  const std::size_t rounds = std::min(most_rounds, iterations);
-  std::vector<Measured> measured(ways.size());
-  for (std::size_t way = 0; way < ways.size(); ++way) {
-    measured[way].name = way_name(ways[way]);
-    measured[way].operations_per_round = iterations / rounds;
-  }
-  const std::int64_t begin = now_ns();
-  for (std::size_t round = 0; round < rounds; ++round) {
-    // What does not divide evenly is played in the first rounds.
-    const std::size_t count = iterations / rounds + (round < iterations % rounds ? 1 : 0);
-    for (std::size_t turn = 0; turn < ways.size(); ++turn) {
-      const std::size_t way = (turn + round) % ways.size();
-      measured[way].round_ns.push_back(match->play(ways[way], warm_up, count, clock, &measured[way].single_ns));
-    }
-    if (most_ns > 0 && round + 1 >= fewest_rounds && static_cast<double>(now_ns() - begin) > most_ns) {
-      *is_cut_short = round + 1 < rounds;
-      break;
-    }
-  }
-  return measured;
-}
-
 class Pplat {
  public:
   Pplat(Face face, const PplatOptions& options)
@@ -192,8 +167,10 @@ class Pplat {
       PingPongMatch match(device_.get(), kernels_.get(), memory, buffer, request_);
       std::vector<Way> ways = {Way::mapping};
       if (options_.with_raw) ways.push_back(Way::raw);
-      report_.ways = measure(&match, ways, static_cast<std::size_t>(options_.iterations),
-                             face_ == Face::gdrkit ? budget_ns : 0, clock, &report_.is_cut_short);
+      PlayedRounds played = play_rounds(&match, ways, static_cast<std::size_t>(options_.iterations),
+                                        face_ == Face::gdrkit ? own_budget_ns : 0, clock);
+      report_.ways = std::move(played.ways);
+      report_.is_cut_short = played.is_cut_short;
       if (prints_own()) print_pplat_table(options_, report_);
     }
     if (prints_gdrcopy()) print_gdrcopy_result();
@@ -206,15 +183,15 @@ class Pplat {
 
   void run_sweep(const AlignedAllocation& memory, const MappedBuffer& buffer, const Clock& clock) {
     const auto iterations = static_cast<std::size_t>(std::max(options_.iterations / numa_rounds, 1));
-    report_.sweep =
-        sweep_nodes(&*placement_,
-                    {{format("round trip, %zu bytes", options_.data_bytes + flag_bytes), "",
-                      options_.data_bytes + flag_bytes, "us", true, iterations}},
-                    [&] {
-                      PingPongMatch match(device_.get(), kernels_.get(), memory, buffer, request_);
-                      std::vector<double> singles;
-                      return std::vector<double>{match.play(Way::mapping, warm_up, iterations, clock, &singles) / 1000};
-                    });
+    report_.sweep = sweep_nodes(
+        &*placement_,
+        {{format("round trip, %zu bytes", options_.data_bytes + flag_bytes), "", options_.data_bytes + flag_bytes, "us",
+          true, iterations}},
+        [&] {
+          PingPongMatch match(device_.get(), kernels_.get(), memory, buffer, request_);
+          std::vector<double> singles;
+          return std::vector<double>{match.play(Way::mapping, match_warm_up, iterations, clock, &singles) / 1000};
+        });
     if (prints_own()) print_sweep(*report_.sweep, placement_->gpu_node());
   }
 
@@ -270,6 +247,13 @@ class Pplat {
 
 }  // namespace
 
+void print_gdrcopy_timeout(const NoAnswer& failure) {
+  constexpr int success = 0;
+  std::fflush(stdout);
+  std::fprintf(stderr, "ERROR: TIMEOUT!!!\ncuStreamQuery(0) returned %s\n",
+               shim::cuda_result_name(failure.is_gpu_kernel_there() ? shim::cuda_error_not_ready : success));
+}
+
 double median_ns(const Measured& measured) {
   return median(measured.single_ns.empty() ? measured.round_ns : measured.single_ns);
 }
@@ -285,11 +269,7 @@ ExitCode run_pplat(Face face, int argc, char** argv) {
   try {
     return Pplat(face, options).run();
   } catch (const NoAnswer& failure) {
-    if (face == Face::gdrcopy) {
-      std::fflush(stdout);
-      std::fprintf(stderr, "ERROR: TIMEOUT!!!\ncuStreamQuery(0) returned %s\n",
-                   shim::cuda_result_name(failure.is_gpu_kernel_there() ? 600 : 0));
-    }
+    if (face == Face::gdrcopy) print_gdrcopy_timeout(failure);
     throw;
   }
 }

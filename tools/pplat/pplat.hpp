@@ -63,6 +63,8 @@ struct PplatReport {
 
 /// What is on each side, as a sentence.
 [[nodiscard]] std::string describe_match(const PplatOptions& options, const MatchRequest& request);
+/// The predecessor's lines for a GPU that does not answer, on stderr; it aborts then, we end with 1.
+void print_gdrcopy_timeout(const NoAnswer& failure);
 void print_pplat_table(const PplatOptions& options, const PplatReport& report);
 void print_pplat_json(const PplatOptions& options, const PplatReport& report);
 
