@@ -96,7 +96,7 @@ int FakeGdrdrv::mmap(void* wanted, std::size_t length, int protection, int flags
   const auto place = shim::emulated_map_held(region->held, length);
   if (!place) return -ENOMEM;
   region->type = region->wanted_type != 0 ? region->wanted_type : *model_.types.begin();
-  vmas_[word(*place)] = {length, number, handle, false};
+  vmas_[word(*place)] = {length, number, handle, false, false};
   *mapped = *place;
   return 0;
 }
@@ -119,7 +119,11 @@ int FakeGdrdrv::munmap(void* address, std::size_t length) noexcept {
 int FakeGdrdrv::madvise(void* address, std::size_t length, int advice) noexcept {
   const std::lock_guard lock(mutex_);
   const auto found = vmas_.find(word(address));
-  if (found == vmas_.end() || found->second.length != length) violations_.add("madvise of addresses that are not mapped");
+  if (found == vmas_.end() || found->second.length != length) {
+    violations_.add("madvise of addresses that are not mapped, or not of all");
+  } else if (advice == MADV_DONTFORK) {
+    found->second.is_kept_from_fork = true;
+  }
   return ::madvise(address, length, advice) == 0 ? 0 : -errno;
 }
 
@@ -179,6 +183,13 @@ GdrdrvCensus FakeGdrdrv::census() const {
   GdrdrvCensus census{numbers_.size(), 0, vmas_.size()};
   for (const auto& [number, open] : opens_) census.pins += open.regions.size();
   return census;
+}
+
+std::size_t FakeGdrdrv::vmas_inherited_by_fork() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t count = 0;
+  for (const auto& [first, vma] : vmas_) count += vma.is_kept_from_fork ? 0 : 1;
+  return count;
 }
 
 std::vector<std::string> FakeGdrdrv::log() const {

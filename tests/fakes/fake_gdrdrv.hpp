@@ -59,6 +59,8 @@ class FakeGdrdrv : public shim::System {
   std::function<void(unsigned number, void* argument)> bend;
 
   [[nodiscard]] GdrdrvCensus census() const;
+  /// Mappings that nobody asked Linux to keep from forked children; the real module does so itself, an older one may not.
+  [[nodiscard]] std::size_t vmas_inherited_by_fork() const;
   [[nodiscard]] Violations& violations() noexcept { return violations_; }
   /// Every ioctl and mmap so far, in words, with what was answered. Addresses count from `base`.
   [[nodiscard]] std::vector<std::string> log() const;
@@ -88,6 +90,7 @@ class FakeGdrdrv : public shim::System {
     int open = 0;
     std::uint64_t handle = 0;
     bool is_zapped = false;
+    bool is_kept_from_fork = false;
   };
 
   Open* open_of(int fd, int* number);

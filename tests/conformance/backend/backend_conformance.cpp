@@ -56,6 +56,9 @@ MappedRange BackendConformance::pin_and_map(std::uint64_t address, std::size_t s
 }
 
 bool BackendConformance::has_kind(shim::AllocationKind kind) {
+  for (const shim::AllocationKind unserved : candidate_.unserved) {
+    if (unserved == kind) return false;
+  }
   auto memory = device_->allocate(kind, 1);
   return memory.has_value() || memory.error().errno_value != EOPNOTSUPP;
 }

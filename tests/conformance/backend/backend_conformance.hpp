@@ -32,6 +32,7 @@ struct Candidate {
   std::string resource;  ///< whose absence excuses a skip, in the words of GDRKIT_REQUIRE; "": none does
   std::function<base::Result<std::unique_ptr<Backend>>()> open;
   std::function<base::Result<std::unique_ptr<shim::Device>>()> open_device;
+  std::vector<shim::AllocationKind> unserved = {};  ///< kinds of memory that its way to the memory is known not to serve
 };
 
 /// Defined by the program: all of backends.def, or one backend on a fake in every shape that the fake can take.
@@ -53,7 +54,7 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
 
   /// Memory filled with a pattern; empty (address 0) after a test failure that says why.
   [[nodiscard]] shim::Allocation allocate(shim::AllocationKind kind, std::size_t size_bytes);
-  /// false where this device has no such memory at all (a driver without memory pools, say).
+  /// false where this device has no such memory at all (a driver without memory pools, say), or the backend no way to it.
   [[nodiscard]] bool has_kind(shim::AllocationKind kind);
   void fill(std::uint64_t address, const std::vector<std::uint8_t>& bytes);
   [[nodiscard]] std::vector<std::uint8_t> read(std::uint64_t address, std::size_t size_bytes);

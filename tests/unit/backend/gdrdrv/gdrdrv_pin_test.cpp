@@ -163,6 +163,18 @@ TEST(GdrdrvPin, IsFoundFreedWhileItIsBeingMapped) {
   EXPECT_TRUE(module.violations().list().empty());
 }
 
+TEST(GdrdrvPin, KeepsItsMappingsFromForkedChildrenWhateverTheModuleDoes) {
+  GdrdrvMachine machine;
+  const auto memory = machine.allocate(3 * gpu_page);
+  const auto backend = open_or_fail(machine);
+  const auto pin = pin_or_fail(*backend, memory.address(), 3 * gpu_page);
+  (void)map_or_fail(*pin);
+  EXPECT_EQ(machine.module.vmas_inherited_by_fork(), 0u);
+  EXPECT_TRUE(pin->unmap());
+  ASSERT_TRUE(pin->map(gpu_page + 1, MappingType::none));
+  EXPECT_EQ(machine.module.vmas_inherited_by_fork(), 0u);
+}
+
 TEST(GdrdrvPin, ServesNobodyInAForkedChild) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
