@@ -58,7 +58,8 @@ std::vector<double> rows_of(const Columns& columns) {
 
 std::string row_label(const Series& series, double x) {
   const auto count = static_cast<std::size_t>(x);
-  return series.x_name == "size_bytes" ? size_text(count) : format("%zu %s", count, series.x_name.c_str());
+  if (series.x_name == "size_bytes") return size_text(count);
+  return series.x_name == "threads" && count == 1 ? "1 thread" : format("%zu %s", count, series.x_name.c_str());
 }
 
 std::string table(const Columns& columns) {

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "tools/bench/measure/copy_team.hpp"
+#include "tools/bench/measure/pattern.hpp"
+#include "tools/bench/measure/plant.hpp"
+#include "tools/bench/output/csv.hpp"
+#include "tools/bench/output/summary.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+TEST(Csv, FieldsWithSeparatorsAreQuoted) {
+  Result result;
+  Series series;
+  series.id = "a,\"b\"";
+  series.unit = "ns";
+  series.points.push_back(make_point(8, {3, 1, 2}, 4));
+  result.series = {series};
+  const std::string text = to_csv_text(result);
+  EXPECT_EQ(text.substr(text.find('\n') + 1), "\"a,\"\"b\"\"\",,,,,,8,,ns,lower,2," +
+                                                  format("%.9g", result.series[0].points[0].noise) + ",1,3,4,,,,,,\n");
+}
+
+TEST(Summary, DigitsAreThoseThatMatter) {
+  EXPECT_EQ(digits(0.1388), "0.139");
+  EXPECT_EQ(digits(42.19), "42.19");
+  EXPECT_EQ(digits(123.45), "123.5");
+  EXPECT_EQ(digits(28030.4), "28030");
+}
+
+TEST(Summary, SaysWhereTheMappingStopsBeingFastest) {
+  Result result;
+  for (const char* method : {"mapping", "memcpy_pinned"}) {
+    Series series;
+    series.id = series.method = method;
+    series.group = "copies/to_device";
+    series.x_name = "size_bytes";
+    series.unit = "ns";
+    const bool is_mapping = series.method == "mapping";
+    for (const double size : {8.0, 4096.0, 1048576.0}) {
+      series.points.push_back(make_point(size, {is_mapping ? size : 10000.0}, 1));
+    }
+    result.series.push_back(series);
+  }
+  EXPECT_NE(summary_text(result).find("faster than every copy by the driver up to 4 KiB"), std::string::npos);
+}
+
+TEST(Pattern, EveryByteIsLookedAtUpTo16MiB) {
+  std::vector<std::uint8_t> bytes(5000);
+  const Stretch stretch{100, bytes.size()};
+  write_pattern(bytes.data(), stretch, 1);
+  EXPECT_NO_THROW(check_pattern(bytes.data(), stretch, 1, "x"));
+  EXPECT_THROW(check_pattern(bytes.data(), stretch, 2, "x"), Failure);
+  bytes[4999] ^= 1;
+  EXPECT_THROW(check_pattern(bytes.data(), stretch, 1, "x"), Failure);
+  EXPECT_EQ(stretches_of(std::size_t{16} << 20).size(), 1u);
+  const auto ends = stretches_of(std::size_t{256} << 20);
+  EXPECT_EQ(ends.back().offset + ends.back().size_bytes, std::size_t{256} << 20);
+}
+
+TEST(Plant, FindsTheTurnsThatTakeTheShareThatWasAskedFor) {
+  // An operation of 1000 ns beside turns of half a nanosecond, of which the first 100 hide behind stores.
+  const auto mean_ns = [](std::size_t turns) {
+    return 1000 + 0.5 * static_cast<double>(turns > 100 ? turns - 100 : 0);
+  };
+  Plant plant(parse_plant("4096:10"));
+  EXPECT_TRUE(plant.is_meant(Direction::to_device, 4096));
+  EXPECT_FALSE(plant.is_meant(Direction::to_device, 8192));
+  const std::size_t turns = plant.turns(Direction::to_device, mean_ns);
+  EXPECT_NEAR(mean_ns(turns), 1100, 10);
+  EXPECT_NE(plant.description().find("10 % at 4096 bytes"), std::string::npos);
+  EXPECT_FALSE(Plant(std::nullopt).is_meant(Direction::to_device, 4096));
+}
+
+TEST(CopyTeam, EveryMemberRunsItsBatchAndRatesAddUp) {
+  CopyTeam team(3, {});
+  std::vector<std::size_t> counts(3);
+  std::vector<std::function<double(std::size_t)>> batches;
+  for (std::size_t member = 0; member < 3; ++member) {
+    batches.emplace_back([&counts, member](std::size_t count) {
+      counts[member] += count;
+      return member == 0 ? 100.0 : 200.0;
+    });
+  }
+  for (int turn = 0; turn < 50; ++turn) {
+    // 1/100 + 2/200 copies a nanosecond, of three members.
+    EXPECT_DOUBLE_EQ(team.run(batches, 7), 150);
+  }
+  EXPECT_EQ(counts, (std::vector<std::size_t>{350, 350, 350}));
+}
+
+TEST(CopyTeam, AMembersFailureIsTheTeams) {
+  CopyTeam team(2, {});
+  const std::vector<std::function<double(std::size_t)>> batches = {
+      [](std::size_t) { return 1.0; }, [](std::size_t) -> double { throw std::runtime_error("no"); }};
+  EXPECT_THROW((void)team.run(batches, 1), std::runtime_error);
+  EXPECT_DOUBLE_EQ(team.run({batches[0], batches[0]}, 1), 1);
+}
+
+}  // namespace
+}  // namespace gdrkit::tools
