@@ -13,7 +13,8 @@ namespace gdrkit::tools {
 namespace {
 
 constexpr int looks = 41;
-constexpr int corrections = 6;
+constexpr int halvings = 10;
+constexpr std::size_t most_turns = std::size_t{1} << 32;
 
 /// How much longer the operation takes with `turns`, as a share; neighbours in time are compared, so that a machine
 /// that slows down meanwhile slows both.
@@ -43,12 +44,19 @@ std::size_t Plant::turns(Direction direction, const std::function<double(std::si
   // A turn takes about a cycle; the first guess takes 3 a nanosecond, and is corrected by what it did.
   double once_ns = mean_ns(0);
   for (int look = 1; look < looks; ++look) once_ns = std::min(once_ns, mean_ns(0));
-  auto turns = static_cast<std::size_t>(std::max(1.0, once_ns * wanted * 3));
-  for (int correction = 0; correction < corrections; ++correction) {
-    const double share = share_of(turns, mean_ns);
-    const double factor = std::clamp(wanted / std::max(share, wanted / 10), 0.2, 5.0);
-    turns = static_cast<std::size_t>(std::max(1.0, std::round(static_cast<double>(turns) * factor)));
+  // A turn takes about a cycle. The first ones may cost nothing, hidden behind stores that are on their way, and the
+  // next ones all: bracketed and halved, as steps in proportion would jump to and fro.
+  std::size_t low = 0;
+  auto high = static_cast<std::size_t>(std::max(1.0, once_ns * wanted * 3));
+  while (share_of(high, mean_ns) < wanted && high < most_turns) {
+    low = high;
+    high *= 2;
   }
+  for (int halving = 0; halving < halvings && high - low > 1; ++halving) {
+    const std::size_t middle = low + (high - low) / 2;
+    (share_of(middle, mean_ns) < wanted ? low : high) = middle;
+  }
+  const std::size_t turns = high;
   achieved_percent_[direction] = share_of(turns, mean_ns) * 100;
   turns_[direction] = turns;
   return turns;
