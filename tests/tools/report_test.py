@@ -151,6 +151,60 @@ class Report(ReportTest):
         self.assertIn("The document holds no series.", self.texts(tree))
 
 
+class ReportOfTools(ReportTest):
+    """What the tools really write, on the emulated device."""
+
+    def page_of_tool(self, *arguments):
+        ended = run("gdrkit", *arguments, "--json")
+        self.assertEqual(ended.code, 0, ended.err[-300:])
+        return self.page_of(ended.out)[1], json.loads(ended.out)
+
+    def test_tables_of_copylat(self):
+        tree, document = self.page_of_tool("copylat", "--size", "4096", "-w", "100", "-r", "100", "-c")
+        by_id = {series["id"]: series for series in document["series"]}
+        self.assertEqual(len(by_id), 4)
+        for table in document["tables"]:
+            method = "memcpy_pageable" if table["copies_by"] == "driver" else "mapping"
+            points = by_id[f"tables/{table['direction']}/{method}"]["points"]
+            self.assertEqual([(point["x"], point["value"], point["minimum"]) for point in points],
+                             [(row["size_bytes"], row["median_us"], row["minimum_us"]) for row in table["rows"]])
+        for wanted in ("Latency against size", "Bandwidth against size"):
+            self.assertIn(wanted, self.headings(tree))
+        self.assertIn("no claim", self.texts(tree))
+
+    def test_raw_rows_of_copylat(self):
+        tree, document = self.page_of_tool("copylat", "--size", "256", "--raw", "--rounds", "5", "--batch-us", "50")
+        by_id = {series["id"]: series for series in document["series"]}
+        self.assertEqual(len(document["raw"]["rows"]), 18)
+        for row in document["raw"]["rows"]:
+            series = by_id[f"raw/{row['direction']}/mapping"]
+            self.assertEqual(series["control"], f"raw/{row['direction']}/raw")
+            point = next(point for point in series["points"] if point["x"] == row["size_bytes"])
+            self.assertEqual((point["value"], point["rounds"]), (row["library_median_ns"], row["library_rounds_ns"]))
+        self.assertIn("Which method from which size on", self.headings(tree))
+
+    def test_pin_cost_of_copylat(self):
+        tree, document = self.page_of_tool("copylat", "--pin-cost", "--pin-repeats", "20", "--pin-size", "65536")
+        by_id = {series["id"]: series for series in document["series"]}
+        self.assertEqual(len(by_id), 5 * len(document["pin_cost"]))
+        for cost in document["pin_cost"]:
+            point = by_id[f"pin_cost/{cost['content']}/pin"]["points"][0]
+            self.assertEqual((point["x"], point["value"]), (cost["size_bytes"], cost["pin"]["median_us"]))
+        self.assertIn("Cost of pinning and mapping", self.headings(tree))
+
+    def test_copybw(self):
+        tree, document = self.page_of_tool("copybw", "--size", "65536", "--sweep", "--write-iterations", "10",
+                                           "--read-iterations", "10")
+        for number, name in enumerate(("write_mib_per_s", "read_mib_per_s")):
+            self.assertEqual([(point["x"], point["value"]) for point in document["series"][number]["points"]],
+                             [(row["size_bytes"], row[name]) for row in document["results"]])
+        self.assertIn("Bandwidth against size", self.headings(tree))
+
+    def test_apiperf(self):
+        tree, _ = self.page_of_tool("apiperf", "--iterations", "40", "--size", "131072")
+        self.assertIn("Cost of pinning and mapping", self.headings(tree))
+
+
 class ReportComparison(ReportTest):
     def comparison_of(self, older, newer):
         _, tree = self.page_of(older, newer)

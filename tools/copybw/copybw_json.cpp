@@ -6,6 +6,35 @@
 #include "tools/copybw/copybw.hpp"
 
 namespace gdrkit::tools {
+namespace {
+
+/// One value a size: there are no rounds, so the noise is not known.
+std::vector<bench::Series> series_of(const CopybwOptions& options, const CopybwReport& report) {
+  if (report.sweep) return report.sweep->series;
+  std::vector<bench::Series> all;
+  for (const bool is_write : {true, false}) {
+    const std::string direction = is_write ? "to_device" : "from_device";
+    bench::Series series;
+    series.id = "bandwidth/" + direction;
+    series.group = "bandwidth";
+    series.title = std::string("through the mapping, ") + (is_write ? "to the device" : "from the device");
+    series.operation = "copy";
+    series.direction = direction;
+    series.method = "mapping";
+    series.x_name = "size_bytes";
+    series.unit = "MiB/s";
+    series.is_lower_better = false;
+    for (const BandwidthResult& result : report.results) {
+      series.points.push_back(bench::make_point(
+          static_cast<double>(result.size_bytes), {is_write ? result.write_mib_per_s : result.read_mib_per_s},
+          static_cast<std::size_t>(is_write ? options.write_iterations : options.read_iterations)));
+    }
+    all.push_back(std::move(series));
+  }
+  return all;
+}
+
+}  // namespace
 
 void print_copybw_json(const CopybwOptions& options, const CopybwReport& report) {
   Json document = json_head("copybw", report.machine, report.names.backend, report.is_emulated, report.place);
@@ -26,7 +55,7 @@ void print_copybw_json(const CopybwOptions& options, const CopybwReport& report)
                                    {"is_verified", result.is_verified()}});
     is_ok = is_ok && result.is_verified();
   }
-  if (report.sweep) document["series"] = series_json(report.sweep->series);
+  document["series"] = series_json(series_of(options, report));
   document["ok"] = is_ok;
   print_json(document);
 }

@@ -63,6 +63,9 @@ struct CopylatReport {
   [[nodiscard]] std::size_t raw_rows_over_limit() const;
 };
 
+/// Tables, raw rows and costs as series of the result schema; of a sweep, the sweep's.
+[[nodiscard]] std::vector<bench::Series> copylat_series(const CopylatReport& report);
+
 void print_copylat_json(const CopylatOptions& options, const CopylatReport& report);
 
 }  // namespace gdrkit::tools

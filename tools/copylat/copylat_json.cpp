@@ -74,7 +74,7 @@ void print_copylat_json(const CopylatOptions& options, const CopylatReport& repo
     document["pin_cost"] = Json::array();
     for (const PinCost& cost : report.pin_costs) document["pin_cost"].push_back(pin_cost_json(cost));
   }
-  if (report.sweep) document["series"] = series_json(report.sweep->series);
+  document["series"] = series_json(copylat_series(report));
   document["ok"] = report.raw_rows_over_limit() == 0;
   print_json(document);
 }
