@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What a registration costs by its size: figures, not limits, since the machine is an emulated one.
+#include "../support/test.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "core.h"
+
+#define ROUNDS 9
+
+static long nanoseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+static int by_value(const void *left, const void *right)
+{
+	long difference = *(const long *)left - *(const long *)right;
+
+	return difference < 0 ? -1 : difference > 0;
+}
+
+static void measure(const struct mode *mode, uint64_t pages)
+{
+	uint64_t va = fake_alloc(pages * FAKE_P2P_PAGE, FAKE_P2P_RUNS);
+	struct place place = place_of(va, pages * FAKE_P2P_PAGE);
+	long begin[ROUNDS], end[ROUNDS];
+	uint32_t id;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		long start = nanoseconds(), middle;
+
+		CHECK_EQ(core_register(va, pages * FAKE_P2P_PAGE, &id), 1);
+		begin[i] = nanoseconds() - start;
+		if (i == 0)
+			check_reaches(id, &place);
+		middle = nanoseconds();
+		CHECK_EQ(core_step(FAKE_CORE_DEREGISTER, id), 0);
+		end[i] = nanoseconds() - middle;
+	}
+	qsort(begin, ROUNDS, sizeof(begin[0]), by_value);
+	qsort(end, ROUNDS, sizeof(end[0]), by_value);
+	test_note("%s: %llu pages of 64 KiB: register %ld us, deregister %ld us (median of %d, both fakes included)",
+		  mode->parameters, (unsigned long long)pages, begin[ROUNDS / 2] / 1000, end[ROUNDS / 2] / 1000, ROUNDS);
+	free(place.pages);
+	fake_free(va);
+}
+
+TEST_LONG(cost_of_a_registration_by_size, 240)
+{
+	for (int mode = 0; mode < MODES; mode++) {
+		client_load(&modes[mode]);
+		for (uint64_t pages = 1; pages <= 16384; pages *= 16 / (pages == 4096 ? 4 : 1))
+			measure(&modes[mode], pages);
+		client_unload();
+	}
+}
