@@ -104,11 +104,11 @@ def threads(source):
 
 def busy(source, what):
     made = []
-    for state, factor in (("idle", 1), ("busy", 1.7)):
+    for method, factor in (("mapping", 1.7), ("raw", 1.69)):
         points = [point(size, rounds_of(source, factor * (138 + size / 24.5), 0.04)) for size in SIZES[:21:2]]
-        made.append(series(f"busy_{what}/{state}", f"mapping, {what.upper()} {state}" if what == "gpu" else
-                           f"mapping, {what} {state}", points, group="busy_" + what, direction="to_device",
-                           method="mapping", conditions={what: "busy"} if state == "busy" else {}))
+        made.append(series(f"busy_{what}/to_device/{method}", f"{COPIES['to_device'][method][0]}, beside a busy {what}",
+                           points, group=f"busy_{what}/to_device", direction="to_device", method=method,
+                           conditions={what: "busy"}))
     return made
 
 

@@ -146,6 +146,11 @@ std::string heading_of(const Picture& picture) {
   if (is_shared(picture, &bench::Series::direction) && !picture.first().direction.empty()) {
     text += " " + in_words(picture.first().direction);
   }
+  const std::string conditions = conditions_text(picture.first());
+  const bool are_shared = std::all_of(picture.series.begin(), picture.series.end(), [&](const bench::Series* series) {
+    return series->conditions == picture.first().conditions;
+  });
+  if (are_shared && !conditions.empty()) text += ", " + conditions;
   return capitalised(text);
 }
 

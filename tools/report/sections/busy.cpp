@@ -1,12 +1,62 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+// What ran beside a busy GPU or bus, with the same on an idle one for contrast.
+#include <list>
+#include <utility>
+
+#include "tools/report/chart/style.hpp"
 #include "tools/report/section.hpp"
 
 namespace gdrkit::tools::report {
+namespace {
+
+bool is_undisturbed_twin(const bench::Series& plain, const bench::Series& busy) {
+  return plain.conditions.empty() && plain.operation == busy.operation && plain.direction == busy.direction &&
+         plain.method == busy.method && plain.x_name == busy.x_name && plain.y_name.empty() &&
+         unit_of(plain.unit).quantity == unit_of(busy.unit).quantity && plain.is_lower_better == busy.is_lower_better;
+}
+
+/// Where the busy one was measured; what else the plain one has is shown elsewhere.
+bench::Series limited_to(const bench::Series& plain, const bench::Series& busy) {
+  bench::Series limited = plain;
+  limited.points.clear();
+  for (const bench::Point& point : plain.points) {
+    if (bench::find_point(busy, point.x) != nullptr) limited.points.push_back(point);
+  }
+  return limited;
+}
+
+/// The picture with the undisturbed mapping in it, if there is room and it is not there already.
+Picture with_contrast(const Picture& picture, const bench::Result& result, std::list<bench::Series>* kept) {
+  Picture shown = picture;
+  for (const bench::Series* busy : picture.series) {
+    if (busy->method != "mapping" || busy->conditions.empty() || shown.series.size() == style_count) continue;
+    for (const bench::Series& plain : result.series) {
+      if (!is_undisturbed_twin(plain, *busy) || plain.group == busy->group) continue;
+      bench::Series limited = limited_to(plain, *busy);
+      if (limited.points.empty()) continue;
+      kept->push_back(std::move(limited));
+      shown.series.push_back(&kept->back());
+      break;
+    }
+  }
+  return shown;
+}
+
+}  // namespace
 
 void add_busy(Source* source, Chapter* chapter) {
-  add_pictures(source, chapter, "Beside a busy GPU or a busy bus",
-               "The same operations while something else keeps the GPU or the bus busy.", is_busy);
+  Section section{"Beside a busy GPU or a busy bus",
+                  {Paragraph{"The same operations while something else keeps the GPU or the bus busy, and the mapping "
+                             "undisturbed for contrast."}}};
+  const std::size_t before = section.blocks.size();
+  std::list<bench::Series> kept;
+  for (Picture& picture : source->pictures) {
+    if (picture.is_shown || picture.is_matrix() || !is_busy(picture)) continue;
+    picture.is_shown = true;
+    section.blocks.push_back(block_of(with_contrast(picture, *source->result, &kept), heading_of(picture)));
+  }
+  if (section.blocks.size() > before) chapter->sections.push_back(std::move(section));
 }
 
 }  // namespace gdrkit::tools::report
