@@ -32,6 +32,8 @@ has_googletest() {
   [ -e third_party/googletest/CMakeLists.txt ] || { has_header gtest/gtest.h && has_header gmock/gmock.h; }
 }
 
+has_administrators_tool() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1; }
+
 has_library() { { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -F "$1" >/dev/null; }
 
 # One line a thing: name | probe | Debian packages | what is lost without it
@@ -50,6 +52,7 @@ browser|has_browser|chromium fonts-dejavu-core|the look at reports in a browser
 machine|has_tool qemu-system-x86_64|qemu-system-x86|the tests of the kernel modules: they run in a virtual machine
 cpio|has_tool cpio|cpio|the tests of the kernel modules: its file system
 make|has_tool make|make|the kernel modules
+kmod|has_administrators_tool modprobe|kmod|the kernel modules: symbol versions are read from built ones
 libelf|has_library libelf.so.1|libelf1|the kernel modules: objtool of Linux needs it
 TXT
 }
@@ -67,7 +70,7 @@ needs_of_library=(compiler cmake ninja binutils expected)
 needs_of_programs=(cli11 json)
 needs_of_tests=(googletest python)
 needs_of_browser_tests=(browser)
-needs_of_kernel_tests=(python machine cpio make libelf)
+needs_of_kernel_tests=(python machine cpio make kmod libelf)
 
 missing="" # names of what is not there, after look_for
 

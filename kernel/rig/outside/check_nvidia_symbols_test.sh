@@ -57,6 +57,7 @@ module=$RIG_BUILD/open/gdrdrv/gdrdrv.ko
 expect 2 "no symbol versions to compare" "$scratch/same" "$module"
 cp "$RIG_BUILD/open/Module.symvers" "$scratch/same/"
 expect 0 "version   nvidia_p2p_get_pages 0x" "$scratch/same" "$module"
+expect 2 "cannot be read" "$scratch/same" "$scratch/none.ko"
 sed -i 's/^0x[0-9a-f]*\(\tnvidia_p2p_put_pages\t\)/0x12345678\1/' "$scratch/same/Module.symvers"
 expect 1 "carries version" "$scratch/same" "$module"
 sed -i '/\tnvidia_p2p_put_pages\t/d' "$scratch/same/Module.symvers"
