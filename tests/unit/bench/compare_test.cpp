@@ -179,18 +179,16 @@ TEST(CompareStatistics, NanosecondsAreNobodysConcern) {
   EXPECT_GE(run_many(laboratory, 200, 0.1).caught, 196);
 }
 
-TEST(CompareStatistics, UnrestRaisesTheFloorsAndLosesSmallChangesOnly) {
-  Point old_point = make_point(1, std::vector<double>(51, 1000), 1);
-  const Point new_point = make_point(1, std::vector<double>(51, 1080), 1);
-  const Look old_look{&old_point, &old_point};
-  const Look new_look{&new_point, &old_point};
-  const auto limit = [&](double unrest) {
-    return limit_among(change_of(old_look, new_look, true, Kinship::same_operation, unrest), 100);
+TEST(CompareStatistics, UnrestLosesSmallTimesOnly) {
+  const auto limit = [](double ns, double unrest) {
+    const Point point = make_point(1, std::vector<double>(51, ns), 1);
+    const Look look{&point, &point};
+    return limit_among(change_of(look, look, true, Kinship::same_operation, unrest), 100);
   };
-  EXPECT_LT(limit(0), std::log(1.08));
-  EXPECT_LT(limit(0.1), 1.1 * limit(0));
-  EXPECT_GT(limit(0.8), std::log(1.08));
-  EXPECT_LT(limit(1), std::log(1.5));
+  EXPECT_LT(limit(1000, 0), std::log(1.08));
+  EXPECT_LT(limit(1000, 0.1), 1.1 * limit(1000, 0));
+  EXPECT_GT(limit(200, 0.8), 2.5 * limit(200, 0));
+  EXPECT_LT(limit(10000, 1), 1.1 * limit(10000, 0));
 }
 
 Result with_points(const std::string& id, std::vector<double> sizes, double value) {
