@@ -60,7 +60,7 @@ TEST_F(PplatMatch, BothWaysCountEveryRoundButTheWarmUp) {
 TEST_F(PplatMatch, AGpuThatMissesItsTurnIsNoAnswerInTime) {
   request_.limit_ns = 20'000'000;
   auto played = match();
-  const auto stall = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(300)); };
+  const auto stall = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(1000)); };
   ASSERT_TRUE(device_->launch_host_function(played->stream(), stall, nullptr));
   std::vector<double> singles;
   try {

@@ -107,11 +107,19 @@ class PplatLines(Test):
 
 
 class PplatOwnFace(Test):
+    def assert_count(self, ended, way, count):
+        """All iterations were made, or the tool says that a busy machine left it no time for them."""
+        made = int(re.search(rf"(?m)^{way} +(\d+)( +[0-9.]+){{5}}$", ended.out).group(1))
+        if f"\nnot all {count} iterations were made" in ended.out:
+            self.assertTrue(0 < made < count, ended.out)
+        else:
+            self.assertEqual(made, count, ended.out)
+
     def test_table_and_histogram(self):
         ended = run("gdrkit", "pplat", "--iterations", "500")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.out, r"(?m)^by +count +min +median +p99 +p99\.9 +max$")
-        self.assertRegex(ended.out, r"(?m)^mapping +500( +[0-9.]+){5}$")
+        self.assert_count(ended, "mapping", 500)
         self.assertNotIn("raw", ended.out)
         bins = [line for line in ended.lines if re.match(r"^ +[0-9.]+ to +[0-9.]+ us +\d+( #+)?$", line)]
         self.assertEqual(len(bins), 10, ended.out)
@@ -120,7 +128,7 @@ class PplatOwnFace(Test):
     def test_raw_is_measured_in_the_same_rounds(self):
         ended = run("gdrkit", "pplat", "--iterations", "403", "--raw", "--data-size", "260")
         self.assertEqual(ended.code, 0, ended.err)
-        self.assertRegex(ended.out, r"(?m)^raw +403 ")
+        self.assert_count(ended, "raw", 403)
         self.assertRegex(ended.out, r"(?m)^ratio of medians, mapping to raw: [0-9.]+, .* limit of 1\.05 "
                                     r"\(on the emulated device: no verdict on hardware\)$")
         ended = run("gdrkit", "pplat", "--iterations", "100", "--raw", "--mode", "1", "--quiet")
@@ -137,7 +145,9 @@ class PplatOwnFace(Test):
         for series in document["series"]:
             self.assertEqual((series["operation"], series["unit"], series["x_name"]), ("ping_pong", "us", "size_bytes"))
             point, = series["points"]
-            self.assertEqual((point["x"], point["single"]["count"], len(point["rounds"])), (64, 200, 20))
+            self.assertEqual(point["x"], 64)
+            if not document["is_cut_short"]:
+                self.assertEqual((point["single"]["count"], len(point["rounds"])), (200, 20))
             self.assertLessEqual(point["single"]["minimum"], point["single"]["p50"])
             self.assertLessEqual(point["single"]["p99"], point["single"]["p999"])
         document, _ = self.json_of(*FEW, program="gdrcopy_pplat")

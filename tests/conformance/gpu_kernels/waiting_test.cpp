@@ -43,7 +43,7 @@ TEST_F(GateConformance, GivesUpByItself) {
 
 class BurnConformance : public GpuKernelConformance {
  protected:
-  static constexpr std::size_t scratch_bytes = 1 << 20;
+  static constexpr std::size_t scratch_bytes = 128 << 10;
 
   void SetUp() override {
     GpuKernelConformance::SetUp();
@@ -74,7 +74,7 @@ TEST_F(BurnConformance, WorksUntilItIsStopped) {
 }
 
 TEST_F(BurnConformance, GoesThroughAllOfItsMemoryAndGivesUpByItself) {
-  parameters_.limit_ns = short_ns * 10;
+  parameters_.limit_ns = short_ns * 20;
   launch();
   ASSERT_TRUE(device_->synchronize(stream_));
   EXPECT_EQ(end_at(end_), KernelEnd::expired);
