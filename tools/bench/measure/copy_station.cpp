@@ -147,7 +147,9 @@ Contender CopyStation::mapping_contender(Direction direction) {
         return is_copied;
       };
     };
-    const auto count = static_cast<std::size_t>(std::clamp(3e5 / slow_copy_ns(size), 1.0, 500.0));
+    // Batches as long as the measured ones: the first copies of a batch take another time than the later ones.
+    const double once_ns = contender_of(name, once).run_batch(size < 65536 ? 100 : 1);
+    const auto count = static_cast<std::size_t>(std::clamp(Effort().batch_ns / once_ns, 1.0, 10000.0));
     const std::size_t turns = session_->plant()->turns(direction, [&](std::size_t some) {
       return some == 0 ? contender_of(name, once).run_batch(count) : contender_of(name, slowed(some)).run_batch(count);
     });
