@@ -76,7 +76,11 @@ class Report(ReportTest):
     def test_crossovers_stand_where_the_model_has_them(self):
         # 138 + x / 24.5 = 3800 + x / 54: at 161 KiB, thus between 128 and 256 KiB.
         _, tree = self.page_of(documents.bench())
-        text = self.texts(tree)
+        section = next(element for element in tree.iter("section")
+                       if element.find("h3").text == "Which method from which size on")
+        self.assertEqual([element.text for element in section.iter("h4")],
+                         ["Copy to the device", "Copy from the device"])
+        text = self.texts(section.find("ul"))
         found = re.search(r"through the mapping is faster than cudaMemcpy, pinned up to about ([0-9.]+) KiB "
                           r"\(between 128 KiB and 256 KiB\); beyond, cudaMemcpy, pinned is faster", text)
         self.assertIsNotNone(found)

@@ -98,6 +98,7 @@ struct Paragraph {
 };
 
 struct Sentences {
+  std::string heading;
   std::vector<std::string> items;
 };
 

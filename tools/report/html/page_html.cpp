@@ -44,7 +44,7 @@ class Writer {
   }
 
   void operator()(const Sentences& sentences) {
-    out_ += "<ul class=\"sentences\">";
+    out_ += unless_empty("h4", sentences.heading) + "<ul class=\"sentences\">";
     for (const std::string& item : sentences.items) out_ += element("li", item);
     out_ += "</ul>\n";
   }

@@ -50,6 +50,8 @@ figcaption{font-size:.85rem;color:var(--quiet);margin:.2rem 0 .3rem;max-width:46
 .row{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr));gap:0 1.5rem}
 .chart{display:block;width:100%;height:auto}
 .row .chart{max-width:26rem}
+.row figure{display:flex;flex-direction:column;min-width:0}
+.row h5{flex-grow:1}
 .narrow{display:none}
 .chart text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--quiet);font-variant-numeric:tabular-nums}
 .chart path,.swatch path{fill:none;stroke-width:1}

@@ -95,15 +95,17 @@ void add_sentences(const Picture& picture, Sentences* sentences) {
 }  // namespace
 
 void add_crossovers(Source* source, Chapter* chapter) {
-  Sentences sentences;
+  Section section{"Which method from which size on", {}};
+  section.blocks.emplace_back(
+      Paragraph{"Claimed only where the difference is more than " + std::to_string(static_cast<int>(errors_to_differ)) +
+                " standard errors on both sides; the place is interpolated on logarithmic axes."});
   for (const Picture& picture : source->pictures) {
-    if (is_plain_copy(picture)) add_sentences(picture, &sentences);
+    if (!is_plain_copy(picture)) continue;
+    Sentences sentences{heading_of(picture), {}};
+    add_sentences(picture, &sentences);
+    if (!sentences.items.empty()) section.blocks.emplace_back(std::move(sentences));
   }
-  if (sentences.items.empty()) return;
-  const Paragraph how{"Claimed only where the difference is more than " +
-                      std::to_string(static_cast<int>(errors_to_differ)) +
-                      " standard errors on both sides; the place is interpolated on logarithmic axes."};
-  chapter->sections.push_back({"Which method from which size on", {how, std::move(sentences)}});
+  if (section.blocks.size() > 1) chapter->sections.push_back(std::move(section));
 }
 
 }  // namespace gdrkit::tools::report
