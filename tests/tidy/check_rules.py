@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""House rules that a pattern can see: licence headers, who reads the environment, and a library that is silent, never
+"""House rules that a pattern can see: no leftovers of a merge, licence headers, who reads the environment, and a library that is silent, never
 throws and never ends its process."""
 import re
 
@@ -23,6 +23,9 @@ BANNED_IN_LIBRARY = (
 )
 
 
+MERGE_LEFTOVER = re.compile(r"(?m)^(?:<{7}|\|{7}|>{7}) ")  # a line of = alone underlines headings too
+
+
 def has_spdx_header(source):
     first = "\n".join(source.split("\n")[:4])
     return all(line in first for line in SPDX_LINES)
@@ -39,6 +42,9 @@ def library_violations(path, source):
 
 def find_violations(root):
     for path in repo.own_files(root):
+        if leftover := MERGE_LEFTOVER.search(repo.read(root, path)):
+            line = repo.line_of(repo.read(root, path), leftover.start())
+            yield f"{path}:{line}: a conflict of a merge was not resolved"
         is_script = path in ("run", ".ci/run") or path.endswith(SPDX_SUFFIXES)
         if not is_script:
             continue

@@ -151,6 +151,11 @@ class Rules(TidyTest):
         self.plant("src/base/b.cpp", SPDX + "int x;\n")
         self.expect(check_rules, "src/base/a.cpp", "tests/t.py", "scripts/s.sh", "cmake/C.cmake", "run:")
 
+    def test_refuses_what_a_merge_left_in_any_file(self):
+        self.plant("README.md", "# A\n=======\n" + "<" * 7 + " HEAD\n" + "=" * 7 + "\n" + ">" * 7 + " main\n")
+        self.plant("docs/a.md", "fine\n" + ">" * 7 + " 1234567 (docs: say it)\n")
+        self.expect(check_rules, "README.md:3: a conflict", "docs/a.md:2: a conflict")
+
     def test_finds_what_the_library_must_not_do(self):
         for number, code in enumerate((
             'const char* x = std::getenv("X");', "::secure_getenv(name);", 'std::printf("x");', 'fprintf(stderr, "x");',
