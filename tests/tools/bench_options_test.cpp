@@ -74,6 +74,15 @@ TEST(BenchOptions, WhatBelongsTogetherIsAskedForTogether) {
   EXPECT_NE(complaint({"--compare", "a", "--with", "b", "--csv", "c"}).find("measures nothing"), std::string::npos);
 }
 
+TEST(BenchOptions, NoFileReplacesAnother) {
+  EXPECT_NE(complaint({"--json", "a", "--csv", "./a"}).find("one file"), std::string::npos);
+  EXPECT_NE(complaint({"--json", "old", "--compare", "./old"}).find("--compare reads"), std::string::npos);
+  EXPECT_NE(complaint({"--csv", "old", "--compare", "old"}).find("--compare reads"), std::string::npos);
+  EXPECT_NE(complaint({"--csv", "-"}).find("/dev/stdout"), std::string::npos);
+  EXPECT_EQ(complaint({"--json", "-", "--csv", "a", "--compare", "b"}), "");
+  EXPECT_EQ(complaint({"--json", "/dev/null", "--csv", "/dev/null"}), "");
+}
+
 TEST(BenchOptions, PlantsAreSizePercentAndDirection) {
   const PlantRequest both = parse_plant("4K:10");
   EXPECT_EQ(both.size_bytes, 4096u);

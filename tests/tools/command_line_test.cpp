@@ -118,6 +118,7 @@ INSTANTIATE_TEST_SUITE_P(Lines, WrongForGdrkit,
                          testing::Values(std::vector<const char*>{"-z"}, std::vector<const char*>{"--nothing"},
                                          std::vector<const char*>{"-n", "12abc"}, std::vector<const char*>{"-n", "-3"},
                                          std::vector<const char*>{"-n"}, std::vector<const char*>{"--size", ""},
+                                         std::vector<const char*>{"-t", ""},
                                          std::vector<const char*>{"-n", "99999999999"},
                                          std::vector<const char*>{"--word", "third"},
                                          std::vector<const char*>{"extra"}));

@@ -121,5 +121,18 @@ TEST_F(WholeFile, WhatCannotBeWrittenIsFoundBeforehand) {
   EXPECT_FALSE(refused("/dev/null"));
 }
 
+TEST_F(WholeFile, TwoNamesOfOneFileAreFoundOut) {
+  const std::string other = (folder_ / "other.json").string();
+  const std::string detour = (folder_ / "." / "out.json").string();
+  EXPECT_TRUE(are_one_file(path_, detour)) << "neither is there yet";
+  EXPECT_FALSE(are_one_file(path_, other));
+  write_whole_file(path_, "old");
+  EXPECT_TRUE(are_one_file(path_, detour));
+  EXPECT_FALSE(are_one_file(path_, other));
+  fs::create_symlink(path_, other);
+  EXPECT_TRUE(are_one_file(path_, other));
+  EXPECT_FALSE(are_one_file("/dev/null", "/dev/null")) << "nothing is lost there";
+}
+
 }  // namespace
 }  // namespace gdrkit::tools

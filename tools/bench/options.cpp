@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tools/bench/section.hpp"
+#include "tools/common/whole_file.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -78,6 +79,20 @@ void take_sections(const std::string& text, BenchOptions* options) {
   }
 }
 
+/// Two files under one name would cost the one that was written first, or the old result that a slower one replaces.
+void refuse_lost_files(const BenchOptions& options) {
+  const std::string json = options.is_json_on_stdout() ? "" : options.json_path;
+  const auto are_one = [](const std::string& path, const std::string& other) {
+    return !path.empty() && !other.empty() && are_one_file(path, other);
+  };
+  if (options.csv_path == "-") refuse("--csv takes the name of a file; standard output is /dev/stdout");
+  if (are_one(json, options.csv_path)) refuse("--json and --csv are one file, " + json + ": one would replace the other");
+  for (const std::string& path : {json, options.csv_path}) {
+    if (!are_one(path, options.compare_path)) continue;
+    refuse(path + " is what --compare reads, and would be replaced; write the new result to another file");
+  }
+}
+
 void take(const Texts& texts, BenchOptions* options) {
   take_sections(texts.sections, options);
   if (!texts.sizes.empty()) options->sizes = parse_sizes(texts.sizes);
@@ -95,6 +110,7 @@ void take(const Texts& texts, BenchOptions* options) {
   if (!options->with_path.empty() && (!options->json_path.empty() || !options->csv_path.empty())) {
     refuse("--with compares two files and measures nothing, so there is nothing for --json or --csv");
   }
+  refuse_lost_files(*options);
 }
 
 CommandLine command_line(BenchOptions* options, Texts* texts) {

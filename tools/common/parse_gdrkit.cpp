@@ -26,6 +26,9 @@ Number to_number(const std::string& name, const std::string& text) {
   return value;
 }
 
+/// What `--compare "$OLD"` gives where OLD is not set: taken as "no option", it would leave out what was asked for.
+std::string refuse_empty(const std::string& text) { return text.empty() ? "its value is empty" : ""; }
+
 std::string names_of(const Option& option) {
   std::string names = std::string("--") + option.long_name;
   if (option.short_name != '\0') names = std::string("-") + option.short_name + "," + names;
@@ -54,9 +57,9 @@ void add(CLI::App& app, const Option& option) {
               ->default_str(*target.target)
               ->check(CLI::IsMember(target.words));
         } else if constexpr (std::is_same_v<T, std::vector<std::string>*>) {
-          return app.add_option(names_of(option), *target, option.help)->expected(option.takes_several ? -1 : 1)->take_all();
+          return app.add_option(names_of(option), *target, option.help)->expected(option.takes_several ? -1 : 1)->take_all()->check(refuse_empty);
         } else {
-          return app.add_option(names_of(option), *target, option.help);
+          return app.add_option(names_of(option), *target, option.help)->check(refuse_empty);
         }
       },
       option.target);

@@ -77,6 +77,17 @@ void check_can_write(const std::string& path) {
   if (::access(asked.c_str(), W_OK) != 0) throw Failure(ExitCode::usage, cannot(path, errno));
 }
 
+bool are_one_file(const std::string& path, const std::string& other) {
+  namespace fs = std::filesystem;
+  if (is_special(path) || is_special(other)) return false;
+  std::error_code error;
+  if (fs::equivalent(path, other, error)) return true;
+  const auto whole = [&](const std::string& name) { return fs::weakly_canonical(fs::absolute(name, error), error); };
+  const fs::path one = whole(path);
+  const fs::path two = whole(other);
+  return !one.empty() && one == two;
+}
+
 void write_whole_file(const std::string& path, const std::string& content) {
   const std::string target = target_of(path);
   if (is_special(target)) {

@@ -15,4 +15,8 @@ void check_can_write(const std::string& path);
 /// Throws Failure(failed) with the reason; then the neighbour is gone.
 void write_whole_file(const std::string& path, const std::string& content);
 
+/// Whether what is written to one is lost when the other is written: two names of one ordinary file, which need not be
+/// there yet.
+[[nodiscard]] bool are_one_file(const std::string& path, const std::string& other);
+
 }  // namespace gdrkit::tools
