@@ -94,6 +94,7 @@ class Bench(Test):
             self.assertRegex(ended.lines[0], "^" + NOTE + r".*ordinary memory")
             self.assertRegex(ended.out, r"(?m)^copies to device, .*emulated: .*no GPU")
             self.assertRegex(ended.out, r"(?m)^ +4 KiB( +[0-9.]+){6}$")
+            self.assertNotIn("by the driver", ended.out.split("note: ")[0], "no driver took part")
             with open(paths[0], encoding="utf-8") as file:
                 document = json.load(file)
             self.check_schema(document)
@@ -123,7 +124,8 @@ class Bench(Test):
         for arguments, text in ((("--sizes", "none"), "'none' is no size"), (("--sections", "none"), "copies, costs"),
                                 (("--rounds", "1"), "rounds"), (("extra",), "extra"),
                                 (("--json", "/no/such/folder/out.json"), "/no/such/folder/out.json"),
-                                (("--csv", "/"), "directory")):
+                                (("--csv", "/"), "directory"), (("--json", "out", "--csv", "./out"), "one file"),
+                                (("--csv", ""), "--csv"), (("--json", ""), "--json"), (("--compare", ""), "--compare")):
             ended = run("gdrkit", "bench", *arguments)
             self.assertEqual(ended.code, 2, (arguments, ended.err))
             self.assertIn(text, ended.err)
