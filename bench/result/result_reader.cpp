@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 #include <limits>
-#include <sstream>
 #include <system_error>
+#include <vector>
 
 #include "bench/result/result_document.hpp"
 #include "bench/result/result_file.hpp"
@@ -13,7 +12,21 @@
 namespace gdrkit::bench {
 namespace {
 
-constexpr std::uintmax_t largest_file_bytes = std::uintmax_t{256} << 20;
+constexpr std::size_t largest_file_bytes = std::size_t{256} << 20;
+
+/// Also bounds what has no size of its own: a device, a pipe.
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw BadResult("cannot open " + path + ": " + std::generic_category().message(errno));
+  std::string text;
+  std::vector<char> block(std::size_t{1} << 16);
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > largest_file_bytes) throw BadResult(path + " is larger than 256 MiB, which no result is");
+  }
+  if (file.bad() || text.empty()) throw BadResult("cannot read " + path + ", or it is empty");
+  return text;
+}
 
 /// A value of the document that knows its way from the root, for the sentence when it is not what it should be.
 class Node {
@@ -157,7 +170,7 @@ void read_head(const Node& node, Result* result) {
 
 Result result_from_json(const std::string& text, const std::string& name) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw BadResult(name + " is no JSON document");
+  if (json.is_discarded()) throw BadResult(name + " is no JSON document, or only a part of one");
   const Node root(json, name + ":");
   Result result;
   result.version_of_schema = root.at("schema_version").integer();
@@ -168,7 +181,8 @@ Result result_from_json(const std::string& text, const std::string& name) {
   read_head(root, &result);
   if (!root.has("series")) {
     throw BadResult(name + " is an output of '" + result.tool +
-                    "' that holds no series: 'gdrkit bench --json' writes some");
+                    "' that holds no series: 'gdrkit bench --json' writes some, as do pplat, apiperf, "
+                    "bandwidth, and copylat and copybw with --numa all");
   }
   root.at("series").for_each([&](const Node& series) {
     result.series.push_back(read_series(series));
@@ -179,16 +193,6 @@ Result result_from_json(const std::string& text, const std::string& name) {
   return result;
 }
 
-Result read_result(const std::string& path) {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (!error && size > largest_file_bytes) throw BadResult(path + " is larger than 256 MiB, which no result is");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw BadResult("cannot open " + path + ": " + std::generic_category().message(errno));
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad() || text.str().empty()) throw BadResult("cannot read " + path + ", or it is empty");
-  return result_from_json(text.str(), path);
-}
+Result read_result(const std::string& path) { return result_from_json(read_text(path), path); }
 
 }  // namespace gdrkit::bench

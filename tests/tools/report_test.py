@@ -316,6 +316,7 @@ class ReportFiles(ReportTest):
                 self.assert_refused(2, pattern, self.write("bad.json", content))
         self.assert_refused(2, "cannot open", self.path("nothing.json"))
         self.assert_refused(2, "cannot read|cannot open", self.folder.name)
+        self.assert_refused(2, "larger than 256 MiB", "/dev/zero")
 
     def test_without_a_result_it_says_what_to_name(self):
         self.assert_refused(2, "name at least one result")
