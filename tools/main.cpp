@@ -44,7 +44,7 @@ void print_help(std::FILE* out) {
   std::fprintf(out, "gdrkit %s: CPU access to GPU memory\n\nUsage: gdrkit <subcommand> [options]\n\nSubcommands:\n",
                gdrkit_version());
   for (const Subcommand& subcommand : subcommands) {
-    std::fprintf(out, "  %-8s  %s\n", subcommand.name, subcommand.summary);
+    std::fprintf(out, "  %-9s  %s\n", subcommand.name, subcommand.summary);
   }
   std::fprintf(
       out,

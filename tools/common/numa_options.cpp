@@ -78,7 +78,7 @@ void add_place_options(CommandLine* line, NumaOptions* options) {
 NumaChoice choose_one_place(const NumaOptions& options) {
   if (options.numa == "all") {
     throw Failure(ExitCode::usage,
-                  "--numa all is for copybw, copylat and bandwidth; here it takes auto or CPU_NODE[:MEMORY_NODE]");
+                  "--numa all is for the tools that measure one thing; here it takes auto or CPU_NODE[:MEMORY_NODE]");
   }
   return choose_nodes(options);
 }

@@ -49,6 +49,7 @@ CommandLine command_line(CopylatOptions* options) {
 
 void check(const CopylatOptions& options) {
   if (options.size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to copy");
+  if (options.pin_size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to pin");
   if (options.write_iterations < 1 || options.read_iterations < 1 || options.raw_rounds < 1 ||
       options.raw_batch_us < 1 || options.pin_repeats < 1) {
     throw Failure(ExitCode::usage, "ERROR: the number of iterations must be at least 1");
