@@ -32,6 +32,7 @@ class Program(Test):
     def test_wrong_usage_is_2_and_says_why(self):
         for arguments in ((), ("nothing",), ("copybw", "--nothing"), ("copylat", "--size", "many"),
                           ("copylat", "--copy-kernel", "nothing"), ("copybw", "-o", "2"), ("copylat", "-s", "0"),
+                          ("copylat", "--pin-cost", "--pin-size", "0"),
                           ("sanity", "-t", "nothing"), ("copybw", "extra")):
             ended = run("gdrkit", *arguments)
             self.assertEqual(ended.code, 2, (arguments, ended.out, ended.err))
@@ -412,6 +413,15 @@ class DeviceChoice(Test):
             self.assertNotIn("emulated", ended.out)
         for name in ("gdrcopy_copybw", "gdrcopy_copylat", "gdrcopy_sanity"):
             self.assertEqual(run(name, environment={"GDRKIT_BACKEND": "rm"}).code, 1)
+
+    def test_names_in_the_environment_that_nobody_knows_are_wrong_usage_with_the_known_ones(self):
+        for variables, text in (({"GDRKIT_BACKEND": "emulted"}, "'emulted'; there are: .*emulated"),
+                                ({"GDRKIT_COPY_KERNEL": "quick"}, "'quick'; there are: .*scalar")):
+            for arguments in (("copybw",), ("bench", "--only", "costs"), ("sanity", "-t", "basic_cumemalloc")):
+                ended = run("gdrkit", *arguments, environment={"GDRKIT_BACKEND": "emulated", **variables})
+                self.assertEqual(ended.code, 2, (variables, arguments, ended.err))
+                self.assertRegex(ended.err, text)
+            self.assertEqual(run("gdrcopy_copybw", environment={"GDRKIT_BACKEND": "emulated", **variables}).code, 1)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,14 @@
 namespace gdrkit::tools {
 namespace {
 
+void set(const char* name, const std::string& value) {
+  if (!value.empty() && ::setenv(name, value.c_str(), 1) != 0) {
+    throw Failure(ExitCode::failed, format("cannot set %s", name));
+  }
+}
+
+}  // namespace
+
 void check_copy_kernel(const std::string& wanted) {
   std::string names;
   int is_usable = 0;
@@ -21,14 +29,6 @@ void check_copy_kernel(const std::string& wanted) {
   }
   throw Failure(ExitCode::usage, format("no copy kernel is called '%s'; there are: %s", wanted.c_str(), names.c_str()));
 }
-
-void set(const char* name, const std::string& value) {
-  if (!value.empty() && ::setenv(name, value.c_str(), 1) != 0) {
-    throw Failure(ExitCode::failed, format("cannot set %s", name));
-  }
-}
-
-}  // namespace
 
 void add_json_option(CommandLine* line, CommonOptions* options) {
   line->options.push_back({'\0', "json", "", &options->json, "print one JSON document (tools/README.md) and no text"});

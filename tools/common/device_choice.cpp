@@ -10,6 +10,7 @@
 
 #include "base/settings.hpp"
 #include "gdrkit/gdrkit.h"
+#include "tools/common/common_options.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -30,11 +31,27 @@ std::string find_device_node() {
   return {};
 }
 
+void check_backend(const std::string& wanted) {
+  std::string names;
+  gdrkit_backend_report report{};
+  report.struct_size = sizeof(report);
+  for (unsigned index = 0; gdrkit_probe_backend(index, &report) == 0; ++index) {
+    if (wanted == report.name) return;
+    names += std::string(names.empty() ? "" : ", ") + report.name;
+    report.struct_size = sizeof(report);
+  }
+  throw Failure(ExitCode::usage, format("no backend is called '%s'; there are: %s", wanted.c_str(), names.c_str()));
+}
+
 }  // namespace
 
 GpuFacts find_gpus() {
   GpuFacts facts;
-  facts.forced_backend = base::read_settings().backend;
+  const base::Settings settings = base::read_settings();
+  // The drop-in library would only answer that it cannot be opened.
+  if (!settings.backend.empty()) check_backend(settings.backend);
+  if (!settings.copy_kernel.empty()) check_copy_kernel(settings.copy_kernel);
+  facts.forced_backend = settings.backend;
   if (facts.forced_backend == emulated) return facts;
   const auto count = shim::cuda_device_count();
   if (count.has_value()) {

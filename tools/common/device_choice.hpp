@@ -26,7 +26,8 @@ struct GpuFacts {
   std::string device_node;      ///< a GPU's node in /dev, "" if there is none
 };
 
-/// Initialises CUDA, if it is there, in the calling process.
+/// Initialises CUDA, if it is there, in the calling process. Throws Failure(usage) when the environment names a backend
+/// or a copy kernel that nobody knows, and cannot_run for a copy kernel that this CPU does not run.
 [[nodiscard]] GpuFacts find_gpus();
 /// The rule: the emulated device only if it was asked for, or if nothing was and there is neither a CUDA device nor a
 /// GPU's device node. Throws Failure(cannot_run) with the reason where a GPU is there that CUDA cannot use, or the
