@@ -10,7 +10,7 @@ namespace {
 std::vector<std::unique_ptr<shim::Device>> open_all(const DeviceChoice& choice) {
   if (choice.is_emulated) follow_emulated_choice();
   const auto count = choice.is_emulated ? shim::emulated_device_count() : shim::cuda_device_count();
-  if (!count.has_value()) throw Failure(ExitCode::cannot_run, base::detail());
+  if (!count.has_value()) throw Failure(choice.is_emulated ? ExitCode::usage : ExitCode::cannot_run, base::detail());
   std::vector<std::unique_ptr<shim::Device>> devices;
   for (int number = 0; number < *count; ++number) devices.push_back(open_device(choice, number));
   return devices;

@@ -88,7 +88,10 @@ DeviceChoice choose_device(const GpuFacts& facts) {
 void follow_emulated_choice() { ::setenv("GDRKIT_BACKEND", emulated, 1); }
 
 std::unique_ptr<shim::Device> open_device(const DeviceChoice& choice, int ordinal) {
-  if (choice.is_emulated) follow_emulated_choice();
+  if (choice.is_emulated) {
+    follow_emulated_choice();
+    if (!shim::emulated_device_count().has_value()) throw Failure(ExitCode::usage, base::detail());
+  }
   auto device = choice.is_emulated ? shim::open_emulated_device(ordinal) : shim::open_cuda_device(ordinal);
   if (!device.has_value()) {
     const int code = device.error().vendor_code;
