@@ -104,4 +104,5 @@ run_benchmarks() {
   say "measuring (about a minute; the tables come at the end)"
   build/bin/gdrkit bench --json build/bench.json --csv build/bench.csv
   say "all figures: build/bench.json, build/bench.csv"
+  say "as a page: build/bin/gdrkit report build/bench.json -o build/bench.html"
 }

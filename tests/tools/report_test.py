@@ -385,7 +385,7 @@ class ReportFiles(ReportTest):
     def test_a_result_may_come_through_a_pipe(self):
         with open(self.write("in.json", documents.bandwidth(2)), "rb") as file:
             text = file.read()
-        ended = subprocess.run([os.path.join(BIN, "gdrkit"), "report", "/dev/stdin"], input=text, capture_output=True,
+        ended = subprocess.run([os.path.join(BIN, "gdrkit"), "report", "-"], input=text, capture_output=True,
                                check=False)
         self.assertEqual(ended.returncode, 0, ended.stderr[-300:])
         self.assertIn(b"</html>", ended.stdout)

@@ -96,6 +96,7 @@ class Info(Test):
         ended = run("gdrkit", "info", environment={})
         self.assertEqual(ended.code, 77)
         self.assertIn("because: ", ended.out)
+        self.assertIn("take the emulated device where there is no GPU", ended.out)
 
 
 COPYBW_HEAD = BANNER + [

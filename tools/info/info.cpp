@@ -62,6 +62,9 @@ void print_text(const Info& info, bool quiet) {
     std::printf("%s, %d CPUs, system %s\n", info.machine.cpu_model.c_str(), info.machine.cpu_count,
                 info.machine.os_release.c_str());
   if (!info.why_none.empty()) std::printf("%s\n", info.why_none.c_str());
+  if (!info.why_none.empty() && info.gpus.empty()) {
+    std::printf("the tools that measure and test take the emulated device where there is no GPU, and say so\n");
+  }
   print_backends(info);
   if (quiet) return;
   print_copy_kernels(info);

@@ -22,7 +22,7 @@ std::vector<bench::Result> read_all(const std::vector<std::string>& paths) {
   std::vector<bench::Result> results;
   for (const std::string& path : paths) {
     try {
-      results.push_back(bench::read_result(path));
+      results.push_back(bench::read_result(path == "-" ? "/dev/stdin" : path));
     } catch (const bench::BadResult& bad) {
       throw Failure(ExitCode::usage, std::string("gdrkit report: ") + bad.what());
     }
@@ -69,7 +69,7 @@ ExitCode run_report(Face face, int argc, char** argv) {
   line.example =
       "gdrkit report bench.json -o bench.html\n"
       "  gdrkit report --title \"Before and after\" old.json new.json -o change.html\n"
-      "  gdrkit bench --json | gdrkit report /dev/stdin >bench.html";
+      "  gdrkit bench --json | gdrkit report - >bench.html";
   line.operands = {&options.inputs, "RESULT...", "results, as the tools' --json writes them (schema version 2)"};
   line.options = {
       {'o', "output", "FILE", &options.output, "write the page here, whole or not at all (default: stdout)"},

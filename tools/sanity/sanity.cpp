@@ -108,7 +108,7 @@ std::vector<SanityTest> select(const std::vector<SanityTest>& all, const SanityO
   for (const std::string& name : options.names) {
     if (std::none_of(all.begin(), all.end(), [&](const SanityTest& test) { return test.name == name; })) {
       throw Failure(ExitCode::usage,
-                    "Error: cannot find the test '" + name + "'\n" +
+                    "Error: cannot find the test '" + name + "'; --list names them all\n" +
                         format("Error: Encountered an error or a test failure with status=%d", EINVAL));
     }
   }
