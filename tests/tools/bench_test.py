@@ -18,7 +18,7 @@ POINT = {"x": (int, float), "value": (int, float), "noise": (int, float), "minim
          "operations_per_round": int, "rounds": list}
 SERIES = ("id", "group", "title", "operation", "direction", "method", "x_name", "y_name", "unit", "better", "control")
 METHODS = {"mapping", "raw", "memcpy_pageable", "memcpy_pinned", "memcpy_async_pageable", "memcpy_async_pinned"}
-STEPS = {"open", "pin", "map", "pin_and_map", "unmap", "unpin", "close", "mmap_munmap"}
+STEPS = {"open", "first_pin", "pin", "map", "pin_and_map", "unmap", "unpin", "close", "mmap_munmap"}
 
 
 def environment():
@@ -76,7 +76,10 @@ class Bench(Test):
                 for method in ("mapping", "raw", "memcpy_async_pinned"):
                     self.assertEqual(series[f"{section}/{direction}/{method}"]["conditions"], condition)
             for which in ("first", "second", "both"):
-                self.assertEqual([point["x"] for point in series[f"gpus/{direction}/{which}"]["points"]], [8, 4096])
+                mapping, raw = (series[f"gpus/{direction}/{which}/{method}"] for method in ("mapping", "raw"))
+                self.assertEqual([point["x"] for point in mapping["points"]], [8, 4096])
+                self.assertEqual([point["x"] for point in raw["points"]], [8, 4096])
+                self.assertEqual(mapping["control"], raw["id"])
         self.assertTrue(any("host thread plays" in note for note in document["notes"]))
 
     def test_one_gpu_is_said_and_no_failure(self):

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// gpus: two GPUs, each alone and both at once, a thread each, in the same rounds.
+// gpus: two GPUs, each alone and both at once, a thread each, beside raw loops in the same rounds.
+#include <iterator>
+
 #include "tools/bench/measure/copy_station.hpp"
 #include "tools/bench/measure/copy_team.hpp"
 
@@ -9,53 +11,74 @@ namespace {
 
 using Batches = std::vector<std::function<double(std::size_t)>>;
 
+constexpr const char* turns[] = {"first", "second", "both"};
+
 struct Pair {
   shim::Device* first = nullptr;
   std::shared_ptr<shim::Device> second;
 };
 
-Series series_of(Direction direction, const std::string& which, const std::string& name) {
+Series series_of(Method method, Direction direction, const std::string& which, bool has_raw) {
   const std::string group = std::string("gpus/") + direction_name(direction);
   Series series;
-  series.id = group + "/" + name;
+  series.id = group + "/" + which + "/" + method_name(method);
   series.group = group;
-  series.title = which + (direction == Direction::to_device ? ", to the device" : ", from the device");
+  series.title =
+      which + (direction == Direction::to_device ? ", to the device, " : ", from the device, ") + method_title(method);
   series.operation = "copy";
   series.direction = direction_name(direction);
-  series.method = "mapping";
+  series.method = method_name(method);
   series.conditions = {{"gpus", which}};
   series.x_name = "size_bytes";
   series.unit = "GB/s";
   series.is_lower_better = false;
+  if (method != Method::raw && has_raw) series.control = group + "/" + which + "/" + method_name(Method::raw);
   return series;
+}
+
+/// Both GPUs' batches of one way of copying.
+struct MethodBatches {
+  Method method = Method::mapping;
+  Batches of_each;
+};
+
+/// Appends the batches of one more GPU, which is current. Ways that do not serve this size stay empty.
+void append(CopyStation* station, Direction direction, std::vector<MethodBatches>* methods) {
+  for (MethodBatches& way : *methods) {
+    if (!station->has(way.method)) continue;
+    const Contender contender = station->contender(way.method, direction);
+    station->verify(way.method, direction, contender);
+    way.of_each.push_back(contender.run_batch);
+  }
 }
 
 void measure_pair(Session* session, const Pair& pair, Direction direction, std::size_t size_bytes, const Effort& effort,
                   Collector* collector) {
   std::vector<std::unique_ptr<CopyStation>> stations;
-  Batches both;
+  std::vector<MethodBatches> methods = {{Method::mapping, {}}, {Method::raw, {}}};
   for (shim::Device* const device : {pair.first, pair.second.get()}) {
     if (!device->make_current().has_value()) throw CannotMeasure(base::detail());
     stations.push_back(std::make_unique<CopyStation>(session, device, size_bytes));
-    const Contender contender = stations.back()->contender(Method::mapping, direction);
-    stations.back()->verify(Method::mapping, direction, contender);
-    both.push_back(contender.run_batch);
+    append(stations.back().get(), direction, &methods);
   }
   (void)pair.first->make_current();
-  CopyTeam team(2, session->cpus());
-  const std::vector<Contender> contenders = {
-      {"first", both[0], nullptr},
-      {"second", both[1], nullptr},
-      {"both", [&](std::size_t count) { return team.run(both, count); }, nullptr},
-  };
+  if (methods.back().of_each.empty()) methods.pop_back();
+  CopyTeam team(stations.size(), session->cpus());
+  std::vector<Contender> contenders;
+  for (const MethodBatches& way : methods) {
+    contenders.push_back({turns[0], way.of_each[0], nullptr});
+    contenders.push_back({turns[1], way.of_each[1], nullptr});
+    contenders.push_back({turns[2], [&](std::size_t count) { return team.run(way.of_each, count); }, nullptr});
+  }
   const std::vector<Measured> measured =
       measure(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
   for (std::size_t index = 0; index < contenders.size(); ++index) {
-    const std::size_t copies = index == 2 ? 2 : 1;
+    const std::size_t turn = index % std::size(turns);
+    const std::size_t copies = turn == 2 ? stations.size() : 1;
     std::vector<double> rates;
     for (const double ns : measured[index].round_ns) rates.push_back(static_cast<double>(size_bytes * copies) / ns);
-    const std::string which = index == 2 ? "both" : index == 0 ? "first" : "second";
-    collector->add(series_of(direction, which, which),
+    const Method method = methods[index / std::size(turns)].method;
+    collector->add(series_of(method, direction, turns[turn], session->has_raw()),
                    make_point(static_cast<double>(size_bytes), std::move(rates), measured[index].operations_per_round));
   }
 }
