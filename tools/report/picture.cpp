@@ -99,10 +99,18 @@ Source source_of(const bench::Result& result) {
 
 std::string in_words(const std::string& name) {
   static const std::map<std::string, std::string> words = {
-      {"to_device", "to the device"}, {"from_device", "from the device"}, {"device_to_device", "device to device"},
-      {"size_bytes", "size"},         {"cpu_node", "CPU node"},           {"gpu", "GPU"},
-      {"source_gpu", "source GPU"},   {"target_gpu", "target GPU"},       {"pin_and_map", "pin and map"},
-      {"gpu_node", "GPU node"},       {"gpu_kernel", "GPU kernel"},
+      {"to_device", "to the device"},
+      {"from_device", "from the device"},
+      {"device_to_device", "device to device"},
+      {"size_bytes", "size"},
+      {"cpu_node", "CPU node"},
+      {"gpu", "GPU"},
+      {"source_gpu", "source GPU"},
+      {"target_gpu", "target GPU"},
+      {"pin_and_map", "pin and map"},
+      {"first_pin", "first pin of a context"},
+      {"gpu_node", "GPU node"},
+      {"gpu_kernel", "GPU kernel"},
   };
   const auto found = words.find(name);
   if (found != words.end()) return found->second;
