@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Device on emulated memory. What a stream is given while a GPU kernel's stand-in occupies it waits in its order.
 #include <sched.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <atomic>
@@ -29,7 +30,14 @@ namespace {
 
 /// As cuMemGetAllocationGranularity answers on current GPUs.
 constexpr std::size_t vmm_granularity = std::size_t{2} << 20;
-constexpr std::size_t largest_size = SIZE_MAX / 2;
+
+/// Emulated memory takes no pages before it is touched, and then nobody is asked any more: what cannot fit is refused
+/// before, as a GPU does, or a copy through it has processes killed.
+std::size_t largest_size() noexcept {
+  struct sysinfo info {};
+  if (::sysinfo(&info) != 0) return SIZE_MAX / 2;
+  return (std::size_t{info.totalram} + info.totalswap) * info.mem_unit;
+}
 
 /// Events are waited for by streams of other devices too, so they are not a device's own.
 std::mutex events_mutex;
@@ -55,7 +63,9 @@ class EmulatedDevice final : public Device {
   base::Status make_current() noexcept override { return {}; }
 
   base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept override {
-    if (size_bytes > largest_size) return base::fail(ENOMEM, "%zu bytes are more than there can be", size_bytes);
+    if (size_bytes > largest_size()) {
+      return base::fail(ENOMEM, "%zu bytes are more than there can be: this machine has %zu", size_bytes, largest_size());
+    }
     const bool is_vmm = kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable;
     const std::size_t extent = is_vmm ? (size_bytes + vmm_granularity - 1) & ~(vmm_granularity - 1) : size_bytes;
     auto address = emulated_allocate(extent, emulated_kind(kind));

@@ -189,5 +189,12 @@ TEST_F(EmulatedDevice, RefusesImpossibleSizes) {
   }
 }
 
+TEST_F(EmulatedDevice, RefusesMoreThanTheMachineHasBeforeAnythingIsTouched) {
+  const auto more = device_->allocate(AllocationKind::host, std::size_t{1} << 45);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().errno_value, ENOMEM);
+  EXPECT_NE(std::string(base::detail()).find("this machine has"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace gdrkit::shim
