@@ -181,8 +181,8 @@ Result result_from_json(const std::string& text, const std::string& name) {
   read_head(root, &result);
   if (!root.has("series")) {
     throw BadResult(name + " is an output of '" + result.tool +
-                    "' that holds no series: 'gdrkit bench --json' writes some, as do pplat, apiperf, "
-                    "bandwidth, and copylat and copybw with --numa all");
+                    "' that holds no series: 'gdrkit bench --json' writes some, as do the others that "
+                    "measure");
   }
   root.at("series").for_each([&](const Node& series) {
     result.series.push_back(read_series(series));

@@ -32,7 +32,8 @@ class Program(Test):
     def test_wrong_usage_is_2_and_says_why(self):
         for arguments in ((), ("nothing",), ("copybw", "--nothing"), ("copylat", "--size", "many"),
                           ("copylat", "--copy-kernel", "nothing"), ("copybw", "-o", "2"), ("copylat", "-s", "0"),
-                          ("copylat", "--pin-cost", "--pin-size", "0"),
+                          ("copylat", "--pin-cost", "--pin-size", "0"), ("copylat", "--rounds", "5"),
+                          ("copylat", "--raw", "--pin-size", "4096"), ("sanity", "--time-limit", "0"),
                           ("sanity", "-t", "nothing"), ("copybw", "extra")):
             ended = run("gdrkit", *arguments)
             self.assertEqual(ended.code, 2, (arguments, ended.out, ended.err))

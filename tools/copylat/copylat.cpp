@@ -49,6 +49,15 @@ CommandLine command_line(CopylatOptions* options) {
 
 void check(const CopylatOptions& options) {
   if (options.size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to copy");
+  const CopylatOptions unchanged;
+  if (!options.with_raw && (options.raw_kind != unchanged.raw_kind || options.raw_rounds != unchanged.raw_rounds ||
+                            options.raw_batch_us != unchanged.raw_batch_us)) {
+    throw Failure(ExitCode::usage, "ERROR: --raw-kind, --rounds and --batch-us belong to --raw");
+  }
+  if (!options.with_pin_cost &&
+      (options.pin_size_bytes != unchanged.pin_size_bytes || options.pin_repeats != unchanged.pin_repeats)) {
+    throw Failure(ExitCode::usage, "ERROR: --pin-size and --pin-repeats belong to --pin-cost");
+  }
   if (options.pin_size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to pin");
   if (options.write_iterations < 1 || options.read_iterations < 1 || options.raw_rounds < 1 ||
       options.raw_batch_us < 1 || options.pin_repeats < 1) {

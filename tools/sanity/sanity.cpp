@@ -157,6 +157,7 @@ ExitCode run(Face face, const SanityOptions& options) {
     print_list(all);
     return ExitCode::ok;
   }
+  if (options.limit_seconds < 1) throw Failure(ExitCode::usage, "Error: --time-limit must be at least 1 second");
   apply(options.common);
   const std::vector<SanityTest> selected = select(all, options);
   const Findings findings = find_out(options);

@@ -125,8 +125,11 @@ std::string head(const Result& result) {
   const auto setting = [&](const char* name) {
     return result.settings.count(name) != 0 ? result.settings.at(name) : "";
   };
-  text += format("backend %s, mapping type %s, copy kernels %s (to device) and %s (from device), raw loops %s\n",
-                 result.backend.c_str(), setting("mapping_type").c_str(), setting("store_kernel").c_str(),
+  const std::string mapping_type = setting("mapping_type");
+  text += format("backend %s%s, copy kernels %s (to device) and %s (from device), raw loops %s\n",
+                 result.backend.c_str(),
+                 // A run that copied nothing has none.
+                 mapping_type.empty() ? "" : (", mapping type " + mapping_type).c_str(), setting("store_kernel").c_str(),
                  setting("load_kernel").c_str(), setting("raw_loops").c_str());
   if (result.place) {
     Placed placed;
