@@ -19,14 +19,16 @@ std::string values(const ComparedPoint& point) {
 
 std::string percent_of(double log_ratio) { return format("%+.1f %%", (std::exp(log_ratio) - 1) * 100); }
 
-std::string line(const char* what, const ConfirmedPoint& found) {
+/// `points`: how many were compared. The limit of the trials is their own: more looks, less chance.
+std::string line(const char* what, const ConfirmedPoint& found, std::size_t points) {
   const ComparedPoint& point = found.point;
   std::string text = format("%-10s  %-46s  %s, %s%s; chance alone: up to %s", what, point.name().c_str(),
                             values(point).c_str(), percent_of(point.change.log_ratio).c_str(),
                             point.change.is_controlled ? " beside its control" : "", percent_of(point.limit).c_str());
   if (found.trials > 0) {
-    text += format("; measured again %zu time%s: %s", found.trials, found.trials == 1 ? "" : "s",
-                   percent_of(found.again.log_ratio).c_str());
+    text +=
+        format("; measured again %zu time%s: %s, chance alone: up to %s", found.trials, found.trials == 1 ? "" : "s",
+               percent_of(found.again.log_ratio).c_str(), percent_of(bench::limit_among(found.again, points)).c_str());
   }
   return text + "\n";
 }
@@ -55,13 +57,13 @@ std::string report_text(const CompareReport& report) {
   const Comparison& comparison = report.comparison;
   std::string text = format("\ncompared with %s: %zu points\n", report.old_name.c_str(), comparison.points.size());
   for (const std::string& difference : report.settings) text += "differs: " + difference + "\n";
-  for (const ConfirmedPoint& found : report.slower) text += line("SLOWER", found);
-  for (const ConfirmedPoint& found : report.unresolved) text += line("unresolved", found);
+  for (const ConfirmedPoint& found : report.slower) text += line("SLOWER", found, comparison.points.size());
+  for (const ConfirmedPoint& found : report.unresolved) text += line("unresolved", found, comparison.points.size());
   std::vector<std::string> cleared;
   for (const ConfirmedPoint& found : report.cleared) cleared.push_back(found.point.name());
   if (!cleared.empty()) text += "stood out once, and not again: " + names(cleared) + "\n";
   for (const ComparedPoint& point : comparison.points) {
-    if (point.is_faster()) text += line("faster", {point, {}, 0});
+    if (point.is_faster()) text += line("faster", {point, {}, 0}, comparison.points.size());
   }
   text += yardsticks_text(comparison);
   if (!comparison.vanished.empty()) text += "only in the old result: " + names(comparison.vanished) + "\n";
