@@ -59,11 +59,11 @@ int run(const Subcommand& subcommand, Face face, int argc, char** argv) {
     code = subcommand.run(face, argc, argv);
   } catch (const Failure& failure) {
     std::fflush(stdout);
-    std::fprintf(stderr, "%s\n", failure.what());
+    std::fprintf(stderr, "%s\n", printable(failure.what()).c_str());
     code = failure.code();
   } catch (const std::exception& error) {
     std::fflush(stdout);
-    std::fprintf(stderr, "gdrkit %s: %s\n", subcommand.name, error.what());
+    std::fprintf(stderr, "gdrkit %s: %s\n", subcommand.name, printable(error.what()).c_str());
   }
   // Output that did not arrive (a full disk, a closed pipe) is a failure like any other.
   if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && code == ExitCode::ok) {

@@ -263,6 +263,17 @@ class BenchCompare(Test):
         ended = run("gdrkit", *TINY[:2], "--sizes", "64", "--rounds", "3", "--only", "copies", "--compare", self.path("old.json"))
         self.assertEqual(ended.code, 2, ended.out)
         self.assertIn("no point in common", ended.err)
+        self.assertNotIn("copies:", ended.err, "known before anything is measured")
+
+    def test_text_of_a_result_does_not_reach_the_terminal_as_commands(self):
+        document = self.steady()
+        document["settings"]["effort"] = "\x1b]0;title\x07\u009b2J\x1b[31m"
+        document["machine"]["driver_version"] = "\x1b[2J"
+        self.write(document)
+        for ended in (self.compare_files(), self.compare_files("--force"),
+                      run("gdrkit", *self.ONLY, "--compare", self.path("\x1b[2J.json"))):
+            self.assertNotRegex(ended.out + ended.err, "[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+            self.assertIn("?[2J" if ended.code == 2 else "?2J", ended.out + ended.err)
 
     def test_another_machine_is_refused_before_measuring_unless_forced(self):
         document = self.record()

@@ -41,7 +41,7 @@ ExitCode compare_files(const BenchOptions& options) {
   CompareRun run(options);
   const Result current = narrowed(read_result_file(options.with_path), options);
   const CompareReport report = run.compare_with(current, nullptr);
-  print(stdout, report_text(report));
+  print(stdout, printable(report_text(report)));
   return report.is_ok() ? ExitCode::ok : ExitCode::failed;
 }
 
@@ -63,7 +63,7 @@ ExitCode run_bench(Face, int argc, char** argv) {
   if (comparison) {
     const CompareReport report = comparison->compare_with(result, &session);
     // Beside JSON on standard output, text would break the document.
-    print(options.is_json_on_stdout() ? stderr : stdout, report_text(report));
+    print(options.is_json_on_stdout() ? stderr : stdout, printable(report_text(report)));
     if (!report.is_ok()) code = ExitCode::failed;
   }
   return code;

@@ -66,6 +66,10 @@ CompareRun::CompareRun(const BenchOptions& options)
 void CompareRun::check(const Result& head) const {
   const std::string never = why_no_comparison(old_, head, options_.compare_path);
   if (!never.empty()) throw Failure(ExitCode::usage, "gdrkit bench: " + never);
+  if (old_.series.empty()) {
+    throw Failure(ExitCode::usage, "gdrkit bench: " + options_.compare_path +
+                                       " has no point in common with the sections and sizes that were asked for");
+  }
   const std::vector<std::string> differences = machine_differences(old_, head);
   if (differences.empty() || options_.is_forced) return;
   throw Failure(ExitCode::usage, "gdrkit bench: " + options_.compare_path + " is of another machine: " +

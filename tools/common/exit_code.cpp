@@ -25,4 +25,16 @@ std::string format(const char* pattern, ...) {
   return text;
 }
 
+std::string printable(std::string text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const bool is_control = (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f;
+    if (is_control) text[at] = '?';
+    // U+0080 to U+009F, which terminals obey too, are C2 80 to C2 9F.
+    const auto next = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0;
+    if (byte == 0xc2 && next >= 0x80 && next < 0xa0) text.replace(at, 2, "?");
+  }
+  return text;
+}
+
 }  // namespace gdrkit::tools

@@ -27,6 +27,10 @@ class Failure : public std::runtime_error {
 /// printf into a string.
 [[nodiscard, gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 
+/// `text` for a terminal: what a file or an argument brought in must not move the cursor or colour the screen. Control
+/// characters but tabs and line ends become '?'.
+[[nodiscard]] std::string printable(std::string text);
+
 }  // namespace gdrkit::tools
 
 /// Throws Failure(failed) with `Assertion "<expression>" failed at <file>:<line>` when the expression is false.
