@@ -77,6 +77,7 @@ TEST(BandwidthTests, AreChosenByNameIndexAndPrefix) {
   EXPECT_STREQ(chosen[1]->name, "host_to_device_memcpy_sm");
   EXPECT_STREQ(chosen[2]->name, "host_to_device_memcpy_ce");
   EXPECT_EQ(select_tests({}, {"all_to_one", "one_to_all"}).size(), 8u);
+  EXPECT_EQ(select_tests({"0", "host_to_device_memcpy_ce", "0"}, {}).size(), 1u);
 }
 
 TEST(BandwidthTests, ThatDoNotExistAreRefusedWithTheWayToTheList) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/bandwidth/test_case.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "tools/common/exit_code.hpp"
@@ -72,7 +73,11 @@ std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
     throw Failure(ExitCode::usage, "--testcase and --testcasePrefixes exclude each other");
   }
   std::vector<const TestCase*> selected;
-  for (const std::string& name : names) selected.push_back(find_test(name));
+  for (const std::string& name : names) {
+    // Named twice, by name and index perhaps, it would be two results of one name, which no document may hold.
+    const TestCase* const test = find_test(name);
+    if (std::find(selected.begin(), selected.end(), test) == selected.end()) selected.push_back(test);
+  }
   for (const TestCase& test : test_cases()) {
     bool is_meant = names.empty() && prefixes.empty();
     for (const std::string& prefix : prefixes) is_meant = is_meant || std::string(test.name).rfind(prefix, 0) == 0;

@@ -35,7 +35,7 @@ struct TestCase {
 [[nodiscard]] const std::vector<TestCase>& test_cases();
 
 /// All without names and prefixes. Names may be indices. In the order of the names, or of the list for prefixes.
-/// Throws Failure(usage) for a name that there is not, a prefix that none has, or both kinds at once.
+/// Each once. Throws Failure(usage) for a name that there is not, a prefix that none has, or both kinds at once.
 [[nodiscard]] std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
                                                         const std::vector<std::string>& prefixes);
 
