@@ -182,6 +182,7 @@ TEST_F(EmulatedStreams, AForkedChildLeavesTheThreadsItHasNotGot) {
     return 0;
   });
   gate.is_open = true;
+  EXPECT_TRUE(device_->synchronize_all());  // the stream's thread looks at the gate until then
   EXPECT_EQ(ended.exit_code, 0);
 }
 
