@@ -76,7 +76,7 @@ std::optional<ExitCode> parse_gdrkit(const CommandLine& line, int argc, char** a
     if (option.long_name[0] != '\0') add(app, option);
   }
   if (line.operands.target != nullptr) {
-    app.add_option("operands", *line.operands.target, line.operands.help)->type_name(line.operands.value_name);
+    app.add_option(line.operands.value_name, *line.operands.target, line.operands.help)->type_name("");
   }
   try {
     app.parse(argc, argv);

@@ -70,7 +70,7 @@ ExitCode run_report(Face face, int argc, char** argv) {
       "gdrkit report bench.json -o bench.html\n"
       "  gdrkit report --title \"Before and after\" old.json new.json -o change.html\n"
       "  gdrkit bench --json | gdrkit report - >bench.html";
-  line.operands = {&options.inputs, "RESULT...", "results, as the tools' --json writes them (schema version 2)"};
+  line.operands = {&options.inputs, "RESULT", "results, as the tools' --json writes them (schema version 2)"};
   line.options = {
       {'o', "output", "FILE", &options.output, "write the page here, whole or not at all (default: stdout)"},
       {'t', "title", "TEXT", &options.title, "heading of the page"},
