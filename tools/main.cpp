@@ -53,6 +53,13 @@ void print_help(std::FILE* out) {
       "Exit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here.\n");
 }
 
+/// Output that did not arrive (a full disk, a closed pipe) is a failure like any other.
+ExitCode after_output(const std::string& program, ExitCode code) {
+  if ((std::fflush(stdout) == 0 && std::ferror(stdout) == 0) || code != ExitCode::ok) return code;
+  std::fprintf(stderr, "%s: the output could not be written\n", program.c_str());
+  return ExitCode::failed;
+}
+
 int run(const Subcommand& subcommand, Face face, int argc, char** argv) {
   ExitCode code = ExitCode::failed;
   try {
@@ -65,11 +72,7 @@ int run(const Subcommand& subcommand, Face face, int argc, char** argv) {
     std::fflush(stdout);
     std::fprintf(stderr, "gdrkit %s: %s\n", subcommand.name, printable(error.what()).c_str());
   }
-  // Output that did not arrive (a full disk, a closed pipe) is a failure like any other.
-  if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && code == ExitCode::ok) {
-    std::fprintf(stderr, "gdrkit %s: the output could not be written\n", subcommand.name);
-    code = ExitCode::failed;
-  }
+  code = after_output(std::string("gdrkit ") + subcommand.name, code);
   if (face == Face::gdrcopy && code != ExitCode::ok) code = ExitCode::failed;
   return static_cast<int>(code);
 }
@@ -82,11 +85,11 @@ int run_program(int argc, char** argv) {
   const std::string word = argc < 2 ? "" : argv[1];
   if (word == "--help" || word == "-h" || word == "help") {
     print_help(stdout);
-    return static_cast<int>(ExitCode::ok);
+    return static_cast<int>(after_output("gdrkit", ExitCode::ok));
   }
   if (word == "--version") {
     std::printf("gdrkit %s\n", gdrkit_version());
-    return static_cast<int>(ExitCode::ok);
+    return static_cast<int>(after_output("gdrkit", ExitCode::ok));
   }
   if (const Subcommand* subcommand = find(word)) return run(*subcommand, Face::gdrkit, argc - 1, argv + 1);
   if (!word.empty()) std::fprintf(stderr, "gdrkit: there is no subcommand '%s'\n\n", word.c_str());

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import socket
+import subprocess
 import tempfile
 import unittest
 
@@ -38,6 +39,14 @@ class Program(Test):
             ended = run("gdrkit", *arguments)
             self.assertEqual(ended.code, 2, (arguments, ended.out, ended.err))
             self.assertNotEqual(ended.err, "")
+
+    def test_help_that_does_not_arrive_is_a_failure(self):
+        for words in (["--help"], ["--version"], ["bench", "--help"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                process = subprocess.run([os.path.join(BIN, "gdrkit"), *words], stdout=full, stderr=subprocess.PIPE,
+                                         timeout=60, check=False)
+            self.assertEqual(process.returncode, 1, words)
+            self.assertIn(b"could not be written", process.stderr)
 
     def test_version(self):
         self.assertRegex(run("gdrkit", "--version").out, r"^gdrkit \d+\.\d+\.\d+\n$")
