@@ -22,9 +22,19 @@ namespace gdrkit::bench {
 [[nodiscard]] inline double percentile(std::vector<double> values, double percent) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());
-  const auto rank = static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(values.size())));
+  // 99.9 is no binary number: without the tiny step back, 99.9 % of 1000 would be rank 1000.
+  constexpr double rounding = 1e-9;
+  const auto rank = static_cast<std::size_t>(std::ceil(percent / 100 * static_cast<double>(values.size()) - rounding));
   return values[std::min(values.size(), std::max<std::size_t>(rank, 1)) - 1];
 }
+
+/// Whether of `count` values some lie beyond the percentile that leaves out `beyond_permille` of a thousand. With fewer
+/// values it is just their maximum.
+[[nodiscard]] constexpr bool tells_percentile(std::size_t count, std::size_t beyond_permille) {
+  return count * beyond_permille >= 1000;
+}
+inline constexpr std::size_t beyond_p99 = 10;
+inline constexpr std::size_t beyond_p999 = 1;
 
 [[nodiscard]] inline double minimum(const std::vector<double>& values) {
   return values.empty() ? 0 : *std::min_element(values.begin(), values.end());

@@ -7,6 +7,7 @@
 
 #include "bench/harness/samples.hpp"
 #include "tools/apiperf/apiperf.hpp"
+#include "tools/common/exit_code.hpp"
 #include "tools/common/histogram.hpp"
 
 namespace gdrkit::tools {
@@ -14,6 +15,11 @@ namespace {
 
 double mean(const std::vector<double>& values) {
   return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::string percentile_text(const std::vector<double>& us, double percent, std::size_t beyond_permille) {
+  if (!bench::tells_percentile(us.size(), beyond_permille)) return "-";
+  return format("%.3f", percentile(us, percent));
 }
 
 }  // namespace
@@ -41,8 +47,9 @@ void print_cost_head() {
 void print_cost_rows(const CallCost& cost) {
   for (const Call call : calls) {
     const std::vector<double>& us = cost.of(call);
-    std::printf("%12zu %-9s %11.3f %11.3f %11.3f %11.3f %11.3f %11.3f\n", cost.size_bytes, call_name(call), median(us),
-                bench::minimum(us), percentile(us, 99), percentile(us, 99.9), *std::max_element(us.begin(), us.end()),
+    std::printf("%12zu %-9s %11.3f %11.3f %11s %11s %11.3f %11.3f\n", cost.size_bytes, call_name(call), median(us),
+                bench::minimum(us), percentile_text(us, 99, bench::beyond_p99).c_str(),
+                percentile_text(us, 99.9, bench::beyond_p999).c_str(), *std::max_element(us.begin(), us.end()),
                 mean(us));
   }
   std::fflush(stdout);

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "bench/harness/samples.hpp"
+#include "tools/common/exit_code.hpp"
 #include "tools/common/histogram.hpp"
 #include "tools/pplat/pplat.hpp"
 
@@ -18,6 +19,11 @@ std::vector<double> in_us(std::vector<double> values) {
   return values;
 }
 
+std::string percentile_text(const std::vector<double>& us, double percent, std::size_t beyond_permille) {
+  if (!bench::tells_percentile(us.size(), beyond_permille)) return "-";
+  return format("%.4f", percentile(us, percent));
+}
+
 void print_row(const Measured& way) {
   if (way.single_ns.empty()) {
     std::printf("%-8s %9zu %9.4f %9.4f\n", way.name.c_str(), way.round_ns.size(), bench::minimum(way.round_ns) / 1000,
@@ -25,8 +31,9 @@ void print_row(const Measured& way) {
     return;
   }
   const std::vector<double> us = in_us(way.single_ns);
-  std::printf("%-8s %9zu %9.4f %9.4f %9.4f %9.4f %9.4f\n", way.name.c_str(), us.size(), bench::minimum(us), median(us),
-              percentile(us, 99), percentile(us, 99.9), *std::max_element(us.begin(), us.end()));
+  std::printf("%-8s %9zu %9.4f %9.4f %9s %9s %9.4f\n", way.name.c_str(), us.size(), bench::minimum(us), median(us),
+              percentile_text(us, 99, bench::beyond_p99).c_str(), percentile_text(us, 99.9, bench::beyond_p999).c_str(),
+              *std::max_element(us.begin(), us.end()));
 }
 
 }  // namespace

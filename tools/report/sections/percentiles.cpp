@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bench/harness/samples.hpp"
 #include "tools/report/chart/line_chart.hpp"
 #include "tools/report/section.hpp"
 
@@ -14,14 +15,19 @@ struct Percentile {
   const char* name;
   double bench::Single::*field;
   std::size_t style;
+  std::size_t beyond_permille;  ///< of a thousand operations, how many are above
 };
 
 constexpr Percentile percentiles[] = {
-    {"minimum", &bench::Single::minimum, 2},
-    {"p50", &bench::Single::p50, 0},
-    {"p99", &bench::Single::p99, 1},
-    {"p99.9", &bench::Single::p999, 3},
+    {"minimum", &bench::Single::minimum, 2, 1000},
+    {"p50", &bench::Single::p50, 0, 500},
+    {"p99", &bench::Single::p99, 1, bench::beyond_p99},
+    {"p99.9", &bench::Single::p999, 3, bench::beyond_p999},
 };
+
+std::string told(const bench::Series& series, const bench::Single& single, double value, std::size_t beyond_permille) {
+  return bench::tells_percentile(single.count, beyond_permille) ? value_text(series, value) : "-";
+}
 
 Table table_of_singles(const bench::Series& series) {
   Table table;
@@ -33,8 +39,8 @@ Table table_of_singles(const bench::Series& series) {
     std::string place = written(point.x, x);
     if (point.y) place += ", " + in_words(series.y_name) + " " + written(*point.y, quantity_of_x(series.y_name));
     table.rows.push_back({place, std::to_string(single.count), value_text(series, single.minimum),
-                          value_text(series, single.p50), value_text(series, single.p99),
-                          value_text(series, single.p999), value_text(series, single.maximum)});
+                          value_text(series, single.p50), told(series, single, single.p99, bench::beyond_p99),
+                          told(series, single, single.p999, bench::beyond_p999), value_text(series, single.maximum)});
   }
   return table;
 }
@@ -52,12 +58,12 @@ Figure figure_of_singles(const Picture& picture, const bench::Series& series, co
   for (const Percentile& percentile : percentiles) {
     Curve curve{percentile.name, percentile.style, {}};
     for (const bench::Point& point : series.points) {
-      if (!point.single) continue;
+      if (!point.single || !bench::tells_percentile(point.single->count, percentile.beyond_permille)) continue;
       const double value = (*point.single).*percentile.field * factor;
       curve.marks.push_back({point.x, value, value, value});
     }
     std::stable_sort(curve.marks.begin(), curve.marks.end(), [](const Mark& a, const Mark& b) { return a.x < b.x; });
-    chart.curves.push_back(std::move(curve));
+    if (!curve.marks.empty()) chart.curves.push_back(std::move(curve));
   }
   const std::optional<Range> x = x_range_of(chart);
   chart.x.is_log = chart.x.quantity == Quantity::size && x && x->high > 0;
