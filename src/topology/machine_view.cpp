@@ -336,7 +336,14 @@ Fact<std::vector<std::string>> MachineView::names(std::string_view path) const {
     errno = 0;
   }
   if (errno != 0) return refuse_errno<Names>(errno, path, "list");
+  const std::string here = place.value.path() == "/" ? "/" : place.value.path() + "/";
+  const auto add_recorded = [&](const std::string& recorded) {
+    if (recorded.substr(0, recorded.rfind('/') + 1) == here) all.push_back(recorded.substr(here.size()));
+  };
+  for (const auto& [recorded, node] : recorded_nodes_) add_recorded(recorded);
+  for (const std::string& recorded : recorded_unreadable_) add_recorded(recorded);
   std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return found(std::move(all));
 }
 

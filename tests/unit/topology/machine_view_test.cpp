@@ -73,6 +73,8 @@ TEST_F(MachineViewTest, TellsAbsentUnreadableAndMalformedApart) {
   EXPECT_EQ(machine.text("/empty/below").outcome, Outcome::absent) << "a file is no folder";
   EXPECT_EQ(machine.text("/refused").outcome, Outcome::unreadable);
   EXPECT_EQ(machine.names("/closed/below").outcome, Outcome::unreadable);
+  EXPECT_EQ(machine.names("/").value, (std::vector<std::string>{"binary", "closed", "empty", "fits", "gdrkit-recording",
+                                                                "large", "refused", "words"}));
   EXPECT_EQ(machine.text("/empty").outcome, Outcome::found);
   EXPECT_EQ(machine.line("/empty").outcome, Outcome::malformed);
   EXPECT_EQ(machine.text("/binary").outcome, Outcome::malformed);
@@ -140,6 +142,7 @@ TEST_F(MachineViewTest, LooksAtNodesAndNeverOpensThem) {
   EXPECT_EQ(node.value.mode, 0660u);
   EXPECT_EQ(node.value.group, 44u);
   EXPECT_EQ(machine.text("/dev/nvidia0").outcome, Outcome::malformed);
+  EXPECT_EQ(machine.names("/dev").value, std::vector<std::string>{"nvidia0"});
 }
 
 TEST_F(MachineViewTest, RefusesARootThatIsNoFolderAndADamagedList) {
