@@ -50,7 +50,7 @@ void print_help(std::FILE* out) {
       out,
       "\n'gdrkit <subcommand> --help' lists its options and gives an example.\n"
       "Under the names gdrcopy_<name> of the predecessor's tools it takes the options and prints the lines of those.\n"
-      "Exit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here.\n");
+      "Exit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here; the doctor has its own.\n");
 }
 
 /// Output that did not arrive (a full disk, a closed pipe) is a failure like any other.

@@ -52,6 +52,7 @@ struct CommandLine {
   const char* gdrcopy_invalid_option = "ERROR: invalid option";
   std::vector<Option> options;
   Operands operands{};
+  const char* exit_codes = "0 ok, 1 failed, 2 wrong usage, 77 cannot run here";
 };
 
 /// Fills the targets. A value: end now with this code (help was printed, or the complaint was).

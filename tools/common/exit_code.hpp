@@ -9,7 +9,8 @@
 namespace gdrkit::tools {
 
 /// Under the gdrcopy_* names everything that is not ok is 1.
-enum class ExitCode : int { ok = 0, failed = 1, usage = 2, cannot_run = 77 };
+/// unreadable and bad_recording are the doctor's.
+enum class ExitCode : int { ok = 0, failed = 1, usage = 2, unreadable = 3, bad_recording = 4, cannot_run = 77 };
 
 /// Thrown to end the tool with a sentence on stderr. Only the tools throw; the library never does.
 class Failure : public std::runtime_error {

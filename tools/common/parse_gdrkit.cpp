@@ -57,7 +57,10 @@ void add(CLI::App& app, const Option& option) {
               ->default_str(*target.target)
               ->check(CLI::IsMember(target.words));
         } else if constexpr (std::is_same_v<T, std::vector<std::string>*>) {
-          return app.add_option(names_of(option), *target, option.help)->expected(option.takes_several ? -1 : 1)->take_all()->check(refuse_empty);
+          return app.add_option(names_of(option), *target, option.help)
+              ->expected(option.takes_several ? -1 : 1)
+              ->take_all()
+              ->check(refuse_empty);
         } else {
           return app.add_option(names_of(option), *target, option.help)->check(refuse_empty);
         }
@@ -70,8 +73,7 @@ void add(CLI::App& app, const Option& option) {
 
 std::optional<ExitCode> parse_gdrkit(const CommandLine& line, int argc, char** argv) {
   CLI::App app(line.summary, std::string("gdrkit ") + line.name);
-  app.footer(std::string("Example:\n  ") + line.example +
-             "\n\nExit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here.");
+  app.footer(std::string("Example:\n  ") + line.example + "\n\nExit codes: " + line.exit_codes + ".");
   for (const Option& option : line.options) {
     if (option.long_name[0] != '\0') add(app, option);
   }
