@@ -48,6 +48,7 @@ cli11|has_header CLI/CLI.hpp|libcli11-dev|the programs
 json|has_header nlohmann/json.hpp|nlohmann-json3-dev|the programs
 googletest|has_googletest|libgtest-dev libgmock-dev googletest|the tests
 python|has_tool python3|python3|the checks of tests/tidy and the list of skipped tests
+trace|has_tool strace|strace|the trace of what the doctor opens
 browser|has_browser|chromium fonts-dejavu-core|the look at reports in a browser
 machine|has_tool qemu-system-x86_64|qemu-system-x86|the tests of the kernel modules: they run in a virtual machine
 cpio|has_tool cpio|cpio|the tests of the kernel modules: its file system

@@ -25,8 +25,8 @@ class Program(Test):
             ended = run("gdrkit", name, "--help")
             self.assertEqual(ended.code, 0, name)
             self.assertRegex(ended.out, rf"(?m)^Example:\n  gdrkit {name}")
-            # report opens no device; bandwidth opens all, maps nothing.
-            common = {"report": (), "bandwidth": ("--json", "--quiet")}
+            # report and doctor open no device; bandwidth opens all, maps nothing.
+            common = {"report": (), "doctor": ("--json",), "bandwidth": ("--json", "--quiet")}
             for option in common.get(name, ("--device", "--backend", "--copy-kernel", "--json", "--quiet")):
                 self.assertIn(option, ended.out, name)
 

@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit doctor on written machines: each check where it is content, where it is not, and where it cannot know."""
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from program import BIN, Test, run
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(TOP, "tests", "fixtures", "machines"))
+import machines as m  # pylint: disable=wrong-import-position
+
+RANK = ["skip", "ok", "info", "unknown", "warn", "fail"]
+PORT1 = "/sys/class/infiniband/mlx5_0/ports/1/"
+GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+NVIDIA_VERSION = "/proc/driver/nvidia/version"
+BAD = m.UNREADABLE
+
+# check: (changes to the healthy server, the worst state that follows, other checks that change too)
+CASES = {
+    "vm.detect": [({"/proc/cpuinfo": BAD}, "unknown", {"acs.redirect", "cpu.wc"})],
+    "drv.loaded": [
+        ({"/proc/driver": None, "/sys/module/nvidia": None}, "fail",
+         {"drv.flavour", "drv.version", "drv.params", "ctr.devices"}),
+        ({NVIDIA_VERSION: BAD, "/sys/module/nvidia/version": BAD}, "unknown",
+         {"drv.flavour", "drv.version", "ctr.devices"})],
+    "drv.flavour": [({NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "warn", {"drv.loaded"}),
+                    ({NVIDIA_VERSION: b"\0\1\2"}, "unknown", {"drv.loaded", "drv.version", "ctr.devices"})],
+    "drv.version": [({NVIDIA_VERSION: m.OPEN.format("515.43.04")}, "warn", {"drv.loaded", "drv.flavour"}),
+                    ({NVIDIA_VERSION: m.OPEN.format("460.32.03")}, "fail", {"drv.loaded", "drv.flavour"}),
+                    ({NVIDIA_VERSION: "no number\n"}, "unknown", {"drv.loaded", "drv.flavour"})],
+    "drv.params": [({"/proc/driver/nvidia/params": "GrdmaPciTopoCheckOverride: 1\n"}, "warn", set()),
+                   ({"/proc/driver/nvidia/params": "GrdmaPciTopoCheckOverride: 2\n"}, "fail", set()),
+                   ({"/proc/driver/nvidia/params": "GrdmaPciTopoCheckOverride: many\n"}, "unknown", set())],
+    "gdr.version": [({"/sys/module/gdrdrv/version": "2.3\n"}, "warn", set()),
+                    ({"/sys/module/gdrdrv/version": "1.9\n"}, "fail", set()),
+                    ({"/sys/module/gdrdrv/version": "x" * 300000}, "unknown", set())],
+    "gdr.node": [({"/dev/gdrdrv": m.Device((507, 0, 0o666, 0, 0))}, "fail", set()),
+                 ({"/dev/gdrdrv": None}, "fail", set()),
+                 ({"/dev/gdrdrv": m.Device((508, 0, 0o600, 0, 0))}, "warn", set()),
+                 ({"/proc/devices": BAD}, "unknown", set())],
+    "peer.any": [
+        ({"/sys/module/nvidia_peermem": None, "/proc/version": "Linux version 5.4.0-1 (x)\n"}, "fail",
+         {"peer.conflict", "peer.autoload", "dmabuf.kernel"}),
+        ({"/sys/module/nvidia_peermem": None}, "ok", {"peer.conflict", "peer.autoload"}),
+        ({"/sys/module/nvidia_peermem": BAD, "/proc/version": "Linux version 5.4.0-1 (x)\n"}, "unknown",
+         {"peer.conflict", "peer.autoload", "dmabuf.kernel"})],
+    "peer.conflict": [({"/sys/module/nv_peer_mem/version": "1.3\n"}, "fail", set()),
+                      ({"/sys/module/nv_peer_mem": BAD}, "unknown", set())],
+    "peer.autoload": [({"/etc/modules-load.d/gpu.conf": "nvidia\n"}, "warn", set()),
+                      ({"/etc/modules-load.d": None}, "warn", set()),
+                      ({"/etc/modules-load.d/gpu.conf": BAD}, "unknown", set())],
+    "dmabuf.kernel": [({"/proc/version": "Linux version 5.4.0-150-generic (x)\n"}, "warn", set()),
+                      ({"/proc/version": "Linux version 4.18.0-553.el8_10.x86_64 (x)\n"}, "info", set()),
+                      ({"/proc/version": "Linux\n"}, "unknown", set())],
+    "rdma.modules": [({"/sys/module/rdma_ucm": None}, "warn", set()),
+                     ({"/sys/module/ib_uverbs": None, "/dev/infiniband/uverbs0": None}, "fail", {"ctr.devices"}),
+                     ({"/sys/module/ib_uverbs": BAD, "/dev/infiniband/uverbs0": None}, "unknown", {"ctr.devices"})],
+    "pcie.width": [({m.NIC + "/current_link_width": "8\n"}, "fail", set()),
+                   ({m.NIC_PORT + "/max_link_width": "8\n", m.NIC + "/current_link_width": "8\n"}, "ok", set()),
+                   ({m.NIC_PORT + "/max_link_width": BAD}, "unknown", set()),
+                   ({m.NIC + "/current_link_width": "\n"}, "unknown", set())],
+    "pcie.speed": [({m.NIC + "/current_link_speed": "16.0 GT/s PCIe\n"}, "fail", set()),
+                   ({m.GPU + "/current_link_speed": "2.5 GT/s PCIe\n"}, "info", set()),
+                   ({m.NIC + "/current_link_speed": "Unknown\n"}, "unknown", set())],
+    "pcie.mrrs": [({m.NIC + "/config": m.config(0x1050)}, "warn", set()),
+                  ({m.NIC + "/config": m.config(size=64)}, "unknown", {"pcie.mps"})],
+    "pcie.mps": [({m.NIC + "/config": m.config(0x5010)}, "warn", set()),
+                 ({m.NIC_PORT + "/config": m.config(0x5010, acs=0x0001)}, "fail", set()),
+                 ({m.GPU + "/config": m.config(size=64)}, "unknown", {"rebar.cap"})],
+    "pcie.aer": [({m.NIC + "/aer_dev_fatal": "DLP 1\nTOTAL_ERR_FATAL 1\n"}, "fail", set()),
+                 ({m.NIC + "/aer_dev_correctable": "TOTAL_ERR_COR 101\n"}, "warn", set()),
+                 ({m.NIC + "/aer_dev_correctable": "nothing\n"}, "unknown", set())],
+    "acs.redirect": [({m.GPU_PORT + "/config": m.config(acs=0x001d)}, "fail", set()),
+                     ({m.ROOT + "/config": m.config(acs=0x001d), m.SWITCH + "/config": m.config(acs=0x001d)}, "ok", set()),
+                     ({m.GPU_PORT + "/config": m.config(size=64)}, "unknown", {"pcie.mps"})],
+    "acs.override": [({"/proc/cmdline": "ro pcie_acs_override=downstream\n"}, "warn", set()),
+                     ({"/proc/cmdline": BAD}, "unknown", {"iommu.cmdline", "cpu.wc"})],
+    "iommu.mode": [({m.GPU + "/iommu_group/type": "DMA-FQ\n"}, "warn", set()),
+                   ({m.GPU + "/iommu_group/type": "DMA\n", NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "fail",
+                    {"drv.loaded", "drv.flavour"}),
+                   ({m.GPU + "/iommu_group": None}, "ok", set()),
+                   ({m.GPU + "/iommu_group/type": BAD}, "unknown", set())],
+    "iommu.cmdline": [({"/proc/cmdline": "ro intel_iommu=on\n"}, "warn", set()),
+                      ({"/proc/cmdline": "ro intel_iommu=on iommu=pt\n"}, "ok", set()),
+                      ({"/proc/cmdline": "\n"}, "unknown", {"acs.override", "cpu.wc"})],
+    "bar1.size": [({m.GPU + "/resource": m.RESOURCE.format(bar1="0x20000000000 0x2000fffffff")}, "warn", set()),
+                  ({m.GPU + "/resource": m.RESOURCE.format(bar1="0x20000000000 0x20003ffffff")}, "fail", set()),
+                  ({m.GPU + "/resource": "0x0"}, "unknown", {"bar.above4g"})],
+    "bar.above4g": [({m.GPU + "/resource": m.RESOURCE.format(bar1="0xc0000000 0xdfffffff")}, "warn", {"bar1.size"}),
+                    ({m.GPU + "/resource": m.RESOURCE.format(bar1="0x0 0x1fffffffff")}, "fail", set()),
+                    ({m.GPU + "/resource": BAD}, "unknown", {"bar1.size"})],
+    "rebar.cap": [({m.GPU + "/config": m.config(rebar=(17, 8))}, "warn", set()),
+                  ({m.GPU + "/config": m.config(size=256)}, "unknown", set())],
+    "numa.gpu": [({m.GPU + "/numa_node": "-1\n"}, "warn", set()),
+                 ({m.GPU + "/numa_node": "near\n"}, "unknown", set())],
+    "numa.nic": [({m.NIC + "/numa_node": "-1\n"}, "warn", set()),
+                 ({m.NIC + "/numa_node": "-1\n", "/sys/devices/system/node/online": "0\n"}, "info", set()),
+                 ({m.NIC + "/numa_node": BAD}, "unknown", set())],
+    "nic.state": [({PORT1 + "state": "2: INIT\n"}, "fail", {"nic.rate"}),
+                  ({PORT1 + "state": "1: DOWN\n"}, "warn", {"nic.rate"}),
+                  ({PORT1 + "state": BAD}, "unknown", set())],
+    "nic.rate": [({PORT1 + "rate": "200 Gb/sec (4X HDR)\n"}, "warn", set()),
+                 ({PORT1 + "rate": "fast\n"}, "unknown", set())],
+    "nic.sm": [({PORT1 + "sm_lid": "0x0\n"}, "fail", set()),
+               ({PORT1 + "sm_lid": "\n"}, "unknown", set())],
+    "lim.memlock": [({"/proc/self/limits": m.limits(lock="8388608")}, "fail", set()),
+                    ({"/proc/self/limits": m.limits(lock="134217728")}, "warn", set()),
+                    ({"/proc/self/limits": m.limits(lock="8388608"),
+                      "/proc/self/status": "CapEff:\t0000000000004000\n"}, "ok", set()),
+                    ({"/proc/self/limits": m.limits(lock="8388608"), "/proc/self/status": BAD}, "unknown", set()),
+                    ({"/proc/self/limits": BAD}, "unknown", {"lim.nofile", "lim.stack"})],
+    "lim.nofile": [({"/proc/self/limits": m.limits(files="1024")}, "warn", set()),
+                   ({"/proc/self/limits": m.limits(files="some")}, "unknown", set())],
+    "lim.stack": [({"/proc/self/limits": m.limits(stack="unlimited")}, "warn", set()),
+                  ({"/proc/self/limits": m.limits(stack="8M")}, "unknown", set())],
+    "ctr.devices": [({"/dev/nvidia-uvm": None}, "fail", set()),
+                    ({"/dev/nvidia0": None}, "fail", set()),
+                    ({"/dev/infiniband": None}, "fail", set()),
+                    ({"/dev/nvidiactl": BAD}, "unknown", set())],
+    "sec.lockdown": [({"/sys/kernel/security/lockdown": "none [integrity] confidentiality\n"}, "warn", set()),
+                     ({"/sys/kernel/security": None}, "ok", set()),
+                     ({"/sys/kernel/security/lockdown": BAD}, "unknown", set())],
+    "cpu.governor": [({GOVERNOR: "schedutil\n"}, "warn", set()), ({GOVERNOR: BAD}, "unknown", set())],
+    "cpu.wc": [({"/proc/cpuinfo": "flags\t: fpu\n"}, "fail", set()),
+               ({"/proc/cmdline": "ro nopat\n"}, "fail", set()),
+               ({"/proc/cmdline": b"a\0b"}, "unknown", {"acs.override", "iommu.cmdline"})],
+    "cpu.balancing": [({"/proc/sys/kernel/numa_balancing": "1\n"}, "warn", set()),
+                      ({"/proc/sys/kernel/numa_balancing": "x\n"}, "unknown", set())],
+}
+
+
+class Written:
+    """A machine in a folder of its own for the length of a with."""
+
+    def __init__(self, tree):
+        self.tree = tree
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix="gdrkit-machine-")
+        m.write(self.tree, self.folder)
+        return self.folder
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder)
+
+
+def examine(tree, *arguments):
+    """Exit code, and for each check its findings as (state, subject, text)."""
+    with Written(tree) as folder:
+        ended = run("gdrkit", "doctor", "--root", folder, "--json", *arguments)
+    if not ended.out:
+        raise AssertionError(f"no document, exit code {ended.code}: {ended.err}")
+    document = json.loads(ended.out)
+    if document["exit_code"] != ended.code:
+        raise AssertionError("the document names another exit code")
+    return ended.code, {check["id"]: [(f["state"], f["subject"], f["text"]) for f in check["findings"]]
+                        for check in document["checks"]}
+
+
+def worst(findings):
+    return max((state for state, _, _ in findings), key=RANK.index)
+
+
+class DoctorCases(Test):
+    def test_each_check_is_content_with_the_healthy_server(self):
+        code, found = examine(m.server(), "--strict")
+        self.assertEqual(code, 0)
+        self.assertEqual({check: worst(findings) for check, findings in found.items()},
+                         {check: "info" if check == "vm.detect" else "ok" for check in CASES})
+
+    def test_each_fault_changes_its_check_and_no_other(self):
+        _, healthy = examine(m.server())
+        for check, cases in CASES.items():
+            for changes, state, others in cases:
+                code, found = examine(m.changed(m.server(), changes))
+                with self.subTest(f"{check}: {list(changes)}"):
+                    self.assertEqual(worst(found[check]), state)
+                    self.assertEqual({c for c in found if found[c] != healthy[c]} - {check}, others)
+                    states = {worst(findings) for findings in found.values()}
+                    self.assertEqual(code == 1, "fail" in states)
+
+    def test_each_check_has_a_case_where_it_complains_and_one_where_it_cannot_know(self):
+        for check, cases in CASES.items():
+            states = {state for _, state, _ in cases}
+            self.assertIn("unknown", states, check)
+            self.assertTrue(states & {"warn", "fail"} or check == "vm.detect", check)
+
+
+class DoctorMachines(Test):
+    def test_no_gpu_ends_soon_and_says_what_it_looked_for(self):
+        with Written(m.without_gpu()) as folder:
+            start = time.monotonic()
+            ended = run("gdrkit", "doctor", "--root", folder)
+            seconds = time.monotonic() - start
+        self.assertEqual(ended.code, 0, ended.out)
+        self.assertIn("vendor 0x10de and class 0x03", ended.out)
+        self.assertIn("0 NVIDIA GPU(s)", ended.lines[0])
+        self.assertLess(seconds, 30)  # one second is the promise; the machine that tests may be busy
+
+    def test_an_empty_machine_leaves_required_facts_open(self):
+        code, found = examine({"/etc/hostname": "x\n"})
+        self.assertEqual(code, 3)
+        self.assertLessEqual({worst(f) for f in found.values()}, {"skip", "unknown", "ok"})
+        self.assertEqual(worst(found["drv.loaded"]), "unknown")
+
+    def test_a_virtual_machine_is_not_blamed_for_what_its_host_hides(self):
+        code, found = examine(m.virtual_machine(), "--strict", "--skip", "vm.detect")
+        self.assertEqual(code, 0, {c: f for c, f in found.items() if worst(f) in ("warn", "fail", "unknown")})
+        for check in ("pcie.width", "pcie.speed", "acs.redirect", "nic.state"):
+            self.assertEqual(worst(found[check]), "skip", check)
+
+    def test_without_root_acs_is_unknown_and_never_ok(self):
+        code, found = examine(m.as_user())
+        self.assertEqual(code, 0)
+        for check in ("acs.redirect", "pcie.mrrs", "pcie.mps", "rebar.cap"):
+            self.assertEqual({state for state, _, _ in found[check]}, {"unknown"}, check)
+            self.assertIn("only 64 bytes", found[check][0][2])
+        self.assertEqual(examine(m.as_user(), "--strict")[0], 3)
+
+    def test_redirection_names_the_ports_between_and_no_others(self):
+        tree = m.changed(m.server(), {path + "/config": m.config(acs=0x1d) for path in
+                                      (m.ROOT, m.SWITCH, m.GPU_PORT, m.NIC_PORT, m.NIC2_PORT)})
+        code, found = examine(tree)
+        self.assertEqual(code, 1)
+        self.assertEqual([(state, port) for state, port, _ in found["acs.redirect"]],
+                         [("fail", f"0000:02:0{i}.0") for i in range(3)])
+
+    def test_hostile_files_give_findings_and_no_crash(self):
+        chance = random.Random(20261122)
+        contents = [b"", b"\0" * 64, bytes(range(256)), b"9" * 400000, b"\xff" * 4096, b"-\n", b"0x\n", b"\x1b[2J\n",
+                    m.Link("/"), m.Link("."), m.Link("../" * 30 + "etc/passwd"), m.Link("/dev/zero")]
+        paths = sorted(m.server())
+        for _ in range(60):
+            changes = {path: chance.choice(contents) for path in chance.sample(paths, 12)}
+            with Written(m.changed(m.server(), changes)) as folder:
+                ended = run("gdrkit", "doctor", "--root", folder)
+            self.assertIn(ended.code, (0, 1, 3), (changes.keys(), ended.err))
+            self.assertNotIn("\x1b", ended.out)
+            self.assertNotIn("root:", ended.out)
+
+    def test_capabilities_in_a_circle_end(self):
+        space = bytearray(m.config(acs=0))
+        space[0x61] = 0x60
+        space[0x60] = 0x01
+        space[0x140:0x144] = (0x0001 | 1 << 16 | 0x140 << 20).to_bytes(4, "little")
+        _, found = examine(m.changed(m.server(), {m.GPU_PORT + "/config": bytes(space), m.NIC + "/config": bytes(space)}))
+        self.assertIn("damaged", [text for _, port, text in found["acs.redirect"] if port == "0000:02:00.0"][0])
+        self.assertIn("damaged", [text for _, nic, text in found["pcie.mrrs"] if nic == "0000:04:00.0"][0])
+
+
+class DoctorProgram(Test):
+    def test_this_machine_has_a_verdict(self):
+        document_code = run("gdrkit", "doctor", "--json")
+        self.assertIn(document_code.code, (0, 1, 3))
+        document = json.loads(document_code.out)
+        self.assertEqual(document["schema"], "gdrkit.doctor/1")
+        self.assertEqual({check["id"] for check in document["checks"]}, set(CASES))
+        self.assertEqual(sum(document["summary"].values()), sum(len(c["findings"]) for c in document["checks"]))
+
+    def test_list_and_explain_name_every_check(self):
+        listed = [line.split()[0] for line in run("gdrkit", "doctor", "list").lines]
+        self.assertEqual(set(listed), set(CASES))
+        for check in listed:
+            ended = run("gdrkit", "doctor", "explain", check)
+            self.assertEqual(ended.code, 0)
+            for part in ("reads", "why it matters", "remedy (needs", "how to verify"):
+                self.assertIn(part, ended.out, check)
+
+    def test_a_failure_has_its_reason_and_remedy_below(self):
+        with Written(m.changed(m.server(), {m.GPU_PORT + "/config": m.config(acs=0x1d)})) as folder:
+            ended = run("gdrkit", "doctor", "--root", folder, "--only", "acs*")
+            checks = json.loads(run("gdrkit", "doctor", "--root", folder, "--only", "acs.redirect", "--json").out)["checks"]
+        self.assertEqual(ended.code, 1)
+        at = [i for i, line in enumerate(ended.lines) if line.startswith("FAIL acs.redirect")][0]
+        for line, start in zip(ended.lines[at + 1:], ("why", "remedy  sudo setpci -s 0000:02:00.0", "(needs root;", "verify")):
+            self.assertTrue(line.strip().startswith(start), line)
+        remedy = [f["remedy"] for f in checks[0]["findings"] if f["state"] == "fail"][0]
+        self.assertEqual((remedy["needs_root"], remedy["needs_reboot"], remedy["survives_boot"]), (True, False, False))
+
+    def test_selection(self):
+        for arguments, expected in ((("--only", "bar1.size,acs*"), {"bar1.size", "acs.redirect", "acs.override"}),
+                                    (("--only", "adapter", "--skip", "nic.sm"), {"nic.state", "nic.rate"})):
+            self.assertEqual(set(examine(m.server(), *arguments)[1]), expected)
+
+    def test_wrong_usage_is_2_and_no_recording_is_4(self):
+        for arguments in (("--only", "nothing"), ("--skip", "x*"), ("explain", "nothing"), ("explain",), ("words",),
+                          ("--only", "acs.override", "--skip", "isolation"), ("--only", "")):
+            ended = run("gdrkit", "doctor", *arguments)
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertNotEqual(ended.err, "", arguments)
+        self.assertEqual(run("gdrkit", "doctor", "--root", "/nothing/there").code, 4)
+        with Written(m.server()) as folder:
+            with open(folder + "/gdrkit-recording", "a", encoding="ascii") as file:
+                file.write("unreadable\n")
+            ended = run("gdrkit", "doctor", "--root", folder)
+        self.assertEqual(ended.code, 4)
+        self.assertRegex(ended.err, r"line \d+ of gdrkit-recording")
+
+    def test_strict_makes_warnings_failures(self):
+        tree = m.changed(m.server(), {"/proc/sys/kernel/numa_balancing": "1\n"})
+        self.assertEqual((examine(tree)[0], examine(tree, "--strict")[0]), (0, 1))
+
+
+class DoctorOpens(Test):
+    def test_the_sources_have_no_call_that_writes(self):
+        folders = [os.path.join(TOP, "tools", "doctor"), os.path.join(TOP, "tools", "doctor", "checks")]
+        files = [os.path.join(f, n) for f in folders for n in os.listdir(f) if n.endswith((".cpp", ".hpp"))]
+        files.append(os.path.join(TOP, "src", "topology", "machine_view.cpp"))
+        self.assertGreater(len(files), 10)
+        for path in files:
+            with open(path, encoding="utf-8") as file:
+                self.assertNotRegex(file.read(), r"O_(WRONLY|RDWR|CREAT|TRUNC)|\b(f?open64|fopen|creat|ioctl|popen|system|unlink|rename|"
+                                    r"mkdir|pwrite|fwrite)\(|ofstream|<fstream>", path)
+
+    def test_a_trace_shows_nothing_opened_for_writing(self):
+        if shutil.which("strace") is None:
+            self.skipTest("no strace")
+        changing = "unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,truncate,chmod,fchmodat,mknod,mknodat,link,symlink,execve"
+        with Written(m.server()) as folder, tempfile.TemporaryDirectory() as other:
+            for root in (folder, "/"):
+                trace = os.path.join(other, "trace")
+                ended = subprocess.run(["strace", "-f", "-o", trace, "-e", "trace=open,openat,openat2,creat," + changing,
+                                        os.path.join(BIN, "gdrkit"), "doctor", "--root", root],
+                                       capture_output=True, text=True, timeout=240, check=False)
+                if "PTRACE" in ended.stderr or "ptrace" in ended.stderr:
+                    self.skipTest("this machine forbids tracing: " + ended.stderr.splitlines()[0])
+                with open(trace, encoding="utf-8", errors="replace") as file:
+                    lines = file.read().splitlines()
+                self.assertGreater(sum("open" in line for line in lines), 100)
+                bad = [line for line in lines if re.search(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|creat\(", line)]
+                bad += [line for line in lines if re.search(r"\b(" + changing.replace(",", "|") + r")\(", line)
+                        and "execve(" not in line]
+                self.assertEqual(bad, [])
+                self.assertEqual(sum("execve(" in line for line in lines), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group driver: is NVIDIA's kernel module there, which one, and with which options.
+#include <algorithm>
+#include <cstdlib>
+
+#include "tools/doctor/check.hpp"
+#include "topology/nvidia_driver.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+constexpr int oldest_dmabuf_driver = 525;   // the first that the dma-buf path of NCCL was made for (CUDA 11.7 and 12)
+constexpr int oldest_peermem_driver = 470;  // the first that brings nvidia-peermem
+constexpr std::int64_t first_turing_device = 0x1e00;  // PCI device numbers grow with the generations up to there
+
+/// The driver, or false after saying why there is none to look at.
+bool take_driver(const Machine& machine, Findings& findings, topology::NvidiaDriver* driver) {
+  if (machine.driver.is_absent()) {
+    findings.add(State::skip, "", "no /proc/driver/nvidia/version: see drv.loaded");
+    return false;
+  }
+  if (!machine.driver.is_found()) {
+    findings.add_unknown("", machine.driver);
+    return false;
+  }
+  const auto parsed = topology::parse_nvidia_driver(machine.driver.value);
+  if (!parsed.has_value()) {
+    findings.add(State::unknown, "/proc/driver/nvidia/version", "names no version");
+    return false;
+  }
+  *driver = *parsed;
+  return true;
+}
+
+}  // namespace
+
+const Advice advice_drv_loaded = {
+    "/proc/driver/nvidia/version, /sys/module/nvidia/version, and the driver that each GPU is bound to",
+    "without NVIDIA's kernel module nothing can use the GPU",
+    {"sudo modprobe nvidia   # if that fails: journalctl -k -g NVRM", true, false, false,
+     "cat /proc/driver/nvidia/version"},
+    "a GPU that is bound to vfio-pci on purpose belongs to a guest"};
+
+void check_drv_loaded(const Machine& machine, Findings& findings) {
+  const auto& gpus = gpus_or_skip(machine, findings);
+  if (gpus.empty()) return;
+  const auto module = machine.view.line("/sys/module/nvidia/version");
+  if (machine.driver.is_found()) {
+    topology::NvidiaDriver driver;
+    if (take_driver(machine, findings, &driver)) {
+      findings.add(State::ok, "nvidia",
+                   driver.version + (driver.is_open_flavour ? ", open flavour" : ", proprietary flavour"));
+    }
+  } else if (module.is_found()) {
+    findings.add(State::ok, "nvidia",
+                 module.value + " (/sys/module/nvidia/version; /proc/driver/nvidia is not shown here)");
+  } else if (std::all_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) { return gpu.driver == "vfio-pci"; })) {
+    findings.add(State::info, gpus.front().address, "all GPUs are bound to vfio-pci: they belong to guests");
+  } else if (machine.driver.is_unknown() || module.is_unknown()) {
+    findings.add(State::unknown, "nvidia", machine.driver.is_unknown() ? machine.driver.reason : module.reason);
+  } else {
+    findings.add(State::fail, gpus.front().address,
+                 format("%zu GPU(s) and neither /proc/driver/nvidia/version nor /sys/module/nvidia", gpus.size()));
+  }
+}
+
+const Advice advice_drv_flavour = {
+    "the words 'Open Kernel Module' in /proc/driver/nvidia/version",
+    "only the open flavour exports GPU memory as dma-buf; with the proprietary one adapters need nvidia-peermem",
+    {"install the distribution's package of the driver that ends in -open", true, true, true,
+     "grep 'Open Kernel Module' /proc/driver/nvidia/version"},
+    "GPUs before Turing have no open flavour"};
+
+void check_drv_flavour(const Machine& machine, Findings& findings) {
+  const auto& gpus = gpus_or_skip(machine, findings);
+  topology::NvidiaDriver driver;
+  if (gpus.empty() || !take_driver(machine, findings, &driver)) return;
+  const bool is_old = std::any_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) {
+    return gpu.device > 0 && gpu.device < first_turing_device;
+  });
+  const State otherwise = is_old ? State::info : State::warn;
+  findings.add(
+      driver.is_open_flavour ? State::ok : otherwise, "nvidia",
+      driver.version + (driver.is_open_flavour ? " says Open Kernel Module" : " does not say Open Kernel Module"));
+}
+
+const Advice advice_drv_version = {
+    "the version in /proc/driver/nvidia/version",
+    "drivers before 470 bring no nvidia-peermem, those before 525 none of what the dma-buf path needs",
+    {"install a newer driver of the distribution or of NVIDIA", true, true, true, "cat /proc/driver/nvidia/version"},
+    "the numbers are those of the data-centre branches"};
+
+void check_drv_version(const Machine& machine, Findings& findings) {
+  topology::NvidiaDriver driver;
+  if (gpus_or_skip(machine, findings).empty() || !take_driver(machine, findings, &driver)) return;
+  const int major = std::atoi(driver.version.c_str());
+  const State state = major >= oldest_dmabuf_driver    ? State::ok
+                      : major >= oldest_peermem_driver ? State::warn
+                                                       : State::fail;
+  findings.add(state, "nvidia", format("%s (525 or newer is wanted, 470 is needed)", driver.version.c_str()));
+}
+
+const Advice advice_drv_params = {
+    "GrdmaPciTopoCheckOverride in /proc/driver/nvidia/params",
+    "2 makes the driver refuse every mapping for RDMA; 1 turns off its check that the path can work",
+    {"remove NVreg_GrdmaPciTopoCheckOverride from /etc/modprobe.d and load the module again", true, true, true,
+     "grep GrdmaPciTopoCheckOverride /proc/driver/nvidia/params"},
+    "older drivers have no such line"};
+
+void check_drv_params(const Machine& machine, Findings& findings) {
+  const auto value = labelled(machine.view.text("/proc/driver/nvidia/params"), "GrdmaPciTopoCheckOverride");
+  if (value.is_absent())
+    return findings.add(State::skip, "", "no GrdmaPciTopoCheckOverride in /proc/driver/nvidia/params");
+  if (!value.is_found()) return findings.add_unknown("", value);
+  const State state = value.value == "0"   ? State::ok
+                      : value.value == "1" ? State::warn
+                      : value.value == "2" ? State::fail
+                                           : State::unknown;
+  findings.add(state, "GrdmaPciTopoCheckOverride", "is '" + value.value + "'");
+}
+
+}  // namespace gdrkit::tools::doctor

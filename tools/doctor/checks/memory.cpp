@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group memory: BAR1, the window to the GPU's memory, and the NUMA node of each device.
+#include <algorithm>
+
+#include "tools/doctor/check.hpp"
+#include "tools/doctor/pci_config.hpp"
+#include "topology/number_list.hpp"
+#include "topology/pci_bars.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+constexpr std::uint64_t small_bar1 = 256 * mib;
+constexpr std::uint64_t four_gib = std::uint64_t{1} << 32;
+
+bool take_bar1(const Machine& machine, const PciDevice& gpu, Findings& findings, topology::PciBar* bar) {
+  const auto text = machine.view.text(gpu.folder + "/resource");
+  if (!text.is_found()) {
+    findings.add(State::unknown, gpu.address, text.reason);
+    return false;
+  }
+  const auto bars = topology::parse_pci_bars(text.value);
+  if (!bars.has_value()) {
+    findings.add(State::unknown, gpu.address, gpu.folder + "/resource: is not a list of 'start end flags'");
+    return false;
+  }
+  *bar = topology::nvidia_bar1(*bars);
+  return true;
+}
+
+/// Of all devices alike: what sysfs says, judged by how many nodes there are.
+void judge_node(const Machine& machine, const PciDevice& device, const std::string& subject, Findings& findings) {
+  const auto node = machine.view.number(device.folder + "/numa_node");
+  if (!node.is_found()) return findings.add(State::unknown, subject, node.reason);
+  if (node.value >= 0) return findings.add(State::ok, subject, format("node %lld", static_cast<long long>(node.value)));
+  const auto online = machine.view.line("/sys/devices/system/node/online");
+  const auto nodes = topology::parse_number_list(online.value);
+  if (online.is_unknown() || !nodes.has_value()) {
+    return findings.add(State::unknown, subject,
+                        "node -1, and how many nodes there are is not known: " + online.reason);
+  }
+  findings.add(nodes->size() > 1 ? State::warn : State::info, subject,
+               format("node -1 on a machine with %zu node(s)", std::max<std::size_t>(nodes->size(), 1)));
+}
+
+}  // namespace
+
+const Advice advice_bar1_size = {
+    "the second region in each GPU's resource file",
+    "BAR1 bounds what can be pinned and mapped at a time: with 256 MiB large buffers fail, or wait for one another",
+    {"turn on Above 4G Decoding and Resizable BAR in the firmware's set-up", true, true, true,
+     "gdrkit info   # the GPU's line names BAR1"},
+    "the number of the file differs (resource1, on Hopper resource2): regions are counted, not named"};
+
+void check_bar1_size(const Machine& machine, Findings& findings) {
+  for (const PciDevice& gpu : gpus_or_skip(machine, findings)) {
+    topology::PciBar bar{};
+    if (!take_bar1(machine, gpu, findings, &bar)) continue;
+    const State state = bar.size_bytes < small_bar1    ? State::fail
+                        : bar.size_bytes == small_bar1 ? State::warn
+                                                       : State::ok;
+    findings.add(state, gpu.address,
+                 format("BAR1 has %llu MiB", static_cast<unsigned long long>(bar.size_bytes / mib)));
+  }
+}
+
+const Advice advice_bar_above4g = {
+    "where BAR1 of each GPU starts",
+    "a region without an address cannot be mapped; one below 4 GiB cannot grow to the size of the GPU's memory",
+    {"turn on Above 4G Decoding in the firmware's set-up; if it is on: boot with pci=realloc", true, true, true,
+     "cat /sys/bus/pci/devices/ADDRESS/resource"},
+    "in virtual machines the addresses are the guest's"};
+
+void check_bar_above4g(const Machine& machine, Findings& findings) {
+  for (const PciDevice& gpu : gpus_or_skip(machine, findings)) {
+    topology::PciBar bar{};
+    if (!take_bar1(machine, gpu, findings, &bar)) continue;
+    const State state = bar.size_bytes == 0 || bar.start == 0 ? State::fail
+                        : bar.start < four_gib                ? State::warn
+                                                              : State::ok;
+    findings.add(state, gpu.address,
+                 state == State::fail ? "BAR1 has no address"
+                                      : format("BAR1 starts at 0x%llx", static_cast<unsigned long long>(bar.start)));
+  }
+}
+
+const Advice advice_rebar_cap = {
+    "the Resizable BAR capability: which sizes each region can have, and which it has",
+    "the GPU could show more of its memory than it does",
+    {"turn on Resizable BAR in the firmware's set-up", true, true, true,
+     "sudo lspci -vv -s ADDRESS | grep -A4 Resizable"},
+    "some firmware forbids Linux to resize; data-centre GPUs often have a large BAR1 and no such capability"};
+
+void check_rebar_cap(const Machine& machine, Findings& findings) {
+  for (const PciDevice& gpu : gpus_or_skip(machine, findings)) {
+    const PciConfig config(machine.view, gpu.folder);
+    const auto at = config.extended_capability(resizable_bar_capability);
+    if (!at.is_found()) {
+      findings.add(at.is_absent() ? State::skip : State::unknown, gpu.address,
+                   at.is_absent() ? "has no Resizable BAR capability" : at.reason);
+      continue;
+    }
+    const auto first = config.value(at.value + 8, 4);
+    const unsigned count = std::min(first.value >> 5 & 7u, 6u);
+    for (unsigned i = 0; i < std::max(count, 1u); ++i) {
+      const auto possible = config.value(at.value + 4 + 8 * i, 4);
+      const auto control = config.value(at.value + 8 + 8 * i, 4);
+      if (!possible.is_found() || !control.is_found()) {
+        findings.add(State::unknown, gpu.address, possible.is_found() ? control.reason : possible.reason);
+        break;
+      }
+      // Bit 4 stands for 1 MiB, each next for twice that; the size that is set is such a power too.
+      unsigned largest = 0;
+      for (unsigned bit = 4; bit < 32; ++bit) largest = (possible.value >> bit & 1u) != 0 ? bit - 4 : largest;
+      const unsigned current = control.value >> 8 & 0x3f;
+      findings.add(current < largest ? State::warn : State::ok, gpu.address,
+                   format("region %u has 2^%u MiB of at most 2^%u MiB", control.value & 7u, current, largest));
+    }
+  }
+}
+
+const Advice advice_numa_gpu = {
+    "numa_node of each GPU, and the nodes in /sys/devices/system/node/online",
+    "without a node nothing can bind a program near its GPU, and NCCL takes all such devices to be equally far",
+    {"look for an update of the firmware, or its NUMA (NPS, SNC) settings; for a guest: give it virtual nodes", true,
+     true, true, "cat /sys/bus/pci/devices/ADDRESS/numa_node"},
+    "-1 on a machine with one node is harmless"};
+
+void check_numa_gpu(const Machine& machine, Findings& findings) {
+  for (const PciDevice& gpu : gpus_or_skip(machine, findings)) judge_node(machine, gpu, gpu.address, findings);
+}
+
+const Advice advice_numa_nic = {"numa_node of each RDMA adapter, and the nodes in /sys/devices/system/node/online",
+                                advice_numa_gpu.why, advice_numa_gpu.remedy, advice_numa_gpu.trap};
+
+void check_numa_nic(const Machine& machine, Findings& findings) {
+  for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
+    if (!adapter.pci.address.empty()) judge_node(machine, adapter.pci, adapter.name, findings);
+  }
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Examination: which checks are run, what they found, and how the doctor ends.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "tools/doctor/check.hpp"
+
+namespace gdrkit::tools::doctor {
+
+struct Selection {
+  std::vector<std::string> only;  ///< IDs, groups, or starts of IDs with a final *; empty: all
+  std::vector<std::string> skip;
+};
+
+struct CheckResult {
+  const Check* check;
+  std::vector<Finding> findings;
+};
+
+struct Examination {
+  std::string root;
+  std::size_t pci_count = 0;
+  std::size_t gpu_count = 0;
+  std::size_t adapter_count = 0;
+  std::vector<CheckResult> results;
+  std::array<unsigned, 6> counts{};  ///< findings by State
+  ExitCode code = ExitCode::ok;
+};
+
+/// Throws Failure(usage) for a word that no check answers to.
+[[nodiscard]] std::vector<const Check*> select(const Selection& selection);
+/// is_strict: a warn counts as a fail, and every unknown as one of a required check.
+[[nodiscard]] Examination examine(const MachineView& view, const std::string& root,
+                                  const std::vector<const Check*>& checks, bool is_strict);
+/// "needs root; needs no reboot; does not survive a boot"
+[[nodiscard]] std::string conditions_of(const Remedy& remedy);
+void print_examination_json(const Examination& examination);
+
+}  // namespace gdrkit::tools::doctor

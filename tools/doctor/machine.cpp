@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "tools/doctor/machine.hpp"
+
+#include "topology/pci_address.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+constexpr std::int64_t nvidia = 0x10de;
+constexpr std::int64_t display_class = 0x03;
+
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+PciDevice read_device(const MachineView& view, const std::string& address) {
+  PciDevice device;
+  device.address = address;
+  device.folder = "/sys/bus/pci/devices/" + address;
+  device.vendor = view.number(device.folder + "/vendor").value;
+  device.device = view.number(device.folder + "/device").value;
+  if (const auto driver = view.resolved(device.folder + "/driver"); driver.is_found()) {
+    device.driver = last_name(driver.value);
+  }
+  // /sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0: what looks like an address above the device is a bridge.
+  const auto real = view.resolved(device.folder);
+  for (std::size_t at = 0; real.is_found() && at < real.value.size();) {
+    const auto end = std::min(real.value.find('/', at + 1), real.value.size());
+    const std::string part = real.value.substr(at + 1, end - at - 1);
+    if (part != address && topology::parse_pci_address(part).has_value()) device.bridges.push_back(part);
+    at = end;
+  }
+  return device;
+}
+
+Fact<bool> find_hypervisor(const MachineView& view) {
+  const Fact<std::string> cpus = view.text("/proc/cpuinfo");
+  Fact<bool> fact;
+  fact.outcome = cpus.outcome;
+  fact.reason = cpus.reason;
+  fact.value = cpus.value.find(" hypervisor") != std::string::npos;
+  return fact;
+}
+
+}  // namespace
+
+Machine::Machine(const MachineView& from)
+    : view(from), is_guest(find_hypervisor(from)), driver(from.text("/proc/driver/nvidia/version")) {
+  const auto devices = view.names("/sys/bus/pci/devices");
+  pci_outcome = devices.outcome;
+  pci_reason = devices.reason;
+  for (const std::string& address : devices.value) {
+    if (!topology::parse_pci_address(address).has_value()) continue;
+    ++pci_count;
+    const std::string folder = "/sys/bus/pci/devices/" + address;
+    const auto vendor = view.number(folder + "/vendor");
+    const auto kind = view.number(folder + "/class");
+    if (!vendor.is_found() || (vendor.value == nvidia && !kind.is_found())) {
+      pci_outcome = Outcome::unreadable;
+      pci_reason = vendor.is_found() ? kind.reason : vendor.reason;
+    } else if (vendor.value == nvidia && kind.value >> 16 == display_class) {
+      gpus.push_back(read_device(view, address));
+    }
+  }
+  const auto names = view.names("/sys/class/infiniband");
+  adapter_outcome = names.outcome;
+  adapter_reason = names.reason;
+  for (const std::string& name : names.value) {
+    Adapter adapter{name, "/sys/class/infiniband/" + name, {}};
+    const auto device = view.resolved(adapter.folder + "/device");
+    if (device.is_unknown()) {
+      adapter_outcome = device.outcome;
+      adapter_reason = device.reason;
+    }
+    const std::string address = device.is_found() ? last_name(device.value) : "";
+    if (topology::parse_pci_address(address).has_value()) adapter.pci = read_device(view, address);
+    adapters.push_back(std::move(adapter));
+  }
+}
+
+Fact<std::string> labelled(const Fact<std::string>& text, const std::string& label) {
+  Fact<std::string> fact = text;
+  if (!text.is_found()) return fact;
+  fact.outcome = Outcome::absent;
+  fact.value.clear();
+  fact.reason = "no line '" + label + "'";
+  for (std::size_t at = 0; at < text.value.size();) {
+    const auto end = std::min(text.value.find('\n', at), text.value.size());
+    const std::string line = text.value.substr(at, end - at);
+    at = end + 1;
+    const auto colon = line.find(':');
+    if (colon == std::string::npos || line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1) != label) continue;
+    const auto begin = line.find_first_not_of(" \t", colon + 1);
+    fact.outcome = Outcome::found;
+    fact.reason.clear();
+    fact.value = begin == std::string::npos ? "" : line.substr(begin);
+    return fact;
+  }
+  return fact;
+}
+
+}  // namespace gdrkit::tools::doctor
