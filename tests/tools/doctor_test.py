@@ -331,7 +331,8 @@ class DoctorOpens(Test):
                 trace = os.path.join(other, "trace")
                 ended = subprocess.run(["strace", "-f", "-o", trace, "-e", "trace=open,openat,openat2,creat," + changing,
                                         os.path.join(BIN, "gdrkit"), "doctor", "--root", root],
-                                       capture_output=True, text=True, timeout=240, check=False)
+                                       capture_output=True, text=True, timeout=240, check=False,
+                                       env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})  # leaks need ptrace themselves
                 if "PTRACE" in ended.stderr or "ptrace" in ended.stderr:
                     self.skipTest("this machine forbids tracing: " + ended.stderr.splitlines()[0])
                 with open(trace, encoding="utf-8", errors="replace") as file:
@@ -341,7 +342,8 @@ class DoctorOpens(Test):
                 bad += [line for line in lines if re.search(r"\b(" + changing.replace(",", "|") + r")\(", line)
                         and "execve(" not in line]
                 self.assertEqual(bad, [])
-                self.assertEqual(sum("execve(" in line for line in lines), 1)
+                # A sanitizer may start the program anew; no other program is started.
+                self.assertEqual([line for line in lines if "execve(" in line and "gdrkit" not in line], [])
 
 
 if __name__ == "__main__":
