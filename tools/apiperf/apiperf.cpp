@@ -10,6 +10,7 @@
 
 #include "bench/harness/samples.hpp"
 #include "bench/harness/stopwatch.hpp"
+#include "tools/common/buffer_options.hpp"
 #include "tools/common/device_choice.hpp"
 #include "tools/common/histogram.hpp"
 
@@ -25,14 +26,8 @@ CommandLine command_line(ApiperfOptions* options) {
       {'s', "size", "BYTES", &options->size_bytes, "largest size; each power of two from 65536 on is measured"},
       {'n', "iterations", "N", &options->iterations, "calls of each kind for each size"},
       {'w', "warm-up", "N", &options->warm_up, "calls before them that are not counted"},
-      {'a', "allocation", "CALL",
-       Choice{{allocation_mem_alloc, allocation_mem_create}, &options->allocation, "Unrecognized fn argument"},
-       "how the buffer is allocated: cuMemAlloc or cuMemCreate"},
-      {'M', "mapping-type", "TYPE",
-       Choice{{"default", "wc", "cache", "device"},
-              &options->mapping_type,
-              "ERROR: invalid mapping_type '{}'. Valid options: default, wc, cache, device."},
-       "how the CPU treats the mapping: default, wc, cache or device"},
+      allocation_option(&options->allocation),
+      mapping_type_option(&options->mapping_type),
   };
   add_common_options(&line, &options->common);
   add_numa_options(&line, &options->numa);

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "bench/harness/stopwatch.hpp"
+#include "tools/common/buffer_options.hpp"
 #include "tools/common/device_choice.hpp"
 
 namespace gdrkit::tools {
@@ -28,14 +29,8 @@ CommandLine command_line(CopybwOptions* options) {
       {'l', "sweep", "", &options->is_sweep, "measure all powers of two below the size"},
       {'w', "write-iterations", "N", &options->write_iterations, "copies to the device for each size"},
       {'r', "read-iterations", "N", &options->read_iterations, "copies from the device for each size"},
-      {'a', "allocation", "CALL",
-       Choice{{allocation_mem_alloc, allocation_mem_create}, &options->allocation, "Unrecognized fn argument"},
-       "how the buffer is allocated: cuMemAlloc or cuMemCreate"},
-      {'M', "mapping-type", "TYPE",
-       Choice{{"default", "wc", "cache", "device"},
-              &options->mapping_type,
-              "ERROR: invalid mapping_type '{}'. Valid options: default, wc, cache, device."},
-       "how the CPU treats the mapping: default, wc, cache or device"},
+      allocation_option(&options->allocation),
+      mapping_type_option(&options->mapping_type),
   };
   add_common_options(&line, &options->common);
   add_numa_options(&line, &options->numa);

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "bench/harness/stopwatch.hpp"
+#include "tools/common/buffer_options.hpp"
 #include "tools/common/device_choice.hpp"
 #include "tools/copylat/printer.hpp"
 
@@ -23,14 +24,8 @@ CommandLine command_line(CopylatOptions* options) {
       {'s', "size", "BYTES", &options->size_bytes, "largest copy"},
       {'w', "write-iterations", "N", &options->write_iterations, "copies to the device for each size"},
       {'r', "read-iterations", "N", &options->read_iterations, "copies from the device for each size"},
-      {'a', "allocation", "CALL",
-       Choice{{allocation_mem_alloc, allocation_mem_create}, &options->allocation, "Unrecognized fn argument"},
-       "how the buffer is allocated: cuMemAlloc or cuMemCreate"},
-      {'M', "mapping-type", "TYPE",
-       Choice{{"default", "wc", "cache", "device"},
-              &options->mapping_type,
-              "ERROR: invalid mapping_type '{}'. Valid options: default, wc, cache, device."},
-       "how the CPU treats the mapping: default, wc, cache or device"},
+      allocation_option(&options->allocation),
+      mapping_type_option(&options->mapping_type),
       {'C', "cold-cache", "", &options->is_cold, "flush the CPU's caches before each copy (cached mappings only)"},
       {'\0', "raw", "", &options->with_raw, "compare with raw loops on the same mapping, instead of the tables", false},
       {'\0', "raw-kind", "KIND", Choice{{"widest", "avx512", "avx2", "sse41"}, &options->raw_kind, ""},

@@ -12,6 +12,7 @@
 #include "bench/harness/stopwatch.hpp"
 #include "shim/cuda.hpp"
 #include "shim/cuda_device_calls.hpp"
+#include "tools/common/buffer_options.hpp"
 #include "tools/common/device_choice.hpp"
 #include "tools/pplat/rounds.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 constexpr int iterations_unit = 100;    // the predecessor measures in hundreds
 constexpr double own_budget_ns = 10e9;  // of our face: the predecessor makes all iterations
 constexpr std::size_t most_data = std::size_t{1} << 30;
-constexpr std::uint64_t without_timeout_s = 3600;  // -t 0: nobody waits longer, and no GPU kernel is left for ever
+constexpr std::uint64_t without_timeout_s = 3600;  // -u 0: nobody waits longer, and no GPU kernel is left for ever
 constexpr std::size_t flag_bytes = sizeof(std::uint32_t);
 
 CommandLine command_line(PplatOptions* options) {
@@ -34,9 +35,7 @@ CommandLine command_line(PplatOptions* options) {
   line.options = {
       {'t', "iterations", "N", &options->iterations, "round trips to be measured"},
       {'u', "timeout", "SECONDS", &options->timeout_s, "limit of each wait; 0: an hour"},
-      {'a', "allocation", "CALL",
-       Choice{{allocation_mem_alloc, allocation_mem_create}, &options->allocation, "Unrecognized fn argument"},
-       "how the buffer is allocated: cuMemAlloc or cuMemCreate"},
+      allocation_option(&options->allocation),
       {'s', "data-size", "BYTES", &options->data_bytes, "data before each flag; 0: the flag alone"},
       {'B', "blocks", "N", &options->blocks, "blocks of the GPU kernel (with data)"},
       {'T', "threads", "N", &options->threads, "threads of a block (with data)"},
@@ -45,11 +44,7 @@ CommandLine command_line(PplatOptions* options) {
       {'G', "gpu-flag", "PLACE", Choice{places, &options->gpu_flag, complaint}, "where the flag is that the GPU polls"},
       {'C', "cpu-flag", "PLACE", Choice{places, &options->cpu_flag, complaint}, "where the flag is that the CPU polls"},
       {'D', "data", "PLACE", Choice{places, &options->data, complaint}, "where the data is"},
-      {'M', "mapping-type", "TYPE",
-       Choice{{"default", "wc", "cache", "device"},
-              &options->mapping_type,
-              "ERROR: invalid mapping_type '{}'. Valid options: default, wc, cache, device."},
-       "how the CPU treats the mapping: default, wc, cache or device"},
+      mapping_type_option(&options->mapping_type),
       {'\0', "raw", "", &options->with_raw,
        "beside raw stores through the mapping, in the same run; fails over 1.05 of theirs on a GPU", false},
   };
