@@ -56,4 +56,15 @@ Cell copy_cell(Session* session, const CopyScene& scene, Direction direction, st
           }};
 }
 
+std::vector<Cell> busy_cells(Session* session, CopyScene scene) {
+  scene.methods = {Method::mapping, Method::raw, Method::memcpy_async_pinned};
+  std::vector<Cell> cells;
+  for (const Direction direction : {Direction::to_device, Direction::from_device}) {
+    for (const std::size_t size : session->sizes_or({8, 4096, 65536, std::size_t{1} << 20})) {
+      cells.push_back(copy_cell(session, scene, direction, size));
+    }
+  }
+  return cells;
+}
+
 }  // namespace gdrkit::tools

@@ -28,6 +28,10 @@ struct CopyScene {
   std::function<std::unique_ptr<Disturbance>()> disturb;  ///< empty: nothing beside
 };
 
+/// The cells of a section with a disturbance: a few sizes, both directions, the mapping beside the raw loop and the
+/// driver's asynchronous copy. Sets the scene's methods.
+[[nodiscard]] std::vector<Cell> busy_cells(Session* session, CopyScene scene);
+
 [[nodiscard]] Cell copy_cell(Session* session, const CopyScene& scene, Direction direction, std::size_t size_bytes);
 
 }  // namespace gdrkit::tools

@@ -3,6 +3,7 @@
 // busy_bus: copies while another thread has the driver copy large blocks both ways.
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "tools/bench/measure/copy_cell.hpp"
 #include "tools/bench/measure/elsewhere.hpp"
@@ -82,15 +83,8 @@ std::vector<Cell> busy_bus_cells(Session* session) {
   scene.section = "busy_bus";
   scene.title_end = ", beside a busy bus";
   scene.conditions = {{"bus", "busy"}};
-  scene.methods = {Method::mapping, Method::raw, Method::memcpy_async_pinned};
   scene.disturb = [=] { return std::make_unique<BusyBus>(session); };
-  std::vector<Cell> cells;
-  for (const Direction direction : {Direction::to_device, Direction::from_device}) {
-    for (const std::size_t size : session->sizes_or({8, 4096, 65536, std::size_t{1} << 20})) {
-      cells.push_back(copy_cell(session, scene, direction, size));
-    }
-  }
-  return cells;
+  return busy_cells(session, std::move(scene));
 }
 
 }  // namespace gdrkit::tools

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // busy_gpu: copies while a GPU kernel keeps every multiprocessor and the GPU's memory busy.
 #include <atomic>
+#include <utility>
 
 #include "bench/gpu_kernels/gpu_kernels.hpp"
 #include "tools/bench/measure/copy_cell.hpp"
@@ -84,17 +85,10 @@ std::vector<Cell> busy_gpu_cells(Session* session) {
   scene.section = "busy_gpu";
   scene.title_end = ", beside a busy GPU";
   scene.conditions = {{"gpu", "busy"}};
-  scene.methods = {Method::mapping, Method::raw, Method::memcpy_async_pinned};
   scene.disturb = [=] { return std::make_unique<BurningGpu>(session); };
   (void)BurningGpu(session);  // says now, and once, if there cannot be one
   if (session->is_emulated()) session->note("busy_gpu: a host thread plays the busy GPU");
-  std::vector<Cell> cells;
-  for (const Direction direction : {Direction::to_device, Direction::from_device}) {
-    for (const std::size_t size : session->sizes_or({8, 4096, 65536, std::size_t{1} << 20})) {
-      cells.push_back(copy_cell(session, scene, direction, size));
-    }
-  }
-  return cells;
+  return busy_cells(session, std::move(scene));
 }
 
 }  // namespace gdrkit::tools
