@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """gdrkit doctor on written machines: each check where it is content, where it is not, and where it cannot know."""
+import importlib
 import json
 import os
 import random
@@ -15,128 +16,26 @@ import unittest
 
 from program import BIN, Test, run
 
-TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.join(HERE, "..", "..")
 sys.path.insert(0, os.path.join(TOP, "tests", "fixtures", "machines"))
 import machines as m  # pylint: disable=wrong-import-position
 
 RANK = ["skip", "ok", "info", "unknown", "warn", "fail"]
-PORT1 = "/sys/class/infiniband/mlx5_0/ports/1/"
-GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
-NVIDIA_VERSION = "/proc/driver/nvidia/version"
-BAD = m.UNREADABLE
 
-# check: (changes to the healthy server, the worst state that follows, other checks that change too)
-CASES = {
-    "vm.detect": [({"/proc/cpuinfo": BAD}, "unknown", {"acs.redirect", "cpu.wc"})],
-    "drv.loaded": [
-        ({"/proc/driver": None, "/sys/module/nvidia": None}, "fail",
-         {"drv.flavour", "drv.version", "drv.params", "ctr.devices"}),
-        ({NVIDIA_VERSION: BAD, "/sys/module/nvidia/version": BAD}, "unknown",
-         {"drv.flavour", "drv.version", "ctr.devices"})],
-    "drv.flavour": [({NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "warn", {"drv.loaded"}),
-                    ({NVIDIA_VERSION: b"\0\1\2"}, "unknown", {"drv.loaded", "drv.version", "ctr.devices"})],
-    "drv.version": [({NVIDIA_VERSION: m.OPEN.format("515.43.04")}, "warn", {"drv.loaded", "drv.flavour"}),
-                    ({NVIDIA_VERSION: m.OPEN.format("460.32.03")}, "fail", {"drv.loaded", "drv.flavour"}),
-                    ({NVIDIA_VERSION: "no number\n"}, "unknown", {"drv.loaded", "drv.flavour"})],
-    "drv.params": [({"/proc/driver/nvidia/params": "GrdmaPciTopoCheckOverride: 1\n"}, "warn", set()),
-                   ({"/proc/driver/nvidia/params": "GrdmaPciTopoCheckOverride: 2\n"}, "fail", set()),
-                   ({"/proc/driver/nvidia/params": "GrdmaPciTopoCheckOverride: many\n"}, "unknown", set())],
-    "gdr.version": [({"/sys/module/gdrdrv/version": "2.3\n"}, "warn", set()),
-                    ({"/sys/module/gdrdrv/version": "1.9\n"}, "fail", set()),
-                    ({"/sys/module/gdrdrv/version": "x" * 300000}, "unknown", set())],
-    "gdr.node": [({"/dev/gdrdrv": m.Device((507, 0, 0o666, 0, 0))}, "fail", set()),
-                 ({"/dev/gdrdrv": None}, "fail", set()),
-                 ({"/dev/gdrdrv": m.Device((508, 0, 0o600, 0, 0))}, "warn", set()),
-                 ({"/proc/devices": BAD}, "unknown", set())],
-    "peer.any": [
-        ({"/sys/module/nvidia_peermem": None, "/proc/version": "Linux version 5.4.0-1 (x)\n"}, "fail",
-         {"peer.conflict", "peer.autoload", "dmabuf.kernel"}),
-        ({"/sys/module/nvidia_peermem": None}, "ok", {"peer.conflict", "peer.autoload"}),
-        ({"/sys/module/nvidia_peermem": BAD, "/proc/version": "Linux version 5.4.0-1 (x)\n"}, "unknown",
-         {"peer.conflict", "peer.autoload", "dmabuf.kernel"})],
-    "peer.conflict": [({"/sys/module/nv_peer_mem/version": "1.3\n"}, "fail", set()),
-                      ({"/sys/module/nv_peer_mem": BAD}, "unknown", set())],
-    "peer.autoload": [({"/etc/modules-load.d/gpu.conf": "nvidia\n"}, "warn", set()),
-                      ({"/etc/modules-load.d": None}, "warn", set()),
-                      ({"/etc/modules-load.d/gpu.conf": BAD}, "unknown", set())],
-    "dmabuf.kernel": [({"/proc/version": "Linux version 5.4.0-150-generic (x)\n"}, "warn", set()),
-                      ({"/proc/version": "Linux version 4.18.0-553.el8_10.x86_64 (x)\n"}, "info", set()),
-                      ({"/proc/version": "Linux\n"}, "unknown", set())],
-    "rdma.modules": [({"/sys/module/rdma_ucm": None}, "warn", set()),
-                     ({"/sys/module/ib_uverbs": None, "/dev/infiniband/uverbs0": None}, "fail", {"ctr.devices"}),
-                     ({"/sys/module/ib_uverbs": BAD, "/dev/infiniband/uverbs0": None}, "unknown", {"ctr.devices"})],
-    "pcie.width": [({m.NIC + "/current_link_width": "8\n"}, "fail", set()),
-                   ({m.NIC_PORT + "/max_link_width": "8\n", m.NIC + "/current_link_width": "8\n"}, "ok", set()),
-                   ({m.NIC_PORT + "/max_link_width": BAD}, "unknown", set()),
-                   ({m.NIC + "/current_link_width": "\n"}, "unknown", set())],
-    "pcie.speed": [({m.NIC + "/current_link_speed": "16.0 GT/s PCIe\n"}, "fail", set()),
-                   ({m.GPU + "/current_link_speed": "2.5 GT/s PCIe\n"}, "info", set()),
-                   ({m.NIC + "/current_link_speed": "Unknown\n"}, "unknown", set())],
-    "pcie.mrrs": [({m.NIC + "/config": m.config(0x1050)}, "warn", set()),
-                  ({m.NIC + "/config": m.config(size=64)}, "unknown", {"pcie.mps"})],
-    "pcie.mps": [({m.NIC + "/config": m.config(0x5010)}, "warn", set()),
-                 ({m.NIC_PORT + "/config": m.config(0x5010, acs=0x0001)}, "fail", set()),
-                 ({m.GPU + "/config": m.config(size=64)}, "unknown", {"rebar.cap"})],
-    "pcie.aer": [({m.NIC + "/aer_dev_fatal": "DLP 1\nTOTAL_ERR_FATAL 1\n"}, "fail", set()),
-                 ({m.NIC + "/aer_dev_correctable": "TOTAL_ERR_COR 101\n"}, "warn", set()),
-                 ({m.NIC + "/aer_dev_correctable": "nothing\n"}, "unknown", set())],
-    "acs.redirect": [({m.GPU_PORT + "/config": m.config(acs=0x001d)}, "fail", set()),
-                     ({m.ROOT + "/config": m.config(acs=0x001d), m.SWITCH + "/config": m.config(acs=0x001d)}, "ok", set()),
-                     ({m.GPU_PORT + "/config": m.config(size=64)}, "unknown", {"pcie.mps"})],
-    "acs.override": [({"/proc/cmdline": "ro pcie_acs_override=downstream\n"}, "warn", set()),
-                     ({"/proc/cmdline": BAD}, "unknown", {"iommu.cmdline", "cpu.wc"})],
-    "iommu.mode": [({m.GPU + "/iommu_group/type": "DMA-FQ\n"}, "warn", set()),
-                   ({m.GPU + "/iommu_group/type": "DMA\n", NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "fail",
-                    {"drv.loaded", "drv.flavour"}),
-                   ({m.GPU + "/iommu_group": None}, "ok", set()),
-                   ({m.GPU + "/iommu_group/type": BAD}, "unknown", set())],
-    "iommu.cmdline": [({"/proc/cmdline": "ro intel_iommu=on\n"}, "warn", set()),
-                      ({"/proc/cmdline": "ro intel_iommu=on iommu=pt\n"}, "ok", set()),
-                      ({"/proc/cmdline": "\n"}, "unknown", {"acs.override", "cpu.wc"})],
-    "bar1.size": [({m.GPU + "/resource": m.RESOURCE.format(bar1="0x20000000000 0x2000fffffff")}, "warn", set()),
-                  ({m.GPU + "/resource": m.RESOURCE.format(bar1="0x20000000000 0x20003ffffff")}, "fail", set()),
-                  ({m.GPU + "/resource": "0x0"}, "unknown", {"bar.above4g"})],
-    "bar.above4g": [({m.GPU + "/resource": m.RESOURCE.format(bar1="0xc0000000 0xdfffffff")}, "warn", {"bar1.size"}),
-                    ({m.GPU + "/resource": m.RESOURCE.format(bar1="0x0 0x1fffffffff")}, "fail", set()),
-                    ({m.GPU + "/resource": BAD}, "unknown", {"bar1.size"})],
-    "rebar.cap": [({m.GPU + "/config": m.config(rebar=(17, 8))}, "warn", set()),
-                  ({m.GPU + "/config": m.config(size=256)}, "unknown", set())],
-    "numa.gpu": [({m.GPU + "/numa_node": "-1\n"}, "warn", set()),
-                 ({m.GPU + "/numa_node": "near\n"}, "unknown", set())],
-    "numa.nic": [({m.NIC + "/numa_node": "-1\n"}, "warn", set()),
-                 ({m.NIC + "/numa_node": "-1\n", "/sys/devices/system/node/online": "0\n"}, "info", set()),
-                 ({m.NIC + "/numa_node": BAD}, "unknown", set())],
-    "nic.state": [({PORT1 + "state": "2: INIT\n"}, "fail", {"nic.rate"}),
-                  ({PORT1 + "state": "1: DOWN\n"}, "warn", {"nic.rate"}),
-                  ({PORT1 + "state": BAD}, "unknown", set())],
-    "nic.rate": [({PORT1 + "rate": "200 Gb/sec (4X HDR)\n"}, "warn", set()),
-                 ({PORT1 + "rate": "fast\n"}, "unknown", set())],
-    "nic.sm": [({PORT1 + "sm_lid": "0x0\n"}, "fail", set()),
-               ({PORT1 + "sm_lid": "\n"}, "unknown", set())],
-    "lim.memlock": [({"/proc/self/limits": m.limits(lock="8388608")}, "fail", set()),
-                    ({"/proc/self/limits": m.limits(lock="134217728")}, "warn", set()),
-                    ({"/proc/self/limits": m.limits(lock="8388608"),
-                      "/proc/self/status": "CapEff:\t0000000000004000\n"}, "ok", set()),
-                    ({"/proc/self/limits": m.limits(lock="8388608"), "/proc/self/status": BAD}, "unknown", set()),
-                    ({"/proc/self/limits": BAD}, "unknown", {"lim.nofile", "lim.stack"})],
-    "lim.nofile": [({"/proc/self/limits": m.limits(files="1024")}, "warn", set()),
-                   ({"/proc/self/limits": m.limits(files="some")}, "unknown", set())],
-    "lim.stack": [({"/proc/self/limits": m.limits(stack="unlimited")}, "warn", set()),
-                  ({"/proc/self/limits": m.limits(stack="8M")}, "unknown", set())],
-    "ctr.devices": [({"/dev/nvidia-uvm": None}, "fail", set()),
-                    ({"/dev/nvidia0": None}, "fail", set()),
-                    ({"/dev/infiniband": None}, "fail", set()),
-                    ({"/dev/nvidiactl": BAD}, "unknown", set())],
-    "sec.lockdown": [({"/sys/kernel/security/lockdown": "none [integrity] confidentiality\n"}, "warn", set()),
-                     ({"/sys/kernel/security": None}, "ok", set()),
-                     ({"/sys/kernel/security/lockdown": BAD}, "unknown", set())],
-    "cpu.governor": [({GOVERNOR: "schedutil\n"}, "warn", set()), ({GOVERNOR: BAD}, "unknown", set())],
-    "cpu.wc": [({"/proc/cpuinfo": "flags\t: fpu\n"}, "fail", set()),
-               ({"/proc/cmdline": "ro nopat\n"}, "fail", set()),
-               ({"/proc/cmdline": b"a\0b"}, "unknown", {"acs.override", "iommu.cmdline"})],
-    "cpu.balancing": [({"/proc/sys/kernel/numa_balancing": "1\n"}, "warn", set()),
-                      ({"/proc/sys/kernel/numa_balancing": "x\n"}, "unknown", set())],
-}
+
+def _cases():
+    """Those of every file in doctor_cases, which is one for each group of checks."""
+    found = {}
+    for name in sorted(os.listdir(os.path.join(HERE, "doctor_cases"))):
+        if name.endswith(".py"):
+            cases = importlib.import_module("doctor_cases." + name[:-3]).CASES
+            assert not set(cases) & set(found), name
+            found.update(cases)
+    return found
+
+
+CASES = _cases()
 
 
 class Written:
@@ -313,7 +212,7 @@ class DoctorProgram(Test):
 
 class DoctorOpens(Test):
     def test_the_sources_have_no_call_that_writes(self):
-        folders = [os.path.join(TOP, "tools", "doctor"), os.path.join(TOP, "tools", "doctor", "checks")]
+        folders = [os.path.join(TOP, "tools", part) for part in ("machine", "doctor", "doctor/checks")]
         files = [os.path.join(f, n) for f in folders for n in os.listdir(f) if n.endswith((".cpp", ".hpp"))]
         files.append(os.path.join(TOP, "src", "topology", "machine_view.cpp"))
         self.assertGreater(len(files), 10)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/common/exit_code.hpp"
-#include "tools/doctor/machine.hpp"
+#include "tools/machine/machine.hpp"
 
 namespace gdrkit::tools::doctor {
 

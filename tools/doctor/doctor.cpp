@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <map>
 
-#include "base/result.hpp"
 #include "gdrkit/gdrkit.h"
 #include "tools/common/command_line.hpp"
 #include "tools/doctor/examination.hpp"
@@ -117,9 +116,8 @@ ExitCode run_doctor(Face face, int argc, char** argv) {
   if (!words.empty())
     throw Failure(ExitCode::usage, format("'%s' is neither 'list' nor 'explain ID'", words[0].c_str()));
   const auto checks = doctor::select(selection);
-  const auto view = topology::MachineView::open(root);
-  if (!view.has_value()) throw Failure(ExitCode::bad_recording, base::detail());
-  const auto examination = doctor::examine(*view, root, checks, is_strict);
+  const MachineView view = open_view(root);
+  const auto examination = doctor::examine(view, root, checks, is_strict);
   if (is_json) {
     doctor::print_examination_json(examination);
   } else {

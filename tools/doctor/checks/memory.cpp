@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tools/doctor/check.hpp"
-#include "tools/doctor/pci_config.hpp"
+#include "tools/machine/pci_config.hpp"
 #include "topology/number_list.hpp"
 #include "topology/pci_bars.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "tools/doctor/check.hpp"
-#include "tools/doctor/pci_config.hpp"
+#include "tools/machine/pci_config.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {

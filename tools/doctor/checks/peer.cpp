@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "tools/doctor/check.hpp"
-#include "tools/doctor/linux_version.hpp"
+#include "tools/machine/linux_version.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {

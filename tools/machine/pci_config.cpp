@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/doctor/pci_config.hpp"
+#include "tools/machine/pci_config.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::tools {
 namespace {
 
 using topology::Fact;
@@ -84,4 +84,4 @@ Fact<unsigned> PciConfig::extended_capability(unsigned id) const {
   return ended(Outcome::absent, path_, "has no such extended capability");
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::tools

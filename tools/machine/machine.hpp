@@ -10,7 +10,7 @@
 
 #include "topology/machine_view.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::tools {
 
 using topology::Fact;
 using topology::MachineView;
@@ -47,7 +47,10 @@ struct Machine {
   Fact<std::string> driver;  ///< text of /proc/driver/nvidia/version
 };
 
+/// A look at `root`, "/" or a recording. Throws Failure(bad_recording) when it is none.
+[[nodiscard]] MachineView open_view(const std::string& root);
+
 /// The first line of `text` that starts with `label` and a colon, without both and blanks; absent if there is none.
 [[nodiscard]] Fact<std::string> labelled(const Fact<std::string>& text, const std::string& label);
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::tools

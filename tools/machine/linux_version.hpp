@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <string>
 
-#include "tools/doctor/machine.hpp"
+#include "tools/machine/machine.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::tools {
 
 struct LinuxVersion {
   std::string text;  ///< "5.14.0-427.el9.x86_64"
@@ -38,4 +38,4 @@ struct LinuxVersion {
   return version.major > 5 || (version.major == 5 && version.minor >= 12);
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::tools

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/doctor/machine.hpp"
+#include "tools/machine/machine.hpp"
 
+#include "base/result.hpp"
+#include "tools/common/exit_code.hpp"
 #include "topology/pci_address.hpp"
 
-namespace gdrkit::tools::doctor {
+namespace gdrkit::tools {
 namespace {
 
 constexpr std::int64_t nvidia = 0x10de;
@@ -77,6 +79,12 @@ Machine::Machine(const MachineView& from)
   }
 }
 
+MachineView open_view(const std::string& root) {
+  auto view = MachineView::open(root);
+  if (!view.has_value()) throw Failure(ExitCode::bad_recording, base::detail());
+  return std::move(*view);
+}
+
 Fact<std::string> labelled(const Fact<std::string>& text, const std::string& label) {
   Fact<std::string> fact = text;
   if (!text.is_found()) return fact;
@@ -98,4 +106,4 @@ Fact<std::string> labelled(const Fact<std::string>& text, const std::string& lab
   return fact;
 }
 
-}  // namespace gdrkit::tools::doctor
+}  // namespace gdrkit::tools

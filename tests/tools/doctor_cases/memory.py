@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Group memory of the checks: check -> [(changes to the healthy server, the worst state that follows, others that change)]."""
+import machines as m
+
+BAD = m.UNREADABLE
+
+CASES = {
+    "bar1.size": [({m.GPU + "/resource": m.RESOURCE.format(bar1="0x20000000000 0x2000fffffff")}, "warn", set()),
+                  ({m.GPU + "/resource": m.RESOURCE.format(bar1="0x20000000000 0x20003ffffff")}, "fail", set()),
+                  ({m.GPU + "/resource": "0x0"}, "unknown", {"bar.above4g"})],
+    "bar.above4g": [({m.GPU + "/resource": m.RESOURCE.format(bar1="0xc0000000 0xdfffffff")}, "warn", {"bar1.size"}),
+                    ({m.GPU + "/resource": m.RESOURCE.format(bar1="0x0 0x1fffffffff")}, "fail", set()),
+                    ({m.GPU + "/resource": BAD}, "unknown", {"bar1.size"})],
+    "rebar.cap": [({m.GPU + "/config": m.config(rebar=(17, 8))}, "warn", set()),
+                  ({m.GPU + "/config": m.config(size=256)}, "unknown", set())],
+    "numa.gpu": [({m.GPU + "/numa_node": "-1\n"}, "warn", set()),
+                 ({m.GPU + "/numa_node": "near\n"}, "unknown", set())],
+    "numa.nic": [({m.NIC + "/numa_node": "-1\n"}, "warn", set()),
+                 ({m.NIC + "/numa_node": "-1\n", "/sys/devices/system/node/online": "0\n"}, "info", set()),
+                 ({m.NIC + "/numa_node": BAD}, "unknown", set())],
+}

@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Group pcie of the checks: check -> [(changes to the healthy server, the worst state that follows, others that change)]."""
+import machines as m
+
+BAD = m.UNREADABLE
+
+CASES = {
+    "pcie.width": [({m.NIC + "/current_link_width": "8\n"}, "fail", set()),
+                   ({m.NIC_PORT + "/max_link_width": "8\n", m.NIC + "/current_link_width": "8\n"}, "ok", set()),
+                   ({m.NIC_PORT + "/max_link_width": BAD}, "unknown", set()),
+                   ({m.NIC + "/current_link_width": "\n"}, "unknown", set())],
+    "pcie.speed": [({m.NIC + "/current_link_speed": "16.0 GT/s PCIe\n"}, "fail", set()),
+                   ({m.GPU + "/current_link_speed": "2.5 GT/s PCIe\n"}, "info", set()),
+                   ({m.NIC + "/current_link_speed": "Unknown\n"}, "unknown", set())],
+    "pcie.mrrs": [({m.NIC + "/config": m.config(0x1050)}, "warn", set()),
+                  ({m.NIC + "/config": m.config(size=64)}, "unknown", {"pcie.mps"})],
+    "pcie.mps": [({m.NIC + "/config": m.config(0x5010)}, "warn", set()),
+                 ({m.NIC_PORT + "/config": m.config(0x5010, acs=0x0001)}, "fail", set()),
+                 ({m.GPU + "/config": m.config(size=64)}, "unknown", {"rebar.cap"})],
+    "pcie.aer": [({m.NIC + "/aer_dev_fatal": "DLP 1\nTOTAL_ERR_FATAL 1\n"}, "fail", set()),
+                 ({m.NIC + "/aer_dev_correctable": "TOTAL_ERR_COR 101\n"}, "warn", set()),
+                 ({m.NIC + "/aer_dev_correctable": "nothing\n"}, "unknown", set())],
+}
