@@ -4,20 +4,27 @@
 import machines as m
 
 BAD = m.UNREADABLE
-NVIDIA_VERSION = "/proc/driver/nvidia/version"
+NVIDIA_VERSION, PARAMS = "/proc/driver/nvidia/version", "/proc/driver/nvidia/params"
+DMABUF = {"gdr.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"}  # what hangs on the driver's flavour beside its own check
 
 CASES = {
     "drv.loaded": [
-        ({"/proc/driver": None, "/sys/module/nvidia": None}, "fail",
-         {"drv.flavour", "drv.version", "drv.params", "ctr.devices"}),
+        ({"/proc/driver/nvidia": None, "/sys/module/nvidia": None}, "fail",
+         {"drv.flavour", "drv.version", "drv.params", "drv.remap", "ctr.devices"} | DMABUF),
         ({NVIDIA_VERSION: BAD, "/sys/module/nvidia/version": BAD}, "unknown",
-         {"drv.flavour", "drv.version", "ctr.devices"})],
-    "drv.flavour": [({NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "warn", {"drv.loaded"}),
-                    ({NVIDIA_VERSION: b"\0\1\2"}, "unknown", {"drv.loaded", "drv.version", "ctr.devices"})],
+         {"drv.flavour", "drv.version", "ctr.devices"} | DMABUF)],
+    "drv.flavour": [({NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "warn", {"drv.loaded"} | DMABUF),
+                    ({NVIDIA_VERSION: b"\0\1\2"}, "unknown",
+                     {"drv.loaded", "drv.version", "ctr.devices"} | DMABUF)],
     "drv.version": [({NVIDIA_VERSION: m.OPEN.format("515.43.04")}, "warn", {"drv.loaded", "drv.flavour"}),
                     ({NVIDIA_VERSION: m.OPEN.format("460.32.03")}, "fail", {"drv.loaded", "drv.flavour"}),
-                    ({NVIDIA_VERSION: "no number\n"}, "unknown", {"drv.loaded", "drv.flavour"})],
-    "drv.params": [({"/proc/driver/nvidia/params": "GrdmaPciTopoCheckOverride: 1\n"}, "warn", set()),
-                   ({"/proc/driver/nvidia/params": "GrdmaPciTopoCheckOverride: 2\n"}, "fail", set()),
-                   ({"/proc/driver/nvidia/params": "GrdmaPciTopoCheckOverride: many\n"}, "unknown", set())],
+                    ({NVIDIA_VERSION: "no number\n"}, "unknown", {"drv.loaded", "drv.flavour"} | DMABUF)],
+    "drv.params": [({PARAMS: m.params("1")}, "warn", set()), ({PARAMS: m.params("2")}, "fail", set()),
+                   ({PARAMS: m.params("many")}, "unknown", set())],
+    "drv.remap": [({PARAMS: m.params(remap="0"), m.NIC + "/iommu_group/type": "DMA-FQ\n"}, "fail", {"iommu.mode"}),
+                  ({PARAMS: m.params(remap="0")}, "ok", set()),
+                  ({PARAMS: m.params(remap="0"), m.NIC + "/iommu_group": None}, "ok", {"iommu.mode"}),
+                  ({PARAMS: "GrdmaPciTopoCheckOverride: 0\n"}, "skip", set()),
+                  ({PARAMS: m.params(remap="0"), m.NIC + "/iommu_group/type": BAD}, "unknown", {"iommu.mode"}),
+                  ({PARAMS: m.params(remap="yes")}, "unknown", set())],
 }

@@ -4,8 +4,29 @@
 import machines as m
 
 BAD = m.UNREADABLE
+NVIDIA_VERSION = "/proc/driver/nvidia/version"
+PARAMS, OWNERS, REFCOUNT = (f"/proc/driver/gdrdrv/{name}" for name in ("params", "owners", "nv_get_pages_refcount"))
 
 CASES = {
+    "gdr.module": [({"/sys/module/gdrdrv": None, "/proc/driver/gdrdrv": None}, "info",
+                    {"gdr.version", "gdr.flavour", "gdr.persist", "gdr.leak"}),
+                   ({"/sys/module/gdrdrv/initstate": "going\n"}, "warn", set()),
+                   ({"/sys/module/gdrdrv": BAD, "/sys/module/gdrdrv/version": None}, "unknown", {"gdr.version"})],
+    "gdr.flavour": [({PARAMS: m.gdrdrv_params("proprietary")}, "warn", set()),
+                    ({NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "fail",
+                     {"drv.loaded", "drv.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"}),
+                    ({PARAMS: "Version: 2.4\nUse persistent mapping: yes\n"}, "skip", set()),
+                    ({PARAMS: m.gdrdrv_params("other")}, "unknown", set())],
+    "gdr.persist": [({PARAMS: m.gdrdrv_params(persistent="no")}, "info", set()),
+                    ({PARAMS: None}, "skip", {"gdr.flavour"}),
+                    ({PARAMS: BAD}, "unknown", {"gdr.flavour"})],
+    "gdr.leak": [({OWNERS: "process pins bytes\n17 3 196608\nrefused by the NVIDIA driver: 2\n"}, "warn", set()),
+                 ({OWNERS: "process pins bytes\n17 3 196608\nrefused by the NVIDIA driver: 0\n"}, "ok", set()),
+                 ({OWNERS: None}, "skip", set()),
+                 ({OWNERS: None, REFCOUNT: "3\n", "/sys/module/gdrdrv/refcnt": "0\n"}, "warn", set()),
+                 ({OWNERS: None, REFCOUNT: "3\n", "/sys/module/gdrdrv/refcnt": "1\n"}, "ok", set()),
+                 ({OWNERS: None, REFCOUNT: "3\n"}, "unknown", set()),
+                 ({OWNERS: "process pins bytes\n"}, "unknown", set()), ({OWNERS: BAD}, "unknown", set())],
     "gdr.version": [({"/sys/module/gdrdrv/version": "2.3\n"}, "warn", set()),
                     ({"/sys/module/gdrdrv/version": "1.9\n"}, "fail", set()),
                     ({"/sys/module/gdrdrv/version": "x" * 300000}, "unknown", set())],

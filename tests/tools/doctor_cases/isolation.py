@@ -14,7 +14,7 @@ CASES = {
                      ({"/proc/cmdline": BAD}, "unknown", {"iommu.cmdline", "cpu.wc"})],
     "iommu.mode": [({m.GPU + "/iommu_group/type": "DMA-FQ\n"}, "warn", set()),
                    ({m.GPU + "/iommu_group/type": "DMA\n", NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "fail",
-                    {"drv.loaded", "drv.flavour"}),
+                    {"drv.loaded", "drv.flavour", "gdr.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"}),
                    ({m.GPU + "/iommu_group": None}, "ok", set()),
                    ({m.GPU + "/iommu_group/type": BAD}, "unknown", set())],
     "iommu.cmdline": [({"/proc/cmdline": "ro intel_iommu=on\n"}, "warn", set()),

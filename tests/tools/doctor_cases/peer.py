@@ -4,23 +4,35 @@
 import machines as m
 
 BAD = m.UNREADABLE
+NVIDIA_VERSION, MODULE = "/proc/driver/nvidia/version", "/sys/module/nvidia_peermem"
+OLD = {"/proc/version": "Linux version 5.4.0-1 (x)\n"}
+MODULE_CHECKS = {"peer.conflict", "peer.params", "peer.autoload"}
+LINUX_CHECKS = {"dmabuf.kernel", "dmabuf.p2pdma", "rdma.stack"}
 
 CASES = {
     "peer.any": [
-        ({"/sys/module/nvidia_peermem": None, "/proc/version": "Linux version 5.4.0-1 (x)\n"}, "fail",
-         {"peer.conflict", "peer.autoload", "dmabuf.kernel"}),
-        ({"/sys/module/nvidia_peermem": None}, "ok", {"peer.conflict", "peer.autoload"}),
-        ({"/sys/module/nvidia_peermem": BAD, "/proc/version": "Linux version 5.4.0-1 (x)\n"}, "unknown",
-         {"peer.conflict", "peer.autoload", "dmabuf.kernel"})],
+        ({MODULE: None, **OLD}, "fail", MODULE_CHECKS | LINUX_CHECKS),
+        ({MODULE: None, "/sys/module/nv_peer_mem/version": "1.3\n", **OLD}, "warn", MODULE_CHECKS | LINUX_CHECKS),
+        ({MODULE: None}, "ok", MODULE_CHECKS),
+        (OLD, "ok", LINUX_CHECKS),
+        ({MODULE: None, "/proc/version": "Linux version 4.18.0-553.el8_10.x86_64 (x)\n"}, "unknown",
+         MODULE_CHECKS | LINUX_CHECKS),
+        ({MODULE: BAD, **OLD}, "unknown", MODULE_CHECKS | LINUX_CHECKS)],
     "peer.conflict": [({"/sys/module/nv_peer_mem/version": "1.3\n"}, "fail", set()),
                       ({"/sys/module/nv_peer_mem": BAD}, "unknown", set())],
+    "peer.params": [({MODULE + "/parameters/peerdirect_support": "1\n"}, "warn", set()),
+                    ({"/sys/module/mlx5_core/version": "4.9-2.2.4\n"}, "warn", {"rdma.stack"}),
+                    ({MODULE + "/parameters/peerdirect_support": "1\n", "/sys/module/mlx5_core/version": "4.9-2.2.4\n"},
+                     "ok", {"rdma.stack"}),
+                    ({MODULE + "/parameters/persistent_api_support": "0\n"}, "info", set()),
+                    ({MODULE + "/parameters": None}, "skip", set()),
+                    ({MODULE + "/parameters/peerdirect_support": "2\n"}, "unknown", set()),
+                    ({MODULE + "/parameters/peerdirect_support": BAD}, "unknown", set())],
+    "peer.order": [({"/proc/modules": m.modules("nvidia", "ib_core", "nvidia_peermem")}, "warn", set()),
+                   ({"/proc/modules": m.modules("nvidia_peermem", "nvidia")}, "ok", set()),
+                   ({"/proc/modules": m.modules("nvidia", "ib_core")}, "skip", set()),
+                   ({"/proc/modules": BAD}, "unknown", set()), ({"/proc/modules": None}, "unknown", set())],
     "peer.autoload": [({"/etc/modules-load.d/gpu.conf": "nvidia\n"}, "warn", set()),
                       ({"/etc/modules-load.d": None}, "warn", set()),
                       ({"/etc/modules-load.d/gpu.conf": BAD}, "unknown", set())],
-    "dmabuf.kernel": [({"/proc/version": "Linux version 5.4.0-150-generic (x)\n"}, "warn", set()),
-                      ({"/proc/version": "Linux version 4.18.0-553.el8_10.x86_64 (x)\n"}, "info", set()),
-                      ({"/proc/version": "Linux\n"}, "unknown", set())],
-    "rdma.modules": [({"/sys/module/rdma_ucm": None}, "warn", set()),
-                     ({"/sys/module/ib_uverbs": None, "/dev/infiniband/uverbs0": None}, "fail", {"ctr.devices"}),
-                     ({"/sys/module/ib_uverbs": BAD, "/dev/infiniband/uverbs0": None}, "unknown", {"ctr.devices"})],
 }

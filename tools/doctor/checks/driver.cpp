@@ -38,8 +38,10 @@ bool take_driver(const Machine& machine, Findings& findings, topology::NvidiaDri
 const Advice advice_drv_loaded = {
     "/proc/driver/nvidia/version, /sys/module/nvidia/version, and the driver that each GPU is bound to",
     "without NVIDIA's kernel module nothing can use the GPU",
-    {"sudo modprobe nvidia   # if that fails: journalctl -k -g NVRM", true, false, false,
-     "cat /proc/driver/nvidia/version"},
+    {"sudo modprobe nvidia   # if that fails: journalctl -k -g NVRM; in a container: load it on the host and start "
+     "with "
+     "--gpus all",
+     true, false, false, "cat /proc/driver/nvidia/version"},
     "a GPU that is bound to vfio-pci on purpose belongs to a guest"};
 
 void check_drv_loaded(const Machine& machine, Findings& findings) {
@@ -68,8 +70,8 @@ void check_drv_loaded(const Machine& machine, Findings& findings) {
 const Advice advice_drv_flavour = {
     "the words 'Open Kernel Module' in /proc/driver/nvidia/version",
     "only the open flavour exports GPU memory as dma-buf; with the proprietary one adapters need nvidia-peermem",
-    {"install the distribution's package of the driver that ends in -open", true, true, true,
-     "grep 'Open Kernel Module' /proc/driver/nvidia/version"},
+    {"install the distribution's package of the driver that ends in -open (for a container: on its host)", true, true,
+     true, "grep 'Open Kernel Module' /proc/driver/nvidia/version"},
     "GPUs before Turing have no open flavour"};
 
 void check_drv_flavour(const Machine& machine, Findings& findings) {
@@ -88,7 +90,8 @@ void check_drv_flavour(const Machine& machine, Findings& findings) {
 const Advice advice_drv_version = {
     "the version in /proc/driver/nvidia/version",
     "drivers before 470 bring no nvidia-peermem, those before 525 none of what the dma-buf path needs",
-    {"install a newer driver of the distribution or of NVIDIA", true, true, true, "cat /proc/driver/nvidia/version"},
+    {"install a newer driver of the distribution or of NVIDIA (for a container: on its host)", true, true, true,
+     "cat /proc/driver/nvidia/version"},
     "the numbers are those of the data-centre branches"};
 
 void check_drv_version(const Machine& machine, Findings& findings) {
@@ -118,6 +121,35 @@ void check_drv_params(const Machine& machine, Findings& findings) {
                       : value.value == "2" ? State::fail
                                            : State::unknown;
   findings.add(state, "GrdmaPciTopoCheckOverride", "is '" + value.value + "'");
+}
+
+const Advice advice_drv_remap = {
+    "DmaRemapPeerMmio in /proc/driver/nvidia/params, and iommu_group/type of each GPU and adapter",
+    "with 0 the driver gives adapters and other GPUs the processor's addresses of GPU memory; an IOMMU that translates "
+    "knows no such address and refuses the access",
+    {"remove NVreg_DmaRemapPeerMmio=0 from /etc/modprobe.d and from the command line of Linux, then reboot", true, true,
+     true, "grep DmaRemapPeerMmio /proc/driver/nvidia/params"},
+    "without a translating IOMMU 0 does no harm; older drivers have no such line"};
+
+void check_drv_remap(const Machine& machine, Findings& findings) {
+  const auto value = labelled(machine.view.text("/proc/driver/nvidia/params"), "DmaRemapPeerMmio");
+  if (value.is_absent()) return findings.add(State::skip, "", "no DmaRemapPeerMmio in /proc/driver/nvidia/params");
+  if (!value.is_found()) return findings.add_unknown("", value);
+  if (value.value == "1") return findings.add(State::ok, "DmaRemapPeerMmio", "is 1");
+  if (value.value != "0") return findings.add(State::unknown, "DmaRemapPeerMmio", "is '" + value.value + "'");
+  bool is_harmless = true;
+  for (const PciDevice& device : devices_or_skip(machine, findings)) {
+    if (machine.view.presence(device.folder + "/iommu_group") == Outcome::absent) continue;
+    const auto type = machine.view.line(device.folder + "/iommu_group/type");
+    if (type.is_found() && type.value == "identity") continue;
+    is_harmless = false;
+    if (!type.is_found()) {
+      findings.add(State::unknown, device.address, "DmaRemapPeerMmio is 0, and " + type.reason);
+    } else {
+      findings.add(State::fail, device.address, "DmaRemapPeerMmio is 0, and its IOMMU group is of type " + type.value);
+    }
+  }
+  if (is_harmless) findings.add(State::ok, "DmaRemapPeerMmio", "is 0, and no IOMMU translates for GPUs or adapters");
 }
 
 }  // namespace gdrkit::tools::doctor

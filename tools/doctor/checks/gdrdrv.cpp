@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Group gdrdrv: the kernel module that GDRCopy needs and gdrkit can do without.
+#include <algorithm>
 #include <cstdio>
 
 #include "tools/doctor/check.hpp"
@@ -17,7 +18,72 @@ int major_of_gdrdrv(const std::string& devices) {
   return std::sscanf(devices.c_str() + (line == std::string::npos ? 0 : line + 1), "%d", &major) == 1 ? major : -1;
 }
 
+/// A line of /proc/driver/gdrdrv/params, which gdrkit's module and GDRCopy's since 2.5 have; false after saying why
+/// not.
+bool take_param(const Machine& machine, Findings& findings, const char* label, std::string* value) {
+  const auto folder = machine.view.node("/sys/module/gdrdrv");
+  const auto line = labelled(machine.view.text("/proc/driver/gdrdrv/params"), label);
+  if (line.is_unknown() || (line.is_absent() && folder.is_unknown())) {
+    findings.add(State::unknown, "gdrdrv", line.is_unknown() ? line.reason : folder.reason);
+  } else if (line.is_absent()) {
+    findings.add(State::skip, "",
+                 folder.is_absent() ? "gdrdrv is not loaded: no /sys/module/gdrdrv"
+                                    : "gdrdrv does not say (before 2.5): " + line.reason);
+  }
+  *value = line.value;
+  return line.is_found();
+}
+
+/// Pins by process as gdrkit's module lists them: a heading, lines "process pins bytes", and what the driver refused.
+struct Owners {
+  unsigned processes = 0;
+  unsigned long long pins = 0;
+  unsigned refused = 0;
+  bool is_whole = false;
+};
+
+Owners parse_owners(const std::string& text) {
+  Owners owners;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    int process = 0;
+    unsigned long long pins = 0;
+    if (std::sscanf(line.c_str(), "%d %llu", &process, &pins) == 2) {
+      ++owners.processes;
+      owners.pins += pins;
+    }
+    if (std::sscanf(line.c_str(), "refused by the NVIDIA driver: %u", &owners.refused) == 1) owners.is_whole = true;
+  }
+  return owners;
+}
+
 }  // namespace
+
+const Advice advice_gdr_module = {
+    "/sys/module/gdrdrv",
+    "GDRCopy's library, and NCCL, UCX and NVSHMEM through it, cannot map GPU memory without the module",
+    {"sudo modprobe gdrdrv   # to keep: echo gdrdrv | sudo tee /etc/modules-load.d/gdrdrv.conf; for a container: on "
+     "its "
+     "host",
+     true, false, false, "ls -d /sys/module/gdrdrv"},
+    "gdrkit's own library needs no module: it maps through the stock driver. GDRCopy 2.6 can do without on drivers of "
+    "CUDA 13.3 and later, with GDRCOPY_USE_DMABUF_MMAP=1"};
+
+void check_gdr_module(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty()) return;
+  const auto folder = machine.view.node("/sys/module/gdrdrv");
+  if (folder.is_unknown()) return findings.add_unknown("", folder);
+  if (folder.is_absent()) {
+    return findings.add(State::info, "gdrdrv", "is not loaded: GDRCopy needs it, gdrkit does without");
+  }
+  const auto state = machine.view.line("/sys/module/gdrdrv/initstate");
+  if (state.is_unknown()) return findings.add_unknown("gdrdrv", state);
+  const bool is_live = state.is_absent() || state.value == "live";
+  findings.add(is_live ? State::ok : State::warn, "gdrdrv",
+               is_live ? "is loaded" : "is neither loaded nor gone: its state is '" + state.value + "'");
+}
 
 const Advice advice_gdr_version = {
     "/sys/module/gdrdrv/version",
@@ -65,6 +131,78 @@ void check_gdr_node(const Machine& machine, Findings& findings) {
   findings.add(is_open ? State::ok : State::warn, "/dev/gdrdrv",
                format("%u:%u, mode %04o, user %u, group %u%s", found.major, found.minor, found.mode, found.user,
                       found.group, is_open ? "" : ": not for everybody"));
+}
+
+const Advice advice_gdr_flavour = {
+    "'Built for NVIDIA driver flavor' in /proc/driver/gdrdrv/params, and the flavour of the driver",
+    "a gdrdrv built for the proprietary driver runs beside the open one, and maps memory of coherent GPUs (Grace) "
+    "uncached and slowly; one built for the open driver cannot be loaded beside the proprietary one",
+    {"build gdrdrv again with the headers of the driver that is loaded (dkms install --force gdrdrv/VERSION), load it "
+     "again",
+     true, false, true, "grep flavor /proc/driver/gdrdrv/params; head -1 /proc/driver/nvidia/version"},
+    "GDRCopy says so since 2.5"};
+
+void check_gdr_flavour(const Machine& machine, Findings& findings) {
+  std::string built;
+  if (!take_param(machine, findings, "Built for NVIDIA driver flavor", &built)) return;
+  if (machine.driver.is_absent()) {
+    return findings.add(State::skip, "", "no /proc/driver/nvidia/version: see drv.loaded");
+  }
+  if (!machine.driver.is_found()) return findings.add_unknown("nvidia", machine.driver);
+  const bool is_open = machine.driver.value.find("Open Kernel Module") != std::string::npos;
+  const bool is_known = built == "opensource" || built == "proprietary";
+  const bool is_same = (built == "opensource") == is_open;
+  const State state = !is_known ? State::unknown : is_same ? State::ok : is_open ? State::warn : State::fail;
+  findings.add(state, "gdrdrv",
+               "was built for the " + built + " driver, and the driver is " + (is_open ? "open" : "proprietary"));
+}
+
+const Advice advice_gdr_persist = {
+    "'Use persistent mapping' in /proc/driver/gdrdrv/params",
+    "with 'yes' memory stays pinned until it is unpinned; with 'no' freeing it revokes the mapping, and an access "
+    "after "
+    "that ends the program with SIGBUS",
+    {"options gdrdrv use_persistent_mapping=1 in /etc/modprobe.d/gdrdrv.conf, and load gdrdrv again", true, false, true,
+     "grep persistent /proc/driver/gdrdrv/params"},
+    "vGPU and MIG have no persistent pins: there 'no' is right"};
+
+void check_gdr_persist(const Machine& machine, Findings& findings) {
+  std::string value;
+  if (!take_param(machine, findings, "Use persistent mapping", &value)) return;
+  const State state = value == "yes" ? State::ok : value == "no" ? State::info : State::unknown;
+  findings.add(state, "gdrdrv", "uses persistent mappings: " + value);
+}
+
+const Advice advice_gdr_leak = {
+    "/proc/driver/gdrdrv/owners (gdrkit's module), or nv_get_pages_refcount beside it (GDRCopy's, with dbg_enabled=1) "
+    "and "
+    "/sys/module/gdrdrv/refcnt, which counts open files",
+    "pages of GPU memory that nobody can give back stay in BAR1 until the module or the GPU is reset",
+    {"end the programs that use the GPU, then sudo modprobe -r gdrdrv && sudo modprobe gdrdrv; if it does not unload, "
+     "reboot",
+     true, false, true, "sudo cat /proc/driver/gdrdrv/owners"},
+    "both files are for root alone"};
+
+void check_gdr_leak(const Machine& machine, Findings& findings) {
+  const auto text = machine.view.text("/proc/driver/gdrdrv/owners");
+  if (text.is_unknown()) return findings.add_unknown("gdrdrv", text);
+  if (text.is_found()) {
+    const Owners owners = parse_owners(text.value);
+    if (!owners.is_whole) {
+      return findings.add(State::unknown, "/proc/driver/gdrdrv/owners", "does not say what the driver refused");
+    }
+    return findings.add(owners.refused > 0 ? State::warn : State::ok, "gdrdrv",
+                        format("%llu pins of %u processes, %u that the NVIDIA driver refused to take back", owners.pins,
+                               owners.processes, owners.refused));
+  }
+  const auto pins = machine.view.number("/proc/driver/gdrdrv/nv_get_pages_refcount");
+  if (pins.is_absent()) return findings.add(State::skip, "", "gdrdrv is not loaded, or counts no pins");
+  if (!pins.is_found()) return findings.add_unknown("gdrdrv", pins);
+  const auto files = machine.view.number("/sys/module/gdrdrv/refcnt");
+  if (!files.is_found()) return findings.add(State::unknown, "gdrdrv", files.reason);
+  findings.add(
+      pins.value > 0 && files.value == 0 ? State::warn : State::ok, "gdrdrv",
+      format("%lld pins, %lld open files", static_cast<long long>(pins.value), static_cast<long long>(files.value)));
 }
 
 }  // namespace gdrkit::tools::doctor

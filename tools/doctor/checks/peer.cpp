@@ -1,31 +1,23 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group peer: what lets an RDMA adapter read and write GPU memory.
-#include <initializer_list>
+// Group peer: peer-memory modules, which let an RDMA adapter register GPU memory by its address.
+#include <algorithm>
 #include <string>
-#include <tuple>
 
 #include "tools/doctor/check.hpp"
-#include "tools/machine/linux_version.hpp"
+#include "tools/machine/peer_memory.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
 
-constexpr char nv_mem[] = "/sys/kernel/mm/memory_peers/nv_mem/version";
-constexpr char nv_mem_nc[] = "/sys/kernel/mm/memory_peers/nv_mem_nc/version";
-constexpr char dashed_peermem[] = "/sys/kernel/mm/memory_peers/nvidia-peermem/version";
-constexpr char nvidia_peermem[] = "/sys/module/nvidia_peermem/version";
-constexpr char nv_peer_mem[] = "/sys/module/nv_peer_mem/version";
-
-/// As the libraries do: does one of the files exist? "unknown" is a third answer that they do not have.
-const char* believes(const MachineView& view, std::initializer_list<const char*> paths) {
-  const char* answer = "no";
-  for (const char* path : paths) {
-    const Outcome outcome = view.presence(path);
-    if (outcome == Outcome::found) return "yes";
-    if (outcome != Outcome::absent) answer = "unknown";
+/// How many modules were loaded after `name`, or -1 when it is not listed.
+int place_of(const std::string& modules, const std::string& name) {
+  int place = 0;
+  for (std::size_t at = 0; at < modules.size(); ++place) {
+    if (modules.compare(at, name.size() + 1, name + " ") == 0) return place;
+    at = std::min(modules.find('\n', at), modules.size() - 1) + 1;
   }
-  return answer;
+  return -1;
 }
 
 }  // namespace
@@ -34,36 +26,30 @@ const Advice advice_peer_any = {
     "the files by whose existence NCCL, UCX and NVSHMEM decide that a peer-memory module is loaded; the flavour of the "
     "driver and the version of Linux, which dma-buf needs",
     "with neither a peer-memory module nor dma-buf every byte between adapter and GPU goes through host memory, "
-    "silently",
+    "silently; NVSHMEM leaves out its InfiniBand transports",
     {"sudo modprobe nvidia-peermem   # or, for dma-buf: open flavour of the driver and Linux 5.12 or newer", true,
      false, false, "cat /sys/module/nvidia_peermem/version"},
-    "the libraries ask the driver for dma-buf when they run; files tell only that nothing speaks against it"};
+    "the libraries ask the driver for dma-buf when they run; files tell only that nothing speaks against it. Each "
+    "library looks at other files: what one of them believes says nothing about the others"};
 
 void check_peer_any(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
-  const std::string nccl = believes(machine.view, {nv_mem, nv_mem_nc, nvidia_peermem});
-  const std::string ucx = believes(machine.view, {nv_mem, nvidia_peermem, nv_peer_mem});
-  const std::string nvshmem = believes(machine.view, {nv_mem, dashed_peermem, nvidia_peermem});
-  const std::string beliefs =
-      "peer-memory module as the libraries see it: NCCL " + nccl + ", UCX " + ucx + ", NVSHMEM " + nvshmem;
-  const auto linux_version = read_linux_version(machine.view);
-  const bool is_open = machine.driver.value.find("Open Kernel Module") != std::string::npos;
-  if (nccl == "yes" && ucx == "yes" && nvshmem == "yes") return findings.add(State::ok, "", beliefs);
-  const bool is_dmabuf_known = (machine.driver.is_found() || machine.driver.is_absent()) && linux_version.is_found();
-  if (is_dmabuf_known && is_open && has_dmabuf(linux_version.value)) {
-    return findings.add(State::ok, "",
-                        beliefs + "; dma-buf is possible: open driver, Linux " + linux_version.value.text);
+  const auto dmabuf = dmabuf_by_files(machine);
+  const auto beliefs = peer_memory_beliefs(machine.view);
+  bool is_any_served = dmabuf.is_found();
+  for (const Belief& belief : beliefs) is_any_served = is_any_served || belief.file.is_found();
+  for (const auto& [library, file] : beliefs) {
+    const std::string by_dmabuf = dmabuf.is_found()
+                                      ? "dma-buf is possible: " + dmabuf.value
+                                      : (dmabuf.is_absent() ? "no dma-buf: " : "dma-buf is unknown: ") + dmabuf.reason;
+    const std::string by_module = file.is_found()    ? "takes a peer-memory module for loaded: " + file.value
+                                  : file.is_absent() ? "sees no peer-memory module"
+                                                     : "cannot be known to see a peer-memory module: " + file.reason;
+    const State without = file.is_unknown() || dmabuf.is_unknown() ? State::unknown
+                          : is_any_served                          ? State::warn
+                                                                   : State::fail;
+    findings.add(file.is_found() || dmabuf.is_found() ? State::ok : without, library, by_module + "; " + by_dmabuf);
   }
-  if (!is_dmabuf_known) {
-    return findings.add(
-        State::unknown, "",
-        beliefs + "; dma-buf: " + (linux_version.is_found() ? machine.driver.reason : linux_version.reason));
-  }
-  const std::string without = beliefs + "; no dma-buf: " +
-                              (is_open ? "Linux " + linux_version.value.text : "the driver is not the open flavour");
-  if (nccl == "yes" || ucx == "yes" || nvshmem == "yes") return findings.add(State::warn, "", without);
-  const bool is_known = nccl == "no" && ucx == "no" && nvshmem == "no";
-  findings.add(is_known ? State::fail : State::unknown, "", without);
 }
 
 const Advice advice_peer_conflict = {
@@ -114,52 +100,58 @@ void check_peer_autoload(const Machine& machine, Findings& findings) {
   findings.add(State::warn, "nvidia_peermem", "is loaded, and no file in /etc/modules-load.d lists it");
 }
 
-const Advice advice_dmabuf_kernel = {
-    "the version in /proc/version",
-    "RDMA through dma-buf came with Linux 5.12; before it nvidia-peermem is needed",
-    {"install a newer Linux, or load nvidia-peermem", true, true, true, "uname -r"},
-    "Red Hat carries it back to its 4.18 and 5.14: there the version alone says nothing"};
+const Advice advice_peer_params = {
+    "peerdirect_support and persistent_api_support in /sys/module/nvidia_peermem/parameters, and the version of "
+    "mlx5_core",
+    "peerdirect_support=1 is for MLNX_OFED 4.9 alone and that stack needs it; with persistent_api_support=0 memory is "
+    "revoked through callbacks, with which programs and the driver have locked each other out",
+    {"remove 'options nvidia-peermem ...' from /etc/modprobe.d (MLNX_OFED 4.9: set peerdirect_support=1 there), then "
+     "sudo modprobe -r nvidia-peermem && sudo modprobe nvidia-peermem",
+     true, false, true, "grep . /sys/module/nvidia_peermem/parameters/*"},
+    "older drivers have one of the parameters, or none"};
 
-void check_dmabuf_kernel(const Machine& machine, Findings& findings) {
-  if (adapters_or_skip(machine, findings).empty()) return;
-  const auto version = read_linux_version(machine.view);
-  if (!version.is_found()) return findings.add_unknown("", version);
-  const bool is_red_hat = version.value.text.find(".el") != std::string::npos;
-  findings.add(has_dmabuf(version.value) ? State::ok
-               : is_red_hat              ? State::info
-                                         : State::warn,
-               "Linux", version.value.text);
+void check_peer_params(const Machine& machine, Findings& findings) {
+  const std::string folder = "/sys/module/nvidia_peermem/parameters/";
+  const auto stack = machine.view.line("/sys/module/mlx5_core/version");
+  const bool is_legacy = stack.value.rfind("4.9-", 0) == 0;
+  const auto judge = [&](const char* name, const char* good, const char* other, State otherwise) {
+    const auto value = machine.view.line(folder + name);
+    if (value.is_absent()) return;
+    if (!value.is_found()) return findings.add_unknown(name, value);
+    const State state = value.value == good ? State::ok : value.value == other ? otherwise : State::unknown;
+    findings.add(state, name, "is " + value.value + (is_legacy ? ", beside MLNX_OFED " + stack.value : ""));
+  };
+  judge("peerdirect_support", is_legacy ? "1" : "0", is_legacy ? "0" : "1", State::warn);
+  judge("persistent_api_support", "1", "0", State::info);
+  if (findings.all().empty()) findings.add(State::skip, "", "nvidia_peermem is not loaded, or shows no parameters");
 }
 
-const Advice advice_rdma_modules = {
-    "/sys/module/ib_uverbs, /sys/module/rdma_ucm, /dev/infiniband",
-    "without ib_uverbs no program can use an adapter; without rdma_ucm none that connects by rdma_cm",
-    {"sudo modprobe -a ib_uverbs rdma_ucm   # to keep: a file in /etc/modules-load.d", true, false, false,
-     "ls /dev/infiniband"},
-    "what is built into Linux may have no folder in /sys/module: its node in /dev/infiniband counts too"};
+const Advice advice_peer_order = {
+    "the order of nvidia_peermem, ib_core and nvidia in /proc/modules, which lists the newest first",
+    "nvidia_peermem registers with ib_core and takes pages from nvidia: one that was loaded before either is not bound "
+    "to what runs now",
+    {"sudo modprobe -r nvidia-peermem && sudo modprobe nvidia-peermem   # to keep: 'softdep nvidia-peermem pre: "
+     "ib_core nvidia' in /etc/modprobe.d",
+     true, false, false, "grep -E '^(nvidia_peermem|ib_core|nvidia) ' /proc/modules"},
+    "what matters more is the order of building: the module is built against the RDMA stack that was installed then "
+    "(peer.symbols); ib_core may be built into Linux and is not listed then"};
 
-void check_rdma_modules(const Machine& machine, Findings& findings) {
-  if (adapters_or_skip(machine, findings).empty()) return;
-  const auto nodes = machine.view.names("/dev/infiniband");
-  const auto has = [&](const char* module, const std::string& node) {
-    const Outcome outcome = machine.view.presence(std::string("/sys/module/") + module);
-    if (outcome == Outcome::found) return Outcome::found;
-    for (const std::string& name : nodes.value) {
-      if (name.rfind(node, 0) == 0) return Outcome::found;
-    }
-    return nodes.is_unknown() ? nodes.outcome : outcome;
-  };
-  for (const auto& [module, node, missing] :
-       {std::tuple{"ib_uverbs", "uverbs", State::fail}, std::tuple{"rdma_ucm", "rdma_cm", State::warn}}) {
-    const Outcome outcome = has(module, node);
-    if (outcome == Outcome::found) {
-      findings.add(State::ok, module, "is there");
-    } else if (outcome == Outcome::absent) {
-      findings.add(missing, module, format("is not loaded: no /sys/module/%s, no /dev/infiniband/%s", module, node));
-    } else {
-      findings.add(State::unknown, module, "could not be looked for in /sys/module and /dev/infiniband");
-    }
+void check_peer_order(const Machine& machine, Findings& findings) {
+  const auto modules = machine.view.text("/proc/modules");
+  if (!modules.is_found()) {
+    // Linux built without modules shows no such file; then neither is the driver's there.
+    if (machine.driver.is_absent()) return findings.add(State::skip, "", "no NVIDIA driver is loaded");
+    return findings.add(State::unknown, "/proc/modules", modules.reason);
   }
+  const int own = place_of(modules.value, "nvidia_peermem");
+  if (own < 0) return findings.add(State::skip, "", "nvidia_peermem is not in /proc/modules");
+  std::string late;
+  for (const char* name : {"ib_core", "nvidia"}) {
+    const int place = place_of(modules.value, name);
+    if (place >= 0 && place < own) late += std::string(late.empty() ? "" : " and ") + name;
+  }
+  findings.add(late.empty() ? State::ok : State::warn, "nvidia_peermem",
+               late.empty() ? "was loaded after ib_core and nvidia" : "was loaded before " + late);
 }
 
 }  // namespace gdrkit::tools::doctor

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// PeerMemory: whether the libraries take a peer-memory module for loaded, and whether files speak against dma-buf.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/machine/machine.hpp"
+
+namespace gdrkit::tools {
+
+/// A library looks whether one of its files exists; nothing more. value: the file that made it believe.
+struct Belief {
+  const char* library;
+  Fact<std::string> file;  ///< absent: none of its files exists, so it takes no module for loaded
+};
+
+/// In the order NCCL, UCX, NVSHMEM.
+[[nodiscard]] std::vector<Belief> peer_memory_beliefs(const MachineView& view);
+
+/// found: what makes dma-buf possible; absent: what rules it out. That it works, only a live probe tells.
+[[nodiscard]] Fact<std::string> dmabuf_by_files(const Machine& machine);
+
+}  // namespace gdrkit::tools
