@@ -5,65 +5,36 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
+#include "topology/fact.hpp"
+#include "topology/file_tree.hpp"
+#include "topology/recorded_facts.hpp"
 
 namespace gdrkit::topology {
 
-/// How a look at a path ended. A check that does not find says which of the others it was; it never guesses.
-enum class Outcome {
-  found,
-  absent,      ///< the path does not exist
-  unreadable,  ///< it exists, or may, but the system refused (reason: which call, which errno)
-  malformed,   ///< it was read and is not what it should be: empty, binary, too large, a loop of links
-};
-
-template <class T>
-struct Fact {
-  Outcome outcome = Outcome::absent;
-  T value{};
-  std::string reason;  ///< one sentence with the path unless found
-
-  [[nodiscard]] bool is_found() const noexcept { return outcome == Outcome::found; }
-  [[nodiscard]] bool is_absent() const noexcept { return outcome == Outcome::absent; }
-  /// Neither there nor known to be absent: what follows from it is unknown.
-  [[nodiscard]] bool is_unknown() const noexcept { return !is_found() && !is_absent(); }
-};
-
-enum class NodeKind { file, folder, character_device, other };
-
-struct Node {
-  NodeKind kind = NodeKind::other;
-  unsigned mode = 0;  ///< permission bits
-  unsigned user = 0;
-  unsigned group = 0;
-  unsigned major = 0;  ///< of a device
-  unsigned minor = 0;
-};
-
-/// Paths are absolute as on the machine ("/sys/..."). Every component is resolved here, relative to open folders: an
-/// absolute link starts again at the root, ".." at the root stays there, so nothing outside the root is reached. Only
-/// regular files are opened, read-only; a device node or a pipe is looked at and never opened. All sizes are bounded.
+/// Paths are absolute as on the machine ("/sys/..."). Every component is resolved here, one step of the tree at a time:
+/// an absolute link starts again at the root, ".." at the root stays there, so nothing outside the root is reached.
+/// Only regular files are read; a device node or a pipe is looked at and never opened. All sizes are bounded.
 ///
-/// What a copied tree cannot hold stands in the file `gdrkit-recording` at its root, one fact a line:
-///   character_device PATH MAJOR MINOR MODE(octal) USER GROUP
-///   unreadable PATH
+/// The root is "/" or a folder with a copy of a machine's files. What a copy cannot hold stands in its file
+/// `gdrkit-recording` (RecordedFacts).
 class MachineView {
  public:
-  static constexpr std::size_t text_limit = std::size_t{1} << 18;
+  static constexpr std::size_t text_limit = std::size_t{1} << 22;  ///< /proc/cpuinfo of 1024 CPUs is 2 MB
   static constexpr std::size_t names_limit = 16384;
   static constexpr unsigned link_limit = 40;
   static constexpr unsigned component_limit = 512;  ///< components that one path may pass, those of links included
   static constexpr std::size_t depth_limit = 96;
 
-  /// Error: the root is no folder, or its list of recorded facts is damaged. The list is read for any root but "/".
+  /// Error: the root is no folder, or its list of recorded facts is damaged. The list of recorded facts is read for any but "/".
   [[nodiscard]] static base::Result<MachineView> open(const std::string& root);
+  /// The same look at any tree. is_live: it shows this machine as it is now.
+  [[nodiscard]] static base::Result<MachineView> over(std::shared_ptr<const FileTree> tree, bool is_live);
 
   [[nodiscard]] bool is_live() const noexcept { return is_live_; }
   /// All of a file; malformed when it holds zero bytes or more than text_limit.
@@ -86,12 +57,10 @@ class MachineView {
   struct Place;
   [[nodiscard]] Fact<Place> walk(std::string_view path) const;
   [[nodiscard]] Fact<std::vector<std::uint8_t>> read(std::string_view path, std::size_t limit, bool wants_all) const;
-  [[nodiscard]] base::Status read_recorded();
 
   bool is_live_ = false;
-  std::shared_ptr<const int> root_;  ///< a folder's descriptor that the last owner closes
-  std::map<std::string, Node, std::less<>> recorded_nodes_;
-  std::set<std::string, std::less<>> recorded_unreadable_;
+  std::shared_ptr<const FileTree> tree_;
+  RecordedFacts recorded_;
 };
 
 }  // namespace gdrkit::topology

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "topology/recorded_facts.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+namespace gdrkit::topology {
+namespace {
+
+constexpr std::string_view blanks = " \t\r";
+
+bool parse_unsigned(std::string_view text, int base, unsigned* value) {
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), *value, base);
+  return error == std::errc() && stop == text.data() + text.size();
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (auto begin = line.find_first_not_of(blanks); begin != std::string_view::npos;
+       begin = line.find_first_not_of(blanks)) {
+    line = line.substr(begin);
+    const auto end = std::min(line.find_first_of(blanks), line.size());
+    words.push_back(line.substr(0, end));
+    line = line.substr(end);
+  }
+  return words;
+}
+
+bool parse_device(const std::vector<std::string_view>& words, Node* node) {
+  node->kind = NodeKind::character_device;
+  return words.size() == 7 && parse_unsigned(words[2], 10, &node->major) &&
+         parse_unsigned(words[3], 10, &node->minor) && parse_unsigned(words[4], 8, &node->mode) &&
+         parse_unsigned(words[5], 10, &node->user) && parse_unsigned(words[6], 10, &node->group);
+}
+
+}  // namespace
+
+base::Result<RecordedFacts> RecordedFacts::parse(std::string_view list) {
+  RecordedFacts facts;
+  for (unsigned number = 1; !list.empty(); ++number) {
+    const auto end = std::min(list.find('\n'), list.size());
+    const auto words = words_of(list.substr(0, end));
+    list = list.substr(std::min(end + 1, list.size()));
+    if (words.empty() || words[0].front() == '#') continue;
+    Node node;
+    if (words[0] == "unreadable" && words.size() == 2) {
+      facts.unreadable_.emplace(words[1]);
+    } else if (words[0] == "character_device" && parse_device(words, &node)) {
+      facts.devices_.emplace(words[1], node);
+    } else {
+      return base::fail(EINVAL,
+                        "line %u of gdrkit-recording is neither 'unreadable PATH' nor 'character_device PATH "
+                        "MAJOR MINOR MODE USER GROUP'",
+                        number);
+    }
+    facts.add_name(words[1]);
+  }
+  return facts;
+}
+
+void RecordedFacts::add_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string_view::npos || slash + 1 == path.size()) return;
+  const std::string_view folder = slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+  names_[std::string(folder)].emplace(path.substr(slash + 1));
+}
+
+const Node* RecordedFacts::device(std::string_view path) const {
+  const auto found = devices_.find(path);
+  return found == devices_.end() ? nullptr : &found->second;
+}
+
+const std::set<std::string>& RecordedFacts::names_in(std::string_view folder) const {
+  static const std::set<std::string> none;
+  const auto found = names_.find(folder);
+  return found == names_.end() ? none : found->second;
+}
+
+}  // namespace gdrkit::topology
