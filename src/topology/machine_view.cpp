@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: MIT
 #include "topology/machine_view.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <deque>
 
+#include "topology/archive_tree.hpp"
 #include "topology/folder_tree.hpp"
 
 namespace gdrkit::topology {
@@ -66,6 +69,11 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
 }
 
+bool is_folder(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode);
+}
+
 }  // namespace
 
 /// Where a walk ended: the folders on the way stay open until it is done with.
@@ -88,7 +96,7 @@ struct MachineView::Place {
 };
 
 base::Result<MachineView> MachineView::open(const std::string& root) {
-  auto tree = FolderTree::open(root);
+  auto tree = is_folder(root) ? FolderTree::open(root) : ArchiveTree::open(root);
   if (!tree.has_value()) return base::pass(tree);
   return over(std::move(*tree), root == "/");
 }

@@ -21,8 +21,8 @@ namespace gdrkit::topology {
 /// an absolute link starts again at the root, ".." at the root stays there, so nothing outside the root is reached.
 /// Only regular files are read; a device node or a pipe is looked at and never opened. All sizes are bounded.
 ///
-/// The root is "/" or a folder with a copy of a machine's files. What a copy cannot hold stands in its file
-/// `gdrkit-recording` (RecordedFacts).
+/// The root is "/", a folder with a copy of a machine's files, or a tar archive of such a folder (ArchiveTree). What a
+/// copy cannot hold stands in its file `gdrkit-recording` (RecordedFacts).
 class MachineView {
  public:
   static constexpr std::size_t text_limit = std::size_t{1} << 22;  ///< /proc/cpuinfo of 1024 CPUs is 2 MB
@@ -31,7 +31,7 @@ class MachineView {
   static constexpr unsigned component_limit = 512;  ///< components that one path may pass, those of links included
   static constexpr std::size_t depth_limit = 96;
 
-  /// Error: the root is no folder, or its list of recorded facts is damaged. The list of recorded facts is read for any but "/".
+  /// Error: the root is neither folder nor archive, or is damaged. The list of recorded facts is read for any but "/".
   [[nodiscard]] static base::Result<MachineView> open(const std::string& root);
   /// The same look at any tree. is_live: it shows this machine as it is now.
   [[nodiscard]] static base::Result<MachineView> over(std::shared_ptr<const FileTree> tree, bool is_live);

@@ -216,7 +216,7 @@ class DoctorOpens(Test):
         folders = [os.path.join(TOP, "tools", part) for part in ("machine", "doctor", "doctor/checks")]
         files = [os.path.join(f, n) for f in folders for n in os.listdir(f) if n.endswith((".cpp", ".hpp"))]
         files += [os.path.join(TOP, "src", "topology", noun + ".cpp") for noun in
-                  ("machine_view", "folder_tree", "recorded_facts")]
+                  ("machine_view", "folder_tree", "archive_tree", "tar_reader", "recorded_facts")]
         self.assertGreater(len(files), 10)
         for path in files:
             with open(path, encoding="utf-8") as file:

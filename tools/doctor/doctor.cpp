@@ -105,7 +105,7 @@ ExitCode run_doctor(Face face, int argc, char** argv) {
        false},
       {'\0', "skip", "LIST", &selection.skip, "not these checks", false},
       {'\0', "strict", "", &is_strict, "warnings count as failures, everything unknown as a required fact", false},
-      {'\0', "root", "FOLDER", &root, "read a recording of a machine instead of this one", false},
+      {'\0', "root", "FOLDER|ARCHIVE", &root, "read a recording of a machine instead of this one", false},
       {'\0', "json", "", &is_json, "print one JSON document (tools/doctor/README.md) and no text", false},
   };
   line.operands = {&words, "list | explain ID",
