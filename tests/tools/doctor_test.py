@@ -14,15 +14,11 @@ import tempfile
 import time
 import unittest
 
+from doctor_runs import TOP, Written, examine, m, worst
 from program import BIN, Test, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.join(HERE, "..", "..")
-sys.path.insert(0, os.path.join(TOP, "tests", "fixtures", "machines"))
-import machines as m  # pylint: disable=wrong-import-position
-
 INFORMS = {"vm.detect", "gdr.persist", "dmabuf.p2pdma"}  # checks that only inform: none of what they say is a fault
-RANK = ["skip", "ok", "info", "unknown", "warn", "fail"]
 
 
 def _cases():
@@ -37,38 +33,6 @@ def _cases():
 
 
 CASES = _cases()
-
-
-class Written:
-    """A machine in a folder of its own for the length of a with."""
-
-    def __init__(self, tree):
-        self.tree = tree
-
-    def __enter__(self):
-        self.folder = tempfile.mkdtemp(prefix="gdrkit-machine-")
-        m.write(self.tree, self.folder)
-        return self.folder
-
-    def __exit__(self, *_):
-        shutil.rmtree(self.folder)
-
-
-def examine(tree, *arguments):
-    """Exit code, and for each check its findings as (state, subject, text)."""
-    with Written(tree) as folder:
-        ended = run("gdrkit", "doctor", "--root", folder, "--json", *arguments)
-    if not ended.out:
-        raise AssertionError(f"no document, exit code {ended.code}: {ended.err}")
-    document = json.loads(ended.out)
-    if document["exit_code"] != ended.code:
-        raise AssertionError("the document names another exit code")
-    return ended.code, {check["id"]: [(f["state"], f["subject"], f["text"]) for f in check["findings"]]
-                        for check in document["checks"]}
-
-
-def worst(findings):
-    return max((state for state, _, _ in findings), key=RANK.index)
 
 
 class DoctorCases(Test):

@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Runs the doctor on machines of tests/fixtures/machines, written for the length of a with."""
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+from program import run
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(TOP, "tests", "fixtures", "machines"))
+import machines as m  # pylint: disable=wrong-import-position
+
+# A machine is a thousand small files: in memory where there is some, since disks take seconds for that.
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+RANK = ["skip", "ok", "info", "unknown", "warn", "fail"]
+
+
+class Written:
+    """A machine in a folder of its own for the length of a with."""
+
+    def __init__(self, tree):
+        self.tree = tree
+
+    def __enter__(self):
+        self.folder = tempfile.mkdtemp(prefix="gdrkit-machine-", dir=MEMORY)
+        m.write(self.tree, self.folder)
+        return self.folder
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder)
+
+
+def examine_folder(folder, *arguments):
+    """Exit code, and for each check its findings as (state, subject, text)."""
+    ended = run("gdrkit", "doctor", "--root", folder, "--json", *arguments)
+    if not ended.out:
+        raise AssertionError(f"no document, exit code {ended.code}: {ended.err}")
+    document = json.loads(ended.out)
+    if document["exit_code"] != ended.code:
+        raise AssertionError("the document names another exit code")
+    return ended.code, {check["id"]: [(f["state"], f["subject"], f["text"]) for f in check["findings"]]
+                        for check in document["checks"]}
+
+
+def examine(tree, *arguments):
+    with Written(tree) as folder:
+        return examine_folder(folder, *arguments)
+
+
+def worst(findings):
+    return max((state for state, _, _ in findings), key=RANK.index)
