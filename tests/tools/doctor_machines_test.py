@@ -51,7 +51,7 @@ EXPECTED = {
 # The DGX with one thing wrong: the checks that then speak otherwise than they do of the healthy one.
 SINGLE = {
     "dgx-h100-acs": {"acs.redirect"},
-    "dmabuf-only": {"peer.any", "peer.conflict", "peer.autoload"},
+    "dmabuf-only": {"peer.any", "peer.conflict", "peer.params", "peer.autoload"},
     "ib-init": {"nic.sm", "nic.state", "nic.rate"},
     "x8-gen3-nic": {"pcie.width", "pcie.speed"},
     "bar256": {"bar1.size", "rebar.cap", "bar.above4g"},
