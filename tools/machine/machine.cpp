@@ -4,6 +4,7 @@
 
 #include "base/result.hpp"
 #include "tools/common/exit_code.hpp"
+#include "tools/machine/hypervisor.hpp"
 #include "topology/pci_address.hpp"
 
 namespace gdrkit::tools {
@@ -34,19 +35,15 @@ PciDevice read_device(const MachineView& view, const std::string& address) {
   return device;
 }
 
-Fact<bool> find_hypervisor(const MachineView& view) {
-  const Fact<std::string> cpus = view.text("/proc/cpuinfo");
-  Fact<bool> fact;
-  fact.outcome = cpus.outcome;
-  fact.reason = cpus.reason;
-  fact.value = cpus.value.find(" hypervisor") != std::string::npos;
-  return fact;
+Fact<bool> is_virtual(const MachineView& view) {
+  const Fact<std::string> hypervisor = find_hypervisor(view);
+  return {hypervisor.is_unknown() ? hypervisor.outcome : Outcome::found, hypervisor.is_found(), hypervisor.reason};
 }
 
 }  // namespace
 
 Machine::Machine(const MachineView& from)
-    : view(from), is_guest(find_hypervisor(from)), driver(from.text("/proc/driver/nvidia/version")) {
+    : view(from), is_guest(is_virtual(from)), driver(from.text("/proc/driver/nvidia/version")) {
   const auto devices = view.names("/sys/bus/pci/devices");
   pci_outcome = devices.outcome;
   pci_reason = devices.reason;

@@ -43,7 +43,7 @@ struct Machine {
   Outcome adapter_outcome = Outcome::absent;  ///< of the list of RDMA devices; absent: there is none
   std::string adapter_reason;
   std::vector<Adapter> adapters;
-  Fact<bool> is_guest;       ///< of a hypervisor, by the flags of the CPUs
+  Fact<bool> is_guest;       ///< of a hypervisor
   Fact<std::string> driver;  ///< text of /proc/driver/nvidia/version
 };
 

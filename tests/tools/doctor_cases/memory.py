@@ -19,4 +19,12 @@ CASES = {
     "numa.nic": [({m.NIC + "/numa_node": "-1\n"}, "warn", set()),
                  ({m.NIC + "/numa_node": "-1\n", "/sys/devices/system/node/online": "0\n"}, "info", set()),
                  ({m.NIC + "/numa_node": BAD}, "unknown", set())],
+    "numa.process": [({"/proc/self/status": m.status(processors="0-223"),
+                      "/proc/self/environ": m.environ(SLURM_LOCALID="0")}, "warn", set()),
+                     ({"/proc/self/status": m.status(processors="56-69"),
+                       "/proc/self/environ": m.environ(OMPI_COMM_WORLD_LOCAL_RANK="4")}, "warn", set()),
+                     ({"/proc/self/status": m.status(processors="0-223")}, "info", set()),
+                     ({"/proc/self/status": m.status(processors="0-223"), "/proc/self/environ": BAD}, "unknown", {"ctr.caps"}),
+                     ({"/proc/self/status": m.status(processors="all")}, "unknown", set()),
+                     ({m.GPU + "/local_cpulist": BAD}, "unknown", set())],
 }

@@ -5,9 +5,29 @@ import machines as m
 
 BAD = m.UNREADABLE
 GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+ARM = {"/proc/cpuinfo": "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n"}
+TABLE = "/sys/firmware/dmi/entries/0-0/raw"
+
+
+def arm(vendor, product):
+    return {**ARM, "/sys/class/dmi/id/sys_vendor": vendor + "\n", "/sys/class/dmi/id/product_name": product + "\n"}
+
 
 CASES = {
-    "vm.detect": [({"/proc/cpuinfo": BAD}, "unknown", {"acs.redirect", "cpu.wc"})],
+    "vm.detect": [({"/proc/cpuinfo": BAD}, "unknown", {"acs.redirect", "cpu.wc"}),
+                  ({"/proc/cpuinfo": "flags\t: fpu pat avx2 hypervisor\n"}, "info", {"acs.redirect"}),
+                  (arm("QEMU", "QEMU Virtual Machine"), "info", {"acs.redirect", "cpu.wc"}),
+                  (arm("Amazon EC2", "g5g.16xlarge"), "info", {"acs.redirect", "cpu.wc"}),
+                  (arm("Amazon EC2", "g5g.metal"), "ok", {"cpu.wc"}),
+                  (arm("NVIDIA", "P3880"), "ok", {"cpu.wc"}),
+                  (arm("Google", "Google Compute Engine"), "unknown", {"acs.redirect", "cpu.wc"}),
+                  ({**arm("Google", "Google Compute Engine"), TABLE: bytes(19) + b"\x10"}, "info", {"acs.redirect", "cpu.wc"}),
+                  ({**arm("Google", "Google Compute Engine"), TABLE: bytes(20)}, "ok", {"cpu.wc"}),
+                  ({**arm("Google", "Google Compute Engine"), TABLE: b"\1" * 20}, "unknown", {"acs.redirect", "cpu.wc"}),
+                  ({**ARM, "/sys/hypervisor/type": "xen\n"}, "info", {"acs.redirect", "cpu.wc"}),
+                  ({**ARM, "/proc/device-tree/compatible": b"linux,dummy-virt\0"}, "info", {"acs.redirect", "cpu.wc"}),
+                  ({**ARM, "/proc/device-tree/compatible": b"vendor,board\0"}, "ok", {"cpu.wc"}),
+                  (ARM, "unknown", {"acs.redirect", "cpu.wc"})],
     "sec.lockdown": [({"/sys/kernel/security/lockdown": "none [integrity] confidentiality\n"}, "warn", set()),
                      ({"/sys/kernel/security": None}, "ok", set()),
                      ({"/sys/kernel/security/lockdown": BAD}, "unknown", set())],

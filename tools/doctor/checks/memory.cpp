@@ -5,6 +5,7 @@
 
 #include "tools/doctor/check.hpp"
 #include "tools/machine/pci_config.hpp"
+#include "tools/machine/variables.hpp"
 #include "topology/number_list.hpp"
 #include "topology/pci_bars.hpp"
 
@@ -139,6 +140,48 @@ void check_numa_nic(const Machine& machine, Findings& findings) {
   for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
     if (!adapter.pci.address.empty()) judge_node(machine, adapter.pci, adapter.name, findings);
   }
+}
+
+const Advice advice_numa_process = {
+    "Cpus_allowed_list in /proc/self/status, local_cpulist of each GPU, and variables that launchers set for each rank",
+    "a process far from its GPU reaches it through the link between the processors: copies get slower",
+    {"numactl --cpunodebind=NODE --membind=NODE PROGRAM   # NODE: numa_node of the GPU; or the launcher's own binding",
+     false, false, false, "grep Cpus_allowed_list /proc/self/status"},
+    "which GPU the process will use is not known: near any of them is taken to be right; a shell that no launcher "
+    "started is usually unbound, which is told and not judged"};
+
+void check_numa_process(const Machine& machine, Findings& findings) {
+  const auto& gpus = gpus_or_skip(machine, findings);
+  if (gpus.empty()) return;
+  const auto allowed = labelled(machine.view.text("/proc/self/status"), "Cpus_allowed_list");
+  const auto own = topology::parse_number_list(allowed.value);
+  if (!allowed.is_found() || !own.has_value() || own->empty()) {
+    return findings.add(State::unknown, "/proc/self/status",
+                        allowed.is_found() ? "'" + allowed.value + "' is no list of processors" : allowed.reason);
+  }
+  bool touches_one = false, is_sure = true;
+  for (const PciDevice& gpu : gpus) {
+    const auto line = machine.view.line(gpu.folder + "/local_cpulist");
+    const auto local = topology::parse_number_list(line.value);
+    if (!line.is_found() || !local.has_value()) {
+      findings.add(State::unknown, gpu.address,
+                   line.is_found() ? "'" + line.value + "' is no list of processors" : line.reason);
+      is_sure = false;
+      continue;
+    }
+    if (std::includes(local->begin(), local->end(), own->begin(), own->end())) {
+      return findings.add(State::ok, "processors " + allowed.value, "are near " + gpu.address);
+    }
+    touches_one =
+        touches_one || std::find_first_of(own->begin(), own->end(), local->begin(), local->end()) != own->end();
+  }
+  if (!is_sure) return;
+  const auto variables = read_variables(machine.view);
+  if (!variables.is_found()) return findings.add_unknown("/proc/self/environ", variables);
+  const std::string launcher = local_rank_variable(variables.value);
+  findings.add(launcher.empty() ? State::info : State::warn, "processors " + allowed.value,
+               std::string(touches_one ? "are more than those near one GPU" : "are near no GPU") +
+                   (launcher.empty() ? "; no launcher started this process" : ", and " + launcher + " is set"));
 }
 
 }  // namespace gdrkit::tools::doctor

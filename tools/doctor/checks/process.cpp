@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Group process: what this process, and so those started like it, may do.
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
 #include "tools/doctor/check.hpp"
+#include "tools/machine/container.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -12,6 +14,8 @@ namespace {
 constexpr double unlimited = 1e30;
 constexpr double mib = 1024.0 * 1024.0;
 constexpr unsigned ipc_lock_capability = 14;
+constexpr unsigned sys_nice_capability = 23;
+constexpr std::int64_t amazon = 0x1d0f;  // vendor of EFA
 
 /// The soft limit in a line of /proc/self/limits.
 Fact<double> soft_limit(const MachineView& view, const std::string& name) {
@@ -33,7 +37,7 @@ Fact<double> soft_limit(const MachineView& view, const std::string& name) {
   return fact;
 }
 
-Fact<bool> may_lock_memory(const MachineView& view) {
+Fact<bool> has_capability(const MachineView& view, unsigned capability) {
   const auto effective = labelled(view.text("/proc/self/status"), "CapEff");
   Fact<bool> fact;
   fact.outcome = effective.is_absent() ? Outcome::malformed : effective.outcome;
@@ -41,9 +45,72 @@ Fact<bool> may_lock_memory(const MachineView& view) {
   if (!effective.is_found()) return fact;
   char* end = nullptr;
   const auto bits = std::strtoull(effective.value.c_str(), &end, 16);
-  fact.value = (bits >> ipc_lock_capability & 1u) != 0;
+  fact.value = (bits >> capability & 1u) != 0;
   if (end == effective.value.c_str()) fact.outcome = Outcome::malformed;
   return fact;
+}
+
+/// Of a label of /proc/meminfo, in bytes.
+Fact<double> memory_bytes(const MachineView& view, const std::string& label) {
+  const auto line = labelled(view.text("/proc/meminfo"), label);
+  Fact<double> fact;
+  fact.outcome = line.is_absent() ? Outcome::unreadable : line.outcome;
+  fact.reason = "/proc/meminfo: " + line.reason;
+  char* end = nullptr;
+  fact.value = std::strtod(line.value.c_str(), &end) * (line.value.find(" kB") != std::string::npos ? 1024 : 1);
+  if (line.is_found() && end == line.value.c_str()) {
+    fact.outcome = Outcome::malformed;
+    fact.reason = "/proc/meminfo: has no number after '" + label + "'";
+  }
+  return fact;
+}
+
+/// Options of the last tmpfs that was mounted at `place`, which is the one that counts.
+Fact<std::string> tmpfs_options(const MachineView& view, const std::string& place) {
+  const auto mounts = view.text("/proc/mounts");
+  Fact<std::string> fact;
+  fact.outcome = mounts.is_absent() ? Outcome::unreadable : Outcome::absent;
+  fact.reason = mounts.is_absent() ? mounts.reason : "/proc/mounts: nothing is mounted at " + place;
+  if (mounts.is_unknown()) return mounts;
+  std::istringstream lines(mounts.value);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string source, target, kind, options;
+    words >> source >> target >> kind >> options;
+    if (target != place) continue;
+    fact.outcome = kind == "tmpfs" ? Outcome::found : Outcome::absent;
+    fact.value = options;
+    fact.reason = kind == "tmpfs" ? "" : "/proc/mounts: " + place + " is of type " + kind;
+  }
+  return fact;
+}
+
+/// The option size=, which Linux shows in kB; half of the memory when it is not given.
+Fact<double> tmpfs_size(const MachineView& view, const std::string& place) {
+  const auto options = tmpfs_options(view, place);
+  Fact<double> size;
+  size.outcome = options.outcome;
+  size.reason = options.reason;
+  if (!options.is_found()) return size;
+  const std::string padded = "," + options.value;
+  const auto at = padded.find(",size=");
+  if (at == std::string::npos) {
+    size = memory_bytes(view, "MemTotal");
+    size.value /= 2;
+    return size;
+  }
+  char* end = nullptr;
+  size.value = std::strtod(padded.c_str() + at + 6, &end);
+  const double factors[] = {1, 1024, mib, 1024 * mib};
+  const std::string units = "kmg";
+  const auto unit = *end == '\0' || *end == ',' ? std::string::npos : units.find(*end);
+  if (unit != std::string::npos) ++end;
+  size.value *= factors[unit == std::string::npos ? 0 : unit + 1];
+  if (size.value <= 0 || (*end != '\0' && *end != ',')) {
+    size.outcome = Outcome::malformed;
+    size.reason = "/proc/mounts: '" + options.value + "' names no size of " + place;
+  }
+  return size;
 }
 
 std::string limit_text(double value) { return value >= unlimited ? "unlimited" : format("%.0f", value); }
@@ -60,7 +127,7 @@ const Advice advice_lim_memlock = {
 
 void check_lim_memlock(const Machine& machine, Findings& findings) {
   const auto limit = soft_limit(machine.view, "Max locked memory");
-  const auto may_lock = may_lock_memory(machine.view);
+  const auto may_lock = has_capability(machine.view, ipc_lock_capability);
   if (may_lock.is_found() && may_lock.value) return findings.add(State::ok, "memlock", "this process has CAP_IPC_LOCK");
   if (!limit.is_found()) return findings.add_unknown("memlock", limit);
   if (!may_lock.is_found() && limit.value < unlimited) return findings.add_unknown("memlock", may_lock);
@@ -91,6 +158,67 @@ void check_lim_stack(const Machine& machine, Findings& findings) {
   const auto limit = soft_limit(machine.view, "Max stack size");
   if (!limit.is_found()) return findings.add_unknown("stack", limit);
   findings.add(limit.value >= unlimited ? State::warn : State::ok, "stack", "soft limit " + limit_text(limit.value));
+}
+
+const Advice advice_lim_shm = {
+    "the option size= of the tmpfs at /dev/shm in /proc/mounts, or half of MemTotal in /proc/meminfo",
+    "ranks on one machine share memory through /dev/shm: NCCL and MPI fail, or die of SIGBUS, when it is full",
+    {"docker: --shm-size=1g or --ipc=host; Kubernetes: an emptyDir with medium Memory at /dev/shm; host: sudo mount -o "
+     "remount,size=50% /dev/shm",
+     true, false, false, "df -h /dev/shm"},
+    "64 MiB is what docker gives by default; newer NCCL keeps its buffers elsewhere and needs less"};
+
+void check_lim_shm(const Machine& machine, Findings& findings) {
+  const auto size = tmpfs_size(machine.view, "/dev/shm");
+  if (size.is_unknown()) return findings.add_unknown("/dev/shm", size);
+  if (size.is_absent()) return findings.add(State::warn, "/dev/shm", size.reason);
+  findings.add(size.value <= 64 * mib    ? State::fail
+               : size.value < 1024 * mib ? State::warn
+                                         : State::ok,
+               "/dev/shm", format("has at most %.0f MiB", size.value / mib));
+}
+
+const Advice advice_lim_hugepages = {"HugePages_Total in /proc/meminfo when there is an EFA adapter",
+                                     "the provider for EFA takes its buffers from huge pages when there are some",
+                                     {"sudo sysctl vm.nr_hugepages=5128   # to keep: a file in /etc/sysctl.d", true,
+                                      false, false, "grep HugePages_Total /proc/meminfo"},
+                                     "other adapters do not use them; without any EFA works as well"};
+
+void check_lim_hugepages(const Machine& machine, Findings& findings) {
+  const auto& adapters = adapters_or_skip(machine, findings);
+  if (adapters.empty()) return;
+  if (std::none_of(adapters.begin(), adapters.end(),
+                   [](const Adapter& adapter) { return adapter.pci.vendor == amazon; })) {
+    return findings.add(State::skip, "", "only EFA uses huge pages, and no adapter is of that kind");
+  }
+  const auto pages = memory_bytes(machine.view, "HugePages_Total");
+  if (!pages.is_found()) return findings.add_unknown("huge pages", pages);
+  findings.add(pages.value > 0 ? State::ok : State::info, "huge pages", format("%.0f are set aside", pages.value));
+}
+
+const Advice advice_ctr_caps = {
+    "CapEff in /proc/self/status and 'Max locked memory' in /proc/self/limits, in a container",
+    "without CAP_IPC_LOCK RDMA can lock as much memory as the limit allows and no more; without CAP_SYS_NICE docker's "
+    "filter of system calls refuses to bind memory to a NUMA node",
+    {"docker: --cap-add=IPC_LOCK --cap-add=SYS_NICE --ulimit memlock=-1; Kubernetes: securityContext.capabilities.add: "
+     "[IPC_LOCK, SYS_NICE]",
+     true, false, false, "grep CapEff /proc/self/status"},
+    "some runtimes leave no trace by which a container can be known"};
+
+void check_ctr_caps(const Machine& machine, Findings& findings) {
+  const auto container = find_container(machine.view);
+  if (container.is_absent()) return findings.add(State::skip, "", container.reason);
+  if (!container.is_found()) return findings.add_unknown("container", container);
+  const auto may_lock = has_capability(machine.view, ipc_lock_capability);
+  const auto limit = soft_limit(machine.view, "Max locked memory");
+  const auto may_bind = has_capability(machine.view, sys_nice_capability);
+  if (!may_lock.is_found()) return findings.add_unknown("container", may_lock);
+  if (!may_lock.value && !limit.is_found()) return findings.add_unknown("container", limit);
+  const bool is_unlimited = limit.is_found() && limit.value >= unlimited;
+  findings.add(may_lock.value || is_unlimited ? State::ok : State::warn, "CAP_IPC_LOCK",
+               std::string(may_lock.value ? "is there" : "is missing") +
+                   (is_unlimited ? ", memlock is unlimited" : "") + " (" + container.value + ")");
+  findings.add(may_bind.value ? State::ok : State::info, "CAP_SYS_NICE", may_bind.value ? "is there" : "is missing");
 }
 
 const Advice advice_ctr_devices = {

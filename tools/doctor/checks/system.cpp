@@ -4,18 +4,26 @@
 #include <map>
 
 #include "tools/doctor/check.hpp"
+#include "tools/machine/hypervisor.hpp"
 
 namespace gdrkit::tools::doctor {
 
 const Advice advice_vm_detect = {
-    "the flag 'hypervisor' in /proc/cpuinfo",
+    "the flag 'hypervisor' in /proc/cpuinfo; where processors have no flags /sys/hypervisor/type, vendor and product "
+    "in "
+    "/sys/class/dmi/id, the firmware's first table and the device tree",
     "in a virtual machine links, ports and IOMMU are what the host shows, so some checks do not apply",
-    {"nothing to do", false, false, true, "grep -c hypervisor /proc/cpuinfo"},
-    "arm64 has no such flag: there this says bare metal for guests too"};
+    {"nothing to do", false, false, true, "systemd-detect-virt --vm"},
+    "bare machines of clouds have their cloud's vendor and are not virtual: off x86 the product or root's reading of "
+    "the "
+    "firmware's table decides"};
 
 void check_vm_detect(const Machine& machine, Findings& findings) {
-  if (!machine.is_guest.is_found()) return findings.add(State::unknown, "/proc/cpuinfo", machine.is_guest.reason);
-  findings.add(State::info, "/proc/cpuinfo", machine.is_guest.value ? "a virtual machine" : "no flag 'hypervisor'");
+  const auto hypervisor = find_hypervisor(machine.view);
+  if (hypervisor.is_unknown()) return findings.add_unknown("", hypervisor);
+  findings.add(
+      hypervisor.is_found() ? State::info : State::ok, "",
+      hypervisor.is_found() ? "a virtual machine: " + hypervisor.value : "no virtual machine: " + hypervisor.reason);
 }
 
 const Advice advice_cpu_governor = {

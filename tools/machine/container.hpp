@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Container: what shows that this process is in one. Nothing shows that it is in none.
+#pragma once
+
+#include <string>
+
+#include "topology/machine_view.hpp"
+
+namespace gdrkit::tools {
+
+/// found: the first piece of evidence ("/.dockerenv is there"); absent: none of the known ones, which some runtimes
+/// do not leave; unreadable: none, and one that could not be looked at. An overlay at "/" is no evidence: machines
+/// without disks have one too.
+[[nodiscard]] topology::Fact<std::string> find_container(const topology::MachineView& view);
+
+}  // namespace gdrkit::tools

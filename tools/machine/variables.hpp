@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Variables: the environment of this process, or of the one that made a recording.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "topology/machine_view.hpp"
+
+namespace gdrkit::tools {
+
+using Variables = std::map<std::string, std::string>;
+
+/// From /proc/self/environ. Absent is told as unreadable: every process has an environment.
+[[nodiscard]] topology::Fact<Variables> read_variables(const topology::MachineView& view);
+
+/// The first variable by which a launcher tells a process its number on this machine; "" if none is set.
+[[nodiscard]] std::string local_rank_variable(const Variables& variables);
+
+}  // namespace gdrkit::tools
