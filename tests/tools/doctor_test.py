@@ -183,8 +183,8 @@ class DoctorProgram(Test):
 
 class DoctorOpens(Test):
     def test_the_sources_have_no_call_that_writes(self):
-        folders = [os.path.join(TOP, "tools", part) for part in ("machine", "doctor", "doctor/checks")]
-        files = [os.path.join(f, n) for f in folders for n in os.listdir(f) if n.endswith((".cpp", ".hpp"))]
+        files = [os.path.join(folder, name) for part in ("machine", "doctor")
+                 for folder, _, names in os.walk(os.path.join(TOP, "tools", part)) for name in names if name.endswith((".cpp", ".hpp"))]
         files += [os.path.join(TOP, "src", "topology", noun + ".cpp") for noun in
                   ("machine_view", "folder_tree", "archive_tree", "tar_reader", "recorded_facts")]
         self.assertGreater(len(files), 10)

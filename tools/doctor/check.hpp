@@ -23,12 +23,26 @@ struct Remedy {
   const char* verify;
 };
 
+/// What `doctor fix` writes for a remedy, as root's commands and files. The default: nothing of it can be automated,
+/// and the remedy is written as a comment. ADDRESS, ADAPTER, PORT and INTERFACE stand for the finding's object, each as
+/// a word of its own outside quotes.
+struct Steps {
+  const char* now = "";          ///< lines of POSIX shell that take effect at once
+  const char* file = "";         ///< a file of our own (gdrkit-*) that makes it last
+  const char* text = "";         ///< the file's lines; one that names the object is written once for each object
+  const char* enable = "";       ///< lines of POSIX shell that follow the file
+  const char* boot_option = "";  ///< a word for the command line of Linux
+  const char* risk = "";         ///< what carrying it out may break
+  [[nodiscard]] bool is_manual() const noexcept { return now[0] == '\0' && file[0] == '\0' && boot_option[0] == '\0'; }
+};
+
 /// Printed by `explain`, and why and remedy below each warn and fail.
 struct Advice {
   const char* reads;
   const char* why;
   Remedy remedy;
   const char* trap;  ///< what misleads here; "" if nothing
+  Steps steps{};
 };
 
 struct Finding {

@@ -7,6 +7,7 @@
 #include "gdrkit/gdrkit.h"
 #include "tools/common/command_line.hpp"
 #include "tools/doctor/examination.hpp"
+#include "tools/doctor/fix/script.hpp"
 
 namespace gdrkit::tools {
 namespace doctor {
@@ -99,7 +100,7 @@ ExitCode run_doctor(Face face, int argc, char** argv) {
       "0 no failure, 1 failures, 2 wrong usage, 3 required facts could not be read, 4 --root is no recording";
   line.example =
       "gdrkit doctor\n  gdrkit doctor --only pcie,acs.redirect --json\n  gdrkit doctor explain acs.redirect\n  gdrkit "
-      "doctor --root RECORDING --strict";
+      "doctor fix > remedies.sh\n  gdrkit doctor --root RECORDING --strict";
   line.options = {
       {'\0', "only", "LIST", &selection.only, "these checks: IDs, groups or starts of IDs (acs*), with commas between",
        false},
@@ -108,16 +109,29 @@ ExitCode run_doctor(Face face, int argc, char** argv) {
       {'\0', "root", "FOLDER|ARCHIVE", &root, "read a recording of a machine instead of this one", false},
       {'\0', "json", "", &is_json, "print one JSON document (tools/doctor/README.md) and no text", false},
   };
-  line.operands = {&words, "list | explain ID",
-                   "list: name all checks; explain ID: what one reads, why, and the remedy"};
+  line.operands = {
+      &words, "list | explain ID | fix [ID...]",
+      "list: name all checks; explain ID: what one reads, why, and the remedy; fix: print a shell script of "
+      "the remedies, of all findings or of the checks named (0: printed; nothing is run)"};
   if (const auto ended = parse(line, face, argc, argv)) return *ended;
   if (words.size() == 1 && words[0] == "list") return doctor::print_list();
   if (words.size() == 2 && words[0] == "explain") return doctor::explain(words[1]);
-  if (!words.empty())
-    throw Failure(ExitCode::usage, format("'%s' is neither 'list' nor 'explain ID'", words[0].c_str()));
+  const bool is_fix = !words.empty() && words[0] == "fix";
+  if (is_fix) {
+    if (is_json)
+      throw Failure(ExitCode::usage, "fix prints a shell script, no JSON: 'gdrkit doctor --json' has the remedies");
+    selection.only.insert(selection.only.end(), words.begin() + 1, words.end());
+  } else if (!words.empty()) {
+    throw Failure(ExitCode::usage,
+                  format("'%s' is neither 'list' nor 'explain ID' nor 'fix [ID...]'", words[0].c_str()));
+  }
   const auto checks = doctor::select(selection);
   const MachineView view = open_view(root);
   const auto examination = doctor::examine(view, root, checks, is_strict);
+  if (is_fix) {
+    std::fputs(doctor::write_script(examination, Machine(view)).c_str(), stdout);
+    return ExitCode::ok;
+  }
   if (is_json) {
     doctor::print_examination_json(examination);
   } else {

@@ -15,7 +15,9 @@ Json finding_json(const Finding& finding, const Advice& advice) {
                     {"needs_root", advice.remedy.needs_root},
                     {"needs_reboot", advice.remedy.needs_reboot},
                     {"survives_boot", advice.remedy.survives_boot},
-                    {"verify", advice.remedy.verify}};
+                    {"verify", advice.remedy.verify},
+                    {"is_manual", advice.steps.is_manual()},
+                    {"risk", advice.steps.risk}};
   return json;
 }
 

@@ -28,7 +28,8 @@ const Advice advice_nic_state = {
     "the libraries leave out ports that are not active, and take a slower way without a word",
     {"InfiniBand: look at cable and subnet manager (opensm); Ethernet: sudo ip link set INTERFACE up", true, false,
      false, "cat /sys/class/infiniband/ADAPTER/ports/1/state"},
-    "a second port without a cable is usual: it is told and no failure"};
+    "a second port without a cable is usual: it is told and no failure",
+    {.now = "ip link set INTERFACE up"}};
 
 void check_nic_state(const Machine& machine, Findings& findings) {
   for_each_port(machine, findings, [&](const Adapter&, const std::string& folder, const std::string& subject) {

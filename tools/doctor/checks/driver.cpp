@@ -42,7 +42,8 @@ const Advice advice_drv_loaded = {
      "with "
      "--gpus all",
      true, false, false, "cat /proc/driver/nvidia/version"},
-    "a GPU that is bound to vfio-pci on purpose belongs to a guest"};
+    "a GPU that is bound to vfio-pci on purpose belongs to a guest",
+    {.now = "modprobe nvidia"}};
 
 void check_drv_loaded(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);

@@ -111,7 +111,12 @@ const Advice advice_gdr_node = {
     {"sudo rm -f /dev/gdrdrv; sudo mknod -m 666 /dev/gdrdrv c $(awk '$2==\"gdrdrv\"{print $1}' /proc/devices) 0   "
      "# container: --device /dev/gdrdrv",
      true, false, false, "ls -l /dev/gdrdrv; grep gdrdrv /proc/devices"},
-    ""};
+    "",
+    {.now = "gdrdrv_major=$(awk '$2==\"gdrdrv\"{print $1}' /proc/devices)\n"
+            "test -n \"$gdrdrv_major\"\n"
+            "rm -f /dev/gdrdrv\n"
+            "mknod -m 666 /dev/gdrdrv c \"$gdrdrv_major\" 0",
+     .risk = "everybody on the machine may then use gdrdrv, which is what its own service does too"}};
 
 void check_gdr_node(const Machine& machine, Findings& findings) {
   const auto devices = machine.view.text("/proc/devices");

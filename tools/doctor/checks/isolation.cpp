@@ -13,6 +13,9 @@ namespace {
 constexpr std::uint32_t request_redirect = 0x04;
 constexpr std::uint32_t completion_redirect = 0x08;
 constexpr std::uint32_t egress_control = 0x20;
+constexpr char pass_through[] = "iommu=pt";
+constexpr char pass_through_risk[] =
+    "devices of the host can then reach all of its memory; those of guests stay confined";
 
 /// The ports strictly below the bridge that both devices are behind; none when they share no bridge (then packets go
 /// through the processor anyway, and what the ports redirect does not matter).
@@ -51,7 +54,19 @@ const Advice advice_acs_redirect = {
      true, false, false, "sudo setpci -s PORT ECAP_ACS+6.w"},
     "without root only 64 bytes can be read, which is unknown and not fine; in a virtual machine, and on hosts that "
     "give "
-    "devices to guests with ATS, redirection is wanted"};
+    "devices to guests with ATS, redirection is wanted",
+    {.now = "setpci -s ADDRESS ECAP_ACS+6.w=0000",
+     .file = "/etc/systemd/system/gdrkit-acs.service",
+     .text = "[Unit]\n"
+             "Description=no ACS redirection between GPUs and adapters (gdrkit doctor: acs.redirect)\n"
+             "[Service]\n"
+             "Type=oneshot\n"
+             "RemainAfterExit=yes\n"
+             "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS ECAP_ACS+6.w=0000\"\n"
+             "[Install]\n"
+             "WantedBy=multi-user.target",
+     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-acs.service",
+     .risk = "devices behind these ports are no longer kept apart: not on hosts that give them to guests"}};
 
 void check_acs_redirect(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);
@@ -104,7 +119,8 @@ const Advice advice_iommu_mode = {
     {"boot with iommu=pt (arm64: iommu.passthrough=1), or turn the IOMMU off in the firmware's set-up", true, true,
      true, "cat /sys/bus/pci/devices/ADDRESS/iommu_group/type"},
     "the command line decides little: what counts is the type of each device's group; a guest does not see its host's "
-    "IOMMU"};
+    "IOMMU",
+    {.boot_option = pass_through, .risk = pass_through_risk}};
 
 void check_iommu_mode(const Machine& machine, Findings& findings) {
   const bool is_closed =
@@ -136,7 +152,8 @@ const Advice advice_iommu_cmdline = {
     "intel_iommu=on without iommu=pt in /proc/cmdline",
     "this turns translation on for every device of the host",
     {"add iommu=pt to the command line of Linux", true, true, true, "cat /proc/cmdline"},
-    "iommu.mode looks at what came of it: believe that"};
+    "iommu.mode looks at what came of it: believe that",
+    {.boot_option = pass_through, .risk = pass_through_risk}};
 
 void check_iommu_cmdline(const Machine& machine, Findings& findings) {
   const auto line = machine.view.line("/proc/cmdline");

@@ -150,7 +150,18 @@ const Advice advice_pcie_mrrs = {
     "bits 14:12 of device control in the adapter's PCI Express capability",
     "small read requests cost an adapter bandwidth when it fetches from memory",
     {"sudo setpci -s ADDRESS CAP_EXP+8.w=5000:7000", true, false, false, "sudo setpci -s ADDRESS CAP_EXP+8.w"},
-    "a GPU's value belongs to its driver: only adapters are looked at"};
+    "a GPU's value belongs to its driver: only adapters are looked at",
+    {.now = "setpci -s ADDRESS CAP_EXP+8.w=5000:7000",
+     .file = "/etc/systemd/system/gdrkit-read-requests.service",
+     .text = "[Unit]\n"
+             "Description=large read requests of RDMA adapters (gdrkit doctor: pcie.mrrs)\n"
+             "[Service]\n"
+             "Type=oneshot\n"
+             "RemainAfterExit=yes\n"
+             "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS CAP_EXP+8.w=5000:7000\"\n"
+             "[Install]\n"
+             "WantedBy=multi-user.target",
+     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-read-requests.service"}};
 
 void check_pcie_mrrs(const Machine& machine, Findings& findings) {
   for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
@@ -172,7 +183,8 @@ const Advice advice_pcie_mps = {
     "a device that sends larger packets than its port takes causes errors; 128 bytes cost bandwidth",
     {"boot with pci=pcie_bus_perf, or set the payload size in the firmware's set-up", true, true, true,
      "sudo lspci -vv -s ADDRESS | grep MaxPayload"},
-    "in virtual machines 128 is usual, and not what the hardware does"};
+    "in virtual machines 128 is usual, and not what the hardware does",
+    {.boot_option = "pci=pcie_bus_perf", .risk = "devices that are plugged in later may be given too small a payload"}};
 
 void check_pcie_mps(const Machine& machine, Findings& findings) {
   for (const PciDevice& device : devices_or_skip(machine, findings)) {

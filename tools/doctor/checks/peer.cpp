@@ -10,6 +10,8 @@
 namespace gdrkit::tools::doctor {
 namespace {
 
+constexpr char peermem_file[] = "/etc/modules-load.d/gdrkit-peermem.conf";
+
 /// How many modules were loaded after `name`, or -1 when it is not listed.
 int place_of(const std::string& modules, const std::string& name) {
   int place = 0;
@@ -30,7 +32,8 @@ const Advice advice_peer_any = {
     {"sudo modprobe nvidia-peermem   # or, for dma-buf: open flavour of the driver and Linux 5.12 or newer", true,
      false, false, "cat /sys/module/nvidia_peermem/version"},
     "the libraries ask the driver for dma-buf when they run; files tell only that nothing speaks against it. Each "
-    "library looks at other files: what one of them believes says nothing about the others"};
+    "library looks at other files: what one of them believes says nothing about the others",
+    {.now = "modprobe nvidia-peermem", .file = peermem_file, .text = "nvidia-peermem"}};
 
 void check_peer_any(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
@@ -58,7 +61,13 @@ const Advice advice_peer_conflict = {
     {"sudo systemctl disable --now nv_peer_mem; sudo rmmod nv_peer_mem; remove its package (nvidia-peer-memory); "
      "sudo modprobe nvidia-peermem",
      true, false, true, "ls -d /sys/module/nv_peer_mem /sys/module/nvidia_peermem"},
-    "memory_peers/nv_mem may be made by either module: the folders in /sys/module tell which"};
+    "memory_peers/nv_mem may be made by either module: the folders in /sys/module tell which",
+    {.now = "systemctl disable --now nv_peer_mem || true   # there may be no such service\n"
+            "modprobe -r nvidia-peermem nv_peer_mem\n"
+            "modprobe nvidia-peermem",
+     .file = peermem_file,
+     .text = "nvidia-peermem",
+     .risk = "fails while a program has GPU memory registered: stop the jobs first; remove the old module's package"}};
 
 void check_peer_conflict(const Machine& machine, Findings& findings) {
   const auto legacy = machine.view.node("/sys/module/nv_peer_mem");
@@ -81,7 +90,8 @@ const Advice advice_peer_autoload = {
     "the module is loaded now and nothing seen says that it will be after the next boot",
     {"echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf", true, false, true,
      "grep -r peermem /etc/modules-load.d"},
-    "a GPU operator (/run/nvidia, /run/mellanox) or a service may load it in ways that are not seen here"};
+    "a GPU operator (/run/nvidia, /run/mellanox) or a service may load it in ways that are not seen here",
+    {.file = peermem_file, .text = "nvidia-peermem"}};
 
 void check_peer_autoload(const Machine& machine, Findings& findings) {
   const auto loaded = machine.view.node("/sys/module/nvidia_peermem");
@@ -134,7 +144,11 @@ const Advice advice_peer_order = {
      "ib_core nvidia' in /etc/modprobe.d",
      true, false, false, "grep -E '^(nvidia_peermem|ib_core|nvidia) ' /proc/modules"},
     "what matters more is the order of building: the module is built against the RDMA stack that was installed then "
-    "(peer.symbols); ib_core may be built into Linux and is not listed then"};
+    "(peer.symbols); ib_core may be built into Linux and is not listed then",
+    {.now = "modprobe -r nvidia-peermem\nmodprobe nvidia-peermem",
+     .file = "/etc/modprobe.d/gdrkit-peermem-order.conf",
+     .text = "softdep nvidia-peermem pre: ib_core nvidia",
+     .risk = "fails while a program has GPU memory registered: stop the jobs first"}};
 
 void check_peer_order(const Machine& machine, Findings& findings) {
   const auto modules = machine.view.text("/proc/modules");

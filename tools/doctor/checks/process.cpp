@@ -123,7 +123,10 @@ const Advice advice_lim_memlock = {
     {"a line '* - memlock unlimited' in /etc/security/limits.d; services: LimitMEMLOCK=infinity; docker: --ulimit "
      "memlock=-1",
      true, false, true, "ulimit -l"},
-    "programs started by sshd or slurmd have the limits that those have, which may be older"};
+    "programs started by sshd or slurmd have the limits that those have, which may be older",
+    {.file = "/etc/security/limits.d/90-gdrkit-memlock.conf",
+     .text = "* - memlock unlimited\nroot - memlock unlimited",
+     .risk = "a user's program can then lock all memory; takes effect at the next login"}};
 
 void check_lim_memlock(const Machine& machine, Findings& findings) {
   const auto limit = soft_limit(machine.view, "Max locked memory");
@@ -138,9 +141,12 @@ void check_lim_memlock(const Machine& machine, Findings& findings) {
 const Advice advice_lim_nofile = {
     "'Max open files' in /proc/self/limits",
     "each connection between ranks takes descriptors: large jobs fail when there are no more",
-    {"a line '* - nofile 131072' in /etc/security/limits.d; services: LimitNOFILE=131072", true, false, true,
+    {"a line '* - nofile 1048576' in /etc/security/limits.d; services: LimitNOFILE=1048576", true, false, true,
      "ulimit -n"},
-    "small jobs need few"};
+    "small jobs need few",
+    {.file = "/etc/security/limits.d/90-gdrkit-nofile.conf",
+     .text = "* - nofile 1048576\nroot - nofile 1048576",
+     .risk = "takes effect at the next login"}};
 
 void check_lim_nofile(const Machine& machine, Findings& findings) {
   const auto limit = soft_limit(machine.view, "Max open files");

@@ -88,7 +88,10 @@ const Advice advice_rdma_modules = {
     "without ib_uverbs no program can use an adapter; without rdma_ucm none that connects by rdma_cm",
     {"sudo modprobe -a ib_uverbs rdma_ucm   # to keep: a file in /etc/modules-load.d", true, false, false,
      "ls /dev/infiniband"},
-    "what is built into Linux may have no folder in /sys/module: its node in /dev/infiniband counts too"};
+    "what is built into Linux may have no folder in /sys/module: its node in /dev/infiniband counts too",
+    {.now = "modprobe -a ib_uverbs rdma_ucm",
+     .file = "/etc/modules-load.d/gdrkit-rdma.conf",
+     .text = "ib_uverbs\nrdma_ucm"}};
 
 void check_rdma_modules(const Machine& machine, Findings& findings) {
   if (adapters_or_skip(machine, findings).empty()) return;

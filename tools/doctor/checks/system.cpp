@@ -31,7 +31,8 @@ const Advice advice_cpu_governor = {
     "a processor that first has to speed up adds microseconds to each small message",
     {"sudo cpupower frequency-set -g performance", true, false, false,
      "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
-    "powersave under intel_pstate or amd-pstate-epp changes the speed by load: it is told and not judged"};
+    "powersave under intel_pstate or amd-pstate-epp changes the speed by load: it is told and not judged",
+    {.now = "cpupower frequency-set -g performance", .risk = "the processors take more power when idle"}};
 
 void check_cpu_governor(const Machine& machine, Findings& findings) {
   const std::string folder = "/sys/devices/system/cpu/";
@@ -84,7 +85,11 @@ const Advice advice_cpu_balancing = {"/proc/sys/kernel/numa_balancing",
                                      "balancing unmaps pages to see who touches them: latencies get a long tail",
                                      {"sudo sysctl kernel.numa_balancing=0   # to keep: a file in /etc/sysctl.d", true,
                                       false, false, "cat /proc/sys/kernel/numa_balancing"},
-                                     ""};
+                                     "",
+                                     {.now = "sysctl -w kernel.numa_balancing=0",
+                                      .file = "/etc/sysctl.d/90-gdrkit-numa-balancing.conf",
+                                      .text = "kernel.numa_balancing = 0",
+                                      .risk = "programs that rely on Linux to move their pages become slower"}};
 
 void check_cpu_balancing(const Machine& machine, Findings& findings) {
   const auto value = machine.view.number("/proc/sys/kernel/numa_balancing");

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit doctor fix: the script is a shell's, holds the remedies, and nothing that a machine's files held runs in it."""
+import os
+import random
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from doctor_runs import Written, m
+from doctor_test import CASES
+from named import NAMED
+from program import Test, run
+
+SHELLS = sorted({os.path.realpath(shutil.which(shell)) for shell in ("sh", "dash", "bash") if shutil.which(shell)})
+HEREDOC = re.compile(r"(?ms)<<'END_OF_FILE'$.*?^END_OF_FILE$")
+STUBS = ("modprobe", "systemctl", "setpci", "mknod", "rm", "sysctl", "ip", "cpupower", "gdrkit", "nvidia-smi")
+PORT_DOWN = {"state": "1: DOWN\n", "link_layer": "Ethernet\n"}
+
+
+def script_of(tree, *arguments):
+    with Written(tree) as folder:
+        ended = run("gdrkit", "doctor", "fix", *arguments, "--root", folder)
+    if ended.code != 0:
+        raise AssertionError(f"exit code {ended.code}: {ended.err}")
+    return ended.out
+
+
+def code_of(script):
+    """What a shell would run: without comments and the contents of files."""
+    return [line for line in HEREDOC.sub("<<", script).splitlines() if line and not line.startswith("#")]
+
+
+def with_interface(tree, name, adapter=None, path=None):
+    """The second adapter's port becomes Ethernet and goes down; its interface is called `name`."""
+    path = path or m.NIC2
+    ports = f"/sys/class/infiniband/{adapter or 'mlx5_1'}/ports/1/"
+    return m.changed(tree, {**{ports + file: text for file, text in PORT_DOWN.items()}, f"{path}/net/{name}/type": "1\n"})
+
+
+class Ran:
+    """The script run by a shell that finds nothing but stand-ins which note how they were called; /etc is a folder of ours."""
+
+    def __init__(self, script, user="0", host="h1"):
+        with tempfile.TemporaryDirectory() as place:
+            tools, etc, here = (os.path.join(place, part) for part in ("tools", "etc", "here"))
+            for folder in (tools, etc, here):
+                os.mkdir(folder)
+            for name, body in {**{stub: f'printf "%s" {stub} >> {place}/log; for a in "$@"; do printf " [%s]" "$a" >> {place}/log; done; '
+                                        f'echo >> {place}/log' for stub in STUBS},
+                               "id": f"echo {user}", "uname": f"echo '{host}'", "awk": "echo 508"}.items():
+                with open(os.path.join(tools, name), "w", encoding="ascii") as file:
+                    file.write("#!/bin/sh\n" + body + "\n")
+                os.chmod(os.path.join(tools, name), 0o755)
+            for name in ("cat", "mkdir"):
+                os.symlink(shutil.which(name), os.path.join(tools, name))
+            process = subprocess.run([shutil.which("sh")], input=script.replace("/etc/", etc + "/"), cwd=here,
+                                     env={"PATH": tools}, capture_output=True, text=True, timeout=60, check=False)
+            self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
+            self.left_behind = os.listdir(here)
+            self.calls, self.files = [], {}
+            if os.path.exists(place + "/log"):
+                with open(place + "/log", encoding="ascii") as file:
+                    self.calls = file.read().splitlines()
+            for folder, _, names in os.walk(etc):
+                for name in names:
+                    with open(os.path.join(folder, name), encoding="ascii") as file:
+                        self.files[os.path.join(folder, name).replace(etc, "/etc")] = file.read()
+
+
+class DoctorFix(Test):
+    def assert_shell(self, script):
+        for shell in SHELLS:
+            ended = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((ended.returncode, ended.stderr), (0, ""), f"{shell} -n\n{script}")
+
+    def test_a_healthy_machine_gets_a_script_that_does_nothing(self):
+        script = script_of(m.server())
+        self.assertEqual(code_of(script), ["set -eu", "echo 'gdrkit doctor: nothing to mend'"])
+        ran = Ran(script)
+        self.assertEqual((ran.code, ran.out, ran.calls, ran.files), (0, "gdrkit doctor: nothing to mend\n", [], {}))
+
+    def test_the_script_of_every_fault_is_a_shells_and_names_the_fault(self):
+        for check, cases in CASES.items():
+            for changes, state, _ in cases:
+                with self.subTest(f"{check}: {list(changes)}"):
+                    script = script_of(m.changed(m.server(), changes), check)
+                    self.assert_shell(script)
+                    if state in ("warn", "fail"):
+                        self.assertRegex(script, f"(?m)^# (FAIL|warn) {re.escape(check)} ")
+                        self.assertRegex(script, r"(?m)^#   (why|conditions): .")
+                        self.assertIn(f"gdrkit doctor --only {check}", script)
+                    else:
+                        self.assertIn("nothing to mend", script)
+
+    def test_the_script_of_every_named_machine_is_a_shells(self):
+        for name, machine in NAMED.items():
+            with self.subTest(name):
+                self.assert_shell(script_of(machine()))
+
+    def test_remedies_are_carried_out_for_the_objects_that_need_them(self):
+        script = script_of(m.changed(m.server(), {
+            **{port + "/config": m.config(acs=0x1d) for port in (m.GPU_PORT, m.NIC_PORT)}, m.NIC + "/config": m.config(0x2050),
+            "/proc/self/limits": m.limits(lock="65536"), "/proc/sys/kernel/numa_balancing": "1\n",
+            "/dev/gdrdrv": m.Device((507, 0, 0o666, 0, 0)), "/proc/sys/kernel/hostname": "h1\n"}))
+        self.assert_shell(script)
+        ran = Ran(script)
+        self.assertEqual((ran.code, ran.err, ran.left_behind), (0, "", []))
+        self.assertEqual([call for call in ran.calls if not call.startswith(("systemctl", "gdrkit"))],
+                         ["rm [-f] [/dev/gdrdrv]", "mknod [-m] [666] [/dev/gdrdrv] [c] [508] [0]",
+                          "setpci [-s] [0000:04:00.0] [CAP_EXP+8.w=5000:7000]", "setpci [-s] [0000:02:00.0] [ECAP_ACS+6.w=0000]",
+                          "setpci [-s] [0000:02:01.0] [ECAP_ACS+6.w=0000]", "sysctl [-w] [kernel.numa_balancing=0]"])
+        self.assertIn("systemctl [enable] [gdrkit-acs.service]", ran.calls)
+        self.assertEqual(ran.files["/etc/sysctl.d/90-gdrkit-numa-balancing.conf"], "kernel.numa_balancing = 0\n")
+        self.assertIn("* - memlock unlimited\n", ran.files["/etc/security/limits.d/90-gdrkit-memlock.conf"])
+        self.assertEqual(re.findall(r"setpci -s (\S+)", ran.files["/etc/systemd/system/gdrkit-acs.service"]),
+                         ["0000:02:00.0", "0000:02:01.0"])
+        self.assertEqual(ran.calls[-1].split()[:3], ["gdrkit", "[doctor]", "[--only]"])
+        self.assertTrue(all(path.split("/")[-1].find("gdrkit-") >= 0 for path in ran.files), ran.files.keys())
+
+    def test_a_file_that_two_checks_want_is_written_once(self):
+        script = script_of(m.changed(m.server(), {"/sys/module/nv_peer_mem/version": "1.3\n", "/etc/modules-load.d": None}))
+        self.assertEqual(script.count("cat > /etc/modules-load.d/gdrkit-peermem.conf"), 1)
+        self.assertIn("# /etc/modules-load.d/gdrkit-peermem.conf is written above", script)
+
+    def test_only_root_on_the_right_host_gets_to_a_command(self):
+        script = script_of(m.changed(m.server(), {"/proc/sys/kernel/numa_balancing": "1\n", "/proc/sys/kernel/hostname": "h1\n"}))
+        for ran, complaint in ((Ran(script, user="1000"), "as root"), (Ran(script, host="h2"), "for the host h1")):
+            self.assertEqual((ran.code, ran.calls, ran.files), (1, [], {}))
+            self.assertIn(complaint, ran.err)
+        self.assertEqual(Ran(script).code, 0)
+
+    def test_what_no_command_mends_is_told_in_comments(self):
+        script = script_of(m.changed(m.server(), {m.GPU + "/current_link_width": "8\n", m.GPU + "/iommu_group/type": "DMA-FQ\n"}))
+        self.assertEqual(len(code_of(script)), 2, script)
+        self.assertIn("# ==== By hand", script)
+        self.assertRegex(script, r"(?m)^#   to do: reseat the card")
+        self.assertIn("# add to the command line of Linux: iommu=pt", script)
+        ran = Ran(script)
+        self.assertEqual((ran.code, ran.calls, ran.files), (0, [], {}))
+        self.assertIn("nothing of this can be automated", ran.out)
+
+    def test_the_interface_of_a_port_is_found_or_the_command_is_a_comment(self):
+        named = script_of(with_interface(m.server(), "ens5f1np1"), "nic.state")
+        self.assertIn("ip [link] [set] [ens5f1np1] [up]", Ran(named).calls)
+        unnamed = script_of(m.changed(m.server(), {"/sys/class/infiniband/mlx5_1/ports/1/state": "1: DOWN\n"}), "nic.state")
+        self.assertNotIn("ip link", "\n".join(code_of(unnamed)))
+        self.assertIn("#   ip link set INTERFACE up", unnamed)
+        # IP over InfiniBand is no Ethernet, and of two interfaces dev_port tells which.
+        infiniband = m.changed(with_interface(m.server(), "ib1"), {m.NIC2 + "/net/ib1/type": "32\n"})
+        self.assertNotIn("ip link", "\n".join(code_of(script_of(infiniband, "nic.state"))))
+        two = m.changed(with_interface(with_interface(m.server(), "ens1"), "ens0"), {m.NIC2 + "/net/ens0/dev_port": "0\n",
+                                                                                    m.NIC2 + "/net/ens1/dev_port": "1\n"})
+        self.assertEqual([call for call in Ran(script_of(two, "nic.state")).calls if call.startswith("ip")], ["ip [link] [set] [ens0] [up]"])
+
+    def test_checks_are_chosen_by_name(self):
+        tree = m.changed(m.server(), {"/proc/sys/kernel/numa_balancing": "1\n", m.GPU_PORT + "/config": m.config(acs=0x1d)})
+        script = script_of(tree, "acs.redirect")
+        self.assertIn("ECAP_ACS+6.w=0000", script)
+        self.assertNotIn("numa_balancing", script)
+        self.assertIn("nothing to mend", script_of(tree, "bar1.size"))
+        self.assertIn("# unknown: acs.redirect", script_of(m.as_user(), "acs.redirect"))
+
+    def test_wrong_usage_is_2_and_no_recording_is_4(self):
+        for arguments in (("fix", "nothing"), ("fix", "--json"), ("mend",)):
+            ended = run("gdrkit", "doctor", *arguments)
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertNotEqual(ended.err, "")
+        self.assertEqual(run("gdrkit", "doctor", "fix", "--root", "/nothing/there").code, 4)
+
+    def test_shellcheck_has_no_complaint(self):
+        if shutil.which("shellcheck") is None:
+            self.skipTest("no shellcheck")
+        changes = {}
+        for check in ("gdr.node", "peer.any", "acs.redirect", "pcie.mrrs", "lim.memlock", "cpu.balancing", "iommu.mode", "rdma.modules"):
+            changes.update([one for one, state, _ in CASES[check] if state in ("warn", "fail")][0])
+        script = script_of(m.changed(with_interface(m.server(), "ens5f1np1"), changes))
+        ended = subprocess.run(["shellcheck", "-s", "sh", "-"], input=script, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual((ended.returncode, ended.stdout), (0, ""), script)
+
+
+class DoctorFixHostile(Test):
+    EVIL = ["$(touch HOSTILE)", "`touch HOSTILE`", "a;touch HOSTILE", "a'$(touch HOSTILE)'b", "a\ntouch HOSTILE\n", "-rf HOSTILE", "a\\",
+            "a\"touch HOSTILE\"", "HOSTILE & touch HOSTILE", "$HOSTILE", "END_OF_FILE\ntouch HOSTILE", "a\rtouch HOSTILE", "HOSTILE\u2028x",
+            "> HOSTILE", "{HOSTILE,b}", "~HOSTILE", "*HOSTILE", "HOSTILE #", "!HOSTILE", "0000:02:00.0;touch HOSTILE", "H" * 200]
+
+    def hostile(self, chance):
+        """A machine of faults in which all names and contents that can be are hostile."""
+        evil = lambda: chance.choice(self.EVIL)
+        tree = m.changed(m.server(), {
+            "/sys/class/infiniband/mlx5_1": None, "/proc/sys/kernel/hostname": evil() + "\n", m.GPU_PORT + "/config": m.config(acs=0x1d),
+            "/proc/sys/kernel/numa_balancing": "1\n", m.GPU + "/iommu_group/type": "DMA" + evil() + "\n",
+            "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": evil() + "\n", "/sys/module/gdrdrv/version": evil(),
+            "/sys/kernel/security/lockdown": "[integrity]" + evil() + "\n", "/proc/cmdline": "pcie_acs_override=" + evil() + "\n",
+            "/proc/driver/nvidia/params": "GrdmaPciTopoCheckOverride: " + evil() + "\n", "/etc/modules-load.d": None})
+        name = evil()
+        folder = "/sys/class/infiniband/" + name
+        tree.update({folder + "/device": m.Link(os.path.relpath(m.NIC2, folder)), folder + "/board_id": evil(),
+                     folder + "/ports/" + evil() + "/state": evil(), folder + "/ports/1/phys_state": evil(),
+                     m.NIC2 + "/config": m.config(0x2050), f"/sys/bus/pci/devices/{evil()}/vendor": "0x10de\n"})
+        return with_interface(tree, evil(), name)
+
+    def test_no_name_or_content_becomes_code(self):
+        chance = random.Random(4)
+        for _ in range(40):
+            script = script_of(self.hostile(chance))
+            for shell in SHELLS:
+                ended = subprocess.run([shell, "-n"], input=script, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual((ended.returncode, ended.stderr), (0, ""), script)
+            for line in code_of(script):
+                self.assertNotIn("HOSTILE", re.sub(r"'[^']*'", "", line), script)
+            self.assertNotIn("HOSTILE", "".join(HEREDOC.findall(script)), script)
+            self.assertRegex(script, r"\A[\n -~]*\Z")
+            ran = Ran(script, host=(re.findall(r"!= '([^']*)'", script) or ["h1"])[0])
+            self.assertEqual((ran.left_behind, ran.err), ([], ""), script)
+            self.assertNotIn("HOSTILE", "\n".join(ran.calls))
+
+    def test_the_property_sees_an_injection(self):
+        """The test above would notice: the same script with a name put in raw leaves a file behind."""
+        ran = Ran("set -eu\nstep() { :; }\nstep $(cat > HOSTILE </dev/null)\n")
+        self.assertEqual(ran.left_behind, ["HOSTILE"])
+
+
+if __name__ == "__main__":
+    unittest.main()
