@@ -134,7 +134,8 @@ class DoctorProgram(Test):
         self.assertIn(document_code.code, (0, 1, 3))
         document = json.loads(document_code.out)
         self.assertEqual(document["schema"], "gdrkit.doctor/1")
-        self.assertEqual({check["id"] for check in document["checks"]}, set(CASES))
+        self.assertEqual(document["level"], "quick")
+        self.assertEqual({check["id"] for check in document["checks"]} | set(document["not_run"]), set(CASES))
         self.assertEqual(sum(document["summary"].values()), sum(len(c["findings"]) for c in document["checks"]))
 
     def test_list_and_explain_name_every_check(self):
@@ -164,7 +165,7 @@ class DoctorProgram(Test):
 
     def test_wrong_usage_is_2_and_no_recording_is_4(self):
         for arguments in (("--only", "nothing"), ("--skip", "x*"), ("explain", "nothing"), ("explain",), ("words",),
-                          ("--only", "acs.override", "--skip", "isolation"), ("--only", "")):
+                          ("--only", "acs.override", "--skip", "isolation"), ("--only", ""), ("--level", "deep")):
             ended = run("gdrkit", "doctor", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertNotEqual(ended.err, "", arguments)

@@ -67,9 +67,6 @@ class Findings {
   std::vector<Finding> all_;
 };
 
-/// quick: reads files. There is no check yet that opens devices.
-enum class Level { quick };
-
 struct Check {
   const char* id;
   const char* group;

@@ -63,10 +63,14 @@ void print_text(const Examination& examination) {
   const auto count = [&](State state) { return examination.counts[static_cast<std::size_t>(state)]; };
   std::printf("%u ok, %u info, %u warnings, %u failures, %u unknown, %u not applicable\n", count(State::ok),
               count(State::info), count(State::warn), count(State::fail), count(State::unknown), count(State::skip));
+  if (!examination.not_run.empty())
+    std::printf("%zu more check(s) open devices: add --level probe\n", examination.not_run.size());
 }
 
 ExitCode print_list() {
-  for (const Check& check : all_checks()) std::printf("%-14s  %-9s  quick  %s\n", check.id, check.group, check.title);
+  for (const Check& check : all_checks()) {
+    std::printf("%-14s  %-9s  %s  %s\n", check.id, check.group, name_of(check.level), check.title);
+  }
   return ExitCode::ok;
 }
 
@@ -89,22 +93,24 @@ ExitCode run_doctor(Face face, int argc, char** argv) {
   doctor::Selection selection;
   std::vector<std::string> words;
   std::string root = "/";
+  std::string level = "quick";
   bool is_json = false;
   bool is_strict = false;
   CommandLine line;
   line.name = "doctor";
   line.summary =
-      "What is wrong with this machine for GPUDirect, with the evidence and the remedy. Reads files only, changes "
-      "nothing.";
+      "What is wrong with this machine for GPUDirect, with the evidence and the remedy. Changes nothing, and reads "
+      "files only unless --level probe is given.";
   line.exit_codes =
       "0 no failure, 1 failures, 2 wrong usage, 3 required facts could not be read, 4 --root is no recording";
   line.example =
-      "gdrkit doctor\n  gdrkit doctor --only pcie,acs.redirect --json\n  gdrkit doctor explain acs.redirect\n  gdrkit "
-      "doctor fix > remedies.sh\n  gdrkit doctor --root RECORDING --strict";
+      "gdrkit doctor\n  gdrkit doctor --level probe\n  gdrkit doctor --only pcie,acs.redirect --json\n  gdrkit doctor "
+      "explain acs.redirect\n  gdrkit doctor fix > remedies.sh\n  gdrkit doctor --root RECORDING --strict";
   line.options = {
       {'\0', "only", "LIST", &selection.only, "these checks: IDs, groups or starts of IDs (acs*), with commas between",
        false},
       {'\0', "skip", "LIST", &selection.skip, "not these checks", false},
+      {'\0', "level", "LEVEL", &level, "quick (reads files) or probe (also opens devices and asks NVIDIA's libraries)", false},
       {'\0', "strict", "", &is_strict, "warnings count as failures, everything unknown as a required fact", false},
       {'\0', "root", "FOLDER|ARCHIVE", &root, "read a recording of a machine instead of this one", false},
       {'\0', "json", "", &is_json, "print one JSON document (tools/doctor/README.md) and no text", false},
@@ -125,9 +131,13 @@ ExitCode run_doctor(Face face, int argc, char** argv) {
     throw Failure(ExitCode::usage,
                   format("'%s' is neither 'list' nor 'explain ID' nor 'fix [ID...]'", words[0].c_str()));
   }
+  if (level != "quick" && level != "probe")
+    throw Failure(ExitCode::usage, format("--level %s: it is quick or probe", level.c_str()));
+  selection.level = level == "probe" ? Level::probe : Level::quick;
   const auto checks = doctor::select(selection);
   const MachineView view = open_view(root);
-  const auto examination = doctor::examine(view, root, checks, is_strict);
+  doctor::refuse_without_probe(selection, view);
+  const auto examination = doctor::examine(view, root, checks, selection.level, is_strict);
   if (is_fix) {
     std::fputs(doctor::write_script(examination, Machine(view)).c_str(), stdout);
     return ExitCode::ok;

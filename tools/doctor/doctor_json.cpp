@@ -24,7 +24,8 @@ Json finding_json(const Finding& finding, const Advice& advice) {
 }  // namespace
 
 void print_examination_json(const Examination& examination) {
-  Json document = {{"schema", "gdrkit.doctor/1"}, {"version", gdrkit_version()}, {"root", examination.root}};
+  Json document = {{"schema", "gdrkit.doctor/1"}, {"version", gdrkit_version()}, {"root", examination.root},
+                   {"level", name_of(examination.level)}};
   document["looked_at"] = {
       {"pci_devices", examination.pci_count}, {"gpus", examination.gpu_count}, {"adapters", examination.adapter_count}};
   document["summary"] = Json::object();
@@ -40,6 +41,8 @@ void print_examination_json(const Examination& examination) {
       check["findings"].push_back(finding_json(finding, *result.check->advice));
     document["checks"].push_back(std::move(check));
   }
+  document["not_run"] = Json::array();
+  for (const Check* check : examination.not_run) document["not_run"].push_back(check->id);
   print_json(document);
 }
 

@@ -46,7 +46,23 @@ ExitCode code_of(const Examination& examination, bool is_strict) {
   return ExitCode::ok;
 }
 
+/// A recording holds what level probe found, so there the level does not matter.
+bool is_out_of_reach(const Check& check, const MachineView& view, Level level) {
+  return view.is_live() && level == Level::quick && check.level == Level::probe;
+}
+
 }  // namespace
+
+void refuse_without_probe(const Selection& selection, const MachineView& view) {
+  for (const std::string& word : split(selection.only)) {
+    const auto& checks = all_checks();
+    const auto can_run = [&](const Check& check) {
+      return answers_to(check, word) && !is_out_of_reach(check, view, selection.level);
+    };
+    if (std::any_of(checks.begin(), checks.end(), can_run)) continue;
+    throw Failure(ExitCode::usage, format("--only %s: that opens devices; add --level probe", word.c_str()));
+  }
+}
 
 std::vector<const Check*> select(const Selection& selection) {
   const auto only = split(selection.only);
@@ -64,14 +80,19 @@ std::vector<const Check*> select(const Selection& selection) {
 }
 
 Examination examine(const MachineView& view, const std::string& root, const std::vector<const Check*>& checks,
-                    bool is_strict) {
-  const Machine machine(view);
+                    Level level, bool is_strict) {
+  const Machine machine(view, level);
   Examination examination;
   examination.root = root;
+  examination.level = level;
   examination.pci_count = machine.pci_count;
   examination.gpu_count = machine.gpus.size();
   examination.adapter_count = machine.adapters.size();
   for (const Check* check : checks) {
+    if (is_out_of_reach(*check, view, level)) {
+      examination.not_run.push_back(check);
+      continue;
+    }
     Findings findings;
     check->run(machine, findings);
     if (findings.all().empty()) findings.add(State::skip, "", "nothing here that this check looks at");

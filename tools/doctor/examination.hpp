@@ -12,6 +12,7 @@
 namespace gdrkit::tools::doctor {
 
 struct Selection {
+  Level level = Level::quick;
   std::vector<std::string> only;  ///< IDs, groups, or starts of IDs with a final *; empty: all
   std::vector<std::string> skip;
 };
@@ -23,19 +24,23 @@ struct CheckResult {
 
 struct Examination {
   std::string root;
+  Level level = Level::quick;
   std::size_t pci_count = 0;
   std::size_t gpu_count = 0;
   std::size_t adapter_count = 0;
   std::vector<CheckResult> results;
+  std::vector<const Check*> not_run;  ///< wanted, but of level probe, which a live machine was not to be looked at with
   std::array<unsigned, 6> counts{};  ///< findings by State
   ExitCode code = ExitCode::ok;
 };
 
 /// Throws Failure(usage) for a word that no check answers to.
 [[nodiscard]] std::vector<const Check*> select(const Selection& selection);
+/// Throws Failure(usage) when a word of `only` names nothing but checks that need level probe on this live machine.
+void refuse_without_probe(const Selection& selection, const MachineView& view);
 /// is_strict: a warn counts as a fail, and every unknown as one of a required check.
 [[nodiscard]] Examination examine(const MachineView& view, const std::string& root,
-                                  const std::vector<const Check*>& checks, bool is_strict);
+                                  const std::vector<const Check*>& checks, Level level, bool is_strict);
 /// "needs root; needs no reboot; does not survive a boot"
 [[nodiscard]] std::string conditions_of(const Remedy& remedy);
 void print_examination_json(const Examination& examination);

@@ -42,8 +42,11 @@ Fact<bool> is_virtual(const MachineView& view) {
 
 }  // namespace
 
-Machine::Machine(const MachineView& from)
-    : view(from), is_guest(is_virtual(from)), driver(from.text("/proc/driver/nvidia/version")) {
+Machine::Machine(const MachineView& from, Level level)
+    : view(from),
+      is_guest(is_virtual(from)),
+      driver(from.text("/proc/driver/nvidia/version")),
+      probe(gather_probe(from, level)) {
   const auto devices = view.names("/sys/bus/pci/devices");
   pci_outcome = devices.outcome;
   pci_reason = devices.reason;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/machine/probe.hpp"
 #include "topology/machine_view.hpp"
 
 namespace gdrkit::tools {
@@ -33,7 +34,7 @@ struct Adapter {
 };
 
 struct Machine {
-  explicit Machine(const MachineView& from);
+  explicit Machine(const MachineView& from, Level level = Level::quick);
 
   const MachineView& view;
   Outcome pci_outcome = Outcome::absent;  ///< of the list of PCI devices
@@ -45,6 +46,7 @@ struct Machine {
   std::vector<Adapter> adapters;
   Fact<bool> is_guest;       ///< of a hypervisor
   Fact<std::string> driver;  ///< text of /proc/driver/nvidia/version
+  Probe probe;
 };
 
 /// A look at `root`, "/" or a recording. Throws Failure(bad_recording) when it is none.

@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "tools/machine/nvml_facts.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace gdrkit::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using topology::Fact;
+using topology::Outcome;
+
+constexpr const char* schema = "gdrkit.nvml/1";
+constexpr std::size_t longest_text = 4096;
+constexpr int deepest = 8;  // document, gpus, GPU, links, link, fact
+constexpr const char* outcome_names[] = {"found", "absent", "unreadable", "malformed"};
+
+std::string excuse(const std::string& name, const char* what) {
+  return std::string(nvml_recording) + ": '" + name + "' " + what;
+}
+
+template <class T>
+Fact<T> ended(Outcome outcome, std::string reason) {
+  Fact<T> fact;
+  fact.outcome = outcome;
+  fact.reason = std::move(reason);
+  return fact;
+}
+
+Json failure_json(Outcome outcome, const std::string& reason) {
+  return {{"outcome", outcome_names[static_cast<std::size_t>(outcome)]}, {"reason", reason}};
+}
+
+template <class T>
+Json json_of(const Fact<T>& fact) {
+  return fact.is_found() ? Json(fact.value) : failure_json(fact.outcome, fact.reason);
+}
+
+/// An object that tells how a look failed. False when it is none.
+bool take_failure(const Json& json, Outcome* outcome, std::string* reason) {
+  const auto named = json.find("outcome");
+  const auto why = json.find("reason");
+  if (named == json.end() || why == json.end() || !named->is_string() || !why->is_string()) return false;
+  *reason = why->get_ref<const std::string&>();
+  if (reason->size() > longest_text) return false;
+  for (const Outcome other : {Outcome::absent, Outcome::unreadable, Outcome::malformed}) {
+    *outcome = other;
+    if (named->get_ref<const std::string&>() == outcome_names[static_cast<std::size_t>(other)]) return true;
+  }
+  return false;
+}
+
+bool take_value(const Json& json, bool* value) {
+  if (json.is_boolean()) *value = json.get<bool>();
+  return json.is_boolean();
+}
+
+/// Numbers are sizes, counts and NVML's enumerations: none is negative.
+bool take_value(const Json& json, std::int64_t* value) {
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return false;
+  *value = json.get<std::int64_t>();
+  return true;
+}
+
+bool take_value(const Json& json, std::string* value) {
+  if (!json.is_string() || json.get_ref<const std::string&>().size() > longest_text) return false;
+  *value = json.get<std::string>();
+  return true;
+}
+
+template <class T>
+Fact<T> fact_of(const Json& object, const char* name) {
+  const auto at = object.find(name);
+  if (at == object.end()) return ended<T>(Outcome::unreadable, excuse(name, "is not recorded"));
+  Fact<T> fact;
+  if (at->is_object() && take_failure(*at, &fact.outcome, &fact.reason)) return fact;
+  if (!take_value(*at, &fact.value)) return ended<T>(Outcome::malformed, excuse(name, "is not what it should be"));
+  fact.outcome = Outcome::found;
+  return fact;
+}
+
+Json json_of(const NvmlLink& link) {
+  Json json = {{"index", link.index}};
+#define GDRKIT_NVML_LINK(type, name) json[#name] = json_of(link.name);
+#include "tools/machine/nvml_facts.def"
+  return json;
+}
+
+Json json_of(const NvmlGpu& gpu) {
+  Json json = {{"index", gpu.index}};
+#define GDRKIT_NVML_GPU(type, name) json[#name] = json_of(gpu.name);
+#include "tools/machine/nvml_facts.def"
+  json["links"] = Json::array();
+  for (const NvmlLink& link : gpu.links) json["links"].push_back(json_of(link));
+  return json;
+}
+
+Json json_of(const NvmlPair& pair) {
+  Json json = {{"first", pair.first}, {"second", pair.second}};
+#define GDRKIT_NVML_PAIR(type, name) json[#name] = json_of(pair.name);
+#include "tools/machine/nvml_facts.def"
+  return json;
+}
+
+/// The list `name`, of at most `most` objects; "" or why not.
+std::string take_list(const Json& object, const char* name, std::size_t most, const Json** list) {
+  const auto at = object.find(name);
+  if (at == object.end() || !at->is_array()) return excuse(name, "is no list");
+  if (at->size() > most) return excuse(name, "has too many entries");
+  for (const Json& entry : *at) {
+    if (!entry.is_object()) return excuse(name, "holds something that is no object");
+  }
+  *list = &*at;
+  return "";
+}
+
+std::string take_index(const Json& object, const char* name, std::int64_t most, std::int64_t* value) {
+  const auto at = object.find(name);
+  const bool is_good = at != object.end() && take_value(*at, value) && *value <= most;
+  return is_good ? "" : excuse(name, "is no number of a device");
+}
+
+std::string take_gpu(const Json& json, NvmlGpu* gpu) {
+  if (auto why = take_index(json, "index", INT32_MAX, &gpu->index); !why.empty()) return why;
+#define GDRKIT_NVML_GPU(type, name) gpu->name = fact_of<type>(json, #name);
+#include "tools/machine/nvml_facts.def"
+  const Json* links = nullptr;
+  if (auto why = take_list(json, "links", most_nvml_links, &links); !why.empty()) return why;
+  for (const Json& entry : *links) {
+    NvmlLink link;
+    if (auto why = take_index(entry, "index", INT32_MAX, &link.index); !why.empty()) return why;
+#define GDRKIT_NVML_LINK(type, name) link.name = fact_of<type>(entry, #name);
+#include "tools/machine/nvml_facts.def"
+    gpu->links.push_back(std::move(link));
+  }
+  return "";
+}
+
+std::string take_pair(const Json& json, std::size_t gpu_count, NvmlPair* pair) {
+  std::int64_t first = 0;
+  std::int64_t second = 0;
+  const auto last = static_cast<std::int64_t>(gpu_count) - 1;
+  if (auto why = take_index(json, "first", last, &first); !why.empty()) return why;
+  if (auto why = take_index(json, "second", last, &second); !why.empty()) return why;
+  if (first >= second) return excuse("pairs", "holds a pair that is out of order");
+  pair->first = static_cast<std::size_t>(first);
+  pair->second = static_cast<std::size_t>(second);
+#define GDRKIT_NVML_PAIR(type, name) pair->name = fact_of<type>(json, #name);
+#include "tools/machine/nvml_facts.def"
+  return "";
+}
+
+std::string take_facts(const Json& json, NvmlFacts* facts) {
+#define GDRKIT_NVML_SYSTEM(type, name) facts->name = fact_of<type>(json, #name);
+#include "tools/machine/nvml_facts.def"
+  const Json* list = nullptr;
+  if (auto why = take_list(json, "gpus", most_nvml_gpus, &list); !why.empty()) return why;
+  for (const Json& entry : *list) {
+    if (auto why = take_gpu(entry, &facts->gpus.emplace_back()); !why.empty()) return why;
+  }
+  if (auto why = take_list(json, "pairs", most_nvml_gpus * most_nvml_gpus / 2, &list); !why.empty()) return why;
+  for (const Json& entry : *list) {
+    if (auto why = take_pair(entry, facts->gpus.size(), &facts->pairs.emplace_back()); !why.empty()) return why;
+  }
+  return "";
+}
+
+}  // namespace
+
+const NvmlGpu* NvmlFacts::gpu_at(std::string_view address) const noexcept {
+  for (const NvmlGpu& gpu : gpus) {
+    if (gpu.address.is_found() && gpu.address.value == address) return &gpu;
+  }
+  return nullptr;
+}
+
+const NvmlPair* NvmlFacts::pair_of(std::string_view one, std::string_view other) const noexcept {
+  for (const NvmlPair& pair : pairs) {
+    const auto& first = gpus[pair.first].address;
+    const auto& second = gpus[pair.second].address;
+    if (!first.is_found() || !second.is_found()) continue;
+    if ((first.value == one && second.value == other) || (first.value == other && second.value == one)) return &pair;
+  }
+  return nullptr;
+}
+
+std::string to_json_text(const Fact<NvmlFacts>& facts) {
+  Json json = {{"schema", schema}};
+  if (facts.is_found()) {
+#define GDRKIT_NVML_SYSTEM(type, name) json[#name] = json_of(facts.value.name);
+#include "tools/machine/nvml_facts.def"
+    json["gpus"] = Json::array();
+    for (const NvmlGpu& gpu : facts.value.gpus) json["gpus"].push_back(json_of(gpu));
+    json["pairs"] = Json::array();
+    for (const NvmlPair& pair : facts.value.pairs) json["pairs"].push_back(json_of(pair));
+  } else {
+    json.update(failure_json(facts.outcome, facts.reason));
+  }
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Fact<NvmlFacts> parse_nvml_facts(std::string_view text) {
+  // Deeper parts are dropped while they are read, so that their size costs no memory.
+  const auto is_shallow = [](int depth, Json::parse_event_t, const Json&) { return depth <= deepest; };
+  const Json json = Json::parse(text, is_shallow, false);
+  if (!json.is_object()) return ended<NvmlFacts>(Outcome::malformed, std::string(nvml_recording) + ": is no JSON object");
+  if (const auto at = json.find("schema"); at == json.end() || *at != schema) {
+    return ended<NvmlFacts>(Outcome::malformed, excuse("schema", "is not gdrkit.nvml/1"));
+  }
+  Fact<NvmlFacts> facts;
+  if (take_failure(json, &facts.outcome, &facts.reason)) return facts;
+  if (auto why = take_facts(json, &facts.value); !why.empty()) return ended<NvmlFacts>(Outcome::malformed, std::move(why));
+  facts.outcome = Outcome::found;
+  return facts;
+}
+
+Fact<NvmlFacts> read_nvml_facts(const topology::MachineView& view) {
+  const auto text = view.text(nvml_recording);
+  if (text.is_found()) return parse_nvml_facts(text.value);
+  return ended<NvmlFacts>(text.is_absent() ? Outcome::unreadable : text.outcome,
+                          text.is_absent() ? std::string("not recorded: ") + nvml_recording : text.reason);
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "tools/machine/probe.hpp"
+
+#include "shim/cuda_device_calls.hpp"
+#include "shim/nvml_library.hpp"
+#include "tools/machine/nvml_gather.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+using topology::Fact;
+using topology::MachineView;
+using topology::Outcome;
+
+template <class T>
+Fact<T> unreadable(const std::string& reason) {
+  Fact<T> fact;
+  fact.outcome = Outcome::unreadable;
+  fact.reason = reason;
+  return fact;
+}
+
+/// NVIDIA's libraries start nvidia-modprobe, which loads modules and makes device nodes, where the driver or its nodes
+/// are missing. The look must not change the machine, so they are only loaded where nothing is missing. "": all there.
+std::string what_is_missing(const MachineView& view, const char* node) {
+  const bool is_loaded = view.node("/proc/driver/nvidia/version").is_found() ||
+                         view.node("/sys/module/nvidia/version").is_found();
+  if (!is_loaded) return "NVIDIA's kernel module is not loaded (/proc/driver/nvidia/version)";
+  const auto found = view.node(node);
+  if (!found.is_found()) return found.is_absent() ? std::string(node) + " is absent" : found.reason;
+  return found.value.kind == topology::NodeKind::character_device ? "" : std::string(node) + " is no device";
+}
+
+Fact<NvmlFacts> ask_nvml(const MachineView& view) {
+  if (const auto missing = what_is_missing(view, "/dev/nvidiactl"); !missing.empty()) {
+    return unreadable<NvmlFacts>("NVML was not asked: " + missing);
+  }
+  const auto nvml = shim::nvml_calls();
+  if (!nvml.has_value()) return unreadable<NvmlFacts>(base::detail());
+  Fact<NvmlFacts> facts = gather_nvml_facts(**nvml);
+  if (!facts.is_found()) return facts;
+  if (const auto missing = what_is_missing(view, "/dev/nvidia-uvm"); !missing.empty()) {
+    set_no_cuda_facts("CUDA was not asked: " + missing, &facts.value);
+  } else if (const auto cuda = shim::cuda_device_calls(); cuda.has_value()) {
+    add_cuda_facts(**cuda, &facts.value);
+  } else {
+    set_no_cuda_facts(base::detail(), &facts.value);
+  }
+  return facts;
+}
+
+}  // namespace
+
+const char* name_of(Level level) { return level == Level::quick ? "quick" : "probe"; }
+
+Probe gather_probe(const MachineView& view, Level level) {
+  Probe probe;
+  if (!view.is_live()) {
+    probe.nvml = read_nvml_facts(view);
+  } else if (level == Level::quick) {
+    probe.nvml = unreadable<NvmlFacts>("not asked without --level probe");
+  } else {
+    probe.nvml = ask_nvml(view);
+  }
+  return probe;
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// VendorText: what vendors' libraries put into buffers, as text that may be shown and kept.
+#pragma once
+
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "topology/number_list.hpp"
+
+namespace gdrkit::tools {
+
+/// Up to the first zero byte or `size`; what is not printable ASCII becomes '?'.
+[[nodiscard]] inline std::string printable(const char* buffer, std::size_t size) {
+  std::string text;
+  for (std::size_t at = 0; at < size && buffer[at] != '\0'; ++at) {
+    text += buffer[at] < 0x20 || buffer[at] > 0x7e ? '?' : buffer[at];
+  }
+  return text;
+}
+
+/// "0-31,64-95": the numbers of the bits that are set.
+[[nodiscard]] inline std::string list_of_bits(const unsigned long* words, std::size_t count) {
+  constexpr std::size_t word_bits = sizeof(unsigned long) * CHAR_BIT;
+  std::vector<int> numbers;
+  for (std::size_t bit = 0; bit < count * word_bits; ++bit) {
+    if ((words[bit / word_bits] >> (bit % word_bits) & 1u) != 0) numbers.push_back(static_cast<int>(bit));
+  }
+  return topology::to_list_text(numbers);
+}
+
+[[nodiscard]] inline std::string digits_of(const std::uint8_t* bytes, std::size_t count) {
+  constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t at = 0; at < count; ++at) {
+    text += digits[bytes[at] >> 4];
+    text += digits[bytes[at] & 15];
+  }
+  return text;
+}
+
+}  // namespace gdrkit::tools
