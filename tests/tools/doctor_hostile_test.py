@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Recordings made to do harm: what reads them ends soon, with findings or an error, and reads nothing outside."""
+import os
+import random
+import subprocess
+import tempfile
+import time
+import unittest
+
+from doctor_runs import Written, examine, m, worst
+from hostile import HOSTILE, escaping
+from program import BIN, Test, subcommands
+
+CANARY = "canary-7f3a"
+PATIENCE = 20  # seconds; all take some milliseconds
+COMMANDS = [("doctor",), ("doctor", "--json"), ("doctor", "--strict")]
+
+
+def commands_on(folder, other):
+    """Every command that reads a recording, on `folder`; `other` is a healthy one."""
+    for command in COMMANDS:
+        if command[0] in subcommands():
+            yield [word.replace("OTHER", other).replace("ROOT", folder) for word in command] + (
+                [] if "ROOT" in command else ["--root", folder])
+
+
+class DoctorHostile(Test):
+    def run_all(self, folder, allowed=(0, 1, 3, 4)):
+        outputs = []
+        with Written(m.server()) as other:
+            for command in commands_on(folder, other):
+                start = time.monotonic()
+                ended = subprocess.run([os.path.join(BIN, "gdrkit"), *command], capture_output=True, timeout=PATIENCE, check=False,
+                                       stdin=subprocess.DEVNULL)
+                shown = (command, ended.returncode, ended.stdout[-300:], ended.stderr[-300:])
+                self.assertIn(ended.returncode, allowed, shown)
+                self.assertLess(time.monotonic() - start, PATIENCE, shown)
+                self.assertNotIn(b"\x1b", ended.stdout + ended.stderr, shown)
+                outputs.append((ended.stdout + ended.stderr).decode(errors="replace"))
+        return outputs
+
+    def test_each_hostile_machine_gets_an_end_and_a_verdict(self):
+        for name, make in HOSTILE.items():
+            with self.subTest(name), Written(make()) as folder:
+                self.run_all(folder)
+
+    def test_a_loop_of_links_is_unknown_and_not_absent(self):
+        _, found = examine(HOSTILE["loops"]())
+        self.assertIn("unknown", {state for findings in found.values() for state, _, text in findings if "many links" in text})
+
+    def test_files_too_large_or_binary_are_unknown(self):
+        _, found = examine(HOSTILE["junk"]())
+        for check in ("lim.memlock", "acs.override", "drv.flavour", "bar1.size", "numa.nic"):
+            self.assertEqual(worst(found[check]), "unknown", (check, found[check]))
+
+    def test_pipes_are_told_and_never_opened(self):
+        _, found = examine(HOSTILE["pipes"]())
+        for check in ("acs.override", "lim.memlock", "numa.nic", "nic.state"):
+            self.assertIn("is not a regular file", " ".join(text for _, _, text in found[check]), check)
+
+    def test_a_domain_of_five_digits_is_a_domain(self):
+        _, found = examine(HOSTILE["long-domains"]())
+        self.assertEqual(worst(found["acs.redirect"]), "ok")
+        self.assertIn("10000:", " ".join(subject for _, subject, _ in found["acs.redirect"]))
+
+    def test_nothing_outside_the_recording_is_read(self):
+        with tempfile.TemporaryDirectory() as other:
+            outside = os.path.join(other, "canary")
+            with open(outside, "w", encoding="ascii") as file:
+                file.write(CANARY + "\n")
+            with Written(escaping(outside)) as folder:
+                for output in self.run_all(folder):
+                    self.assertNotIn(CANARY, output)
+                inside = folder + outside  # the same links, now to a file that the recording has: they are followed
+                os.makedirs(os.path.dirname(inside))
+                with open(inside, "w", encoding="ascii") as file:
+                    file.write(CANARY + "\n")
+                self.assertTrue(any(CANARY in output for output in self.run_all(folder)))
+
+    def test_real_nodes_of_devices_are_not_opened(self):
+        tree = m.server()
+        places = ["/proc/cmdline", "/proc/self/limits", m.GPU + "/config", "/sys/class/infiniband/mlx5_0/ports/1/rate"]
+        with Written(m.changed(tree, dict.fromkeys(places))) as folder:
+            try:
+                for place in places:
+                    os.mknod(folder + place, 0o020666, os.makedev(1, 5))  # /dev/zero: gives zeros without end
+            except PermissionError:
+                self.skipTest("only root makes nodes of devices")
+            outputs = self.run_all(folder)
+        self.assertIn("is not a regular file", outputs[0])
+
+    def test_random_changes_of_a_recording(self):
+        chance = random.Random(20261123)
+        tree = m.server()
+        files = [path for path, value in sorted(tree.items()) if isinstance(value, (str, bytes)) and not isinstance(value, m.Link)]
+        with Written(tree) as folder:
+            for _ in range(120):
+                chosen = chance.sample(files, 6)
+                before = {}
+                for path in chosen:
+                    with open(folder + path, "rb") as file:
+                        before[path] = file.read()
+                    with open(folder + path, "wb") as file:
+                        file.write(_damaged(before[path], chance))
+                ended = subprocess.run([os.path.join(BIN, "gdrkit"), "doctor", "--root", folder], capture_output=True,
+                                       timeout=PATIENCE, check=False)
+                self.assertIn(ended.returncode, (0, 1, 3), (chosen, ended.stderr))
+                for path, content in before.items():
+                    with open(folder + path, "wb") as file:
+                        file.write(content)
+
+
+def _damaged(content, chance):
+    """`content` cut, doubled, with bits turned, with bytes put in, or with a number replaced."""
+    at = chance.randrange(len(content) + 1)
+    return chance.choice([
+        lambda: content[:at], lambda: content * 3, lambda: content[:at] + bytes(chance.randrange(256) for _ in range(8)) + content[at:],
+        lambda: bytes(byte ^ (1 << chance.randrange(8) if chance.random() < 0.05 else 0) for byte in content),
+        lambda: b"-9223372036854775809\n", lambda: b"\n" * 5000, lambda: content[at:], lambda: b"0x" + b"f" * 40 + b"\n"])()
+
+
+if __name__ == "__main__":
+    unittest.main()
