@@ -16,6 +16,7 @@ EXPECTED = {
     "dgx-h100-ok": (0, {"peer.any": "ok", "acs.redirect": "ok", "iommu.mode": "ok", "nic.rate": "ok", "numa.gpu": "ok"}, {}),
     "dgx-h100-acs": (1, {"acs.redirect": "fail", "iommu.mode": "ok"}, {"acs.redirect": SWITCH_PORTS}),
     "dgx-h100-nonroot": (0, dict.fromkeys(("acs.redirect", "pcie.mrrs", "pcie.mps", "rebar.cap"), "unknown"), {}),
+    "large": (0, {"acs.redirect": "ok", "nic.state": "ok"}, {}),
     "hgx-a100-cascade": (0, {"acs.redirect": "ok"}, {}),
     "hgx-node-sys": (0, {"acs.redirect": "skip", "numa.gpu": "ok"}, {}),
     "ws-acs-iommu": (0, {"iommu.mode": "warn", "acs.override": "warn", "iommu.cmdline": "warn", "acs.redirect": "skip"},
@@ -34,7 +35,7 @@ EXPECTED = {
     "proprietary-nopeer": (1, {"peer.any": "fail", "drv.flavour": "warn"}, {}),
     "dmabuf-only": (0, {"peer.any": "ok", "peer.conflict": "skip", "peer.autoload": "skip"}, {}),
     "gdrdrv-mismatch": (1, {"gdr.node": "fail"}, {"gdr.node": ["/dev/gdrdrv"]}),
-    "container-bare": (1, {"ctr.devices": "fail", "lim.memlock": "fail", "gdr.node": "fail"},
+    "container-bare": (1, {"ctr.devices": "fail", "lim.memlock": "fail", "lim.shm": "fail", "gdr.node": "fail"},
                        {"ctr.devices": ["/dev/infiniband"]}),
     "container-ok": (0, {"ctr.devices": "ok", "lim.memlock": "ok"}, {}),
     "roce-bad": (None, {"nic.state": "warn", "nic.sm": "ok"}, {"nic.state": ["mlx5_11:1"]}),
@@ -82,7 +83,7 @@ class DoctorPlan(Test):
                 self.assertEqual({check: complaining(found[check]) for check in subjects}, subjects)
 
     def test_the_healthy_machines_leave_nothing_open(self):
-        for name in ("dgx-h100-ok", "hgx-a100-cascade", "container-ok"):
+        for name in ("dgx-h100-ok", "large", "hgx-a100-cascade", "container-ok"):
             code, found = examined(name, "--strict")
             self.assertEqual((name, code, {c: f for c, f in found.items() if worst(f) in ("unknown", "warn", "fail")}),
                              (name, 0, {}))

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""What the commands that read a machine open, by strace: nothing for writing, on every recording and on this machine."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from doctor_runs import Written
+from hostile import HOSTILE
+from named import NAMED
+from program import BIN, Test, subcommands
+
+OPENING = "open,openat,openat2,creat"
+CHANGING = ("unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,truncate,ftruncate,fallocate,chmod,fchmod,fchmodat,chown,"
+            "fchown,fchownat,mknod,mknodat,link,linkat,symlink,symlinkat,rmdir,setxattr,fsetxattr,mount,umount2,init_module,"
+            "finit_module,delete_module,reboot,sethostname,pwrite64,pwritev")
+WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND|O_TMPFILE|creat\(")
+CALL = re.compile(r"^\d+ +(\w+)\(")
+# Each reads a machine; FILE is the one file that a command may make.
+COMMANDS = [("doctor",)]
+# The largest machines: files that may be read, and memory.
+MOST_FILES, MOST_KIB = 6000, 64 * 1024
+
+
+def _is_known(command):
+    return command[0] in subcommands()
+
+
+class Trace:
+    """One run of the program under strace."""
+
+    def __init__(self, arguments, folder, calls=OPENING + "," + CHANGING + ",execve"):
+        path = os.path.join(folder, "trace")
+        options = ["--seccomp-bpf"] if calls else []
+        ended = subprocess.run(["strace", "-f", *options, "-o", path, *(["-e", "trace=" + calls] if calls else []),
+                                os.path.join(BIN, "gdrkit"), *arguments], capture_output=True, text=True, timeout=240, check=False,
+                               env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})  # leaks need ptrace themselves
+        self.code, self.err = ended.returncode, ended.stderr
+        with open(path, encoding="utf-8", errors="replace") as file:
+            self.lines = [line for line in file.read().splitlines() if CALL.match(line)]
+
+    def named(self, names):
+        wanted = set(names.split(","))
+        return [line for line in self.lines if CALL.match(line).group(1) in wanted]
+
+    def opened_for_writing(self):
+        return [line for line in self.named(OPENING) if WRITES.search(line)]
+
+    def files_read(self):
+        return [line for line in self.named(OPENING) if "O_PATH" not in line and "O_DIRECTORY" not in line]
+
+
+class DoctorTrace(Test):
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("strace") is None:
+            raise unittest.SkipTest("no strace")
+        with tempfile.TemporaryDirectory() as folder:
+            if "ptrace" in Trace(["--version"], folder).err.lower():
+                raise unittest.SkipTest("this machine forbids tracing")
+
+    def assert_changes_nothing(self, trace, shown, may_write=()):
+        self.assertGreater(len(trace.named(OPENING)), 10, shown)
+        bad = [line for line in trace.opened_for_writing() if not any(f'"{path}"' in line for path in may_write)]
+        self.assertEqual(bad + trace.named(CHANGING), [], shown)
+        # A sanitizer may start the program anew; no other program is started.
+        self.assertEqual([line for line in trace.named("execve") if "gdrkit" not in line], [], shown)
+
+    def test_nothing_is_opened_for_writing_on_any_machine(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, make in {**NAMED, **HOSTILE}.items():
+                with Written(make()) as root:
+                    for command in filter(_is_known, COMMANDS):
+                        trace = Trace([*command, "--root", root], folder)
+                        self.assertIn(trace.code, (0, 1, 3), (name, command, trace.err))
+                        self.assert_changes_nothing(trace, (name, command))
+
+    def test_nothing_is_opened_for_writing_on_this_machine(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for command in filter(_is_known, COMMANDS):
+                trace = Trace(command, folder)
+                self.assert_changes_nothing(trace, command)
+
+    def test_a_recording_is_read_below_its_root_alone(self):
+        """Once the root is open, all goes by open folders and single names."""
+        with tempfile.TemporaryDirectory() as folder, Written(NAMED["dgx-h100-ok"]()) as root:
+            opens = Trace(["doctor", "--root", root], folder).named(OPENING)
+        first = [number for number, line in enumerate(opens) if f'"{root}"' in line][0]
+        names = [re.search(r'\((AT_FDCWD|\d+), "([^"]*)"', line).groups() for line in opens[first + 1:]]
+        self.assertGreater(len(names), 1000)
+        self.assertEqual([(at, name) for at, name in names if at == "AT_FDCWD" or "/" in name or name == ".."], [])
+
+    def test_the_trace_would_show_a_write(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trace")
+            subprocess.run(["strace", "-f", "-o", path, "-e", "trace=" + OPENING, sys.executable, "-c",
+                            f"open({os.path.join(folder, 'x')!r}, 'w')"], check=True)
+            with open(path, encoding="utf-8") as file:
+                self.assertTrue(any(WRITES.search(line) for line in file))
+
+
+class DoctorLimits(Test):
+    """The largest machines in little memory, and with a count of files that stands in for time."""
+
+    def test_the_largest_machines_need_little_memory(self):
+        for name in ("dgx-h100-ok", "large"):
+            kib, code = _peak_kib(NAMED[name]())
+            self.assertEqual(code, 0, name)
+            if "asan" not in BIN and "tsan" not in BIN:
+                self.assertLess(kib, MOST_KIB, name)
+
+    def test_the_largest_machines_need_a_bounded_number_of_files(self):
+        if shutil.which("strace") is None:
+            self.skipTest("no strace")
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("dgx-h100-ok", "large"):
+                with Written(NAMED[name]()) as root:
+                    trace = Trace(["doctor", "--root", root], folder)
+                if "ptrace" in trace.err.lower():
+                    self.skipTest("this machine forbids tracing")
+                self.assertGreater(len(trace.files_read()), 300, name)
+                self.assertLess(len(trace.files_read()), MOST_FILES, name)
+
+
+def _peak_kib(tree):
+    """Of a process that does nothing but start the program, so that no other child counts."""
+    script = ("import os, resource, sys\n"
+              "child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, '/dev/null', 1, 0)])\n"
+              "code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])\n"
+              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, code)\n")
+    with Written(tree) as root:
+        ended = subprocess.run([sys.executable, "-c", script, os.path.join(BIN, "gdrkit"), "doctor", "--root", root],
+                               capture_output=True, text=True, timeout=240, check=True)
+    kib, code = ended.stdout.split()
+    return int(kib), int(code)
+
+
+if __name__ == "__main__":
+    unittest.main()
