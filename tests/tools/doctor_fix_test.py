@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 from doctor_runs import Written, m
-from doctor_test import CASES
+from doctor_test import CASES, HEALTHY
 from named import NAMED
 from program import Test, run
 
@@ -85,9 +85,9 @@ class DoctorFix(Test):
 
     def test_the_script_of_every_fault_is_a_shells_and_names_the_fault(self):
         for check, cases in CASES.items():
-            for changes, state, _ in cases:
+            for changes, state, _, *base in cases:
                 with self.subTest(f"{check}: {list(changes)}"):
-                    script = script_of(m.changed(m.server(), changes), check)
+                    script = script_of(m.changed(HEALTHY[base[0] if base else "server"], changes), check)
                     self.assert_shell(script)
                     if state in ("warn", "fail"):
                         self.assertRegex(script, f"(?m)^# (FAIL|warn) {re.escape(check)} ")
@@ -176,7 +176,7 @@ class DoctorFix(Test):
             self.skipTest("no shellcheck")
         changes = {}
         for check in ("gdr.node", "peer.any", "acs.redirect", "pcie.mrrs", "lim.memlock", "cpu.balancing", "iommu.mode", "rdma.modules"):
-            changes.update([one for one, state, _ in CASES[check] if state in ("warn", "fail")][0])
+            changes.update([one for one, state, *_ in CASES[check] if state in ("warn", "fail")][0])
         script = script_of(m.changed(with_interface(m.server(), "ens5f1np1"), changes))
         ended = subprocess.run(["shellcheck", "-s", "sh", "-"], input=script, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual((ended.returncode, ended.stdout), (0, ""), script)

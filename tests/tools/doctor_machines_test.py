@@ -56,7 +56,7 @@ SINGLE = {
     "ib-init": {"nic.sm", "nic.state", "nic.rate"},
     "x8-gen3-nic": {"pcie.width", "pcie.speed"},
     "bar256": {"bar1.size", "rebar.cap", "bar.above4g"},
-    "secureboot": {"sec.lockdown"},
+    "secureboot": {"sec.lockdown", "sec.secureboot"},
     "numa-minus1": {"numa.gpu"},
 }
 

@@ -8,33 +8,48 @@ GOVERNOR = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
 ARM = {"/proc/cpuinfo": "processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n"}
 TABLE = "/sys/firmware/dmi/entries/0-0/raw"
 
+LOGIND = "/etc/systemd/logind.conf"
+DROP_IN = "/{0}/systemd/logind.conf.d/{1}.conf"
+
 
 def arm(vendor, product):
     return {**ARM, "/sys/class/dmi/id/sys_vendor": vendor + "\n", "/sys/class/dmi/id/product_name": product + "\n"}
 
 
 CASES = {
-    "vm.detect": [({"/proc/cpuinfo": BAD}, "unknown", {"acs.redirect", "cpu.wc"}),
+    "vm.detect": [({"/proc/cpuinfo": BAD}, "unknown", {"acs.redirect", "cpu.wc", "cpu.copy_isa"}),
                   ({"/proc/cpuinfo": "flags\t: fpu pat avx2 hypervisor\n"}, "info", {"acs.redirect"}),
-                  (arm("QEMU", "QEMU Virtual Machine"), "info", {"acs.redirect", "cpu.wc"}),
-                  (arm("Amazon EC2", "g5g.16xlarge"), "info", {"acs.redirect", "cpu.wc"}),
-                  (arm("Amazon EC2", "g5g.metal"), "ok", {"cpu.wc"}),
-                  (arm("NVIDIA", "P3880"), "ok", {"cpu.wc"}),
-                  (arm("Google", "Google Compute Engine"), "unknown", {"acs.redirect", "cpu.wc"}),
-                  ({**arm("Google", "Google Compute Engine"), TABLE: bytes(19) + b"\x10"}, "info", {"acs.redirect", "cpu.wc"}),
-                  ({**arm("Google", "Google Compute Engine"), TABLE: bytes(20)}, "ok", {"cpu.wc"}),
-                  ({**arm("Google", "Google Compute Engine"), TABLE: b"\1" * 20}, "unknown", {"acs.redirect", "cpu.wc"}),
-                  ({**ARM, "/sys/hypervisor/type": "xen\n"}, "info", {"acs.redirect", "cpu.wc"}),
-                  ({**ARM, "/proc/device-tree/compatible": b"linux,dummy-virt\0"}, "info", {"acs.redirect", "cpu.wc"}),
-                  ({**ARM, "/proc/device-tree/compatible": b"vendor,board\0"}, "ok", {"cpu.wc"}),
-                  (ARM, "unknown", {"acs.redirect", "cpu.wc"})],
-    "sec.lockdown": [({"/sys/kernel/security/lockdown": "none [integrity] confidentiality\n"}, "warn", set()),
-                     ({"/sys/kernel/security": None}, "ok", set()),
-                     ({"/sys/kernel/security/lockdown": BAD}, "unknown", set())],
+                  (arm("QEMU", "QEMU Virtual Machine"), "info", {"acs.redirect", "cpu.wc", "cpu.copy_isa"}),
+                  (arm("Amazon EC2", "g5g.16xlarge"), "info", {"acs.redirect", "cpu.wc", "cpu.copy_isa"}),
+                  (arm("Amazon EC2", "g5g.metal"), "ok", {"cpu.wc", "cpu.copy_isa"}),
+                  (arm("NVIDIA", "P3880"), "ok", {"cpu.wc", "cpu.copy_isa"}),
+                  (arm("Google", "Google Compute Engine"), "unknown", {"acs.redirect", "cpu.wc", "cpu.copy_isa"}),
+                  ({**arm("Google", "Google Compute Engine"), TABLE: bytes(19) + b"\x10"}, "info", {"acs.redirect", "cpu.wc", "cpu.copy_isa"}),
+                  ({**arm("Google", "Google Compute Engine"), TABLE: bytes(20)}, "ok", {"cpu.wc", "cpu.copy_isa"}),
+                  ({**arm("Google", "Google Compute Engine"), TABLE: b"\1" * 20}, "unknown", {"acs.redirect", "cpu.wc", "cpu.copy_isa"}),
+                  ({**ARM, "/sys/hypervisor/type": "xen\n"}, "info", {"acs.redirect", "cpu.wc", "cpu.copy_isa"}),
+                  ({**ARM, "/proc/device-tree/compatible": b"linux,dummy-virt\0"}, "info", {"acs.redirect", "cpu.wc", "cpu.copy_isa"}),
+                  ({**ARM, "/proc/device-tree/compatible": b"vendor,board\0"}, "ok", {"cpu.wc", "cpu.copy_isa"}),
+                  (ARM, "unknown", {"acs.redirect", "cpu.wc", "cpu.copy_isa"})],
     "cpu.governor": [({GOVERNOR: "schedutil\n"}, "warn", set()), ({GOVERNOR: BAD}, "unknown", set())],
-    "cpu.wc": [({"/proc/cpuinfo": "flags\t: fpu\n"}, "fail", set()),
+    "cpu.wc": [({"/proc/cpuinfo": "flags\t: fpu\n"}, "fail", {"cpu.copy_isa"}),
                ({"/proc/cmdline": "ro nopat\n"}, "fail", set()),
                ({"/proc/cmdline": b"a\0b"}, "unknown", {"acs.override", "iommu.cmdline"})],
     "cpu.balancing": [({"/proc/sys/kernel/numa_balancing": "1\n"}, "warn", set()),
                       ({"/proc/sys/kernel/numa_balancing": "x\n"}, "unknown", set())],
+    "cpu.copy_isa": [({"/proc/cpuinfo": "flags\t: fpu pat sse2\n"}, "info", set()),
+                     ({**ARM, "/sys/class/dmi/id/sys_vendor": "Example\n"}, "ok", {"cpu.wc", "vm.detect"}),
+                     ({"/proc/cpuinfo": BAD}, "unknown", {"vm.detect", "acs.redirect", "cpu.wc"})],
+    "sys.removeipc": [({LOGIND: "[Login]\n#RemoveIPC=yes\n", "/etc/slurm/slurm.conf": ""}, "warn", set()),
+                      ({LOGIND: "[Login]\n#RemoveIPC=yes\n"}, "info", set()),
+                      ({LOGIND: "[Login]\n#RemoveIPC=no\nRemoveIPC = on\n", "/etc/slurm/slurm.conf": ""}, "warn", set()),
+                      ({LOGIND: "[Login]\nRemoveIPC=yes\n", DROP_IN.format("etc", "90"): "[Login]\nRemoveIPC=0\n"}, "ok", set()),
+                      ({DROP_IN.format("usr/lib", "90"): "[Login]\nRemoveIPC=yes\n",
+                        DROP_IN.format("etc", "10"): "[Login]\nRemoveIPC=no\n", "/etc/slurm/slurm.conf": ""}, "warn", set()),
+                      ({DROP_IN.format("usr/lib", "90"): "[Login]\nRemoveIPC=yes\n",
+                        DROP_IN.format("etc", "90"): "", "/etc/slurm/slurm.conf": ""}, "ok", set()),
+                      ({LOGIND: None}, "skip", set()),
+                      ({LOGIND: "RemoveIPC=perhaps\n"}, "unknown", set()),
+                      ({DROP_IN.format("etc", "90"): BAD}, "unknown", set()),
+                      ({LOGIND: BAD}, "unknown", set())],
 }

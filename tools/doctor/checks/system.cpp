@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group system: processors, power, lockdown, virtual machine or not.
+// Group system: processors, power, virtual machine or not, what systemd does.
+#include <algorithm>
+#include <initializer_list>
 #include <map>
+#include <sstream>
 
 #include "tools/doctor/check.hpp"
+#include "tools/machine/drop_ins.hpp"
 #include "tools/machine/hypervisor.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -99,21 +103,104 @@ void check_cpu_balancing(const Machine& machine, Findings& findings) {
                format("is %lld", static_cast<long long>(value.value)));
 }
 
-const Advice advice_sec_lockdown = {
-    "/sys/kernel/security/lockdown",
-    "lockdown forbids unsigned kernel modules and changing PCI registers: gdrdrv and setpci remedies may be refused",
-    {"sign the modules (mokutil --import), and set PCI options at boot", true, true, true,
-     "cat /sys/kernel/security/lockdown"},
-    "no such file: no lockdown"};
+const Advice advice_cpu_copy_isa = {
+    "the flags, or features, of the processor in /proc/cpuinfo",
+    "they decide which copy kernels gdrkit can use: wider stores to write-combining memory make fewer packets",
+    {"nothing to do", false, false, true, "gdrkit info"},
+    "a hypervisor may hide flags that the processor has"};
 
-void check_sec_lockdown(const Machine& machine, Findings& findings) {
-  const auto line = machine.view.line("/sys/kernel/security/lockdown");
-  if (line.is_absent()) return findings.add(State::ok, "lockdown", "no /sys/kernel/security/lockdown");
-  if (!line.is_found()) return findings.add_unknown("", line);
-  const bool is_none = line.value.find("[none]") != std::string::npos;
-  const bool is_some =
-      line.value.find("[integrity]") != std::string::npos || line.value.find("[confidentiality]") != std::string::npos;
-  findings.add(is_none ? State::ok : is_some ? State::warn : State::unknown, "lockdown", line.value);
+void check_cpu_copy_isa(const Machine& machine, Findings& findings) {
+  const auto cpus = machine.view.text("/proc/cpuinfo");
+  if (!cpus.is_found()) return findings.add(State::unknown, "/proc/cpuinfo", cpus.reason);
+  const auto flags = labelled(cpus, "flags");
+  const auto features = labelled(cpus, "Features");
+  if (!flags.is_found() && !features.is_found()) {
+    return findings.add(State::unknown, "/proc/cpuinfo", "names neither flags nor features of the processor");
+  }
+  const std::string all = " " + (flags.is_found() ? flags.value : features.value) + " ";
+  std::string known;
+  for (const char* name : {"sse2", "sse4_1", "avx2", "avx512f", "movdir64b", "asimd", "sve", "ls64"}) {
+    if (all.find(std::string(" ") + name + " ") != std::string::npos)
+      known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  const bool is_wide = known.find("avx2") != std::string::npos || known.find("asimd") != std::string::npos;
+  findings.add(is_wide ? State::ok : State::info, "processor",
+               known.empty() ? "has no flag that a copy kernel needs" : "has " + known);
+}
+
+const Advice advice_sys_removeipc = {
+    "RemoveIPC= in logind.conf and logind.conf.d, and whether Slurm is configured",
+    "when the last session of a user ends, systemd removes the user's shared memory, that of a running job included",
+    {"RemoveIPC=no under [Login] in /etc/systemd/logind.conf.d/ipc.conf, then: sudo systemctl restart systemd-logind",
+     true, false, true, "systemd-analyze cat-config systemd/logind.conf | grep RemoveIPC"},
+    "users of the system itself are spared; without a launcher that works outside of sessions this does no harm",
+    {.file = "/etc/systemd/logind.conf.d/gdrkit-ipc.conf",
+     .text = "[Login]\nRemoveIPC=no",
+     .enable = "systemctl restart systemd-logind"}};
+
+namespace {
+
+/// Of "RemoveIPC=..." lines the last that says something; a line in comment, with the default, when `takes_comments`.
+std::string last_setting(const std::string& text, bool takes_comments) {
+  const std::string name = "RemoveIPC";
+  std::string value;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    auto at = line.find_first_not_of(" \t");
+    if (takes_comments && at != std::string::npos && line[at] == '#') ++at;
+    if (at == std::string::npos || line.compare(at, name.size(), name) != 0) continue;
+    const auto equals = line.find_first_not_of(" \t", at + name.size());
+    if (equals == std::string::npos || line[equals] != '=') continue;
+    const auto begin = line.find_first_not_of(" \t", equals + 1);
+    value = begin == std::string::npos ? "" : line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
+  }
+  return value;
+}
+
+bool is_one_of(const std::string& word, std::initializer_list<const char*> words) {
+  return std::any_of(words.begin(), words.end(), [&](const char* other) { return word == other; });
+}
+
+}  // namespace
+
+void check_sys_removeipc(const Machine& machine, Findings& findings) {
+  const std::vector<std::string> roots = {"/etc/systemd", "/run/systemd", "/usr/local/lib/systemd", "/usr/lib/systemd"};
+  std::vector<std::string> folders;
+  std::string value = "yes", origin = "the default of systemd";
+  bool has_main = false;
+  const auto take = [&](const std::string& path, bool takes_comments) {
+    const auto text = machine.view.text(path);
+    if (text.is_unknown()) findings.add_unknown(path, text);
+    const std::string own = last_setting(text.value, takes_comments);
+    if (!own.empty()) value = own, origin = path;
+    return text.is_found();
+  };
+  for (const std::string& root : roots) {
+    folders.push_back(root + "/logind.conf.d");
+    // The main file shows the default that systemd was built with, which some distributions change, as a comment.
+    if (!has_main && take(root + "/logind.conf", true)) {
+      has_main = true;
+      take(root + "/logind.conf", false);
+    }
+  }
+  const auto files = drop_ins(machine.view, folders);
+  if (!files.is_found()) findings.add_unknown("logind.conf.d", files);
+  for (const std::string& path : files.value) take(path, false);
+  if (!findings.all().empty()) return;
+  if (!has_main && files.value.empty())
+    return findings.add(State::skip, "", "there is no configuration of systemd-logind");
+  const bool is_off = is_one_of(value, {"no", "0", "false", "off", "n", "f"});
+  if (!is_off && !is_one_of(value, {"yes", "1", "true", "on", "y", "t"})) {
+    return findings.add(State::unknown, "RemoveIPC", "is '" + value + "' in " + origin);
+  }
+  bool has_slurm = false;
+  for (const char* path : {"/etc/slurm", "/etc/slurm-llnl", "/var/spool/slurmd", "/run/slurmd.pid"}) {
+    has_slurm = has_slurm || machine.view.presence(path) == Outcome::found;
+  }
+  findings.add(is_off      ? State::ok
+               : has_slurm ? State::warn
+                           : State::info,
+               "RemoveIPC", "is " + value + " (" + origin + ")" + (has_slurm ? ", and Slurm is here" : ""));
 }
 
 }  // namespace gdrkit::tools::doctor
