@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Group memory of the checks: check -> [(changes to the healthy server, the worst state that follows, others that change)]."""
 import machines as m
+from doctor_cases.environment import CASES as ENVIRONMENT
 
 BAD = m.UNREADABLE
 
@@ -24,7 +25,8 @@ CASES = {
                      ({"/proc/self/status": m.status(processors="56-69"),
                        "/proc/self/environ": m.environ(OMPI_COMM_WORLD_LOCAL_RANK="4")}, "warn", set()),
                      ({"/proc/self/status": m.status(processors="0-223")}, "info", set()),
-                     ({"/proc/self/status": m.status(processors="0-223"), "/proc/self/environ": BAD}, "unknown", {"ctr.caps"}),
+                     ({"/proc/self/status": m.status(processors="0-223"), "/proc/self/environ": BAD}, "unknown",
+                      {"ctr.caps", *ENVIRONMENT}),
                      ({"/proc/self/status": m.status(processors="all")}, "unknown", set()),
                      ({m.GPU + "/local_cpulist": BAD}, "unknown", set())],
 }

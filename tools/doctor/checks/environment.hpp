@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What the checks of group environment share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/doctor/check.hpp"
+#include "tools/machine/environment.hpp"
+
+namespace gdrkit::tools::doctor {
+
+/// What is set; nothing, with a finding that says why, when the variables are not known.
+[[nodiscard]] std::optional<Environment> environment_or_unknown(const Machine& machine, Findings& findings);
+/// "NCCL_DEBUG=INFO (in the environment)"
+[[nodiscard]] std::string told(const Setting& setting);
+[[nodiscard]] std::vector<std::string> split(const std::string& text, char separator);
+/// The variable's value; "" when it is not set.
+[[nodiscard]] std::string value_of(const Environment& environment, const std::string& name);
+/// A remedy for this setting: `unset NAME`, or the line of the file to take out.
+[[nodiscard]] std::string removal(const Setting& setting);
+
+/// UCX_NET_DEVICES beside the devices that there are.
+void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings& findings);
+
+/// A filter of names as NCCL reads it: a list of starts of names; with a leading ^ of those to leave out, with a
+/// leading = of whole names.
+struct NcclFilter {
+  struct Token {
+    std::string name;
+    std::string port;  ///< "" for any
+  };
+  bool is_exclusion = false;
+  bool is_exact = false;
+  std::vector<Token> tokens;
+
+  explicit NcclFilter(const std::string& text);
+  [[nodiscard]] bool names(const Token& token, const std::string& device) const;
+};
+
+}  // namespace gdrkit::tools::doctor
