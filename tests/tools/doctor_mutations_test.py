@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""The DGX with one fact turned at a time: the check that the fact belongs to says otherwise, and those that hang on it."""
+import unittest
+
+from doctor_runs import Written, examine_folder, m, worst
+from host import PROPRIETARY, environ, gdrdrv_params, limits, modules, params, status
+from named import NAMED
+from parts import adapter_folder, gpu_folders
+from pci import bar_at, config
+from program import Test
+from tree import UNREADABLE, Device, changed
+
+DGX = NAMED["dgx-h100-ok"]()
+GPU, NIC = gpu_folders(DGX)[3], adapter_folder(DGX, "mlx5_3")
+GPU_PORT, NIC_PORT = GPU.rsplit("/", 1)[0], NIC.rsplit("/", 1)[0]
+SWITCH, ROOT = GPU_PORT.rsplit("/", 1)[0], GPU_PORT.rsplit("/", 2)[0]
+PORT = "/sys/class/infiniband/mlx5_3/ports/1/"
+DRIVER, MODULES, SELF = "/proc/driver/nvidia/", "/sys/module/", "/proc/self/"
+CMDLINE = DGX["/proc/cmdline"].strip() + " {0}\n"
+CLOSED = {"gdr.flavour": "fail", "dmabuf.p2pdma": "info"}
+ABSENT = None
+
+# (path, content) -> {check: worst state}: all checks that say otherwise than of the healthy machine. The first is the fact's own.
+MUTATIONS = [
+    # driver
+    (DRIVER + "version", PROPRIETARY.format("580.159.04"), {"drv.flavour": "warn", **CLOSED}),
+    (DRIVER + "version", m.OPEN.format("515.43.04"), {"drv.version": "warn"}),
+    (DRIVER + "params", params("1"), {"drv.params": "warn"}),
+    (DRIVER + "params", params("2"), {"drv.params": "fail"}),
+    (DRIVER + "params", ABSENT, {"drv.params": "skip", "drv.remap": "skip"}),
+    (MODULES + "nvidia/version", "580.95.05\n", {}),
+    # gdrdrv
+    (MODULES + "gdrdrv/version", "2.3\n", {"gdr.version": "warn"}),
+    ("/dev/gdrdrv", ABSENT, {"gdr.node": "fail"}),
+    ("/dev/gdrdrv", Device((509, 0, 0o666, 0, 0)), {"gdr.node": "fail"}),
+    ("/dev/gdrdrv", Device((508, 0, 0o600, 0, 0)), {"gdr.node": "warn"}),
+    ("/proc/driver/gdrdrv/params", gdrdrv_params("proprietary"), {"gdr.flavour": "warn"}),
+    ("/proc/driver/gdrdrv/params", gdrdrv_params(persistent="no"), {"gdr.persist": "info"}),
+    (MODULES + "gdrdrv/initstate", "going\n", {"gdr.module": "warn"}),
+    # peer memory and dma-buf
+    (MODULES + "nv_peer_mem/version", "1.3\n", {"peer.conflict": "fail"}),
+    (MODULES + "nvidia_peermem", ABSENT, dict.fromkeys(("peer.conflict", "peer.params", "peer.autoload"), "skip")),
+    (MODULES + "nvidia_peermem/parameters/peerdirect_support", "1\n", {"peer.params": "warn"}),
+    ("/proc/modules", modules("ib_core", "nvidia_peermem", "nvidia"), {"peer.order": "warn"}),
+    ("/etc/modules-load.d/gpu.conf", "nvidia\n", {"peer.autoload": "warn"}),
+    ("/proc/version", "Linux version 5.4.0-150-generic (x)\n", {"dmabuf.kernel": "warn", "dmabuf.p2pdma": "info"}),
+    (MODULES + "rdma_ucm", ABSENT, {"rdma.modules": "warn"}),
+    # links
+    (NIC + "/current_link_width", "8\n", {"pcie.width": "fail"}),
+    (GPU + "/current_link_width", "4\n", {"pcie.width": "fail"}),
+    (NIC_PORT + "/max_link_width", "8\n", {}),
+    (NIC + "/current_link_speed", "16.0 GT/s PCIe\n", {"pcie.speed": "fail"}),
+    (GPU + "/current_link_speed", "2.5 GT/s PCIe\n", {"pcie.speed": "info"}),
+    (NIC + "/config", config(0x2050), {"pcie.mrrs": "warn"}),
+    (NIC + "/config", config(0x5010), {"pcie.mps": "warn"}),
+    (NIC_PORT + "/config", config(0x5010, acs=0x0001), {"pcie.mps": "fail"}),
+    (NIC + "/aer_dev_fatal", "DLP 2\nTOTAL_ERR_FATAL 2\n", {"pcie.aer": "fail"}),
+    (GPU + "/aer_dev_correctable", "RxErr 500\nTOTAL_ERR_COR 500\n", {"pcie.aer": "warn"}),
+    # isolation
+    (GPU_PORT + "/config", config(acs=0x001d), {"acs.redirect": "fail"}),
+    (NIC_PORT + "/config", config(acs=0x0005), {"acs.redirect": "fail"}),
+    (NIC_PORT + "/config", config(acs=0x0021), {"acs.redirect": "fail"}),
+    (NIC_PORT + "/config", config(acs=0x0011), {}),
+    (NIC_PORT + "/config", config(), {}),
+    (ROOT + "/config", config(acs=0x001d), {}),
+    (SWITCH + "/config", config(acs=0x001d), {}),
+    (GPU_PORT + "/config", config(size=64), {"acs.redirect": "unknown", "pcie.mps": "unknown"}),
+    ("/proc/cmdline", CMDLINE.format("pcie_acs_override=downstream"), {"acs.override": "warn"}),
+    ("/proc/cmdline", CMDLINE.format("intel_iommu=on"), {"iommu.cmdline": "warn"}),
+    (GPU + "/iommu_group/type", "DMA\n", {"iommu.mode": "warn"}),
+    (NIC + "/iommu_group/type", "DMA-FQ\n", {"iommu.mode": "warn"}),
+    (NIC + "/iommu_group", ABSENT, {}),
+    # memory
+    (GPU + "/resource", m.RESOURCE.format(bar1=bar_at(0x26000000000, 1 << 28)), {"bar1.size": "warn"}),
+    (GPU + "/resource", m.RESOURCE.format(bar1=bar_at(0xc0000000, 1 << 29)), {"bar.above4g": "warn"}),
+    (GPU + "/config", config(rebar=(17, 8)), {"rebar.cap": "warn"}),
+    (GPU + "/numa_node", "-1\n", {"numa.gpu": "warn"}),
+    (NIC + "/numa_node", "-1\n", {"numa.nic": "warn"}),
+    # adapters
+    (PORT + "state", "1: DOWN\n", {"nic.state": "warn", "nic.rate": "ok"}),
+    (PORT + "state", "2: INIT\n", {"nic.state": "fail", "nic.rate": "ok"}),
+    (PORT + "rate", "200 Gb/sec (4X HDR)\n", {"nic.rate": "warn"}),
+    (PORT + "sm_lid", "0x0\n", {"nic.sm": "fail"}),
+    (PORT + "lid", UNREADABLE, {"nic.sm": "unknown"}),
+    # process and container
+    (SELF + "limits", limits(lock="65536"), {"lim.memlock": "fail"}),
+    (SELF + "limits", limits(files="1024"), {"lim.nofile": "warn"}),
+    (SELF + "limits", limits(stack="unlimited"), {"lim.stack": "warn"}),
+    ("/proc/mounts", "shm /dev/shm tmpfs size=65536k 0 0\n", {"lim.shm": "fail"}),
+    (SELF + "status", status(processors="0-223"), {"numa.process": "info"}),
+    (SELF + "environ", environ(SLURM_LOCALID="0"), {}),
+    ("/dev/nvidia-uvm", ABSENT, {"ctr.devices": "fail"}),
+    ("/dev/infiniband", ABSENT, {"ctr.devices": "fail"}),
+    ("/.dockerenv", "", {"ctr.caps": "info"}),
+    # system
+    ("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n", {"sec.lockdown": "warn"}),
+    ("/sys/devices/system/cpu/cpu77/cpufreq/scaling_governor", "schedutil\n", {"cpu.governor": "warn"}),
+    ("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu avx2\n", {"cpu.wc": "fail"}),
+    ("/proc/sys/kernel/numa_balancing", "1\n", {"cpu.balancing": "warn"}),
+]
+
+
+def _states(findings):
+    """Without the evidence, which names the value also where that changes no verdict."""
+    return sorted((state, subject) for state, subject, _ in findings)
+
+
+class DoctorMutations(Test):
+    def test_one_fact_changes_its_check_those_that_hang_on_it_and_no_other(self):
+        with Written(DGX) as folder:
+            _, healthy = examine_folder(folder)
+        for path, content, expected in MUTATIONS:
+            with self.subTest(f"{path}: {content!r}"), Written(changed(DGX, {path: content})) as folder:
+                code, found = examine_folder(folder)
+                self.assertEqual({check: worst(found[check]) for check in found if _states(found[check]) != _states(healthy[check])},
+                                 expected)
+                self.assertEqual(code, 1 if "fail" in expected.values() else 0)
+
+    def test_a_device_that_is_at_fault_is_the_one_named(self):
+        with Written(DGX) as folder:
+            _, healthy = examine_folder(folder)
+        for path, content, expected in MUTATIONS:
+            at_fault = [check for check, state in expected.items() if state in ("warn", "fail")]
+            if not at_fault or not path.startswith((GPU, NIC, PORT)):
+                continue
+            names = {GPU.rsplit("/", 1)[1], NIC.rsplit("/", 1)[1], "mlx5_3", "mlx5_3:1"}
+            with self.subTest(path), Written(changed(DGX, {path: content})) as folder:
+                _, found = examine_folder(folder)
+                subjects = {subject for state, subject, _ in set(found[at_fault[0]]) - set(healthy[at_fault[0]])
+                            if state in ("warn", "fail")}
+                self.assertLessEqual(subjects, names)
+                self.assertEqual(len(subjects), 1)
+
+    def test_most_checks_have_a_mutation(self):
+        self.assertGreaterEqual(len(MUTATIONS), 60)
+
+
+if __name__ == "__main__":
+    unittest.main()
