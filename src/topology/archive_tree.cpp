@@ -206,6 +206,19 @@ int ArchiveTree::read(const Folder& folder, const std::string& name, std::size_t
   return 0;
 }
 
+int ArchiveTree::scan(const Folder& folder, const std::string& name, std::uint64_t offset, std::size_t limit,
+                      const std::function<bool(std::string_view piece)>& take) const {
+  const Member* member = child(folder, name);
+  if (member == nullptr) return ENOENT;
+  if (member->is_link || member->node.kind != NodeKind::file) return EINVAL;
+  std::string_view left = member->content.substr(std::min<std::uint64_t>(offset, member->content.size()), limit);
+  for (constexpr std::size_t piece = std::size_t{1} << 16; !left.empty();) {
+    if (!take(left.substr(0, piece))) break;
+    left.remove_prefix(std::min(piece, left.size()));
+  }
+  return 0;
+}
+
 int ArchiveTree::list(const Folder& folder, std::size_t limit, std::vector<std::string>* names) const {
   const auto& inside = static_cast<const Member*>(folder.get())->inside;
   if (inside.size() > limit) return EOVERFLOW;

@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gdrkit::topology {
@@ -47,6 +49,10 @@ class FileTree {
   /// At most the first `limit` bytes of a regular file; EINVAL when it is none.
   [[nodiscard]] virtual int read(const Folder& folder, const std::string& name, std::size_t limit,
                                  std::vector<std::uint8_t>* content) const = 0;
+  /// The regular file from `offset` on, at most `limit` bytes, in pieces until `take` answers false; EINVAL when it is
+  /// none. Only for what is too large to hold: a piece is gone after the call that showed it.
+  [[nodiscard]] virtual int scan(const Folder& folder, const std::string& name, std::uint64_t offset, std::size_t limit,
+                                 const std::function<bool(std::string_view piece)>& take) const = 0;
   /// The names without "." and "..", in any order; EOVERFLOW when there are more than `limit`.
   [[nodiscard]] virtual int list(const Folder& folder, std::size_t limit, std::vector<std::string>* names) const = 0;
 };

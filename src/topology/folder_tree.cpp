@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <limits>
 
 namespace gdrkit::topology {
 namespace {
@@ -44,6 +45,16 @@ Node node_of(const struct stat& status) {
 }
 
 /// Reads until `limit` bytes or the end, for files of sysfs and procfs have no size beforehand. 0 or errno.
+/// Opens a regular file and nothing else; a positive errno when it is none.
+int open_file(int folder, const std::string& name, Descriptor* file) {
+  const int fd = ::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return errno;
+  *file = own(fd);
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return errno;
+  return S_ISREG(status.st_mode) ? 0 : EINVAL;
+}
+
 int read_to(int fd, std::size_t limit, std::vector<std::uint8_t>* content) {
   std::vector<std::uint8_t> bytes(std::min(limit, first_read_bytes));
   std::size_t used = 0;
@@ -95,14 +106,26 @@ int FolderTree::enter(const Folder& folder, const std::string& name, Folder* ins
 
 int FolderTree::read(const Folder& folder, const std::string& name, std::size_t limit,
                      std::vector<std::uint8_t>* content) const {
-  const int fd =
-      ::openat(descriptor_of(folder), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (fd < 0) return errno;
-  const Descriptor owned = own(fd);
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) return errno;
-  if (!S_ISREG(status.st_mode)) return EINVAL;
-  return read_to(fd, limit, content);
+  Descriptor file;
+  const int error = open_file(descriptor_of(folder), name, &file);
+  return error != 0 ? error : read_to(*file, limit, content);
+}
+
+int FolderTree::scan(const Folder& folder, const std::string& name, std::uint64_t offset, std::size_t limit,
+                     const std::function<bool(std::string_view piece)>& take) const {
+  Descriptor file;
+  if (const int error = open_file(descriptor_of(folder), name, &file); error != 0) return error;
+  if (offset > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max())) return 0;  // behind the end of any file
+  if (offset > 0 && ::lseek(*file, static_cast<off_t>(offset), SEEK_SET) < 0) return errno;
+  std::vector<char> piece(std::min(limit, std::size_t{1} << 16));
+  for (std::size_t left = limit; left > 0;) {
+    const ssize_t got = ::read(*file, piece.data(), std::min(left, piece.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    if (got == 0 || !take({piece.data(), static_cast<std::size_t>(got)})) break;
+    left -= static_cast<std::size_t>(got);
+  }
+  return 0;
 }
 
 int FolderTree::list(const Folder& folder, std::size_t limit, std::vector<std::string>* names) const {

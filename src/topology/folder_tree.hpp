@@ -19,6 +19,8 @@ class FolderTree final : public FileTree {
   [[nodiscard]] int enter(const Folder& folder, const std::string& name, Folder* inside) const override;
   [[nodiscard]] int read(const Folder& folder, const std::string& name, std::size_t limit,
                          std::vector<std::uint8_t>* content) const override;
+  [[nodiscard]] int scan(const Folder& folder, const std::string& name, std::uint64_t offset, std::size_t limit,
+                         const std::function<bool(std::string_view piece)>& take) const override;
   [[nodiscard]] int list(const Folder& folder, std::size_t limit, std::vector<std::string>* names) const override;
 
  private:

@@ -219,6 +219,45 @@ Fact<std::vector<std::uint8_t>> MachineView::bytes(std::string_view path, std::s
   return read(path, std::min(limit, text_limit), false);
 }
 
+/// found once the file was read to its end, to `limit`, or to where `take` had enough.
+Fact<bool> MachineView::scan(std::string_view path, std::uint64_t offset, std::size_t limit,
+                             const std::function<bool(std::string_view piece)>& take) const {
+  const Fact<Place> place = walk(path);
+  if (!place.is_found()) return pass<bool>(place);
+  if (place.value.node.kind != NodeKind::file) return refuse<bool>(Outcome::malformed, path, "is not a regular file");
+  if (place.value.is_refused) return refuse_recorded<bool>(path);
+  const int error = tree_->scan(place.value.folder(*tree_), place.value.last, offset, limit, take);
+  return error != 0 ? refuse_errno<bool>(error, path, "read") : found(true);
+}
+
+Fact<std::vector<std::uint8_t>> MachineView::bytes_at(std::string_view path, std::uint64_t offset,
+                                                      std::size_t size) const {
+  std::vector<std::uint8_t> content;
+  const auto ended = scan(path, offset, std::min(size, text_limit), [&](std::string_view piece) {
+    content.insert(content.end(), piece.begin(), piece.end());
+    return true;
+  });
+  return ended.is_found() ? found(std::move(content)) : pass<std::vector<std::uint8_t>>(ended);
+}
+
+Fact<bool> MachineView::holds(std::string_view path, std::string_view words) const {
+  std::string window;  // the end of the pieces before, and the piece
+  std::size_t total = 0;
+  bool is_there = false;
+  const auto ended = scan(path, 0, scan_limit + 1, [&](std::string_view piece) {
+    total += piece.size();
+    window.append(piece);
+    is_there = window.find(words) != std::string::npos;
+    window.erase(0, window.size() - std::min(window.size(), words.empty() ? 0 : words.size() - 1));
+    return !is_there;
+  });
+  if (!ended.is_found()) return ended;
+  if (!is_there && total > scan_limit) {
+    return refuse<bool>(Outcome::malformed, path, "is larger than " + std::to_string(scan_limit) + " bytes");
+  }
+  return found(is_there);
+}
+
 Fact<std::vector<std::string>> MachineView::names(std::string_view path) const {
   using Names = std::vector<std::string>;
   const Fact<Place> place = walk(path);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ namespace gdrkit::topology {
 class MachineView {
  public:
   static constexpr std::size_t text_limit = std::size_t{1} << 22;  ///< /proc/cpuinfo of 1024 CPUs is 2 MB
+  static constexpr std::size_t scan_limit = std::size_t{1} << 26;  ///< /proc/kallsyms is 10 to 25 MB
   static constexpr std::size_t names_limit = 16384;
   static constexpr unsigned link_limit = 40;
   static constexpr unsigned component_limit = 512;  ///< components that one path may pass, those of links included
@@ -45,6 +47,11 @@ class MachineView {
   [[nodiscard]] Fact<std::int64_t> number(std::string_view path) const;
   /// The first bytes, at most `limit`: fewer when the file ends or the system gives no more.
   [[nodiscard]] Fact<std::vector<std::uint8_t>> bytes(std::string_view path, std::size_t limit) const;
+  /// `size` bytes from `offset` on, or what is there of them; size is at most text_limit.
+  [[nodiscard]] Fact<std::vector<std::uint8_t>> bytes_at(std::string_view path, std::uint64_t offset,
+                                                         std::size_t size) const;
+  /// Whether `words` stand anywhere in the file, which may be as large as scan_limit and is never held as a whole.
+  [[nodiscard]] Fact<bool> holds(std::string_view path, std::string_view words) const;
   /// Names in a folder, sorted, without "." and "..".
   [[nodiscard]] Fact<std::vector<std::string>> names(std::string_view path) const;
   /// The path with all links resolved, as the machine would spell it.
@@ -55,6 +62,8 @@ class MachineView {
 
  private:
   struct Place;
+  [[nodiscard]] Fact<bool> scan(std::string_view path, std::uint64_t offset, std::size_t limit,
+                                const std::function<bool(std::string_view piece)>& take) const;
   [[nodiscard]] Fact<Place> walk(std::string_view path) const;
   [[nodiscard]] Fact<std::vector<std::uint8_t>> read(std::string_view path, std::size_t limit, bool wants_all) const;
 

@@ -76,6 +76,15 @@ TEST(ArchiveTree, IsSeenAsAFolderIs) {
   EXPECT_EQ(device.value.group, 44u);
 }
 
+TEST(ArchiveTree, ShowsPartsOfALargeFileAsAFolderDoes) {
+  const MachineView machine = view_of(TarBytes().file("a", std::string(200000, 'x') + "words").bytes());
+  EXPECT_EQ(machine.bytes_at("/a", 200001, 3).value, (std::vector<std::uint8_t>{'o', 'r', 'd'}));
+  EXPECT_TRUE(machine.bytes_at("/a", 200005, 3).value.empty());
+  EXPECT_TRUE(machine.holds("/a", "xwords").value);
+  EXPECT_FALSE(machine.holds("/a", "words ").value);
+  EXPECT_TRUE(machine.holds("/b", "words").is_absent());
+}
+
 TEST(ArchiveTree, ReadsLongNamesOfEachKind) {
   const std::string folder = std::string(140, 'f');
   const std::string name = folder + "/" + std::string(60, 'n');

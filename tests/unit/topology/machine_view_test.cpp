@@ -46,6 +46,39 @@ class MachineViewTest : public testing::Test {
   files::path base_;
 };
 
+TEST_F(MachineViewTest, ReadsBytesFromAnOffsetOn) {
+  put("lib", "0123456789");
+  const MachineView machine = view();
+  EXPECT_EQ(machine.bytes_at("/lib", 4, 3).value, (std::vector<std::uint8_t>{'4', '5', '6'}));
+  EXPECT_EQ(machine.bytes_at("/lib", 8, 100).value, (std::vector<std::uint8_t>{'8', '9'}));
+  for (const std::uint64_t offset : {std::uint64_t{10}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+    const auto nothing = machine.bytes_at("/lib", offset, 3);
+    EXPECT_TRUE(nothing.is_found() && nothing.value.empty()) << offset;
+  }
+  EXPECT_TRUE(machine.bytes_at("/none", 0, 3).is_absent());
+  EXPECT_EQ(machine.bytes_at("/", 0, 3).outcome, Outcome::malformed);
+}
+
+TEST_F(MachineViewTest, FindsWordsInAFileTooLargeToHoldAlsoAcrossPieces) {
+  const std::string words = "ib_register_peer_memory_client";
+  for (const std::size_t before :
+       {std::size_t{0}, std::size_t{65536} - 7, 3 * std::size_t{65536} + 1, std::size_t{5'000'000}}) {
+    put("kallsyms", std::string(before, 'x') + words + std::string(70000, 'y'));
+    EXPECT_TRUE(view().holds("/kallsyms", words).value) << before;
+    EXPECT_FALSE(view().holds("/kallsyms", words + "z").value) << before;
+  }
+  const auto absent = view().holds("/none", words);
+  EXPECT_TRUE(absent.is_absent() && !absent.value);
+  put("gdrkit-recording", "unreadable /kallsyms\n");
+  EXPECT_EQ(view().holds("/kallsyms", words).outcome, Outcome::unreadable);
+}
+
+TEST_F(MachineViewTest, GivesUpOnAFileThatIsLargerThanWhatItScans) {
+  put("huge", "");
+  files::resize_file(root() / "huge", MachineView::scan_limit + 1);
+  EXPECT_EQ(view().holds("/huge", "words").outcome, Outcome::malformed);
+}
+
 TEST_F(MachineViewTest, ReadsTextLinesNumbersNamesAndBytes) {
   put("sys/a/number", " 0x1f \n");
   put("sys/a/minus", "-1\n");
