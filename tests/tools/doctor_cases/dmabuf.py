@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Group dmabuf of the checks: check -> [(changes to the healthy server, the worst state that follows, others that change)]."""
+import elf
 import machines as m
 
 BAD = m.UNREADABLE
+FOLDER = m.VERBS.rsplit("/", 1)[0]
 HANGS = {"peer.any", "rdma.stack"}
 
 CASES = {
@@ -11,6 +13,19 @@ CASES = {
         ({"/proc/version": "Linux version 5.4.0-150-generic (x)\n"}, "warn", HANGS | {"dmabuf.p2pdma"}),
         ({"/proc/version": "Linux version 4.18.0-553.el8_10.x86_64 (x)\n"}, "info", HANGS | {"dmabuf.p2pdma"}),
         ({"/proc/version": "Linux\n"}, "unknown", HANGS | {"dmabuf.p2pdma"})],
+    "dmabuf.verbs": [
+        ({m.VERBS: elf.library("ibv_open_device@IBVERBS_1.1")}, "warn", set()),
+        ({m.VERBS: elf.library("ibv_reg_dmabuf_mr@OTHER")}, "warn", set()),
+        ({m.VERBS: None, FOLDER + "/libibverbs.so.1": None}, "warn", set()),
+        ({"/etc/ld.so.conf.d/ofed.conf": "# ours\n/opt/ofed/lib\n", "/opt/ofed/lib/libibverbs.so.1": elf.library("a@B")},
+         "warn", set()),
+        ({m.NIC + "/device": "0x2100\n"}, "warn", set()),
+        ({m.NIC + "/device": "0x2100\n", FOLDER + "/libmlx5.so.1": elf.library("mlx5dv_reg_dmabuf_mr@MLX5_1.25")}, "ok",
+         set()),
+        ({m.VERBS: b"\x7fELF" + bytes(60)}, "unknown", set()),
+        ({m.VERBS: elf.library("ibv_reg_dmabuf_mr@IBVERBS_1.12")[:200]}, "unknown", set()),
+        ({m.VERBS: BAD}, "unknown", set()),
+        ({m.VERBS: None, FOLDER: BAD, FOLDER + "/libibverbs.so.1": None}, "unknown", set())],
     "dmabuf.p2pdma": [
         ({"/proc/version": "Linux version 5.4.0-150-generic (x)\n"}, "info", HANGS | {"dmabuf.kernel"}),
         ({"/proc/version": BAD}, "unknown", HANGS | {"dmabuf.kernel"})],

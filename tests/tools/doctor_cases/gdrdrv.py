@@ -6,10 +6,14 @@ import machines as m
 BAD = m.UNREADABLE
 NVIDIA_VERSION = "/proc/driver/nvidia/version"
 PARAMS, OWNERS, REFCOUNT = (f"/proc/driver/gdrdrv/{name}" for name in ("params", "owners", "nv_get_pages_refcount"))
+GONE, GDRAPI = {"/sys/module/gdrdrv": None, "/proc/driver/gdrdrv": None}, "/usr/local/lib/libgdrapi.so.2.5"
+GONE_CHECKS = {"gdr.version", "gdr.flavour", "gdr.persist", "gdr.leak"}
 
 CASES = {
-    "gdr.module": [({"/sys/module/gdrdrv": None, "/proc/driver/gdrdrv": None}, "info",
-                    {"gdr.version", "gdr.flavour", "gdr.persist", "gdr.leak"}),
+    "gdr.module": [(GONE, "info", GONE_CHECKS),
+                   ({**GONE, GDRAPI: "no variable of ours"}, "warn", GONE_CHECKS),
+                   ({**GONE, GDRAPI: "x GDRKIT_BACKEND"}, "info", GONE_CHECKS),
+                   ({**GONE, GDRAPI: BAD}, "unknown", GONE_CHECKS),
                    ({"/sys/module/gdrdrv/initstate": "going\n"}, "warn", set()),
                    ({"/sys/module/gdrdrv": BAD, "/sys/module/gdrdrv/version": None}, "unknown", {"gdr.version"})],
     "gdr.flavour": [({PARAMS: m.gdrdrv_params("proprietary")}, "warn", set()),
@@ -29,6 +33,8 @@ CASES = {
                  ({OWNERS: "process pins bytes\n"}, "unknown", set()), ({OWNERS: BAD}, "unknown", set())],
     "gdr.version": [({"/sys/module/gdrdrv/version": "2.3\n"}, "warn", set()),
                     ({"/sys/module/gdrdrv/version": "1.9\n"}, "fail", set()),
+                    ({GDRAPI.replace("2.5", "2.6"): ""}, "warn", set()), ({GDRAPI.replace("2.5", "1.3"): ""}, "warn", set()),
+                    ({GDRAPI: ""}, "ok", set()),
                     ({"/sys/module/gdrdrv/version": "x" * 300000}, "unknown", set())],
     "gdr.node": [({"/dev/gdrdrv": m.Device((507, 0, 0o666, 0, 0))}, "fail", set()),
                  ({"/dev/gdrdrv": None}, "fail", set()),

@@ -2,10 +2,25 @@
 // SPDX-License-Identifier: MIT
 // Group dmabuf: the way from adapter to GPU memory that needs no module beside the driver.
 #include "tools/doctor/check.hpp"
+#include "tools/machine/elf_file.hpp"
+#include "tools/machine/libraries.hpp"
 #include "tools/machine/linux_version.hpp"
 #include "tools/machine/peer_memory.hpp"
 
 namespace gdrkit::tools::doctor {
+namespace {
+
+/// A second function of a ConnectX-8, through which it reaches GPU memory by a way of its own.
+bool has_data_direct(const Machine& machine) {
+  for (const std::string& address : machine.view.names("/sys/bus/pci/devices").value) {
+    const std::string folder = "/sys/bus/pci/devices/" + address;
+    if (machine.view.number(folder + "/vendor").value != 0x15b3) continue;
+    if (machine.view.number(folder + "/device").value == 0x2100) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 const Advice advice_dmabuf_kernel = {
     "the version in /proc/version",
@@ -22,6 +37,36 @@ void check_dmabuf_kernel(const Machine& machine, Findings& findings) {
                : is_red_hat              ? State::info
                                          : State::warn,
                "Linux", version.value.text);
+}
+
+const Advice advice_dmabuf_verbs = {
+    "the exports of each libibverbs.so.1 in the usual folders; with a Data Direct function (ConnectX-8) those of "
+    "libmlx5",
+    "NCCL, UCX and NVSHMEM find the calls by name at run time and take dma-buf for impossible when one is missing, "
+    "whatever Linux and the driver can do",
+    {"install rdma-core 34 or newer (libibverbs1), where the program runs: a container needs it inside", true, false,
+     true, "nm -D --with-symbol-versions libibverbs.so.1 | grep ibv_reg_dmabuf_mr"},
+    "a container's own library counts, not its host's; LD_LIBRARY_PATH may lead to yet another"};
+
+void check_dmabuf_verbs(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
+  const Libraries libraries(machine.view);
+  const auto look = [&](const char* library, const char* symbol, const char* version, const char* since) {
+    const auto files = libraries.named(library);
+    if (files.is_unknown()) return findings.add_unknown(library, files);
+    if (files.is_absent()) return findings.add(State::warn, library, files.reason);
+    for (const Library& file : files.value) {
+      const auto has = exports(machine.view, file.path, symbol, version);
+      if (!has.is_found()) {
+        findings.add(State::unknown, file.path, has.reason);
+      } else {
+        findings.add(has.value ? State::ok : State::warn, file.path,
+                     format("exports %s%s in %s%s", has.value ? "" : "no ", symbol, version, has.value ? "" : since));
+      }
+    }
+  };
+  look("libibverbs", "ibv_reg_dmabuf_mr", "IBVERBS_1.12", ": it is older than rdma-core 34");
+  if (has_data_direct(machine)) look("libmlx5", "mlx5dv_reg_dmabuf_mr", "MLX5_1.25", ": no Data Direct");
 }
 
 const Advice advice_dmabuf_p2pdma = {

@@ -5,9 +5,12 @@
 #include <cstdio>
 
 #include "tools/doctor/check.hpp"
+#include "tools/machine/libraries.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
+
+constexpr char mark_of_gdrkit[] = "GDRKIT_BACKEND";  // a variable that gdrkit's libgdrapi reads and no other knows
 
 /// The number before "gdrdrv" in /proc/devices, -1 without one.
 int major_of_gdrdrv(const std::string& devices) {
@@ -62,7 +65,7 @@ Owners parse_owners(const std::string& text) {
 }  // namespace
 
 const Advice advice_gdr_module = {
-    "/sys/module/gdrdrv",
+    "/sys/module/gdrdrv, and whether a libgdrapi in the usual folders is GDRCopy's",
     "GDRCopy's library, and NCCL, UCX and NVSHMEM through it, cannot map GPU memory without the module",
     {"sudo modprobe gdrdrv   # to keep: echo gdrdrv | sudo tee /etc/modules-load.d/gdrdrv.conf; for a container: on "
      "its "
@@ -76,6 +79,14 @@ void check_gdr_module(const Machine& machine, Findings& findings) {
   const auto folder = machine.view.node("/sys/module/gdrdrv");
   if (folder.is_unknown()) return findings.add_unknown("", folder);
   if (folder.is_absent()) {
+    const auto libraries = Libraries(machine.view).named("libgdrapi");
+    if (libraries.is_unknown()) return findings.add_unknown("libgdrapi", libraries);
+    for (const Library& library : libraries.value) {
+      const auto is_own = machine.view.holds(library.path, mark_of_gdrkit);
+      if (is_own.is_unknown()) return findings.add_unknown(library.path, is_own);
+      if (!is_own.value)
+        return findings.add(State::warn, library.path, "is GDRCopy's library, and gdrdrv is not loaded");
+    }
     return findings.add(State::info, "gdrdrv", "is not loaded: GDRCopy needs it, gdrkit does without");
   }
   const auto state = machine.view.line("/sys/module/gdrdrv/initstate");
@@ -86,11 +97,14 @@ void check_gdr_module(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gdr_version = {
-    "/sys/module/gdrdrv/version",
-    "gdrkit and GDRCopy 2.x refuse a gdrdrv before 2.0; those before 2.4 lack calls that newer libraries ask for",
+    "/sys/module/gdrdrv/version, and the version of each libgdrapi in the usual folders",
+    "gdrkit and GDRCopy 2.x refuse a gdrdrv before 2.0; those before 2.4 lack calls that newer libraries ask for, and "
+    "a "
+    "library that is newer than the module does without what the module lacks",
     {"install gdrdrv 2.4 or newer (kernel/README.md of gdrkit, or GDRCopy's package) and load it again", true, false,
      true, "cat /sys/module/gdrdrv/version"},
-    "without gdrdrv gdrkit maps through the stock driver: its absence is no fault"};
+    "without gdrdrv gdrkit maps through the stock driver: its absence is no fault. A container's libgdrapi counts for "
+    "the programs in it, and the module of its host"};
 
 void check_gdr_version(const Machine& machine, Findings& findings) {
   const auto version = machine.view.line("/sys/module/gdrdrv/version");
@@ -103,6 +117,16 @@ void check_gdr_version(const Machine& machine, Findings& findings) {
   }
   const State state = major < 2 ? State::fail : major == 2 && minor < 4 ? State::warn : State::ok;
   findings.add(state, "gdrdrv", version.value);
+  for (const Library& library : Libraries(machine.view).named("libgdrapi").value) {
+    int own_major = 0;
+    int own_minor = 0;
+    if (std::sscanf(library.version.c_str(), "%d.%d", &own_major, &own_minor) != 2) continue;
+    const bool is_newer = own_major > major || (own_major == major && own_minor > minor);
+    findings.add(is_newer || own_major < major ? State::warn : State::ok, library.path,
+                 is_newer            ? "is newer than gdrdrv " + version.value
+                 : own_major < major ? "is of a release before gdrdrv " + version.value
+                                     : "fits gdrdrv " + version.value);
+  }
 }
 
 const Advice advice_gdr_node = {

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A file that claims to be a library or a kernel module: nothing is read out of bounds, and what is given is bounded.
+#include "fuzz_target.hpp"
+#include "support/elf_bytes.hpp"
+#include "support/tar_bytes.hpp"
+#include "tools/machine/elf_file.hpp"
+#include "topology/archive_tree.hpp"
+
+using gdrkit::tools::ElfFile;
+using gdrkit::topology::ArchiveTree;
+using gdrkit::topology::MachineView;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string content(reinterpret_cast<const char*>(data), size);
+  const auto tree = ArchiveTree::parse(gdrkit::test::TarBytes().file("lib", content).bytes(), "x.tar");
+  FUZZ_CHECK(tree.has_value());
+  const auto view = MachineView::over(*tree, false);
+  FUZZ_CHECK(view.has_value());
+  const auto file = ElfFile::open(*view, "/lib");
+  FUZZ_CHECK(file.is_found() == file.reason.empty());
+  if (!file.is_found()) return 0;
+  const auto exports = file.value.exports();
+  FUZZ_CHECK(exports.is_found() == exports.reason.empty());
+  FUZZ_CHECK(exports.value.size() <= size / 24);
+  for (const auto& exported : exports.value) {
+    FUZZ_CHECK(exported.name.size() < size && exported.version.size() < size);
+  }
+  const auto line = file.value.modinfo("description");
+  FUZZ_CHECK(line.is_found() == line.reason.empty() && line.value.size() < size);
+  return 0;
+}
+
+std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
+  test::ElfBytes library;
+  library.add_symbols({{"ibv_reg_mr", ""}, {"ibv_reg_dmabuf_mr", "IBVERBS_1.12"}, {"!malloc", ""}});
+  test::ElfBytes module;
+  module.add(".modinfo", SHT_PROGBITS, std::string("version=2.5\0description=opensource\0", 35));
+  std::vector<Bytes> all;
+  for (const std::string& file : {library.bytes(), module.bytes()}) all.emplace_back(file.begin(), file.end());
+  return all;
+}
