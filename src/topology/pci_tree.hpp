@@ -46,7 +46,7 @@ struct TreeDevice {
 
 struct PciTree {
   static constexpr std::size_t most_gpus = 128;  ///< as of each kind but adapters; a forged machine ends here
-  static constexpr std::size_t most_adapters = 1024;
+  static constexpr std::size_t most_adapters = 256;
 
   Outcome pci_outcome = Outcome::absent;  ///< of the list of PCI devices
   std::string pci_reason;
