@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit topo on written machines: the matrices, the best adapters, what is not known, how it ends."""
+import re
+import tarfile
+import tempfile
+import time
+import unittest
+
+from doctor_runs import Written, m
+from program import Test, run
+from topo_runs import best, cell, look, tree_of, with_nvlinks
+
+NUMA_OF_NIC = m.NIC + "/numa_node"
+
+
+def matrix_of(lines, title):
+    """Cells by (row, column) of the matrix below the line that starts with `title`."""
+    at = [i for i, line in enumerate(lines) if line.startswith(title)][0] + 1
+    columns = [name for name in lines[at].split() if re.fullmatch(r"(GPU|NIC)\d+", name)]
+    cells = {}
+    for line in lines[at + 1:at + 1 + len(columns)]:
+        words = line.split()
+        cells.update({(words[0], column): word for column, word in zip(columns, words[1:])})
+    return cells
+
+
+class TopoMachines(Test):
+    def test_a_dgx_has_an_adapter_behind_the_switch_of_each_gpu(self):
+        document = look(tree_of("dgx-h100-ok"))
+        self.assertEqual(best(document), [(f"mlx5_{i}", "PIX") for i in range(8)])
+        for library, word in (("smi", "PIX"), ("nccl", "PIX"), ("nvshmem", "PIX"), ("ucx", "near")):
+            self.assertEqual(cell(document, library, "GPU3", "mlx5_3"), word)
+        self.assertEqual([cell(document, "smi", "GPU0", other) for other in ("mlx5_1", "mlx5_4", "GPU1", "GPU4")],
+                         ["NODE", "SYS", "NODE", "SYS"])
+        self.assertEqual((cell(document, "nccl", "GPU0", "mlx5_1"), cell(document, "nccl", "GPU0", "mlx5_4")), ("PHB", "SYS"))
+        self.assertEqual(document["looked_at"]["nvswitches"], 4)
+        self.assertTrue(document["distances_are_over_pcie_alone"])
+
+    def test_nvlink_of_a_recording_is_shown_at_any_level(self):
+        document = look(with_nvlinks(tree_of("dgx-h100-ok"), switch_links=18))
+        self.assertFalse(document["distances_are_over_pcie_alone"])
+        self.assertEqual((cell(document, "smi", "GPU0", "GPU7"), cell(document, "nccl", "GPU0", "GPU7")), ("NV18", "NVL"))
+        self.assertEqual(cell(document, "nccl", "GPU0", "mlx5_7"), "PXN", "by GPU7")
+        self.assertEqual(best(document), [(f"mlx5_{i}", "PIX") for i in range(8)])
+
+    def test_direct_nvlinks_are_counted_by_pair(self):
+        tree = with_nvlinks(tree_of("hgx-node-sys"), direct={(0, 1): 4})
+        self.assertEqual(cell(look(tree), "smi", "GPU0", "GPU1"), "NV4")
+
+    def test_nvlink_that_was_not_looked_at_is_not_told_as_its_absence(self):
+        with Written(tree_of("hgx-node-sys")) as folder:
+            lines = run("gdrkit", "topo", "--root", folder, "--as", "all").lines
+        self.assertEqual(matrix_of(lines, "Distances as nvidia-smi")["GPU0", "GPU1"], "SYS*")
+        self.assertEqual(matrix_of(lines, "Distances as nvidia-smi")["GPU0", "NIC0"], "NODE")
+        self.assertEqual(matrix_of(lines, "Distances as NCCL")["GPU0", "NIC0"], "PHB*")
+        self.assertEqual(matrix_of(lines, "Distances as NVSHMEM")["GPU0", "NIC0"], "NODE")
+        self.assertTrue([line for line in lines if line.startswith("* over PCIe alone")], lines)
+        with Written(with_nvlinks(tree_of("hgx-node-sys"))) as folder:
+            self.assertNotIn("*", run("gdrkit", "topo", "--root", folder, "--as", "all").out)
+
+    def test_two_levels_of_a_broadcom_switch_are_one_to_nccl_alone(self):
+        document = look(tree_of("hgx-a100-cascade"))
+        self.assertEqual([cell(document, library, "GPU0", "mlx5_1") for library in ("smi", "nccl", "nvshmem", "ucx")],
+                         ["PXB", "PIX", "PXB", "near"])
+
+    def test_a_gpu_on_the_processors_link_reaches_adapters_by_it(self):
+        self.assertEqual(best(look(tree_of("gh200"))), [("mlx5_0", "NODE")])
+        self.assertEqual(best(look(with_nvlinks(tree_of("gh200"), c2c=10))), [("mlx5_0", "P2C")])
+
+    def test_an_adapter_without_an_active_port_is_left_out(self):
+        tree = m.changed(tree_of("dgx-h100-ok"), {"/sys/class/infiniband/mlx5_2/ports/1/state": "1: DOWN\n"})
+        document = look(tree)
+        self.assertNotIn("mlx5_2", [name for name, _ in best(document)])
+        adapter = [d for d in document["devices"] if d["name"] == "mlx5_2"][0]
+        self.assertEqual((adapter["usable"], adapter["why"]), ("no", "no port is active"))
+
+    def test_nodes_of_one_kind_have_one_hash(self):
+        one = look(tree_of("dgx-h100-ok"))["matching_hash"]
+        self.assertEqual(one, look(tree_of("dgx-h100-acs"))["matching_hash"])
+        self.assertNotEqual(one, look(tree_of("vm-azure-8x"))["matching_hash"])
+
+
+class TopoUnknown(Test):
+    def test_an_unreadable_numa_node_is_unknown_with_its_reason(self):
+        folders = {m.changed(tree_of("hgx-node-sys"), {})["/sys/class/infiniband/mlx5_0/device"]}
+        self.assertEqual(len(folders), 1)
+        tree = tree_of("hgx-node-sys")
+        place = [path for path in tree if path.endswith("0000:31:00.0/numa_node")][0]
+        document = look(m.changed(tree, {place: m.UNREADABLE}))
+        self.assertIsNone(cell(document, "smi", "GPU0", "mlx5_0"))
+        self.assertEqual({u["why"] for u in document["unknown"] if u["library"] == "smi"},
+                         {place + ": was unreadable when the machine was recorded"})
+        self.assertEqual(cell(document, "smi", "GPU1", "mlx5_1"), "NODE")
+        with Written(m.changed(tree, {place: m.UNREADABLE})) as folder:
+            ended = run("gdrkit", "topo", "--root", folder)
+        self.assertEqual(matrix_of(ended.lines, "Distances as nvidia-smi")["GPU0", "NIC0"], "?")
+        self.assertIn("? unknown: " + place, ended.out)
+
+    def test_ports_that_cannot_be_read_are_told(self):
+        tree = m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports": m.UNREADABLE})
+        adapter = [d for d in look(tree)["devices"] if d["name"] == "mlx5_0"][0]
+        self.assertEqual(adapter["usable"], "unknown")
+        with Written(tree) as folder:
+            self.assertIn("whether its ports can be used is unknown", run("gdrkit", "topo", "--root", folder).out)
+
+    def test_no_gpu_says_what_was_looked_for(self):
+        with Written(m.without_gpu()) as folder:
+            start = time.monotonic()
+            ended = run("gdrkit", "topo", "--root", folder)
+            seconds = time.monotonic() - start
+        self.assertEqual(ended.code, 0)
+        self.assertIn("vendor 0x10de and class 0x03", ended.out)
+        self.assertIn("No RDMA adapter: /sys/class/infiniband", ended.out)
+        self.assertLess(seconds, 30)  # one second is the promise; the machine that tests may be busy
+
+    def test_no_list_of_devices_is_3(self):
+        document = look({"/etc/hostname": "x\n"})
+        self.assertEqual(document["exit_code"], 3)
+        self.assertIn("/sys/bus/pci/devices", document["missing"])
+        self.assertEqual(look(m.changed(m.server(), {"/sys/bus/pci/devices": m.UNREADABLE}))["exit_code"], 3)
+
+    def test_hostile_text_reaches_no_terminal(self):
+        tree = m.changed(m.server(), {m.GPU + "/local_cpulist": "\x1b[2J\n", m.GPU + "/numa_node": "\x1b]0;x\n",
+                                      "/gdrkit/nvml.json": "\x1b{"})
+        with Written(tree) as folder:
+            for arguments in ((), ("--as", "all"), ("--json",)):
+                self.assertNotIn("\x1b", run("gdrkit", "topo", "--root", folder, *arguments).out)
+
+
+class TopoProgram(Test):
+    def test_this_machine_is_told(self):
+        for arguments in ((), ("--json",), ("--level", "probe")):
+            self.assertIn(run("gdrkit", "topo", *arguments).code, (0, 3), arguments)
+
+    def test_a_recording_in_an_archive_says_the_same(self):
+        with Written(tree_of("hgx-node-sys")) as folder, tempfile.TemporaryDirectory() as other:
+            with tarfile.open(other + "/machine.tar", "w") as archive:
+                archive.add(folder, arcname=".")
+            texts = [run("gdrkit", "topo", "--root", root).out for root in (folder, other + "/machine.tar")]
+        self.assertEqual(texts[0].split("\n")[1:], texts[1].split("\n")[1:])
+        self.assertIn("mlx5_1", texts[1])
+
+    def test_wrong_usage_is_2_and_no_recording_is_4(self):
+        for arguments in (("--as", "mpi"), ("--level", "deep"), ("words",), ("--nothing",)):
+            ended = run("gdrkit", "topo", *arguments)
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertNotEqual(ended.err, "", arguments)
+        self.assertEqual(run("gdrkit", "topo", "--root", "/nothing/there").code, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What `gdrkit topo` can print, each to stdout.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/common/exit_code.hpp"
+#include "tools/machine/topology_facts.hpp"
+
+namespace gdrkit::tools::topo {
+
+void print_text(const TopologyFacts& facts, const std::vector<Viewer>& libraries);
+void print_topology_json(const TopologyFacts& facts, ExitCode code);
+
+/// "PIX", "NV18", "?".
+[[nodiscard]] std::string cell_of(Viewer viewer, const topology::Distance& distance);
+[[nodiscard]] std::string hash_text(const TopologyFacts& facts);
+/// Sentences on what was looked for and is not there, or could not be read; a line each.
+[[nodiscard]] std::string what_is_missing(const TopologyFacts& facts);
+
+}  // namespace gdrkit::tools::topo
