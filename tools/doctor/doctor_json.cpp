@@ -24,7 +24,9 @@ Json finding_json(const Finding& finding, const Advice& advice) {
 }  // namespace
 
 void print_examination_json(const Examination& examination) {
-  Json document = {{"schema", "gdrkit.doctor/1"}, {"version", gdrkit_version()}, {"root", examination.root},
+  Json document = {{"schema", "gdrkit.doctor/1"},
+                   {"version", gdrkit_version()},
+                   {"root", examination.root},
                    {"level", name_of(examination.level)}};
   document["looked_at"] = {
       {"pci_devices", examination.pci_count}, {"gpus", examination.gpu_count}, {"adapters", examination.adapter_count}};

@@ -79,9 +79,8 @@ std::vector<const Check*> select(const Selection& selection) {
   return chosen;
 }
 
-Examination examine(const MachineView& view, const std::string& root, const std::vector<const Check*>& checks,
+Examination examine(const Machine& machine, const std::string& root, const std::vector<const Check*>& checks,
                     Level level, bool is_strict) {
-  const Machine machine(view, level);
   Examination examination;
   examination.root = root;
   examination.level = level;
@@ -89,7 +88,7 @@ Examination examine(const MachineView& view, const std::string& root, const std:
   examination.gpu_count = machine.gpus.size();
   examination.adapter_count = machine.adapters.size();
   for (const Check* check : checks) {
-    if (is_out_of_reach(*check, view, level)) {
+    if (is_out_of_reach(*check, machine.view, level)) {
       examination.not_run.push_back(check);
       continue;
     }

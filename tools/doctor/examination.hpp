@@ -30,7 +30,7 @@ struct Examination {
   std::size_t adapter_count = 0;
   std::vector<CheckResult> results;
   std::vector<const Check*> not_run;  ///< wanted, but of level probe, which a live machine was not to be looked at with
-  std::array<unsigned, 6> counts{};  ///< findings by State
+  std::array<unsigned, 6> counts{};   ///< findings by State
   ExitCode code = ExitCode::ok;
 };
 
@@ -38,11 +38,13 @@ struct Examination {
 [[nodiscard]] std::vector<const Check*> select(const Selection& selection);
 /// Throws Failure(usage) when a word of `only` names nothing but checks that need level probe on this live machine.
 void refuse_without_probe(const Selection& selection, const MachineView& view);
-/// is_strict: a warn counts as a fail, and every unknown as one of a required check.
-[[nodiscard]] Examination examine(const MachineView& view, const std::string& root,
+/// `machine` was gathered at `level`. is_strict: a warn counts as a fail, and every unknown as one of a required check.
+[[nodiscard]] Examination examine(const Machine& machine, const std::string& root,
                                   const std::vector<const Check*>& checks, Level level, bool is_strict);
 /// "needs root; needs no reboot; does not survive a boot"
 [[nodiscard]] std::string conditions_of(const Remedy& remedy);
 void print_examination_json(const Examination& examination);
+/// Prometheus' text format: a series for each check, and what the machine counts.
+void print_examination_prom(const Examination& examination, const Machine& machine);
 
 }  // namespace gdrkit::tools::doctor

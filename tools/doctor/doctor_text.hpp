@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The doctor's output for people.
+#pragma once
+
+#include "tools/doctor/examination.hpp"
+#include "tools/doctor/terminal.hpp"
+
+namespace gdrkit::tools::doctor {
+
+/// Every finding; what repeats itself for other objects is folded, why and remedy follow warnings and failures.
+void print_examination_text(const Examination& examination, const Machine& machine, const Terminal& terminal);
+/// Failures, then warnings, one line each.
+void print_examination_short(const Examination& examination, const Machine& machine, const Terminal& terminal);
+
+void print_list();
+/// Throws Failure(usage) when no check is called so.
+void print_explanation(const std::string& id);
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// MetricText: metrics in the text format that Prometheus' node_exporter takes from a file.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gdrkit::tools::doctor {
+
+using Labels = std::vector<std::pair<const char*, std::string>>;
+
+class MetricText {
+ public:
+  /// Starts a metric; what is added next belongs to it. `type`: gauge or counter.
+  void start(const char* name, const char* type, const char* help);
+  /// Once for each set of labels: what comes again is left out, since a repeated series makes the whole file invalid.
+  void add(const Labels& labels, double value);
+  void add(const Labels& labels, unsigned long long value);
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  void add_line(const Labels& labels, const std::string& value);
+
+  std::string name_;
+  std::string text_;
+  std::set<std::string> series_;
+};
+
+}  // namespace gdrkit::tools::doctor
