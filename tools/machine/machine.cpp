@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/machine/hypervisor.hpp"
+#include "topology/nvidia_driver.hpp"
 #include "topology/pci_address.hpp"
 
 namespace gdrkit::tools {
@@ -40,13 +41,21 @@ Fact<bool> is_virtual(const MachineView& view) {
   return {hypervisor.is_unknown() ? hypervisor.outcome : Outcome::found, hypervisor.is_found(), hypervisor.reason};
 }
 
+/// What the driver says of itself. Its flavour is a word in that text: of another text nothing follows.
+Fact<std::string> driver_text(const MachineView& view) {
+  const std::string path = "/proc/driver/nvidia/version";
+  auto text = view.text(path);
+  if (text.is_found() && !topology::parse_nvidia_driver(text.value).has_value()) {
+    text.outcome = Outcome::malformed;
+    text.reason = path + ": names no version";
+  }
+  return text;
+}
+
 }  // namespace
 
 Machine::Machine(const MachineView& from, Level level)
-    : view(from),
-      is_guest(is_virtual(from)),
-      driver(from.text("/proc/driver/nvidia/version")),
-      probe(gather_probe(from, level)) {
+    : view(from), is_guest(is_virtual(from)), driver(driver_text(from)), probe(gather_probe(from, level)) {
   const auto devices = view.names("/sys/bus/pci/devices");
   pci_outcome = devices.outcome;
   pci_reason = devices.reason;

@@ -18,7 +18,7 @@ CASES = {
                      {"drv.loaded", "drv.version", "ctr.devices"} | DMABUF)],
     "drv.version": [({NVIDIA_VERSION: m.OPEN.format("515.43.04")}, "warn", {"drv.loaded", "drv.flavour"}),
                     ({NVIDIA_VERSION: m.OPEN.format("460.32.03")}, "fail", {"drv.loaded", "drv.flavour"}),
-                    ({NVIDIA_VERSION: "no number\n"}, "unknown", {"drv.loaded", "drv.flavour"} | DMABUF)],
+                    ({NVIDIA_VERSION: "no number\n"}, "unknown", {"drv.loaded", "drv.flavour", "ctr.devices"} | DMABUF)],
     "drv.params": [({PARAMS: m.params("1")}, "warn", set()), ({PARAMS: m.params("2")}, "fail", set()),
                    ({PARAMS: m.params("many")}, "unknown", set())],
     "drv.remap": [({PARAMS: m.params(remap="0"), m.NIC + "/iommu_group/type": "DMA-FQ\n"}, "fail", {"iommu.mode"}),

@@ -34,5 +34,6 @@ CASES = {
                    ({"/proc/modules": BAD}, "unknown", set()), ({"/proc/modules": None}, "unknown", set())],
     "peer.autoload": [({"/etc/modules-load.d/gpu.conf": "nvidia\n"}, "warn", set()),
                       ({"/etc/modules-load.d": None}, "warn", set()),
+                      ({"/etc/modules-load.d": None}, "skip", set(), "container"),
                       ({"/etc/modules-load.d/gpu.conf": BAD}, "unknown", set())],
 }

@@ -25,12 +25,8 @@ bool take_driver(const Machine& machine, Findings& findings, topology::NvidiaDri
     return false;
   }
   const auto parsed = topology::parse_nvidia_driver(machine.driver.value);
-  if (!parsed.has_value()) {
-    findings.add(State::unknown, "/proc/driver/nvidia/version", "names no version");
-    return false;
-  }
-  *driver = *parsed;
-  return true;
+  if (parsed.has_value()) *driver = *parsed;
+  return parsed.has_value();
 }
 
 }  // namespace
@@ -57,7 +53,9 @@ void check_drv_loaded(const Machine& machine, Findings& findings) {
     }
   } else if (module.is_found()) {
     findings.add(State::ok, "nvidia",
-                 module.value + " (/sys/module/nvidia/version; /proc/driver/nvidia is not shown here)");
+                 module.value + " (/sys/module/nvidia/version; " +
+                     (machine.driver.is_absent() ? "/proc/driver/nvidia is not shown here" : machine.driver.reason) +
+                     ")");
   } else if (std::all_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) { return gpu.driver == "vfio-pci"; })) {
     findings.add(State::info, gpus.front().address, "all GPUs are bound to vfio-pci: they belong to guests");
   } else if (machine.driver.is_unknown() || module.is_unknown()) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tools/doctor/check.hpp"
+#include "tools/machine/container.hpp"
 #include "tools/machine/peer_memory.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -106,6 +107,10 @@ void check_peer_autoload(const Machine& machine, Findings& findings) {
     for (const char* spelling : {"\nnvidia-peermem", "\nnvidia_peermem"}) {
       if (("\n" + text.value).find(spelling) != std::string::npos) return findings.add(State::ok, path, "lists it");
     }
+  }
+  if (const auto container = find_container(machine.view); container.is_found()) {
+    return findings.add(State::skip, "",
+                        "a container (" + container.value + ") does not see what its host loads at boot");
   }
   findings.add(State::warn, "nvidia_peermem", "is loaded, and no file in /etc/modules-load.d lists it");
 }
