@@ -3,12 +3,16 @@
 # SPDX-License-Identifier: MIT
 """gdrkit doctor on every machine of the plan: what it must say of each."""
 import functools
+import json
+import os
 import unittest
 
-from doctor_runs import examine, worst
+from doctor_runs import TOP, examine, worst
+from hostile import HOSTILE
 from named import NAMED
 from program import Test
 
+GOLDEN = os.path.join(TOP, "tests", "tools", "golden", "doctor_machines.json")
 SWITCH_PORTS = ["0000:12:00.0", "0000:12:01.0", "0000:2a:00.0", "0000:2a:01.0"]
 
 # name -> (exit code, {check: worst state}, {check: subjects of its warn and fail, all of them})
@@ -63,7 +67,7 @@ SINGLE = {
 
 @functools.lru_cache(maxsize=None)
 def examined(name, *arguments):
-    return examine(NAMED[name](), *arguments)
+    return examine({**NAMED, **HOSTILE}[name](), *arguments)
 
 
 def complaining(findings):
@@ -111,6 +115,34 @@ class DoctorPlan(Test):
     def test_dmabuf_needs_no_module_and_none_is_advised(self):
         _, found = examined("dmabuf-only")
         self.assertEqual([f for c in ("peer.any", "peer.autoload", "peer.conflict") for f in found[c] if f[0] in ("warn", "fail")], [])
+
+
+def verdicts():
+    """check -> its worst state on the healthy DGX, and the machines on which it has another."""
+    machines = [*NAMED, *HOSTILE]
+    found = {name: {check: worst(findings) for check, findings in examined(name)[1].items()} for name in machines}
+    lines = {}
+    for check, usual in found["dgx-h100-ok"].items():
+        others = {}
+        for name in machines:
+            if found[name][check] != usual:
+                others.setdefault(found[name][check], []).append(name)
+        lines[check] = "; ".join([usual] + [f"{state}: {' '.join(names)}" for state, names in sorted(others.items())])
+    return lines
+
+
+class DoctorGolden(Test):
+    def test_every_check_says_of_every_machine_what_was_reviewed(self):
+        """A new check, a new machine, a changed verdict: GDRKIT_UPDATE_GOLDEN=1 writes the table anew; review its difference."""
+        lines = verdicts()
+        if os.environ.get("GDRKIT_UPDATE_GOLDEN") == "1":
+            with open(GOLDEN, "w", encoding="ascii") as file:
+                file.write(json.dumps(lines, indent=1) + "\n")
+        with open(GOLDEN, encoding="ascii") as file:
+            golden = json.load(file)
+        for check in sorted({*lines, *golden}):
+            with self.subTest(check):
+                self.assertEqual(lines.get(check), golden.get(check), "GDRKIT_UPDATE_GOLDEN=1 writes the table anew: review it")
 
 
 if __name__ == "__main__":
