@@ -26,7 +26,8 @@ class Program(Test):
             self.assertEqual(ended.code, 0, name)
             self.assertRegex(ended.out, rf"(?m)^Example:\n  gdrkit {name}")
             # report and doctor open no device; bandwidth opens all, maps nothing.
-            common = {"report": (), "doctor": ("--json",), "bandwidth": ("--json", "--quiet")}
+            common = {"report": (), "bind": ("--dry-run",), "env": ("--format",), "topo": ("--json",), "snapshot": (),
+                      "doctor": ("--json",), "bandwidth": ("--json", "--quiet")}
             for option in common.get(name, ("--device", "--backend", "--copy-kernel", "--json", "--quiet")):
                 self.assertIn(option, ended.out, name)
 

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit bind: places on written machines, refusals, and a real start on this machine's own processors."""
+import os
+import stat
+import subprocess
+import tempfile
+import unittest
+
+from doctor_runs import Written, m
+from named import NAMED
+from parts import gpu_folders
+from program import BIN, Test
+
+RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID",
+         "LOCAL_RANK", "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "UCX_NET_DEVICES")
+EVERYWHERE = {"/proc/self/status": m.status(processors="0-223")}
+
+
+def bind(folder, *arguments, **variables):
+    environment = {name: value for name, value in os.environ.items() if name not in RANKS}
+    return subprocess.run([os.path.join(BIN, "gdrkit"), "bind", "--root", folder, *arguments], env={**environment, **variables},
+                          capture_output=True, text=True, timeout=120, check=False)
+
+
+def place(ended):
+    """The lines of --dry-run by their first word."""
+    return {line.split()[0]: line[9:] for line in ended.stdout.splitlines()}
+
+
+def own_cpus():
+    return sorted(os.sched_getaffinity(0))
+
+
+def as_list(cpus):
+    return ",".join(str(cpu) for cpu in cpus)
+
+
+class BindPlaces(Test):
+    def test_eight_ranks_have_fourteen_cores_each_with_their_siblings_and_the_adapter_beside(self):
+        with Written(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
+            for rank in range(8):
+                ended = bind(folder, "--dry-run", OMPI_COMM_WORLD_LOCAL_RANK=str(rank))
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                found = place(ended)
+                first = 14 * rank
+                self.assertEqual(found["cpus"], f"{first}-{first + 13},{first + 112}-{first + 125}")
+                self.assertEqual(found["memory"], f"node {rank // 4}")
+                self.assertEqual(found["adapter"], f"mlx5_{rank}:1, PIX")
+                self.assertEqual(found["set"], f"UCX_NET_DEVICES=mlx5_{rank}:1")
+
+    def test_a_reserved_core_is_the_first_of_the_slice(self):
+        with Written(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
+            found = place(bind(folder, "--dry-run", "--reserve-irq", "--gpu", "4"))
+        self.assertEqual((found["free"], found["cpus"]), ("56,168", "57-69,169-181"))
+
+    def test_a_smaller_set_of_processors_is_divided_and_a_disjoint_one_is_an_error(self):
+        for processors, gpu, cpus in (("0-7,112-119", "1", "2-3,114-115"), ("50-60", "0", "50"), ("50-60", "3", "54-55")):
+            with Written(m.changed(NAMED["dgx-h100-ok"](), {"/proc/self/status": m.status(processors=processors)})) as folder:
+                self.assertEqual(place(bind(folder, "--dry-run", "--gpu", gpu))["cpus"], cpus)
+                if processors != "50-60":
+                    ended = bind(folder, "--dry-run", "--gpu", "5")
+                    self.assertEqual((ended.returncode, ended.stdout), (1, ""))
+                    self.assertIn("none of the CPUs near the GPU (56-111,168-223) may be used", ended.stderr)
+
+    def test_a_variable_that_is_set_stays(self):
+        with Written(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
+            self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0", UCX_NET_DEVICES="all")))
+            self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0", "--no-env")))
+        with Written(m.changed(NAMED["dgx-h100-ok"](), {**EVERYWHERE, "/etc/ucx/ucx.conf": "UCX_NET_DEVICES=all\n"})) as folder:
+            self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0")))
+
+    def test_two_adapters_that_are_as_near_are_both_left_to_ucx(self):
+        with Written(m.server()) as folder:
+            found = place(bind(folder, "--dry-run", "--gpu", "0"))
+        self.assertIn("PIX", found["adapter"])
+        self.assertNotIn("set", found)
+
+    def test_only_the_gpus_that_a_container_was_given_are_counted(self):
+        tree = m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)
+        address = gpu_folders(tree)[5].rsplit("/", 1)[1]
+        tree[f"/proc/driver/nvidia/gpus/{address}/information"] = "Model: NVIDIA H100\nGPU UUID: \t GPU-5\n"
+        with Written(tree) as folder:
+            found = place(bind(folder, "--dry-run", LOCAL_RANK="0"))
+            ended = bind(folder, "--dry-run", LOCAL_RANK="1")
+        self.assertTrue(found["gpu"].startswith("GPU5 " + address), found)
+        self.assertEqual(found["cpus"], "56-111,168-223")
+        self.assertEqual(ended.returncode, 2)
+
+
+class BindChoice(Test):
+    def setUp(self):
+        tree = m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)
+        for index, path in enumerate(gpu_folders(tree)):
+            tree[f"/proc/driver/nvidia/gpus/{path.rsplit('/', 1)[1]}/information"] = f"GPU UUID: \t GPU-{index}abc\n"
+        self.written = Written(tree)
+        self.folder = self.written.__enter__()
+
+    def tearDown(self):
+        self.written.__exit__()
+
+    def gpu(self, **variables):
+        ended = bind(self.folder, "--dry-run", **variables)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return place(ended)["gpu"].split()[0]
+
+    def test_the_rank_counts_among_the_visible_devices(self):
+        self.assertEqual(self.gpu(SLURM_LOCALID="1", CUDA_VISIBLE_DEVICES="6,3"), "GPU3")
+        self.assertEqual(self.gpu(SLURM_LOCALID="0", CUDA_VISIBLE_DEVICES="GPU-7,GPU-1"), "GPU7")
+        self.assertEqual(self.gpu(SLURM_LOCALID="5", CUDA_VISIBLE_DEVICES="GPU-4abc"), "GPU4")
+
+    def test_a_rank_beyond_the_gpus_is_refused_unless_it_may_wrap(self):
+        for variables, part in (({"LOCAL_RANK": "8"}, "there are 8 GPUs"),
+                                ({"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "0"}, "there is 1 GPU in CUDA_VISIBLE_DEVICES"),
+                                ({}, "no local rank"), ({"LOCAL_RANK": "x"}, "is no rank"),
+                                ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": ""}, "hides all GPUs"),
+                                ({"LOCAL_RANK": "0", "CUDA_VISIBLE_DEVICES": "MIG-1"}, "--gpu N")):
+            ended = bind(self.folder, "--dry-run", **variables)
+            self.assertEqual((ended.returncode, ended.stdout), (2, ""), variables)
+            self.assertIn(part, ended.stderr)
+        self.assertEqual(place(bind(self.folder, "--dry-run", "--wrap", LOCAL_RANK="9"))["gpu"].split()[0], "GPU1")
+
+    def test_wrong_usage(self):
+        for arguments, part in ((("--gpu", "8", "--dry-run"), "there are GPUs 0 to 7"), (("--gpu", "-1", "--dry-run"), "GPUs 0 to 7"),
+                                (("--gpu", "0", "echo"), "stands before --"), (("--gpu", "0"), "no program"),
+                                (("--gpu", "0", "--"), "no program"), (("--unknown", "--", "echo"), "--unknown")):
+            ended = bind(self.folder, *arguments)
+            self.assertEqual((ended.returncode, ended.stdout), (2, ""), arguments)
+            self.assertIn(part, ended.stderr)
+        self.assertEqual(bind("/nothing/there", "--gpu", "0", "--dry-run").returncode, 4)
+
+    def test_launchers_that_disagree_are_told(self):
+        ended = bind(self.folder, "--dry-run", SLURM_LOCALID="0", OMPI_COMM_WORLD_LOCAL_RANK="2")
+        self.assertEqual(place(ended)["gpu"].split()[0], "GPU2")
+        self.assertIn("OMPI_COMM_WORLD_LOCAL_RANK=2 counts, SLURM_LOCALID=0 does not", ended.stderr)
+
+    def test_no_gpu_is_77(self):
+        with Written(m.without_gpu()) as folder:
+            ended = bind(folder, "--dry-run", LOCAL_RANK="0")
+        self.assertEqual((ended.returncode, ended.stdout), (77, ""))
+        self.assertIn("no NVIDIA GPU", ended.stderr)
+
+
+class BindStart(Test):
+    """A GPU near this machine's own processors, from a recording."""
+
+    def machine(self, cpus, node="0"):
+        return m.changed(m.server(), {m.GPU + "/local_cpulist": as_list(cpus) + "\n", m.GPU + "/numa_node": node + "\n"})
+
+    def start(self, *program, cpus=None, options=(), **variables):
+        with Written(self.machine(cpus or own_cpus())) as folder:
+            return bind(folder, "--gpu", "0", *options, "--", *program, **variables)
+
+    def test_the_program_runs_where_it_was_put_with_all_its_arguments(self):
+        cpu = own_cpus()[-1]
+        ended = self.start("sh", "-c", 'grep Cpus_allowed_list /proc/self/status; shift; echo "$@"', "x", "x", "--gpu", "7", "--", "--help", cpus=[cpu])
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(ended.stdout.splitlines(), [f"Cpus_allowed_list:\t{cpu}", "--gpu 7 -- --help"])
+
+    def test_its_exit_code_is_the_programs(self):
+        self.assertEqual(self.start("sh", "-c", "exit 41").returncode, 41)
+
+    def test_no_variable_of_cuda_is_set(self):
+        self.assertNotIn("CUDA_VISIBLE_DEVICES", self.start("env").stdout)
+
+    def test_what_cannot_be_started_is_127_or_126(self):
+        ended = self.start("/nothing/there")
+        self.assertEqual(ended.returncode, 127)
+        self.assertIn("/nothing/there", ended.stderr)
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("x")
+            file.flush()
+            os.chmod(file.name, stat.S_IRUSR)
+            self.assertEqual(self.start(file.name).returncode, 126)
+
+    def test_processors_that_this_process_may_not_use_are_an_error_and_nothing_starts(self):
+        beyond = max(own_cpus()) + 1
+        ended = self.start("echo", "started", cpus=[beyond])
+        self.assertEqual((ended.returncode, ended.stdout), (1, ""))
+        self.assertIn(f"({beyond}) may be used", ended.stderr)
+
+    def test_memory_that_cannot_be_bound_is_told_and_the_program_starts(self):
+        with Written(self.machine(own_cpus(), node="63")) as folder:
+            ended = bind(folder, "--gpu", "0", "--", "echo", "started")
+        self.assertEqual((ended.returncode, ended.stdout), (0, "started\n"))
+        self.assertIn("memory is not bound to node 63", ended.stderr)
+
+    def test_print_tells_the_place_on_stderr(self):
+        ended = self.start("echo", "a b", options=("--print",))
+        self.assertEqual(ended.stdout, "a b\n")
+        self.assertIn("gpu      GPU0 0000:03:00.0, by --gpu", ended.stderr)
+        self.assertIn("program  echo 'a b'", ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// LocalRank: this process's number among those of its job on this machine, as the launcher tells it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gdrkit::tools {
+
+/// A variable of the process; nothing when it is not set.
+using Lookup = std::function<std::optional<std::string>(const char* name)>;
+
+struct LocalRank {
+  std::size_t value = 0;
+  std::string variable;
+  std::vector<std::string> others;  ///< "SLURM_LOCALID=0": variables that tell another rank
+};
+
+/// Of the innermost launcher. Throws Failure(usage) when no variable is set, or the one that counts is no number.
+[[nodiscard]] LocalRank find_local_rank(const Lookup& lookup);
+
+}  // namespace gdrkit::tools
