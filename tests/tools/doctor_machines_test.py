@@ -31,8 +31,9 @@ EXPECTED = {
     "vm-azure-8x": (0, {"acs.redirect": "skip", "pcie.width": "skip", "peer.any": "ok"}, {}),
     "aws-p5-efa": (0, {"nic.sm": "skip", "acs.redirect": "skip", "peer.any": "ok"}, {}),
     "gh200": (0, {"cpu.wc": "skip", "acs.redirect": "skip", "peer.any": "ok", "numa.gpu": "ok"}, {}),
-    "gb300-datadirect": (0, {}, {}),
-    "gb300-zeroed": (None, {}, {}),
+    "gb300-datadirect": (0, {"acs.datadirect": "ok", "iommu.groups": "ok", "acs.redirect": "skip"}, {}),
+    "gb300-zeroed": (1, {"acs.datadirect": "fail", "acs.redirect": "skip"},
+                     {"acs.datadirect": ["0010:02:01.0", "0010:02:00.0", "0010:00:01.0"]}),
     "altra-pcie": (None, {"cpu.wc": "skip", "acs.redirect": "skip"}, {}),
     "legacy-conflict": (1, {"peer.conflict": "fail"}, {"peer.conflict": ["nv_peer_mem"]}),
     "peermem-einval": (1, {"peer.any": "fail"}, {}),
@@ -55,7 +56,7 @@ EXPECTED = {
 
 # The DGX with one thing wrong: the checks that then speak otherwise than they do of the healthy one.
 SINGLE = {
-    "dgx-h100-acs": {"acs.redirect"},
+    "dgx-h100-acs": {"acs.redirect", "acs.persist"},
     "dmabuf-only": {"peer.any", "peer.conflict", "peer.params", "peer.autoload"},
     "ib-init": {"nic.sm", "nic.state", "nic.rate"},
     "x8-gen3-nic": {"pcie.width", "pcie.speed"},

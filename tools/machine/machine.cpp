@@ -16,7 +16,25 @@ constexpr std::int64_t display_class = 0x03;
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-PciDevice read_device(const MachineView& view, const std::string& address) {
+Fact<bool> is_virtual(const MachineView& view) {
+  const Fact<std::string> hypervisor = find_hypervisor(view);
+  return {hypervisor.is_unknown() ? hypervisor.outcome : Outcome::found, hypervisor.is_found(), hypervisor.reason};
+}
+
+/// What the driver says of itself. Its flavour is a word in that text: of another text nothing follows.
+Fact<std::string> driver_text(const MachineView& view) {
+  const std::string path = "/proc/driver/nvidia/version";
+  auto text = view.text(path);
+  if (text.is_found() && !topology::parse_nvidia_driver(text.value).has_value()) {
+    text.outcome = Outcome::malformed;
+    text.reason = path + ": names no version";
+  }
+  return text;
+}
+
+}  // namespace
+
+PciDevice read_pci_device(const MachineView& view, const std::string& address) {
   PciDevice device;
   device.address = address;
   device.folder = "/sys/bus/pci/devices/" + address;
@@ -36,24 +54,6 @@ PciDevice read_device(const MachineView& view, const std::string& address) {
   return device;
 }
 
-Fact<bool> is_virtual(const MachineView& view) {
-  const Fact<std::string> hypervisor = find_hypervisor(view);
-  return {hypervisor.is_unknown() ? hypervisor.outcome : Outcome::found, hypervisor.is_found(), hypervisor.reason};
-}
-
-/// What the driver says of itself. Its flavour is a word in that text: of another text nothing follows.
-Fact<std::string> driver_text(const MachineView& view) {
-  const std::string path = "/proc/driver/nvidia/version";
-  auto text = view.text(path);
-  if (text.is_found() && !topology::parse_nvidia_driver(text.value).has_value()) {
-    text.outcome = Outcome::malformed;
-    text.reason = path + ": names no version";
-  }
-  return text;
-}
-
-}  // namespace
-
 Machine::Machine(const MachineView& from, Level level)
     : view(from), is_guest(is_virtual(from)), driver(driver_text(from)), probe(gather_probe(from, level)) {
   const auto devices = view.names("/sys/bus/pci/devices");
@@ -69,7 +69,7 @@ Machine::Machine(const MachineView& from, Level level)
       pci_outcome = Outcome::unreadable;
       pci_reason = vendor.is_found() ? kind.reason : vendor.reason;
     } else if (vendor.value == nvidia && kind.value >> 16 == display_class) {
-      gpus.push_back(read_device(view, address));
+      gpus.push_back(read_pci_device(view, address));
     }
   }
   const auto names = view.names("/sys/class/infiniband");
@@ -83,7 +83,7 @@ Machine::Machine(const MachineView& from, Level level)
       adapter_reason = device.reason;
     }
     const std::string address = device.is_found() ? last_name(device.value) : "";
-    if (topology::parse_pci_address(address).has_value()) adapter.pci = read_device(view, address);
+    if (topology::parse_pci_address(address).has_value()) adapter.pci = read_pci_device(view, address);
     adapters.push_back(std::move(adapter));
   }
 }

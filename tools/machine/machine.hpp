@@ -49,6 +49,9 @@ struct Machine {
   Probe probe;
 };
 
+/// Of a device that is in the list of PCI devices.
+[[nodiscard]] PciDevice read_pci_device(const MachineView& view, const std::string& address);
+
 /// A look at `root`, "/" or a recording. Throws Failure(bad_recording) when it is none.
 [[nodiscard]] MachineView open_view(const std::string& root);
 

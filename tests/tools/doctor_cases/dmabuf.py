@@ -7,6 +7,7 @@ import machines as m
 BAD = m.UNREADABLE
 FOLDER = m.VERBS.rsplit("/", 1)[0]
 HANGS = {"peer.any", "rdma.stack"}
+DIRECT = {"acs.datadirect", "iommu.groups"}
 
 CASES = {
     "dmabuf.kernel": [
@@ -19,9 +20,9 @@ CASES = {
         ({m.VERBS: None, FOLDER + "/libibverbs.so.1": None}, "warn", set()),
         ({"/etc/ld.so.conf.d/ofed.conf": "# ours\n/opt/ofed/lib\n", "/opt/ofed/lib/libibverbs.so.1": elf.library("a@B")},
          "warn", set()),
-        ({m.NIC + "/device": "0x2100\n"}, "warn", set()),
+        ({m.NIC + "/device": "0x2100\n"}, "warn", DIRECT),
         ({m.NIC + "/device": "0x2100\n", FOLDER + "/libmlx5.so.1": elf.library("mlx5dv_reg_dmabuf_mr@MLX5_1.25")}, "ok",
-         set()),
+         DIRECT),
         ({m.VERBS: b"\x7fELF" + bytes(60)}, "unknown", set()),
         ({m.VERBS: elf.library("ibv_reg_dmabuf_mr@IBVERBS_1.12")[:200]}, "unknown", set()),
         ({m.VERBS: BAD}, "unknown", set()),

@@ -5,19 +5,19 @@ import machines as m
 
 BAD = m.UNREADABLE
 NVIDIA_VERSION = "/proc/driver/nvidia/version"
+DMA = "/sys/devices/pci0010:00/0010:00:01.0/0010:01:00.0/0010:02:01.0/0010:04:00.0"
 
 CASES = {
-    "acs.redirect": [({m.GPU_PORT + "/config": m.config(acs=0x001d)}, "fail", set()),
-                     ({m.ROOT + "/config": m.config(acs=0x001d), m.SWITCH + "/config": m.config(acs=0x001d)}, "ok", set()),
-                     ({m.GPU_PORT + "/config": m.config(size=64)}, "unknown", {"pcie.mps"})],
-    "acs.override": [({"/proc/cmdline": "ro pcie_acs_override=downstream\n"}, "warn", set()),
-                     ({"/proc/cmdline": BAD}, "unknown", {"iommu.cmdline", "cpu.wc"})],
     "iommu.mode": [({m.GPU + "/iommu_group/type": "DMA-FQ\n"}, "warn", set()),
                    ({m.GPU + "/iommu_group/type": "DMA\n", NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "fail",
                     {"drv.loaded", "drv.flavour", "gdr.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"}),
-                   ({m.GPU + "/iommu_group": None}, "ok", set()),
+                   ({m.GPU + "/iommu_group": None}, "ok", {"acs.persist"}),
                    ({m.GPU + "/iommu_group/type": BAD}, "unknown", set())],
     "iommu.cmdline": [({"/proc/cmdline": "ro intel_iommu=on\n"}, "warn", set()),
                       ({"/proc/cmdline": "ro intel_iommu=on iommu=pt\n"}, "ok", set()),
-                      ({"/proc/cmdline": "\n"}, "unknown", {"acs.override", "cpu.wc"})],
+                      ({"/proc/cmdline": "\n"}, "unknown", {"acs.override", "cpu.wc", "acs.persist"})],
+    "iommu.groups": [({DMA + "/iommu_group": m.link(DMA + "/iommu_group", "/sys/kernel/iommu_groups/8"),
+                       "/sys/kernel/iommu_groups/8/type": "identity\n"}, "warn", set(), "gb300_datadirect"),
+                     ({DMA + "/iommu_group": None}, "warn", set(), "gb300_datadirect"),
+                     ({DMA + "/iommu_group": BAD}, "unknown", set(), "gb300_datadirect")],
 }

@@ -211,6 +211,42 @@ void check_pcie_mps(const Machine& machine, Findings& findings) {
   }
 }
 
+const Advice advice_pcie_relaxed = {
+    "bit 4 of device control in the adapter's PCI Express capability, and the vendor of the processor",
+    "an adapter that must keep its writes in order waits for each: on AMD processors and in virtual machines that "
+    "costs "
+    "much of the bandwidth",
+    {"sudo setpci -s ADDRESS CAP_EXP+8.w=0010:0010; if it is off again after a boot look into the firmware's set-up",
+     true, false, false, "sudo setpci -s ADDRESS CAP_EXP+8.w"},
+    "with the bit on it is still the library that asks for relaxed ordering of each registration; below some older "
+    "Intel "
+    "processors Linux turns it off on purpose: where the processor is Intel's this is told and not judged"};
+
+void check_pcie_relaxed(const Machine& machine, Findings& findings) {
+  const auto cpus = machine.view.text("/proc/cpuinfo");
+  const bool is_amd = labelled(cpus, "vendor_id").value == "AuthenticAMD";
+  for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
+    if (adapter.pci.address.empty()) continue;
+    const auto control = device_control(machine.view, adapter.pci.folder);
+    if (!control.is_found()) {
+      findings.add(control.is_absent() ? State::skip : State::unknown, adapter.pci.address, control.reason);
+      continue;
+    }
+    constexpr std::uint32_t relaxed_ordering = 0x0010;
+    const bool is_on = (control.value & relaxed_ordering) != 0;
+    const bool matters = is_amd || machine.is_guest.value;
+    if (!is_on && !matters && (!cpus.is_found() || !machine.is_guest.is_found())) {
+      findings.add(State::unknown, adapter.pci.address, "relaxed ordering is off, and the processor is not known");
+      continue;
+    }
+    findings.add(is_on     ? State::ok
+                 : matters ? State::warn
+                           : State::info,
+                 adapter.pci.address, adapter.name + " has relaxed ordering " + (is_on ? "on" : "off"),
+                 "sudo setpci -s " + adapter.pci.address + " CAP_EXP+8.w=0010:0010");
+  }
+}
+
 const Advice advice_pcie_aer = {
     "the totals in aer_dev_fatal, aer_dev_nonfatal and aer_dev_correctable",
     "errors on the link mean repeated packets at best, a lost device at worst",
