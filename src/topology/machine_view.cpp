@@ -115,7 +115,7 @@ base::Result<MachineView> MachineView::over(std::shared_ptr<const FileTree> tree
   return view;
 }
 
-Fact<MachineView::Place> MachineView::walk(std::string_view path) const {
+Fact<MachineView::Place> MachineView::walk(std::string_view path, std::vector<Step>* trail) const {
   Place place;
   place.node.kind = NodeKind::folder;
   std::deque<std::string> pending;
@@ -136,16 +136,21 @@ Fact<MachineView::Place> MachineView::walk(std::string_view path) const {
     const FileTree::Folder folder = place.folder(*tree_);
     const std::string above = place.path();
     const std::string here = (above == "/" ? above : above + "/") + name;
+    const auto pass_by = [&](const Entry& entry, bool is_seen) {
+      if (trail != nullptr) trail->push_back({here, entry, is_seen, place.is_refused});
+    };
     if (const Node* device = recorded_.device(here)) {
       if (!pending.empty()) return refuse_errno<Place>(ENOTDIR, path, "look up");
       place.last = name;
       place.node = *device;
+      pass_by({*device, false, ""}, true);
       return found(std::move(place));
     }
     Entry entry;
     const int error = tree_->look(folder, name, &entry);
-    place.is_refused = recorded_.is_unreadable(here);
-    if (place.is_refused && (error != 0 || entry.is_link)) return refuse_recorded<Place>(path);
+    place.is_refused = recorded_.is_unreadable(here) || error == EACCES || error == EPERM;
+    if (error == 0 || place.is_refused) pass_by(entry, error == 0);
+    if (recorded_.is_unreadable(here) && (error != 0 || entry.is_link)) return refuse_recorded<Place>(path);
     if (error != 0) return refuse_errno<Place>(error, path, "look up");
     if (entry.is_link) {
       if (++links > link_limit) return refuse<Place>(Outcome::malformed, path, "leads through too many links");
@@ -282,8 +287,10 @@ Fact<std::string> MachineView::resolved(std::string_view path) const {
   return found(place.value.path());
 }
 
-Fact<Node> MachineView::node(std::string_view path) const {
-  const Fact<Place> place = walk(path);
+Fact<Node> MachineView::node(std::string_view path) const { return node(path, nullptr); }
+
+Fact<Node> MachineView::node(std::string_view path, std::vector<Step>* trail) const {
+  const Fact<Place> place = walk(path, trail);
   if (!place.is_found()) return pass<Node>(place);
   return found(place.value.node);
 }

@@ -18,6 +18,14 @@
 
 namespace gdrkit::topology {
 
+/// What a look at a path passes: a folder, a link, or what the path ends at.
+struct Step {
+  std::string path;  ///< where it is: no link is on the way
+  Entry entry;
+  bool is_seen = false;     ///< false: looking at it was refused, `entry` says nothing
+  bool is_refused = false;  ///< what is in it was not to be had, or not when the machine was recorded
+};
+
 /// Paths are absolute as on the machine ("/sys/..."). Every component is resolved here, one step of the tree at a time:
 /// an absolute link starts again at the root, ".." at the root stays there, so nothing outside the root is reached.
 /// Only regular files are read; a device node or a pipe is looked at and never opened. All sizes are bounded.
@@ -58,13 +66,15 @@ class MachineView {
   [[nodiscard]] Fact<std::string> resolved(std::string_view path) const;
   /// What is there, links followed.
   [[nodiscard]] Fact<Node> node(std::string_view path) const;
+  /// The same with all that the way to it passes, as far as it leads.
+  [[nodiscard]] Fact<Node> node(std::string_view path, std::vector<Step>* trail) const;
   [[nodiscard]] Outcome presence(std::string_view path) const { return node(path).outcome; }
 
  private:
   struct Place;
   [[nodiscard]] Fact<bool> scan(std::string_view path, std::uint64_t offset, std::size_t limit,
                                 const std::function<bool(std::string_view piece)>& take) const;
-  [[nodiscard]] Fact<Place> walk(std::string_view path) const;
+  [[nodiscard]] Fact<Place> walk(std::string_view path, std::vector<Step>* trail = nullptr) const;
   [[nodiscard]] Fact<std::vector<std::uint8_t>> read(std::string_view path, std::size_t limit, bool wants_all) const;
 
   bool is_live_ = false;

@@ -45,17 +45,19 @@ base::Result<RecordedFacts> RecordedFacts::parse(std::string_view list) {
     list = list.substr(std::min(end + 1, list.size()));
     if (words.empty() || words[0].front() == '#') continue;
     Node node;
-    if (words[0] == "unreadable" && words.size() == 2) {
-      facts.unreadable_.emplace(words[1]);
+    std::string_view path = words.size() > 1 ? words[1] : std::string_view();
+    if (words[0] == "unreadable" && words.size() > 1) {
+      path = {path.data(), static_cast<std::size_t>(words.back().data() + words.back().size() - path.data())};
+      facts.unreadable_.emplace(path);
     } else if (words[0] == "character_device" && parse_device(words, &node)) {
-      facts.devices_.emplace(words[1], node);
+      facts.devices_.emplace(path, node);
     } else {
       return base::fail(EINVAL,
                         "line %u of gdrkit-recording is neither 'unreadable PATH' nor 'character_device PATH "
                         "MAJOR MINOR MODE USER GROUP'",
                         number);
     }
-    facts.add_name(words[1]);
+    facts.add_name(path);
   }
   return facts;
 }

@@ -15,7 +15,7 @@ namespace gdrkit::topology {
 
 /// One fact a line; paths are those after links are resolved:
 ///   character_device PATH MAJOR MINOR MODE(octal) USER GROUP
-///   unreadable PATH
+///   unreadable PATH, which may have blanks in it
 /// Where the tree holds a file or folder at an unreadable path, it was seen, and reading it was refused.
 class RecordedFacts {
  public:
