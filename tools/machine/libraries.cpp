@@ -52,6 +52,7 @@ Libraries::Libraries(const MachineView& view) {
 }
 
 void Libraries::add_folder(const MachineView& view, const std::string& folder) {
+  if (asked_.size() < folder_limit) asked_.push_back(folder);
   const auto place = view.resolved(folder);
   if (place.is_absent() || folders_.size() == folder_limit) return;
   if (std::find(folders_.begin(), folders_.end(), place.value) != folders_.end()) return;

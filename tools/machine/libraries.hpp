@@ -25,11 +25,14 @@ class Libraries {
   /// Files of libnvidia-ml, libcuda, libibverbs, libmlx5, libgdrapi, libnccl, libucp, libnvshmem_host or libfabric, in
   /// the order of the folders. absent: none in any folder; unreadable: none, and a folder could not be looked into.
   [[nodiscard]] Fact<std::vector<Library>> named(const std::string& name) const;
+  /// Where it looked, as the configuration spells it.
+  [[nodiscard]] const std::vector<std::string>& asked() const noexcept { return asked_; }
 
  private:
   void add_folder(const MachineView& view, const std::string& folder);
 
   std::vector<Library> all_;
+  std::vector<std::string> asked_;
   std::vector<std::string> folders_;  ///< resolved, each once
   std::string unread_;                ///< why the first folder or link that exists could not be looked at
 };

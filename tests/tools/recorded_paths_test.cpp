@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "tools/snapshot/recorded_paths.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tools/snapshot/recording.hpp"
+#include "topology/archive_tree.hpp"
+#include "topology/machine_view.hpp"
+
+namespace gdrkit::tools::snapshot {
+namespace {
+
+TEST(RecordedPaths, BracesAreAlternatives) {
+  EXPECT_EQ(without_braces("/a"), (std::vector<std::string>{"/a"}));
+  EXPECT_EQ(without_braces("/{a,b/c}/{x,y}"), (std::vector<std::string>{"/a/x", "/a/y", "/b/c/x", "/b/c/y"}));
+  EXPECT_EQ(without_braces("/{,a}b"), (std::vector<std::string>{"/b", "/ab"}));
+  EXPECT_EQ(without_braces("/{a"), (std::vector<std::string>{"/{a"}));
+}
+
+TEST(RecordedPaths, AStarIsAnyPartOfAName) {
+  EXPECT_TRUE(is_described("cpu12", "cpu*"));
+  EXPECT_TRUE(is_described("cpu", "cpu*"));
+  EXPECT_TRUE(is_described("aXbXXc", "a*b*c"));
+  EXPECT_TRUE(is_described("", "*"));
+  EXPECT_FALSE(is_described("cp", "cpu*"));
+  EXPECT_FALSE(is_described("aXbXXcd", "a*b*c"));
+  EXPECT_FALSE(is_described("a", ""));
+}
+
+TEST(RecordedPaths, SecretsAreNoRecordedVariables) {
+  for (const char* name : {"NCCL_DEBUG", "UCX_TLS", "SLURM_LOCALID", "RANK", "UCX_IB_PKEY"})
+    EXPECT_TRUE(is_recorded_variable(name)) << name;
+  for (const char* name : {"SLURM_JWT", "NVIDIA_API_KEY", "CUDA_TOKEN", "PMI_PASSWD", "OMPI_AUTH", "HOME", "PATH",
+                           "RANKS", "XNCCL_DEBUG", "NVIDIA_KEY", ""})
+    EXPECT_FALSE(is_recorded_variable(name)) << name;
+}
+
+TEST(Recording, IsReadBackWhole) {
+  Recording recording;
+  const std::string folder = "/" + std::string(180, 'f');
+  const auto add = [&](const std::string& path, topology::NodeKind kind, const std::string& content) {
+    Item& item = recording.items[path];
+    item.node.kind = kind;
+    item.node.mode = 0640;
+    item.content = content;
+    return &item;
+  };
+  add(folder, topology::NodeKind::folder, "");
+  add(folder + "/file", topology::NodeKind::file, std::string(1000, 'x'));
+  add("/link", topology::NodeKind::other, folder + "/file")->is_link = true;
+  add("/refused file", topology::NodeKind::file, "")->is_refused = true;
+  add("/pipe", topology::NodeKind::other, "");
+  Item* device = add("/nvidia0", topology::NodeKind::character_device, "");
+  device->node.major = 195;
+  device->node.group = 44;
+  add("/two\nlines", topology::NodeKind::file, "")->is_refused = true;
+  EXPECT_EQ(recording.count_refused(), 2u);
+  const auto tree = topology::ArchiveTree::parse(recording.to_archive(), "x.tar");
+  ASSERT_TRUE(tree.has_value()) << base::detail();
+  const auto view = topology::MachineView::over(*tree, false);
+  ASSERT_TRUE(view.has_value()) << base::detail();
+  EXPECT_EQ(view->text("/link").value, std::string(1000, 'x'));
+  EXPECT_EQ(view->resolved("/link").value, folder + "/file");
+  EXPECT_EQ(view->node("/link").value.mode, 0640u);
+  EXPECT_EQ(view->text("/refused file").outcome, topology::Outcome::unreadable);
+  EXPECT_EQ(view->presence("/refused file"), topology::Outcome::found);
+  EXPECT_EQ(view->node("/pipe").value.kind, topology::NodeKind::other);
+  EXPECT_EQ(view->node("/nvidia0").value.major, 195u);
+  EXPECT_EQ(view->node("/nvidia0").value.group, 44u);
+  EXPECT_EQ(view->presence("/two\nlines"), topology::Outcome::absent) << "of it nothing can be told";
+}
+
+}  // namespace
+}  // namespace gdrkit::tools::snapshot

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// RecordedPaths: paths.def and variables.def, the lists of what a recording holds.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gdrkit::tools::snapshot {
+
+enum class Kind { content, name, variables };
+
+struct RecordedPath {
+  Kind kind;
+  const char* pattern;
+  const char* purpose;
+};
+
+[[nodiscard]] const std::vector<RecordedPath>& recorded_paths();
+/// "/a/{b,c}" as "/a/b" and "/a/c".
+[[nodiscard]] std::vector<std::string> without_braces(const std::string& pattern);
+/// Whether `name` is what `pattern` describes, in which each * stands for any characters.
+[[nodiscard]] bool is_described(std::string_view name, std::string_view pattern);
+/// Whether a variable is recorded: one of the list, and none that may hold a secret.
+[[nodiscard]] bool is_recorded_variable(std::string_view name);
+/// What --list prints.
+void print_recorded_paths();
+
+}  // namespace gdrkit::tools::snapshot
