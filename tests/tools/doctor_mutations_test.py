@@ -5,6 +5,7 @@
 import unittest
 
 from doctor_runs import Written, examine_folder, m, worst
+import nvml
 from host import PROPRIETARY, environ, gdrdrv_params, limits, modules, params, status
 from named import NAMED
 from parts import adapter_folder, gpu_folders
@@ -21,6 +22,12 @@ DRIVER, MODULES, SELF = "/proc/driver/nvidia/", "/sys/module/", "/proc/self/"
 CMDLINE = DGX["/proc/cmdline"].strip() + " {0}\n"
 CLOSED = {"gdr.flavour": "fail", "dmabuf.p2pdma": "info"}
 ABSENT = None
+EACH_GPU = ("gpu.class", "gpu.mig", "gpu.persistence", "gpu.ecc", "gpu.compute_mode", "nvl.state", "nvl.fabric", "bar1.free")
+
+
+def probed(**first):
+    return nvml.of(DGX, first=first)
+
 
 # (path, content) -> {check: worst state}: all checks that say otherwise than of the healthy machine. The first is the fact's own.
 MUTATIONS = [
@@ -30,7 +37,19 @@ MUTATIONS = [
     (DRIVER + "params", params("1"), {"drv.params": "warn"}),
     (DRIVER + "params", params("2"), {"drv.params": "fail"}),
     (DRIVER + "params", ABSENT, {"drv.params": "skip", "drv.remap": "skip"}),
-    (MODULES + "nvidia/version", "580.95.05\n", {}),
+    (MODULES + "nvidia/version", "580.95.05\n", {"drv.match": "warn"}),
+    # level probe: the first GPU otherwise than the seven others
+    (nvml.PATH, probed(links=17), {"nvl.state": "fail"}),
+    (nvml.PATH, probed(links=[nvml.inactive(i) for i in range(18)]), {"nvl.state": "fail"}),
+    (nvml.PATH, probed(mig=True), {"gpu.mig": "warn", "nvl.state": "ok"}),
+    (nvml.PATH, probed(fabric_state=1), {"nvl.fabric": "fail"}),
+    (nvml.PATH, probed(remap_pending=True), {"gpu.ecc": "warn"}),
+    (nvml.PATH, probed(address=nvml.failed()), dict.fromkeys((*EACH_GPU, "nvl.imex"), "unknown")),
+    (nvml.PATH, nvml.of(DGX, pair={"p2p_nvlink": 4}), {"nvl.state": "fail"}),
+    (nvml.PATH, nvml.of(DGX, pair={"p2p_nvlink": 4}, every={"fabric_state": 1}), {"nvl.state": "info", "nvl.fabric": "fail"}),
+    (nvml.PATH, nvml.of(DGX, pair={"p2p_nvlink": nvml.failed()}), {"nvl.state": "unknown"}),
+    (nvml.PATH, nvml.of(DGX, every={"mig": True}, pair={"p2p_nvlink": 5}), {"gpu.mig": "warn", "nvl.state": "skip"}),
+    (nvml.PATH, nvml.document([nvml.gpu(0, GPU.rsplit("/", 1)[1])]), {**dict.fromkeys(EACH_GPU, "ok"), "nvl.imex": "skip"}),
     # gdrdrv
     (MODULES + "gdrdrv/version", "2.3\n", {"gdr.version": "warn"}),
     ("/dev/gdrdrv", ABSENT, {"gdr.node": "fail"}),

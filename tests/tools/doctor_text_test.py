@@ -59,7 +59,7 @@ class DoctorText(Test):
     def test_what_is_the_same_for_several_objects_is_one_line_and_faults_are_not_folded(self):
         ended = text_of(m.changed(m.server(), FAULTS))
         widths = [line for line in ended.lines if "pcie.width" in line]
-        self.assertEqual(widths, ["ok   pcie.width     0000:03:00.0 and 2 more: x16 of x16"])
+        self.assertEqual(widths, ["ok   pcie.width       0000:03:00.0 and 2 more: x16 of x16"])
         self.assertEqual(sum(line.startswith("FAIL acs.redirect") for line in ended.lines), 2)
 
     def test_short_is_one_line_a_fault_failures_first(self):

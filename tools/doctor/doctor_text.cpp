@@ -33,7 +33,7 @@ void print_advice(const Advice& advice, const std::string& command) {
 
 void print_line(const Terminal& terminal, const Check& check, const Finding& finding, unsigned others) {
   const std::string more = others == 0 ? "" : format(" and %u more", others);
-  std::printf("%s %-14s %s%s%s%s\n", terminal.mark_of(finding.state).c_str(), check.id, finding.subject.c_str(),
+  std::printf("%s %-16s %s%s%s%s\n", terminal.mark_of(finding.state).c_str(), check.id, finding.subject.c_str(),
               more.c_str(), finding.subject.empty() ? "" : ": ", finding.text.c_str());
 }
 
@@ -133,7 +133,7 @@ void print_examination_short(const Examination& examination, const Machine& mach
 
 void print_list() {
   for (const Check& check : all_checks()) {
-    std::printf("%-14s  %-9s  %s  %s\n", check.id, check.group, name_of(check.level), check.title);
+    std::printf("%-16s  %-9s  %s  %s\n", check.id, check.group, name_of(check.level), check.title);
   }
 }
 

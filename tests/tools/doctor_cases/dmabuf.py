@@ -26,7 +26,7 @@ CASES = {
         ({m.VERBS: b"\x7fELF" + bytes(60)}, "unknown", set()),
         ({m.VERBS: elf.library("ibv_reg_dmabuf_mr@IBVERBS_1.12")[:200]}, "unknown", set()),
         ({m.VERBS: BAD}, "unknown", set()),
-        ({m.VERBS: None, FOLDER: BAD, FOLDER + "/libibverbs.so.1": None}, "unknown", set())],
+        ({m.VERBS: None, FOLDER: BAD, FOLDER + "/libibverbs.so.1": None}, "unknown", {"drv.match"})],
     "dmabuf.p2pdma": [
         ({"/proc/version": "Linux version 5.4.0-150-generic (x)\n"}, "info", HANGS | {"dmabuf.kernel"}),
         ({"/proc/version": BAD}, "unknown", HANGS | {"dmabuf.kernel"})],

@@ -2,17 +2,29 @@
 # SPDX-License-Identifier: MIT
 """Group driver of the checks: check -> [(changes to the healthy server, the worst state that follows, others that change)]."""
 import machines as m
+import nvml
 
 BAD = m.UNREADABLE
 NVIDIA_VERSION, PARAMS = "/proc/driver/nvidia/version", "/proc/driver/nvidia/params"
 DMABUF = {"gdr.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"}  # what hangs on the driver's flavour beside its own check
 
+LIBRARIES = "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so."
+OTHER = {LIBRARIES + "1": m.Link("libnvidia-ml.so.535.54.03"), LIBRARIES + "535.54.03": ""}
+UNASKED = {"cuda.version", "gpu.class", "gpu.mig", "gpu.persistence", "gpu.ecc", "gpu.compute_mode", "gpu.cc", "nvl.state",
+           "nvl.fabric", "nvl.imex", "bar1.free"}  # what is said of nothing but NVML
+
 CASES = {
+    "drv.match": [(OTHER, "warn", set()), ({**OTHER, nvml.PATH: None}, "fail", UNASKED),
+                  ({nvml.PATH: nvml.no_answer("nvmlInit_v2: NVML_ERROR_LIB_RM_VERSION_MISMATCH")}, "fail", UNASKED),
+                  ({nvml.PATH: None}, "ok", UNASKED),
+                  ({nvml.PATH: None, LIBRARIES + "1": None}, "unknown", UNASKED),
+                  ({nvml.PATH: None, LIBRARIES + "1": m.Link("libnvidia-ml.so"), LIBRARIES[:-1]: ""}, "unknown", UNASKED),
+                  ({"/sys/module/nvidia/version": m.UNREADABLE}, "unknown", set())],
     "drv.loaded": [
         ({"/proc/driver/nvidia": None, "/sys/module/nvidia": None}, "fail",
-         {"drv.flavour", "drv.version", "drv.params", "drv.remap", "ctr.devices"} | DMABUF),
+         {"drv.flavour", "drv.version", "drv.params", "drv.remap", "drv.match", "ctr.devices"} | DMABUF),
         ({NVIDIA_VERSION: BAD, "/sys/module/nvidia/version": BAD}, "unknown",
-         {"drv.flavour", "drv.version", "ctr.devices"} | DMABUF)],
+         {"drv.flavour", "drv.version", "drv.match", "ctr.devices"} | DMABUF)],
     "drv.flavour": [({NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "warn", {"drv.loaded"} | DMABUF),
                     ({NVIDIA_VERSION: b"\0\1\2"}, "unknown",
                      {"drv.loaded", "drv.version", "ctr.devices"} | DMABUF)],

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Group memory of the checks: check -> [(changes to the healthy server, the worst state that follows, others that change)]."""
 import machines as m
+import nvml
 from doctor_cases.environment import CASES as ENVIRONMENT
+from doctor_cases.gpu import first
 
 BAD = m.UNREADABLE
 
@@ -10,6 +12,9 @@ CASES = {
     "bar1.size": [({m.GPU + "/resource": m.RESOURCE.format(bar1="0x20000000000 0x2000fffffff")}, "warn", set()),
                   ({m.GPU + "/resource": m.RESOURCE.format(bar1="0x20000000000 0x20003ffffff")}, "fail", set()),
                   ({m.GPU + "/resource": "0x0"}, "unknown", {"bar.above4g"})],
+    "bar1.free": [(first(bar1_free_bytes=20 * nvml.GIB), "warn", set()), (first(bar1_free_bytes=63 << 20), "fail", set()),
+                  (first(bar1_free_bytes=1, c2c_links=10), "skip", set()), (first(bar1_total_bytes=nvml.lacks()), "skip", set()),
+                  (first(bar1_free_bytes=129 * nvml.GIB), "unknown", set()), (first(bar1_free_bytes=nvml.failed()), "unknown", set())],
     "bar.above4g": [({m.GPU + "/resource": m.RESOURCE.format(bar1="0xc0000000 0xdfffffff")}, "warn", {"bar1.size"}),
                     ({m.GPU + "/resource": m.RESOURCE.format(bar1="0x0 0x1fffffffff")}, "fail", set()),
                     ({m.GPU + "/resource": BAD}, "unknown", {"bar1.size"})],

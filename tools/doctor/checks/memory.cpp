@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tools/doctor/check.hpp"
+#include "tools/doctor/checks/nvml_gpus.hpp"
 #include "tools/machine/pci_config.hpp"
 #include "tools/machine/variables.hpp"
 #include "topology/number_list.hpp"
@@ -118,6 +119,34 @@ void check_rebar_cap(const Machine& machine, Findings& findings) {
       const unsigned current = control.value >> 8 & 0x3f;
       findings.add(current < largest ? State::warn : State::ok, gpu.address,
                    format("region %u has 2^%u MiB of at most 2^%u MiB", control.value & 7u, current, largest));
+    }
+  }
+}
+
+const Advice advice_bar1_free = {
+    "how much of each GPU's BAR1 is in use, by NVML",
+    "what is pinned for adapters and mapped for processors takes room in BAR1; without room pinning fails",
+    {"end the programs that hold pins (gdr.leak names those of gdrdrv); a larger BAR1 (bar1.size) helps for good", false,
+     false, false, "nvidia-smi -q -d MEMORY | grep -A3 BAR1"},
+    "on GH200 and GB200 BAR1 is small and hardly used by design"};
+
+void check_bar1_free(const Machine& machine, Findings& findings) {
+  for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
+    const std::string& subject = gpu->address.value;
+    if (!take(subject, gpu->bar1_total_bytes, "shows no BAR1", findings)) continue;
+    if (!take(subject, gpu->bar1_free_bytes, "shows no BAR1", findings)) continue;
+    const auto total = static_cast<std::uint64_t>(gpu->bar1_total_bytes.value);
+    const auto free = static_cast<std::uint64_t>(gpu->bar1_free_bytes.value);
+    if (gpu->c2c_links.is_found() && gpu->c2c_links.value > 0) {
+      findings.add(State::skip, subject, "reaches its memory by NVLink-C2C, not by BAR1");
+    } else if (free > total || total == 0) {
+      findings.add(State::unknown, subject, format("%llu of %llu bytes of BAR1 are said to be free",
+                                                   static_cast<unsigned long long>(free),
+                                                   static_cast<unsigned long long>(total)));
+    } else {
+      const State state = free < 64 * mib ? State::fail : free / (total / 100 + 1) <= 20 ? State::warn : State::ok;
+      findings.add(state, subject, format("%llu of %llu MiB of BAR1 are free", static_cast<unsigned long long>(free / mib),
+                                          static_cast<unsigned long long>(total / mib)));
     }
   }
 }
