@@ -18,6 +18,8 @@ GPU, NIC = gpu_folders(DGX)[3], adapter_folder(DGX, "mlx5_3")
 GPU_PORT, NIC_PORT = GPU.rsplit("/", 1)[0], NIC.rsplit("/", 1)[0]
 SWITCH, ROOT = GPU_PORT.rsplit("/", 1)[0], GPU_PORT.rsplit("/", 2)[0]
 PORT = "/sys/class/infiniband/mlx5_3/ports/1/"
+# NVLink leads to another GPU's adapter.
+WITHOUT_ADAPTER = {"topo.pair": "info", "topo.balance": "warn"}
 DRIVER, MODULES, SELF = "/proc/driver/nvidia/", "/sys/module/", "/proc/self/"
 CMDLINE = DGX["/proc/cmdline"].strip() + " {0}\n"
 CLOSED = {"gdr.flavour": "fail", "dmabuf.p2pdma": "info"}
@@ -67,10 +69,10 @@ MUTATIONS = [
     ("/proc/version", "Linux version 5.4.0-150-generic (x)\n", {"dmabuf.kernel": "warn", "dmabuf.p2pdma": "info"}),
     (MODULES + "rdma_ucm", ABSENT, {"rdma.modules": "warn"}),
     # links
-    (NIC + "/current_link_width", "8\n", {"pcie.width": "fail"}),
-    (GPU + "/current_link_width", "4\n", {"pcie.width": "fail"}),
+    (NIC + "/current_link_width", "8\n", {"pcie.width": "fail", "pcie.path_min": "warn"}),
+    (GPU + "/current_link_width", "4\n", {"pcie.width": "fail", "pcie.path_min": "warn"}),
     (NIC_PORT + "/max_link_width", "8\n", {}),
-    (NIC + "/current_link_speed", "16.0 GT/s PCIe\n", {"pcie.speed": "fail"}),
+    (NIC + "/current_link_speed", "16.0 GT/s PCIe\n", {"pcie.speed": "fail", "pcie.path_min": "warn"}),
     (GPU + "/current_link_speed", "2.5 GT/s PCIe\n", {"pcie.speed": "info"}),
     (NIC + "/config", config(0x2050), {"pcie.mrrs": "warn"}),
     (NIC + "/config", config(0x5010), {"pcie.mps": "warn"}),
@@ -98,9 +100,9 @@ MUTATIONS = [
     (GPU + "/numa_node", "-1\n", {"numa.gpu": "warn"}),
     (NIC + "/numa_node", "-1\n", {"numa.nic": "warn"}),
     # adapters
-    (PORT + "state", "1: DOWN\n", {"nic.state": "warn", "nic.rate": "ok"}),
-    (PORT + "state", "2: INIT\n", {"nic.state": "fail", "nic.rate": "ok"}),
-    (PORT + "rate", "200 Gb/sec (4X HDR)\n", {"nic.rate": "warn"}),
+    (PORT + "state", "1: DOWN\n", {"nic.state": "warn", "nic.rate": "ok", **WITHOUT_ADAPTER}),
+    (PORT + "state", "2: INIT\n", {"nic.state": "fail", "nic.rate": "ok", **WITHOUT_ADAPTER}),
+    (PORT + "rate", "200 Gb/sec (4X HDR)\n", {"nic.rate": "warn", "topo.balance": "warn"}),
     (PORT + "sm_lid", "0x0\n", {"nic.sm": "fail"}),
     (PORT + "lid", UNREADABLE, {"nic.sm": "unknown"}),
     # process and container
