@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Recordings made to do harm: what reads them ends soon, with findings or an error, and reads nothing outside."""
+import functools
 import os
 import random
 import subprocess
@@ -11,23 +12,31 @@ import unittest
 
 from doctor_runs import Written, examine, m, worst
 from hostile import HOSTILE, escaping
-from program import BIN, Test, subcommands
+from program import BIN, Test, run, subcommands
 
 CANARY = "canary-7f3a"
 PATIENCE = 20  # seconds; all take some milliseconds
-COMMANDS = [("doctor",), ("doctor", "--json"), ("doctor", "--strict")]
+COMMANDS = [("doctor",), ("doctor", "--json"), ("doctor", "--strict"), ("doctor", "--short"), ("doctor", "--prom"), ("doctor", "fix"),
+            ("topo", "--as", "all"), ("topo", "--json"), ("topo", "--dot"), ("topo", "--svg"), ("topo", "--nccl-xml"),
+            ("bind", "--gpu", "0", "--dry-run"), ("env", "nccl"), ("env", "ucx"), ("env", "nvshmem", "--json"),
+            ("doctor", "diff", "ROOT", "OTHER"), ("doctor", "diff", "OTHER", "ROOT")]
+
+
+@functools.lru_cache(maxsize=None)
+def _help(subcommand):
+    return run("gdrkit", subcommand, "--help").out
 
 
 def commands_on(folder, other):
     """Every command that reads a recording, on `folder`; `other` is a healthy one."""
     for command in COMMANDS:
-        if command[0] in subcommands():
+        if command[0] in subcommands() and all(word in _help(command[0]) for word in command[1:] if word.startswith(("--", "diff"))):
             yield [word.replace("OTHER", other).replace("ROOT", folder) for word in command] + (
                 [] if "ROOT" in command else ["--root", folder])
 
 
 class DoctorHostile(Test):
-    def run_all(self, folder, allowed=(0, 1, 3, 4)):
+    def run_all(self, folder, allowed=(0, 1, 3, 4, 77)):
         outputs = []
         with Written(m.server()) as other:
             for command in commands_on(folder, other):

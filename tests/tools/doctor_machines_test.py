@@ -5,12 +5,14 @@
 import functools
 import json
 import os
+import re
 import unittest
 
 from doctor_runs import TOP, examine, worst
 from hostile import HOSTILE
 from named import NAMED
 from program import Test
+from settings import ZOO
 
 GOLDEN = os.path.join(TOP, "tests", "tools", "golden", "doctor_machines.json")
 SWITCH_PORTS = ["0000:12:00.0", "0000:12:01.0", "0000:2a:00.0", "0000:2a:01.0"]
@@ -51,6 +53,9 @@ EXPECTED = {
     "socket-direct": (None, {}, {}),
     "mlx-bond": (0, {}, {}),
     "numa-minus1": (0, {"numa.gpu": "warn"}, {"numa.gpu": ["0000:8b:00.0"]}),
+    "env-zoo": (1, {"env.gdr_level": "fail", "env.ib_hca": "fail", "env.ib_disable": "fail", "env.sources": "warn"},
+                {"env.sources": ["NCCL_IB_DISABLE", "NCCL_SHM_DISABLE"]}),
+    "gh200-pxb": (1, {"env.gdr_level": "fail"}, {"env.gdr_level": ["NCCL_NET_GDR_LEVEL"]}),
     "empty": (3, {"drv.loaded": "unknown"}, {}),
 }
 
@@ -112,6 +117,17 @@ class DoctorPlan(Test):
                 for state, subject, text in findings:
                     if state in ("warn", "fail"):
                         self.assertNotRegex(f"{subject} {text}", "mlx5|OFED|opensm", check)
+
+    def test_every_variable_of_the_zoo_is_told(self):
+        _, found = examined("env-zoo")
+        told = [f"{subject} {text}" for check, findings in found.items() if check.startswith("env.")
+                for state, subject, text in findings if state in ("warn", "fail", "info")]
+        for name, value in ZOO.items():
+            if name != "NVSHMEM_IB_ENABLE_IBGDA":  # right by itself: wrong is the handler that it is given
+                self.assertTrue(any(re.search(rf"\b{name}\b", line) for line in told), f"{name}={value}")
+        for check, findings in found.items():
+            if not check.startswith("env."):
+                self.assertEqual(complaining(findings), [], check)
 
     def test_dmabuf_needs_no_module_and_none_is_advised(self):
         _, found = examined("dmabuf-only")

@@ -13,7 +13,7 @@ import unittest
 from doctor_runs import Written
 from hostile import HOSTILE
 from named import NAMED
-from program import BIN, Test, subcommands
+from program import BIN, Test, run, subcommands
 
 OPENING = "open,openat,openat2,creat"
 CHANGING = ("unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,truncate,ftruncate,fallocate,chmod,fchmod,fchmodat,chown,"
@@ -21,14 +21,20 @@ CHANGING = ("unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,truncate,ft
             "finit_module,delete_module,reboot,sethostname,pwrite64,pwritev")
 WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND|O_TMPFILE|creat\(")
 CALL = re.compile(r"^\d+ +(\w+)\(")
-# Each reads a machine; FILE is the one file that a command may make.
-COMMANDS = [("doctor",)]
+# What else reads a machine: arguments, and the exit codes that are no error of the command.
+OTHERS = [(("doctor", "fix"), (0,)), (("doctor", "--prom"), (0,)), (("doctor", "--watch", "0.1", "--count", "1"), (0, 1, 77)),
+          (("topo", "--as", "all"), (0, 3)), (("topo", "--json"), (0, 3)), (("topo", "--dot"), (0, 3)),
+          (("bind", "--gpu", "0", "--dry-run"), (0, 1, 77)), (("env", "nccl"), (0, 3)), (("env", "ucx", "--json"), (0, 3))]
 # The largest machines: files that may be read, and memory.
 MOST_FILES, MOST_KIB = 6000, 64 * 1024
 
 
-def _is_known(command):
-    return command[0] in subcommands()
+def _others():
+    """Those of the commands that this program has."""
+    for arguments, codes in OTHERS:
+        help_text = run("gdrkit", arguments[0], "--help").out
+        if arguments[0] in subcommands() and all(word in help_text for word in arguments[1:] if word.startswith("--")):
+            yield arguments, codes
 
 
 class Trace:
@@ -71,20 +77,29 @@ class DoctorTrace(Test):
         # A sanitizer may start the program anew; no other program is started.
         self.assertEqual([line for line in trace.named("execve") if "gdrkit" not in line], [], shown)
 
-    def test_nothing_is_opened_for_writing_on_any_machine(self):
+    def test_the_doctor_opens_nothing_for_writing_on_any_machine(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, make in {**NAMED, **HOSTILE}.items():
                 with Written(make()) as root:
-                    for command in filter(_is_known, COMMANDS):
-                        trace = Trace([*command, "--root", root], folder)
-                        self.assertIn(trace.code, (0, 1, 3), (name, command, trace.err))
-                        self.assert_changes_nothing(trace, (name, command))
+                    trace = Trace(["doctor", "--root", root], folder)
+                self.assertIn(trace.code, (0, 1, 3), (name, trace.err))
+                self.assert_changes_nothing(trace, name)
+
+    def test_no_other_command_opens_anything_for_writing(self):
+        commands = list(_others())
+        self.assertGreater(len(commands), 4)
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("dgx-h100-ok", "ws-acs-iommu", "vm-h100-1gpu", "empty", "loops", "junk"):
+                with Written({**NAMED, **HOSTILE}[name]()) as root:
+                    for arguments, codes in commands:
+                        trace = Trace([*arguments, "--root", root], folder)
+                        self.assertIn(trace.code, codes, (name, arguments, trace.err))
+                        self.assert_changes_nothing(trace, (name, arguments))
 
     def test_nothing_is_opened_for_writing_on_this_machine(self):
         with tempfile.TemporaryDirectory() as folder:
-            for command in filter(_is_known, COMMANDS):
-                trace = Trace(command, folder)
-                self.assert_changes_nothing(trace, command)
+            for arguments in [("doctor",), *(arguments for arguments, _ in _others())]:
+                self.assert_changes_nothing(Trace(arguments, folder), arguments)
 
     def test_a_recording_is_read_below_its_root_alone(self):
         """Once the root is open, all goes by open folders and single names."""
