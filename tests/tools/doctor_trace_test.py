@@ -44,7 +44,7 @@ class Trace:
         path = os.path.join(folder, "trace")
         options = ["--seccomp-bpf"] if calls else []
         ended = subprocess.run(["strace", "-f", *options, "-o", path, *(["-e", "trace=" + calls] if calls else []),
-                                os.path.join(BIN, "gdrkit"), *arguments], capture_output=True, text=True, timeout=240, check=False,
+                                os.path.join(BIN, "gdrkit"), *arguments], capture_output=True, text=True, timeout=60, check=False, errors="replace",
                                env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})  # leaks need ptrace themselves
         self.code, self.err = ended.returncode, ended.stderr
         with open(path, encoding="utf-8", errors="replace") as file:
