@@ -64,7 +64,7 @@ TEST_F(EnvironmentTest, IsUnknownWithoutVariablesAndWithTooMany) {
   const Environment without = read();
   EXPECT_EQ(without.variables().outcome, Outcome::unreadable);
   EXPECT_NE(without.variables().reason, "");
-  EXPECT_EQ(without.of(Library::nccl).size(), 1u);
+  EXPECT_EQ(without.of(CommLibrary::nccl).size(), 1u);
   put("/proc/self/environ", std::string(MachineView::text_limit, 'x'));
   EXPECT_EQ(read().variables().outcome, Outcome::malformed);
   put("/proc/self/environ", "");
@@ -124,7 +124,7 @@ TEST_F(EnvironmentTest, OpenMpisFilesLeaveThePrefixOut) {
   const Environment environment = read();
   EXPECT_EQ(values(environment.of("OMPI_MCA_btl")), (std::vector<std::string>{"tcp,self", "self"}));
   EXPECT_EQ(values(environment.of("OMPI_MCA_pml")), (std::vector<std::string>{"ucx", "ob1"}));
-  EXPECT_EQ(values(environment.of(Library::openmpi)), (std::vector<std::string>{"tcp,self", "ucx"}));
+  EXPECT_EQ(values(environment.of(CommLibrary::openmpi)), (std::vector<std::string>{"tcp,self", "ucx"}));
 }
 
 TEST_F(EnvironmentTest, AFileThatCannotBeReadIsAProblemAndNotNothing) {
@@ -134,7 +134,7 @@ TEST_F(EnvironmentTest, AFileThatCannotBeReadIsAProblemAndNotNothing) {
   const Environment environment = read();
   ASSERT_EQ(environment.problems().size(), 2u);
   EXPECT_NE(environment.problems()[0].find("/etc/nccl.conf"), std::string::npos);
-  EXPECT_TRUE(environment.of(Library::nccl).empty());
+  EXPECT_TRUE(environment.of(CommLibrary::nccl).empty());
 }
 
 TEST_F(EnvironmentTest, OddFilesGiveNoSettingsAndNoCrash) {
@@ -144,7 +144,7 @@ TEST_F(EnvironmentTest, OddFilesGiveNoSettingsAndNoCrash) {
   const Environment environment = read();
   ASSERT_NE(environment.find("A"), nullptr);
   EXPECT_EQ(environment.find("A")->value, "");
-  for (const Library library : all_libraries) EXPECT_LE(environment.of(library).size(), 2u);
+  for (const CommLibrary library : all_libraries) EXPECT_LE(environment.of(library).size(), 2u);
 }
 
 }  // namespace

@@ -87,12 +87,12 @@ std::vector<Setting> parse_key_values(const std::string& text, const std::string
 
 }  // namespace
 
-const char* name_of(Library library) {
+const char* name_of(CommLibrary library) {
   constexpr const char* names[] = {"nccl", "ucx", "nvshmem", "openmpi", "mvapich2"};
   return names[static_cast<std::size_t>(library)];
 }
 
-const char* prefix_of(Library library) {
+const char* prefix_of(CommLibrary library) {
   constexpr const char* prefixes[] = {"NCCL_", "UCX_", "NVSHMEM_", "OMPI_MCA_", "MV2_"};
   return prefixes[static_cast<std::size_t>(library)];
 }
@@ -219,7 +219,7 @@ std::vector<Setting> Environment::of(const std::string& name) const {
   return found;
 }
 
-std::vector<Setting> Environment::of(Library library) const {
+std::vector<Setting> Environment::of(CommLibrary library) const {
   std::vector<Setting> found;
   for (const Setting& setting : settings_) {
     if (setting.name.rfind(prefix_of(library), 0) != 0) continue;

@@ -11,12 +11,12 @@
 
 namespace gdrkit::tools {
 
-enum class Library { nccl, ucx, nvshmem, openmpi, mvapich2 };
-inline constexpr Library all_libraries[] = {Library::nccl, Library::ucx, Library::nvshmem, Library::openmpi,
-                                            Library::mvapich2};
-[[nodiscard]] const char* name_of(Library library);
+enum class CommLibrary { nccl, ucx, nvshmem, openmpi, mvapich2 };
+inline constexpr CommLibrary all_libraries[] = {CommLibrary::nccl, CommLibrary::ucx, CommLibrary::nvshmem,
+                                                CommLibrary::openmpi, CommLibrary::mvapich2};
+[[nodiscard]] const char* name_of(CommLibrary library);
 /// "NCCL_", with which the library's variables begin.
-[[nodiscard]] const char* prefix_of(Library library);
+[[nodiscard]] const char* prefix_of(CommLibrary library);
 
 struct Setting {
   std::string name;     ///< as a variable, also from files that leave out the prefix: OMPI_MCA_btl
@@ -46,7 +46,7 @@ class Environment {
   [[nodiscard]] const Setting* find(const std::string& name) const;
   [[nodiscard]] std::vector<Setting> of(const std::string& name) const;
   /// Effective settings whose names begin with the library's prefix, by name.
-  [[nodiscard]] std::vector<Setting> of(Library library) const;
+  [[nodiscard]] std::vector<Setting> of(CommLibrary library) const;
 
  private:
   void read_variables(const topology::MachineView& view);

@@ -94,7 +94,7 @@ void check_env_sources(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
   if (!environment) return;
   for (const std::string& problem : environment->problems()) findings.add(State::unknown, "", problem);
-  for (const Library library : all_libraries) {
+  for (const CommLibrary library : all_libraries) {
     for (const Setting& effective : environment->of(library)) {
       for (const Setting& other : environment->of(effective.name)) {
         if (other.value == effective.value || !other.section.empty() || !effective.section.empty()) continue;

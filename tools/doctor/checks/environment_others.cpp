@@ -79,7 +79,7 @@ void check_env_nvshmem(const Machine& machine, Findings& findings) {
   const bool has_any = std::any_of(machine.adapters.begin(), machine.adapters.end(),
                                    [&](const Adapter& adapter) { return adapter.name.rfind(wanted, 0) == 0; });
   const bool is_exclusion = !wanted.empty() && wanted.front() == '^';
-  const bool is_used = !environment->of(Library::nvshmem).empty();
+  const bool is_used = !environment->of(CommLibrary::nvshmem).empty();
   if (!machine.adapters.empty() && !has_any && !is_exclusion && (prefix != nullptr || is_used)) {
     findings.add(prefix != nullptr ? State::fail : State::warn, "NVSHMEM_HCA_PREFIX",
                  (prefix != nullptr ? told(*prefix) : std::string("not set")) + ": no adapter's name begins with '" +
