@@ -28,11 +28,11 @@ std::string default_route(const MachineView& view) {
 
 void take_ports(const MachineView& view, const std::string& folder, AdapterUse* use) {
   const auto ports = view.names(folder + "/ports");
-  if (!ports.is_found()) use->why_not = ports.reason;
+  if (!ports.is_found()) use->is_unread = true, use->why_not = ports.reason;
   for (const std::string& port : ports.value) {
     const std::string path = folder + "/ports/" + port;
     const auto state = view.line(path + "/state");
-    if (!state.is_found()) use->why_not = state.reason;
+    if (!state.is_found()) use->is_unread = true, use->why_not = state.reason;
     if (state.value.rfind("4:", 0) != 0) continue;
     const double rate = std::strtod(view.line(path + "/rate").value.c_str(), nullptr);
     if (use->is_active && rate <= use->rate_gb_per_s) continue;
@@ -60,6 +60,8 @@ std::vector<AdapterUse> judge_adapters(const MachineView& view, const PciTree& t
   const auto active = std::count_if(uses.begin(), uses.end(), [](const AdapterUse& use) { return use.is_active; });
   for (AdapterUse& use : uses) {
     if (!use.is_active) continue;
+    use.is_unread = false;
+    use.why_not.clear();
     for (const std::string& net : view.names("/sys/class/infiniband/" + use.name + "/device/net").value) {
       // With one adapter alone everything goes over it.
       if (net == route && active > 1) use.why_not = "the machine's default route goes over it (" + net + ")";

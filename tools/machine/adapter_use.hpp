@@ -17,7 +17,8 @@ struct AdapterUse {
   bool is_ethernet = false;  ///< RoCE
   bool is_active = false;
   bool is_usable = false;
-  std::string why_not;  ///< unless usable
+  bool is_unread = false;  ///< its ports, or the state of one, could not be read
+  std::string why_not;     ///< unless usable
   [[nodiscard]] std::string device() const { return name + ":" + port; }
 };
 

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit env on written machines: what is proposed, why, and in which words."""
+import json
+import os
+import subprocess
+import unittest
+
+from doctor_runs import Written, examine, m, worst
+from named import NAMED
+from parts import adapter
+from program import Test, run
+
+LIBRARIES = ("nccl", "ucx", "nvshmem", "openmpi", "mvapich2")
+FORMATS = ("sh", "dotenv", "ompi", "slurm", "k8s", "docker", "json")
+EVERYWHERE = {"/proc/self/status": m.status(processors="0-223")}
+ROUTE = "Iface\tDestination\tGateway\neth1\t00000000\t0100000A\n"
+COMPUTE = ",".join(f"mlx5_{i}:1" for i in range(8))
+
+
+def env(tree, *arguments):
+    with Written(tree) as folder:
+        ended = run("gdrkit", "env", *arguments, "--root", folder)
+    if ended.code != 0:
+        raise AssertionError((arguments, ended.code, ended.err))
+    return ended
+
+
+def document(tree, *arguments):
+    return json.loads(env(tree, *arguments, "--json").out)
+
+
+def settings(tree, *arguments):
+    return {one["name"]: one["value"] for one in document(tree, *arguments)["set"]}
+
+
+def commands(ended):
+    return [line for line in ended.lines if not line.lstrip().startswith("#")]
+
+
+def cpus_of(mask):
+    return {bit for bit in range(256) if int(mask, 16) >> bit & 1}
+
+
+def dgx(**more):
+    return m.changed(NAMED["dgx-h100-ok"](), {**EVERYWHERE, **more})
+
+
+class EnvRules(Test):
+    def test_a_machine_whose_adapters_are_all_good_needs_nothing_for_nccl(self):
+        ended = env(m.server(), "nccl")
+        self.assertEqual(commands(ended), [])
+        self.assertIn("# nothing needs to be set for nccl on this machine", ended.lines)
+
+    def test_slow_adapters_that_no_gpu_is_near_are_left_out(self):
+        found = document(dgx(), "nccl")
+        self.assertEqual([(one["name"], one["value"]) for one in found["set"]], [("NCCL_IB_HCA", "=" + COMPUTE)])
+        self.assertIn("mlx5_8: no GPU is near it", found["set"][0]["reason"])
+        self.assertFalse(found["set"][0]["is_set"])
+
+    def test_what_is_set_so_already_is_told(self):
+        found = document(dgx(**{"/proc/self/environ": m.environ(NCCL_IB_HCA="=" + COMPUTE)}), "nccl")
+        self.assertTrue(found["set"][0]["is_set"])
+
+    def test_the_adapter_of_the_default_route_and_a_bonds_are_left_out(self):
+        device = m.NIC2 + "/net/eth1"
+        tree = m.changed(m.server(), {device + "/address": "x\n", "/proc/net/route": ROUTE})
+        self.assertEqual(settings(tree, "nccl"), {"NCCL_IB_HCA": "=mlx5_0:1"})
+        bond = m.changed(m.server(), {device + "/address": "x\n", "/sys/class/net/eth1/master/address": "x\n"})
+        self.assertEqual(settings(bond, "nccl"), {"NCCL_IB_HCA": "=mlx5_0:1"})
+
+    def test_a_network_device_is_named_when_there_are_several(self):
+        up = {f"/sys/class/net/{name}/operstate": "up\n" for name in ("eth0", "eth1", "docker0", "lo")}
+        self.assertEqual(settings(m.changed(m.server(), {**up, "/proc/net/route": ROUTE}), "nccl"), {"NCCL_SOCKET_IFNAME": "=eth1"})
+        for fewer in ({"/sys/class/net/eth0/operstate": "down\n"}, {"/proc/net/route": ROUTE.replace("00000000", "0000000A")}):
+            self.assertEqual(settings(m.changed(m.server(), {**up, "/proc/net/route": ROUTE, **fewer}), "nccl"), {})
+
+    def test_an_old_nccl_on_roce_needs_the_index_of_the_address(self):
+        ports = {}
+        for name, index in (("mlx5_0", 3), ("mlx5_1", 3)):
+            port = f"/sys/class/infiniband/{name}/ports/1/"
+            ports.update({port + "link_layer": "Ethernet\n", port + f"gid_attrs/types/{index}": "RoCE v2\n",
+                          port + f"gids/{index}": "0000:0000:0000:0000:0000:ffff:0a00:0001\n"})
+        for version, expected in (("2.20.5", {"NCCL_IB_GID_INDEX": "3"}), ("2.21.5", {})):
+            tree = m.changed(m.server(), {**ports, "/usr/lib/x86_64-linux-gnu/libnccl.so.2": m.Link("libnccl.so." + version),
+                                          "/usr/lib/x86_64-linux-gnu/libnccl.so." + version: "x"})
+            self.assertEqual(settings(tree, "nccl"), expected)
+        self.assertIn("leave NCCL_IB_GID_INDEX unset", "".join(document(m.changed(m.server(), ports), "nccl")["notes"]))
+
+    def test_far_adapters_are_a_note_and_never_a_setting(self):
+        found = document(NAMED["hgx-node-sys"](), "nccl")
+        self.assertEqual(found["set"], [])
+        self.assertIn("measure both", found["notes"][0])
+        self.assertIn("NCCL_TOPO_FILE", document(NAMED["vm-azure-8x"](), "nccl")["notes"][0])
+        self.assertEqual(document(NAMED["gh200"](), "nccl")["notes"], [])
+
+    def test_wishes(self):
+        self.assertEqual(settings(m.server(), "nccl", "--fabric", "rail"), {"NCCL_CROSS_NIC": "0"})
+        self.assertEqual(settings(m.server(), "nccl", "--fabric", "ecmp"), {"NCCL_IB_QPS_PER_CONNECTION": "4", "NCCL_IB_SPLIT_DATA_ON_QPS": "0"})
+        self.assertEqual(settings(m.server(), "ucx", "--assert"), {"UCX_IB_GPU_DIRECT_RDMA": "y"})
+
+    def test_ucx_gets_the_adapter_of_each_rank_where_each_has_one(self):
+        found = document(dgx(), "ucx")
+        self.assertEqual([rank["set"] for rank in found["ranks"]], [{"UCX_NET_DEVICES": f"mlx5_{i}:1"} for i in range(8)])
+        self.assertEqual((found["set"], document(m.server(), "ucx")["ranks"][0]["set"]), ([], {}))
+        short = m.changed(m.server(), {"/proc/self/environ": m.environ(UCX_TLS="sm,self,tcp")})
+        self.assertEqual(settings(short, "ucx"), {"UCX_TLS": "rc,cuda,sm,self"})
+
+    def test_nvshmem(self):
+        self.assertEqual(settings(m.server(), "nvshmem"), {})
+        self.assertEqual(settings(NAMED["aws-p5-efa"](), "nvshmem"), {"NVSHMEM_REMOTE_TRANSPORT": "libfabric", "NVSHMEM_LIBFABRIC_PROVIDER": "efa"})
+        key = {"/proc/driver/nvidia/params": m.params() + 'RegistryDwords: "PeerMappingOverride=1;"\n'}
+        self.assertEqual(settings(m.changed(m.server(), key), "nvshmem"), {"NVSHMEM_IB_ENABLE_IBGDA": "1"})
+        tree = m.changed(m.server(), {"/sys/class/infiniband": None})
+        adapter(tree, "ibp4s0", m.NIC)
+        adapter(tree, "ibp5s0", m.NIC2)
+        self.assertEqual(settings(tree, "nvshmem"), {"NVSHMEM_HCA_PREFIX": "ibp"})
+
+    def test_mpi(self):
+        library = {"/usr/lib/x86_64-linux-gnu/libucp.so.0": m.Link("libucp.so.0.0.0"), "/usr/lib/x86_64-linux-gnu/libucp.so.0.0.0": "x"}
+        self.assertEqual(settings(m.changed(m.server(), library), "openmpi"), {"OMPI_MCA_pml": "ucx", "OMPI_MCA_osc": "ucx"})
+        self.assertEqual(settings(m.server(), "openmpi"), {})
+        found = settings(m.changed(dgx(), {"/usr/lib/x86_64-linux-gnu/libgdrapi.so.2.6": "x"}), "mvapich2")
+        self.assertEqual(found, {"MV2_USE_CUDA": "1", "MV2_GPUDIRECT_GDRCOPY_LIB": "/usr/lib/x86_64-linux-gnu/libgdrapi.so.2.6",
+                                 "MV2_PROCESS_TO_RAIL_MAPPING": ":".join(f"mlx5_{i}" for i in range(8))})
+
+    def test_without_a_gpu_nothing_is_proposed_and_the_reason_is_told(self):
+        for library in LIBRARIES:
+            ended = env(m.without_gpu(), library)
+            self.assertEqual(commands(ended), [])
+            self.assertIn("# note: there is no NVIDIA GPU, so nothing is proposed", ended.lines)
+
+    def test_what_cannot_be_read_is_told(self):
+        tree = m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports/1/state": m.UNREADABLE})
+        self.assertIn("whether mlx5_0 can be used is not known", "".join(document(tree, "nccl")["notes"]))
+        tree = m.changed(m.server(), {"/sys/class/infiniband": m.UNREADABLE})
+        self.assertIn("which RDMA adapters there are is not known", "".join(document(tree, "nccl")["notes"]))
+
+
+class EnvPresent(Test):
+    def test_what_is_set_already_is_judged(self):
+        tree = m.changed(m.server(), {"/proc/self/environ": m.environ(NCCL_NET_GDR_LEVEL="pix", NCCL_IB_HAC="x")})
+        self.assertIn("# now fail env.gdr_level: NCCL_NET_GDR_LEVEL: NCCL_NET_GDR_LEVEL=pix", env(tree, "nccl").out)
+        self.assertEqual({(one["check"], one["state"]) for one in document(tree, "ucx")["present"]},
+                         {("env.gdr_level", "fail"), ("env.unknown", "warn")})
+        self.assertEqual(document(m.server(), "nccl")["present"], [])
+
+    def test_reasons_name_checks_that_there_are(self):
+        known = {line.split()[0] for line in run("gdrkit", "doctor", "list").lines}
+        for name in ("dgx-h100-ok", "aws-p5-efa", "roce-bad"):
+            for library in LIBRARIES:
+                for one in document(NAMED[name](), library)["set"]:
+                    self.assertLessEqual(set(one["because"]), known, one)
+                    self.assertNotEqual(one["reason"], "")
+
+    def test_what_is_proposed_is_right_to_the_doctor(self):
+        proposed = settings(dgx(), "nccl")
+        _, found = examine(dgx(**{"/proc/self/environ": m.environ(**proposed)}), "--only", "environment")
+        self.assertEqual({worst(findings) for findings in found.values()}, {"ok"}, found)
+        for library, path in (("nccl", "/etc/nccl.conf"), ("ucx", "/etc/ucx/ucx.conf")):
+            text = env(dgx(), library, "--format", os.path.basename(path), *(["--assert"] if library == "ucx" else [])).out
+            self.assertRegex(text, r"(?m)^(NCCL_IB_HCA==mlx5_0:1|UCX_IB_GPU_DIRECT_RDMA=y)")
+            _, found = examine(dgx(**{path: text}), "--only", "environment")
+            self.assertEqual({worst(findings) for findings in found.values()}, {"ok"}, found)
+
+
+class EnvFormats(Test):
+    def test_exports_do_in_a_shell_what_they_say(self):
+        ended = env(dgx(), "nccl")
+        shown = subprocess.run(["sh", "-c", ended.out + '\nprintf %s "$NCCL_IB_HCA"'], capture_output=True, text=True, check=True)
+        self.assertEqual(shown.stdout, "=" + COMPUTE)
+
+    def test_masks_of_slurm_are_the_slices(self):
+        line = commands(env(dgx(), "nccl", "--format", "slurm"))[-1]
+        self.assertTrue(line.startswith("srun --ntasks-per-node=8 --cpu-bind=mask_cpu:0x"), line)
+        masks = line.split("mask_cpu:")[1].split()[0].split(",")
+        for rank, mask in enumerate(masks):
+            first = 14 * rank
+            self.assertEqual(cpus_of(mask), set(range(first, first + 14)) | set(range(first + 112, first + 126)))
+        self.assertIn("--mem-bind=map_mem:0,0,0,0,1,1,1,1 PROGRAM", line)
+
+    def test_arguments_of_mpirun_and_places_of_a_rankfile(self):
+        ended = env(dgx(), "nccl", "--format", "ompi")
+        self.assertEqual(commands(ended), [f"mpirun -x NCCL_IB_HCA=={COMPUTE} --map-by ppr:8:node --bind-to none gdrkit bind -- PROGRAM"])
+        self.assertIn("#   rank 4=+n0 slot=56-69,168-181", ended.lines)
+
+    def test_containers_get_what_rdma_needs_only_where_there_is_an_adapter(self):
+        self.assertIn(f"        - {{name: NCCL_IB_HCA, value: \"={COMPUTE}\"}}", env(dgx(), "nccl", "--format", "k8s").lines)
+        self.assertIn("IPC_LOCK", env(dgx(), "nccl", "--format", "k8s").out)
+        self.assertIn("--device=/dev/infiniband", env(dgx(), "nccl", "--format", "docker").out)
+        alone = m.changed(m.server(), {"/sys/class/infiniband": None})
+        for form in ("k8s", "docker"):
+            self.assertNotIn("IPC_LOCK", env(alone, "nccl", "--format", form).out)
+
+    def test_a_name_that_is_more_than_a_word_is_left_out(self):
+        for name in ("mlx5_0;touch x", "mlx5_0\n$(touch x)", "mlx5_0'"):
+            tree = m.changed(NAMED["dgx-h100-ok"](), {"/sys/class/infiniband/mlx5_0": None})
+            folder = "/sys/class/infiniband/" + name
+            for path, value in NAMED["dgx-h100-ok"]().items():
+                if path.startswith("/sys/class/infiniband/mlx5_0/"):
+                    tree[path.replace("/sys/class/infiniband/mlx5_0", folder)] = value
+            for library in LIBRARIES:
+                for form in FORMATS[:-1]:
+                    out = "\n".join(commands(env(tree, library, "--format", form)))
+                    self.assertNotIn("touch", out)
+                    self.assertNotIn("mlx5_0", out)
+
+    def test_every_machine_gets_an_answer_for_every_library(self):
+        for name, make in NAMED.items():
+            with Written(make()) as folder:
+                for library in LIBRARIES:
+                    ended = run("gdrkit", "env", library, "--root", folder, "--json")
+                    self.assertEqual(ended.code, 0, (name, library, ended.err))
+                    self.assertEqual(json.loads(ended.out)["library"], library)
+        for form in FORMATS:
+            for library in LIBRARIES:
+                self.assertNotEqual(env(m.server(), library, "--format", form).out, "")
+
+    def test_this_machine_has_an_answer(self):
+        self.assertEqual(run("gdrkit", "env", "nccl", "--json").code, 0)
+
+    def test_wrong_usage(self):
+        for arguments, part in (((), "name a library"), (("mpich",), "is not one of"), (("nccl", "ucx"), "is not one of"),
+                                (("nccl", "--format", "ucx.conf"), "ucx.conf is a file of UCX"), (("ucx", "--format", "nccl.conf"), "file of NCCL"),
+                                (("nccl", "--format", "xml"), "xml"), (("nccl", "--fabric", "mesh"), "mesh")):
+            ended = run("gdrkit", "env", *arguments)
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertIn(part, ended.err)
+        self.assertEqual(run("gdrkit", "env", "nccl", "--root", "/nothing/there").code, 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
