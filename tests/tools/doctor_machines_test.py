@@ -38,8 +38,8 @@ EXPECTED = {
                      {"acs.datadirect": ["0010:02:01.0", "0010:02:00.0", "0010:00:01.0"]}),
     "altra-pcie": (1, {"gpu.chipset_p2p": "fail", "cpu.wc": "skip", "acs.redirect": "skip"}, {}),
     "legacy-conflict": (1, {"peer.conflict": "fail"}, {"peer.conflict": ["nv_peer_mem"]}),
-    "peermem-einval": (1, {"peer.any": "fail"}, {}),
-    "proprietary-nopeer": (1, {"peer.any": "fail", "drv.flavour": "warn"}, {}),
+    "peermem-einval": (1, {"peer.any": "fail", "peer.symbols": "fail"}, {}),
+    "proprietary-nopeer": (1, {"peer.any": "fail", "peer.symbols": "fail", "drv.flavour": "warn"}, {}),
     "dmabuf-only": (0, {"peer.any": "ok", "peer.conflict": "skip", "peer.autoload": "skip"}, {}),
     "gdrdrv-mismatch": (1, {"gdr.node": "fail"}, {"gdr.node": ["/dev/gdrdrv"]}),
     "container-bare": (1, {"ctr.devices": "fail", "lim.memlock": "fail", "lim.shm": "fail", "gdr.node": "fail"},
@@ -62,7 +62,7 @@ EXPECTED = {
 # The DGX with one thing wrong: the checks that then speak otherwise than they do of the healthy one.
 SINGLE = {
     "dgx-h100-acs": {"acs.redirect", "acs.persist"},
-    "dmabuf-only": {"peer.any", "peer.conflict", "peer.params", "peer.autoload"},
+    "dmabuf-only": {"peer.any", "peer.conflict", "peer.params", "peer.symbols", "peer.autoload"},
     "ib-init": {"nic.sm", "nic.state", "nic.rate", "topo.pair", "topo.balance", "pcie.path_min"},
     "x8-gen3-nic": {"pcie.width", "pcie.speed", "pcie.path_min"},
     "bar256": {"bar1.size", "rebar.cap", "bar.above4g"},

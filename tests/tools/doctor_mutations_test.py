@@ -62,7 +62,8 @@ MUTATIONS = [
     (MODULES + "gdrdrv/initstate", "going\n", {"gdr.module": "warn"}),
     # peer memory and dma-buf
     (MODULES + "nv_peer_mem/version", "1.3\n", {"peer.conflict": "fail"}),
-    (MODULES + "nvidia_peermem", ABSENT, dict.fromkeys(("peer.conflict", "peer.params", "peer.autoload"), "skip")),
+    (MODULES + "nvidia_peermem", ABSENT,
+     {"peer.symbols": "ok", **dict.fromkeys(("peer.conflict", "peer.params", "peer.autoload"), "skip")}),
     (MODULES + "nvidia_peermem/parameters/peerdirect_support", "1\n", {"peer.params": "warn"}),
     ("/proc/modules", modules("ib_core", "nvidia_peermem", "nvidia"), {"peer.order": "warn"}),
     ("/etc/modules-load.d/gpu.conf", "nvidia\n", {"peer.autoload": "warn"}),

@@ -58,10 +58,13 @@ Probe gather_probe(const MachineView& view, Level level) {
   Probe probe;
   if (!view.is_live()) {
     probe.nvml = read_nvml_facts(view);
+    probe.kernel_log = read_kernel_log(view);
   } else if (level == Level::quick) {
     probe.nvml = unreadable<NvmlFacts>("not asked without --level probe");
+    probe.kernel_log = unreadable<KernelLog>("not read without --level probe");
   } else {
     probe.nvml = ask_nvml(view);
+    probe.kernel_log = read_live_kernel_log();
   }
   return probe;
 }

@@ -3,6 +3,7 @@
 // Probe: the facts that cannot be had by reading files: devices are opened and the vendor's libraries asked.
 #pragma once
 
+#include "tools/machine/kernel_log.hpp"
 #include "tools/machine/nvml_facts.hpp"
 
 namespace gdrkit::tools {
@@ -15,6 +16,7 @@ enum class Level { quick, probe };
 /// are what its folder /gdrkit holds, at any level, and no library is loaded.
 struct Probe {
   topology::Fact<NvmlFacts> nvml;
+  topology::Fact<KernelLog> kernel_log;
 };
 
 [[nodiscard]] Probe gather_probe(const topology::MachineView& view, Level level);

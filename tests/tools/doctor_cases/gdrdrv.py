@@ -1,13 +1,17 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Group gdrdrv of the checks: check -> [(changes to the healthy server, the worst state that follows, others that change)]."""
+import elf
 import machines as m
 
 BAD = m.UNREADABLE
 NVIDIA_VERSION = "/proc/driver/nvidia/version"
 PARAMS, OWNERS, REFCOUNT = (f"/proc/driver/gdrdrv/{name}" for name in ("params", "owners", "nv_get_pages_refcount"))
 GONE, GDRAPI = {"/sys/module/gdrdrv": None, "/proc/driver/gdrdrv": None}, "/usr/local/lib/libgdrapi.so.2.5"
-GONE_CHECKS = {"gdr.version", "gdr.flavour", "gdr.persist", "gdr.leak"}
+OTHERS = {"gdr.version", "gdr.persist", "gdr.leak"}
+GONE_CHECKS = OTHERS | {"gdr.flavour"}
+KO, CLOSED = "/lib/modules/6.8.0-45-generic/updates/dkms/gdrdrv.ko", {NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}
+SAYS = "gdrdrv:gdrdrv_init:loading gdrdrv version 2.4.1 built for {0} NVIDIA driver"
 
 CASES = {
     "gdr.module": [(GONE, "info", GONE_CHECKS),
@@ -20,6 +24,14 @@ CASES = {
                     ({NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}, "fail",
                      {"drv.loaded", "drv.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"}),
                     ({PARAMS: "Version: 2.4\nUse persistent mapping: yes\n"}, "skip", set()),
+                    ({PARAMS: None, "/gdrkit/kernel_log": m.kernel_log(SAYS.format("proprietary"))}, "warn", {"gdr.persist"}),
+                    ({PARAMS: None, "/gdrkit/kernel_log": m.kernel_log(SAYS.format("proprietary"), SAYS.format("opensource"))}, "ok",
+                     {"gdr.persist"}),
+                    ({**GONE, KO: elf.module(version="2.4", description="GDRCopy kernel-mode driver built for opensource NVIDIA driver")},
+                     "ok", {"gdr.module"} | OTHERS),
+                    ({**GONE, KO: elf.module(description="built for opensource"), **CLOSED}, "fail",
+                     {"gdr.module", "drv.loaded", "drv.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"} | OTHERS),
+                    ({**GONE, KO: b"\x7fELF"}, "unknown", {"gdr.module"} | OTHERS),
                     ({PARAMS: m.gdrdrv_params("other")}, "unknown", set())],
     "gdr.persist": [({PARAMS: m.gdrdrv_params(persistent="no")}, "info", set()),
                     ({PARAMS: None}, "skip", {"gdr.flavour"}),

@@ -6,8 +6,11 @@ import machines as m
 BAD = m.UNREADABLE
 NVIDIA_VERSION, MODULE = "/proc/driver/nvidia/version", "/sys/module/nvidia_peermem"
 OLD = {"/proc/version": "Linux version 5.4.0-1 (x)\n"}
-MODULE_CHECKS = {"peer.conflict", "peer.params", "peer.autoload"}
+MODULE_CHECKS = {"peer.conflict", "peer.symbols", "peer.params", "peer.autoload"}
 LINUX_CHECKS = {"dmabuf.kernel", "dmabuf.p2pdma", "rdma.stack"}
+KALLSYMS, STACK = "/proc/kallsyms", "0 T printk\n0 T ib_register_client\t[ib_core]\n"
+DISAGREES = {"/gdrkit/kernel_log": m.kernel_log("nvidia_peermem: disagrees about version of symbol ib_register_peer_memory_client")}
+GONE = ({"peer.any"} | MODULE_CHECKS | LINUX_CHECKS) - {"peer.symbols"}
 
 CASES = {
     "peer.any": [
@@ -20,6 +23,15 @@ CASES = {
         ({MODULE: BAD, **OLD}, "unknown", MODULE_CHECKS | LINUX_CHECKS)],
     "peer.conflict": [({"/sys/module/nv_peer_mem/version": "1.3\n"}, "fail", set()),
                       ({"/sys/module/nv_peer_mem": BAD}, "unknown", set())],
+    "peer.symbols": [
+        ({MODULE: None, **OLD, KALLSYMS: STACK}, "fail", GONE),
+        ({MODULE: None, **OLD, KALLSYMS: STACK + "0 T ib_register_peer_memory_client\t[ib_core]\n"}, "ok", GONE),
+        ({MODULE: None, **DISAGREES}, "warn", GONE - LINUX_CHECKS),
+        ({MODULE: None, **DISAGREES, **OLD}, "fail", GONE),
+        ({MODULE: None, KALLSYMS: STACK}, "ok", GONE - LINUX_CHECKS),
+        ({MODULE: None, **OLD, KALLSYMS: "0 T printk\n"}, "unknown", GONE),
+        ({MODULE: None, **OLD, KALLSYMS: BAD}, "unknown", GONE),
+        ({"/sys/module/nv_peer_mem": BAD, MODULE: None, **OLD}, "unknown", GONE)],
     "peer.params": [({MODULE + "/parameters/peerdirect_support": "1\n"}, "warn", set()),
                     ({"/sys/module/mlx5_core/version": "4.9-2.2.4\n"}, "warn", {"rdma.stack"}),
                     ({MODULE + "/parameters/peerdirect_support": "1\n", "/sys/module/mlx5_core/version": "4.9-2.2.4\n"},

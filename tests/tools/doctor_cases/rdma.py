@@ -7,7 +7,7 @@ BAD = m.UNREADABLE
 NVIDIA_VERSION, MODULE = "/proc/driver/nvidia/version", "/sys/module/nvidia_peermem"
 CLOSED = {NVIDIA_VERSION: m.PROPRIETARY.format("580.159.04")}
 CLOSED_CHECKS = {"drv.loaded", "drv.flavour", "gdr.flavour", "peer.any", "dmabuf.p2pdma"}
-MODULE_CHECKS = {"peer.conflict", "peer.params", "peer.autoload"}
+MODULE_CHECKS = {"peer.conflict", "peer.symbols", "peer.params", "peer.autoload"}
 
 
 def _other_port(driver, address="04:00.1", **files):

@@ -5,11 +5,14 @@
 #include <cstdio>
 
 #include "tools/doctor/check.hpp"
+#include "tools/machine/elf_file.hpp"
 #include "tools/machine/libraries.hpp"
+#include "tools/machine/linux_version.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
 
+constexpr char open_flavour[] = "opensource";
 constexpr char mark_of_gdrkit[] = "GDRKIT_BACKEND";  // a variable that gdrkit's libgdrapi reads and no other knows
 
 /// The number before "gdrdrv" in /proc/devices, -1 without one.
@@ -35,6 +38,44 @@ bool take_param(const Machine& machine, Findings& findings, const char* label, s
   }
   *value = line.value;
   return line.is_found();
+}
+
+/// "opensource" or "proprietary" in a sentence of gdrdrv about itself; malformed when it says neither.
+Fact<std::string> flavour_in(const std::string& sentence) {
+  const bool is_open = sentence.find(open_flavour) != std::string::npos;
+  if (is_open || sentence.find("proprietary") != std::string::npos) {
+    return {Outcome::found, is_open ? open_flavour : "proprietary", ""};
+  }
+  return {Outcome::malformed, "", "'" + sentence + "' names no flavour"};
+}
+
+/// gdrdrv.ko where DKMS and packages put it, for the Linux that runs.
+Fact<std::string> flavour_of_file(const Machine& machine) {
+  const auto version = read_linux_version(machine.view);
+  if (!version.is_found()) return {version.outcome, "", version.reason};
+  if (version.value.text.find('/') != std::string::npos) return {Outcome::malformed, "", "/proc/version: odd release"};
+  for (const char* folder : {"updates/dkms", "extra", "updates", "kernel/drivers/misc"}) {
+    const std::string path = "/lib/modules/" + version.value.text + "/" + folder + "/gdrdrv.ko";
+    const auto file = ElfFile::open(machine.view, path);
+    if (file.is_absent()) continue;
+    if (!file.is_found()) return {file.outcome, "", file.reason};
+    const auto description = file.value.modinfo("description");
+    return description.is_found() ? flavour_in(description.value) : description;
+  }
+  return {Outcome::absent, "", "gdrdrv is not loaded, and no gdrdrv.ko is seen below /lib/modules"};
+}
+
+/// What the module that is loaded was built for: by its file in /proc, or by what it said when it was loaded.
+Fact<std::string> flavour_of_loaded(const Machine& machine) {
+  const auto line = labelled(machine.view.text("/proc/driver/gdrdrv/params"), "Built for NVIDIA driver flavor");
+  if (line.is_unknown()) return line;
+  if (line.is_found()) return flavour_in(line.value);
+  const auto& messages = machine.probe.kernel_log.value.messages;
+  for (auto at = messages.rbegin(); at != messages.rend(); ++at) {
+    if (at->text.rfind("gdrdrv", 0) == 0 && at->text.find(" built for ") != std::string::npos)
+      return flavour_in(at->text);
+  }
+  return {Outcome::absent, "", "gdrdrv does not say what it was built for (before 2.5): " + line.reason};
 }
 
 /// Pins by process as gdrkit's module lists them: a heading, lines "process pins bytes", and what the driver refused.
@@ -163,27 +204,34 @@ void check_gdr_node(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gdr_flavour = {
-    "'Built for NVIDIA driver flavor' in /proc/driver/gdrdrv/params, and the flavour of the driver",
+    "'Built for NVIDIA driver flavor' in /proc/driver/gdrdrv/params, or the message of gdrdrv when it was loaded "
+    "(level "
+    "probe), or the description in gdrdrv.ko below /lib/modules; and the flavour of the driver",
     "a gdrdrv built for the proprietary driver runs beside the open one, and maps memory of coherent GPUs (Grace) "
     "uncached and slowly; one built for the open driver cannot be loaded beside the proprietary one",
     {"build gdrdrv again with the headers of the driver that is loaded (dkms install --force gdrdrv/VERSION), load it "
      "again",
      true, false, true, "grep flavor /proc/driver/gdrdrv/params; head -1 /proc/driver/nvidia/version"},
-    "GDRCopy says so since 2.5"};
+    "GDRCopy says so in /proc since 2.5; a compressed gdrdrv.ko is not read"};
 
 void check_gdr_flavour(const Machine& machine, Findings& findings) {
-  std::string built;
-  if (!take_param(machine, findings, "Built for NVIDIA driver flavor", &built)) return;
   if (machine.driver.is_absent()) {
     return findings.add(State::skip, "", "no /proc/driver/nvidia/version: see drv.loaded");
   }
+  const auto params = machine.view.node("/proc/driver/gdrdrv/params");
+  const auto folder = machine.view.node("/sys/module/gdrdrv");
+  const bool is_loaded = !params.is_absent() || folder.is_found();
+  if (!is_loaded && folder.is_unknown()) return findings.add_unknown("gdrdrv", folder);
+  const auto built = is_loaded ? flavour_of_loaded(machine) : flavour_of_file(machine);
+  if (built.is_absent()) return findings.add(State::skip, "", built.reason);
+  if (!built.is_found()) return findings.add_unknown("gdrdrv", built);
   if (!machine.driver.is_found()) return findings.add_unknown("nvidia", machine.driver);
   const bool is_open = machine.driver.value.find("Open Kernel Module") != std::string::npos;
-  const bool is_known = built == "opensource" || built == "proprietary";
-  const bool is_same = (built == "opensource") == is_open;
-  const State state = !is_known ? State::unknown : is_same ? State::ok : is_open ? State::warn : State::fail;
+  const bool is_same = (built.value == open_flavour) == is_open;
+  const State state = is_same ? State::ok : is_open ? State::warn : State::fail;
   findings.add(state, "gdrdrv",
-               "was built for the " + built + " driver, and the driver is " + (is_open ? "open" : "proprietary"));
+               std::string(is_loaded ? "was" : "is not loaded, and was") + " built for the " + built.value +
+                   " driver, and the driver is " + (is_open ? "open" : "proprietary"));
 }
 
 const Advice advice_gdr_persist = {

@@ -115,6 +115,45 @@ void check_peer_autoload(const Machine& machine, Findings& findings) {
   findings.add(State::warn, "nvidia_peermem", "is loaded, and no file in /etc/modules-load.d lists it");
 }
 
+const Advice advice_peer_symbols = {
+    "whether a peer-memory module is loaded, messages of Linux about its symbols (level probe), and, where dma-buf is "
+    "impossible, ib_register_peer_memory_client in /proc/kallsyms",
+    "nvidia-peermem needs an RDMA stack that has the peer-memory interface, and must be built after that stack was "
+    "installed; else modprobe says 'Invalid argument'",
+    {"install DOCA-OFED, then build the driver's modules again (dkms autoinstall, or install the driver again); or go "
+     "by "
+     "dma-buf: open flavour of the driver and Linux 5.12 or newer",
+     true, true, true, "grep ib_register_peer_memory_client /proc/kallsyms"},
+    "addresses in /proc/kallsyms are zero for ordinary users; the names count"};
+
+void check_peer_symbols(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
+  for (const char* module : {"nvidia_peermem", "nv_peer_mem", "gdrkit_peermem"}) {
+    const auto folder = machine.view.node(std::string("/sys/module/") + module);
+    if (folder.is_unknown()) return findings.add_unknown(module, folder);
+    if (folder.is_found()) return findings.add(State::ok, module, "is loaded: it found its symbols");
+  }
+  const auto dmabuf = dmabuf_by_files(machine);
+  for (const KernelMessage& message : machine.probe.kernel_log.value.messages) {
+    const auto has = [&](const char* words) { return message.text.find(words) != std::string::npos; };
+    if (!has("peer") || (!has("disagrees about version of symbol") && !has("Unknown symbol"))) continue;
+    return findings.add(dmabuf.is_found() ? State::warn : State::fail, "", message.text);
+  }
+  if (dmabuf.is_found()) return findings.add(State::ok, "", "no module is needed: " + dmabuf.value);
+  const auto has = machine.view.holds("/proc/kallsyms", " ib_register_peer_memory_client");
+  const auto is_listed = machine.view.holds("/proc/kallsyms", " ib_register_client");
+  if (!has.is_found()) return findings.add(State::unknown, "/proc/kallsyms", has.reason);
+  if (has.value) {
+    findings.add(State::ok, "ib_register_peer_memory_client", "is offered: nvidia-peermem can be loaded");
+  } else if (!is_listed.value) {
+    findings.add(State::unknown, "/proc/kallsyms",
+                 "lists no symbol of the RDMA stack: ib_core is not loaded, or names are hidden");
+  } else {
+    findings.add(State::fail, "ib_register_peer_memory_client",
+                 "is not offered by the RDMA stack, so nvidia-peermem cannot be loaded; no dma-buf: " + dmabuf.reason);
+  }
+}
+
 const Advice advice_peer_params = {
     "peerdirect_support and persistent_api_support in /sys/module/nvidia_peermem/parameters, and the version of "
     "mlx5_core",

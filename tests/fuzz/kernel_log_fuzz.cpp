@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Messages of Linux, as a recording or /dev/kmsg might give them: what is understood comes back the same when written.
+#include "fuzz_target.hpp"
+#include "tools/machine/kernel_log.hpp"
+
+using namespace gdrkit::tools;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto log = parse_kernel_log(text);
+  FUZZ_CHECK(log.is_found() == log.reason.empty());
+  FUZZ_CHECK(log.value.messages.size() <= size);
+  if (log.is_found()) {
+    const auto back = parse_kernel_log(to_text(log.value));
+    FUZZ_CHECK(back.is_found() && back.value.is_whole == log.value.is_whole);
+    FUZZ_CHECK(to_text(back.value) == to_text(log.value));
+  }
+  std::uint64_t number = 0;
+  KernelMessage message;
+  if (parse_kmsg_record(text, &number, &message)) {
+    FUZZ_CHECK(message.microseconds >= 0 && message.text.size() <= size);
+    for (const char character : message.text) FUZZ_CHECK(character >= 0x20 && character <= 0x7e);
+  }
+  return 0;
+}
+
+std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
+  std::vector<Bytes> all;
+  for (const std::string text :
+       {"# the oldest are lost\n0.000001 NVRM: Xid (PCI:0000:3b:00): 79\n12.500000 DMAR: fault\n",
+        "3,17,1500000,-,caller=T1;NVRM: Xid (PCI:0000:3b:00): 79\n SUBSYSTEM=pci\n"}) {
+    all.emplace_back(text.begin(), text.end());
+  }
+  return all;
+}
