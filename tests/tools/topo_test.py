@@ -2,11 +2,13 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """gdrkit topo on written machines: the matrices, the best adapters, what is not known, how it ends."""
+import json
 import re
 import tarfile
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 from doctor_runs import Written, m
 from program import Test, run
@@ -129,6 +131,58 @@ class TopoUnknown(Test):
                 self.assertNotIn("\x1b", run("gdrkit", "topo", "--root", folder, *arguments).out)
 
 
+class TopoNcclFile(Test):
+    def out_and_in(self, tree, other):
+        """The document of a machine, and that of what it writes for NCCL."""
+        with Written(tree) as folder:
+            ended = run("gdrkit", "topo", "--root", folder, "--nccl-xml")
+        self.assertEqual(ended.code, 0, ended.err)
+        path = other + "/topology.xml"
+        with open(path, "w", encoding="ascii") as file:
+            file.write(ended.out)
+        return look(tree), json.loads(run("gdrkit", "topo", "--from-nccl-xml", path, "--json").out), ended.out
+
+    def test_what_is_written_for_nccl_means_the_same_to_it(self):
+        for name in ("dgx-h100-ok", "hgx-a100-cascade", "hgx-node-sys", "epyc-nps4", "vm-azure-8x", "aws-p5-efa"):
+            with self.subTest(name), tempfile.TemporaryDirectory() as other:
+                machine, file, _ = self.out_and_in(tree_of(name), other)
+                self.assertEqual(file["distances"], {"nccl": machine["distances"]["nccl"]})
+                self.assertEqual([d["name"] for d in file["devices"]], [d["name"] for d in machine["devices"]])
+                self.assertEqual([b["gpu"] for b in file["best_adapters"]], [b["gpu"] for b in machine["best_adapters"]])
+
+    def test_the_file_has_what_nccl_asks_for(self):
+        with tempfile.TemporaryDirectory() as other:
+            _, _, text = self.out_and_in(tree_of("dgx-h100-ok"), other)
+        system = xml.etree.ElementTree.fromstring(text)
+        self.assertEqual(system.attrib, {"version": "1"})
+        self.assertEqual([cpu.attrib["numaid"] for cpu in system], ["0", "1"])
+        gpu = system.find(".//pci[@busid='0000:13:00.0']")
+        self.assertEqual((gpu.attrib["class"], gpu.attrib["link_speed"], gpu.attrib["link_width"]),
+                         ("0x030200", "32.0 GT/s PCIe", "16"))
+        self.assertEqual(gpu.find("gpu/nvlink").attrib["count"], "18")
+        self.assertEqual(system.find(".//net[@name='mlx5_3']").attrib["speed"], "400000")
+
+    def test_a_machine_that_is_not_known_makes_no_file(self):
+        place = [path for path in tree_of("hgx-node-sys") if path.endswith("0000:31:00.0/numa_node")][0]
+        with Written(m.changed(tree_of("hgx-node-sys"), {place: "?\n"})) as folder:
+            ended = run("gdrkit", "topo", "--root", folder, "--nccl-xml")
+        self.assertEqual((ended.code, ended.out), (3, ""))
+        self.assertIn("0000:31:00.0/numa_node", ended.err)
+
+    def test_what_is_no_file_of_nccl_is_4_with_its_line(self):
+        with tempfile.TemporaryDirectory() as other:
+            for text, word in (("<!DOCTYPE s [<!ENTITY a 'b'>]>\n<s/>", "line 1"), ("<system version='1'>\n<cpu>\n", "line"),
+                               ("<html/>", "system"), ("<system version='2'/>", "version 1"), ("", "line 1"), ("<a>" * 9999, "deep"),
+                               ("x" * (5 << 20), "4 MiB")):
+                with open(other + "/x.xml", "w", encoding="ascii") as file:
+                    file.write(text)
+                ended = run("gdrkit", "topo", "--from-nccl-xml", other + "/x.xml")
+                self.assertEqual((ended.code, ended.out), (4, ""), text[:40])
+                self.assertIn(word, ended.err)
+            self.assertEqual(run("gdrkit", "topo", "--from-nccl-xml", other).code, 4)
+            self.assertEqual(run("gdrkit", "topo", "--from-nccl-xml", other + "/none").code, 4)
+
+
 class TopoProgram(Test):
     def test_this_machine_is_told(self):
         for arguments in ((), ("--json",), ("--level", "probe")):
@@ -143,7 +197,8 @@ class TopoProgram(Test):
         self.assertIn("mlx5_1", texts[1])
 
     def test_wrong_usage_is_2_and_no_recording_is_4(self):
-        for arguments in (("--as", "mpi"), ("--level", "deep"), ("words",), ("--nothing",)):
+        for arguments in (("--as", "mpi"), ("--level", "deep"), ("words",), ("--nothing",), ("--json", "--nccl-xml"),
+                          ("--from-nccl-xml", "x", "--root", "y")):
             ended = run("gdrkit", "topo", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertNotEqual(ended.err, "", arguments)

@@ -13,12 +13,22 @@ std::vector<Viewer> chosen(const TopologyFacts& facts, const std::string& word) 
   for (const Viewer viewer : facts.viewers()) {
     if (word == name_of(viewer)) return {viewer};
   }
-  throw Failure(ExitCode::usage, "gdrkit topo: --as " + word + ": unknown here");
+  throw Failure(ExitCode::usage, "gdrkit topo: --as " + word + ": a file of NCCL tells NCCL's view alone");
 }
 
 /// Nothing at all can be said without the list of PCI devices.
 ExitCode code_of(const TopologyFacts& facts) {
   return facts.tree.pci_outcome == Outcome::found ? ExitCode::ok : ExitCode::unreadable;
+}
+
+ExitCode print(const TopologyFacts& facts, const std::string& as, bool is_json) {
+  const ExitCode code = code_of(facts);
+  if (is_json) {
+    print_topology_json(facts, code);
+  } else {
+    print_text(facts, chosen(facts, facts.is_from_nccl && as == "smi" ? "nccl" : as));
+  }
+  return code;
 }
 
 }  // namespace
@@ -28,35 +38,48 @@ ExitCode run_topo(Face face, int argc, char** argv) {
   std::string root = "/";
   std::string as = "smi";
   std::string level = "quick";
+  std::string nccl_file;
   bool is_json = false;
+  bool is_nccl_xml = false;
   CommandLine line;
   line.name = "topo";
   line.summary =
       "How far GPUs and RDMA adapters are from each other, as nvidia-smi, NCCL, NVSHMEM and UCX each see it, and the "
       "best "
       "adapter of each GPU. Changes nothing; reads files only unless --level probe is given.";
-  line.exit_codes = "0 ok, 2 wrong usage, 3 the list of PCI devices cannot be read, 4 --root is no recording";
+  line.exit_codes =
+      "0 ok, 2 wrong usage, 3 the list of PCI devices cannot be read, 4 --root is no recording, or the "
+      "file of NCCL is none";
   line.example = "gdrkit topo\n  gdrkit topo --as all --level probe\n  gdrkit topo --root RECORDING --json";
   line.options = {
       {'\0', "as", "LIBRARY", Choice{{"smi", "nccl", "nvshmem", "ucx", "all"}, &as, ""},
-       "whose view: smi (nvidia-smi), nccl, nvshmem, ucx or all", false},
+       "whose view: smi (nvidia-smi), nccl, nvshmem, ucx or all; of a file of NCCL nccl", false},
       {'\0', "root", "PLACE", &root, "read a recording of a machine, a folder or an archive, instead of this one",
        false},
       {'\0', "level", "LEVEL", Choice{{"quick", "probe"}, &level, ""},
        "quick reads files; probe also asks NVIDIA's library for NVLink", false},
+      {'\0', "nccl-xml", "", &is_nccl_xml, "print the topology as NCCL_TOPO_FILE takes it", false},
+      {'\0', "from-nccl-xml", "FILE", &nccl_file,
+       "tell the topology of a file that NCCL wrote (NCCL_TOPO_DUMP_FILE) or a provider gave: NCCL's view alone",
+       false},
       {'\0', "json", "", &is_json, "print one JSON document (tools/topo/README.md) and no text", false},
   };
   if (const auto ended = parse(line, face, argc, argv)) return *ended;
+  if (int{is_json} + int{is_nccl_xml} > 1) throw Failure(ExitCode::usage, "gdrkit topo: one output at a time");
+  if (!nccl_file.empty()) {
+    if (root != "/" || level != "quick" || is_nccl_xml)
+      throw Failure(ExitCode::usage,
+                    "gdrkit topo: a file of NCCL is no machine: --root, --level and --nccl-xml do not go with it");
+    return topo::print(topo::read_nccl_file(nccl_file), as, is_json);
+  }
   const MachineView view = open_view(root);
   const Probe probe = gather_probe(view, level == "probe" ? Level::probe : Level::quick);
   const TopologyFacts facts = read_topology(view, root, probe.nvml);
-  const ExitCode code = topo::code_of(facts);
-  if (is_json) {
-    topo::print_topology_json(facts, code);
-  } else {
-    topo::print_text(facts, topo::chosen(facts, as));
+  if (is_nccl_xml) {
+    topo::print_nccl_xml(facts, view, probe.nvml);
+    return topo::code_of(facts);
   }
-  return code;
+  return topo::print(facts, as, is_json);
 }
 
 }  // namespace gdrkit::tools

@@ -40,7 +40,10 @@ Json device_json(const TopologyFacts& facts, const TreeDevice& device) {
   json["host_bridge"] = device.root.empty() ? Json() : Json(device.root);
   json["cpus"] = device.cpus.is_found() ? Json(topology::to_list_text(device.cpus.value)) : Json();
   json["bridges"] = Json::array();
-  for (const std::size_t bridge : device.bridges) json["bridges"].push_back(facts.tree.bridges[bridge].name);
+  for (const std::size_t bridge : device.bridges) {
+    // A file of NCCL has places for ports that it does not name.
+    if (const std::string& name = facts.tree.bridges[bridge].name; !name.empty()) json["bridges"].push_back(name);
+  }
   return json;
 }
 
@@ -126,7 +129,9 @@ void print_topology_json(const TopologyFacts& facts, ExitCode code) {
   document["nvswitches"] = Json::array();
   for (const TreeDevice& device : facts.tree.nvswitches) document["nvswitches"].push_back(device_json(facts, device));
   document["bridges"] = Json::array();
-  for (const PciFunction& bridge : facts.tree.bridges) document["bridges"].push_back(function_json(bridge));
+  for (const PciFunction& bridge : facts.tree.bridges) {
+    if (!bridge.name.empty()) document["bridges"].push_back(function_json(bridge));
+  }
   document["distances_are_over_pcie_alone"] = !facts.links.is_known;
   add_distances(facts, document);
   add_best(facts, document);
