@@ -185,6 +185,8 @@ class BindStart(Test):
             ended = bind(folder, "--gpu", "0", "--", "echo", "started")
         self.assertEqual((ended.returncode, ended.stdout), (0, "started\n"))
         self.assertIn("memory is not bound to node 63", ended.stderr)
+        with Written(m.changed(self.machine(own_cpus(), node="63"), {"/sys/devices/system/node/online": "0\n"})) as folder:
+            self.assertEqual(bind(folder, "--gpu", "0", "--", "echo", "started").stderr, "")
 
     def test_print_tells_the_place_on_stderr(self):
         ended = self.start("echo", "a b", options=("--print",))

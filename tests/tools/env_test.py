@@ -134,6 +134,9 @@ class EnvRules(Test):
     def test_what_cannot_be_read_is_told(self):
         tree = m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports/1/state": m.UNREADABLE})
         self.assertIn("whether mlx5_0 can be used is not known", "".join(document(tree, "nccl")["notes"]))
+        found = document(dgx(**{"/sys/class/infiniband/mlx5_8/ports/1/rate": "fast\n"}), "nccl")
+        self.assertEqual(found["set"], [])
+        self.assertIn("whether mlx5_8 can be used is not known", "".join(found["notes"]))
         tree = m.changed(m.server(), {"/sys/class/infiniband": m.UNREADABLE})
         self.assertIn("which RDMA adapters there are is not known", "".join(document(tree, "nccl")["notes"]))
 

@@ -137,13 +137,14 @@ void print_place(std::FILE* out, const RankLayout& layout, const RankPlace& plac
 }
 
 /// Throws Failure(failed) when the process stays where it is. Memory is a wish: containers often forbid the call.
-void bind_process(const RankPlace& place) {
+void bind_process(const MachineView& view, const RankPlace& place) {
   auto& calls = bench::real_placement_calls();
   if (const int error = calls.bind_thread(place.cpus); error < 0) {
     throw Failure(ExitCode::failed, format("gdrkit bind: the process cannot be bound to CPUs %s: %s",
                                            topology::to_list_text(place.cpus).c_str(), std::strerror(-error)));
   }
-  if (place.node < 0) return;
+  // With one node there is nothing to choose, and containers that forbid the call need not be told so.
+  if (place.node < 0 || view.line("/sys/devices/system/node/online").value == "0") return;
   if (const int error = calls.bind_memory(place.node); error < 0) {
     std::fprintf(stderr,
                  "gdrkit bind: note: memory is not bound to node %d (%s): it comes from where it is first touched\n",
@@ -187,7 +188,7 @@ ExitCode run(const Options& options, std::vector<std::string>* program) {
   if (options.is_dry || options.prints)
     print_place(options.is_dry ? stdout : stderr, layout, place, chosen, device, *program);
   if (options.is_dry) return ExitCode::ok;
-  bind_process(place);
+  bind_process(view, place);
   if (!device.empty() && ::setenv("UCX_NET_DEVICES", device.c_str(), 0) != 0) {
     throw Failure(ExitCode::failed, "gdrkit bind: UCX_NET_DEVICES cannot be set");
   }

@@ -62,6 +62,10 @@ Facts gather(const Machine& machine, const Environment& environment, const Libra
                                (why.empty() ? "its name has characters that no launcher takes" : why));
     }
   }
+  // Which adapters to name is a guess as long as one of them is not known.
+  const bool is_open =
+      std::any_of(layout.adapters.begin(), layout.adapters.end(), [](const AdapterUse& use) { return use.is_unread; });
+  if (is_open) facts.left_out.clear();
   return facts;
 }
 

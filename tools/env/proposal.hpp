@@ -55,7 +55,7 @@ struct Facts {
   const Wishes& wishes;
 
   std::vector<std::size_t> chosen;    ///< adapters for GPUs' traffic, in PCI order
-  std::vector<std::string> left_out;  ///< active adapters that are not, with the reason
+  std::vector<std::string> left_out;  ///< active adapters that are not, with the reason; none while one is unread
 };
 
 /// Which of the adapters are chosen: those that are usable, less what no GPU is matched with and is slower or of

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
-#include <sstream>
 
 #include "tools/common/exit_code.hpp"
 #include "tools/env/proposal.hpp"
@@ -36,19 +35,6 @@ std::vector<std::string> candidates(const MachineView& view) {
     if (view.line("/sys/class/net/" + device + "/operstate").value == "up") devices.push_back(device);
   }
   return devices;
-}
-
-std::string default_route(const MachineView& view) {
-  std::istringstream lines(view.text("/proc/net/route").value);
-  std::string line;
-  std::getline(lines, line);
-  while (std::getline(lines, line)) {
-    std::istringstream words(line);
-    std::string device;
-    std::string destination;
-    if (words >> device >> destination && destination == "00000000") return device;
-  }
-  return {};
 }
 
 void propose_interface(const Facts& facts, Proposal* proposal) {

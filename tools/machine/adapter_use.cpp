@@ -3,8 +3,9 @@
 #include "tools/machine/adapter_use.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <sstream>
+
+#include "tools/machine/adapter_ports.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -12,7 +13,23 @@ namespace {
 using topology::MachineView;
 using topology::PciTree;
 
-/// The device of the first default route of IPv4; "" when there is none.
+AdapterUse from_ports(const AdapterPorts& ports) {
+  AdapterUse use;
+  use.name = ports.name;
+  for (const AdapterPort& port : ports.ports) {
+    if (!port.is_active() || (use.is_active && port.rate_gbit_per_s.value <= use.rate_gb_per_s)) continue;
+    use.is_active = true;
+    use.port = port.number;
+    use.rate_gb_per_s = port.rate_gbit_per_s.value;
+    use.is_ethernet = port.link_layer.value == "Ethernet";
+  }
+  use.is_unread = ports.usable == Usable::unknown;
+  use.why_not = ports.usable == Usable::yes ? "" : ports.why;
+  return use;
+}
+
+}  // namespace
+
 std::string default_route(const MachineView& view) {
   std::istringstream lines(view.text("/proc/net/route").value);
   std::string line;
@@ -26,42 +43,15 @@ std::string default_route(const MachineView& view) {
   return {};
 }
 
-void take_ports(const MachineView& view, const std::string& folder, AdapterUse* use) {
-  const auto ports = view.names(folder + "/ports");
-  if (!ports.is_found()) use->is_unread = true, use->why_not = ports.reason;
-  for (const std::string& port : ports.value) {
-    const std::string path = folder + "/ports/" + port;
-    const auto state = view.line(path + "/state");
-    if (!state.is_found()) use->is_unread = true, use->why_not = state.reason;
-    if (state.value.rfind("4:", 0) != 0) continue;
-    const double rate = std::strtod(view.line(path + "/rate").value.c_str(), nullptr);
-    if (use->is_active && rate <= use->rate_gb_per_s) continue;
-    use->is_active = true;
-    use->port = port;
-    use->rate_gb_per_s = rate;
-    use->is_ethernet = view.line(path + "/link_layer").value == "Ethernet";
-  }
-  if (!use->is_active && use->why_not.empty()) use->why_not = "no port is active";
-}
-
-}  // namespace
-
 std::vector<AdapterUse> judge_adapters(const MachineView& view, const PciTree& tree) {
+  std::vector<std::string> names;
+  for (const topology::TreeDevice& adapter : tree.adapters) names.push_back(adapter.name);
   std::vector<AdapterUse> uses;
-  double best = 0;
-  for (const topology::TreeDevice& adapter : tree.adapters) {
-    AdapterUse use;
-    use.name = adapter.name;
-    take_ports(view, "/sys/class/infiniband/" + adapter.name, &use);
-    best = std::max(best, use.rate_gb_per_s);
-    uses.push_back(std::move(use));
-  }
+  for (const AdapterPorts& ports : read_adapter_ports(view, names)) uses.push_back(from_ports(ports));
   const std::string route = default_route(view);
   const auto active = std::count_if(uses.begin(), uses.end(), [](const AdapterUse& use) { return use.is_active; });
   for (AdapterUse& use : uses) {
     if (!use.is_active) continue;
-    use.is_unread = false;
-    use.why_not.clear();
     for (const std::string& net : view.names("/sys/class/infiniband/" + use.name + "/device/net").value) {
       // With one adapter alone everything goes over it.
       if (net == route && active > 1) use.why_not = "the machine's default route goes over it (" + net + ")";
@@ -69,7 +59,6 @@ std::vector<AdapterUse> judge_adapters(const MachineView& view, const PciTree& t
         use.why_not = "its network device " + net + " belongs to a bond";
       }
     }
-    if (use.rate_gb_per_s * 2 < best) use.why_not = "it has less than half the speed of the fastest";
     use.is_usable = use.why_not.empty();
   }
   return uses;
