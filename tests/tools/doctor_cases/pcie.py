@@ -6,8 +6,17 @@ import machines as m
 BAD = m.UNREADABLE
 AMD = "vendor_id\t: AuthenticAMD\nflags\t: fpu pat avx2\n"
 
+
+def _card(image):
+    """Both adapters as functions of one card."""
+    return {f"/sys/class/infiniband/mlx5_{i}/sys_image_guid": image + "\n" for i in range(2)}
+
+
 CASES = {
     "pcie.width": [({m.NIC + "/current_link_width": "8\n"}, "fail", set()),
+                   ({m.NIC + "/current_link_width": "8\n", **_card("946d:ae03:0012:3456")}, "info", set()),
+                   ({m.NIC + "/current_link_width": "4\n", **_card("946d:ae03:0012:3456")}, "fail", set()),
+                   ({m.NIC + "/current_link_width": "8\n", **_card("0000:0000:0000:0000")}, "fail", set()),
                    ({m.NIC_PORT + "/max_link_width": "8\n", m.NIC + "/current_link_width": "8\n"}, "ok", set()),
                    ({m.NIC_PORT + "/max_link_width": BAD}, "unknown", set()),
                    ({m.NIC + "/current_link_width": "\n"}, "unknown", set())],

@@ -106,21 +106,48 @@ Fact<std::uint32_t> device_control(const MachineView& view, const std::string& f
   return fact;
 }
 
+/// The other function of an adapter with two connectors (Socket Direct): the same system image, another bus. "" if
+/// none.
+std::string other_half(const Machine& machine, const PciDevice& device) {
+  const auto bus = [](const std::string& address) { return address.substr(0, address.rfind(':')); };
+  const auto image = [&](const Adapter& adapter) {
+    return machine.view.line(adapter.folder + "/sys_image_guid").value;
+  };
+  const auto own = std::find_if(machine.adapters.begin(), machine.adapters.end(),
+                                [&](const Adapter& adapter) { return adapter.pci.address == device.address; });
+  if (own == machine.adapters.end()) return "";
+  const std::string wanted = image(*own);
+  if (wanted.find_first_not_of("0:") == std::string::npos) return "";
+  for (const Adapter& adapter : machine.adapters) {
+    if (!adapter.pci.address.empty() && bus(adapter.pci.address) != bus(device.address) && image(adapter) == wanted) {
+      return adapter.name;
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 const Advice advice_pcie_width = {
-    "current_link_width and max_link_width of the device, max_link_width of the port above",
+    "current_link_width and max_link_width of the device, max_link_width of the port above, and sys_image_guid of "
+    "adapters",
     "half the lanes are half the bandwidth",
     {"reseat the card or its riser; look at the slot's bifurcation in the firmware's set-up", true, true, true,
      "cat /sys/bus/pci/devices/ADDRESS/current_link_width"},
-    "an adapter with two x8 connectors (Socket Direct) shows x8 by design"};
+    "an adapter with two connectors (Socket Direct) has half the lanes in each by design: it is told where both halves "
+    "show the same system image"};
 
 void check_pcie_width(const Machine& machine, Findings& findings) {
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
     Link link;
     if (!take_link(machine, device, "width", read_width, findings, &link)) continue;
-    findings.add(link.current.value < link.best ? State::fail : State::ok, device.address,
-                 format("x%.0f of x%.0f", link.current.value, link.best));
+    const std::string other = 2 * link.current.value == link.best ? other_half(machine, device) : "";
+    findings.add(link.current.value >= link.best ? State::ok
+                 : other.empty()                 ? State::fail
+                                                 : State::info,
+                 device.address,
+                 format("x%.0f of x%.0f", link.current.value, link.best) +
+                     (other.empty() ? "" : ": " + other + " is the other half of its card"));
   }
 }
 
