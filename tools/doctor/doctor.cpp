@@ -3,6 +3,7 @@
 // doctor: looks at the machine, or at a recording of one, and says what is wrong with its evidence and the remedy.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tools/common/command_line.hpp"
@@ -69,8 +70,9 @@ CommandLine command_line(Options* options) {
 
 /// Throws Failure(usage) for what cannot go together.
 void refuse_contradictions(const Options& options) {
-  if (options.level != "quick" && options.level != "probe")
-    throw Failure(ExitCode::usage, format("--level %s: it is quick or probe", options.level.c_str()));
+  const auto& levels = level_names();
+  if (std::find(levels.begin(), levels.end(), options.level) == levels.end())
+    throw Failure(ExitCode::usage, format("--level %s: it is quick, probe or cuda", options.level.c_str()));
   if (options.is_fix && (options.is_json || options.is_prom || options.is_short))
     throw Failure(ExitCode::usage,
                   "fix prints a shell script and nothing else: 'gdrkit doctor --json' has the remedies");
@@ -140,7 +142,7 @@ ExitCode run_doctor(Face face, int argc, char** argv) {
   }
   if (options.is_fix) options.selection.only.insert(options.selection.only.end(), words.begin() + 1, words.end());
   doctor::refuse_contradictions(options);
-  options.selection.level = options.level == "probe" ? Level::probe : Level::quick;
+  options.selection.level = level_named(options.level);
   return doctor::run(options, options.selection.level);
 }
 

@@ -65,7 +65,7 @@ ExitCode run_env(Face face, int argc, char** argv) {
       {'\0', "assert", "", &wishes.is_strict, "an error is better than a slower way", false},
       {'\0', "reserve-irq", "", &reserves, "keep the first core of each rank free for interrupts", false},
       {'\0', "root", "RECORDING", &root, "a recording of a machine instead of this one", false},
-      {'\0', "level", "LEVEL", Choice{{"quick", "probe"}, &level, ""},
+      {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
        "quick reads files; probe also asks vendors' libraries", false},
       {'\0', "json", "", &is_json, "the same as --format json (tools/env/README.md)", false},
   };
@@ -73,7 +73,7 @@ ExitCode run_env(Face face, int argc, char** argv) {
   if (const auto ended = parse(line, face, argc, argv)) return *ended;
   const CommLibrary library = env::library_of(words);
   const MachineView view = open_view(root);
-  const Level depth = level == "probe" ? Level::probe : Level::quick;
+  const Level depth = level_named(level);
   const Machine machine(view, depth);
   const Environment environment(view);
   const Libraries libraries(view);

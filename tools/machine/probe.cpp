@@ -4,6 +4,7 @@
 
 #include "shim/cuda_device_calls.hpp"
 #include "shim/nvml_library.hpp"
+#include "tools/machine/guarded_thread.hpp"
 #include "tools/machine/nvml_gather.hpp"
 
 namespace gdrkit::tools {
@@ -24,8 +25,8 @@ Fact<T> unreadable(const std::string& reason) {
 /// NVIDIA's libraries start nvidia-modprobe, which loads modules and makes device nodes, where the driver or its nodes
 /// are missing. The look must not change the machine, so they are only loaded where nothing is missing. "": all there.
 std::string what_is_missing(const MachineView& view, const char* node) {
-  const bool is_loaded = view.node("/proc/driver/nvidia/version").is_found() ||
-                         view.node("/sys/module/nvidia/version").is_found();
+  const bool is_loaded =
+      view.node("/proc/driver/nvidia/version").is_found() || view.node("/sys/module/nvidia/version").is_found();
   if (!is_loaded) return "NVIDIA's kernel module is not loaded (/proc/driver/nvidia/version)";
   const auto found = view.node(node);
   if (!found.is_found()) return found.is_absent() ? std::string(node) + " is absent" : found.reason;
@@ -39,20 +40,41 @@ Fact<NvmlFacts> ask_nvml(const MachineView& view) {
   const auto nvml = shim::nvml_calls();
   if (!nvml.has_value()) return unreadable<NvmlFacts>(base::detail());
   Fact<NvmlFacts> facts = gather_nvml_facts(**nvml);
-  if (!facts.is_found()) return facts;
-  if (const auto missing = what_is_missing(view, "/dev/nvidia-uvm"); !missing.empty()) {
-    set_no_cuda_facts("CUDA was not asked: " + missing, &facts.value);
-  } else if (const auto cuda = shim::cuda_device_calls(); cuda.has_value()) {
-    add_cuda_facts(**cuda, &facts.value);
-  } else {
-    set_no_cuda_facts(base::detail(), &facts.value);
-  }
+  if (facts.is_found()) set_no_cuda_facts("CUDA was not asked: that needs --level cuda", &facts.value);
   return facts;
+}
+
+void ask_cuda(const MachineView& view, NvmlFacts* facts) {
+  if (const auto missing = what_is_missing(view, "/dev/nvidia-uvm"); !missing.empty()) {
+    set_no_cuda_facts("CUDA was not asked: " + missing, facts);
+  } else if (const auto cuda = shim::cuda_device_calls(); cuda.has_value()) {
+    add_cuda_facts(**cuda, facts);
+  } else {
+    set_no_cuda_facts(base::detail(), facts);
+  }
+}
+
+void ask(const MachineView& view, Level level, Probe* probe) {
+  const std::string refusal = run_guarded([&] { probe->nvml = ask_nvml(view); });
+  if (!refusal.empty()) probe->nvml = unreadable<NvmlFacts>("NVML was not asked: " + refusal);
+  if (level == Level::cuda && probe->nvml.is_found()) ask_cuda(view, &probe->nvml.value);
 }
 
 }  // namespace
 
-const char* name_of(Level level) { return level == Level::quick ? "quick" : "probe"; }
+const char* name_of(Level level) { return level_names()[static_cast<std::size_t>(level)].c_str(); }
+
+const std::vector<std::string>& level_names() {
+  static const std::vector<std::string> names = {"quick", "probe", "cuda"};
+  return names;
+}
+
+Level level_named(const std::string& name) {
+  for (const Level level : {Level::probe, Level::cuda}) {
+    if (name == name_of(level)) return level;
+  }
+  return Level::quick;
+}
 
 Probe gather_probe(const MachineView& view, Level level) {
   Probe probe;
@@ -63,7 +85,7 @@ Probe gather_probe(const MachineView& view, Level level) {
     probe.nvml = unreadable<NvmlFacts>("not asked without --level probe");
     probe.kernel_log = unreadable<KernelLog>("not read without --level probe");
   } else {
-    probe.nvml = ask_nvml(view);
+    ask(view, level, &probe);
     probe.kernel_log = read_live_kernel_log();
   }
   return probe;

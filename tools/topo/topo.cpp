@@ -56,7 +56,7 @@ ExitCode run_topo(Face face, int argc, char** argv) {
        "whose view: smi (nvidia-smi), nccl, nvshmem, ucx or all; of a file of NCCL nccl", false},
       {'\0', "root", "PLACE", &root, "read a recording of a machine, a folder or an archive, instead of this one",
        false},
-      {'\0', "level", "LEVEL", Choice{{"quick", "probe"}, &level, ""},
+      {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
        "quick reads files; probe also asks NVIDIA's library for NVLink", false},
       {'\0', "nccl-xml", "", &is_nccl_xml, "print the topology as NCCL_TOPO_FILE takes it", false},
       {'\0', "from-nccl-xml", "FILE", &nccl_file,
@@ -73,7 +73,7 @@ ExitCode run_topo(Face face, int argc, char** argv) {
     return topo::print(topo::read_nccl_file(nccl_file), as, is_json);
   }
   const MachineView view = open_view(root);
-  const Probe probe = gather_probe(view, level == "probe" ? Level::probe : Level::quick);
+  const Probe probe = gather_probe(view, level_named(level));
   const TopologyFacts facts = read_topology(view, root, probe.nvml);
   if (is_nccl_xml) {
     topo::print_nccl_xml(facts, view, probe.nvml);

@@ -28,20 +28,44 @@ void check_cuda_version(const Machine& machine, Findings& findings) {
   const auto text = format("CUDA %lld.%lld", static_cast<long long>(version.value / 1000),
                            static_cast<long long>(version.value % 1000 / 10));
   if (version.value >= cuda_11_7) return findings.add(State::ok, "", text);
-  findings.add(State::warn, "", text + (version.value < cuda_11_4 ? ": neither dma-buf nor nvidia-peermem" : ": no dma-buf"));
+  findings.add(State::warn, "",
+               text + (version.value < cuda_11_4 ? ": neither dma-buf nor nvidia-peermem" : ": no dma-buf"));
 }
 
 const Advice advice_gpu_class = {
-    "CUDA's attribute GPU_DIRECT_RDMA_SUPPORTED of each GPU",
+    "at level cuda CUDA's attribute GPU_DIRECT_RDMA_SUPPORTED of each GPU; at level probe NVML's brand of it",
     "without it no adapter can reach this GPU's memory: every transfer takes the way through the host",
-    {"use a data-centre or RTX professional GPU; with this one turn GPUDirect off (NCCL_NET_GDR_LEVEL=LOC)", false, false,
-     false, "gdrkit doctor --level probe --only gpu.class"},
-    "names of products tell less than the attribute does"};
+    {"use a data-centre or RTX professional GPU; with this one turn GPUDirect off (NCCL_NET_GDR_LEVEL=LOC)", false,
+     false, false, "gdrkit doctor --level probe --only gpu.class"},
+    "a brand tells less than the attribute does, which cannot be had without starting CUDA"};
+
+namespace {
+
+/// nvmlBrandType_t, from NVML's API reference: what is sold as GeForce, and what for data centres and professionals.
+bool is_geforce(std::int64_t brand) { return brand == 5 || brand == 15; }
+bool is_professional(std::int64_t brand) { return brand == 1 || brand == 2 || (brand >= 12 && brand <= 14); }
+
+void judge_by_brand(const NvmlGpu& gpu, const std::string& name, Findings& findings) {
+  if (gpu.brand.is_found() && is_geforce(gpu.brand.value)) {
+    findings.add(State::warn, gpu.address.value, name + " is of the brand GeForce, which has no GPUDirect RDMA");
+  } else if (gpu.brand.is_found() && is_professional(gpu.brand.value)) {
+    findings.add(State::ok, gpu.address.value, name + " is of a brand that has GPUDirect RDMA");
+  } else {
+    findings.add(
+        State::unknown, gpu.address.value,
+        name + ": its brand does not tell; " + (gpu.brand.is_found() ? gpu.cuda_rdma.reason : gpu.brand.reason));
+  }
+}
+
+}  // namespace
 
 void check_gpu_class(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
-    if (!take(gpu->address.value, gpu->cuda_rdma, "CUDA has no such attribute", findings)) continue;
     const std::string name = gpu->name.is_found() ? gpu->name.value : "the GPU";
+    if (!gpu->cuda_rdma.is_found()) {
+      judge_by_brand(*gpu, name, findings);
+      continue;
+    }
     findings.add(gpu->cuda_rdma.value ? State::ok : State::warn, gpu->address.value,
                  name + (gpu->cuda_rdma.value ? " can do GPUDirect RDMA" : " cannot do GPUDirect RDMA, CUDA says"));
   }
@@ -91,8 +115,8 @@ void check_gpu_ecc(const Machine& machine, Findings& findings) {
     if (gpu->remap_failed.is_found() && gpu->remap_failed.value) {
       findings.add(State::fail, subject, "a row of memory could not be remapped");
     } else if (gpu->ecc_uncorrected.is_found() && gpu->ecc_uncorrected.value > 0) {
-      findings.add(State::fail, subject, format("%lld errors could not be corrected",
-                                                static_cast<long long>(gpu->ecc_uncorrected.value)));
+      findings.add(State::fail, subject,
+                   format("%lld errors could not be corrected", static_cast<long long>(gpu->ecc_uncorrected.value)));
     } else if (gpu->remap_pending.is_found() && gpu->remap_pending.value) {
       findings.add(State::warn, subject, "a row of memory waits for a reset to be remapped");
     } else {
@@ -121,10 +145,16 @@ void check_gpu_compute_mode(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
     if (!take(gpu->address.value, gpu->compute_mode, "has no compute mode", findings)) continue;
     switch (gpu->compute_mode.value) {
-      case 0: findings.add(State::ok, gpu->address.value, "any number of processes may use it"); break;
+      case 0:
+        findings.add(State::ok, gpu->address.value, "any number of processes may use it");
+        break;
       case exclusive_thread:
-      case exclusive_process: findings.add(State::warn, gpu->address.value, "one process alone may use it"); break;
-      case prohibited: findings.add(State::fail, gpu->address.value, "no process may use it"); break;
+      case exclusive_process:
+        findings.add(State::warn, gpu->address.value, "one process alone may use it");
+        break;
+      case prohibited:
+        findings.add(State::fail, gpu->address.value, "no process may use it");
+        break;
       default:
         findings.add(State::unknown, gpu->address.value,
                      format("compute mode %lld", static_cast<long long>(gpu->compute_mode.value)));
@@ -133,11 +163,13 @@ void check_gpu_compute_mode(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gpu_cc = {
-    "whether confidential computing is on, by NVML; with it the processors' vendor and whether gdrdrv is the proprietary build",
-    "the GPU's memory is then hidden from plain adapters, and transfers take the way through buffers in the host; on Intel "
+    "whether confidential computing is on, by NVML; with it the processors' vendor and whether gdrdrv is the "
+    "proprietary build",
+    "the GPU's memory is then hidden from plain adapters, and transfers take the way through buffers in the host; on "
+    "Intel "
     "the proprietary build of gdrdrv cannot map at all",
-    {"turn confidential computing off where GPUDirect is wanted; for GDRCopy install gdrdrv built for the open driver", true,
-     true, true, "nvidia-smi conf-compute -f"},
+    {"turn confidential computing off where GPUDirect is wanted; for GDRCopy install gdrdrv built for the open driver",
+     true, true, true, "nvidia-smi conf-compute -f"},
     "a machine that must keep secrets has it on purpose"};
 
 void check_gpu_cc(const Machine& machine, Findings& findings) {
@@ -149,11 +181,11 @@ void check_gpu_cc(const Machine& machine, Findings& findings) {
   const bool is_intel = cpus.value.find("GenuineIntel") != std::string::npos;
   const bool is_proprietary = taint.value.find('P') != std::string::npos;
   if (is_intel && is_proprietary)
-    return findings.add(State::fail, "gdrdrv", "confidential computing is on, on Intel, and gdrdrv is the proprietary build");
-  findings.add(State::warn, "", std::string("confidential computing is on") +
-                                    (nvml->cc_developer_mode.is_found() && nvml->cc_developer_mode.value
-                                         ? ", in developer mode"
-                                         : ""));
+    return findings.add(State::fail, "gdrdrv",
+                        "confidential computing is on, on Intel, and gdrdrv is the proprietary build");
+  findings.add(State::warn, "",
+               std::string("confidential computing is on") +
+                   (nvml->cc_developer_mode.is_found() && nvml->cc_developer_mode.value ? ", in developer mode" : ""));
 }
 
 }  // namespace gdrkit::tools::doctor

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "tools/machine/guarded_thread.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace gdrkit::tools {
+namespace {
+
+class GuardedThread : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "guarded.XXXXXX";
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    std::ofstream(folder_ + "/file") << "as it was";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
+
+  std::string folder_;
+};
+
+/// errno of an attempt inside; 0 when it succeeded.
+int inside(const std::function<int()>& attempt) {
+  int error = -1;
+  EXPECT_EQ(run_guarded([&] { error = attempt() < 0 ? errno : 0; }), "");
+  return error;
+}
+
+TEST_F(GuardedThread, RefusesEveryWayToChangeAFile) {
+  const std::string file = path("file");
+  const std::string other = path("other");
+  const std::vector<std::function<int()>> attempts = {
+      [&] { return ::open(file.c_str(), O_WRONLY); },
+      [&] { return ::open(file.c_str(), O_RDWR | O_TRUNC); },
+      [&] { return ::open(file.c_str(), O_WRONLY | O_APPEND); },
+      [&] { return ::open(other.c_str(), O_RDWR | O_CREAT, 0600); },
+      [&] { return ::creat(other.c_str(), 0600); },
+      [&] { return ::open(folder_.c_str(), O_TMPFILE | O_RDWR, 0600); },
+      [&] { return ::unlink(file.c_str()); },
+      [&] { return ::rename(file.c_str(), other.c_str()); },
+      [&] { return ::symlink(file.c_str(), other.c_str()); },
+      [&] { return ::link(file.c_str(), other.c_str()); },
+      [&] { return ::mkfifo(other.c_str(), 0600); },
+      [&] { return ::truncate(file.c_str(), 0); },
+      [&] { return ::chmod(file.c_str(), 0777); },
+      [&] { return ::rmdir(folder_.c_str()); },
+      [&] { return ::execl("/bin/true", "true", nullptr); },
+  };
+  for (std::size_t i = 0; i < attempts.size(); ++i) EXPECT_EQ(inside(attempts[i]), EACCES) << "attempt " << i;
+  EXPECT_EQ(inside([&] { return ::mkdir(other.c_str(), 0700); }), EEXIST);
+  EXPECT_FALSE(std::filesystem::exists(other));
+  std::string content;
+  std::getline(std::ifstream(file), content);
+  EXPECT_EQ(content, "as it was");
+}
+
+TEST_F(GuardedThread, LetsReadAndOpenDevicesForBoth) {
+  EXPECT_EQ(inside([&] { return ::open(path("file").c_str(), O_RDONLY); }), 0);
+  EXPECT_EQ(inside([] { return ::open("/dev/null", O_RDWR); }), 0);
+  EXPECT_EQ(inside([] { return ::open("/proc/self/fd", O_RDONLY | O_DIRECTORY); }), 0);
+}
+
+TEST_F(GuardedThread, BindsThreadsThatTheWorkStartsAndNotTheCaller) {
+  int error = 0;
+  EXPECT_EQ(run_guarded([&] { std::thread([&] { error = ::unlink(path("file").c_str()) < 0 ? errno : 0; }).join(); }),
+            "");
+  EXPECT_EQ(error, EACCES);
+  EXPECT_EQ(::unlink(path("file").c_str()), 0);
+}
+
+}  // namespace
+}  // namespace gdrkit::tools
