@@ -144,7 +144,7 @@ class EnvRules(Test):
 class EnvPresent(Test):
     def test_what_is_set_already_is_judged(self):
         tree = m.changed(m.server(), {"/proc/self/environ": m.environ(NCCL_NET_GDR_LEVEL="pix", NCCL_IB_HAC="x")})
-        self.assertIn("# now fail env.gdr_level: NCCL_NET_GDR_LEVEL: NCCL_NET_GDR_LEVEL=pix", env(tree, "nccl").out)
+        self.assertIn("# now fail env.gdr_level: NCCL_NET_GDR_LEVEL: 'pix' in the environment", env(tree, "nccl").out)
         self.assertEqual({(one["check"], one["state"]) for one in document(tree, "ucx")["present"]},
                          {("env.gdr_level", "fail"), ("env.unknown", "warn")})
         self.assertEqual(document(m.server(), "nccl")["present"], [])

@@ -17,9 +17,7 @@ std::optional<Environment> environment_or_unknown(const Machine& machine, Findin
   return std::nullopt;
 }
 
-std::string told(const Setting& setting) {
-  return setting.name + "=" + setting.value + " (in " + setting.place() + ")";
-}
+std::string told(const Setting& setting) { return "'" + setting.value + "' in " + setting.place(); }
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -61,7 +59,7 @@ bool NcclFilter::names(const Token& token, const std::string& device) const {
 const Advice advice_env_unknown = {
     "names of variables and of lines of configuration files that begin like those of NCCL, NVSHMEM and UCX",
     "a name that no library reads changes nothing, and NCCL and NVSHMEM do not say so",
-    {"spell the name as proposed, or take it out", false, false, true, "env | grep -E 'NCCL|UCX|NVSHMEM'"},
+    {"spell the name as proposed, or take it out", false, false, false, "env | grep -E 'NCCL|UCX|NVSHMEM'"},
     "a release newer than this program may read names that it does not know: then only similar ones are warned of"};
 
 void check_env_unknown(const Machine& machine, Findings& findings) {
@@ -139,7 +137,7 @@ void check_env_deprecated(const Machine& machine, Findings& findings) {
 const Advice advice_env_debug_left = {
     "NCCL_DEBUG, NCCL_ALGO, NCCL_PROTO, NVSHMEM_DEBUG, UCX_LOG_LEVEL, CUDA_LAUNCH_BLOCKING",
     "traces, serial launches and forced algorithms cost speed long after the search for a fault is over",
-    {"unset them for production", false, false, true, "env | grep -E 'DEBUG|BLOCKING|ALGO|PROTO|LOG_LEVEL'"},
+    {"unset them for production", false, false, false, "env | grep -E 'DEBUG|BLOCKING|ALGO|PROTO|LOG_LEVEL'"},
     "right while one looks for a fault"};
 
 void check_env_debug_left(const Machine& machine, Findings& findings) {

@@ -14,7 +14,7 @@ namespace gdrkit::tools::doctor {
 
 /// What is set; nothing, with a finding that says why, when the variables are not known.
 [[nodiscard]] std::optional<Environment> environment_or_unknown(const Machine& machine, Findings& findings);
-/// "NCCL_DEBUG=INFO (in the environment)"
+/// "'INFO' in the environment", below the name as subject
 [[nodiscard]] std::string told(const Setting& setting);
 [[nodiscard]] std::vector<std::string> split(const std::string& text, char separator);
 /// The variable's value; "" when it is not set.

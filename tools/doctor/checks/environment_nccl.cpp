@@ -113,7 +113,7 @@ const Advice advice_env_gdr_level = {
     "NCCL_NET_GDR_LEVEL in the environment and in NCCL's files",
     "it is the longest way between GPU and adapter on which NCCL lets the adapter reach GPU memory: a wrong one turns "
     "that off, or on where it is slow",
-    {"unset NCCL_NET_GDR_LEVEL   # or one of LOC PIX PXB PHB SYS in capitals", false, false, true,
+    {"unset NCCL_NET_GDR_LEVEL   # or one of LOC PIX PXB PHB SYS in capitals", false, false, false,
      "NCCL_DEBUG=INFO shows the level that NCCL took"},
     "numbers: 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and above SYS; 5 is the loosest and was never PIX"};
 
@@ -138,7 +138,7 @@ void check_env_gdr_level(const Machine& machine, Findings& findings) {
   if (level == setting->value) return findings.add(State::ok, level_variable, told(*setting));
   findings.add(State::warn, level_variable,
                told(*setting) + " means " + level + (level == std::string("SYS") ? ", the loosest" : ""),
-               "export NCCL_NET_GDR_LEVEL=" + level);
+               "unset NCCL_NET_GDR_LEVEL   # or, if this is meant: export NCCL_NET_GDR_LEVEL=" + level);
 }
 
 const Advice advice_env_ib_hca = {
@@ -146,7 +146,7 @@ const Advice advice_env_ib_hca = {
     "system",
     "a name that fits no adapter, or only ports that are down, leaves the library without RDMA: NCCL takes sockets",
     {"NCCL_IB_HCA==mlx5_0:1,mlx5_1:1   # = for whole names; UCX_NET_DEVICES=mlx5_0:1, always with the port", false,
-     false, true, "ls /sys/class/infiniband"},
+     false, false, "ls /sys/class/infiniband"},
     "to NCCL a name without = is a start of names (mlx5_1 is mlx5_10 too); UCX takes whole names with their port, or "
     "patterns"};
 
@@ -175,7 +175,7 @@ void check_env_ib_hca(const Machine& machine, Findings& findings) {
 const Advice advice_env_ib_disable = {
     "NCCL_IB_DISABLE, NCCL_NET, NCCL_P2P_DISABLE, NCCL_DMABUF_ENABLE in the environment and in NCCL's files",
     "each turns a direct way off; left over from a search for a fault they make a job slower by ten times and more",
-    {"unset them", false, false, true, "env | grep NCCL_"},
+    {"unset them", false, false, false, "env | grep NCCL_"},
     "right on machines whose adapters carry storage alone, and while one looks for a fault"};
 
 void check_env_ib_disable(const Machine& machine, Findings& findings) {
@@ -221,7 +221,7 @@ const Advice advice_env_socket_if = {
     "NCCL_SOCKET_IFNAME beside /sys/class/net and the operstate of each device",
     "NCCL's ranks find each other over this device: without it the job does not start, over a wrong one it hangs",
     {"unset NCCL_SOCKET_IFNAME   # or the device of the default route: export NCCL_SOCKET_IFNAME==eth0", false, false,
-     true, "ip -br link"},
+     false, "ip -br link"},
     "a name without = is a start of names; each node may call its devices differently"};
 
 void check_env_socket_if(const Machine& machine, Findings& findings) {

@@ -62,7 +62,7 @@ const Advice advice_env_nvshmem = {
     "NVSHMEM_HCA_LIST, NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING, NVSHMEM_HCA_PREFIX beside the adapters",
     "lists of adapters count only when the mapping is turned on, and adapters of other names than the prefix are not "
     "seen",
-    {"export NVSHMEM_ENABLE_NIC_PE_MAPPING=1   # or NVSHMEM_HCA_PREFIX=ibp", false, false, true,
+    {"export NVSHMEM_ENABLE_NIC_PE_MAPPING=1   # or NVSHMEM_HCA_PREFIX=ibp", false, false, false,
      "NVSHMEM_DEBUG=INFO names the adapters that NVSHMEM took"},
     "without a prefix releases up to 3.5 look for mlx5 alone; later ones take all but a few"};
 
@@ -130,7 +130,7 @@ const Advice advice_env_ucx = {
     "UCX_TLS and UCX_IB_GPU_DIRECT_RDMA in the environment and in ucx.conf, beside GPUs, adapters and /dev/gdrdrv",
     "a list of transports leaves out all others: without cuda GPU memory cannot be sent, without RDMA all goes over "
     "TCP",
-    {"unset UCX_TLS   # or UCX_TLS=rc,cuda,sm,self", false, false, true, "ucx_info -d | grep Transport"},
+    {"unset UCX_TLS   # or UCX_TLS=rc,cuda,sm,self", false, false, false, "ucx_info -d | grep Transport"},
     "UCX warns of unused names itself; a list may be right for one program and wrong for the next"};
 
 void check_env_ucx(const Machine& machine, Findings& findings) {
@@ -170,7 +170,8 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
                  told(*direct) + " turns GPUDirect RDMA off", removal(*direct));
   }
   if (findings.all().empty())
-    findings.add(State::ok, "", transports == nullptr ? "UCX chooses its transports" : told(*transports));
+    findings.add(State::ok, "",
+                 transports == nullptr ? "UCX_TLS is not set: UCX chooses" : "UCX_TLS is " + told(*transports));
 }
 
 }  // namespace gdrkit::tools::doctor
