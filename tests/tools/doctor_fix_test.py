@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 from doctor_runs import Written, m
-from doctor_test import CASES, HEALTHY
+from doctor_test import BASES, CASES
 from named import NAMED
 from program import Test, run
 
@@ -35,9 +35,9 @@ def code_of(script):
 
 
 def with_interface(tree, name, adapter=None, path=None):
-    """The second adapter's port becomes Ethernet and goes down; its interface is called `name`."""
-    path = path or m.NIC2
-    ports = f"/sys/class/infiniband/{adapter or 'mlx5_1'}/ports/1/"
+    """The first adapter's port becomes Ethernet and goes down; its interface is called `name`."""
+    path = path or m.NIC
+    ports = f"/sys/class/infiniband/{adapter or 'mlx5_0'}/ports/1/"
     return m.changed(tree, {**{ports + file: text for file, text in PORT_DOWN.items()}, f"{path}/net/{name}/type": "1\n"})
 
 
@@ -87,7 +87,7 @@ class DoctorFix(Test):
         for check, cases in CASES.items():
             for changes, state, _, *base in cases:
                 with self.subTest(f"{check}: {list(changes)}"):
-                    script = script_of(m.changed(HEALTHY[base[0] if base else "server"], changes), check)
+                    script = script_of(m.changed(BASES[base[0] if base else "server"], changes), check)
                     self.assert_shell(script)
                     if state in ("warn", "fail"):
                         self.assertRegex(script, f"(?m)^# (FAIL|warn) {re.escape(check)} ")
@@ -146,14 +146,14 @@ class DoctorFix(Test):
     def test_the_interface_of_a_port_is_found_or_the_command_is_a_comment(self):
         named = script_of(with_interface(m.server(), "ens5f1np1"), "nic.state")
         self.assertIn("ip [link] [set] [ens5f1np1] [up]", Ran(named).calls)
-        unnamed = script_of(m.changed(m.server(), {"/sys/class/infiniband/mlx5_1/ports/1/state": "1: DOWN\n"}), "nic.state")
+        unnamed = script_of(m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports/1/state": "1: DOWN\n"}), "nic.state")
         self.assertNotIn("ip link", "\n".join(code_of(unnamed)))
         self.assertIn("#   ip link set INTERFACE up", unnamed)
         # IP over InfiniBand is no Ethernet, and of two interfaces dev_port tells which.
-        infiniband = m.changed(with_interface(m.server(), "ib1"), {m.NIC2 + "/net/ib1/type": "32\n"})
+        infiniband = m.changed(with_interface(m.server(), "ib1"), {m.NIC + "/net/ib1/type": "32\n"})
         self.assertNotIn("ip link", "\n".join(code_of(script_of(infiniband, "nic.state"))))
-        two = m.changed(with_interface(with_interface(m.server(), "ens1"), "ens0"), {m.NIC2 + "/net/ens0/dev_port": "0\n",
-                                                                                    m.NIC2 + "/net/ens1/dev_port": "1\n"})
+        two = m.changed(with_interface(with_interface(m.server(), "ens1"), "ens0"), {m.NIC + "/net/ens0/dev_port": "0\n",
+                                                                                    m.NIC + "/net/ens1/dev_port": "1\n"})
         self.assertEqual([call for call in Ran(script_of(two, "nic.state")).calls if call.startswith("ip")], ["ip [link] [set] [ens0] [up]"])
 
     def test_checks_are_chosen_by_name(self):

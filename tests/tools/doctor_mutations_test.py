@@ -96,7 +96,7 @@ MUTATIONS = [
     (NIC + "/iommu_group", ABSENT, {}),
     # memory
     (GPU + "/resource", m.RESOURCE.format(bar1=bar_at(0x26000000000, 1 << 28)), {"bar1.size": "warn"}),
-    (GPU + "/resource", m.RESOURCE.format(bar1=bar_at(0xc0000000, 1 << 29)), {"bar.above4g": "warn"}),
+    (GPU + "/resource", m.RESOURCE.format(bar1=bar_at(0xc0000000, 1 << 29)), {"bar.above4g": "warn", "bar1.size": "warn"}),
     (GPU + "/config", config(rebar=(17, 8)), {"rebar.cap": "warn"}),
     (GPU + "/numa_node", "-1\n", {"numa.gpu": "warn"}),
     (NIC + "/numa_node", "-1\n", {"numa.nic": "warn"}),

@@ -32,8 +32,10 @@ std::set<std::string> pci_folders(const MachineView& view) {
   const auto is_relevant = [&](const std::string& address) {
     const auto kind = view.number(folder + address + "/class");
     const std::int64_t base = kind.value >> 16;
+    const std::int64_t vendor = view.number(folder + address + "/vendor").value;
+    // Mellanox: the Data Direct function of an adapter is no network device.
     return !kind.is_found() || base == 0x02 || base == 0x03 || base == 0x06 || base == 0x0b || base == 0x12 ||
-           view.number(folder + address + "/vendor").value == 0x10de;
+           vendor == 0x10de || vendor == 0x15b3;
   };
   std::set<std::string> all;
   for (const std::string& address : view.names(folder).value) {

@@ -5,6 +5,7 @@ import machines as m
 
 BAD = m.UNREADABLE
 LIMITS = "/sys/fs/cgroup/rdma.max"
+MODE = "/sys/module/ib_core/parameters/netns_mode"
 
 CASES = {
     "ctr.cgroup": [({LIMITS: "mlx5_0 hca_handle=0 hca_object=max\n"}, "fail", set(), "container"),
@@ -16,4 +17,9 @@ CASES = {
                    ({"/sys/fs/cgroup/rdma/job/rdma.max": "mlx5_1 hca_handle=1 hca_object=max\n",
                      "/proc/self/cgroup": "9:cpuset:/\n7:rdma:/job/step\n"}, "warn", set()),
                    ({"/proc/self/cgroup": None}, "skip", set())],
+    "ctr.rdma_ns": [({"/sys/class/net": None}, "fail", {"nic.mtu", "roce.qos"}, "roce_server"),
+                    ({MODE: "N\n"}, "ok", set()),
+                    ({MODE: None}, "ok", set()),
+                    ({MODE: "maybe\n"}, "unknown", set()),
+                    ({MODE: BAD}, "unknown", set())],
 }

@@ -31,7 +31,8 @@ def arm(implementer, part, root_vendor, **facts):
             "/sys/class/infiniband/mlx5_0/device": m.link("/sys/class/infiniband/mlx5_0/device", apart), **facts}
 
 
-MOVED = {"cpu.wc", "cpu.copy_isa", "vm.detect", "acs.redirect", "iommu.mode", "pcie.width", "pcie.speed", "pcie.mps", "pcie.mrrs", "pcie.aer"}
+MOVED = {"cpu.wc", "cpu.copy_isa", "vm.detect", "acs.redirect", "iommu.mode", "pcie.width", "pcie.speed", "pcie.mps", "pcie.mrrs", "pcie.relaxed",
+         "pcie.aer"}
 
 CASES = {
     "cuda.version": [(whole(cuda_version=11060), "warn", set()), (whole(cuda_version=11030), "warn", set()),
@@ -76,5 +77,5 @@ CASES = {
                          MOVED | {"drv.params"}),
                         (arm("", "", "0x1def", **{"/proc/cpuinfo": SERVER["/proc/cpuinfo"], "/sys/class/dmi": None}), "ok",
                          MOVED - {"cpu.wc", "cpu.copy_isa", "vm.detect"}),
-                        (arm("", "", "0x1def", **{"/proc/cpuinfo": BAD}), "unknown", MOVED)],
+                        (arm("", "", "0x1def", **{"/proc/cpuinfo": BAD}), "unknown", MOVED | {"acs.persist"})],
 }

@@ -11,6 +11,7 @@ BAD = m.UNREADABLE
 CASES = {
     "bar1.size": [({m.GPU + "/resource": m.RESOURCE.format(bar1="0x20000000000 0x2000fffffff")}, "warn", set()),
                   ({m.GPU + "/resource": m.RESOURCE.format(bar1="0x20000000000 0x20003ffffff")}, "fail", set()),
+                  ({m.GPU + "/resource": m.RESOURCE.format(bar1="0x20000000000 0x20fffffffff")}, "warn", set()),
                   ({m.GPU + "/resource": "0x0"}, "unknown", {"bar.above4g"})],
     "bar1.free": [(first(bar1_free_bytes=20 * nvml.GIB), "warn", set()), (first(bar1_free_bytes=63 << 20), "fail", set()),
                   (first(bar1_free_bytes=1, c2c_links=10), "skip", set()), (first(bar1_total_bytes=nvml.lacks()), "skip", set()),

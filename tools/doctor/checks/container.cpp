@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 // Group container: limits that come with the groups and namespaces of a container.
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "tools/doctor/check.hpp"
+#include "tools/machine/gids.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -82,6 +84,48 @@ void check_ctr_cgroup(const Machine& machine, Findings& findings) {
   }
   if (findings.all().size() > before) return;
   findings.add(State::ok, "rdma.max", has_limits ? "sets no limit" : "is in no group of this process: no limit");
+}
+
+const Advice advice_ctr_rdma_ns = {
+    "netns_mode of ib_core, and whether the network interfaces of RoCE addresses are in this network namespace",
+    "a container with a network of its own sees a shared adapter without the interface that its addresses belong to: "
+    "connections fail",
+    {"give the container the host's network, or an interface of the adapter (SR-IOV, macvlan, or rdma link set netns)",
+     true, false, false, "rdma system show; ls /sys/class/net"},
+    "InfiniBand needs no interface; in exclusive mode adapters of other namespaces are not shown at all"};
+
+void check_ctr_rdma_ns(const Machine& machine, Findings& findings) {
+  const auto& adapters = adapters_or_skip(machine, findings);
+  if (adapters.empty()) return;
+  const auto mode = machine.view.line("/sys/module/ib_core/parameters/netns_mode");
+  if (mode.is_unknown()) return findings.add_unknown("netns_mode", mode);
+  const bool is_shared = mode.is_absent() || mode.value == "Y";
+  if (!is_shared && mode.value != "N") return findings.add(State::unknown, "netns_mode", "is '" + mode.value + "'");
+  findings.add(
+      State::ok, "netns_mode",
+      is_shared ? "adapters are shared by all network namespaces" : "each adapter is in one network namespace");
+  for (const Adapter& adapter : adapters) {
+    for (const std::string& port : machine.view.names(adapter.folder + "/ports").value) {
+      const std::string folder = adapter.folder + "/ports/" + port;
+      const auto layer = machine.view.line(folder + "/link_layer");
+      const auto gids = read_gids(machine.view, folder);
+      if (layer.value != "Ethernet" || gids.value.empty()) continue;
+      std::set<std::string> missing, present;
+      for (const Gid& gid : gids.value) {
+        if (gid.interface.empty() || gid.interface.find('/') != std::string::npos) continue;
+        const bool is_here = machine.view.presence("/sys/class/net/" + gid.interface) == Outcome::found;
+        (is_here ? present : missing).insert(gid.interface);
+      }
+      const std::string subject = adapter.name + ":" + port;
+      if (!present.empty()) {
+        findings.add(State::ok, subject, *present.begin() + " is in this network namespace");
+      } else if (!missing.empty()) {
+        findings.add(State::fail, subject, *missing.begin() + " is in another network namespace");
+      } else {
+        findings.add(State::unknown, subject, "the interfaces of its addresses could not be read");
+      }
+    }
+  }
 }
 
 }  // namespace gdrkit::tools::doctor

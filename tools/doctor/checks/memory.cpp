@@ -50,21 +50,39 @@ void judge_node(const Machine& machine, const PciDevice& device, const std::stri
 }  // namespace
 
 const Advice advice_bar1_size = {
-    "the second region in each GPU's resource file",
+    "the second region in each GPU's resource file, beside the GPU's memory where NVML was asked (--level probe)",
     "BAR1 bounds what can be pinned and mapped at a time: with 256 MiB large buffers fail, or wait for one another",
     {"turn on Above 4G Decoding and Resizable BAR in the firmware's set-up", true, true, true,
      "gdrkit info   # the GPU's line names BAR1"},
     "the number of the file differs (resource1, on Hopper resource2): regions are counted, not named"};
 
+namespace {
+
+/// Bytes of the GPU's own memory, where NVML was asked.
+Fact<std::int64_t> memory_of(const Machine& machine, const PciDevice& gpu) {
+  for (const NvmlGpu& facts : machine.probe.nvml.value.gpus) {
+    if (facts.address.value == gpu.address) return facts.memory_bytes;
+  }
+  return {Outcome::unreadable, 0, machine.probe.nvml.reason};
+}
+
+}  // namespace
+
 void check_bar1_size(const Machine& machine, Findings& findings) {
   for (const PciDevice& gpu : gpus_or_skip(machine, findings)) {
     topology::PciBar bar{};
     if (!take_bar1(machine, gpu, findings, &bar)) continue;
-    const State state = bar.size_bytes < small_bar1    ? State::fail
-                        : bar.size_bytes == small_bar1 ? State::warn
-                                                       : State::ok;
-    findings.add(state, gpu.address,
-                 format("BAR1 has %llu MiB", static_cast<unsigned long long>(bar.size_bytes / mib)));
+    const auto memory = memory_of(machine, gpu);
+    const bool is_less =
+        memory.is_found() && memory.value > 0 && bar.size_bytes < static_cast<std::uint64_t>(memory.value);
+    const State state = bar.size_bytes < small_bar1               ? State::fail
+                        : bar.size_bytes == small_bar1 || is_less ? State::warn
+                                                                  : State::ok;
+    const auto in_mib = [](auto bytes) { return static_cast<unsigned long long>(bytes) / mib; };
+    findings.add(
+        state, gpu.address,
+        is_less ? format("BAR1 has %llu MiB, the GPU %llu MiB of memory", in_mib(bar.size_bytes), in_mib(memory.value))
+                : format("BAR1 has %llu MiB", in_mib(bar.size_bytes)));
   }
 }
 
@@ -126,8 +144,8 @@ void check_rebar_cap(const Machine& machine, Findings& findings) {
 const Advice advice_bar1_free = {
     "how much of each GPU's BAR1 is in use, by NVML",
     "what is pinned for adapters and mapped for processors takes room in BAR1; without room pinning fails",
-    {"end the programs that hold pins (gdr.leak names those of gdrdrv); a larger BAR1 (bar1.size) helps for good", false,
-     false, false, "nvidia-smi -q -d MEMORY | grep -A3 BAR1"},
+    {"end the programs that hold pins (gdr.leak names those of gdrdrv); a larger BAR1 (bar1.size) helps for good",
+     false, false, false, "nvidia-smi -q -d MEMORY | grep -A3 BAR1"},
     "on GH200 and GB200 BAR1 is small and hardly used by design"};
 
 void check_bar1_free(const Machine& machine, Findings& findings) {
@@ -140,13 +158,14 @@ void check_bar1_free(const Machine& machine, Findings& findings) {
     if (gpu->c2c_links.is_found() && gpu->c2c_links.value > 0) {
       findings.add(State::skip, subject, "reaches its memory by NVLink-C2C, not by BAR1");
     } else if (free > total || total == 0) {
-      findings.add(State::unknown, subject, format("%llu of %llu bytes of BAR1 are said to be free",
-                                                   static_cast<unsigned long long>(free),
-                                                   static_cast<unsigned long long>(total)));
+      findings.add(State::unknown, subject,
+                   format("%llu of %llu bytes of BAR1 are said to be free", static_cast<unsigned long long>(free),
+                          static_cast<unsigned long long>(total)));
     } else {
       const State state = free < 64 * mib ? State::fail : free / (total / 100 + 1) <= 20 ? State::warn : State::ok;
-      findings.add(state, subject, format("%llu of %llu MiB of BAR1 are free", static_cast<unsigned long long>(free / mib),
-                                          static_cast<unsigned long long>(total / mib)));
+      findings.add(state, subject,
+                   format("%llu of %llu MiB of BAR1 are free", static_cast<unsigned long long>(free / mib),
+                          static_cast<unsigned long long>(total / mib)));
     }
   }
 }
