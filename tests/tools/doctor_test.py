@@ -195,6 +195,8 @@ class DoctorOpens(Test):
                  for folder, _, names in os.walk(os.path.join(TOP, "tools", part)) for name in names if name.endswith((".cpp", ".hpp"))]
         files += [os.path.join(TOP, "src", "topology", noun + ".cpp") for noun in
                   ("machine_view", "folder_tree", "archive_tree", "tar_reader", "recorded_facts")]
+        # It names the flags of opening in order to refuse them.
+        files = [path for path in files if not path.endswith("guarded_thread.cpp")]
         self.assertGreater(len(files), 10)
         for path in files:
             with open(path, encoding="utf-8") as file:
