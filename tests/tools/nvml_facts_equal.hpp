@@ -3,6 +3,8 @@
 // Equality of NvmlFacts field by field: outcome, and value or reason.
 #pragma once
 
+#include <string>
+
 #include "tools/machine/nvml_facts.hpp"
 
 namespace gdrkit::tools {
@@ -45,6 +47,29 @@ template <class T>
   for (std::size_t i = 0; same && i < a.gpus.size(); ++i) same = is_equal(a.gpus[i], b.gpus[i]);
   for (std::size_t i = 0; same && i < a.pairs.size(); ++i) same = is_equal(a.pairs[i], b.pairs[i]);
   return same;
+}
+
+/// visit(name, fact) for every fact of both documents at the same places: "gpus[1].links[3].remote", one and other.
+/// They must have as many GPUs, links and pairs.
+template <class Visit>
+void for_each_fact(const NvmlFacts& one, const NvmlFacts& other, Visit visit) {
+#define GDRKIT_NVML_SYSTEM(type, name) visit(#name, one.name, other.name);
+#include "tools/machine/nvml_facts.def"
+  for (std::size_t i = 0; i < one.gpus.size() && i < other.gpus.size(); ++i) {
+    const std::string gpu = "gpus[" + std::to_string(i) + "].";
+#define GDRKIT_NVML_GPU(type, name) visit(gpu + #name, one.gpus[i].name, other.gpus[i].name);
+#include "tools/machine/nvml_facts.def"
+    for (std::size_t j = 0; j < one.gpus[i].links.size() && j < other.gpus[i].links.size(); ++j) {
+      const std::string link = gpu + "links[" + std::to_string(j) + "].";
+#define GDRKIT_NVML_LINK(type, name) visit(link + #name, one.gpus[i].links[j].name, other.gpus[i].links[j].name);
+#include "tools/machine/nvml_facts.def"
+    }
+  }
+  for (std::size_t i = 0; i < one.pairs.size() && i < other.pairs.size(); ++i) {
+    const std::string pair = "pairs[" + std::to_string(i) + "].";
+#define GDRKIT_NVML_PAIR(type, name) visit(pair + #name, one.pairs[i].name, other.pairs[i].name);
+#include "tools/machine/nvml_facts.def"
+  }
 }
 
 }  // namespace gdrkit::tools
