@@ -144,6 +144,25 @@ class DoctorProgram(Test):
         self.assertEqual({check["id"] for check in document["checks"]} | set(document["not_run"]), set(CASES))
         self.assertEqual(sum(document["summary"].values()), sum(len(c["findings"]) for c in document["checks"]))
 
+    def test_level_quick_leaves_out_what_opens_devices_and_says_so(self):
+        probed = {line.split()[0] for line in run("gdrkit", "doctor", "list").lines if line.split()[2] == "probe"}
+        self.assertIn("gpu.mig", probed)
+        self.assertEqual(set(json.loads(run("gdrkit", "doctor", "--json").out)["not_run"]), probed)
+        self.assertIn(f"{len(probed)} more check(s) open devices: add --level probe", run("gdrkit", "doctor").lines[-1])
+        document = json.loads(run("gdrkit", "doctor", "--level", "probe", "--json").out)
+        self.assertEqual((document["level"], document["not_run"]), ("probe", []))
+        self.assertEqual({check["id"] for check in document["checks"]}, set(CASES))
+        _, found = examine(m.server())
+        self.assertLessEqual(probed, set(found), "a recording holds what level probe found")
+
+    def test_a_check_that_opens_devices_is_refused_where_only_files_may_be_read(self):
+        for word in ("gpu.mig", "nvlink", "nvl*", "gpu.ecc,bar1.size"):
+            ended = run("gdrkit", "doctor", "--only", word)
+            self.assertEqual((ended.code, ended.out), (2, ""), word)
+            self.assertIn("add --level probe", ended.err)
+        self.assertIn(run("gdrkit", "doctor", "--only", "gpu.mig", "--level", "probe").code, (0, 1, 3))
+        self.assertIn(run("gdrkit", "doctor", "--only", "bar1*").code, (0, 1, 3), "one of them reads files")
+
     def test_list_and_explain_name_every_check(self):
         listed = [line.split()[0] for line in run("gdrkit", "doctor", "list").lines]
         self.assertEqual(set(listed), set(CASES))

@@ -20,6 +20,8 @@ CHANGING = ("unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,truncate,ft
             "fchown,fchownat,mknod,mknodat,link,linkat,symlink,symlinkat,rmdir,setxattr,fsetxattr,mount,umount2,init_module,"
             "finit_module,delete_module,reboot,sethostname,pwrite64,pwritev")
 WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND|O_TMPFILE|creat\(")
+# What level probe lets NVIDIA's libraries open for writing on a live machine: the list of tools/doctor/README.md.
+PROBED = re.compile(r'"/dev/(nvidiactl|nvidia\d+|nvidia-uvm|nvidia-modeset|nvidia-caps/[^"/]+|infiniband/uverbs\d+)"')
 CALL = re.compile(r"^\d+ +(\w+)\(")
 # What else reads a machine: arguments, and the exit codes that are no error of the command.
 OTHERS = [(("doctor", "fix"), (0,)), (("doctor", "--prom"), (0,)), (("doctor", "--watch", "0.1", "--count", "1"), (0, 1, 77)),
@@ -100,6 +102,20 @@ class DoctorTrace(Test):
         with tempfile.TemporaryDirectory() as folder:
             for arguments in [("doctor",), *(arguments for arguments, _ in _others())]:
                 self.assert_changes_nothing(Trace(arguments, folder), arguments)
+
+    def test_level_probe_opens_listed_devices_alone_for_writing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = Trace(["doctor", "--level", "probe"], folder)
+        self.assertIn(trace.code, (0, 1, 3), trace.err)
+        self.assertGreater(len(trace.named(OPENING)), 10)
+        self.assertEqual([line for line in trace.opened_for_writing() if not PROBED.search(line)] + trace.named(CHANGING), [])
+        self.assertEqual([line for line in trace.named("execve") if "gdrkit" not in line], [])
+
+    def test_of_a_recording_level_probe_loads_no_library_and_opens_no_device(self):
+        with tempfile.TemporaryDirectory() as folder, Written(NAMED["dgx-h100-ok"]()) as root:
+            trace = Trace(["doctor", "--root", root, "--level", "probe"], folder)
+        self.assert_changes_nothing(trace, "--level probe")
+        self.assertEqual([line for line in trace.files_read() if re.search(r'"(/dev/|.*lib(cuda|nvidia-ml)\.so)', line)], [])
 
     def test_a_recording_is_read_below_its_root_alone(self):
         """Once the root is open, all goes by open folders and single names."""
