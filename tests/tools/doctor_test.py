@@ -148,7 +148,7 @@ class DoctorProgram(Test):
         probed = {line.split()[0] for line in run("gdrkit", "doctor", "list").lines if line.split()[2] == "probe"}
         self.assertIn("gpu.mig", probed)
         self.assertEqual(set(json.loads(run("gdrkit", "doctor", "--json").out)["not_run"]), probed)
-        self.assertIn(f"{len(probed)} more check(s) open devices: add --level probe", run("gdrkit", "doctor").lines[-1])
+        self.assertIn(f"{len(probed)} more check(s) open devices: add --level probe", run("gdrkit", "doctor").lines[-2:])
         document = json.loads(run("gdrkit", "doctor", "--level", "probe", "--json").out)
         self.assertEqual((document["level"], document["not_run"]), ("probe", []))
         self.assertEqual({check["id"] for check in document["checks"]}, set(CASES))

@@ -43,15 +43,24 @@ Judged judge(const Machine& machine, const PciDevice& gpu) {
                                      static_cast<unsigned long long>(maker), static_cast<unsigned long long>(part))};
 }
 
+/// What level probe knows of links between GPU and processor. Where there are any the driver does not judge.
+Fact<std::int64_t> c2c_links(const Machine& machine, const PciDevice& gpu) {
+  Fact<std::int64_t> links;
+  links.outcome = Outcome::unreadable;
+  links.reason = machine.probe.nvml.is_found() ? "NVML does not show it" : machine.probe.nvml.reason;
+  const NvmlGpu* known = machine.probe.nvml.is_found() ? machine.probe.nvml.value.gpu_at(gpu.address) : nullptr;
+  return known != nullptr ? known->c2c_links : links;
+}
+
 /// Grace reaches GPUs that are joined to it by NVLink-C2C coherently; a card in a slot it does not.
-Judged judge_grace(const Machine& machine, const PciDevice& gpu) {
-  if (!machine.probe.nvml.is_found()) {
-    return {Processor::unknown, "whether NVLink-C2C joins it to the processor is not known: " + machine.probe.nvml.reason};
+Judged judge_all(const Machine& machine, const PciDevice& gpu) {
+  const auto links = c2c_links(machine, gpu);
+  if (links.is_found() && links.value > 0) return {Processor::allowed, "NVLink-C2C joins it to the processor"};
+  const Judged judged = judge(machine, gpu);
+  if (judged.kind != Processor::grace) return judged;
+  if (links.is_unknown()) {
+    return {Processor::unknown, "whether NVLink-C2C joins it to the processor is not known: " + links.reason};
   }
-  const NvmlGpu* known = machine.probe.nvml.value.gpu_at(gpu.address);
-  if (known == nullptr) return {Processor::unknown, "whether NVLink-C2C joins it to the processor is not known: NVML hides it"};
-  if (known->c2c_links.is_unknown()) return {Processor::unknown, known->c2c_links.reason};
-  if (known->c2c_links.value > 0) return {Processor::allowed, "NVLink-C2C joins it to the processor"};
   return {Processor::refused, "NVIDIA Grace, without NVLink-C2C"};
 }
 
@@ -89,8 +98,7 @@ void check_gpu_chipset_p2p(const Machine& machine, Findings& findings) {
       findings.add(State::ok, gpu.address, "is below one root port with every adapter: the processor does not matter");
       continue;
     }
-    Judged judged = judge(machine, gpu);
-    if (judged.kind == Processor::grace) judged = judge_grace(machine, gpu);
+    const Judged judged = judge_all(machine, gpu);
     if (judged.kind == Processor::allowed) {
       findings.add(State::ok, gpu.address, judged.text + ": the driver allows peer transfers");
     } else if (judged.kind == Processor::unknown) {
