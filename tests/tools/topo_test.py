@@ -189,6 +189,74 @@ class TopoNcclFile(Test):
             self.assertEqual(run("gdrkit", "topo", "--from-nccl-xml", other + "/none").code, 4)
 
 
+class TopoPictures(Test):
+    SVG = "{http://www.w3.org/2000/svg}"
+
+    def texts(self, name, change=None):
+        """The words of a picture, which must be XML."""
+        with Written(m.changed(tree_of(name), change or {})) as folder:
+            ended = run("gdrkit", "topo", "--root", folder, "--svg")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertNotIn("http", ended.out.replace('"http://www.w3.org/2000/svg"', ""))
+        return [text.text for text in xml.etree.ElementTree.fromstring(ended.out).iter(self.SVG + "text")]
+
+    def test_the_picture_names_nodes_switches_devices_and_links(self):
+        texts = self.texts("dgx-h100-ok")
+        for number in range(8):
+            self.assertIn(f"GPU{number}", texts)
+        for word in ("NUMA node 0", "NUMA node 1", "pci0000:10", "0000:11:00.0", "mlx5_9", "NVSwitch3", "0000:d9:00.0, 200 Gb/s",
+                     "16 x 32 GT/s", "0000:13:00.0, 18 NVLinks"):
+            self.assertIn(word, texts)
+        self.assertEqual(texts.count("switch"), 8)
+        slow = {m_path: "8\n" for m_path in tree_of("dgx-h100-ok") if m_path.endswith("0000:14:00.0/current_link_width")}
+        self.assertIn("8 x 32 GT/s (of 16 x 32)", self.texts("dgx-h100-ok", slow))
+
+    def test_boxes_do_not_overlap_and_stay_inside(self):
+        for name in ("dgx-h100-ok", "hgx-a100-cascade", "vm-azure-8x", "gh200", "epyc-nps4"):
+            with Written(tree_of(name)) as folder:
+                picture = xml.etree.ElementTree.fromstring(run("gdrkit", "topo", "--root", folder, "--svg").out)
+            width, height = int(picture.attrib["width"]), int(picture.attrib["height"])
+            boxes = [tuple(int(box.attrib[key]) for key in ("x", "y", "width", "height"))
+                     for box in picture.iter(self.SVG + "rect") if box.attrib.get("rx") == "5"]
+            self.assertGreater(len(boxes), 3, name)
+            for i, (x, y, w, h) in enumerate(boxes):
+                self.assertTrue(0 <= x and x + w <= width and 0 <= y and y + h <= height, name)
+                for other in boxes[i + 1:]:
+                    self.assertTrue(x + w <= other[0] or other[0] + other[2] <= x or y + h <= other[1] or other[1] + other[3] <= y,
+                                    (name, boxes[i], other))
+
+    def test_direct_nvlinks_are_lines(self):
+        with Written(with_nvlinks(tree_of("hgx-node-sys"), direct={(0, 1): 4})) as folder:
+            self.assertIn("4 NVLinks", run("gdrkit", "topo", "--root", folder, "--svg").out)
+            self.assertRegex(run("gdrkit", "topo", "--root", folder, "--dot").out, r"n\d+ -- n\d+ \[label=\"4 NVLinks\"")
+
+    def test_the_graph_has_an_edge_for_each_device(self):
+        with Written(tree_of("dgx-h100-ok")) as folder:
+            text = run("gdrkit", "topo", "--root", folder, "--dot").out
+        nodes = re.findall(r"(?m)^  n(\d+) \[label=", text)
+        edges = re.findall(r"(?m)^  n(\d+) -- n(\d+) ", text)
+        self.assertEqual(len(nodes), 2 + 11 + 8 + 8 + 10 + 4)
+        self.assertEqual(len(edges), len(nodes) - 2)
+        self.assertEqual(len({below for _, below in edges}), len(edges))
+        self.assertTrue(text.startswith("graph topology {") and text.endswith("}\n"))
+
+    def test_hostile_names_stay_text(self):
+        tree = m.changed(m.server(), {"/sys/class/infiniband/<b>&\"x/device": m.Link(m.NIC)})
+        with Written(tree) as folder:
+            svg = run("gdrkit", "topo", "--root", folder, "--svg").out
+            dot = run("gdrkit", "topo", "--root", folder, "--dot").out
+        self.assertIn('<b>&"x', [t.text for t in xml.etree.ElementTree.fromstring(svg).iter(self.SVG + "text")])
+        self.assertIn('label="<b>&\\"x', dot)
+
+    def test_a_file_of_nccl_has_a_picture(self):
+        with Written(tree_of("hgx-a100-cascade")) as folder, tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+            file.write(run("gdrkit", "topo", "--root", folder, "--nccl-xml").out)
+            file.flush()
+            ended = run("gdrkit", "topo", "--from-nccl-xml", file.name, "--svg")
+        texts = [t.text for t in xml.etree.ElementTree.fromstring(ended.out).iter(self.SVG + "text")]
+        self.assertEqual((texts.count("switch"), [t for t in texts if t.startswith("pci")]), (3, []))
+
+
 class TopoProgram(Test):
     def test_this_machine_is_told(self):
         for arguments in ((), ("--json",), ("--level", "probe")):
@@ -203,7 +271,7 @@ class TopoProgram(Test):
         self.assertIn("mlx5_1", texts[1])
 
     def test_wrong_usage_is_2_and_no_recording_is_4(self):
-        for arguments in (("--as", "mpi"), ("--level", "deep"), ("words",), ("--nothing",), ("--json", "--nccl-xml"),
+        for arguments in (("--as", "mpi"), ("--level", "deep"), ("words",), ("--nothing",), ("--json", "--nccl-xml"), ("--dot", "--svg"),
                           ("--from-nccl-xml", "x", "--root", "y")):
             ended = run("gdrkit", "topo", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)

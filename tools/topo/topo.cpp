@@ -21,9 +21,24 @@ ExitCode code_of(const TopologyFacts& facts) {
   return facts.tree.pci_outcome == Outcome::found ? ExitCode::ok : ExitCode::unreadable;
 }
 
-ExitCode print(const TopologyFacts& facts, const std::string& as, bool is_json) {
+struct Wanted {
+  std::string as = "smi";
+  bool is_json = false;
+  bool is_dot = false;
+  bool is_svg = false;
+  bool is_nccl_xml = false;
+
+  [[nodiscard]] int outputs() const { return int{is_json} + int{is_dot} + int{is_svg} + int{is_nccl_xml}; }
+};
+
+ExitCode print(const TopologyFacts& facts, const Wanted& wanted) {
   const ExitCode code = code_of(facts);
-  if (is_json) {
+  const std::string& as = wanted.as;
+  if (wanted.is_dot) {
+    print_dot(facts);
+  } else if (wanted.is_svg) {
+    print_svg(facts);
+  } else if (wanted.is_json) {
     print_topology_json(facts, code);
   } else {
     print_text(facts, chosen(facts, facts.is_from_nccl && as == "smi" ? "nccl" : as));
@@ -36,11 +51,9 @@ ExitCode print(const TopologyFacts& facts, const std::string& as, bool is_json) 
 
 ExitCode run_topo(Face face, int argc, char** argv) {
   std::string root = "/";
-  std::string as = "smi";
+  topo::Wanted wanted;
   std::string level = "quick";
   std::string nccl_file;
-  bool is_json = false;
-  bool is_nccl_xml = false;
   CommandLine line;
   line.name = "topo";
   line.summary =
@@ -50,36 +63,40 @@ ExitCode run_topo(Face face, int argc, char** argv) {
   line.exit_codes =
       "0 ok, 2 wrong usage, 3 the list of PCI devices cannot be read, 4 --root is no recording, or the "
       "file of NCCL is none";
-  line.example = "gdrkit topo\n  gdrkit topo --as all --level probe\n  gdrkit topo --root RECORDING --json";
+  line.example =
+      "gdrkit topo\n  gdrkit topo --as all --level probe\n  gdrkit topo --root RECORDING --svg > tree.svg\n  gdrkit "
+      "topo --nccl-xml > topology.xml";
   line.options = {
-      {'\0', "as", "LIBRARY", Choice{{"smi", "nccl", "nvshmem", "ucx", "all"}, &as, ""},
+      {'\0', "as", "LIBRARY", Choice{{"smi", "nccl", "nvshmem", "ucx", "all"}, &wanted.as, ""},
        "whose view: smi (nvidia-smi), nccl, nvshmem, ucx or all; of a file of NCCL nccl", false},
       {'\0', "root", "PLACE", &root, "read a recording of a machine, a folder or an archive, instead of this one",
        false},
       {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
        "quick reads files; probe also asks NVIDIA's library for NVLink", false},
-      {'\0', "nccl-xml", "", &is_nccl_xml, "print the topology as NCCL_TOPO_FILE takes it", false},
+      {'\0', "dot", "", &wanted.is_dot, "print the tree for Graphviz", false},
+      {'\0', "svg", "", &wanted.is_svg, "print the tree as a picture", false},
+      {'\0', "nccl-xml", "", &wanted.is_nccl_xml, "print the topology as NCCL_TOPO_FILE takes it", false},
       {'\0', "from-nccl-xml", "FILE", &nccl_file,
        "tell the topology of a file that NCCL wrote (NCCL_TOPO_DUMP_FILE) or a provider gave: NCCL's view alone",
        false},
-      {'\0', "json", "", &is_json, "print one JSON document (tools/topo/README.md) and no text", false},
+      {'\0', "json", "", &wanted.is_json, "print one JSON document (tools/topo/README.md) and no text", false},
   };
   if (const auto ended = parse(line, face, argc, argv)) return *ended;
-  if (int{is_json} + int{is_nccl_xml} > 1) throw Failure(ExitCode::usage, "gdrkit topo: one output at a time");
+  if (wanted.outputs() > 1) throw Failure(ExitCode::usage, "gdrkit topo: one output at a time");
   if (!nccl_file.empty()) {
-    if (root != "/" || level != "quick" || is_nccl_xml)
+    if (root != "/" || level != "quick" || wanted.is_nccl_xml)
       throw Failure(ExitCode::usage,
                     "gdrkit topo: a file of NCCL is no machine: --root, --level and --nccl-xml do not go with it");
-    return topo::print(topo::read_nccl_file(nccl_file), as, is_json);
+    return topo::print(topo::read_nccl_file(nccl_file), wanted);
   }
   const MachineView view = open_view(root);
   const Probe probe = gather_probe(view, level_named(level));
   const TopologyFacts facts = read_topology(view, root, probe.nvml);
-  if (is_nccl_xml) {
+  if (wanted.is_nccl_xml) {
     topo::print_nccl_xml(facts, view, probe.nvml);
     return topo::code_of(facts);
   }
-  return topo::print(facts, as, is_json);
+  return topo::print(facts, wanted);
 }
 
 }  // namespace gdrkit::tools

@@ -16,6 +16,8 @@ void print_topology_json(const TopologyFacts& facts, ExitCode code);
 
 /// "PIX", "NV18", "?".
 [[nodiscard]] std::string cell_of(Viewer viewer, const topology::Distance& distance);
+void print_dot(const TopologyFacts& facts);
+void print_svg(const TopologyFacts& facts);
 /// Throws Failure(unreadable) when a place is not known.
 void print_nccl_xml(const TopologyFacts& facts, const MachineView& view, const topology::Fact<NvmlFacts>& nvml);
 /// Throws Failure(bad_recording) for what is no topology of NCCL.
