@@ -42,7 +42,7 @@ EXPECTED = {
     "altra-pcie": (1, {"gpu.chipset_p2p": "fail", "cpu.wc": "skip", "acs.redirect": "skip"}, {}),
     "legacy-conflict": (1, {"peer.conflict": "fail"}, {"peer.conflict": ["nv_peer_mem"]}),
     "peermem-einval": (1, {"peer.any": "fail", "peer.symbols": "fail"}, {}),
-    "proprietary-nopeer": (1, {"peer.any": "fail", "peer.symbols": "fail", "drv.flavour": "warn"}, {}),
+    "proprietary-nopeer": (1, {"peer.any": "fail", "drv.flavour": "warn"}, {}),
     "dmabuf-only": (0, {"peer.any": "ok", "peer.conflict": "skip", "peer.autoload": "skip"}, {}),
     "gdrdrv-mismatch": (1, {"gdr.node": "fail"}, {"gdr.node": ["/dev/gdrdrv"]}),
     "container-bare": (1, {"ctr.devices": "fail", "lim.memlock": "fail", "lim.shm": "fail", "gdr.node": "fail"},

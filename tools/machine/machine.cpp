@@ -12,6 +12,7 @@ namespace gdrkit::tools {
 namespace {
 
 constexpr std::int64_t nvidia = 0x10de;
+constexpr std::int64_t mellanox_vendor = 0x15b3;
 constexpr std::int64_t display_class = 0x03;
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -65,6 +66,7 @@ Machine::Machine(const MachineView& from, Level level)
     const std::string folder = "/sys/bus/pci/devices/" + address;
     const auto vendor = view.number(folder + "/vendor");
     const auto kind = view.number(folder + "/class");
+    if (vendor.value == mellanox_vendor) mellanox.push_back(address);
     if (!vendor.is_found() || (vendor.value == nvidia && !kind.is_found())) {
       pci_outcome = Outcome::unreadable;
       pci_reason = vendor.is_found() ? kind.reason : vendor.reason;

@@ -41,6 +41,7 @@ struct Machine {
   std::string pci_reason;
   std::size_t pci_count = 0;
   std::vector<PciDevice> gpus;
+  std::vector<std::string> mellanox;  ///< addresses of all functions of that vendor, whatever they are
   Outcome adapter_outcome = Outcome::absent;  ///< of the list of RDMA devices; absent: there is none
   std::string adapter_reason;
   std::vector<Adapter> adapters;

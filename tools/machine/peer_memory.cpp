@@ -33,7 +33,7 @@ std::vector<Belief> peer_memory_beliefs(const MachineView& view) {
           {"NVSHMEM", first_of(view, {nv_mem, dashed_peermem, nvidia_peermem})}};
 }
 
-Fact<std::string> dmabuf_by_files(const Machine& machine) {
+Fact<std::string> dmabuf_possible(const Machine& machine) {
   if (machine.driver.is_unknown()) return machine.driver;
   const auto version = read_linux_version(machine.view);
   if (!version.is_found()) return {version.outcome, "", version.reason};
@@ -46,6 +46,12 @@ Fact<std::string> dmabuf_by_files(const Machine& machine) {
     const bool is_red_hat = version.value.text.find(".el") != std::string::npos;
     return {is_red_hat ? Outcome::unreadable : Outcome::absent, "",
             "Linux " + version.value.text + (is_red_hat ? " of Red Hat may have it or not" : " is too old")};
+  }
+  // What CUDA was asked at level probe, or recorded, is worth more than files; it can only speak against.
+  for (const NvmlGpu& gpu : machine.probe.nvml.value.gpus) {
+    if (gpu.cuda_dmabuf.is_found() && !gpu.cuda_dmabuf.value) {
+      return {Outcome::absent, "", "CUDA says that " + gpu.address.value + " exports none (DMA_BUF_SUPPORTED is 0)"};
+    }
   }
   return {Outcome::found, "open driver, Linux " + version.value.text, ""};
 }

@@ -19,7 +19,8 @@ struct Belief {
 /// In the order NCCL, UCX, NVSHMEM.
 [[nodiscard]] std::vector<Belief> peer_memory_beliefs(const MachineView& view);
 
-/// found: what makes dma-buf possible; absent: what rules it out. That it works, only a live probe tells.
-[[nodiscard]] Fact<std::string> dmabuf_by_files(const Machine& machine);
+/// found: what makes dma-buf possible; absent: what rules it out: files, and CUDA's word where it was asked. That it
+/// works for an adapter, only registering one tells.
+[[nodiscard]] Fact<std::string> dmabuf_possible(const Machine& machine);
 
 }  // namespace gdrkit::tools

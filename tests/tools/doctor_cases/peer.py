@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Group peer of the checks: check -> [(changes to the healthy server, the worst state that follows, others that change)]."""
 import machines as m
+import nvml
 
 BAD = m.UNREADABLE
 NVIDIA_VERSION, MODULE = "/proc/driver/nvidia/version", "/sys/module/nvidia_peermem"
@@ -17,6 +18,8 @@ CASES = {
         ({MODULE: None, **OLD}, "fail", MODULE_CHECKS | LINUX_CHECKS),
         ({MODULE: None, "/sys/module/nv_peer_mem/version": "1.3\n", **OLD}, "warn", MODULE_CHECKS | LINUX_CHECKS),
         ({MODULE: None}, "ok", MODULE_CHECKS),
+        ({MODULE: None, nvml.PATH: nvml.of(m.server(), first={"cuda_dmabuf": False})}, "fail",
+         MODULE_CHECKS | LINUX_CHECKS - {"dmabuf.kernel"}),
         (OLD, "ok", LINUX_CHECKS),
         ({MODULE: None, "/proc/version": "Linux version 4.18.0-553.el8_10.x86_64 (x)\n"}, "unknown",
          MODULE_CHECKS | LINUX_CHECKS),

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Group dmabuf: the way from adapter to GPU memory that needs no module beside the driver.
+#include <algorithm>
+
 #include "tools/doctor/check.hpp"
 #include "tools/machine/elf_file.hpp"
 #include "tools/machine/libraries.hpp"
@@ -12,12 +14,10 @@ namespace {
 
 /// A second function of a ConnectX-8, through which it reaches GPU memory by a way of its own.
 bool has_data_direct(const Machine& machine) {
-  for (const std::string& address : machine.view.names("/sys/bus/pci/devices").value) {
-    const std::string folder = "/sys/bus/pci/devices/" + address;
-    if (machine.view.number(folder + "/vendor").value != 0x15b3) continue;
-    if (machine.view.number(folder + "/device").value == 0x2100) return true;
-  }
-  return false;
+  const auto& all = machine.mellanox;
+  return std::any_of(all.begin(), all.end(), [&](const std::string& address) {
+    return machine.view.number("/sys/bus/pci/devices/" + address + "/device").value == 0x2100;
+  });
 }
 
 }  // namespace
@@ -79,7 +79,7 @@ const Advice advice_dmabuf_p2pdma = {
 
 void check_dmabuf_p2pdma(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
-  const auto dmabuf = dmabuf_by_files(machine);
+  const auto dmabuf = dmabuf_possible(machine);
   if (dmabuf.is_found()) return findings.add(State::ok, "", "does not depend on nv-p2p: " + dmabuf.value);
   if (dmabuf.is_unknown()) return findings.add_unknown("", dmabuf);
   for (const Belief& belief : peer_memory_beliefs(machine.view)) {

@@ -38,7 +38,7 @@ const Advice advice_peer_any = {
 
 void check_peer_any(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
-  const auto dmabuf = dmabuf_by_files(machine);
+  const auto dmabuf = dmabuf_possible(machine);
   const auto beliefs = peer_memory_beliefs(machine.view);
   bool is_any_served = dmabuf.is_found();
   for (const Belief& belief : beliefs) is_any_served = is_any_served || belief.file.is_found();
@@ -133,7 +133,7 @@ void check_peer_symbols(const Machine& machine, Findings& findings) {
     if (folder.is_unknown()) return findings.add_unknown(module, folder);
     if (folder.is_found()) return findings.add(State::ok, module, "is loaded: it found its symbols");
   }
-  const auto dmabuf = dmabuf_by_files(machine);
+  const auto dmabuf = dmabuf_possible(machine);
   for (const KernelMessage& message : machine.probe.kernel_log.value.messages) {
     const auto has = [&](const char* words) { return message.text.find(words) != std::string::npos; };
     if (!has("peer") || (!has("disagrees about version of symbol") && !has("Unknown symbol"))) continue;

@@ -10,17 +10,16 @@
 namespace gdrkit::tools::doctor {
 namespace {
 
-constexpr std::int64_t mellanox = 0x15b3;
 constexpr std::int64_t network_class = 0x02;
 constexpr std::int64_t data_direct_device = 0x2100;  // a second function of ConnectX-8, which carries no port
 
 /// Network functions of NVIDIA (Mellanox) that no RDMA device stands for.
 void find_idle_adapters(const Machine& machine, Findings& findings) {
   const State without_use = machine.gpus.empty() ? State::info : State::fail;
-  for (const std::string& address : machine.view.names("/sys/bus/pci/devices").value) {
+  for (const std::string& address : machine.mellanox) {
     const std::string folder = "/sys/bus/pci/devices/" + address;
     const auto number = [&](const char* file) { return machine.view.number(folder + "/" + file).value; };
-    if (number("vendor") != mellanox || number("class") >> 16 != network_class) continue;
+    if (number("class") >> 16 != network_class) continue;
     if (number("device") == data_direct_device) continue;
     bool has_own = false;
     bool has_sibling = false;
@@ -74,7 +73,7 @@ void check_rdma_stack(const Machine& machine, Findings& findings) {
   }
   const std::string own = "Linux's own stack" + (versions.empty() ? "" : ":" + versions);
   if (machine.gpus.empty()) return findings.add(State::ok, "", own);
-  const auto dmabuf = dmabuf_by_files(machine);
+  const auto dmabuf = dmabuf_possible(machine);
   if (dmabuf.is_found()) return findings.add(State::ok, "", own + ", with dma-buf: " + dmabuf.value);
   for (const Belief& belief : peer_memory_beliefs(machine.view)) {
     if (belief.file.is_found()) return findings.add(State::ok, "", own + ", with " + belief.file.value);
