@@ -163,9 +163,9 @@ class SnapshotList(Test):
         if shutil.which("strace") is None:
             self.skipTest("no strace")
         commands = [("doctor",), ("topo",)] + [
-            ("env", library) for library in ("nccl", "ucx", "nvshmem", "openmpi", "mvapich2")]
+            ("env", library) for library in ("nccl", "ucx")]
         names = subcommands()
-        for machine in ("roce-bad", "container-bare", "vm-azure-8x"):
+        for machine in ("roce-bad", "container-bare", "gb300-datadirect"):
             with Written(NAMED[machine]()) as folder:
                 recorded, contents = self.looked_at(folder, "snapshot", "--root", folder, "/dev/null")
                 self.assertGreater(len(contents), 50)
@@ -265,6 +265,97 @@ class SnapshotFile(Test):
                                    stderr=subprocess.PIPE, text=True, timeout=240, check=False)
         self.assertEqual(ended.returncode, 1)
         self.assertIn("could not be written", ended.stderr)
+
+
+def states(found):
+    return {check: [finding["state"] for finding in each] for check, each in found.items()}
+
+
+class SnapshotRedaction(Test):
+    SECRETS = {"host": "frost17", "domain": "cluster.example.org", "user": "wanda", "guid": "b83f:d203:0012:4c6e",
+               "subnet": "2a01:04f8:0123:4567", "mac": "b8:3f:d2:12:4c:6e", "uuid": "d2a1f0c3-5b7e-4c19-9f0e-1a2b3c4d5e6f",
+               "serial": "1653923001234", "address": "10.31.7.42", "public": "93.184.216.34", "short": "2a01:4f8:123::17",
+               "job": "frost-train", "project": "/scratch/wanda-thesis", "card": "\x1b\x9d\x22\x31\x44\x5a\x66\x77"}
+
+    def tree(self):
+        s = self.SECRETS
+        port = "/sys/class/infiniband/mlx5_0/ports/1"
+        nvml = {"schema": "gdrkit.nvml/1", "outcome": "absent", "reason": f"GPU-{s['uuid']}, \"serial\": \"{s['serial']}\", {s['host']}"}
+        space = bytearray(m.config(acs=0))
+        space[0x140 + 2:0x140 + 4] = (1 | 0x300 << 4).to_bytes(2, "little")
+        space[0x300:0x30c] = (0x0003 | 1 << 16).to_bytes(4, "little") + s["card"].encode("latin-1")
+        environ = {"USER": s["user"], "HOME": "/home/" + s["user"], "SLURM_JOB_USER": s["user"], "SLURM_LOCALID": "0",
+                   "SLURM_JOB_NAME": s["job"], "SLURM_SUBMIT_DIR": s["project"], "SLURM_NODELIST": s["host"] + "-[1-9]",
+                   "NCCL_COMM_ID": s["address"] + ":4000", "NCCL_SOCKET_IFNAME": "mlx5_0", "UCX_TLS": "rc,cuda,sm,self"}
+        log = (f"12.5 mlx5_core 0000:04:00.0: {s['host']} port guid {s['guid']}, mac {s['mac']}, {s['short']}\n"
+               f"13.0 NVRM: GPU at PCI:0000:03:00: GPU-{s['uuid']}\n13.1 NVRM: GPU Board Serial Number: {s['serial']}\n"
+               f"14.0 systemd: session of {s['user']} from {s['public']}, build wanda@{s['host']}.{s['domain']}\n")
+        return m.changed(m.server(), {
+            "/proc/sys/kernel/hostname": s["host"] + "." + s["domain"] + "\n", "/etc/hostname": s["host"] + "\n",
+            "/sys/class/infiniband/mlx5_0/node_guid": s["guid"] + "\n", "/sys/class/infiniband/mlx5_0/node_desc": s["host"] + " mlx5_0\n",
+            port + "/gids/0": "fe80:0000:0000:0000:" + s["guid"] + "\n", port + "/gids/1": s["subnet"] + ":" + s["guid"] + "\n",
+            port + "/gids/2": "0000:0000:0000:0000:0000:ffff:0a1f:072a\n", port + "/gids/3": "0000:" * 7 + "0000\n",
+            "/sys/class/net/ib0/address": s["mac"] + "\n", "/sys/class/net/enxb83fd2124c6e/address": s["mac"] + "\n",
+            m.NIC + "/config": bytes(space),
+            "/proc/cmdline": f"BOOT_IMAGE=/vmlinuz root=UUID={s['uuid']} ip={s['address']}:::: ro\n",
+            "/proc/mounts": f"tmpfs /dev/shm tmpfs rw 0 0\n{s['host']}:/export {s['project']} nfs rw,addr={s['address']} 0 0\n",
+            "/home/wanda/.nccl.conf": "NCCL_DEBUG=INFO\n", "/proc/self/environ": "".join(f"{n}={v}\0" for n, v in environ.items()),
+            "/gdrkit/nvml.json": json.dumps(nvml) + "\n", "/gdrkit/kernel_log": log})
+
+    def test_the_originals_are_nowhere_and_the_checks_say_the_same(self):
+        with Written(self.tree()) as folder, tempfile.TemporaryDirectory() as other:
+            plain, _ = snapshot("--root", folder)
+            archive, _ = snapshot("--root", folder, "--redact")
+            again, _ = snapshot("--root", folder, "--redact")
+            with open(other + "/x.tar", "wb") as file:
+                file.write(archive)
+            expected, found = findings(folder), findings(other + "/x.tar")
+        hidden = set(self.SECRETS.values()) | {"b83fd2124c6e", "0a1f:072a"}
+        for secret in hidden - {"wanda-thesis"}:
+            self.assertNotIn(secret.encode("latin-1"), archive, secret)
+        for name in ("host", "user", "guid", "mac", "uuid", "serial", "address", "card"):
+            self.assertIn(self.SECRETS[name].encode("latin-1"), plain, "the recording itself has it, or nothing was shown")
+        self.assertNotEqual(archive, again, "each archive has a salt of its own")
+        self.assertEqual((expected[0], states(expected[1])), (found[0], states(found[1])))
+
+    def test_equal_stays_equal_and_forms_stay(self):
+        with Written(self.tree()) as folder:
+            files = {path: content.decode("latin-1").strip("\n") for path, content in
+                     members(snapshot("--root", folder, "--redact")[0]).items() if content is not None}
+        port = "/sys/class/infiniband/mlx5_0/ports/1/gids/"
+        guid = files["/sys/class/infiniband/mlx5_0/node_guid"]
+        self.assertRegex(guid, r"^([0-9a-f]{4}:){3}[0-9a-f]{4}$")
+        self.assertEqual(files[port + "0"], "fe80:0000:0000:0000:" + guid)
+        self.assertRegex(files[port + "1"], r"^2a01:([0-9a-f]{4}:){3}" + guid + "$")
+        self.assertRegex(files[port + "2"], r"^(0000:){5}ffff:0a[0-9a-f]{2}:[0-9a-f]{4}$")
+        self.assertEqual(files[port + "3"], "0000:" * 7 + "0000")
+        host = files["/etc/hostname"]
+        self.assertRegex(host, r"^host-[0-9a-f]{8}$")
+        self.assertEqual(files["/sys/class/infiniband/mlx5_0/node_desc"], host + " mlx5_0")
+        log = files["/gdrkit/kernel_log"]
+        self.assertIn(guid, log)
+        self.assertIn(f"0000:04:00.0: {host} port", log)
+        self.assertIn(files["/sys/class/net/ib0/address"], log)
+        uuid = re.search(r"root=UUID=([0-9a-f-]{36}) ", files["/proc/cmdline"])[1]
+        self.assertIn("GPU-" + uuid, log)
+        self.assertIn("GPU-" + uuid, files["/gdrkit/nvml.json"])
+        number = [int(part) for part in re.search(r"ip=([0-9.]+):", files["/proc/cmdline"])[1].split(".")]
+        self.assertEqual(files[port + "2"][-9:], "{:02x}{:02x}:{:02x}{:02x}".format(*number))
+        self.assertEqual(len([path for path in files if re.match(r"^/sys/class/net/enx[0-9a-f]{12}/address$", path)]), 1)
+        self.assertEqual(len([path for path in files if re.match(r"^/home/user-[0-9a-f]{8}/\.nccl\.conf$", path)]), 1)
+        environ = dict(line.split("=", 1) for line in files["/proc/self/environ"].split("\0") if line)
+        self.assertEqual((environ["UCX_TLS"], environ["SLURM_LOCALID"]), ("rc,cuda,sm,self", "0"))
+        self.assertRegex(environ["SLURM_NODELIST"], "^redacted-[0-9a-f]{8}$")
+        self.assertTrue(any(path.startswith(environ["HOME"] + "/") for path in files))
+        self.assertEqual(files["/proc/mounts"], "tmpfs /dev/shm tmpfs rw 0 0")
+
+    def test_states_stay_on_other_machines(self):
+        for name in ("roce-bad", "container-ok", "vm-azure-8x", "gb300-datadirect", "aws-p5-efa", "legacy-conflict"):
+            with self.subTest(name), Written(NAMED[name]()) as folder, tempfile.TemporaryDirectory() as other:
+                with open(other + "/x.tar", "wb") as file:
+                    file.write(snapshot("--root", folder, "--redact")[0])
+                expected, found = findings(folder), findings(other + "/x.tar")
+                self.assertEqual((expected[0], states(expected[1])), (found[0], states(found[1])))
 
 
 if __name__ == "__main__":

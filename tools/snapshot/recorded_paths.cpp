@@ -81,9 +81,10 @@ bool is_recorded_variable(std::string_view name) {
 }
 
 void print_recorded_paths() {
-  constexpr const char* kinds[] = {"content", "name", "variables"};
+  constexpr const char* kinds[] = {"content", "name", "setpci", "variables"};
   std::printf(
-      "A recording holds what is there of these (content: files whole; name: that it is there; $PCI: each GPU, "
+      "A recording holds what is there of these (content: files whole; name: that it is there; setpci: files that "
+      "speak of it; $PCI: each GPU, "
       "adapter and bridge; $LIBRARIES: each folder of libraries):\n");
   for (const RecordedPath& path : recorded_paths()) {
     std::printf("%-9s  %s\n           %s\n", kinds[static_cast<std::size_t>(path.kind)], path.pattern, path.purpose);

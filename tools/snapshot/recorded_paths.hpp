@@ -9,7 +9,7 @@
 
 namespace gdrkit::tools::snapshot {
 
-enum class Kind { content, name, variables };
+enum class Kind { content, name, setpci, variables };
 
 struct RecordedPath {
   Kind kind;

@@ -25,8 +25,8 @@ constexpr std::size_t most_items = topology::ArchiveTree::node_limit / 2;
 constexpr std::size_t most_groups = 256;
 constexpr const char* environ_path = "/proc/self/environ";
 
-/// GPUs, network and other controllers, bridges, accelerators, and whatever RDMA adapters are: the rest of a large
-/// machine, hundreds of parts of its processors, is in no check.
+/// GPUs, network and other controllers, bridges, accelerators, all of NVIDIA's, whatever RDMA adapters are: the rest of
+/// a large machine, hundreds of parts of its processors, is in no check.
 std::set<std::string> pci_folders(const MachineView& view) {
   const std::string folder = "/sys/bus/pci/devices/";
   const auto is_relevant = [&](const std::string& address) {
@@ -209,6 +209,7 @@ Item* Recorder::keep(const Step& step) {
 }
 
 void Recorder::take(const std::string& path, Kind kind, bool is_listed) {
+  if (kind == Kind::setpci && !view_.holds(path, "setpci").value) return;
   std::vector<Step> trail;
   const auto node = view_.node(path, &trail);
   if (node.is_absent() && !is_listed) return;
@@ -243,5 +244,18 @@ void Recorder::take_content(const std::string& path, Item& item) {
 }  // namespace
 
 Recording record(const MachineView& view) { return Recorder(view).run(); }
+
+void add_probe(const Probe& probe, Recording* recording) {
+  const auto add = [&](const std::string& path, const std::string& content) {
+    Item& item = recording->items[path];
+    item.node.kind = NodeKind::file;
+    item.node.mode = 0644;
+    item.has_content = true;
+    item.content = content;
+  };
+  add(nvml_recording, to_json_text(probe.nvml));
+  // A log that was not to be had stays away: the recording then says so of itself.
+  if (probe.kernel_log.is_found()) add(kernel_log_recording, to_text(probe.kernel_log.value));
+}
 
 }  // namespace gdrkit::tools::snapshot

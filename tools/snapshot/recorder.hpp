@@ -4,11 +4,14 @@
 #pragma once
 
 #include "tools/machine/machine.hpp"
+#include "tools/machine/probe.hpp"
 #include "tools/snapshot/recording.hpp"
 
 namespace gdrkit::tools::snapshot {
 
 /// Throws Failure when it is more than an archive that can be read again may hold.
 [[nodiscard]] Recording record(const MachineView& view);
+/// What level probe learnt of a live machine, where a recording of it is looked for.
+void add_probe(const Probe& probe, Recording* recording);
 
 }  // namespace gdrkit::tools::snapshot

@@ -11,6 +11,7 @@
 #include "tools/common/whole_file.hpp"
 #include "tools/snapshot/recorded_paths.hpp"
 #include "tools/snapshot/recorder.hpp"
+#include "tools/snapshot/redaction.hpp"
 
 namespace gdrkit::tools {
 namespace snapshot {
@@ -49,16 +50,23 @@ ExitCode run_snapshot(Face face, int argc, char** argv) {
   std::string root = "/";
   bool is_forced = false;
   bool is_list = false;
+  bool is_redacted = false;
+  std::string level = "quick";
   CommandLine line;
   line.name = "snapshot";
   line.summary =
       "Records what the checks of this machine read into one archive; --root of doctor, topo and env reads it.";
   line.exit_codes = "0 written, 1 could not be written, 2 wrong usage, 4 --root is no recording";
   line.example =
-      "gdrkit snapshot node7.tar\n  sudo gdrkit snapshot - | ssh desk 'cat > node7.tar'\n  gdrkit snapshot --list";
+      "gdrkit snapshot node7.tar\n  sudo gdrkit snapshot - | ssh desk 'cat > node7.tar'\n  gdrkit snapshot --redact "
+      "to-show.tar\n  gdrkit snapshot --list";
   line.options = {
       {'\0', "force", "", &is_forced, "replace FILE when it is there", false},
       {'\0', "list", "", &is_list, "print what a recording holds, and record nothing", false},
+      {'\0', "redact", "", &is_redacted, "names, addresses and serial numbers as hashes (tools/snapshot/README.md)",
+       false},
+      {'\0', "level", "LEVEL", Choice{{"quick", "probe"}, &level, ""},
+       "quick reads files; probe also asks NVML and reads the log of Linux", false},
       {'\0', "root", "FOLDER|ARCHIVE", &root, "record a recording again instead of this machine", false},
   };
   line.operands = {&words, "FILE", "where the tar archive goes; - for standard output"};
@@ -70,7 +78,9 @@ ExitCode run_snapshot(Face face, int argc, char** argv) {
   if (words.size() != 1) throw Failure(ExitCode::usage, "name one FILE for the recording, or - for standard output");
   snapshot::check_target(words[0], is_forced);
   const MachineView view = open_view(root);
-  const snapshot::Recording recording = snapshot::record(view);
+  snapshot::Recording recording = snapshot::record(view);
+  if (view.is_live() && level == "probe") snapshot::add_probe(gather_probe(view, Level::probe), &recording);
+  if (is_redacted) snapshot::redact(view, snapshot::SaltedHash::random_salt(), &recording);
   const std::string archive = recording.to_archive();
   if (words[0] == "-") {
     std::fwrite(archive.data(), 1, archive.size(), stdout);
