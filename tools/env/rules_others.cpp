@@ -125,8 +125,10 @@ void propose_nvshmem(const Facts& facts, Proposal* proposal) {
     const bool is_common = std::all_of(facts.chosen.begin(), facts.chosen.end(),
                                        [&](std::size_t index) { return called(index).rfind(prefix, 0) == 0; });
     if (is_common && is_plain(prefix))
-      proposal->job.push_back(
-          {"NVSHMEM_HCA_PREFIX", prefix, "releases up to 3.5 look for adapters called mlx5 alone", {"env.nvshmem"}});
+      proposal->job.push_back({"NVSHMEM_HCA_PREFIX",
+                               prefix,
+                               "older releases (3.4.5 among them) look for adapters called mlx5 alone",
+                               {"env.nvshmem"}});
   }
 }
 

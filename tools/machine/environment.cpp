@@ -182,7 +182,7 @@ void Environment::read_ucx(const MachineView& view) {
 }
 
 void Environment::read_nvshmem(const MachineView& view) {
-  // Alone among these libraries it lets its files win over variables; its releases up to 3.5 read none.
+  // Alone among these libraries it lets its files win over variables; older releases (3.4.5 among them) read none.
   std::vector<std::string> paths;
   if (const std::string own = variable("NVSHMEM_CONF_FILE"); !own.empty()) paths.push_back(absolute(own));
   if (const std::string home = variable("HOME"); !home.empty()) paths.push_back(home + "/.nvshmem.conf");

@@ -64,7 +64,7 @@ const Advice advice_env_nvshmem = {
     "seen",
     {"export NVSHMEM_ENABLE_NIC_PE_MAPPING=1   # or NVSHMEM_HCA_PREFIX=ibp", false, false, false,
      "NVSHMEM_DEBUG=INFO names the adapters that NVSHMEM took"},
-    "without a prefix releases up to 3.5 look for mlx5 alone; later ones take all but a few"};
+    "without a prefix older releases (3.4.5 among them) look for mlx5 alone; the newest take all but a few"};
 
 void check_env_nvshmem(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
