@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A recording in any bytes: refused with a sentence, or a tree whose every path can be walked and read within bounds.
+#include <cstring>
+#include <string>
+
+#include "fuzz_target.hpp"
+#include "support/tar_bytes.hpp"
+#include "topology/archive_tree.hpp"
+#include "topology/machine_view.hpp"
+
+using gdrkit::fuzz::Bytes;
+using gdrkit::topology::ArchiveTree;
+using gdrkit::topology::MachineView;
+using gdrkit::topology::NodeKind;
+
+namespace {
+
+/// Mutation would never meet a checksum: what is in the header's other bytes decides, so the sum is made right.
+std::string with_right_checksums(std::string bytes) {
+  for (std::size_t at = 0; at + 512 <= bytes.size(); at += 512) {
+    if (bytes.compare(at + 257, 5, "ustar") != 0) continue;
+    std::memset(&bytes[at + 148], ' ', 8);
+    unsigned sum = 0;
+    for (std::size_t i = 0; i < 512; ++i) sum += static_cast<unsigned char>(bytes[at + i]);
+    char text[8];
+    std::snprintf(text, sizeof(text), "%06o", sum);
+    bytes.replace(at + 148, 7, text, 7);
+  }
+  return bytes;
+}
+
+void walk(const MachineView& view, const std::string& path, std::size_t content_limit, unsigned depth, unsigned* left) {
+  if (*left == 0 || depth > 200) return;
+  --*left;
+  const auto node = view.node(path);
+  const auto text = view.text(path);
+  const auto names = view.names(path);
+  FUZZ_CHECK(text.value.size() <= content_limit);
+  FUZZ_CHECK(text.is_found() == text.reason.empty());
+  FUZZ_CHECK(node.is_found() || (!text.is_found() && !names.is_found()));
+  if (!node.is_found()) return;
+  const auto place = view.resolved(path);
+  FUZZ_CHECK(place.is_found() && place.value.front() == '/');
+  FUZZ_CHECK(view.resolved(place.value).value == place.value);
+  if (node.value.kind != NodeKind::folder) return;
+  // Through a link it would be the same folders again.
+  if (place.value != path) return;
+  for (const std::string& name : names.value) {
+    if (name.find('/') == std::string::npos)
+      walk(view, (path == "/" ? path : path + "/") + name, content_limit, depth + 1, left);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string bytes = with_right_checksums({reinterpret_cast<const char*>(data), size});
+  const auto tree = ArchiveTree::parse(bytes, "x.tar");
+  if (!tree.has_value()) {
+    FUZZ_CHECK(std::string(gdrkit::base::detail()).rfind("the root x.tar ", 0) == 0);
+    return 0;
+  }
+  const auto view = MachineView::over(*tree, false);
+  if (!view.has_value()) return 0;
+  unsigned left = 400;
+  walk(*view, "/", size, 0, &left);
+  return 0;
+}
+
+std::vector<Bytes> gdrkit::fuzz::seeds() {
+  using gdrkit::test::TarBytes;
+  std::vector<Bytes> all;
+  const auto add = [&](const std::string& bytes) { all.emplace_back(bytes.begin(), bytes.end()); };
+  add(TarBytes().add({"a/", '5'}).file("a/b", "text\n").link("l", "/a/b").link("m", "../../l").bytes());
+  add(TarBytes().pax("path", "x/" + std::string(120, 'n')).file("cut", "pax").add({"hard", '1', "x"}).bytes());
+  add(TarBytes().add({"././@LongLink", 'L'}, "g/" + std::string(130, 'n')).file("cut", "gnu").add({"d", '3'}).bytes());
+  add(TarBytes()
+          .file("gdrkit-recording", "unreadable /a/b\ncharacter_device /d 1 2 644 0 0\n")
+          .file("a/b", "x")
+          .bytes());
+  return all;
+}
