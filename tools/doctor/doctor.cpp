@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "tools/common/command_line.hpp"
 #include "tools/doctor/doctor_text.hpp"
 #include "tools/doctor/examination.hpp"
 #include "tools/doctor/fix/script.hpp"
+#include "tools/doctor/verdict/verdicts.hpp"
 #include "tools/doctor/watch/watch.hpp"
 
 namespace gdrkit::tools {
@@ -109,13 +111,17 @@ ExitCode run(const Options& options, Level level) {
     print_examination_prom(examination, machine);
     return ExitCode::ok;
   }
+  // What --only and --skip leave out may be what rules a pair out: then there is no verdict.
+  const bool has_all = options.selection.only.empty() && options.selection.skip.empty();
+  const auto verdicts = has_all ? std::optional(give_verdicts(examination, machine)) : std::nullopt;
+  const Verdicts* given = verdicts.has_value() ? &*verdicts : nullptr;
   const Terminal terminal = Terminal::from_environment(isatty(STDOUT_FILENO) != 0);
   if (options.is_json) {
-    print_examination_json(examination);
+    print_examination_json(examination, given);
   } else if (options.is_short) {
-    print_examination_short(examination, machine, terminal);
+    print_examination_short(examination, machine, given, terminal);
   } else {
-    print_examination_text(examination, machine, terminal);
+    print_examination_text(examination, machine, given, terminal);
   }
   return examination.code;
 }

@@ -3,6 +3,7 @@
 #include "gdrkit/gdrkit.h"
 #include "tools/common/json_document.hpp"
 #include "tools/doctor/examination.hpp"
+#include "tools/doctor/verdict/verdicts_json.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -23,7 +24,7 @@ Json finding_json(const Finding& finding, const Advice& advice) {
 
 }  // namespace
 
-void print_examination_json(const Examination& examination) {
+void print_examination_json(const Examination& examination, const Verdicts* verdicts) {
   Json document = {{"schema", "gdrkit.doctor/1"},
                    {"version", gdrkit_version()},
                    {"root", examination.root},
@@ -35,6 +36,7 @@ void print_examination_json(const Examination& examination) {
     document["summary"][name_of(static_cast<State>(state))] = examination.counts[state];
   }
   document["exit_code"] = static_cast<int>(examination.code);
+  if (verdicts != nullptr) document["verdicts"] = verdicts_json(*verdicts);
   document["checks"] = Json::array();
   for (const CheckResult& result : examination.results) {
     Json check = {{"id", result.check->id}, {"group", result.check->group}, {"title", result.check->title}};

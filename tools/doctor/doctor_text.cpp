@@ -113,14 +113,17 @@ void print_end(const Examination& examination, const Machine& machine) {
 
 }  // namespace
 
-void print_examination_text(const Examination& examination, const Machine& machine, const Terminal& terminal) {
+void print_examination_text(const Examination& examination, const Machine& machine, const Verdicts* verdicts,
+                            const Terminal& terminal) {
   print_head(examination, machine);
   for (const CheckResult& result : examination.results) print_result(result, terminal);
   print_skipped(examination, terminal);
+  if (verdicts != nullptr) print_verdicts_text(*verdicts);
   print_end(examination, machine);
 }
 
-void print_examination_short(const Examination& examination, const Machine& machine, const Terminal& terminal) {
+void print_examination_short(const Examination& examination, const Machine& machine, const Verdicts* verdicts,
+                             const Terminal& terminal) {
   for (const State state : {State::fail, State::warn}) {
     for (const CheckResult& result : examination.results) {
       for (const Finding& finding : result.findings) {
@@ -128,6 +131,7 @@ void print_examination_short(const Examination& examination, const Machine& mach
       }
     }
   }
+  if (verdicts != nullptr) print_verdicts_text(*verdicts);
   print_end(examination, machine);
 }
 

@@ -5,13 +5,17 @@
 
 #include "tools/doctor/examination.hpp"
 #include "tools/doctor/terminal.hpp"
+#include "tools/doctor/verdict/verdicts.hpp"
 
 namespace gdrkit::tools::doctor {
 
-/// Every finding; what repeats itself for other objects is folded, why and remedy follow warnings and failures.
-void print_examination_text(const Examination& examination, const Machine& machine, const Terminal& terminal);
+/// `verdicts` may be nullptr: then there are none. Every finding; what repeats itself for other objects is folded, why
+/// and remedy follow warnings and failures.
+void print_examination_text(const Examination& examination, const Machine& machine, const Verdicts* verdicts,
+                            const Terminal& terminal);
 /// Failures, then warnings, one line each.
-void print_examination_short(const Examination& examination, const Machine& machine, const Terminal& terminal);
+void print_examination_short(const Examination& examination, const Machine& machine, const Verdicts* verdicts,
+                             const Terminal& terminal);
 
 void print_list();
 /// Throws Failure(usage) when no check is called so.

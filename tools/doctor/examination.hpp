@@ -43,7 +43,9 @@ void refuse_without_probe(const Selection& selection, const MachineView& view);
                                   const std::vector<const Check*>& checks, Level level, bool is_strict);
 /// "needs root; needs no reboot; does not survive a boot"
 [[nodiscard]] std::string conditions_of(const Remedy& remedy);
-void print_examination_json(const Examination& examination);
+struct Verdicts;
+/// `verdicts` may be nullptr.
+void print_examination_json(const Examination& examination, const Verdicts* verdicts);
 /// Prometheus' text format: a series for each check, and what the machine counts.
 void print_examination_prom(const Examination& examination, const Machine& machine);
 

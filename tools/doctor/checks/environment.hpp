@@ -22,6 +22,11 @@ namespace gdrkit::tools::doctor {
 /// A remedy for this setting: `unset NAME`, or the line of the file to take out.
 [[nodiscard]] std::string removal(const Setting& setting);
 
+/// NCCL_NET_GDR_LEVEL as one of NCCL's names; "" when NCCL passes the text over.
+[[nodiscard]] std::string nccl_level_of(const std::string& text);
+/// Whether a path of class `path` (PIX) is no longer than `level`; one that NCCL has no name for is not.
+[[nodiscard]] bool is_within_nccl_level(const std::string& path, const std::string& level);
+
 /// UCX_NET_DEVICES beside the devices that there are.
 void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings& findings);
 

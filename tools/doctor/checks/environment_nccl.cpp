@@ -18,16 +18,6 @@ constexpr std::array<const char*, 10> levels = {"LOC", "NVL", "NVB", "C2C", "PIX
 /// What numbers mean since NCCL 2.4; larger ones mean the last.
 constexpr std::array<const char*, 6> levels_by_number = {"LOC", "PIX", "PXB", "PHB", "SYS", "SYS"};
 
-/// "" when NCCL passes the text over.
-std::string level_of(const std::string& text) {
-  for (const char* level : levels) {
-    if (text == level) return level;
-  }
-  if (text.empty() || text.front() < '0' || text.front() > '9') return {};
-  const unsigned long number = std::strtoul(text.c_str(), nullptr, 0);
-  return levels_by_number[std::min<unsigned long>(number, levels_by_number.size() - 1)];
-}
-
 bool is_below(const std::string& level, const std::string& other) {
   const auto place = [](const std::string& name) {
     return std::find(levels.begin(), levels.end(), name) - levels.begin();
@@ -109,6 +99,17 @@ void judge_filter(const Setting& setting, const std::vector<Port>& ports, Findin
 
 }  // namespace
 
+std::string nccl_level_of(const std::string& text) {
+  for (const char* level : levels) {
+    if (text == level) return level;
+  }
+  if (text.empty() || text.front() < '0' || text.front() > '9') return {};
+  const unsigned long number = std::strtoul(text.c_str(), nullptr, 0);
+  return levels_by_number[std::min<unsigned long>(number, levels_by_number.size() - 1)];
+}
+
+bool is_within_nccl_level(const std::string& path, const std::string& level) { return !is_below(level, path); }
+
 const Advice advice_env_gdr_level = {
     "NCCL_NET_GDR_LEVEL in the environment and in NCCL's files",
     "it is the longest way between GPU and adapter on which NCCL lets the adapter reach GPU memory: a wrong one turns "
@@ -123,7 +124,7 @@ void check_env_gdr_level(const Machine& machine, Findings& findings) {
   const Setting* setting = environment->find(level_variable);
   if (setting == nullptr || setting->value.empty())
     return findings.add(State::ok, level_variable, "not set: NCCL chooses");
-  const std::string level = level_of(setting->value);
+  const std::string level = nccl_level_of(setting->value);
   if (level.empty()) {
     return findings.add(State::fail, level_variable,
                         told(*setting) + " is no level: NCCL passes it over and says nothing", removal(*setting));

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""The doctor's verdicts: what NCCL, UCX, NVSHMEM and gdrkit will do on machines whose answer is known."""
+import json
+import unittest
+
+from doctor_runs import Written, m
+from named import NAMED
+from program import Test, run
+
+LIBRARIES = ("nccl", "ucx", "nvshmem")
+
+
+def verdicts_of(tree, *arguments):
+    with Written(tree) as folder:
+        return json.loads(run("gdrkit", "doctor", "--root", folder, "--json", *arguments).out).get("verdicts")
+
+
+def best(verdicts, library):
+    return [pair for pair in verdicts[library]["gdr"] if pair["is_best"]]
+
+
+def uses(verdicts):
+    """Of each library the answers for its GPUs' best pairs, gdrkit's included."""
+    answers = {library: [pair["use"] for pair in best(verdicts, library)] for library in LIBRARIES if library in verdicts}
+    return {**answers, "gdrkit": [gpu["use"] for gpu in verdicts["gdrkit"]["map"]]}
+
+
+def answers_of(changes, library):
+    pair = best(verdicts_of(m.changed(m.server(), changes)), library)[0]
+    return pair["use"], pair["via"], pair["blocked_by"], pair["reason"]
+
+
+NO_PEERMEM = {"/sys/module/nvidia_peermem": None, "/etc/modules-load.d": None}
+
+
+class DoctorVerdict(Test):
+    def test_the_healthy_server_has_direct_access_everywhere(self):
+        verdicts = verdicts_of(m.server())
+        self.assertEqual(uses(verdicts), {"nccl": ["yes"], "ucx": ["yes"], "nvshmem": ["yes"], "gdrkit": ["yes"]})
+        self.assertEqual({pair["hca"] for pair in verdicts["nccl"]["gdr"]}, {"mlx5_0", "mlx5_1"})
+        self.assertEqual([pair["is_best"] for pair in verdicts["nccl"]["gdr"]], [True, False])
+        self.assertEqual(verdicts["gdrkit"]["map"][0]["via"], "gdrdrv")
+        self.assertEqual((best(verdicts, "nccl")[0]["path"], best(verdicts, "ucx")[0]["path"]), ("PIX", "near"))
+
+    def test_with_neither_module_nor_dmabuf_there_is_none_and_the_check_is_named(self):
+        changes = {**NO_PEERMEM, "/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
+        for library in LIBRARIES:
+            use, via, blocked_by, reason = answers_of(changes, library)
+            self.assertEqual((use, via), ("no", ""), library)
+            self.assertIn("peer.any", blocked_by)
+            self.assertIn("not the open flavour", reason)
+
+    def test_libraries_that_look_at_other_files_differ(self):
+        proprietary = {"/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
+        changes = {**NO_PEERMEM, **proprietary, "/sys/kernel/mm/memory_peers/nv_mem_nc/version": "1.0\n"}
+        self.assertEqual([answers_of(changes, library)[0] for library in LIBRARIES], ["yes", "no", "no"])
+        changes = {**NO_PEERMEM, **proprietary, "/sys/kernel/mm/memory_peers/nvidia-peermem/version": "1.0\n"}
+        self.assertEqual([answers_of(changes, library)[0] for library in LIBRARIES], ["no", "no", "yes"])
+
+    def test_what_is_believed_is_not_what_is_true(self):
+        changes = {"/sys/module/nv_peer_mem/version": "1.3\n", "/proc/driver/nvidia/version": m.PROPRIETARY.format("535.183.01")}
+        pair = best(verdicts_of(m.changed(m.server(), changes)), "nccl")[0]
+        self.assertEqual((pair["use"], "peer.conflict" in pair["blocked_by"]), ("no", True))
+        self.assertIn("peer memory yes (/sys/module/nvidia_peermem/version)", pair["believes"])
+
+    def test_a_missing_fact_is_named_and_leaves_the_verdict_open(self):
+        use, _, _, reason = answers_of({**NO_PEERMEM, "/gdrkit": None}, "nccl")
+        self.assertEqual(use, "unknown")
+        self.assertIn("DMA_BUF_SUPPORTED", reason)
+        use, _, _, reason = answers_of({"/proc/self/environ": m.UNREADABLE}, "nccl")
+        self.assertEqual(use, "unknown")
+        self.assertIn("/proc/self/environ", reason)
+
+    def test_a_gpu_that_belongs_to_a_guest_is_no_ones_here(self):
+        drivers = "/sys/bus/pci/drivers/vfio-pci"
+        verdicts = verdicts_of(m.changed(m.server(), {m.GPU + "/driver": m.link(m.GPU + "/driver", drivers), drivers + "/uevent": ""}))
+        self.assertEqual(uses(verdicts), {"nccl": ["no"], "ucx": ["no"], "nvshmem": ["no"], "gdrkit": ["no"]})
+        self.assertIn("vfio-pci", verdicts["gdrkit"]["map"][0]["reason"])
+
+    def test_settings_of_the_libraries_count(self):
+        for variables, library, use, part in (("NCCL_IB_DISABLE=1", "nccl", "no", "NCCL_IB_DISABLE=1"), ("NCCL_NET_GDR_LEVEL=LOC", "nccl", "no", "longer than"),
+                                              ("NCCL_NET_GDR_LEVEL=5", "nccl", "yes", "SYS"), ("NCCL_IB_HCA==mlx5_7", "nccl", "no", "leaves out"),
+                                              ("NCCL_IB_DISABLE=1", "ucx", "yes", ""), ("UCX_IB_GPU_DIRECT_RDMA=n", "ucx", "no", "UCX_IB_GPU_DIRECT_RDMA=n")):
+            with self.subTest(variables):
+                found = answers_of({"/proc/self/environ": variables + "\0"}, library)
+                self.assertEqual(found[0], use, found)
+                self.assertIn(part, found[3])
+        chosen = best(verdicts_of(m.changed(m.server(), {"/proc/self/environ": "NCCL_IB_HCA==mlx5_1\0"})), "nccl")[0]
+        self.assertEqual((chosen["hca"], chosen["use"]), ("mlx5_1", "yes"))
+
+    def test_failures_rule_out_the_pairs_that_they_are_about(self):
+        ports = "/sys/class/infiniband/mlx5_0/ports/1/"
+        verdicts = verdicts_of(m.changed(m.server(), {ports + "state": "1: DOWN\n", ports + "phys_state": "3: Disabled\n"}))
+        pairs = {pair["hca"]: pair for pair in verdicts["nccl"]["gdr"]}
+        self.assertEqual({name: (pair["use"], pair["is_best"]) for name, pair in pairs.items()},
+                         {"mlx5_0": ("no", False), "mlx5_1": ("yes", True)})
+        memlock = verdicts_of(m.changed(m.server(), {"/proc/self/limits": m.limits(lock="65536")}))
+        self.assertEqual({use for library in LIBRARIES for use in [best(memlock, library)[0]["use"]]}, {"no"})
+        self.assertEqual(best(memlock, "ucx")[0]["blocked_by"], ["lim.memlock"])
+        self.assertEqual(memlock["gdrkit"]["map"][0]["use"], "yes")
+
+    def test_what_only_slows_down_is_told_beside_the_yes(self):
+        verdicts = verdicts_of(m.changed(m.server(), {m.NIC_PORT + "/config": m.config(acs=0x1d)}))
+        self.assertEqual({pair["hca"]: (pair["use"], pair["slowed_by"]) for pair in verdicts["nccl"]["gdr"]},
+                         {"mlx5_0": ("yes", ["acs.redirect"]), "mlx5_1": ("yes", [])})
+
+    def test_gdrkit_maps_by_gdrdrv_or_by_the_stock_driver(self):
+        def mapping(changes):
+            one = verdicts_of(m.changed(m.server(), changes))["gdrkit"]["map"][0]
+            return one["use"], one["via"]
+        without = {"/sys/module/gdrdrv": None, "/dev/gdrdrv": None, "/proc/devices": "Character devices:\n195 nvidia\n"}
+        self.assertEqual(mapping(without), ("yes", "rm"))
+        self.assertEqual(mapping({**without, "/proc/driver/nvidia/version": m.PROPRIETARY.format("470.57.02")}), ("no", ""))
+        self.assertEqual(mapping({"/dev/nvidiactl": None}), ("no", ""))
+        self.assertEqual(mapping({"/dev/nvidia0": None}), ("no", ""))
+        self.assertEqual(mapping({**without, "/proc/driver/nvidia/version": m.UNREADABLE}), ("unknown", ""))
+
+    def test_machines_of_the_plan(self):
+        direct = {"nccl", "ucx", "nvshmem", "gdrkit"}
+        for name, yes in (("dgx-h100-ok", direct), ("hgx-a100-cascade", direct), ("legacy-conflict", {"gdrkit"}), ("altra-pcie", {"gdrkit"}),
+                          ("proprietary-nopeer", {"gdrkit"}), ("epyc-nps4", {"nvshmem", "gdrkit"}), ("vm-h100-1gpu", {"gdrkit"})):
+            with self.subTest(name):
+                self.assertEqual({library for library, answers in uses(verdicts_of(NAMED[name]())).items() if set(answers) == {"yes"}}, yes)
+        altra = best(verdicts_of(NAMED["altra-pcie"]()), "nccl")[0]
+        self.assertEqual(altra["blocked_by"], ["gpu.chipset_p2p"])
+
+    def test_every_named_machine_has_verdicts_that_fit_together(self):
+        for name, machine in NAMED.items():
+            with self.subTest(name):
+                verdicts = verdicts_of(machine())
+                gpus = len(verdicts["gdrkit"]["map"])
+                for library in LIBRARIES if "nothing" not in verdicts else ():
+                    pairs = verdicts[library]["gdr"]
+                    self.assertEqual([pair["gpu"] for pair in pairs if pair["is_best"]], list(range(gpus)))
+                    for pair in pairs:
+                        self.assertTrue(pair["reason"] and pair["believes"], pair)
+                        self.assertEqual(pair["use"] == "yes", pair["via"] != "", pair)
+                        self.assertFalse(pair["use"] == "yes" and pair["blocked_by"], pair)
+
+    def test_text_has_a_line_for_each_library_and_folds_gpus(self):
+        with Written(NAMED["legacy-conflict"]()) as folder:
+            lines = run("gdrkit", "doctor", "--root", folder, "--short").lines
+        self.assertIn("NCCL     direct access on 0 of 8 GPU(s)", lines)
+        told = [line for line in lines if line.startswith("         GPU0")][0]
+        self.assertRegex(told, r"GPU0 \S+ with mlx5_0 \(PIX\) and 7 more: no: neither peer memory \(peer\.conflict fails.*; blocked by .*peer\.conflict")
+
+    def test_without_all_checks_there_is_no_verdict(self):
+        for arguments in (("--only", "peer"), ("--skip", "vm.detect")):
+            self.assertIsNone(verdicts_of(m.server(), *arguments))
+        self.assertEqual(verdicts_of({"/etc/hostname": "x\n"})["gdrkit"]["map"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Mapping: whether gdrkit can map a GPU's memory into the CPU's address space, and by which backend.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/doctor/verdict/access.hpp"
+#include "tools/doctor/verdict/causes.hpp"
+
+namespace gdrkit::tools::doctor {
+
+/// Of gdrdrv and rm, in the order in which the library tries them. From files alone.
+struct MappingFacts {
+  Known gpu;     ///< in use by NVIDIA's driver, with its nodes
+  Known gdrdrv;  ///< node and version
+  Known rm;      ///< driver and processor
+};
+[[nodiscard]] Access judge_mapping(const MappingFacts& facts);
+
+/// `blocked_by`: the checks that fail and are the cause.
+[[nodiscard]] Access mapping_of(const Machine& machine, const Causes& causes, const std::string& address,
+                                std::vector<std::string>* blocked_by);
+
+}  // namespace gdrkit::tools::doctor
