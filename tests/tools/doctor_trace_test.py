@@ -117,6 +117,18 @@ class DoctorTrace(Test):
         self.assert_changes_nothing(trace, "--level probe")
         self.assertEqual([line for line in trace.files_read() if re.search(r'"(/dev/|.*lib(cuda|nvidia-ml)\.so)', line)], [])
 
+    def test_a_snapshot_opens_one_file_for_writing(self):
+        if "snapshot" not in subcommands():
+            self.skipTest("no gdrkit snapshot")
+        with tempfile.TemporaryDirectory() as folder, Written(NAMED["dgx-h100-ok"]()) as root:
+            place = os.path.join(folder, "node.tar")
+            trace = Trace(["snapshot", place, "--root", root], folder)
+            self.assertEqual(trace.code, 0, trace.err)
+            self.assertGreater(os.path.getsize(place), 1000)
+            written = [re.search(r'"([^"]*)"', line).group(1) for line in trace.opened_for_writing()]
+            self.assertEqual(len(written), 1, written)
+            self.assertTrue(written[0].startswith(("node.tar", place)), written)
+
     def test_a_recording_is_read_below_its_root_alone(self):
         """Once the root is open, all goes by open folders and single names."""
         with tempfile.TemporaryDirectory() as folder, Written(NAMED["dgx-h100-ok"]()) as root:
