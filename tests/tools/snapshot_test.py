@@ -358,5 +358,33 @@ class SnapshotRedaction(Test):
                 self.assertEqual((expected[0], states(expected[1])), (found[0], states(found[1])))
 
 
+class DoctorDiff(Test):
+    def test_equal_machines_are_0_and_a_drift_is_1_and_named(self):
+        drifted = m.changed(m.server(), {m.NIC + "/current_link_width": "8\n", "/sys/module/gdrdrv/version": "2.3\n"})
+        with Written(m.server()) as one, Written(m.server()) as same, Written(drifted) as other:
+            equal = run("gdrkit", "doctor", "diff", one, same)
+            self.assertEqual((equal.code, equal.lines[-1]), (0, "0 difference(s)"))
+            ended = run("gdrkit", "doctor", "diff", one, other, "--json")
+            document = json.loads(ended.out)
+            text = run("gdrkit", "doctor", "diff", one, other)
+        self.assertEqual((ended.code, document["schema"], text.code), (1, "gdrkit.doctor-diff/1", 1))
+        found = {(each["id"], each["subject"]): each for each in document["differences"]}
+        width = found[("pcie.width", "0000:04:00.0")]
+        self.assertEqual([f["state"] for f in width["a"]], ["ok"])
+        self.assertNotEqual([f["state"] for f in width["b"]], ["ok"])
+        self.assertIn("2.3", found[("gdr.version", "gdrdrv")]["b"][0]["text"])
+        self.assertIn("pcie.width 0000:04:00.0", text.lines)
+
+    def test_counts_differ_without_a_difference(self):
+        counted = m.changed(m.server(), {m.GPU + "/aer_dev_correctable": "RxErr 3\nTOTAL_ERR_COR 3\n"})
+        with Written(m.server()) as one, Written(counted) as other:
+            self.assertEqual(run("gdrkit", "doctor", "diff", one, other, "--only", "pcie.aer").code, 0)
+
+    def test_wrong_usage_is_2_and_no_recording_4(self):
+        for arguments in (("a",), (), ("a", "b", "c"), ("/", "/", "--short")):
+            self.assertEqual(run("gdrkit", "doctor", "diff", *arguments).code, 2, arguments)
+        self.assertEqual(run("gdrkit", "doctor", "diff", "/nowhere", "/").code, 4)
+
+
 if __name__ == "__main__":
     unittest.main()

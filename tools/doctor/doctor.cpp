@@ -9,6 +9,7 @@
 
 #include "tools/common/command_line.hpp"
 #include "tools/doctor/doctor_text.hpp"
+#include "tools/doctor/difference.hpp"
 #include "tools/doctor/examination.hpp"
 #include "tools/doctor/fix/script.hpp"
 #include "tools/doctor/verdict/verdicts.hpp"
@@ -64,9 +65,9 @@ CommandLine command_line(Options* options) {
       {'\0', "count", "N", &options->watch_count, "with --watch: end after N looks; 0: when interrupted", false},
   };
   line.operands = {
-      &options->words, "list | explain ID | fix [ID...]",
+      &options->words, "list | explain ID | fix [ID...] | diff A B",
       "list: name all checks; explain ID: what one reads, why, and the remedy; fix: print a shell script of "
-      "the remedies, of all findings or of the checks named (nothing is run)"};
+      "the remedies, of all findings or of the checks named (nothing is run); diff: what differs between two recordings"};
   return line;
 }
 
@@ -126,6 +127,22 @@ ExitCode run(const Options& options, Level level) {
   return examination.code;
 }
 
+/// Counters, and what needs more than files, are compared as far as both sides have them.
+ExitCode run_diff(const Options& options) {
+  if (options.words.size() != 3 || options.is_prom || options.is_short || options.level != "quick" || options.root != "/" ||
+      !options.watch_seconds.empty())
+    throw Failure(ExitCode::usage, "diff A B: two recordings, or / for this machine; it takes --only, --skip and --json");
+  const auto checks = select(options.selection);
+  const auto look = [&](const std::string& root) {
+    const MachineView view = open_view(root);
+    const Machine machine(view, Level::quick);
+    return examine(machine, root, checks, Level::quick, false);
+  };
+  const Examination left = look(options.words[1]);
+  const Examination right = look(options.words[2]);
+  return print_difference(left, right, options.is_json);
+}
+
 }  // namespace
 }  // namespace doctor
 
@@ -141,6 +158,7 @@ ExitCode run_doctor(Face face, int argc, char** argv) {
     doctor::print_explanation(words[1]);
     return ExitCode::ok;
   }
+  if (!words.empty() && words[0] == "diff") return doctor::run_diff(options);
   options.is_fix = !words.empty() && words[0] == "fix";
   if (!words.empty() && !options.is_fix) {
     throw Failure(ExitCode::usage,
