@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""The guide in docs/guide and the README: the checks, subcommands, options and pages that they name are there."""
+import glob
+import os
+import re
+import unittest
+
+from program import Test, run
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+PAGES = sorted(glob.glob(os.path.join(TOP, "docs", "guide", "*.md"))) + [os.path.join(TOP, "README.md")]
+
+
+def text_of(page):
+    with open(page, encoding="utf-8") as file:
+        return file.read()
+
+
+class GuideNames(Test):
+    def test_every_check_that_a_page_names_exists(self):
+        known = [line.split()[0] for line in run("gdrkit", "doctor", "list").lines]
+        groups = {check.split(".")[0] for check in known}
+        named = set()
+        for page in PAGES:
+            for word in re.findall(r"`([a-z0-9]+\.[a-z0-9_]*\*?)`", text_of(page)):
+                if word.split(".")[0] not in groups:
+                    continue
+                found = [check for check in known if re.fullmatch(word.replace(".", r"\.").replace("*", ".*"), check)]
+                self.assertNotEqual(found, [], f"{os.path.basename(page)} names {word}")
+                named.update(found if "*" not in word else [])
+        self.assertGreater(len(named), 60)
+
+    def test_every_command_that_a_page_shows_has_its_options(self):
+        shown = 0
+        for page in PAGES:
+            for line in re.findall(r"gdrkit ((?:doctor|topo|env|bind|snapshot)\b[^`\n#|;>]*)", text_of(page)):
+                words = line.split(" -- ")[0].split()
+                help_text = run("gdrkit", words[0], "--help").out
+                for option in [word.split("=")[0] for word in words[1:] if word.startswith("--")]:
+                    self.assertIn(option, help_text, f"{os.path.basename(page)}: gdrkit {line}")
+                    shown += 1
+        self.assertGreater(shown, 8)
+
+    def test_every_link_leads_to_a_file(self):
+        for page in PAGES:
+            for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text_of(page)):
+                if "://" not in target:
+                    self.assertTrue(os.path.exists(os.path.join(os.path.dirname(page), target)), f"{page}: {target}")
+
+
+if __name__ == "__main__":
+    unittest.main()
