@@ -95,6 +95,13 @@ struct MachineView::Place {
   }
 };
 
+/// The folder of the last file looked at: many files of one folder are asked for in a row, and on the way to a PCI
+/// device lie a dozen folders.
+struct MachineView::Above {
+  std::string path;
+  Place place;
+};
+
 base::Result<MachineView> MachineView::open(const std::string& root) {
   auto tree = is_folder(root) ? FolderTree::open(root) : ArchiveTree::open(root);
   if (!tree.has_value()) return base::pass(tree);
@@ -105,6 +112,7 @@ base::Result<MachineView> MachineView::over(std::shared_ptr<const FileTree> tree
   MachineView view;
   view.is_live_ = is_live;
   view.tree_ = std::move(tree);
+  view.above_ = std::make_shared<Above>();
   if (is_live) return view;
   const auto list = view.read(std::string("/") + RecordedFacts::file_name, RecordedFacts::size_limit, true);
   if (list.is_absent()) return view;
@@ -115,11 +123,31 @@ base::Result<MachineView> MachineView::over(std::shared_ptr<const FileTree> tree
   return view;
 }
 
-Fact<MachineView::Place> MachineView::walk(std::string_view path, std::vector<Step>* trail) const {
-  Place place;
+Fact<MachineView::Place> MachineView::walk(std::string_view path) const {
+  const auto slash = path.rfind('/');
+  if (slash == std::string_view::npos || slash == 0) return walk_on({}, path, path, nullptr);
+  const std::string_view above = path.substr(0, slash);
+  const std::string_view last = path.substr(slash + 1);
+  if (last.empty() || last == "." || last == "..") return walk_on({}, path, path, nullptr);
+  if (above_->path != above) {
+    Fact<Place> folder = walk_on({}, above, path, nullptr);
+    const bool is_folder = folder.is_found() && folder.value.last.empty();
+    if (!is_folder || folder.value.is_refused) return walk_on({}, path, path, nullptr);
+    *above_ = {std::string(above), std::move(folder.value)};
+    return walk_on(above_->place, last, path, nullptr);
+  }
+  Fact<Place> place = walk_on(above_->place, last, path, nullptr);
+  if (place.is_found()) return place;
+  // On a machine that is at work the folder itself may have gone or come again.
+  above_->path.clear();
+  return walk_on({}, path, path, nullptr);
+}
+
+Fact<MachineView::Place> MachineView::walk_on(Place place, std::string_view rest, std::string_view path,
+                                              std::vector<Step>* trail) const {
   place.node.kind = NodeKind::folder;
   std::deque<std::string> pending;
-  for (std::string& part : components(path)) pending.push_back(std::move(part));
+  for (std::string& part : components(rest)) pending.push_back(std::move(part));
   unsigned links = 0;
   for (unsigned steps = 0; !pending.empty(); ++steps) {
     if (steps > component_limit || place.names.size() > depth_limit) {
@@ -287,10 +315,14 @@ Fact<std::string> MachineView::resolved(std::string_view path) const {
   return found(place.value.path());
 }
 
-Fact<Node> MachineView::node(std::string_view path) const { return node(path, nullptr); }
+Fact<Node> MachineView::node(std::string_view path) const {
+  const Fact<Place> place = walk(path);
+  if (!place.is_found()) return pass<Node>(place);
+  return found(place.value.node);
+}
 
 Fact<Node> MachineView::node(std::string_view path, std::vector<Step>* trail) const {
-  const Fact<Place> place = walk(path, trail);
+  const Fact<Place> place = walk_on({}, path, path, trail);
   if (!place.is_found()) return pass<Node>(place);
   return found(place.value.node);
 }

@@ -32,6 +32,8 @@ struct Step {
 ///
 /// The root is "/", a folder with a copy of a machine's files, or a tar archive of such a folder (ArchiveTree). What a
 /// copy cannot hold stands in its file `gdrkit-recording` (RecordedFacts).
+///
+/// A view and its copies serve one thread at a time.
 class MachineView {
  public:
   static constexpr std::size_t text_limit = std::size_t{1} << 22;  ///< /proc/cpuinfo of 1024 CPUs is 2 MB
@@ -72,14 +74,19 @@ class MachineView {
 
  private:
   struct Place;
+  struct Above;
   [[nodiscard]] Fact<bool> scan(std::string_view path, std::uint64_t offset, std::size_t limit,
                                 const std::function<bool(std::string_view piece)>& take) const;
-  [[nodiscard]] Fact<Place> walk(std::string_view path, std::vector<Step>* trail = nullptr) const;
+  [[nodiscard]] Fact<Place> walk(std::string_view path) const;
+  /// From `place` on. `path` is the whole, for sentences.
+  [[nodiscard]] Fact<Place> walk_on(Place place, std::string_view rest, std::string_view path,
+                                    std::vector<Step>* trail) const;
   [[nodiscard]] Fact<std::vector<std::uint8_t>> read(std::string_view path, std::size_t limit, bool wants_all) const;
 
   bool is_live_ = false;
   std::shared_ptr<const FileTree> tree_;
   RecordedFacts recorded_;
+  std::shared_ptr<Above> above_;  ///< shared with copies
 };
 
 }  // namespace gdrkit::topology

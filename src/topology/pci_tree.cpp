@@ -198,6 +198,11 @@ PciPlace parse_pci_place(const std::string& real_path) {
   return place;
 }
 
-PciTree read_pci_tree(const MachineView& view) { return Reader(view).read(); }
+PciTree read_pci_tree(const MachineView& view) {
+  PciTree tree = Reader(view).read();
+  const auto nodes = parse_number_list(view.line("/sys/devices/system/node/online").value);
+  if (nodes.has_value() && nodes->size() == 1) tree.only_node = nodes->front();
+  return tree;
+}
 
 }  // namespace gdrkit::topology

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,7 @@ struct PciTree {
   std::vector<TreeDevice> gpus;      ///< by PCI address
   std::vector<TreeDevice> adapters;  ///< by PCI address
   std::vector<TreeDevice> nvswitches;
+  std::optional<int> only_node;       ///< the machine has this NUMA node alone: devices without one are there
   std::vector<std::string> unplaced;  ///< RDMA devices that are no PCI function (soft ones): they have no distance
   std::vector<std::string> unread;    ///< sentences on devices of which not even the kind could be read
   std::size_t left_out = 0;           ///< devices past the limits above

@@ -100,7 +100,7 @@ TEST_F(RankLayoutTest, AMachineWithNothingHasNoRanks) {
   put("/etc/hostname", "x\n");
   auto view = topology::MachineView::open(root_);
   ASSERT_TRUE(view.has_value());
-  EXPECT_TRUE(lay_out(*view, std::nullopt, false).ranks.empty());
+  EXPECT_TRUE(lay_out(*view, {}, std::nullopt, false).ranks.empty());
   EXPECT_FALSE(recorded_cpus(*view).has_value());
 }
 

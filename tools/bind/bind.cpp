@@ -16,6 +16,7 @@
 #include "tools/machine/environment.hpp"
 #include "tools/machine/machine.hpp"
 #include "tools/machine/rank_layout.hpp"
+#include "tools/machine/topology_facts.hpp"
 #include "topology/number_list.hpp"
 
 namespace gdrkit::tools {
@@ -178,7 +179,8 @@ ExitCode run(const Options& options, std::vector<std::string>* program) {
   if (program->empty() && !options.is_dry)
     throw Failure(ExitCode::usage, "gdrkit bind: no program: write it after --, as in: gdrkit bind -- ./app");
   const MachineView view = open_view(options.root);
-  const RankLayout layout = lay_out(view, allowed_cpus(options, view), options.reserves);
+  const RankLayout layout =
+      lay_out(view, links_of(gather_probe(view, Level::quick).nvml), allowed_cpus(options, view), options.reserves);
   const Chosen chosen = choose(options, view, layout);
   const RankPlace& place = layout.ranks[chosen.index];
   if (place.cpus.empty())

@@ -4,6 +4,7 @@
 #include "tools/common/command_line.hpp"
 #include "tools/doctor/examination.hpp"
 #include "tools/env/formats.hpp"
+#include "tools/machine/topology_facts.hpp"
 
 namespace gdrkit::tools {
 namespace env {
@@ -77,7 +78,7 @@ ExitCode run_env(Face face, int argc, char** argv) {
   const Machine machine(view, depth);
   const Environment environment(view);
   const Libraries libraries(view);
-  const RankLayout layout = lay_out(view, recorded_cpus(view), reserves);
+  const RankLayout layout = lay_out(view, links_of(machine.probe.nvml), recorded_cpus(view), reserves);
   const env::Facts facts = env::gather(machine, environment, libraries, layout, wishes);
   const env::Document document{root, env::propose(library, facts), env::judge(machine, root, depth)};
   if (is_json || format_name == "json") {

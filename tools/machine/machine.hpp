@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct Adapter {
   PciDevice pci;       ///< address "" when it is no PCI device
 };
 
+struct TopologyFacts;
+
 struct Machine {
   explicit Machine(const MachineView& from, Level level = Level::quick);
 
@@ -41,13 +44,14 @@ struct Machine {
   std::string pci_reason;
   std::size_t pci_count = 0;
   std::vector<PciDevice> gpus;
-  std::vector<std::string> mellanox;  ///< addresses of all functions of that vendor, whatever they are
+  std::vector<std::string> mellanox;          ///< addresses of all functions of that vendor, whatever they are
   Outcome adapter_outcome = Outcome::absent;  ///< of the list of RDMA devices; absent: there is none
   std::string adapter_reason;
   std::vector<Adapter> adapters;
   Fact<bool> is_guest;       ///< of a hypervisor
   Fact<std::string> driver;  ///< text of /proc/driver/nvidia/version
   Probe probe;
+  mutable std::shared_ptr<const TopologyFacts> topology;  ///< use topology_of(), which reads it when it is first asked
 };
 
 /// Of a device that is in the list of PCI devices.

@@ -120,13 +120,14 @@ std::vector<int> cpus_of(const std::vector<Core>& cores) {
   return cpus;
 }
 
-RankLayout lay_out(const MachineView& view, const std::optional<std::vector<int>>& allowed, bool reserves) {
+RankLayout lay_out(const MachineView& view, const topology::NvLinks& links,
+                   const std::optional<std::vector<int>>& allowed, bool reserves) {
   RankLayout layout;
   layout.tree = topology::read_pci_tree(view);
   layout.adapters = judge_adapters(view, layout.tree);
   std::vector<bool> usable;
   for (const AdapterUse& use : layout.adapters) usable.push_back(use.is_usable);
-  const topology::NcclDistances nccl(topology::make_nccl_graph(layout.tree, {}));
+  const topology::NcclDistances nccl(topology::make_nccl_graph(layout.tree, links));
   layout.matching = topology::match_adapters(layout.tree, nccl, usable);
   std::vector<std::vector<int>> near;
   for (const std::size_t gpu : visible_gpus(view, layout.tree)) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/machine/adapter_use.hpp"
+#include "topology/nccl_graph.hpp"
 
 namespace gdrkit::tools {
 
@@ -30,7 +31,7 @@ struct RankPlace {
   int node = -1;              ///< of the memory; -1: the machine does not say
   std::optional<std::size_t> adapter;
   topology::PathClass nearness = topology::PathClass::unknown;
-  bool is_only_near = false;  ///< no other usable adapter is as near to the GPU
+  bool is_only_near = false;       ///< no other usable adapter is as near to the GPU
   std::vector<std::string> notes;  ///< sentences on what is not as one would wish
 };
 
@@ -42,8 +43,9 @@ struct RankLayout {
 };
 
 /// `allowed`: CPUs that the process may use; nothing: all. `reserves`: the first core of each slice is kept free.
-[[nodiscard]] RankLayout lay_out(const topology::MachineView& view, const std::optional<std::vector<int>>& allowed,
-                                 bool reserves);
+/// `links` may be unknown: then adapters are as near as PCIe has them.
+[[nodiscard]] RankLayout lay_out(const topology::MachineView& view, const topology::NvLinks& links,
+                                 const std::optional<std::vector<int>>& allowed, bool reserves);
 
 /// Of /proc/self/status; nothing when it does not tell.
 [[nodiscard]] std::optional<std::vector<int>> recorded_cpus(const topology::MachineView& view);

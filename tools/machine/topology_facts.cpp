@@ -111,4 +111,11 @@ TopologyFacts read_topology(const MachineView& view, const std::string& source, 
   return {source, std::move(tree), links_of(nvml), std::move(ports)};
 }
 
+const TopologyFacts& topology_of(const Machine& machine) {
+  if (machine.topology == nullptr) {
+    machine.topology = std::make_shared<const TopologyFacts>(read_topology(machine.view, "", machine.probe.nvml));
+  }
+  return *machine.topology;
+}
+
 }  // namespace gdrkit::tools

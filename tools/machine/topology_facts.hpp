@@ -52,4 +52,7 @@ struct TopologyFacts {
 [[nodiscard]] TopologyFacts read_topology(const MachineView& view, const std::string& source,
                                           const topology::Fact<NvmlFacts>& nvml);
 
+/// Of a machine: read once, however many checks ask. Not for several threads at a time.
+[[nodiscard]] const TopologyFacts& topology_of(const Machine& machine);
+
 }  // namespace gdrkit::tools

@@ -23,10 +23,12 @@ std::string cpus_of(const TreeDevice& device) {
   return device.cpus.value.empty() ? "N/A" : topology::to_list_text(device.cpus.value);
 }
 
-std::string numa_of(const TreeDevice& device) {
+/// As nvidia-smi, which names the node of a machine that has only one, whatever its firmware says of devices.
+std::string numa_of(const topology::PciTree& tree, const TreeDevice& device) {
   const auto& node = device.function.numa_node;
   if (!node.is_found()) return node.is_absent() ? "N/A" : "?";
-  return node.value < 0 ? "N/A" : std::to_string(node.value);
+  if (node.value < 0) return tree.only_node.has_value() ? std::to_string(*tree.only_node) : "N/A";
+  return std::to_string(node.value);
 }
 
 constexpr std::size_t most_reasons = 12;
@@ -76,7 +78,7 @@ void print_matrix(const TopologyFacts& facts, Viewer viewer) {
       if (distance.value == PathClass::unknown && !distance.why.empty()) reasons.insert(distance.why);
     }
     row.push_back(cpus_of(facts.device(from)));
-    row.push_back(numa_of(facts.device(from)));
+    row.push_back(numa_of(facts.tree, facts.device(from)));
     rows.push_back(std::move(row));
   }
   print_table(rows);

@@ -93,6 +93,38 @@ TEST_F(MachineViewTest, ReadsTextLinesNumbersNamesAndBytes) {
   EXPECT_FALSE(machine.is_live());
 }
 
+TEST_F(MachineViewTest, SeesFilesThatChangeAndFoldersThatComeAnew) {
+  put("a/b/file", "1");
+  const MachineView machine = view();
+  EXPECT_EQ(machine.number("/a/b/file").value, 1);
+  put("a/b/file", "2");
+  put("a/b/other", "3");
+  EXPECT_EQ(machine.number("/a/b/file").value, 2);
+  EXPECT_EQ(machine.number("/a/b/other").value, 3);
+  files::remove_all(root() / "a");
+  EXPECT_TRUE(machine.number("/a/b/file").is_absent());
+  put("a/b/file", "4");
+  EXPECT_EQ(machine.number("/a/b/file").value, 4);
+  EXPECT_TRUE(machine.line("/a/b/file/x").is_absent());
+  EXPECT_TRUE(machine.names("/a/b").is_found());
+}
+
+TEST_F(MachineViewTest, FindsTheSameFileByEveryWayToIt) {
+  put("a/b/file", "1");
+  put("c/file", "2");
+  link("../a/b", "c/link");
+  link("/c/file", "a/b/up");
+  const MachineView machine = view();
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(machine.number("/c/link/file").value, 1);
+    EXPECT_EQ(machine.number("/c/link/../../c/file").value, 2);
+    EXPECT_EQ(machine.number("/a/b/up").value, 2);
+    EXPECT_EQ(machine.resolved("/c/link/up").value, "/c/file");
+    EXPECT_EQ(machine.number("/c//link//file").value, 1);
+    EXPECT_EQ(machine.resolved("/c/link").value, "/a/b");
+  }
+}
+
 TEST_F(MachineViewTest, TellsAbsentUnreadableAndMalformedApart) {
   put("empty", "");
   put("binary", std::string("a\0b", 3));

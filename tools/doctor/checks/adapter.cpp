@@ -42,7 +42,7 @@ namespace {
 
 /// Adapters that the best way of some GPU leads through if all were active, with that GPU's name.
 std::map<std::string, std::string> wanted_adapters(const Machine& machine) {
-  const auto facts = read_topology(machine.view, "", machine.probe.nvml);
+  const auto& facts = topology_of(machine);
   const std::vector<bool> all(facts.tree.adapters.size(), true);
   const auto matching = topology::match_adapters(facts.tree, facts.nccl, all);
   std::map<std::string, std::string> wanted;

@@ -15,8 +15,6 @@ using topology::PathClass;
 using topology::PciFunction;
 using topology::TreeDevice;
 
-TopologyFacts facts_of(const Machine& machine) { return read_topology(machine.view, "", machine.probe.nvml); }
-
 constexpr std::int64_t mellanox = 0x15b3;
 constexpr std::int64_t data_direct_class = 0x080100;
 
@@ -196,7 +194,7 @@ const Advice advice_topo_pair = {
     "memory"};
 
 void check_topo_pair(const Machine& machine, Findings& findings) {
-  const TopologyFacts facts = facts_of(machine);
+  const TopologyFacts& facts = topology_of(machine);
   if (!has_pairs(machine, facts, findings)) return;
   for (std::size_t gpu = 0; gpu < facts.tree.gpus.size(); ++gpu) judge_pair(machine, facts, gpu, findings);
 }
@@ -209,7 +207,7 @@ const Advice advice_topo_balance = {
     "adapters that are slower than the fastest count as storage and are left out"};
 
 void check_topo_balance(const Machine& machine, Findings& findings) {
-  const TopologyFacts facts = facts_of(machine);
+  const TopologyFacts& facts = topology_of(machine);
   if (!has_pairs(machine, facts, findings)) return;
   double best_rate = 0;
   for (const AdapterPorts& ports : facts.ports) best_rate = std::max(best_rate, ports.best_rate());
@@ -285,7 +283,7 @@ const Advice advice_pcie_path_min = {
     "an idle GPU slows its link down: of a GPU's own link the speed that both ends can do is taken"};
 
 void check_pcie_path_min(const Machine& machine, Findings& findings) {
-  const TopologyFacts facts = facts_of(machine);
+  const TopologyFacts& facts = topology_of(machine);
   if (!has_pairs(machine, facts, findings)) return;
   for (std::size_t gpu = 0; gpu < facts.tree.gpus.size(); ++gpu) judge_width(machine, facts, gpu, findings);
 }

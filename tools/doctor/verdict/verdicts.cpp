@@ -32,7 +32,7 @@ class Judge {
       : machine_(machine),
         causes_(examination, machine),
         environment_(machine.view),
-        topology_(read_topology(machine.view, examination.root, machine.probe.nvml)),
+        topology_(topology_of(machine)),
         beliefs_(peer_memory_beliefs(machine.view)),
         dmabuf_system_(
             known_of(dmabuf_possible(machine), dmabuf_possible(machine).value, dmabuf_possible(machine).reason)),
@@ -234,7 +234,7 @@ class Judge {
   const Machine& machine_;
   Causes causes_;
   Environment environment_;
-  TopologyFacts topology_;
+  const TopologyFacts& topology_;
   std::vector<Belief> beliefs_;
   Known dmabuf_system_;
   std::string level_;
