@@ -5,9 +5,12 @@
 import json
 import unittest
 
-from doctor_runs import Written, m
+from doctor_runs import Written, examine, m
 from named import NAMED
 from program import Test, run
+
+import nvml  # tests/fixtures/machines, which doctor_runs makes known
+import servers
 
 LIBRARIES = ("nccl", "ucx", "nvshmem")
 
@@ -72,6 +75,19 @@ class DoctorVerdict(Test):
         use, _, _, reason = answers_of({"/proc/self/environ": m.UNREADABLE}, "nccl")
         self.assertEqual(use, "unknown")
         self.assertIn("/proc/self/environ", reason)
+
+    def test_a_gpu_without_dmabuf_speaks_for_itself_alone(self):
+        tree = m.changed(servers.two_switches(), NO_PEERMEM)
+        mixed = m.changed(tree, {nvml.PATH: nvml.of(tree, first={"cuda_dmabuf": False})})
+        none = m.changed(tree, {nvml.PATH: nvml.of(tree, every={"cuda_dmabuf": False})})
+        for library in LIBRARIES:
+            pairs = best(verdicts_of(mixed), library)
+            self.assertEqual([(pair["use"], pair["via"]) for pair in pairs], [("no", ""), ("yes", "dma-buf")], pairs)
+            self.assertEqual({pair["use"] for pair in best(verdicts_of(none), library)}, {"no"})
+        for machine, state, words in ((mixed, "warn", "but not for 0000:"), (none, "fail", "exports none"), (tree, "ok", "dma-buf is possible")):
+            findings = examine(machine)[1]["peer.any"]
+            self.assertEqual({found for found, _, _ in findings}, {state}, findings)
+            self.assertIn(words, findings[0][2])
 
     def test_a_gpu_that_belongs_to_a_guest_is_no_ones_here(self):
         drivers = "/sys/bus/pci/drivers/vfio-pci"

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "tools/machine/peer_memory.hpp"
 
+#include <algorithm>
+
 #include "tools/machine/linux_version.hpp"
 
 namespace gdrkit::tools {
@@ -23,6 +25,8 @@ Fact<std::string> first_of(const MachineView& view, std::initializer_list<const 
   }
   return answer;
 }
+
+bool exports_none(const NvmlGpu& gpu) { return gpu.cuda_dmabuf.is_found() && !gpu.cuda_dmabuf.value; }
 
 }  // namespace
 
@@ -48,12 +52,20 @@ Fact<std::string> dmabuf_possible(const Machine& machine) {
             "Linux " + version.value.text + (is_red_hat ? " of Red Hat may have it or not" : " is too old")};
   }
   // What CUDA was asked at level probe, or recorded, is worth more than files; it can only speak against.
-  for (const NvmlGpu& gpu : machine.probe.nvml.value.gpus) {
-    if (gpu.cuda_dmabuf.is_found() && !gpu.cuda_dmabuf.value) {
-      return {Outcome::absent, "", "CUDA says that " + gpu.address.value + " exports none (DMA_BUF_SUPPORTED is 0)"};
-    }
+  const auto& gpus = machine.probe.nvml.value.gpus;
+  if (!gpus.empty() && std::all_of(gpus.begin(), gpus.end(), exports_none)) {
+    return {Outcome::absent, "",
+            "CUDA says that " + gpus_without_dmabuf(machine) + " exports none (DMA_BUF_SUPPORTED is 0)"};
   }
   return {Outcome::found, "open driver, Linux " + version.value.text, ""};
+}
+
+std::string gpus_without_dmabuf(const Machine& machine) {
+  std::string addresses;
+  for (const NvmlGpu& gpu : machine.probe.nvml.value.gpus) {
+    if (exports_none(gpu)) addresses += (addresses.empty() ? "" : ", ") + gpu.address.value;
+  }
+  return addresses;
 }
 
 }  // namespace gdrkit::tools

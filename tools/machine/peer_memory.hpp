@@ -19,8 +19,11 @@ struct Belief {
 /// In the order NCCL, UCX, NVSHMEM.
 [[nodiscard]] std::vector<Belief> peer_memory_beliefs(const MachineView& view);
 
-/// found: what makes dma-buf possible; absent: what rules it out: files, and CUDA's word where it was asked. That it
-/// works for an adapter, only registering one tells.
+/// found: what makes dma-buf possible for a GPU at least; absent: what rules it out for all: files, and CUDA's word
+/// where it was asked. That it works for an adapter, only registering one tells.
 [[nodiscard]] Fact<std::string> dmabuf_possible(const Machine& machine);
+
+/// Addresses of the GPUs of which CUDA said that they export none, "" for none; it may not have been asked of others.
+[[nodiscard]] std::string gpus_without_dmabuf(const Machine& machine);
 
 }  // namespace gdrkit::tools

@@ -80,12 +80,17 @@ const Advice advice_dmabuf_p2pdma = {
 void check_dmabuf_p2pdma(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
   const auto dmabuf = dmabuf_possible(machine);
-  if (dmabuf.is_found()) return findings.add(State::ok, "", "does not depend on nv-p2p: " + dmabuf.value);
+  const std::string excepted = gpus_without_dmabuf(machine);
+  if (dmabuf.is_found() && excepted.empty()) {
+    return findings.add(State::ok, "", "does not depend on nv-p2p: " + dmabuf.value);
+  }
   if (dmabuf.is_unknown()) return findings.add_unknown("", dmabuf);
   for (const Belief& belief : peer_memory_beliefs(machine.view)) {
     if (belief.file.is_unknown()) return findings.add_unknown("", belief.file);
     if (belief.file.is_found()) {
-      return findings.add(State::info, "", "depends on nv-p2p alone (" + belief.file.value + "): " + dmabuf.reason);
+      return findings.add(State::info, "",
+                          "depends on nv-p2p alone (" + belief.file.value + "): " +
+                              (dmabuf.is_found() ? "CUDA says that " + excepted + " exports none" : dmabuf.reason));
     }
   }
   findings.add(State::skip, "", "neither dma-buf nor a peer-memory module: see peer.any");

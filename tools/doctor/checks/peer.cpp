@@ -42,17 +42,20 @@ void check_peer_any(const Machine& machine, Findings& findings) {
   const auto beliefs = peer_memory_beliefs(machine.view);
   bool is_any_served = dmabuf.is_found();
   for (const Belief& belief : beliefs) is_any_served = is_any_served || belief.file.is_found();
+  const std::string excepted = gpus_without_dmabuf(machine);
   for (const auto& [library, file] : beliefs) {
-    const std::string by_dmabuf = dmabuf.is_found()
-                                      ? "dma-buf is possible: " + dmabuf.value
-                                      : (dmabuf.is_absent() ? "no dma-buf: " : "dma-buf is unknown: ") + dmabuf.reason;
+    const std::string by_dmabuf =
+        dmabuf.is_found()
+            ? "dma-buf is possible: " + dmabuf.value + (excepted.empty() ? "" : ", but not for " + excepted + " (CUDA)")
+            : (dmabuf.is_absent() ? "no dma-buf: " : "dma-buf is unknown: ") + dmabuf.reason;
     const std::string by_module = file.is_found()    ? "takes a peer-memory module for loaded: " + file.value
                                   : file.is_absent() ? "sees no peer-memory module"
                                                      : "cannot be known to see a peer-memory module: " + file.reason;
     const State without = file.is_unknown() || dmabuf.is_unknown() ? State::unknown
                           : is_any_served                          ? State::warn
                                                                    : State::fail;
-    findings.add(file.is_found() || dmabuf.is_found() ? State::ok : without, library, by_module + "; " + by_dmabuf);
+    const bool is_for_all = dmabuf.is_found() && excepted.empty();
+    findings.add(file.is_found() || is_for_all ? State::ok : without, library, by_module + "; " + by_dmabuf);
   }
 }
 
