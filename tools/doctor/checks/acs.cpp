@@ -124,7 +124,10 @@ void check_acs_redirect(const Machine& machine, Findings& findings) {
 const Advice advice_acs_override = {
     "pcie_acs_override= in /proc/cmdline",
     "the option makes a patched Linux pretend that ports isolate; it clears nothing, and hides what is true",
-    {"remove pcie_acs_override= from the command line of Linux", true, true, true, "cat /proc/cmdline"},
+    {"take pcie_acs_override=VALUE off the command line of Linux (Debian, Ubuntu: /etc/default/grub, then update-grub; "
+     "Red Hat: "
+     "grubby --update-kernel=ALL --remove-args=pcie_acs_override=VALUE), then reboot",
+     true, true, true, "cat /proc/cmdline"},
     "workstations that give devices to guests use it on purpose"};
 
 void check_acs_override(const Machine& machine, Findings& findings) {

@@ -36,7 +36,9 @@ const Advice advice_nic_state = {
     {"InfiniBand: look at cable and subnet manager (opensm); Ethernet: sudo ip link set INTERFACE up", true, false,
      false, "cat /sys/class/infiniband/ADAPTER/ports/1/state"},
     "ports that no GPU is nearest to and no variable names may well have no cable: they are told and not judged",
-    {.now = "ip link set INTERFACE up"}};
+    {.now = "ip link set INTERFACE up",
+     .risk = "does nothing for a port without a cable; after a boot the interface is up only if the network's "
+             "configuration names it"}};
 
 namespace {
 
@@ -95,7 +97,8 @@ void check_nic_state(const Machine& machine, Findings& findings) {
 const Advice advice_nic_rate = {
     "rate of each active port, beside ports of adapters with the same board_id",
     "one slower port slows every collective operation that uses it",
-    {"look at cable and switch port", false, false, true, "cat /sys/class/infiniband/ADAPTER/ports/1/rate"},
+    {"look at the cable and at the switch's port, which may have agreed on less than both can do", true, false, true,
+     "cat /sys/class/infiniband/ADAPTER/ports/1/rate"},
     "adapters of one kind may be wired for different networks"};
 
 void check_nic_rate(const Machine& machine, Findings& findings) {
@@ -185,7 +188,25 @@ const Advice advice_nic_mtu = {
     "RoCE sends packets of 4096 bytes only if the interface takes 4200; with the usual 1500 they have 1024",
     {"sudo ip link set INTERFACE mtu 9000, on both ends and in the switches", true, false, false,
      "cat /sys/class/net/INTERFACE/mtu"},
-    "InfiniBand's is set by the subnet manager and is in no file; EFA has packets of its own"};
+    "InfiniBand's is set by the subnet manager and is in no file; EFA has packets of its own",
+    {.now = "ip link set INTERFACE mtu 9000",
+     .file = "/etc/systemd/system/gdrkit-mtu.service",
+     .text = "[Unit]\n"
+             "Description=large packets on RoCE interfaces (gdrkit doctor: nic.mtu)\n"
+             "Wants=network-online.target\n"
+             "After=network-online.target\n"
+             "[Service]\n"
+             "Type=oneshot\n"
+             "RemainAfterExit=yes\n"
+             "ExecStart=/bin/sh -c \"exec ip link set INTERFACE mtu 9000\"\n"
+             "[Install]\n"
+             "WantedBy=multi-user.target",
+     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-mtu.service",
+     .risk =
+         "switches and the other end must take 9000 too, else large packets are lost without a word; the link may go "
+         "down for seconds. Better than the service, where you know what configures the interface: netplan (mtu: "
+         "9000), "
+         "nmcli connection modify NAME 802-3-ethernet.mtu 9000, or MTUBytes=9000 of systemd-networkd"}};
 
 void check_nic_mtu(const Machine& machine, Findings& findings) {
   constexpr std::int64_t for_largest_packets = 4200;
@@ -219,7 +240,7 @@ void check_nic_mtu(const Machine& machine, Findings& findings) {
 const Advice advice_nic_counters = {
     "counters and hw_counters of each port (gdrkit doctor --watch shows which grow)",
     "a port that goes down and comes back, or repairs its link, costs every connection over it",
-    {"look at cable, transceiver and switch port", false, false, true,
+    {"reseat or replace cable and transceiver, and look at the switch's port", true, false, true,
      "grep . /sys/class/infiniband/ADAPTER/ports/1/counters/*"},
     "they count since the adapter was reset: only what grows is a fault now; a few at boot are usual"};
 

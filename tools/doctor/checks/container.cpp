@@ -90,7 +90,8 @@ const Advice advice_ctr_rdma_ns = {
     "netns_mode of ib_core, and whether the network interfaces of RoCE addresses are in this network namespace",
     "a container with a network of its own sees a shared adapter without the interface that its addresses belong to: "
     "connections fail",
-    {"give the container the host's network, or an interface of the adapter (SR-IOV, macvlan, or rdma link set netns)",
+    {"start the container with the host's network (docker: --network=host; Kubernetes: hostNetwork: true), or give it "
+     "an interface of the adapter (SR-IOV, macvlan, or rdma link set netns)",
      true, false, false, "rdma system show; ls /sys/class/net"},
     "InfiniBand needs no interface; in exclusive mode adapters of other namespaces are not shown at all"};
 

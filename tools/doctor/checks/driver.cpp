@@ -106,8 +106,10 @@ void check_drv_version(const Machine& machine, Findings& findings) {
 const Advice advice_drv_params = {
     "GrdmaPciTopoCheckOverride in /proc/driver/nvidia/params",
     "2 makes the driver refuse every mapping for RDMA; 1 turns off its check that the path can work",
-    {"remove NVreg_GrdmaPciTopoCheckOverride from /etc/modprobe.d and load the module again", true, true, true,
-     "grep GrdmaPciTopoCheckOverride /proc/driver/nvidia/params"},
+    {"take NVreg_GrdmaPciTopoCheckOverride out of the files that grep -rl NVreg_GrdmaPciTopoCheckOverride "
+     "/etc/modprobe.d "
+     "/usr/lib/modprobe.d names, write the initramfs anew (update-initramfs -u; Red Hat: dracut -f), then reboot",
+     true, true, true, "grep GrdmaPciTopoCheckOverride /proc/driver/nvidia/params"},
     "older drivers have no such line"};
 
 void check_drv_params(const Machine& machine, Findings& findings) {
@@ -126,8 +128,9 @@ const Advice advice_drv_remap = {
     "DmaRemapPeerMmio in /proc/driver/nvidia/params, and iommu_group/type of each GPU and adapter",
     "with 0 the driver gives adapters and other GPUs the processor's addresses of GPU memory; an IOMMU that translates "
     "knows no such address and refuses the access",
-    {"remove NVreg_DmaRemapPeerMmio=0 from /etc/modprobe.d and from the command line of Linux, then reboot", true, true,
-     true, "grep DmaRemapPeerMmio /proc/driver/nvidia/params"},
+    {"take NVreg_DmaRemapPeerMmio=0 out of /etc/modprobe.d and of the command line of Linux, write the initramfs anew "
+     "(update-initramfs -u; Red Hat: dracut -f), then reboot",
+     true, true, true, "grep DmaRemapPeerMmio /proc/driver/nvidia/params"},
     "without a translating IOMMU 0 does no harm; older drivers have no such line"};
 
 void check_drv_remap(const Machine& machine, Findings& findings) {

@@ -85,7 +85,8 @@ const Advice advice_env_sources = {
     "the variables; NCCL_CONF_FILE or ~/.nccl.conf, /etc/nccl.conf; ucx.conf; nvshmem.conf; openmpi-mca-params.conf",
     "where two places set a name to different values one of them is without effect, and not always the one that was "
     "edited last",
-    {"keep the setting in one place", false, false, true, "gdrkit doctor --only env.sources"},
+    {"keep the setting in one place, and take it out of the other", false, false, true,
+     "gdrkit doctor --only env.sources"},
     "variables win over files, but NVSHMEM's files win over variables; a launcher may set others for its ranks"};
 
 void check_env_sources(const Machine& machine, Findings& findings) {
@@ -111,7 +112,8 @@ const Advice advice_env_deprecated = {
     "names of variables and of lines of configuration files",
     "a name that was removed has no effect, and one that is deprecated will have none some day: what it was set for is "
     "not done",
-    {"use the successor", false, false, true, "gdrkit doctor --only env.deprecated"},
+    {"set the name that took its place, and take the old one out", false, false, true,
+     "gdrkit doctor --only env.deprecated"},
     "an old release of the library may still want the old name"};
 
 void check_env_deprecated(const Machine& machine, Findings& findings) {
@@ -137,7 +139,8 @@ void check_env_deprecated(const Machine& machine, Findings& findings) {
 const Advice advice_env_debug_left = {
     "NCCL_DEBUG, NCCL_ALGO, NCCL_PROTO, NVSHMEM_DEBUG, UCX_LOG_LEVEL, CUDA_LAUNCH_BLOCKING",
     "traces, serial launches and forced algorithms cost speed long after the search for a fault is over",
-    {"unset them for production", false, false, false, "env | grep -E 'DEBUG|BLOCKING|ALGO|PROTO|LOG_LEVEL'"},
+    {"unset the variable in the job's script, or take its line out of the library's file", false, false, false,
+     "env | grep -E 'DEBUG|BLOCKING|ALGO|PROTO|LOG_LEVEL'"},
     "right while one looks for a fault"};
 
 void check_env_debug_left(const Machine& machine, Findings& findings) {

@@ -146,8 +146,9 @@ const Advice advice_env_ib_hca = {
     "NCCL_IB_HCA, UCX_NET_DEVICES and NVSHMEM_HCA_LIST beside the adapters, their ports and the network devices of the "
     "system",
     "a name that fits no adapter, or only ports that are down, leaves the library without RDMA: NCCL takes sockets",
-    {"NCCL_IB_HCA==mlx5_0:1,mlx5_1:1   # = for whole names; UCX_NET_DEVICES=mlx5_0:1, always with the port", false,
-     false, false, "ls /sys/class/infiniband"},
+    {"export NCCL_IB_HCA==mlx5_0:1,mlx5_1:1   # = for whole names; export UCX_NET_DEVICES=mlx5_0:1, always with the "
+     "port",
+     false, false, false, "ls /sys/class/infiniband"},
     "to NCCL a name without = is a start of names (mlx5_1 is mlx5_10 too); UCX takes whole names with their port, or "
     "patterns"};
 
@@ -176,7 +177,8 @@ void check_env_ib_hca(const Machine& machine, Findings& findings) {
 const Advice advice_env_ib_disable = {
     "NCCL_IB_DISABLE, NCCL_NET, NCCL_P2P_DISABLE, NCCL_DMABUF_ENABLE in the environment and in NCCL's files",
     "each turns a direct way off; left over from a search for a fault they make a job slower by ten times and more",
-    {"unset them", false, false, false, "env | grep NCCL_"},
+    {"unset the variable in the job's script, or take its line out of NCCL's file", false, false, false,
+     "env | grep NCCL_"},
     "right on machines whose adapters carry storage alone, and while one looks for a fault"};
 
 void check_env_ib_disable(const Machine& machine, Findings& findings) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tools/doctor/checks/environment.hpp"
+#include "tools/doctor/checks/initramfs.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -97,7 +98,12 @@ const Advice advice_env_ibgda = {
     "helps",
     {"options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\"   # a file in /etc/modprobe.d", true, true, true,
      "grep RegistryDwords /proc/driver/nvidia/params"},
-    "arm64 needs no key; a CPU with gdrdrv, or since NVSHMEM 3.4.5 with memory of the host, does it more slowly"};
+    "arm64 needs no key; a CPU with gdrdrv, or since NVSHMEM 3.4.5 with memory of the host, does it more slowly",
+    {.file = "/etc/modprobe.d/gdrkit-ibgda.conf",
+     .text = "options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\"",
+     .enable = rebuild_initramfs,
+     .risk = "counts from the next boot on; GPUs may then map registers of other devices. If another file of "
+             "/etc/modprobe.d sets NVreg_RegistryDwords one of the two is lost: put all keys on one line"}};
 
 void check_env_ibgda(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);

@@ -108,12 +108,18 @@ Owners parse_owners(const std::string& text) {
 const Advice advice_gdr_module = {
     "/sys/module/gdrdrv, and whether a libgdrapi in the usual folders is GDRCopy's",
     "GDRCopy's library, and NCCL, UCX and NVSHMEM through it, cannot map GPU memory without the module",
-    {"sudo modprobe gdrdrv   # to keep: echo gdrdrv | sudo tee /etc/modules-load.d/gdrdrv.conf; for a container: on "
+    {"sudo modprobe gdrdrv   # to keep: echo gdrdrv | sudo tee /etc/modules-load.d/gdrkit-gdrdrv.conf; for a "
+     "container: on "
      "its "
      "host",
      true, false, false, "ls -d /sys/module/gdrdrv"},
     "gdrkit's own library needs no module: it maps through the stock driver. GDRCopy 2.6 can do without on drivers of "
-    "CUDA 13.3 and later, with GDRCOPY_USE_DMABUF_MMAP=1"};
+    "CUDA 13.3 and later, with GDRCOPY_USE_DMABUF_MMAP=1",
+    {.now = "modprobe gdrdrv",
+     .file = "/etc/modules-load.d/gdrkit-gdrdrv.conf",
+     .text = "gdrdrv",
+     .risk = "fails where the module is not installed. GDRCopy's own module makes no /dev/gdrdrv: that is done by its "
+             "service (gdrcopy), or by gdrkit doctor fix gdr.node"}};
 
 void check_gdr_module(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;
@@ -258,7 +264,13 @@ const Advice advice_gdr_leak = {
     {"end the programs that use the GPU, then sudo modprobe -r gdrdrv && sudo modprobe gdrdrv; if it does not unload, "
      "reboot",
      true, false, true, "sudo cat /proc/driver/gdrdrv/owners"},
-    "both files are for root alone"};
+    "both files are for root alone",
+    {.now = "if modprobe -r gdrdrv; then\n"
+            "  modprobe gdrdrv\n"
+            "else\n"
+            "  echo 'gdrdrv is in use: end the programs that hold it and run this again, or reboot' >&2\n"
+            "fi",
+     .risk = "programs cannot use gdrdrv meanwhile, and its number may change: look at gdr.node afterwards"}};
 
 void check_gdr_leak(const Machine& machine, Findings& findings) {
   const auto text = machine.view.text("/proc/driver/gdrdrv/owners");

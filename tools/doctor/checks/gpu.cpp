@@ -76,7 +76,10 @@ const Advice advice_gpu_mig = {
     "in MIG mode the GPU has neither NVLink nor direct access to other GPUs; adapters still reach an instance's memory",
     {"sudo nvidia-smi -i ADDRESS -mig 0   # the GPU must be idle, and may need a reset", true, false, true,
      "nvidia-smi -q -d MIG"},
-    "intended where GPUs are shared out in slices"};
+    "intended where GPUs are shared out in slices",
+    {.now = "nvidia-smi -i ADDRESS -mig 0",
+     .risk = "takes the slices from those who use them, and is refused or waits for a reset of the GPU while programs "
+             "run; a MIG manager at boot turns it on again"}};
 
 void check_gpu_mig(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
@@ -90,8 +93,27 @@ void check_gpu_mig(const Machine& machine, Findings& findings) {
 const Advice advice_gpu_persistence = {
     "persistence mode of each GPU, by NVML",
     "without it the driver lets go of an idle GPU: the next program waits seconds, and counters and settings are lost",
-    {"sudo systemctl enable --now nvidia-persistenced", true, false, true, "nvidia-smi -q -d PERSISTENCE_MODE"},
-    "in a container the host's daemon counts; this look itself wakes an idle GPU"};
+    {"sudo systemctl enable --now nvidia-persistenced; if the mode is still off: sudo nvidia-smi -pm 1 (after each "
+     "boot)",
+     true, false, true, "nvidia-smi -q -d PERSISTENCE_MODE"},
+    "in a container the host's daemon counts; this look itself wakes an idle GPU. Debian's and Ubuntu's service starts "
+    "the daemon with --no-persistence-mode: enabling it is not enough there",
+    {.now = "nvidia-smi -i ADDRESS -pm 1",
+     .file = "/etc/systemd/system/gdrkit-persistence.service",
+     .text = "[Unit]\n"
+             "Description=persistence mode of GPUs (gdrkit doctor: gpu.persistence)\n"
+             "Wants=nvidia-persistenced.service\n"
+             "After=nvidia-persistenced.service\n"
+             "[Service]\n"
+             "Type=oneshot\n"
+             "RemainAfterExit=yes\n"
+             "ExecStart=/bin/sh -c \"exec nvidia-smi -pm 1\"\n"
+             "[Install]\n"
+             "WantedBy=multi-user.target",
+     .enable = "systemctl daemon-reload\n"
+               "systemctl enable --now nvidia-persistenced || true   # older drivers' packages have no such service\n"
+               "systemctl enable gdrkit-persistence.service",
+     .risk = "idle GPUs take a little more power"}};
 
 void check_gpu_persistence(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
@@ -139,7 +161,11 @@ const Advice advice_gpu_compute_mode = {
     "compute mode of each GPU, by NVML",
     "in an exclusive mode a second process on the GPU gets an error, in the prohibited one every process does",
     {"sudo nvidia-smi -i ADDRESS -c DEFAULT", true, false, false, "nvidia-smi -q -d COMPUTE"},
-    "with MPS the exclusive process mode is what it should be"};
+    "with MPS the exclusive process mode is what it should be; each load of the driver brings DEFAULT back: a mode "
+    "that is "
+    "another after each boot is set by a script or a scheduler",
+    {.now = "nvidia-smi -i ADDRESS -c DEFAULT",
+     .risk = "a scheduler that relies on one process for each GPU loses that"}};
 
 void check_gpu_compute_mode(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {

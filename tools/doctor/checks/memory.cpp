@@ -193,7 +193,9 @@ void check_numa_nic(const Machine& machine, Findings& findings) {
 const Advice advice_numa_process = {
     "Cpus_allowed_list in /proc/self/status, local_cpulist of each GPU, and variables that launchers set for each rank",
     "a process far from its GPU reaches it through the link between the processors: copies get slower",
-    {"numactl --cpunodebind=NODE --membind=NODE PROGRAM   # NODE: numa_node of the GPU; or the launcher's own binding",
+    {"start the program as numactl --cpunodebind=NODE --membind=NODE PROGRAM (NODE: numa_node of the GPU), or turn on "
+     "the "
+     "launcher's own binding",
      false, false, false, "grep Cpus_allowed_list /proc/self/status"},
     "which GPU the process will use is not known: near any of them is taken to be right; a shell that no launcher "
     "started is usually unbound, which is told and not judged"};

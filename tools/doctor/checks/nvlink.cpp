@@ -3,6 +3,7 @@
 // Group nvlink: the links between GPUs, the fabric manager and IMEX. Level probe.
 #include <algorithm>
 
+#include "tools/doctor/checks/initramfs.hpp"
 #include "tools/doctor/checks/nvml_gpus.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -41,7 +42,8 @@ void judge_links(const NvmlGpu& gpu, std::size_t most, Findings& findings) {
   }
   for (const NvmlLink& link : gpu.links) {
     if (link.is_active.is_found()) continue;
-    return findings.add(State::unknown, subject, format("link %lld: ", static_cast<long long>(link.index)) + link.is_active.reason);
+    return findings.add(State::unknown, subject,
+                        format("link %lld: ", static_cast<long long>(link.index)) + link.is_active.reason);
   }
   const std::size_t active = active_links(gpu);
   std::string text = format("%zu of %zu NVLinks are active", active, gpu.links.size());
@@ -60,24 +62,30 @@ bool leads_to(const NvmlGpu& from, const NvmlGpu& to) {
 }
 
 const char* p2p_text(std::int64_t status) {
-  constexpr const char* texts[] = {"works", "the chipset does not support it", "a GPU does not support it",
-                                   "the topology does not support it", "an option of the driver forbids it",
+  constexpr const char* texts[] = {"works",
+                                   "the chipset does not support it",
+                                   "a GPU does not support it",
+                                   "the topology does not support it",
+                                   "an option of the driver forbids it",
                                    "it is not supported"};
   return status >= 0 && status < 6 ? texts[status] : "the driver does not say why";
 }
 
 bool is_at_fault(const NvmlFacts& nvml) {
   return std::any_of(nvml.gpus.begin(), nvml.gpus.end(), [](const NvmlGpu& gpu) {
-    return gpu.fabric_state.is_found() && gpu.fabric_state.value != fabric_none && gpu.fabric_state.value != fabric_completed;
+    return gpu.fabric_state.is_found() && gpu.fabric_state.value != fabric_none &&
+           gpu.fabric_state.value != fabric_completed;
   });
 }
 
 }  // namespace
 
 const Advice advice_nvl_state = {
-    "the state of each NVLink, where it leads, and whether the driver lets GPUs that are joined reach one another over it",
+    "the state of each NVLink, where it leads, and whether the driver lets GPUs that are joined reach one another over "
+    "it",
     "a link that is down costs its share of the bandwidth, and NCCL may refuse to start",
-    {"compare nvidia-smi nvlink -s on all GPUs; restart nvidia-fabricmanager, reset the GPUs; a link that stays down is for "
+    {"compare nvidia-smi nvlink -s on all GPUs; restart nvidia-fabricmanager, reset the GPUs; a link that stays down "
+     "is for "
      "the vendor",
      true, false, false, "nvidia-smi nvlink -s; nvidia-smi topo -p2p n"},
     "models with fewer links by design, and bridges that do not use all, show the rest as inactive on every GPU"};
@@ -107,16 +115,26 @@ const Advice advice_nvl_fabric = {
     "until it has joined CUDA gives every program error 802 (system not yet initialized)",
     {"sudo systemctl enable --now nvidia-fabricmanager   # its version must be the driver's", true, false, true,
      "nvidia-smi -q | grep -A4 Fabric"},
-    "GPUs before Hopper do not tell; in a virtual machine the fabric manager runs in the host"};
+    "GPUs before Hopper do not tell; in a virtual machine the fabric manager runs in the host",
+    {.now = "systemctl enable --now nvidia-fabricmanager",
+     .risk =
+         "fails where the package is not installed, or is of another version than the driver. Where the service runs "
+         "already this changes nothing: end all jobs, then restart it, and read journalctl -u nvidia-fabricmanager"}};
 
 void check_nvl_fabric(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
     const std::string& subject = gpu->address.value;
     if (!take(subject, gpu->fabric_state, "belongs to no NVLink fabric that it could tell of", findings)) continue;
     switch (gpu->fabric_state.value) {
-      case fabric_none: findings.add(State::skip, subject, "belongs to no NVLink fabric that it could tell of"); break;
-      case fabric_not_started: findings.add(State::fail, subject, "has not begun to join the NVLink fabric"); break;
-      case fabric_in_progress: findings.add(State::warn, subject, "is joining the NVLink fabric"); break;
+      case fabric_none:
+        findings.add(State::skip, subject, "belongs to no NVLink fabric that it could tell of");
+        break;
+      case fabric_not_started:
+        findings.add(State::fail, subject, "has not begun to join the NVLink fabric");
+        break;
+      case fabric_in_progress:
+        findings.add(State::warn, subject, "is joining the NVLink fabric");
+        break;
       case fabric_completed:
         if (!gpu->fabric_status.is_found()) {
           findings.add_unknown(subject, gpu->fabric_status);
@@ -129,7 +147,8 @@ void check_nvl_fabric(const Machine& machine, Findings& findings) {
         }
         break;
       default:
-        findings.add(State::unknown, subject, format("fabric state %lld", static_cast<long long>(gpu->fabric_state.value)));
+        findings.add(State::unknown, subject,
+                     format("fabric state %lld", static_cast<long long>(gpu->fabric_state.value)));
     }
   }
 }
@@ -137,11 +156,18 @@ void check_nvl_fabric(const Machine& machine, Findings& findings) {
 const Advice advice_nvl_imex = {
     "whether the GPUs share an NVLink fabric with other machines (a cluster's UUID), and the nodes in "
     "/dev/nvidia-caps-imex-channels",
-    "memory of GPUs in other machines can only be imported through an IMEX channel; without one libraries take the network",
+    "memory of GPUs in other machines can only be imported through an IMEX channel; without one libraries take the "
+    "network",
     {"sudo systemctl enable --now nvidia-imex   # on every node; channel 0: options nvidia "
      "NVreg_CreateImexChannel0=1 in /etc/modprobe.d, or give the container its node",
-     true, false, true, "ls /dev/nvidia-caps-imex-channels; nvidia-imex-ctl -N"},
-    "a scheduler may make the channel for each job"};
+     true, true, true, "ls /dev/nvidia-caps-imex-channels; nvidia-imex-ctl -N"},
+    "a scheduler may make the channel for each job",
+    {.file = "/etc/modprobe.d/gdrkit-imex.conf",
+     .text = "options nvidia NVreg_CreateImexChannel0=1",
+     .enable = rebuild_initramfs,
+     .risk = "counts from the next boot on; every user of the machine may then use channel 0. The service is not "
+             "started here: once /etc/nvidia-imex/nodes_config.cfg lists all nodes, run systemctl enable --now "
+             "nvidia-imex on each"}};
 
 void check_nvl_imex(const Machine& machine, Findings& findings) {
   std::size_t joined = 0;
@@ -158,11 +184,11 @@ void check_nvl_imex(const Machine& machine, Findings& findings) {
   if (joined == 0) return findings.add(State::skip, "", "no GPU shares an NVLink fabric with other machines");
   const auto names = machine.view.names(imex_channels);
   if (names.is_unknown()) return findings.add_unknown(imex_channels, names);
-  const auto channels = std::count_if(names.value.begin(), names.value.end(), [](const std::string& name) {
-    return name.rfind("channel", 0) == 0;
-  });
+  const auto channels = std::count_if(names.value.begin(), names.value.end(),
+                                      [](const std::string& name) { return name.rfind("channel", 0) == 0; });
   findings.add(channels > 0 ? State::ok : State::warn, imex_channels,
-               format("%lld channel(s) for %zu GPU(s) in a fabric with other machines", static_cast<long long>(channels), joined));
+               format("%lld channel(s) for %zu GPU(s) in a fabric with other machines",
+                      static_cast<long long>(channels), joined));
 }
 
 }  // namespace gdrkit::tools::doctor

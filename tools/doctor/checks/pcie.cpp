@@ -188,7 +188,8 @@ const Advice advice_pcie_mrrs = {
              "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS CAP_EXP+8.w=5000:7000\"\n"
              "[Install]\n"
              "WantedBy=multi-user.target",
-     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-read-requests.service"}};
+     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-read-requests.service",
+     .risk = "other devices below the same port may wait longer for their data"}};
 
 void check_pcie_mrrs(const Machine& machine, Findings& findings) {
   for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
@@ -247,7 +248,19 @@ const Advice advice_pcie_relaxed = {
      true, false, false, "sudo setpci -s ADDRESS CAP_EXP+8.w"},
     "with the bit on it is still the library that asks for relaxed ordering of each registration; below some older "
     "Intel "
-    "processors Linux turns it off on purpose: where the processor is Intel's this is told and not judged"};
+    "processors Linux turns it off on purpose: where the processor is Intel's this is told and not judged",
+    {.now = "setpci -s ADDRESS CAP_EXP+8.w=0010:0010",
+     .file = "/etc/systemd/system/gdrkit-relaxed-ordering.service",
+     .text = "[Unit]\n"
+             "Description=relaxed ordering of RDMA adapters (gdrkit doctor: pcie.relaxed)\n"
+             "[Service]\n"
+             "Type=oneshot\n"
+             "RemainAfterExit=yes\n"
+             "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS CAP_EXP+8.w=0010:0010\"\n"
+             "[Install]\n"
+             "WantedBy=multi-user.target",
+     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-relaxed-ordering.service",
+     .risk = "Linux or the firmware may have turned it off because the processor's port is known to be faulty"}};
 
 void check_pcie_relaxed(const Machine& machine, Findings& findings) {
   const auto cpus = machine.view.text("/proc/cpuinfo");

@@ -126,7 +126,17 @@ const Advice advice_lim_memlock = {
     "programs started by sshd or slurmd have the limits that those have, which may be older",
     {.file = "/etc/security/limits.d/90-gdrkit-memlock.conf",
      .text = "* - memlock unlimited\nroot - memlock unlimited",
-     .risk = "a user's program can then lock all memory; takes effect at the next login"}};
+     .enable = "# what these start has their limit, and not that of a login\n"
+               "for unit in slurmd docker containerd crio; do\n"
+               "  if systemctl cat $unit.service >/dev/null 2>&1; then\n"
+               "    mkdir -p /etc/systemd/system/$unit.service.d\n"
+               "    printf '[Service]\\nLimitMEMLOCK=infinity\\n' > "
+               "/etc/systemd/system/$unit.service.d/90-gdrkit-memlock.conf\n"
+               "  fi\n"
+               "done\n"
+               "systemctl daemon-reload",
+     .risk = "a user's program can then lock all memory; takes effect at the next login, for jobs and containers once "
+             "their service was restarted; undo: remove the drop-ins too"}};
 
 void check_lim_memlock(const Machine& machine, Findings& findings) {
   const auto limit = soft_limit(machine.view, "Max locked memory");
@@ -146,7 +156,14 @@ const Advice advice_lim_nofile = {
     "small jobs need few",
     {.file = "/etc/security/limits.d/90-gdrkit-nofile.conf",
      .text = "* - nofile 1048576\nroot - nofile 1048576",
-     .risk = "takes effect at the next login"}};
+     .enable = "if systemctl cat slurmd.service >/dev/null 2>&1; then\n"
+               "  mkdir -p /etc/systemd/system/slurmd.service.d\n"
+               "  printf '[Service]\\nLimitNOFILE=1048576\\n' > "
+               "/etc/systemd/system/slurmd.service.d/90-gdrkit-nofile.conf\n"
+               "  systemctl daemon-reload\n"
+               "fi",
+     .risk =
+         "takes effect at the next login, for jobs of Slurm once slurmd was restarted; undo: remove the drop-in too"}};
 
 void check_lim_nofile(const Machine& machine, Findings& findings) {
   const auto limit = soft_limit(machine.view, "Max open files");
@@ -157,7 +174,7 @@ void check_lim_nofile(const Machine& machine, Findings& findings) {
 const Advice advice_lim_stack = {
     "'Max stack size' in /proc/self/limits",
     "with no limit the C library gives threads small stacks of 2 MiB, which NCCL before 2.28 overruns",
-    {"ulimit -s 8192 before the program starts", false, false, false, "ulimit -s"},
+    {"run ulimit -s 8192 in the job's script before the program starts", false, false, false, "ulimit -s"},
     ""};
 
 void check_lim_stack(const Machine& machine, Findings& findings) {
@@ -169,8 +186,8 @@ void check_lim_stack(const Machine& machine, Findings& findings) {
 const Advice advice_lim_shm = {
     "the option size= of the tmpfs at /dev/shm in /proc/mounts, or half of MemTotal in /proc/meminfo",
     "ranks on one machine share memory through /dev/shm: NCCL and MPI fail, or die of SIGBUS, when it is full",
-    {"docker: --shm-size=1g or --ipc=host; Kubernetes: an emptyDir with medium Memory at /dev/shm; host: sudo mount -o "
-     "remount,size=50% /dev/shm",
+    {"start the container with --shm-size=1g or --ipc=host (docker), or with an emptyDir of medium Memory at /dev/shm "
+     "(Kubernetes); on a host: sudo mount -o remount,size=50% /dev/shm, and the same in /etc/fstab",
      true, false, false, "df -h /dev/shm"},
     "64 MiB is what docker gives by default; newer NCCL keeps its buffers elsewhere and needs less"};
 
@@ -206,8 +223,8 @@ const Advice advice_ctr_caps = {
     "CapEff in /proc/self/status and 'Max locked memory' in /proc/self/limits, in a container",
     "without CAP_IPC_LOCK RDMA can lock as much memory as the limit allows and no more; without CAP_SYS_NICE docker's "
     "filter of system calls refuses to bind memory to a NUMA node",
-    {"docker: --cap-add=IPC_LOCK --cap-add=SYS_NICE --ulimit memlock=-1; Kubernetes: securityContext.capabilities.add: "
-     "[IPC_LOCK, SYS_NICE]",
+    {"start the container with --cap-add=IPC_LOCK --cap-add=SYS_NICE --ulimit memlock=-1 (docker), or with "
+     "securityContext.capabilities.add: [IPC_LOCK, SYS_NICE] (Kubernetes)",
      true, false, false, "grep CapEff /proc/self/status"},
     "some runtimes leave no trace by which a container can be known"};
 
@@ -231,8 +248,9 @@ const Advice advice_ctr_devices = {
     "/dev/nvidiactl, /dev/nvidia-uvm and /dev/nvidiaN when there is a driver; /dev/infiniband/uverbs* when there is an "
     "adapter",
     "a container may see all hardware in /sys and have no nodes to use it by: the libraries then leave it out silently",
-    {"docker: --gpus all --device=/dev/infiniband --cap-add=IPC_LOCK; Kubernetes: the device plug-ins; host: "
-     "nvidia-modprobe -u -c 0",
+    {"start the container with --gpus all --device=/dev/infiniband --cap-add=IPC_LOCK (docker), or by way of the "
+     "device "
+     "plug-ins (Kubernetes); on a host: sudo nvidia-modprobe -u -c 0, sudo modprobe ib_uverbs",
      true, false, false, "ls /dev/nvidia* /dev/infiniband"},
     "a container that was given some GPUs has the nodes of those only: one node is enough here"};
 

@@ -83,7 +83,9 @@ const Advice advice_roce_gid = {
     "RoCE v2 needs an address that routers pass on: with version 1 or link-local ones alone it reaches its own segment "
     "at "
     "best",
-    {"give the port's interface an address: sudo ip address add ADDRESS/LENGTH dev INTERFACE", true, false, false,
+    {"give the port's interface an address: sudo ip address add IP/LENGTH dev INTERFACE   # and in the network's "
+     "configuration",
+     true, false, false,
      "grep . /sys/class/infiniband/ADAPTER/ports/1/gids/* /sys/class/infiniband/ADAPTER/ports/1/gid_attrs/types/*"},
     "in a container types of the host's entries cannot be read: those count as not known"};
 
@@ -225,7 +227,17 @@ const Advice advice_roce_qos = {
      true, false, false, "grep . /sys/class/net/INTERFACE/ecn/roce_*/enable/*"},
     "priority flow control is in no file: mlnx_qos -i INTERFACE or dcb pfc show dev INTERFACE tells; networks that may "
     "lose "
-    "packets run without"};
+    "packets run without",
+    {.now = "for priority in 0 1 2 3 4 5 6 7; do\n"
+            "  if grep -qs 1 /sys/class/net/INTERFACE/ecn/roce_np/enable/$priority "
+            "/sys/class/net/INTERFACE/ecn/roce_rp/enable/$priority; then\n"
+            "    echo 1 > /sys/class/net/INTERFACE/ecn/roce_np/enable/$priority\n"
+            "    echo 1 > /sys/class/net/INTERFACE/ecn/roce_rp/enable/$priority\n"
+            "  fi\n"
+            "done",
+     .risk =
+         "turns both halves on for each priority that has one; switches must mark packets (ECN) for it to matter. A "
+         "script that turns one half off at boot has to be found"}};
 
 namespace {
 

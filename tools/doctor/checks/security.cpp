@@ -29,8 +29,9 @@ Fact<std::string> missing_modules(const Machine& machine) {
 const Advice advice_sec_lockdown = {
     "/sys/kernel/security/lockdown",
     "lockdown forbids unsigned kernel modules and changing PCI registers: gdrdrv and setpci remedies may be refused",
-    {"sign the modules (mokutil --import), and set PCI options at boot", true, true, true,
-     "cat /sys/kernel/security/lockdown"},
+    {"sign the modules and enrol their key (sudo mokutil --import KEY), and set PCI options on the command line of "
+     "Linux",
+     true, true, true, "cat /sys/kernel/security/lockdown"},
     "no such file: no lockdown"};
 
 void check_sec_lockdown(const Machine& machine, Findings& findings) {
@@ -83,7 +84,10 @@ const Advice advice_sec_sle = {
     "with 0 modprobe does not load kernel modules that SUSE does not support, such as gdrdrv built from source",
     {"allow_unsupported_modules 1 in /etc/modprobe.d/10-unsupported-modules.conf", true, false, true,
      "modprobe -c | grep allow_unsupported_modules"},
-    "packaged drivers may be marked as supported and load all the same"};
+    "packaged drivers may be marked as supported and load all the same",
+    {.file = "/etc/modprobe.d/zz-gdrkit-unsupported-modules.conf",  // of several lines the last counts
+     .text = "allow_unsupported_modules 1",
+     .risk = "SUSE gives no support for a machine that has loaded such a module; load the modules afterwards"}};
 
 void check_sec_sle(const Machine& machine, Findings& findings) {
   auto release = machine.view.text("/etc/os-release");

@@ -36,7 +36,19 @@ const Advice advice_cpu_governor = {
     {"sudo cpupower frequency-set -g performance", true, false, false,
      "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
     "powersave under intel_pstate or amd-pstate-epp changes the speed by load: it is told and not judged",
-    {.now = "cpupower frequency-set -g performance", .risk = "the processors take more power when idle"}};
+    {.now = "cpupower frequency-set -g performance",
+     .file = "/etc/systemd/system/gdrkit-governor.service",
+     .text = "[Unit]\n"
+             "Description=processors run at full speed (gdrkit doctor: cpu.governor)\n"
+             "[Service]\n"
+             "Type=oneshot\n"
+             "RemainAfterExit=yes\n"
+             "ExecStart=/bin/sh -c \"exec cpupower frequency-set -g performance\"\n"
+             "[Install]\n"
+             "WantedBy=multi-user.target",
+     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-governor.service",
+     .risk = "the processors take more power when idle; tuned or another power service may set it back. cpupower is in "
+             "linux-cpupower (Debian), linux-tools (Ubuntu), kernel-tools (Red Hat)"}};
 
 void check_cpu_governor(const Machine& machine, Findings& findings) {
   const std::string folder = "/sys/devices/system/cpu/";
@@ -66,8 +78,9 @@ void check_cpu_governor(const Machine& machine, Findings& findings) {
 const Advice advice_cpu_wc = {
     "the flag 'pat' in /proc/cpuinfo and 'nopat' in /proc/cmdline",
     "without PAT mappings of BAR1 cannot be write-combining: writes to the GPU become a hundred times slower",
-    {"remove nopat from the command line of Linux", true, true, true,
-     "grep -c ' pat ' /proc/cpuinfo; cat /proc/cmdline"},
+    {"take nopat off the command line of Linux (Debian, Ubuntu: /etc/default/grub, then update-grub; Red Hat: grubby "
+     "--update-kernel=ALL --remove-args=nopat), then reboot; if it is not there the hypervisor hides PAT",
+     true, true, true, "grep -c ' pat ' /proc/cpuinfo; cat /proc/cmdline"},
     "arm64 has no PAT and needs none"};
 
 void check_cpu_wc(const Machine& machine, Findings& findings) {

@@ -189,7 +189,7 @@ const Advice advice_topo_pair = {
     {"move the adapter to a slot behind the GPU's switch; if there is none: measure with NCCL_NET_GDR_LEVEL=PHB (or "
      "SYS), and keep "
      "it if it is faster",
-     false, false, true, "gdrkit topo --as all"},
+     true, false, true, "gdrkit topo --as all"},
     "over a host bridge RDMA still works where a library is told to use it; on some processors it is slower than host "
     "memory"};
 
@@ -279,7 +279,7 @@ const Advice advice_pcie_path_min = {
     "the narrowest link on the way bounds what the adapter can move to and from the GPU",
     {"put the adapter into a slot with more lanes or of a newer generation: 400 Gb/s needs 16 lanes of PCIe 5, 200 "
      "Gb/s those of PCIe 4",
-     false, false, true, "sudo lspci -vv -s ADDRESS | grep LnkSta"},
+     true, true, true, "sudo lspci -vv -s ADDRESS | grep LnkSta"},
     "an idle GPU slows its link down: of a GPU's own link the speed that both ends can do is taken"};
 
 void check_pcie_path_min(const Machine& machine, Findings& findings) {

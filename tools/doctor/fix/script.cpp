@@ -71,6 +71,22 @@ bool has_code(const std::string& text) {
 /// What a part begins with: which check does the admin see at work when a command fails.
 std::string begin(const Check& check) { return std::string("step ") + check.id + "\n"; }
 
+/// Whom what no script can do is for.
+const char* who(const Check& check) {
+  return check.advice->remedy.needs_root ? "by the administrator" : "by the owner of the job";
+}
+
+/// To look again as deep as the checks need.
+std::string again_of(const std::vector<Case>& cases) {
+  Level level = Level::quick;
+  std::string ids;
+  for (const Case& one : cases) {
+    level = std::max(level, one.check->level);
+    ids += (ids.empty() ? "" : ",") + std::string(one.check->id);
+  }
+  return "gdrkit doctor" + (level == Level::quick ? "" : std::string(" --level ") + name_of(level)) + " --only " + ids;
+}
+
 std::string undo_of(const std::string& file) {
   const std::string name = file.substr(file.rfind('/') + 1);
   const bool is_service = name.find(".service") != std::string::npos;
@@ -227,7 +243,9 @@ class Writer {
       for (const Fault& fault : one.faults) {
         const std::string own = fault.finding->command;
         const std::string& remedy = own.empty() ? one.check->advice->remedy.command : own;
-        if (remedies.insert(remedy).second) text += shell_comment("to do: " + remedy, 3);
+        const std::string full = filled(remedy, fault.object, Quoting::none).value_or(remedy);
+        if (remedies.insert(full).second)
+          text += shell_comment(std::string("to do, ") + who(*one.check) + ": " + full, 3);
       }
     }
     return text.empty() ? "" : title("By hand") + text;
@@ -235,9 +253,7 @@ class Writer {
 
   std::string verify(bool runs) const {
     std::string text = title("Verify (what needs a reboot or a new login: after it)");
-    std::string ids;
     for (const Case& one : cases_) {
-      ids += (ids.empty() ? "" : ",") + std::string(one.check->id);
       const std::string command = one.check->advice->remedy.verify;
       std::set<std::string> told;
       for (const Fault& fault : one.faults) {
@@ -245,7 +261,7 @@ class Writer {
         if (told.insert(full).second) text += shell_comment(std::string(one.check->id) + ": " + full);
       }
     }
-    const std::string again = "gdrkit doctor --only " + ids;
+    const std::string again = again_of(cases_);
     if (!runs) return text + shell_comment("all: " + again);
     return text + "if command -v gdrkit >/dev/null 2>&1; then\n  step verify\n  " + again +
            "\nelse\n  echo 'to verify: " + again + "'\nfi\n";
