@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Drives a fuzz target without an engine: the seeds, then a fixed number of mutated inputs from a fixed seed.
+// Arguments: how many, and another seed.
 #include <cstdlib>
 #include <random>
 
@@ -43,7 +44,7 @@ int main(int argc, char** argv) {
   const auto seeds = gdrkit::fuzz::seeds();
   FUZZ_CHECK(!seeds.empty());
   for (const Bytes& seed : seeds) LLVMFuzzerTestOneInput(seed.data(), seed.size());
-  std::mt19937_64 random(20261120);
+  std::mt19937_64 random(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20261120);
   for (unsigned long i = 0; i < count; ++i) {
     Bytes bytes = seeds[random() % seeds.size()];
     mutate(bytes, random);

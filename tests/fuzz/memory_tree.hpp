@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// MemoryTree: a machine's files in memory, each of which can be wrong or refused; counts what is asked of it.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "topology/file_tree.hpp"
+
+namespace gdrkit::fuzz {
+
+class MemoryTree final : public topology::FileTree {
+ public:
+  struct File {
+    topology::Entry entry;
+    std::string content;
+    int error = 0;  ///< what reading, entering or listing it gives
+    std::map<std::string, std::shared_ptr<File>> inside;
+  };
+
+  /// Paths are absolute and go through no link. What is in the way of one is replaced by a folder.
+  void put(const std::string& path, const std::string& content) {
+    File& file = make(path, topology::NodeKind::file, 0444);
+    file.content = content;
+  }
+  void put_link(const std::string& path, const std::string& target) {
+    File& file = make(path, topology::NodeKind::other, 0777);
+    file.entry.is_link = true;
+    file.entry.target = target;
+  }
+  void put_device(const std::string& path, unsigned major, unsigned minor) {
+    File& file = make(path, topology::NodeKind::character_device, 0666);
+    file.entry.node.major = major;
+    file.entry.node.minor = minor;
+  }
+  void put_folder(const std::string& path) { make(path, topology::NodeKind::folder, 0555); }
+  void remove(const std::string& path) {
+    if (File* folder = find(path.substr(0, path.rfind('/')))) folder->inside.erase(path.substr(path.rfind('/') + 1));
+  }
+  /// nullptr: there is none.
+  [[nodiscard]] File* find(const std::string& path) const {
+    File* file = root_.get();
+    for (const std::string& name : names_of(path)) {
+      const auto inside = file->inside.find(name);
+      if (inside == file->inside.end()) return nullptr;
+      file = inside->second.get();
+    }
+    return file;
+  }
+
+  /// Calls so far, and the bytes that they gave.
+  [[nodiscard]] std::size_t calls() const noexcept { return calls_; }
+  [[nodiscard]] std::size_t bytes_given() const noexcept { return bytes_given_; }
+
+  [[nodiscard]] Folder root() const override { return root_; }
+  [[nodiscard]] int look(const Folder& folder, const std::string& name, topology::Entry* entry) const override {
+    const auto file = child(folder, name);
+    if (file == nullptr) return ENOENT;
+    *entry = file->entry;
+    return 0;
+  }
+  [[nodiscard]] int enter(const Folder& folder, const std::string& name, Folder* inside) const override {
+    const auto file = child(folder, name);
+    if (file == nullptr) return ENOENT;
+    if (file->entry.is_link || file->entry.node.kind != topology::NodeKind::folder) return ENOTDIR;
+    if (file->error != 0) return file->error;
+    *inside = file;
+    return 0;
+  }
+  [[nodiscard]] int read(const Folder& folder, const std::string& name, std::size_t limit,
+                         std::vector<std::uint8_t>* content) const override {
+    const auto file = child(folder, name);
+    if (const int error = refusal(file)) return error;
+    const std::size_t size = std::min(limit, file->content.size());
+    content->assign(file->content.begin(), file->content.begin() + static_cast<std::ptrdiff_t>(size));
+    bytes_given_ += size;
+    return 0;
+  }
+  /// In small pieces, so that what is looked for lies across two of them.
+  [[nodiscard]] int scan(const Folder& folder, const std::string& name, std::uint64_t offset, std::size_t limit,
+                         const std::function<bool(std::string_view piece)>& take) const override {
+    const auto file = child(folder, name);
+    if (const int error = refusal(file)) return error;
+    std::string_view left = file->content;
+    left.remove_prefix(static_cast<std::size_t>(std::min<std::uint64_t>(offset, left.size())));
+    left = left.substr(0, limit);
+    while (!left.empty()) {
+      const std::string_view piece = left.substr(0, 1000);
+      left.remove_prefix(piece.size());
+      bytes_given_ += piece.size();
+      if (!take(piece)) break;
+    }
+    return 0;
+  }
+  [[nodiscard]] int list(const Folder& folder, std::size_t limit, std::vector<std::string>* names) const override {
+    ++calls_;
+    const auto& file = *static_cast<const File*>(folder.get());
+    if (file.error != 0) return file.error;
+    if (file.inside.size() > limit) return EOVERFLOW;
+    names->clear();
+    for (const auto& [name, inside] : file.inside) names->push_back(name);
+    return 0;
+  }
+
+ private:
+  static std::vector<std::string> names_of(const std::string& path) {
+    std::vector<std::string> names;
+    for (std::size_t at = 0; at < path.size();) {
+      const std::size_t end = std::min(path.find('/', at), path.size());
+      if (end > at) names.push_back(path.substr(at, end - at));
+      at = end + 1;
+    }
+    return names;
+  }
+  static void set_kind(File& file, topology::NodeKind kind, unsigned mode) {
+    file.entry = {};
+    file.entry.node.kind = kind;
+    file.entry.node.mode = mode;
+  }
+  static std::shared_ptr<File> folder_file() {
+    auto file = std::make_shared<File>();
+    set_kind(*file, topology::NodeKind::folder, 0555);
+    return file;
+  }
+  File& make(const std::string& path, topology::NodeKind kind, unsigned mode) {
+    File* file = root_.get();
+    for (const std::string& name : names_of(path)) {
+      if (file->entry.is_link || file->entry.node.kind != topology::NodeKind::folder)
+        set_kind(*file, topology::NodeKind::folder, 0555);
+      auto& inside = file->inside[name];
+      if (inside == nullptr) inside = std::make_shared<File>();
+      if (inside->entry.node.kind == topology::NodeKind::other && !inside->entry.is_link)
+        set_kind(*inside, topology::NodeKind::folder, 0555);
+      file = inside.get();
+    }
+    set_kind(*file, kind, mode);
+    if (kind != topology::NodeKind::folder) file->inside.clear();
+    return *file;
+  }
+  [[nodiscard]] std::shared_ptr<const File> child(const Folder& folder, const std::string& name) const {
+    ++calls_;
+    const auto& inside = static_cast<const File*>(folder.get())->inside;
+    const auto found = inside.find(name);
+    return found == inside.end() ? nullptr : found->second;
+  }
+  static int refusal(const std::shared_ptr<const File>& file) {
+    if (file == nullptr) return ENOENT;
+    if (file->entry.is_link || file->entry.node.kind != topology::NodeKind::file) return EINVAL;
+    return file->error;
+  }
+
+  std::shared_ptr<File> root_ = folder_file();
+  mutable std::size_t calls_ = 0;
+  mutable std::size_t bytes_given_ = 0;
+};
+
+}  // namespace gdrkit::fuzz
