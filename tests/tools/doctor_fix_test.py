@@ -247,6 +247,18 @@ class DoctorFixSteps(Test):
                     self.assertEqual(len(code_of(script)), 2, script)
                     self.assertRegex(script, r"(?m)^#   to do, by the (administrator|owner of the job): \S+ \S+")
 
+    def test_a_remedy_by_hand_names_its_device_and_no_other(self):
+        ecc = script_of(m.changed(m.server(), nvml_of(ecc_uncorrected=1)), "gpu.ecc")
+        self.assertRegex(ecc, r"--gpu-reset\s+(#\s+)?-i\s+(#\s+)?" + m.GPU.rsplit("/", 1)[1])
+        for tree in faulty("acs.vm_ats"):
+            script = script_of(tree, "acs.vm_ats")
+            functions = set(re.findall(r"mlxconfig -d (\S+)", script))
+            self.assertEqual(functions & set(re.findall(r"config_acs=1xxxxxx@(\S+)", script)), set(), script)
+
+    def test_a_file_of_roots_is_the_administrators(self):
+        script = script_of(next(faulty("env.sources")), "env.sources")
+        self.assertIn("by the administrator: take out line 1 of /etc/nccl.conf", script)
+
     def test_what_lasts_is_done_once_for_all_objects(self):
         tree = m.changed(m.server(), nvml_of(persistence=False, compute_mode=1, mig=True))
         ran = Ran(script_of(tree, "gpu.persistence", "gpu.compute_mode", "gpu.mig"))

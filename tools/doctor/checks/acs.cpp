@@ -144,8 +144,9 @@ const Advice advice_acs_vm_ats = {
     "that is too",
     "redirection keeps guests apart and must stay; only with ATS on the adapter and Direct Translated on the ports do "
     "packets between the two devices of a guest take the short way",
-    {"sudo mlxconfig -d ADDRESS set ATS_ENABLED=true, then turn the power off and on; ports: boot with "
-     "pci=config_acs=1xxxxxx@PORT (Linux 6.11)",
+    {"run sudo mlxconfig -d ADDRESS set ATS_ENABLED=true, then turn the power off and on; what the ports need is told "
+     "with "
+     "each port",
      true, true, true, "sudo lspci -vv -s ADDRESS | grep -A2 'Address Translation'; sudo setpci -s PORT ECAP_ACS+6.w"},
     "do not clear ACS on such a host; ATS is shown as on only while a guest has the function"};
 

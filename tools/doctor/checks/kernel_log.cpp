@@ -95,7 +95,7 @@ const Advice advice_gpu_xid = {
     "data "
     "or none until it is reset",
     {"look the number up in NVIDIA's table of Xid errors; for the listed ones: end the programs, reset the GPU (sudo "
-     "nvidia-smi --gpu-reset -i NUMBER) or reboot, and replace the card if it comes again",
+     "nvidia-smi --gpu-reset -i ADDRESS) or reboot, and replace the card if it comes again",
      true, false, false, "journalctl -k -b | grep 'NVRM: Xid'"},
     "13, 31, 43 and 45 are mostly faults of programs. An error from before the last reset of the GPU still stands "
     "here"};

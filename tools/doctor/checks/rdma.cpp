@@ -53,8 +53,8 @@ const Advice advice_rdma_stack = {
     "/sys/module/efa/version, and what makes GPU memory reachable",
     "an adapter without an RDMA device is of no use to NCCL, UCX or NVSHMEM; Linux's own stack reaches GPU memory by "
     "dma-buf alone, which the proprietary driver does not export",
-    {"sudo modprobe mlx5_ib; or install DOCA-OFED; or, with Linux's own stack, the open flavour of the driver", true,
-     false, true, "ls /sys/class/infiniband; ls -d /sys/module/mlx_compat"},
+    {"run sudo modprobe mlx5_ib; or install DOCA-OFED; or, with Linux's own stack, the open flavour of the driver",
+     true, false, true, "ls /sys/class/infiniband; ls -d /sys/module/mlx_compat"},
     "mlx5_core of Linux itself has no version; some distributions (Ubuntu) carry the peer-memory interface in their "
     "own stack"};
 

@@ -47,7 +47,8 @@ void check_sec_lockdown(const Machine& machine, Findings& findings) {
 const Advice advice_sec_secureboot = {
     "the firmware's variable SecureBoot in /sys/firmware/efi/efivars, and whether nvidia and gdrdrv are loaded",
     "under Secure Boot Linux refuses kernel modules that are not signed with a key that the firmware knows",
-    {"sudo mokutil --import KEY   # that of DKMS: /var/lib/shim-signed/mok/MOK.der or /var/lib/dkms/mok.pub; enrol it "
+    {"run sudo mokutil --import KEY   # that of DKMS: /var/lib/shim-signed/mok/MOK.der or /var/lib/dkms/mok.pub; enrol "
+     "it "
      "at "
      "the next boot",
      true, true, true, "mokutil --sb-state; sudo modprobe gdrdrv"},

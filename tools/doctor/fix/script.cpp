@@ -71,9 +71,10 @@ bool has_code(const std::string& text) {
 /// What a part begins with: which check does the admin see at work when a command fails.
 std::string begin(const Check& check) { return std::string("step ") + check.id + "\n"; }
 
-/// Whom what no script can do is for.
-const char* who(const Check& check) {
-  return check.advice->remedy.needs_root ? "by the administrator" : "by the owner of the job";
+/// Whom what no script can do is for. A setting of a job may be in a file of root's.
+const char* who(const Check& check, const std::string& remedy) {
+  return check.advice->remedy.needs_root || remedy.find("/etc/") != std::string::npos ? "by the administrator"
+                                                                                      : "by the owner of the job";
 }
 
 /// To look again as deep as the checks need.
@@ -245,7 +246,7 @@ class Writer {
         const std::string& remedy = own.empty() ? one.check->advice->remedy.command : own;
         const std::string full = filled(remedy, fault.object, Quoting::none).value_or(remedy);
         if (remedies.insert(full).second)
-          text += shell_comment(std::string("to do, ") + who(*one.check) + ": " + full, 3);
+          text += shell_comment(std::string("to do, ") + who(*one.check, full) + ": " + full, 3);
       }
     }
     return text.empty() ? "" : title("By hand") + text;
