@@ -10,8 +10,8 @@
 namespace gdrkit::topology {
 namespace {
 
-/// What NVML calls a switch at the other end of an NVLink that is not visible from here.
-constexpr const char* hidden_switch = "fffffff:ffff:ff";
+/// What NCCL 2.28 makes of the address that NVML gives at the other end of an NVLink that is not visible from here.
+constexpr const char* hidden_switch = "fffffff:ff:ff.0";
 
 /// The value of the first line "key : value" of /proc/cpuinfo.
 std::string value_of(const std::string& text, const std::string& key) {

@@ -375,6 +375,15 @@ class DoctorDiff(Test):
         self.assertIn("2.3", found[("gdr.version", "gdrdrv")]["b"][0]["text"])
         self.assertIn("pcie.width 0000:04:00.0", text.lines)
 
+    def test_what_a_live_machine_was_not_asked_is_no_difference(self):
+        with Written(m.server()) as one:
+            document = json.loads(run("gdrkit", "doctor", "diff", "/", one, "--json").out)
+            text = run("gdrkit", "doctor", "diff", one, "/")
+        self.assertIn("gpu.mig", document["not_compared"])
+        self.assertEqual({each["id"] for each in document["differences"]} & set(document["not_compared"]), set())
+        self.assertIn(f"{len(document['not_compared'])} check(s) were not compared: add --level probe", text.lines)
+        self.assertEqual(run("gdrkit", "doctor", "diff", one, "/", "--level", "deep").code, 2)
+
     def test_counts_differ_without_a_difference(self):
         counted = m.changed(m.server(), {m.GPU + "/aer_dev_correctable": "RxErr 3\nTOTAL_ERR_COR 3\n"})
         with Written(m.server()) as one, Written(counted) as other:

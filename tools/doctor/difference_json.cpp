@@ -41,6 +41,12 @@ bool is_same(const Check& check, const Sides& sides) {
                     });
 }
 
+/// A check of level probe says nothing of a live machine at level quick, which is no difference.
+bool is_run(const Examination& examination, const Check& check) {
+  const auto& not_run = examination.not_run;
+  return std::find(not_run.begin(), not_run.end(), &check) == not_run.end();
+}
+
 Json side_json(const std::vector<const Finding*>& findings) {
   Json all = Json::array();
   for (const Finding* finding : findings) all.push_back({{"state", name_of(finding->state)}, {"text", finding->text}});
@@ -62,7 +68,12 @@ ExitCode print_difference(const Examination& left, const Examination& right, boo
   Json document = {{"schema", "gdrkit.doctor-diff/1"}, {"a", left.root}, {"b", right.root}};
   document["differences"] = Json::array();
   if (!is_json) std::printf("A is %s, B is %s\n", left.root.c_str(), right.root.c_str());
+  document["not_compared"] = Json::array();
   for (const auto& [check, subjects] : table) {
+    if (!is_run(left, *check) || !is_run(right, *check)) {
+      document["not_compared"].push_back(check->id);
+      continue;
+    }
     for (const auto& [subject, sides] : subjects) {
       if (is_same(*check, sides)) continue;
       document["differences"].push_back(
@@ -78,6 +89,8 @@ ExitCode print_difference(const Examination& left, const Examination& right, boo
     print_json(document);
   } else {
     std::printf("%zu difference(s)\n", count);
+    if (!document["not_compared"].empty())
+      std::printf("%zu check(s) were not compared: add --level probe\n", document["not_compared"].size());
   }
   return count == 0 ? ExitCode::ok : ExitCode::failed;
 }

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "tools/common/command_line.hpp"
-#include "tools/doctor/doctor_text.hpp"
 #include "tools/doctor/difference.hpp"
+#include "tools/doctor/doctor_text.hpp"
 #include "tools/doctor/examination.hpp"
 #include "tools/doctor/fix/script.hpp"
 #include "tools/doctor/verdict/verdicts.hpp"
@@ -67,7 +67,8 @@ CommandLine command_line(Options* options) {
   line.operands = {
       &options->words, "list | explain ID | fix [ID...] | diff A B",
       "list: name all checks; explain ID: what one reads, why, and the remedy; fix: print a shell script of "
-      "the remedies, of all findings or of the checks named (nothing is run); diff: what differs between two recordings"};
+      "the remedies, of all findings or of the checks named (nothing is run); diff: what differs between two "
+      "recordings"};
   return line;
 }
 
@@ -129,14 +130,19 @@ ExitCode run(const Options& options, Level level) {
 
 /// Counters, and what needs more than files, are compared as far as both sides have them.
 ExitCode run_diff(const Options& options) {
-  if (options.words.size() != 3 || options.is_prom || options.is_short || options.level != "quick" || options.root != "/" ||
+  if (options.words.size() != 3 || options.is_prom || options.is_short || options.root != "/" ||
       !options.watch_seconds.empty())
-    throw Failure(ExitCode::usage, "diff A B: two recordings, or / for this machine; it takes --only, --skip and --json");
-  const auto checks = select(options.selection);
+    throw Failure(ExitCode::usage,
+                  "diff A B: two recordings, or / for this machine; it takes --only, --skip, --level and --json");
+  refuse_contradictions(options);
+  Selection selection = options.selection;
+  selection.level = level_named(options.level);
+  const Level level = selection.level;
+  const auto checks = select(selection);
   const auto look = [&](const std::string& root) {
     const MachineView view = open_view(root);
-    const Machine machine(view, Level::quick);
-    return examine(machine, root, checks, Level::quick, false);
+    const Machine machine(view, level);
+    return examine(machine, root, checks, level, false);
   };
   const Examination left = look(options.words[1]);
   const Examination right = look(options.words[2]);

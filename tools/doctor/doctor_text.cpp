@@ -97,8 +97,9 @@ void print_end(const Examination& examination, const Machine& machine) {
   if (!unknown.empty() && machine.view.is_live() && geteuid() != 0) {
     std::string ids;
     for (const std::string& id : unknown) ids += (ids.empty() ? "" : ",") + id;
-    std::printf("%zu check(s) could not know all; root may: sudo gdrkit doctor --only %s\n", unknown.size(),
-                ids.c_str());
+    std::printf("%zu check(s) could not know all; root may: sudo gdrkit doctor%s%s --only %s\n", unknown.size(),
+                examination.level == Level::quick ? "" : " --level ",
+                examination.level == Level::quick ? "" : name_of(examination.level), ids.c_str());
   } else if (!unknown.empty()) {
     std::printf("%zu check(s) could not know all: ???? says why\n", unknown.size());
   }

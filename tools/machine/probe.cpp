@@ -54,7 +54,14 @@ void ask_cuda(const MachineView& view, NvmlFacts* facts) {
   }
 }
 
+/// NVML loads libcuda too, and what that fails to do under the filter it does not try again: CUDA has to come first.
+void start_cuda(const MachineView& view) {
+  if (!what_is_missing(view, "/dev/nvidiactl").empty() || !what_is_missing(view, "/dev/nvidia-uvm").empty()) return;
+  if (const auto cuda = shim::cuda_device_calls(); cuda.has_value()) (void)(*cuda)->init(0);
+}
+
 void ask(const MachineView& view, Level level, Probe* probe) {
+  if (level == Level::cuda) start_cuda(view);
   const std::string refusal = run_guarded([&] { probe->nvml = ask_nvml(view); });
   if (!refusal.empty()) probe->nvml = unreadable<NvmlFacts>("NVML was not asked: " + refusal);
   if (level == Level::cuda && probe->nvml.is_found()) ask_cuda(view, &probe->nvml.value);

@@ -49,7 +49,8 @@ void judge_by_brand(const NvmlGpu& gpu, const std::string& name, Findings& findi
   if (gpu.brand.is_found() && is_geforce(gpu.brand.value)) {
     findings.add(State::warn, gpu.address.value, name + " is of the brand GeForce, which has no GPUDirect RDMA");
   } else if (gpu.brand.is_found() && is_professional(gpu.brand.value)) {
-    findings.add(State::ok, gpu.address.value, name + " is of a brand that has GPUDirect RDMA");
+    findings.add(State::ok, gpu.address.value,
+                 name + " is of a brand that has GPUDirect RDMA (" + gpu.cuda_rdma.reason + ")");
   } else {
     findings.add(
         State::unknown, gpu.address.value,
