@@ -106,6 +106,25 @@ class DoctorVerdict(Test):
         chosen = best(verdicts_of(m.changed(m.server(), {"/proc/self/environ": "NCCL_IB_HCA==mlx5_1\0"})), "nccl")[0]
         self.assertEqual((chosen["hca"], chosen["use"]), ("mlx5_1", "yes"))
 
+    def test_settings_of_one_library_are_no_cause_for_another(self):
+        verdicts = verdicts_of(m.changed(m.server(), {"/proc/self/environ": "NCCL_IB_DISABLE=1\0UCX_TLS=tcp\0UCX_IB_GPU_DIRECT_RDMA=n\0"}))
+        self.assertEqual(best(verdicts, "nccl")[0]["blocked_by"], ["env.ib_disable"])
+        self.assertEqual(best(verdicts, "ucx")[0]["blocked_by"], ["env.ucx"])
+        for prefix, use in (("ibp", "no"), ("mlx5", "yes"), ("^mlx4", "yes")):
+            found = answers_of({"/proc/self/environ": f"NVSHMEM_HCA_PREFIX={prefix}\0"}, "nvshmem")
+            self.assertEqual((found[0], "NVSHMEM_HCA_PREFIX" in found[3]), (use, use == "no"), found)
+
+    def test_what_nvml_says_of_the_gpu_counts(self):
+        for name, answer, words in (("fm-down", "no", "nvl.fabric"), ("cc-on", "unknown", "confidential")):
+            verdicts = verdicts_of(NAMED[name]())
+            self.assertEqual({use for answers in uses(verdicts).values() for use in answers}, {answer}, name)
+            self.assertIn(words, verdicts["gdrkit"]["map"][0]["reason"])
+        divided = verdicts_of(NAMED["mig-on"]())
+        self.assertEqual(uses(divided)["gdrkit"], ["unknown"] + ["yes"] * 7)
+        self.assertEqual(uses(divided)["nccl"], ["yes"] * 8)
+        zeroed = best(verdicts_of(NAMED["gb300-zeroed"]()), "nccl")[0]
+        self.assertEqual(zeroed["slowed_by"], ["acs.datadirect"])
+
     def test_failures_rule_out_the_pairs_that_they_are_about(self):
         ports = "/sys/class/infiniband/mlx5_0/ports/1/"
         verdicts = verdicts_of(m.changed(m.server(), {ports + "state": "1: DOWN\n", ports + "phys_state": "3: Disabled\n"}))
@@ -131,6 +150,7 @@ class DoctorVerdict(Test):
         self.assertEqual(mapping({**without, "/proc/driver/nvidia/version": m.PROPRIETARY.format("470.57.02")}), ("no", ""))
         self.assertEqual(mapping({"/dev/nvidiactl": None}), ("no", ""))
         self.assertEqual(mapping({"/dev/nvidia0": None}), ("no", ""))
+        self.assertEqual(mapping({"/dev": None}), ("unknown", ""))  # a copy of files alone
         self.assertEqual(mapping({**without, "/proc/driver/nvidia/version": m.UNREADABLE}), ("unknown", ""))
 
     def test_machines_of_the_plan(self):

@@ -21,16 +21,18 @@ Causes::Causes(const Examination& examination, const Machine& machine) : examina
   // nic.state is a warning for a port without a link, but a library leaves such a port out: adapter_ports says so.
   blocking_ = entries(examination,
                       {"drv.loaded", "drv.params", "drv.remap", "gpu.chipset_p2p", "rdma.modules", "ctr.devices",
-                       "lim.memlock", "iommu.mode", "nic.sm"},
+                       "lim.memlock", "iommu.mode", "nic.sm", "nvl.fabric"},
                       State::fail);
   peer_memory_ = entries(examination, {"peer.conflict", "peer.symbols"}, State::fail);
   explaining_ = entries(examination,
                         {"peer.any", "rdma.stack", "nic.state", "env.gdr_level", "env.ib_hca", "env.ib_disable",
                          "env.nvshmem", "env.ucx"},
                         State::fail);
-  slowing_ = entries(examination, {"acs.redirect", "iommu.mode", "pcie.width", "pcie.speed", "pcie.mrrs", "nic.rate"},
-                     State::warn);
-  mapping_ = entries(examination, {"drv.loaded", "ctr.devices", "bar1.size", "bar.above4g"}, State::fail);
+  slowing_ =
+      entries(examination,
+              {"acs.redirect", "acs.datadirect", "iommu.mode", "pcie.width", "pcie.speed", "pcie.mrrs", "nic.rate"},
+              State::warn);
+  mapping_ = entries(examination, {"drv.loaded", "ctr.devices", "bar1.size", "bar.above4g", "nvl.fabric"}, State::fail);
 }
 
 std::vector<Causes::Entry> Causes::entries(const Examination& examination, std::initializer_list<const char*> ids,
@@ -51,6 +53,8 @@ std::vector<Cause> Causes::find(const std::vector<Entry>& entries, const PairNam
   std::vector<Cause> causes;
   for (const Entry& entry : entries) {
     const std::string& subject = entry.finding.subject;
+    // A setting is a matter of the library whose variable it is.
+    if (std::strncmp(entry.id, "env.", 4) == 0 && subject.rfind(std::string(pair.library) + "_", 0) != 0) continue;
     // "mlx5_0:1" is a port of mlx5_0; a PCI address has colons of its own.
     const std::string adapter = subject.substr(0, subject.rfind(':'));
     const bool is_ours = pair.own.count(subject) > 0 || pair.own.count(adapter) > 0 || subject == pair.library;

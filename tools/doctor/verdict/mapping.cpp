@@ -38,18 +38,31 @@ Known gpu_fact(const Machine& machine, const std::string& address) {
     if (gpu.address == address && !gpu.driver.empty() && gpu.driver != "nvidia")
       return {Answer::no, "the GPU is bound to " + gpu.driver};
   }
+  if (is_confidential(machine)) return {Answer::unknown, confidential};
+  const auto names = machine.view.names("/dev");
+  if (!names.is_found()) return {Answer::unknown, names.reason};
   const auto control = machine.view.node("/dev/nvidiactl");
   if (control.is_unknown()) return {Answer::unknown, control.reason};
   if (control.is_absent()) return {Answer::no, "no /dev/nvidiactl"};
-  const auto names = machine.view.names("/dev");
-  if (!names.is_found()) return {Answer::unknown, names.reason};
   const bool has_node = std::any_of(names.value.begin(), names.value.end(), [](const std::string& name) {
     return name.size() > 6 && name.rfind("nvidia", 0) == 0 && name[6] >= '0' && name[6] <= '9';
   });
   return has_node ? Known{Answer::yes, ""} : Known{Answer::no, "no /dev/nvidiaN of a GPU"};
 }
 
+/// NVML's word on MIG; false where it was not asked.
+bool is_divided(const Machine& machine, const std::string& address) {
+  const auto& nvml = machine.probe.nvml;
+  const NvmlGpu* gpu = nvml.is_found() ? nvml.value.gpu_at(address) : nullptr;
+  return gpu != nullptr && gpu->mig.is_found() && gpu->mig.value;
+}
+
 }  // namespace
+
+bool is_confidential(const Machine& machine) {
+  const auto& nvml = machine.probe.nvml;
+  return nvml.is_found() && nvml.value.cc_enabled.is_found() && nvml.value.cc_enabled.value;
+}
 
 Access judge_mapping(const MappingFacts& facts) {
   Access access;
@@ -72,7 +85,12 @@ Access judge_mapping(const MappingFacts& facts) {
 
 Access mapping_of(const Machine& machine, const Causes& causes, const std::string& address,
                   std::vector<std::string>* blocked_by) {
-  Access access = judge_mapping({gpu_fact(machine, address), gdrdrv_fact(causes), rm_fact(machine)});
+  MappingFacts facts{gpu_fact(machine, address), gdrdrv_fact(causes), rm_fact(machine)};
+  if (is_divided(machine, address)) {
+    if (facts.gdrdrv.answer == Answer::yes) facts.gdrdrv = {Answer::unknown, "not tried on a GPU in MIG mode"};
+    facts.rm = {Answer::no, "MIG is on, and the rm backend serves no partition of a GPU"};
+  }
+  Access access = judge_mapping(facts);
   std::vector<Cause> against;
   for (const Cause& cause : causes.against_mapping({"gdrkit", {address}})) {
     // Of the nodes only NVIDIA's matter here, and gpu_fact looks at the one that all GPUs need.

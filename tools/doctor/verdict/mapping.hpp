@@ -19,6 +19,11 @@ struct MappingFacts {
 };
 [[nodiscard]] Access judge_mapping(const MappingFacts& facts);
 
+/// NVML says that confidential computing is on; false where it was not asked.
+[[nodiscard]] bool is_confidential(const Machine& machine);
+constexpr const char* confidential =
+    "confidential computing is on (gpu.cc): adapters and processor may be kept from the GPU's memory";
+
 /// `blocked_by`: the checks that fail and are the cause.
 [[nodiscard]] Access mapping_of(const Machine& machine, const Causes& causes, const std::string& address,
                                 std::vector<std::string>* blocked_by);

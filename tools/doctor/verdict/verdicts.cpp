@@ -138,6 +138,7 @@ class Judge {
       if (gpu.driver != "nvidia") return {Answer::no, "the GPU is bound to " + gpu.driver};
     }
     if (machine_.driver.is_unknown()) return {Answer::unknown, machine_.driver.reason};
+    if (is_confidential(machine_)) return {Answer::unknown, confidential};
     return {Answer::yes, ""};  // without a driver drv.loaded fails, which says more
   }
 
@@ -150,6 +151,9 @@ class Judge {
     if (is_nccl && setting("NCCL_IB_DISABLE") == "1") return {Answer::no, "NCCL_IB_DISABLE=1"};
     if (library == "UCX" && is_off(setting("UCX_IB_GPU_DIRECT_RDMA")))
       return {Answer::no, "UCX_IB_GPU_DIRECT_RDMA=" + setting("UCX_IB_GPU_DIRECT_RDMA")};
+    if (const std::string prefix = setting("NVSHMEM_HCA_PREFIX");
+        library == "NVSHMEM" && !prefix.empty() && prefix.front() != '^' && ports.name.rfind(prefix, 0) != 0)
+      return {Answer::no, "NVSHMEM_HCA_PREFIX=" + prefix + " leaves out " + ports.name};
     if (const std::string text = setting("NCCL_IB_HCA"); is_nccl && !text.empty()) {
       const NcclFilter filter(text);
       const bool is_named = std::any_of(filter.tokens.begin(), filter.tokens.end(),
