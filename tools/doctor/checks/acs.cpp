@@ -81,8 +81,7 @@ const Advice advice_acs_redirect = {
     "that "
     "both are behind",
     "redirected packets go up to the processor and back instead of through the switch: half speed, hangs, or errors",
-    {"sudo setpci -s PORT ECAP_ACS+6.w=0000   # at each boot: pci=disable_acs_redir=PORT;PORT on the command line of "
-     "Linux",
+    {"sudo setpci -s PORT ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes",
      true, false, false, "sudo setpci -s PORT ECAP_ACS+6.w"},
     "without root only 64 bytes can be read, which is unknown and not fine; in a virtual machine, for devices that are "
     "given to guests (acs.vm_ats) and for Data Direct (acs.datadirect) redirection is wanted: those are left out here",
@@ -116,7 +115,8 @@ void check_acs_redirect(const Machine& machine, Findings& findings) {
     } else {
       findings.add((acs.value.set & acs_redirects) != 0 ? State::fail : State::ok, port,
                    format("ACS control is 0x%04x", acs.value.set),
-                   "sudo setpci -s " + port + " ECAP_ACS+6.w=0000   # at each boot: pci=disable_acs_redir=" + port);
+                   "sudo setpci -s " + port +
+                       " ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes");
     }
   }
 }
@@ -229,7 +229,8 @@ void check_acs_datadirect(const Machine& machine, Findings& findings) {
       }
       findings.add(fits(pattern, acs.value.set) ? State::ok : State::fail, port,
                    format("ACS control is 0x%04x, the pattern %s", acs.value.set, pattern),
-                   "boot with pci=config_acs=" + std::string(pattern) + "@" + port);
+                   "boot with pci=config_acs=" + std::string(pattern) + "@" + port +
+                       "   # all ports in one option, ';' between, in quotes for GRUB");
     }
   }
 }
@@ -238,8 +239,9 @@ const Advice advice_acs_persist = {
     "/proc/cmdline, /etc/rc.local and units in /etc/systemd/system, when acs.redirect is content with ports that could "
     "redirect and Linux has an IOMMU",
     "with an IOMMU Linux turns redirection on when it starts: what was cleared by hand is back after the next boot",
-    {"boot with pci=disable_acs_redir=PORT;PORT, or take the unit that gdrkit doctor fix acs.redirect writes", true,
-     true, true, "cat /proc/cmdline"},
+    {"boot with pci=disable_acs_redir=PORT;PORT (all ports in one option, in quotes for GRUB), or take a unit with "
+     "ExecStart=setpci -s PORT ECAP_ACS+6.w=0000 for each port",
+     true, true, true, "cat /proc/cmdline"},
     "a unit may call a script that is not looked into; some firmware keeps redirection off by itself"};
 
 void check_acs_persist(const Machine& machine, Findings& findings) {

@@ -34,7 +34,7 @@ const Advice advice_nic_state = {
     "state and phys_state of each port",
     "the libraries leave out ports that are not active, and take a slower way without a word",
     {"InfiniBand: look at cable and subnet manager (opensm); Ethernet: sudo ip link set INTERFACE up", true, false,
-     false, "cat /sys/class/infiniband/ADAPTER/ports/1/state"},
+     false, "cat /sys/class/infiniband/ADAPTER/ports/PORT/state"},
     "ports that no GPU is nearest to and no variable names may well have no cable: they are told and not judged",
     {.now = "ip link set INTERFACE up",
      .risk = "does nothing for a port without a cable; after a boot the interface is up only if the network's "
@@ -98,7 +98,7 @@ const Advice advice_nic_rate = {
     "rate of each active port, beside ports of adapters with the same board_id",
     "one slower port slows every collective operation that uses it",
     {"look at the cable and at the switch's port, which may have agreed on less than both can do", true, false, true,
-     "cat /sys/class/infiniband/ADAPTER/ports/1/rate"},
+     "cat /sys/class/infiniband/ADAPTER/ports/PORT/rate"},
     "adapters of one kind may be wired for different networks"};
 
 void check_nic_rate(const Machine& machine, Findings& findings) {
@@ -131,7 +131,7 @@ void check_nic_rate(const Machine& machine, Findings& findings) {
 const Advice advice_nic_sm = {"lid and sm_lid of each InfiniBand port",
                               "without a subnet manager a port has no address and cannot send",
                               {"start a subnet manager (opensm) in the network; sminfo tells where it is", true, false,
-                               true, "cat /sys/class/infiniband/ADAPTER/ports/1/sm_lid"},
+                               true, "cat /sys/class/infiniband/ADAPTER/ports/PORT/sm_lid"},
                               "Ethernet ports have none: they are left out by link_layer"};
 
 void check_nic_sm(const Machine& machine, Findings& findings) {
@@ -241,7 +241,7 @@ const Advice advice_nic_counters = {
     "counters and hw_counters of each port (gdrkit doctor --watch shows which grow)",
     "a port that goes down and comes back, or repairs its link, costs every connection over it",
     {"reseat or replace cable and transceiver, and look at the switch's port", true, false, true,
-     "grep . /sys/class/infiniband/ADAPTER/ports/1/counters/*"},
+     "grep . /sys/class/infiniband/ADAPTER/ports/PORT/counters/*"},
     "they count since the adapter was reset: only what grows is a fault now; a few at boot are usual"};
 
 void check_nic_counters(const Machine& machine, Findings& findings) {

@@ -22,8 +22,10 @@ const Advice advice_iommu_mode = {
     "iommu_group/type of each GPU and adapter",
     "with translation on, packets between devices go through the IOMMU of the processor: slow, and refused by some "
     "drivers",
-    {"boot with iommu=pt (arm64: iommu.passthrough=1), or turn the IOMMU off in the firmware's set-up", true, true,
-     true, "cat /sys/bus/pci/devices/ADDRESS/iommu_group/type"},
+    {"iommu=pt (arm64: iommu.passthrough=1) on the command line of Linux (RHEL: sudo grubby --update-kernel=ALL "
+     "--args=iommu=pt; Debian, Ubuntu: "
+     "GRUB_CMDLINE_LINUX in /etc/default/grub, then sudo update-grub); or turn the IOMMU off in the firmware's set-up",
+     true, true, true, "cat /sys/bus/pci/devices/ADDRESS/iommu_group/type"},
     "the command line decides little: what counts is the type of each device's group; a guest does not see its host's "
     "IOMMU",
     {.boot_option = pass_through, .risk = pass_through_risk}};
@@ -57,7 +59,9 @@ void check_iommu_mode(const Machine& machine, Findings& findings) {
 const Advice advice_iommu_cmdline = {
     "intel_iommu=on without iommu=pt in /proc/cmdline",
     "this turns translation on for every device of the host",
-    {"add iommu=pt to the command line of Linux", true, true, true, "cat /proc/cmdline"},
+    {"iommu=pt on the command line of Linux (RHEL: sudo grubby --update-kernel=ALL --args=iommu=pt; Debian, Ubuntu: "
+     "GRUB_CMDLINE_LINUX in /etc/default/grub, then sudo update-grub)",
+     true, true, true, "cat /proc/cmdline"},
     "iommu.mode looks at what came of it: believe that",
     {.boot_option = pass_through, .risk = pass_through_risk}};
 

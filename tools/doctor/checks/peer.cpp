@@ -30,8 +30,10 @@ const Advice advice_peer_any = {
     "driver and the version of Linux, which dma-buf needs",
     "with neither a peer-memory module nor dma-buf every byte between adapter and GPU goes through host memory, "
     "silently; NVSHMEM leaves out its InfiniBand transports",
-    {"sudo modprobe nvidia-peermem   # or, for dma-buf: open flavour of the driver and Linux 5.12 or newer", true,
-     false, false, "cat /sys/module/nvidia_peermem/version"},
+    {"sudo modprobe nvidia-peermem   # if peer.symbols is content; or, for dma-buf: open flavour of the driver and "
+     "Linux "
+     "5.12 or newer",
+     true, false, false, "cat /sys/module/nvidia_peermem/version"},
     "the libraries ask the driver for dma-buf when they run; files tell only that nothing speaks against it. Each "
     "library looks at other files: what one of them believes says nothing about the others",
     {.now = "modprobe nvidia-peermem", .file = peermem_file, .text = "nvidia-peermem"}};

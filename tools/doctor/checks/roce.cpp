@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "tools/doctor/check.hpp"
 #include "tools/machine/environment.hpp"
@@ -86,7 +87,8 @@ const Advice advice_roce_gid = {
     {"give the port's interface an address: sudo ip address add IP/LENGTH dev INTERFACE   # and in the network's "
      "configuration",
      true, false, false,
-     "grep . /sys/class/infiniband/ADAPTER/ports/1/gids/* /sys/class/infiniband/ADAPTER/ports/1/gid_attrs/types/*"},
+     "grep . /sys/class/infiniband/ADAPTER/ports/PORT/gids/* "
+     "/sys/class/infiniband/ADAPTER/ports/PORT/gid_attrs/types/*"},
     "in a container types of the host's entries cannot be read: those count as not known"};
 
 void check_roce_gid(const Machine& machine, Findings& findings) {
@@ -125,7 +127,7 @@ const Advice advice_roce_gid_index = {
     "an index that is empty, or of RoCE v1, on one adapter makes connections fail: ibv_modify_qp says Invalid argument",
     {"unset the variable: NCCL since 2.21 and UCX choose an index of RoCE v2 themselves; or set one that is RoCE v2 on "
      "each adapter",
-     false, false, true, "grep . /sys/class/infiniband/ADAPTER/ports/1/gid_attrs/types/*"},
+     false, false, true, "grep . /sys/class/infiniband/ADAPTER/ports/PORT/gid_attrs/types/*"},
     "3 is a habit and no rule: the place of an address changes with each that is added; where a variable names some "
     "adapters alone, those of others do not matter: then this only warns"};
 
@@ -277,12 +279,20 @@ void check_roce_qos(const Machine& machine, Findings& findings) {
     const auto trust = machine.view.line(folder + "/qos/trust");
     const bool is_half = notifies.value != reacts.value;
     const bool is_off = notifies.value.empty();
+    std::string command;
+    for (const auto& [name, has, other] :
+         {std::tuple{"roce_np", notifies.value, reacts.value}, std::tuple{"roce_rp", reacts.value, notifies.value}}) {
+      for (const std::string& priority : other) {
+        if (has.count(priority) == 0) command += format(" %s/ecn/%s/enable/%s", folder.c_str(), name, priority.c_str());
+      }
+    }
     findings.add(is_half  ? State::warn
                  : is_off ? State::info
                           : State::ok,
                  port.subject,
                  port.interface + ": ECN notifies for priorities " + listed(notifies.value) + ", reacts for " +
-                     listed(reacts.value) + (trust.is_found() ? "; trusts " + trust.value : ""));
+                     listed(reacts.value) + (trust.is_found() ? "; trusts " + trust.value : ""),
+                 command.empty() ? "" : "echo 1 | sudo tee" + command);
   }
 }
 
