@@ -62,6 +62,19 @@ class DoctorText(Test):
         self.assertEqual(widths, ["ok   pcie.width       0000:03:00.0 and 2 more: x16 of x16"])
         self.assertEqual(sum(line.startswith("FAIL acs.redirect") for line in ended.lines), 2)
 
+    def test_what_could_not_be_read_of_several_objects_for_one_reason_is_one_line(self):
+        lines = [line for line in text_of(m.as_user()).lines if line.startswith("???? pcie.mps")]
+        self.assertEqual(len(lines), 1)
+        self.assertRegex(lines[0], r"0000:03:00\.0 and 2 more: .*only 64 bytes could be read")
+
+    def test_remedy_and_verification_name_the_object(self):
+        lines = text_of(m.changed(m.server(), FAULTS)).lines
+        self.assertIn(f"       verify  sudo setpci -s {m.GPU_PORT[-12:]} ECAP_ACS+6.w", lines)
+        self.assertFalse([line for line in lines if "PORT" in line])
+
+    def test_a_recording_without_a_name_is_not_this_host(self):
+        self.assertIn(" on a recorded machine (", text_of(m.changed(m.server(), {"/proc/sys/kernel/hostname": None, "/etc/hostname": None})).lines[0])
+
     def test_short_is_one_line_a_fault_failures_first(self):
         ended = text_of(m.changed(m.server(), FAULTS), "--short")
         self.assertEqual(ended.code, 1)
@@ -77,6 +90,9 @@ class DoctorText(Test):
         bad = text_of(m.changed(m.server(), FAULTS)).lines
         self.assertRegex(bad[-2], r"1 warnings, 2 failures")
         self.assertIn("gdrkit doctor fix", bad[-1])
+        self.assertEqual([line for line in bad if line.startswith("in short")],
+                         ["in short: failed acs.redirect", "in short: warned cpu.balancing"])
+        self.assertNotIn("in short", "\n".join(good))
         self.assertRegex(text_of(m.as_user()).out, r"\n\d+ check\(s\) could not know all")
 
     def test_colour_comes_on_a_terminal_alone_and_as_the_variables_want(self):
