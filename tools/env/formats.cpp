@@ -48,6 +48,12 @@ void print_judged(const std::vector<Judged>& judged) {
   for (const auto& [checks, text] : lines) comment(checks + ": " + text);
 }
 
+bool has_fault(const std::vector<Judged>& judged) {
+  return std::any_of(judged.begin(), judged.end(), [](const Judged& one) {
+    return one.finding.state == doctor::State::warn || one.finding.state == doctor::State::fail;
+  });
+}
+
 /// What all formats begin with; false when there is nothing to set.
 bool print_head(const Document& document) {
   const Proposal& proposal = document.proposal;
@@ -57,7 +63,8 @@ bool print_head(const Document& document) {
   for (const std::string& note : proposal.notes) comment("note: " + note);
   const bool is_empty = proposal.job.empty() && !has_rank_settings(proposal);
   if (is_empty && !proposal.ranks.empty())
-    comment(std::string("nothing needs to be set for ") + name_of(proposal.library) + " on this machine");
+    comment(std::string("nothing needs to be set for ") + name_of(proposal.library) + " on this machine" +
+            (has_fault(document.judged) ? ", and what is wrong above is better unset" : ""));
   return !is_empty;
 }
 
