@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace gdrkit::tools::snapshot {
 namespace {
 
@@ -76,7 +78,27 @@ TEST_F(IdentifiersTest, ReplacesEachByOneOfItsForm) {
 TEST_F(IdentifiersTest, LearntWordsStandAlone) {
   identifiers_.learn("frost", "H");
   identifiers_.learn("frost17", "G");
-  EXPECT_EQ(prose("frost frost17, frosty defrost frost-1 /frost/"), "H G, frosty defrost frost-1 /H/");
+  EXPECT_EQ(prose("frost frost17, frosty defrost frost-1 /frost/"), "H G, frosty defrost H-1 /H/");
+  EXPECT_EQ(prose("FROST17 Frost17-ib0 mgmt_frost17 xfrost17"), "G G-ib0 mgmt_G xfrost17") << "names that hold it";
+  identifiers_.learn("dgx", "D");
+  EXPECT_EQ(prose("dgx DGX dgx-h100"), "D DGX dgx-h100") << "a short word may mean a product";
+}
+
+TEST_F(IdentifiersTest, AddressesAreFoundWithoutTheirColons) {
+  identifiers_.learn_address("b8:3f:d2:12:4c:6e");
+  std::string colons = prose("b8:3f:d2:12:4c:6e");
+  EXPECT_EQ(prose("BOOTIF=01-B8-3F-D2-12-4C-6E").size(), std::string("BOOTIF=01-B8-3F-D2-12-4C-6E").size());
+  EXPECT_EQ(prose("b8-3f-d2-12-4c-6e").substr(3, 2), colons.substr(3, 2)) << "equal stays equal";
+  colons.erase(std::remove(colons.begin(), colons.end(), ':'), colons.end());
+  EXPECT_EQ(prose("mac=0xB83FD2124C6E"), "mac=0x" + colons);
+  EXPECT_EQ(prose("0x380000000000 b83fd2124c6e0"), "0x380000000000 b83fd2124c6e0") << "other numbers stay";
+  EXPECT_EQ(prose("BOOTIF=01-b8-3f-d2-12-4c-6e").find("3f-d2"), std::string::npos);
+}
+
+TEST_F(IdentifiersTest, PasswordsAreBlottedOut) {
+  EXPECT_EQ(prose("username=x,password=hunter2,vers=3"), "username=x,password=redacted,vers=3");
+  EXPECT_EQ(prose("https://alice:hunter2@proxy:80/"), "https://redacted@proxy:80/");
+  EXPECT_EQ(prose("tcp://10.0.0.x:99 mytoken=1"), "tcp://10.0.0.x:99 mytoken=1");
 }
 
 }  // namespace

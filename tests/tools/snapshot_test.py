@@ -193,7 +193,8 @@ class SnapshotContent(Test):
         secrets = {"AWS_SECRET_ACCESS_KEY": "canary-1", "SLURM_JWT": "canary-2", "NVIDIA_API_KEY": "canary-3",
                    "CUDA_REGISTRY_TOKEN": "canary-4", "DATABASE_URL": "canary-5", "NCCL_PASSWORD": "canary-6",
                    "PMIX_SECURITY_CREDENTIAL": "canary-7", "HOME": "/canary-8", "USER": "canary-9",
-                   "MY_NCCL_DEBUG": "canary-10", "HF_TOKEN": "canary-11", "SSH_AUTH_SOCK": "canary-12"}
+                   "MY_NCCL_DEBUG": "canary-10", "HF_TOKEN": "canary-11", "SSH_AUTH_SOCK": "canary-12",
+                   "OMPI_MCA_oob_password": "canary-13"}
         archive, _ = snapshot(environment={**harmless, **secrets})
         environ = members(archive)["/proc/self/environ"].split(b"\0")
         self.assertEqual(sorted(environ), sorted([b""] + [f"{n}={v}".encode() for n, v in harmless.items()]))
@@ -348,6 +349,30 @@ class SnapshotRedaction(Test):
         self.assertRegex(environ["SLURM_NODELIST"], "^redacted-[0-9a-f]{8}$")
         self.assertTrue(any(path.startswith(environ["HOME"] + "/") for path in files))
         self.assertEqual(files["/proc/mounts"], "tmpfs /dev/shm tmpfs rw 0 0")
+
+    def test_other_spellings_and_files_with_zeros_are_no_way_out(self):
+        s = self.SECRETS
+        bare = s["mac"].replace(":", "")
+        library = b"\x7fELF\0/home/wanda/src/x.c\0end"
+        tree = m.changed(self.tree(), {
+            "/proc/cmdline": f"ro BOOTIF=01-{s['mac'].replace(':', '-')} mac={bare.upper()} nfsroot=fs1.{s['domain']}:/srv "
+                             "rd.password=hunter2\n",
+            "/sys/class/infiniband/mlx5_0/node_desc": s["host"].upper() + "-ib0 mlx5_0\n",
+            "/etc/nccl.conf": f"NCCL_DEBUG_FILE=/scratch/{s['user']}_tmp/x\n# {s['address']}\n\0{s['host']} {s['mac']}\n",
+            "/proc/self/mountinfo": f"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n33 22 0:44 / /data rw - nfs filer.{s['domain']}:/x rw\n",
+            "/proc/mounts": "filer9:/x / nfs rw 0 0\nfiler8:/y /a\\040/dev nfs rw 0 0\n",
+            "/proc/net/route": "Iface\tDestination\tGateway\tFlags\nib0\t00000000\t01071F0A\t0003\n",
+            "/proc/net/ipv6_route": "2a0104f80123456700000000000000a7 40 " + "0" * 32 + " 00 ib0\n",
+            "/lib/x86_64-linux-gnu/libmlx5.so.1": library, "/etc/ld.so.conf": "/lib/x86_64-linux-gnu\n"})
+        with Written(tree) as folder:
+            archive, _ = snapshot("--root", folder, "--redact")
+        files = members(archive)
+        for secret in (s["host"], s["user"], s["domain"], s["address"], bare, s["mac"].replace(":", "-"), "hunter2", "filer.", "filer8",
+                       "01071f0a", "2a0104f801234567"):
+            self.assertNotIn(secret.encode(), archive.lower(), secret)
+        self.assertEqual(files["/proc/self/mountinfo"], b"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n")
+        self.assertIn(b"ib0\t00000000\t", files["/proc/net/route"], "the way out is still there")
+        self.assertEqual(files["/lib/x86_64-linux-gnu/libmlx5.so.1"], library.replace(b"wanda", b"xxxxx"))
 
     def test_states_stay_on_other_machines(self):
         for name in ("roce-bad", "container-ok", "vm-azure-8x", "gb300-datadirect", "aws-p5-efa", "legacy-conflict"):

@@ -33,6 +33,18 @@ std::size_t run_of(std::string_view text, std::size_t at, Predicate is) {
   return length;
 }
 
+char lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); }
+
+bool are_alike(std::string_view text, std::string_view word) {
+  return text.size() == word.size() &&
+         std::equal(text.begin(), text.end(), word.begin(), [](char a, char b) { return lower(a) == lower(b); });
+}
+
+/// Few texts hold such a word and mean another: it is looked for in other cases too, and as a part of a longer name.
+bool is_rare(std::string_view word) { return word.size() >= 5 || std::any_of(word.begin(), word.end(), is_digit); }
+
+constexpr std::size_t shortest_bare = 12;  // a hardware address without its colons
+
 bool has_other_than(std::string_view text, std::string_view characters) {
   return text.find_first_not_of(characters) != std::string_view::npos;
 }
@@ -41,6 +53,19 @@ bool has_other_than(std::string_view text, std::string_view characters) {
 
 void Identifiers::learn(const std::string& word, const std::string& replacement) {
   if (!word.empty()) words_.emplace(word, replacement);
+}
+
+void Identifiers::learn_address(std::string_view address) {
+  const auto bare = [](const std::string& text) {
+    std::string digits;
+    for (const char c : text) {
+      if (is_hex(c)) digits += lower(c);
+    }
+    return digits;
+  };
+  const std::string digits = bare(std::string(address));
+  const bool is_told = has_other_than(digits, "0") && has_other_than(digits, "f");
+  if (digits.size() >= shortest_bare && is_told) bare_.emplace(digits, bare(replaced(address, Where::anywhere)));
 }
 
 std::string Identifiers::replaced(std::string_view text, Where where) const {
@@ -59,10 +84,11 @@ std::string Identifiers::replaced(std::string_view text, Where where) const {
 
 Identifiers::Match Identifiers::match(std::string_view text, std::size_t at, Where where) const {
   using Matcher = Match (Identifiers::*)(std::string_view, std::size_t) const;
-  static constexpr Matcher anywhere[] = {&Identifiers::match_word,      &Identifiers::match_home,
-                                         &Identifiers::match_uuid,      &Identifiers::match_groups,
-                                         &Identifiers::match_interface, &Identifiers::match_person};
-  static constexpr Matcher prose[] = {&Identifiers::match_ipv4, &Identifiers::match_ipv6, &Identifiers::match_serial};
+  static constexpr Matcher anywhere[] = {
+      &Identifiers::match_word,   &Identifiers::match_home,      &Identifiers::match_uuid,
+      &Identifiers::match_groups, &Identifiers::match_interface, &Identifiers::match_person,
+      &Identifiers::match_dashes, &Identifiers::match_bare,      &Identifiers::match_serial};
+  static constexpr Matcher prose[] = {&Identifiers::match_ipv4, &Identifiers::match_ipv6, &Identifiers::match_secret};
   for (const Matcher matcher : anywhere) {
     if (Match found = (this->*matcher)(text, at); found.length > 0) return found;
   }
@@ -74,13 +100,15 @@ Identifiers::Match Identifiers::match(std::string_view text, std::size_t at, Whe
 }
 
 Identifiers::Match Identifiers::match_word(std::string_view text, std::size_t at) const {
-  if (is_word(before(text, at)) && is_word(text[at])) return {};
+  const auto goes_on = [](char a, char b) { return (is_digit(a) || is_letter(a)) && (is_digit(b) || is_letter(b)); };
   // Of words that start alike the longest comes last.
   for (auto word = words_.rbegin(); word != words_.rend(); ++word) {
     const std::size_t length = word->first.size();
-    if (text.substr(at, length) == word->first && !is_word(at_or_zero(text, at + length))) {
-      return {length, word->second};
-    }
+    const std::string_view here = text.substr(at, length);
+    const char next = at_or_zero(text, at + length);
+    const bool is_whole = !(is_word(before(text, at)) && is_word(text[at])) && !is_word(next);
+    const bool is_part = is_rare(word->first) && !goes_on(before(text, at), text[at]) && !goes_on(text[at], next);
+    if ((is_whole && here == word->first) || (is_part && are_alike(here, word->first))) return {length, word->second};
   }
   return {};
 }
@@ -129,6 +157,48 @@ Identifiers::Match Identifiers::match_groups(std::string_view text, std::size_t 
     return {all.size(), std::string(all.substr(0, 2)) + hash_.like(all, "hardware", true).substr(2)};
   }
   return {};
+}
+
+/// b8-ce-f6-12-34-56, as boot loaders write a hardware address: 01- before it is the kind of network.
+Identifiers::Match Identifiers::match_dashes(std::string_view text, std::size_t at) const {
+  constexpr std::size_t size = 17;
+  if (is_hex(before(text, at)) || text.size() - at < size || is_word(at_or_zero(text, at + size))) return {};
+  std::string colons(text.substr(at, size));
+  for (std::size_t i = 0; i < size; ++i) {
+    if (i % 3 == 2 ? colons[i] != '-' : !is_hex(colons[i])) return {};
+    if (i % 3 == 2) colons[i] = ':';
+  }
+  Match found = match_groups(colons, 0);
+  std::replace(found.replacement.begin(), found.replacement.end(), ':', '-');
+  return found;
+}
+
+/// A hardware address or GUID of this machine without its colons.
+Identifiers::Match Identifiers::match_bare(std::string_view text, std::size_t at) const {
+  if (bare_.empty() || is_hex(before(text, at)) || !is_hex(text[at])) return {};
+  const std::size_t length = run_of(text, at, is_hex);
+  if (length < shortest_bare || length > 32) return {};
+  std::string digits(text.substr(at, length));
+  std::transform(digits.begin(), digits.end(), digits.begin(), lower);
+  const auto known = bare_.find(digits);
+  return known == bare_.end() ? Match{} : Match{length, known->second};
+}
+
+/// password=..., and what stands before the @ of user:password@host.
+Identifiers::Match Identifiers::match_secret(std::string_view text, std::size_t at) const {
+  const auto ends = [](char c) { return std::string_view(" \t\r\n,;&\"'").find(c) != std::string_view::npos; };
+  for (const std::string_view key : {"password", "passwd", "passphrase", "token", "secret", "apikey", "api_key"}) {
+    std::size_t value = at + key.size();
+    if (is_letter(before(text, at)) || !are_alike(text.substr(at, key.size()), key)) continue;
+    if (at_or_zero(text, value) != '=') continue;
+    const std::size_t length = run_of(text, ++value, [&](char c) { return !ends(c); });
+    if (length == 0) return {};
+    return {value + length - at, std::string(text.substr(at, value - at)) + "redacted"};
+  }
+  if (text.substr(at, 3) != "://") return {};
+  const std::size_t length = run_of(text, at + 3, [&](char c) { return !ends(c) && c != '/' && c != '@'; });
+  if (at_or_zero(text, at + 3 + length) != '@') return {};
+  return {4 + length, "://redacted@"};
 }
 
 /// What a subnet has in common, and what a port's GUID says elsewhere, stay alike.
@@ -214,7 +284,7 @@ Identifiers::Match Identifiers::match_ipv6(std::string_view text, std::size_t at
 /// "serial": "1653923001234", Serial Number: 1653923001234
 Identifiers::Match Identifiers::match_serial(std::string_view text, std::size_t at) const {
   constexpr std::size_t longest = 64;
-  const auto lower = [](char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c); };
+  if (text[at] != 's' && text[at] != 'S') return {};
   std::string start(text.substr(at, 6 + 10));
   std::transform(start.begin(), start.end(), start.begin(), lower);
   if (start.substr(0, 6) != "serial") return {};

@@ -23,8 +23,10 @@ class Identifiers {
 
   explicit Identifiers(const SaltedHash& hash) : hash_(hash) {}
 
-  /// A word, or a path, that is replaced wherever it stands alone.
+  /// A word, or a path, that is replaced wherever it stands alone; a rare one also as part of a name with - or _.
   void learn(const std::string& word, const std::string& replacement);
+  /// A hardware address or GUID with colons: it is replaced also where it stands without them.
+  void learn_address(std::string_view address);
   [[nodiscard]] std::string replaced(std::string_view text, Where where) const;
   /// The name that stands for a host's or a person's.
   [[nodiscard]] std::string host(std::string_view name) const { return "host-" + hash_.word(name); }
@@ -40,6 +42,9 @@ class Identifiers {
   [[nodiscard]] Match match_word(std::string_view text, std::size_t at) const;
   [[nodiscard]] Match match_uuid(std::string_view text, std::size_t at) const;
   [[nodiscard]] Match match_groups(std::string_view text, std::size_t at) const;
+  [[nodiscard]] Match match_dashes(std::string_view text, std::size_t at) const;
+  [[nodiscard]] Match match_bare(std::string_view text, std::size_t at) const;
+  [[nodiscard]] Match match_secret(std::string_view text, std::size_t at) const;
   [[nodiscard]] Match match_interface(std::string_view text, std::size_t at) const;
   [[nodiscard]] Match match_person(std::string_view text, std::size_t at) const;
   [[nodiscard]] Match match_home(std::string_view text, std::size_t at) const;
@@ -50,6 +55,7 @@ class Identifiers {
 
   const SaltedHash& hash_;
   std::map<std::string, std::string, std::less<>> words_;
+  std::map<std::string, std::string> bare_;  ///< lower case, without colons
 };
 
 }  // namespace gdrkit::tools::snapshot

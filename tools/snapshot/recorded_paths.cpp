@@ -18,10 +18,13 @@ constexpr const char* variables[] = {
 constexpr std::string_view secrets[] = {"TOKEN", "SECRET",  "PASSW",  "PASSPHRASE", "CREDENTIAL", "COOKIE", "JWT",
                                         "AUTH",  "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE",    "CERT"};
 
-bool may_be_secret(std::string_view name) {
+bool may_be_secret(std::string_view spelt) {
+  std::string name(spelt);  // Open MPI's parameters are in lower case
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c); });
   const auto is_in = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
   const auto ends = [&](std::string_view end) {
-    return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
+    return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
   };
   return std::any_of(std::begin(secrets), std::end(secrets), is_in) || ends("_KEY") || ends("_PWD") || ends("_PASS");
 }

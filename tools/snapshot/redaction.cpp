@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
 #include "tools/snapshot/identifiers.hpp"
 
@@ -15,8 +16,9 @@ using Where = Identifiers::Where;
 constexpr const char* environ_path = "/proc/self/environ";
 constexpr std::string_view host_files[] = {"/proc/sys/kernel/hostname", "/etc/hostname"};
 /// A host or a user of such a name is renamed only where nothing else can be meant.
-constexpr std::string_view common_words[] = {"root",  "localhost", "host",     "node", "server", "gpu",
-                                             "linux", "nvidia",    "mellanox", "user", "admin",  "ubuntu"};
+constexpr std::string_view common_words[] = {"root",  "localhost", "host",   "node",     "server",
+                                             "gpu",   "linux",     "nvidia", "mellanox", "user",
+                                             "admin", "ubuntu",    "slurm",  "gdrkit",   "infiniband"};
 
 bool starts(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
 bool ends(std::string_view text, std::string_view end) {
@@ -62,6 +64,7 @@ class Redaction {
       : hash_(salt), identifiers_(hash_), recording_(recording) {
     learn_hosts();
     learn_people(view);
+    learn_addresses();
   }
 
   void run() {
@@ -91,7 +94,18 @@ class Redaction {
       const std::string whole = first_word(item->second.content);
       const std::string label = whole.substr(0, whole.find('.'));
       if (!is_common(label)) identifiers_.learn(label, identifiers_.host(label));
-      if (whole != label) identifiers_.learn(whole, identifiers_.host(whole));
+      if (whole == label) continue;
+      identifiers_.learn(whole, identifiers_.host(whole));
+      // Of one word, as in node7.local, anything may be meant.
+      const std::string domain = whole.substr(label.size() + 1);
+      if (domain.find('.') != std::string::npos) identifiers_.learn(domain, "domain-" + hash_.word(domain));
+    }
+  }
+
+  void learn_addresses() {
+    for (const auto& [path, item] : recording_.items) {
+      const bool is_address = ends(path, "/address") || ends(path, "/node_guid") || ends(path, "/sys_image_guid");
+      if (is_address && starts(path, "/sys/")) identifiers_.learn_address(first_word(item.content));
     }
   }
 
@@ -116,8 +130,15 @@ class Redaction {
     }
     if (path == environ_path) return variables(content);
     if (ends(path, "/config") && starts(path, "/sys/")) return configuration_space(content);
-    if (content.find('\0') != std::string::npos) return content;  // firmware's tables and libraries, which tell no host
-    if (path == "/proc/mounts" || ends(path, "/mounts") || ends(path, "/mountinfo")) return mounts(content);
+    const bool has_zeros = content.find('\0') != std::string::npos;
+    if (has_zeros && starts(content,
+                            "\x7f"
+                            "ELF"))
+      return without_homes(content);
+    if (has_zeros && starts(path, "/sys/")) return content;  // firmware's tables, which tell no host
+    if (ends(path, "/mountinfo")) return mounts(content, 4);
+    if (path == "/proc/mounts" || ends(path, "/mounts")) return mounts(content, 1);
+    if (path == "/proc/net/route" || path == "/proc/net/ipv6_route") return routes(content);
     return identifiers_.replaced(content, where_of(path));
   }
 
@@ -135,18 +156,54 @@ class Redaction {
   }
 
   /// Only what is mounted at places that every Linux has: the others name servers, people and projects.
-  [[nodiscard]] std::string mounts(const std::string& content) const {
+  [[nodiscard]] std::string mounts(const std::string& content, std::size_t place) const {
     std::string result;
-    for (std::size_t at = 0; at < content.size();) {
-      const auto end = std::min(content.find('\n', at), content.size());
-      const std::string line = content.substr(at, end - at);
-      at = end + 1;
-      const bool is_kept = line.find(" / ") != std::string::npos || line.find(" /dev") != std::string::npos ||
-                           line.find(" /sys") != std::string::npos || line.find(" /proc") != std::string::npos ||
-                           line.find(" /run ") != std::string::npos;
-      if (is_kept) result += identifiers_.replaced(line, Where::prose) + "\n";
+    std::istringstream lines(content);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string where;
+      for (std::size_t i = 0; i <= place; ++i) {
+        where.clear();
+        words >> where;
+      }
+      bool is_kept = where == "/";
+      for (const std::string_view top : {"/dev", "/sys", "/proc"})
+        is_kept = is_kept || where == top || starts(where, std::string(top) + "/");
+      if (is_kept || where == "/run") result += identifiers_.replaced(line, Where::prose) + "\n";
     }
     return result;
+  }
+
+  /// Networks and gateways, in hexadecimal digits without dots or colons; masks are as long and stay.
+  [[nodiscard]] std::string routes(const std::string& content) const {
+    const auto is_digit = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
+    std::string result;
+    std::istringstream lines(identifiers_.replaced(content, Where::anywhere));
+    for (std::string line; std::getline(lines, line);) {
+      std::size_t column = 0;
+      for (std::size_t at = 0; at < line.size();) {
+        const auto end = std::min(line.find_first_of(" \t", at), line.size());
+        const std::string word = line.substr(at, end - at);
+        const bool is_address = (word.size() == 8 && (column == 1 || column == 2)) || word.size() == 32;
+        if (is_address && std::all_of(word.begin(), word.end(), is_digit) &&
+            word.find_first_not_of('0') != std::string::npos) {
+          line.replace(at, word.size(), hash_.like(word, "route", true));
+        }
+        column += word.empty() ? 0 : 1;
+        at = end + 1;
+      }
+      result += line + "\n";
+    }
+    return result;
+  }
+
+  /// Libraries that somebody built tell where: the name is blotted out, for every byte must stay in its place.
+  [[nodiscard]] static std::string without_homes(std::string bytes) {
+    constexpr std::string_view home = "/home/";
+    for (auto at = bytes.find(home); at != std::string::npos; at = bytes.find(home, at)) {
+      for (at += home.size(); at < bytes.size() && bytes[at] != '/' && bytes[at] != '\0'; ++at) bytes[at] = 'x';
+    }
+    return bytes;
   }
 
   /// The extended capability 3 is a serial number, mostly the card's hardware address.
