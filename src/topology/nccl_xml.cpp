@@ -28,6 +28,13 @@ std::string value_of(const std::string& text, const std::string& key) {
   return "";
 }
 
+/// NCCL reads bytes, other readers UTF-8: what is not ASCII is in no name that either knows.
+std::string attribute_text(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7e; }, '?');
+  return xml_escaped(text);
+}
+
 /// NCCL puts the extended family above the four bits of the base family, where Linux adds both: 25 is 0xf and 0xa.
 std::string nccl_family(const std::string& linux_family) {
   const int family = std::atoi(linux_family.c_str());
@@ -58,7 +65,7 @@ class Writer {
  private:
   void begin(unsigned depth, const char* name) { out_ += std::string(2 * depth, ' ') + "<" + name; }
   void attribute(const char* key, const std::string& value) {
-    if (!value.empty()) out_ += std::string(" ") + key + "=\"" + xml_escaped(value) + "\"";
+    if (!value.empty()) out_ += std::string(" ") + key + "=\"" + attribute_text(value) + "\"";
   }
   void close(unsigned depth, const char* name) { out_ += std::string(2 * depth, ' ') + "</" + name + ">\n"; }
 
@@ -89,7 +96,7 @@ class Writer {
     attribute("subsystem_vendor", node.function.subsystem_vendor);
     attribute("subsystem_device", node.function.subsystem_device);
     // Both must be there: NCCL gives up on an element without a link.
-    out_ += " link_speed=\"" + xml_escaped(node.function.link_speed) + "\" link_width=\"" +
+    out_ += " link_speed=\"" + attribute_text(node.function.link_speed) + "\" link_width=\"" +
             std::to_string(node.function.link_width) + "\"";
     const std::string inner = node.kind == NcclKind::gpu   ? gpu_text(node, depth + 1)
                               : node.kind == NcclKind::nic ? nic_text(at, depth + 1)
@@ -135,7 +142,7 @@ class Writer {
     for (std::size_t i = 0; i < graph_.adapters.size(); ++i) {
       if (graph_.adapters[i] != node) continue;
       const auto speed = facts_.speeds_mbit_per_s.find(graph_.adapter_names[i]);
-      text += indent + "  <net name=\"" + xml_escaped(graph_.adapter_names[i]) + "\"";
+      text += indent + "  <net name=\"" + attribute_text(graph_.adapter_names[i]) + "\"";
       if (speed != facts_.speeds_mbit_per_s.end()) text += " speed=\"" + std::to_string(speed->second) + "\"";
       text += "/>\n";
     }

@@ -118,19 +118,20 @@ std::string ucx_device(const Options& options, const MachineView& view, const Ra
 void print_place(std::FILE* out, const RankLayout& layout, const RankPlace& place, const Chosen& chosen,
                  const std::string& device, const std::vector<std::string>& program) {
   const auto& gpu = layout.tree.gpus[place.gpu];
-  std::fprintf(out, "gpu      %s %s, by %s\n", gpu.name.c_str(), gpu.function.name.c_str(), chosen.why.c_str());
+  std::fprintf(out, "gpu      %s %s, by %s\n", printable(gpu.name).c_str(), gpu.function.name.c_str(),
+               chosen.why.c_str());
   std::fprintf(out, "cpus     %s\n", topology::to_list_text(place.cpus).c_str());
   if (!place.reserved.empty()) std::fprintf(out, "free     %s\n", topology::to_list_text(place.reserved).c_str());
   std::fprintf(out, "memory   %s\n",
                place.node < 0 ? "not bound: the machine names no node of the GPU"
                               : ("node " + std::to_string(place.node)).c_str());
   if (place.adapter) {
-    std::fprintf(out, "adapter  %s, %s\n", layout.adapters[*place.adapter].device().c_str(),
+    std::fprintf(out, "adapter  %s, %s\n", printable(layout.adapters[*place.adapter].device()).c_str(),
                  topology::name_of(place.nearness));
   } else {
     std::fprintf(out, "adapter  none: %s\n", printable(layout.matching.gpus[place.gpu].why).c_str());
   }
-  if (!device.empty()) std::fprintf(out, "set      UCX_NET_DEVICES=%s\n", device.c_str());
+  if (!device.empty()) std::fprintf(out, "set      UCX_NET_DEVICES=%s\n", printable(device).c_str());
   for (const std::string& note : place.notes) std::fprintf(out, "note     %s\n", printable(note).c_str());
   std::string line;
   for (const std::string& word : program) line += (line.empty() ? "" : " ") + shell_word(word);

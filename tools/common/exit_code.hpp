@@ -29,7 +29,7 @@ class Failure : public std::runtime_error {
 [[nodiscard, gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 
 /// `text` for a terminal: what a file or an argument brought in must not move the cursor or colour the screen. Control
-/// characters but tabs and line ends become '?'.
+/// characters but tabs and line ends become '?', and so does what is no UTF-8, which XML and JSON forbid too.
 [[nodiscard]] std::string printable(std::string text);
 
 }  // namespace gdrkit::tools
