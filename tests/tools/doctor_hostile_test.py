@@ -9,10 +9,12 @@ import subprocess
 import tempfile
 import time
 import unittest
+from xml.etree import ElementTree
 
 from doctor_runs import Written, examine, m, worst
 from hostile import HOSTILE, escaping
 from program import BIN, Test, run, subcommands
+from servers import two_switches
 
 CANARY = "canary-7f3a"
 PATIENCE = 20  # seconds; all take some milliseconds
@@ -47,13 +49,32 @@ class DoctorHostile(Test):
                 self.assertIn(ended.returncode, allowed, shown)
                 self.assertLess(time.monotonic() - start, PATIENCE, shown)
                 self.assertNotIn(b"\x1b", ended.stdout + ended.stderr, shown)
-                outputs.append((ended.stdout + ended.stderr).decode(errors="replace"))
+                outputs.append((ended.stdout + ended.stderr).decode())  # whatever a machine holds, what is told is UTF-8
         return outputs
 
     def test_each_hostile_machine_gets_an_end_and_a_verdict(self):
         for name, make in HOSTILE.items():
             with self.subTest(name), Written(make()) as folder:
                 self.run_all(folder)
+
+    def test_names_of_adapters_reach_no_terminal_and_break_no_document(self):
+        for name in ("\x1b[31mred", "a\udc9b31m", '"><script>&', "a\nexport X=1"):
+            tree = {path.replace("mlx5_0", name): m.Link(value.replace("mlx5_0", name)) if isinstance(value, m.Link) else value
+                    for path, value in two_switches().items()}
+            with self.subTest(name), Written(tree) as folder:
+                self.run_all(folder)
+                for form in ("--svg", "--nccl-xml"):
+                    ElementTree.fromstring(run("gdrkit", "topo", form, "--root", folder).out)
+                for library, form in (("nccl", "dotenv"), ("nccl", "nccl.conf"), ("ucx", "ucx.conf"), ("nccl", "k8s")):
+                    self.assertNotIn("\nexport X=1", run("gdrkit", "env", library, "--format", form, "--root", folder).out)
+
+    def test_settings_without_number_end_soon(self):
+        many = "".join(f"NCCL_X{number}=1\n" for number in range(100000))
+        for change in ({"/proc/self/environ": many.replace("\n", "\0")}, {"/etc/nccl.conf": many}, {"/etc/ucx/ucx.conf": many}):
+            with self.subTest(next(iter(change))), Written(m.changed(m.server(), change)) as folder:
+                ended = subprocess.run([os.path.join(BIN, "gdrkit"), "doctor", "--root", folder, "--only", "environment"],
+                                       capture_output=True, text=True, timeout=PATIENCE, check=False)
+                self.assertIn("holds more than 2048", ended.stdout)
 
     def test_a_loop_of_links_is_unknown_and_not_absent(self):
         _, found = examine(HOSTILE["loops"]())

@@ -12,6 +12,8 @@ using topology::MachineView;
 using topology::Outcome;
 
 constexpr const char* environ_path = "/proc/self/environ";
+/// Of the environment, and of one file: what has more was made to be slow, for each is compared with each.
+constexpr std::size_t most_settings = 2048;
 
 std::string trimmed(const std::string& text) {
   const auto begin = text.find_first_not_of(" \t\r");
@@ -129,6 +131,12 @@ void Environment::read_variables(const MachineView& view) {
     // As getenv() does: what has no '=' is no variable, and the first of a name counts.
     const auto equals = entry.find('=');
     if (equals == std::string::npos || equals == 0) continue;
+    if (settings_.size() == most_settings) {
+      variables_.outcome = Outcome::malformed;
+      variables_.reason =
+          std::string(environ_path) + ": holds more than " + std::to_string(most_settings) + " variables";
+      return;
+    }
     settings_.push_back({entry.substr(0, equals), entry.substr(equals + 1), "", 0, ""});
   }
 }
@@ -146,6 +154,14 @@ std::string Environment::text_of(const MachineView& view, const std::string& pat
   return text.value;
 }
 
+/// As many of `more` as a file may have.
+std::vector<Setting> Environment::bounded(std::vector<Setting> more, const std::string& path) {
+  if (more.size() <= most_settings) return more;
+  problems_.push_back(path + ": holds more than " + std::to_string(most_settings) + " settings");
+  more.resize(most_settings);
+  return more;
+}
+
 void Environment::read_nccl(const MachineView& view) {
   std::vector<std::string> paths;
   if (const std::string own = variable("NCCL_CONF_FILE"); !own.empty()) {
@@ -155,7 +171,7 @@ void Environment::read_nccl(const MachineView& view) {
   }
   paths.push_back("/etc/nccl.conf");
   for (const std::string& path : paths) {
-    const auto more = parse_nccl(text_of(view, path), path);
+    const auto more = bounded(parse_nccl(text_of(view, path), path), path);
     settings_.insert(settings_.end(), more.begin(), more.end());
   }
 }
@@ -176,7 +192,7 @@ void Environment::read_ucx(const MachineView& view) {
                                         return real.is_found() && there.is_found() && there.value == real.value;
                                       });
     if (is_again) continue;
-    const auto more = parse_key_values(text_of(view, path), path, {"", "=:", "#;", ';', true});
+    const auto more = bounded(parse_key_values(text_of(view, path), path, {"", "=:", "#;", ';', true}), path);
     settings_.insert(settings_.end(), more.begin(), more.end());
   }
 }
@@ -189,7 +205,7 @@ void Environment::read_nvshmem(const MachineView& view) {
   paths.emplace_back("/etc/nvshmem.conf");
   std::vector<Setting> found;
   for (const std::string& path : paths) {
-    const auto more = parse_key_values(text_of(view, path), path, {"", "=", "#", '#', false});
+    const auto more = bounded(parse_key_values(text_of(view, path), path, {"", "=", "#", '#', false}), path);
     found.insert(found.end(), more.begin(), more.end());
   }
   settings_.insert(settings_.begin(), found.begin(), found.end());
@@ -201,7 +217,7 @@ void Environment::read_openmpi(const MachineView& view) {
   paths.emplace_back("/etc/openmpi/openmpi-mca-params.conf");
   paths.emplace_back("/etc/openmpi-mca-params.conf");
   for (const std::string& path : paths) {
-    const auto more = parse_key_values(text_of(view, path), path, {"OMPI_MCA_", "=", "#", '\0', false});
+    const auto more = bounded(parse_key_values(text_of(view, path), path, {"OMPI_MCA_", "=", "#", '\0', false}), path);
     settings_.insert(settings_.end(), more.begin(), more.end());
   }
 }

@@ -57,6 +57,7 @@ class Environment {
   [[nodiscard]] std::string variable(const std::string& name) const;
   /// "" when there is none.
   [[nodiscard]] std::string text_of(const topology::MachineView& view, const std::string& path);
+  [[nodiscard]] std::vector<Setting> bounded(std::vector<Setting> more, const std::string& path);
 
   topology::Fact<bool> variables_;
   std::vector<std::string> problems_;
