@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -59,6 +60,9 @@ TEST_F(GuardedThread, RefusesEveryWayToChangeAFile) {
       [&] { return ::truncate(file.c_str(), 0); },
       [&] { return ::chmod(file.c_str(), 0777); },
       [&] { return ::rmdir(folder_.c_str()); },
+      [] { return static_cast<int>(::syscall(SYS_open_by_handle_at, -1, nullptr, O_WRONLY)); },
+      [] { return static_cast<int>(::syscall(452, AT_FDCWD, nullptr, 0777, 0)); },       // fchmodat2
+      [] { return static_cast<int>(::syscall(463, AT_FDCWD, "", 0, "", nullptr, 0)); },  // setxattrat
       [&] { return ::execl("/bin/true", "true", nullptr); },
   };
   for (std::size_t i = 0; i < attempts.size(); ++i) EXPECT_EQ(inside(attempts[i]), EACCES) << "attempt " << i;

@@ -33,17 +33,62 @@ constexpr unsigned x32_calls = 0x40000000;
 
 /// On x86-64 there is an older twin of many calls, which later architectures lack.
 constexpr int refused_calls[] = {
-    SYS_mknodat,        SYS_unlinkat,      SYS_symlinkat, SYS_linkat,   SYS_renameat2, SYS_fchmodat, SYS_fchownat,
-    SYS_truncate,       SYS_ftruncate,     SYS_fchmod,    SYS_fchown,   SYS_utimensat, SYS_setxattr, SYS_lsetxattr,
-    SYS_fsetxattr,      SYS_removexattr,   SYS_execve,    SYS_execveat, SYS_mount,     SYS_umount2,  SYS_init_module,
-    SYS_finit_module,   SYS_delete_module, SYS_openat2,   SYS_ptrace,   SYS_fallocate, SYS_renameat,
+    SYS_mknodat,
+    SYS_unlinkat,
+    SYS_symlinkat,
+    SYS_linkat,
+    SYS_renameat2,
+    SYS_fchmodat,
+    SYS_fchownat,
+    SYS_truncate,
+    SYS_ftruncate,
+    SYS_fchmod,
+    SYS_fchown,
+    SYS_utimensat,
+    SYS_setxattr,
+    SYS_lsetxattr,
+    SYS_fsetxattr,
+    SYS_removexattr,
+    SYS_execve,
+    SYS_execveat,
+    SYS_mount,
+    SYS_umount2,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_openat2,
+    SYS_ptrace,
+    SYS_fallocate,
+    SYS_renameat,
 #if defined(__x86_64__)
-    SYS_mknod,          SYS_unlink,        SYS_symlink,   SYS_link,     SYS_rename,    SYS_chmod,    SYS_chown,
-    SYS_lchown,         SYS_creat,         SYS_rmdir,     SYS_utime,    SYS_utimes,
+    SYS_mknod,
+    SYS_unlink,
+    SYS_symlink,
+    SYS_link,
+    SYS_rename,
+    SYS_chmod,
+    SYS_chown,
+    SYS_lchown,
+    SYS_creat,
+    SYS_rmdir,
+    SYS_utime,
+    SYS_utimes,
+    SYS_futimesat,
 #endif
+    SYS_open_by_handle_at,
+    SYS_swapon,
+    SYS_chroot,
+    SYS_pivot_root,
 #if defined(SYS_io_uring_setup)
     SYS_io_uring_setup,  // would open files beside the filter
 #endif
+};
+
+/// Younger than the headers that this may be built with; the same number on all architectures.
+constexpr int refused_young_calls[] = {
+    428, 429,       // open_tree, move_mount
+    452,            // fchmodat2
+    463, 466, 469,  // setxattrat, removexattrat, file_setattr
 };
 
 class Filter {
@@ -56,6 +101,7 @@ class Filter {
     add(BPF_JMP | BPF_JGE | BPF_K, x32_calls, 0, 1);
     add(BPF_RET | BPF_K, refusal(EACCES));
     for (const int call : refused_calls) refuse(call, EACCES);
+    for (const int call : refused_young_calls) refuse(call, EACCES);
     // Who makes a folder wants it to be there, and it usually is: NVML gives up on another answer.
     refuse(SYS_mkdirat, EEXIST);
     refuse_flags(SYS_openat, 2);
