@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // A recording of a machine with any damage, through the whole doctor, topo and env: all end, and what they print is
 // text of its kind whatever the files held.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -42,6 +43,16 @@ void add_faults(MemoryTree* tree) {
   tree->put("/proc/self/status", "Name:\tx\nCapEff:\t0000000000000000\nCpus_allowed_list:\t0-3\n");
   tree->put("/proc/sys/kernel/numa_balancing", "1\n");
   tree->put_device("/dev/gdrdrv", 507, 0);
+}
+
+/// Names that a script would act upon: of the host, and of the interface that the script takes up.
+void add_hostile_names(MemoryTree* tree, InputReader* input) {
+  std::string name = input->of(gdrkit::fuzz::hostile_texts()) + gdrkit::fuzz::canary;
+  tree->put("/proc/sys/kernel/hostname", name + "\n");
+  for (const char unfit : {'/', '\0'}) name.erase(std::remove(name.begin(), name.end(), unfit), name.end());
+  auto* const folder = tree->find("/sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:03.0/0000:06:00.0/net");
+  folder->inside[name] = folder->inside["eth1"];
+  folder->inside.erase("eth1");
 }
 
 /// What `print` prints. glibc lets stdout be another stream for a while.
@@ -196,7 +207,8 @@ void run_env(const Machine& machine, const doctor::Examination& examination, uns
       if (std::string(result.check->group) == "environment") judged.push_back({result.check->id, finding});
   const Environment environment(machine.view);
   const Libraries libraries(machine.view);
-  const RankLayout layout = lay_out(machine.view, recorded_cpus(machine.view), (choice & 1) != 0);
+  const RankLayout layout =
+      lay_out(machine.view, links_of(machine.probe.nvml), recorded_cpus(machine.view), (choice & 1) != 0);
   env::Wishes wishes;
   wishes.is_strict = (choice & 2) != 0;
   wishes.fabric = (choice & 4) != 0 ? "rail" : (choice & 8) != 0 ? "ecmp" : "";
@@ -224,6 +236,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   auto tree = std::make_shared<MemoryTree>();
   HealthyMachine add(tree.get());
   if ((choice & 32) != 0) add_faults(tree.get());
+  if ((choice & 96) == 96) add_hostile_names(tree.get(), &input);
   MachineDamage(tree.get(), HealthyMachine::absent_paths()).apply(input);
   // is_live with level quick: nothing but the view is looked at either.
   const auto view = MachineView::over(tree, (choice & 0xc0) == 0xc0);
@@ -238,7 +251,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 /// The healthy machine, and a few damages of every kind at places of every kind.
 std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
-  std::vector<Bytes> all = {{}, {0}};
+  std::vector<Bytes> all = {{}, {0}, {32}};
+  for (std::size_t i = 0; i < hostile_texts().size(); ++i) all.push_back({96, 0, static_cast<std::uint8_t>(i)});
   std::mt19937_64 random(20261122);
   for (unsigned i = 0; i < 120; ++i) {
     Bytes& bytes = all.emplace_back();
