@@ -51,7 +51,8 @@ void find_idle_adapters(const Machine& machine, Findings& findings) {
 const Advice advice_rdma_stack = {
     "NVIDIA's network functions in /sys/bus/pci/devices, /sys/module/mlx_compat, /sys/module/mlx5_core/version, "
     "/sys/module/efa/version, and what makes GPU memory reachable",
-    "an adapter without an RDMA device is of no use to NCCL, UCX or NVSHMEM; Linux's own stack reaches GPU memory by "
+    "an adapter without an RDMA device is of no use to NCCL, UCX or NVSHMEM; Linux's own stack (but Ubuntu's) reaches "
+    "GPU memory by "
     "dma-buf alone, which the proprietary driver does not export",
     {"run sudo modprobe mlx5_ib; or install DOCA-OFED; or, with Linux's own stack, the open flavour of the driver",
      true, false, true, "ls /sys/class/infiniband; ls -d /sys/module/mlx_compat"},
