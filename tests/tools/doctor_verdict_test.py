@@ -11,6 +11,7 @@ from program import Test, run
 
 import nvml  # tests/fixtures/machines, which doctor_runs makes known
 import servers
+import verbs
 
 LIBRARIES = ("nccl", "ucx", "nvshmem")
 
@@ -88,6 +89,20 @@ class DoctorVerdict(Test):
             findings = examine(machine)[1]["peer.any"]
             self.assertEqual({found for found, _, _ in findings}, {state}, findings)
             self.assertIn(words, findings[0][2])
+
+    def test_what_libibverbs_answered_decides_over_the_driver_of_the_adapter(self):
+        cannot = {**NO_PEERMEM, verbs.PATH: verbs.document(mlx5_0=False, mlx5_1=False)}
+        for library in LIBRARIES:
+            use, _, _, reason = answers_of(cannot, library)
+            self.assertEqual((use, "mlx5_0 cannot register one" in reason), ("no", True), reason)
+        one = best(verdicts_of(m.changed(m.server(), {**NO_PEERMEM, verbs.PATH: verbs.document(mlx5_0=False, mlx5_1=True)})), "nccl")[0]
+        self.assertEqual((one["hca"], one["use"], one["via"]), ("mlx5_1", "yes", "dma-buf"))
+        for answers, part in (({"mlx5_0": verbs.REFUSED, "mlx5_1": verbs.REFUSED}, "Permission denied"), ({}, "does not show")):
+            use, _, _, reason = answers_of({**NO_PEERMEM, verbs.PATH: verbs.document(**answers)}, "ucx")
+            self.assertEqual((use, part in reason), ("unknown", True), reason)
+        old = {**NO_PEERMEM, verbs.PATH: verbs.document(mlx5_0=verbs.TOO_OLD, mlx5_1=verbs.TOO_OLD)}
+        self.assertEqual(answers_of(old, "nccl")[0], "no")
+        self.assertEqual(answers_of({verbs.PATH: verbs.document(mlx5_0=False, mlx5_1=False)}, "nccl")[:2], ("yes", "peer memory"))
 
     def test_a_gpu_that_belongs_to_a_guest_is_no_ones_here(self):
         drivers = "/sys/bus/pci/drivers/vfio-pci"

@@ -188,6 +188,14 @@ class SnapshotList(Test):
 
 
 class SnapshotContent(Test):
+    def test_level_probe_adds_what_the_vendors_libraries_answered_or_why_they_were_not_asked(self):
+        files = members(snapshot("--level", "probe")[0])
+        for name in ("nvml", "verbs"):
+            document = json.loads(files[f"/gdrkit/{name}.json"])
+            self.assertEqual(document["schema"], f"gdrkit.{name}/1")
+            self.assertTrue("outcome" not in document or document["reason"], document)
+        self.assertNotIn("/gdrkit/verbs.json", members(snapshot()[0]))
+
     def test_of_the_environment_only_known_variables_and_no_secrets(self):
         harmless = {"NCCL_DEBUG": "INFO", "UCX_TLS": "rc,cuda", "SLURM_LOCALID": "3", "OMPI_MCA_btl": "self"}
         secrets = {"AWS_SECRET_ACCESS_KEY": "canary-1", "SLURM_JWT": "canary-2", "NVIDIA_API_KEY": "canary-3",

@@ -2,82 +2,26 @@
 // SPDX-License-Identifier: MIT
 #include "tools/machine/nvml_facts.hpp"
 
-#include <nlohmann/json.hpp>
+#include "tools/machine/fact_json.hpp"
 
 namespace gdrkit::tools {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using topology::Fact;
-using topology::Outcome;
+using namespace fact_json;
+using fact_json::json_of;  // beside our own
 
 constexpr const char* schema = "gdrkit.nvml/1";
-constexpr std::size_t longest_text = 4096;
 constexpr int deepest = 8;  // document, gpus, GPU, links, link, fact
-constexpr const char* outcome_names[] = {"found", "absent", "unreadable", "malformed"};
 
-std::string excuse(const std::string& name, const char* what) {
-  return std::string(nvml_recording) + ": '" + name + "' " + what;
-}
-
-template <class T>
-Fact<T> ended(Outcome outcome, std::string reason) {
-  Fact<T> fact;
-  fact.outcome = outcome;
-  fact.reason = std::move(reason);
-  return fact;
-}
-
-Json failure_json(Outcome outcome, const std::string& reason) {
-  return {{"outcome", outcome_names[static_cast<std::size_t>(outcome)]}, {"reason", reason}};
-}
-
-template <class T>
-Json json_of(const Fact<T>& fact) {
-  return fact.is_found() ? Json(fact.value) : failure_json(fact.outcome, fact.reason);
-}
-
-/// An object that tells how a look failed. False when it is none.
-bool take_failure(const Json& json, Outcome* outcome, std::string* reason) {
-  const auto named = json.find("outcome");
-  const auto why = json.find("reason");
-  if (named == json.end() || why == json.end() || !named->is_string() || !why->is_string()) return false;
-  *reason = why->get_ref<const std::string&>();
-  if (reason->size() > longest_text) return false;
-  for (const Outcome other : {Outcome::absent, Outcome::unreadable, Outcome::malformed}) {
-    *outcome = other;
-    if (named->get_ref<const std::string&>() == outcome_names[static_cast<std::size_t>(other)]) return true;
-  }
-  return false;
-}
-
-bool take_value(const Json& json, bool* value) {
-  if (json.is_boolean()) *value = json.get<bool>();
-  return json.is_boolean();
-}
-
-/// Numbers are sizes, counts and NVML's enumerations: none is negative.
-bool take_value(const Json& json, std::int64_t* value) {
-  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return false;
-  *value = json.get<std::int64_t>();
-  return true;
-}
-
-bool take_value(const Json& json, std::string* value) {
-  if (!json.is_string() || json.get_ref<const std::string&>().size() > longest_text) return false;
-  *value = json.get<std::string>();
-  return true;
-}
+std::string excuse(const std::string& name, const char* what) { return fact_json::excuse(nvml_recording, name, what); }
 
 template <class T>
 Fact<T> fact_of(const Json& object, const char* name) {
-  const auto at = object.find(name);
-  if (at == object.end()) return ended<T>(Outcome::unreadable, excuse(name, "is not recorded"));
-  Fact<T> fact;
-  if (at->is_object() && take_failure(*at, &fact.outcome, &fact.reason)) return fact;
-  if (!take_value(*at, &fact.value)) return ended<T>(Outcome::malformed, excuse(name, "is not what it should be"));
-  fact.outcome = Outcome::found;
-  return fact;
+  return fact_json::fact_of<T>(object, nvml_recording, name);
+}
+
+std::string take_list(const Json& object, const char* name, std::size_t most, const Json** list) {
+  return fact_json::take_list(object, nvml_recording, name, most, list);
 }
 
 Json json_of(const NvmlLink& link) {
@@ -101,18 +45,6 @@ Json json_of(const NvmlPair& pair) {
 #define GDRKIT_NVML_PAIR(type, name) json[#name] = json_of(pair.name);
 #include "tools/machine/nvml_facts.def"
   return json;
-}
-
-/// The list `name`, of at most `most` objects; "" or why not.
-std::string take_list(const Json& object, const char* name, std::size_t most, const Json** list) {
-  const auto at = object.find(name);
-  if (at == object.end() || !at->is_array()) return excuse(name, "is no list");
-  if (at->size() > most) return excuse(name, "has too many entries");
-  for (const Json& entry : *at) {
-    if (!entry.is_object()) return excuse(name, "holds something that is no object");
-  }
-  *list = &*at;
-  return "";
 }
 
 std::string take_index(const Json& object, const char* name, std::int64_t most, std::int64_t* value) {
@@ -204,13 +136,15 @@ Fact<NvmlFacts> parse_nvml_facts(std::string_view text) {
   // Deeper parts are dropped while they are read, so that their size costs no memory.
   const auto is_shallow = [](int depth, Json::parse_event_t, const Json&) { return depth <= deepest; };
   const Json json = Json::parse(text, is_shallow, false);
-  if (!json.is_object()) return ended<NvmlFacts>(Outcome::malformed, std::string(nvml_recording) + ": is no JSON object");
+  if (!json.is_object())
+    return ended<NvmlFacts>(Outcome::malformed, std::string(nvml_recording) + ": is no JSON object");
   if (const auto at = json.find("schema"); at == json.end() || *at != schema) {
     return ended<NvmlFacts>(Outcome::malformed, excuse("schema", "is not gdrkit.nvml/1"));
   }
   Fact<NvmlFacts> facts;
   if (take_failure(json, &facts.outcome, &facts.reason)) return facts;
-  if (auto why = take_facts(json, &facts.value); !why.empty()) return ended<NvmlFacts>(Outcome::malformed, std::move(why));
+  if (auto why = take_facts(json, &facts.value); !why.empty())
+    return ended<NvmlFacts>(Outcome::malformed, std::move(why));
   facts.outcome = Outcome::found;
   return facts;
 }

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "tools/machine/probe.hpp"
 
+#include <algorithm>
+
 #include "shim/cuda_device_calls.hpp"
 #include "shim/nvml_library.hpp"
+#include "shim/verbs_library.hpp"
 #include "tools/machine/guarded_thread.hpp"
 #include "tools/machine/nvml_gather.hpp"
 
@@ -60,10 +63,24 @@ void start_cuda(const MachineView& view) {
   if (const auto cuda = shim::cuda_device_calls(); cuda.has_value()) (void)(*cuda)->init(0);
 }
 
+/// Without a node no device can be opened, and libibverbs would only warn on stderr.
+Fact<VerbsFacts> ask_verbs(const MachineView& view) {
+  Fact<VerbsFacts> none;
+  none.reason = "libibverbs was not asked: there is no /dev/infiniband/uverbs*";
+  const auto nodes = view.names("/dev/infiniband");
+  if (nodes.is_unknown()) return unreadable<VerbsFacts>("libibverbs was not asked: " + nodes.reason);
+  const auto is_uverbs = [](const std::string& name) { return name.rfind("uverbs", 0) == 0; };
+  if (std::none_of(nodes.value.begin(), nodes.value.end(), is_uverbs)) return none;
+  const auto verbs = shim::verbs_calls();
+  return verbs.has_value() ? gather_verbs_facts(**verbs) : unreadable<VerbsFacts>(base::detail());
+}
+
 void ask(const MachineView& view, Level level, Probe* probe) {
   if (level == Level::cuda) start_cuda(view);
   const std::string refusal = run_guarded([&] { probe->nvml = ask_nvml(view); });
   if (!refusal.empty()) probe->nvml = unreadable<NvmlFacts>("NVML was not asked: " + refusal);
+  const std::string other_refusal = run_guarded([&] { probe->verbs = ask_verbs(view); });
+  if (!other_refusal.empty()) probe->verbs = unreadable<VerbsFacts>("libibverbs was not asked: " + other_refusal);
   if (level == Level::cuda && probe->nvml.is_found()) ask_cuda(view, &probe->nvml.value);
 }
 
@@ -88,9 +105,11 @@ Probe gather_probe(const MachineView& view, Level level) {
   if (!view.is_live()) {
     probe.nvml = read_nvml_facts(view);
     probe.kernel_log = read_kernel_log(view);
+    probe.verbs = read_verbs_facts(view);
   } else if (level == Level::quick) {
     probe.nvml = unreadable<NvmlFacts>("not asked without --level probe");
     probe.kernel_log = unreadable<KernelLog>("not read without --level probe");
+    probe.verbs = unreadable<VerbsFacts>("not asked without --level probe");
   } else {
     ask(view, level, &probe);
     probe.kernel_log = read_live_kernel_log();

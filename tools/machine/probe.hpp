@@ -8,6 +8,7 @@
 
 #include "tools/machine/kernel_log.hpp"
 #include "tools/machine/nvml_facts.hpp"
+#include "tools/machine/verbs_facts.hpp"
 
 namespace gdrkit::tools {
 
@@ -25,6 +26,7 @@ enum class Level { quick, probe, cuda };
 struct Probe {
   topology::Fact<NvmlFacts> nvml;
   topology::Fact<KernelLog> kernel_log;
+  topology::Fact<VerbsFacts> verbs;  ///< absent: there is no /dev/infiniband/uverbs*
 };
 
 [[nodiscard]] Probe gather_probe(const topology::MachineView& view, Level level);

@@ -254,6 +254,7 @@ void add_probe(const Probe& probe, Recording* recording) {
     item.content = content;
   };
   add(nvml_recording, to_json_text(probe.nvml));
+  add(verbs_recording, to_json_text(probe.verbs));
   // A log that was not to be had stays away: the recording then says so of itself.
   if (probe.kernel_log.is_found()) add(kernel_log_recording, to_text(probe.kernel_log.value));
 }

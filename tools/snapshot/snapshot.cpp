@@ -66,7 +66,7 @@ ExitCode run_snapshot(Face face, int argc, char** argv) {
       {'\0', "redact", "", &is_redacted, "names, addresses and serial numbers as hashes (tools/snapshot/README.md)",
        false},
       {'\0', "level", "LEVEL", Choice{{"quick", "probe"}, &level, ""},
-       "quick reads files; probe also asks NVML and reads the log of Linux", false},
+       "quick reads files; probe also asks NVML and libibverbs, and reads the log of Linux", false},
       {'\0', "root", "FOLDER|ARCHIVE", &root, "record a recording again instead of this machine", false},
   };
   line.operands = {&words, "FILE", "where the tar archive goes; - for standard output"};

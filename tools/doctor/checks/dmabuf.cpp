@@ -20,6 +20,36 @@ bool has_data_direct(const Machine& machine) {
   });
 }
 
+bool is_dmabuf_alone(const Machine& machine) {
+  const auto beliefs = peer_memory_beliefs(machine.view);
+  return std::any_of(beliefs.begin(), beliefs.end(), [](const Belief& belief) { return !belief.file.is_found(); });
+}
+
+/// What libibverbs answered for each adapter, which is worth more than what files export. False: it was not asked.
+bool add_answers(const Machine& machine, const std::vector<Adapter>& adapters, Findings& findings) {
+  const auto& verbs = machine.probe.verbs;
+  if (verbs.outcome == Outcome::malformed) findings.add_unknown("libibverbs", verbs);
+  if (!verbs.is_found()) return false;
+  const State no = is_dmabuf_alone(machine) ? State::warn : State::info;
+  for (const Adapter& adapter : adapters) {
+    const VerbsDevice* device = verbs.value.device_named(adapter.name);
+    if (device == nullptr) {
+      findings.add(State::unknown, adapter.name,
+                   "libibverbs does not show it: is its provider (ibverbs-providers) installed");
+    } else if (device->dmabuf.is_absent()) {
+      findings.add(State::warn, adapter.name, device->dmabuf.reason);
+    } else if (device->dmabuf.is_unknown()) {
+      findings.add_unknown(adapter.name, device->dmabuf);
+    } else {
+      findings.add(device->dmabuf.value ? State::ok : no, adapter.name,
+                   device->dmabuf.value
+                       ? "can register a dma-buf: libibverbs was asked"
+                       : "cannot register a dma-buf: its driver, Linux or its provider does not support it");
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 const Advice advice_dmabuf_kernel = {
@@ -40,16 +70,19 @@ void check_dmabuf_kernel(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_dmabuf_verbs = {
-    "the exports of each libibverbs.so.1 in the usual folders; with a Data Direct function (ConnectX-8) those of "
-    "libmlx5",
+    "at level probe the answer of libibverbs.so.1 for each adapter, to a dma-buf that does not exist; else the exports "
+    "of each libibverbs.so.1 in the usual folders; with a Data Direct function (ConnectX-8) those of libmlx5",
     "NCCL, UCX and NVSHMEM find the calls by name at run time and take dma-buf for impossible when one is missing, "
     "whatever Linux and the driver can do",
-    {"install rdma-core 34 or newer (libibverbs1), where the program runs: a container needs it inside", true, false,
-     true, "nm -D --with-symbol-versions libibverbs.so.1 | grep ibv_reg_dmabuf_mr"},
+    {"where the call is missing: install rdma-core 34 or newer (libibverbs1), where the program runs: a container "
+     "needs it inside; where an adapter answers no: its driver or Linux needs to be newer, or load nvidia-peermem",
+     true, false, true, "nm -D --with-symbol-versions libibverbs.so.1 | grep ibv_reg_dmabuf_mr"},
     "a container's own library counts, not its host's; LD_LIBRARY_PATH may lead to yet another"};
 
 void check_dmabuf_verbs(const Machine& machine, Findings& findings) {
-  if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
+  if (gpus_or_skip(machine, findings).empty()) return;
+  const auto& adapters = adapters_or_skip(machine, findings);
+  if (adapters.empty()) return;
   const Libraries libraries(machine.view);
   const auto look = [&](const char* library, const char* symbol, const char* version, const char* since) {
     const auto files = libraries.named(library);
@@ -65,7 +98,8 @@ void check_dmabuf_verbs(const Machine& machine, Findings& findings) {
       }
     }
   };
-  look("libibverbs", "ibv_reg_dmabuf_mr", "IBVERBS_1.12", ": it is older than rdma-core 34");
+  if (!add_answers(machine, adapters, findings))
+    look("libibverbs", "ibv_reg_dmabuf_mr", "IBVERBS_1.12", ": it is older than rdma-core 34");
   if (has_data_direct(machine)) look("libmlx5", "mlx5dv_reg_dmabuf_mr", "MLX5_1.25", ": no Data Direct");
 }
 

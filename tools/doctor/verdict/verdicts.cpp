@@ -104,7 +104,7 @@ class Judge {
     facts.peer_memory = peer_memory_fact(gpu_device.function.name, names);
     facts.dmabuf_system = dmabuf_system_;
     facts.dmabuf_gpu = dmabuf_gpu_fact(belief.library, gpu_device.function.name);
-    facts.dmabuf_verbs = verbs_fact(adapter_device.function.name);
+    facts.dmabuf_verbs = verbs_fact(adapter_device.name, adapter_device.function.name);
     facts.dmabuf_allowed = dmabuf_allowed_fact(belief.library);
     PairVerdict pair;
     pair.gpu = gpu;
@@ -190,9 +190,16 @@ class Judge {
     return {Answer::yes, "CUDA says that the GPU exports it, " + dmabuf_system_.why};
   }
 
-  /// What a live registration would show: that libibverbs has the call, and the adapter's driver too (mlx5's has it in
-  /// every Linux that has it at all).
-  Known verbs_fact(const std::string& address) const {
+  /// What libibverbs answered for the adapter; where it was not asked, what stands for it: that libibverbs has the
+  /// call, and the adapter's driver too (mlx5's has it in every Linux that has it at all).
+  Known verbs_fact(const std::string& name, const std::string& address) const {
+    if (const auto& verbs = machine_.probe.verbs; verbs.is_found()) {
+      const VerbsDevice* device = verbs.value.device_named(name);
+      if (device == nullptr) return {Answer::unknown, "libibverbs does not show " + name};
+      const std::string no = device->dmabuf.is_found() ? name + " cannot register one" : device->dmabuf.reason;
+      if (device->dmabuf.is_found() && device->dmabuf.value) return {Answer::yes, ""};
+      return {device->dmabuf.is_unknown() ? Answer::unknown : Answer::no, no};
+    }
     const State library = causes_.state_of("dmabuf.verbs");
     if (library == State::warn) return {Answer::no, causes_.text_of("dmabuf.verbs")};
     if (library != State::ok) return {Answer::unknown, "dmabuf.verbs: " + causes_.text_of("dmabuf.verbs")};

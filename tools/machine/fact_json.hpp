@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// FactJson: a Fact in the documents of a recording's folder /gdrkit: its value, or an object that tells how the look
+// failed.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "topology/machine_view.hpp"
+
+namespace gdrkit::tools::fact_json {
+
+using Json = nlohmann::ordered_json;
+using topology::Fact;
+using topology::Outcome;
+
+inline constexpr std::size_t longest_text = 4096;
+inline constexpr const char* outcome_names[] = {"found", "absent", "unreadable", "malformed"};
+
+template <class T>
+Fact<T> ended(Outcome outcome, std::string reason) {
+  Fact<T> fact;
+  fact.outcome = outcome;
+  fact.reason = std::move(reason);
+  return fact;
+}
+
+/// "/gdrkit/nvml.json: 'gpus' is no list"
+inline std::string excuse(const char* recording, const std::string& name, const char* what) {
+  return std::string(recording) + ": '" + name + "' " + what;
+}
+
+inline Json failure_json(Outcome outcome, const std::string& reason) {
+  return {{"outcome", outcome_names[static_cast<std::size_t>(outcome)]}, {"reason", reason}};
+}
+
+template <class T>
+Json json_of(const Fact<T>& fact) {
+  return fact.is_found() ? Json(fact.value) : failure_json(fact.outcome, fact.reason);
+}
+
+/// An object that tells how a look failed. False when it is none.
+inline bool take_failure(const Json& json, Outcome* outcome, std::string* reason) {
+  const auto named = json.find("outcome");
+  const auto why = json.find("reason");
+  if (named == json.end() || why == json.end() || !named->is_string() || !why->is_string()) return false;
+  *reason = why->get_ref<const std::string&>();
+  if (reason->size() > longest_text) return false;
+  for (const Outcome other : {Outcome::absent, Outcome::unreadable, Outcome::malformed}) {
+    *outcome = other;
+    if (named->get_ref<const std::string&>() == outcome_names[static_cast<std::size_t>(other)]) return true;
+  }
+  return false;
+}
+
+inline bool take_value(const Json& json, bool* value) {
+  if (json.is_boolean()) *value = json.get<bool>();
+  return json.is_boolean();
+}
+
+/// Numbers are sizes, counts and enumerations: none is negative.
+inline bool take_value(const Json& json, std::int64_t* value) {
+  if (!json.is_number_unsigned() || json.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return false;
+  *value = json.get<std::int64_t>();
+  return true;
+}
+
+inline bool take_value(const Json& json, std::string* value) {
+  if (!json.is_string() || json.get_ref<const std::string&>().size() > longest_text) return false;
+  *value = json.get<std::string>();
+  return true;
+}
+
+template <class T>
+Fact<T> fact_of(const Json& object, const char* recording, const char* name) {
+  const auto at = object.find(name);
+  if (at == object.end()) return ended<T>(Outcome::unreadable, excuse(recording, name, "is not recorded"));
+  Fact<T> fact;
+  if (at->is_object() && take_failure(*at, &fact.outcome, &fact.reason)) return fact;
+  if (!take_value(*at, &fact.value)) {
+    return ended<T>(Outcome::malformed, excuse(recording, name, "is not what it should be"));
+  }
+  fact.outcome = Outcome::found;
+  return fact;
+}
+
+/// The list `name`, of at most `most` objects; "" or why not.
+inline std::string take_list(const Json& object, const char* recording, const char* name, std::size_t most,
+                             const Json** list) {
+  const auto at = object.find(name);
+  if (at == object.end() || !at->is_array()) return excuse(recording, name, "is no list");
+  if (at->size() > most) return excuse(recording, name, "has too many entries");
+  for (const Json& entry : *at) {
+    if (!entry.is_object()) return excuse(recording, name, "holds something that is no object");
+  }
+  *list = &*at;
+  return "";
+}
+
+}  // namespace gdrkit::tools::fact_json
