@@ -113,6 +113,18 @@ TEST(NvmlFacts, AFieldThatIsNotRecordedIsUnreadableAndOneOfTheWrongKindMalformed
   EXPECT_EQ(facts.value.cc_multi_gpu.outcome, Outcome::malformed);
 }
 
+// Parsed as it stands, a list of a million objects took minutes.
+TEST(NvmlFacts, ADocumentOfMoreThanAnyMachineIsMalformedWithoutBeingParsed) {
+  std::string text = R"({"schema":"gdrkit.nvml/1","gpus":[{})";
+  for (int i = 0; i < 1'000'000; ++i) text += ",{}";
+  EXPECT_EQ(parse_nvml_facts(text + "]}").outcome, Outcome::malformed);
+  const std::string deep(1'000'000, '[');
+  EXPECT_EQ(parse_nvml_facts(R"({"schema":"gdrkit.nvml/1","gpus":)" + deep).outcome, Outcome::malformed);
+  // Brackets in texts are no parts.
+  std::string named = R"({"schema":"gdrkit.nvml/1","driver_version":"\"[[[[[[[[[[[[[[[[","gpus":[],"pairs":[]})";
+  EXPECT_NE(parse_nvml_facts(named).outcome, Outcome::malformed);
+}
+
 TEST(NvmlFacts, OtherDocumentsAreMalformedAsAWhole) {
   const std::string start = R"({"schema":"gdrkit.nvml/1",)";
   std::string many_gpus = start + R"("pairs":[],"gpus":[)";

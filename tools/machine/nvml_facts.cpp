@@ -133,9 +133,7 @@ std::string to_json_text(const Fact<NvmlFacts>& facts) {
 }
 
 Fact<NvmlFacts> parse_nvml_facts(std::string_view text) {
-  // Deeper parts are dropped while they are read, so that their size costs no memory.
-  const auto is_shallow = [](int depth, Json::parse_event_t, const Json&) { return depth <= deepest; };
-  const Json json = Json::parse(text, is_shallow, false);
+  const Json json = fact_json::parse_bounded(text, deepest);
   if (!json.is_object())
     return ended<NvmlFacts>(Outcome::malformed, std::string(nvml_recording) + ": is no JSON object");
   if (const auto at = json.find("schema"); at == json.end() || *at != schema) {

@@ -124,9 +124,7 @@ std::string to_json_text(const Fact<VerbsFacts>& facts) {
 }
 
 Fact<VerbsFacts> parse_verbs_facts(std::string_view text) {
-  // Deeper parts are dropped while they are read, so that their size costs no memory.
-  const auto is_shallow = [](int depth, Json::parse_event_t, const Json&) { return depth <= deepest; };
-  const Json json = Json::parse(text, is_shallow, false);
+  const Json json = fact_json::parse_bounded(text, deepest);
   if (!json.is_object()) {
     return ended<VerbsFacts>(Outcome::malformed, std::string(verbs_recording) + ": is no JSON object");
   }

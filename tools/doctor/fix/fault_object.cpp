@@ -58,6 +58,11 @@ std::size_t find_placeholder(const std::string& text, std::size_t from, std::str
   return first;
 }
 
+/// A subject may also be a setting, a file or a port: Linux allows names of network interfaces 15 characters.
+bool may_be_interface(const std::string& subject) {
+  return !subject.empty() && subject.size() < 16 && subject.find_first_of("/:= ") == std::string::npos;
+}
+
 }  // namespace
 
 FaultObject object_of(const std::string& subject, const Machine& machine) {
@@ -76,7 +81,8 @@ FaultObject object_of(const std::string& subject, const Machine& machine) {
     if (object.count("ADDRESS") == 0) put(object, "ADDRESS", adapter.pci.address);
     if (port.find_first_not_of("0123456789") == std::string::npos) put(object, "PORT", port);
   }
-  if (machine.view.presence("/sys/class/net/" + subject + "/type") == Outcome::found) put(object, "INTERFACE", subject);
+  if (may_be_interface(subject) && machine.view.presence("/sys/class/net/" + subject + "/type") == Outcome::found)
+    put(object, "INTERFACE", subject);
   return object;
 }
 
