@@ -71,6 +71,7 @@ needs_of_library=(compiler cmake ninja binutils expected)
 needs_of_programs=(cli11 json)
 needs_of_tests=(googletest python)
 needs_of_browser_tests=(browser)
+needs_of_trace_tests=(trace)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
 
 missing="" # names of what is not there, after look_for
