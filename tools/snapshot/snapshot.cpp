@@ -65,8 +65,8 @@ ExitCode run_snapshot(Face face, int argc, char** argv) {
       {'\0', "list", "", &is_list, "print what a recording holds, and record nothing", false},
       {'\0', "redact", "", &is_redacted, "names, addresses and serial numbers as hashes (tools/snapshot/README.md)",
        false},
-      {'\0', "level", "LEVEL", Choice{{"quick", "probe"}, &level, ""},
-       "quick reads files; probe also asks NVML and libibverbs, and reads the log of Linux", false},
+      {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
+       "quick reads files; probe also asks NVML and libibverbs, and reads the log of Linux; cuda also asks CUDA", false},
       {'\0', "root", "FOLDER|ARCHIVE", &root, "record a recording again instead of this machine", false},
   };
   line.operands = {&words, "FILE", "where the tar archive goes; - for standard output"};
@@ -79,7 +79,7 @@ ExitCode run_snapshot(Face face, int argc, char** argv) {
   snapshot::check_target(words[0], is_forced);
   const MachineView view = open_view(root);
   snapshot::Recording recording = snapshot::record(view);
-  if (view.is_live() && level == "probe") snapshot::add_probe(gather_probe(view, Level::probe), &recording);
+  if (view.is_live() && level != "quick") snapshot::add_probe(gather_probe(view, level_named(level)), &recording);
   if (is_redacted) snapshot::redact(view, snapshot::SaltedHash::random_salt(), &recording);
   const std::string archive = recording.to_archive();
   if (words[0] == "-") {
