@@ -2,7 +2,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Recordings made to do harm: what reads them ends soon, with findings or an error, and reads nothing outside."""
-import functools
 import os
 import random
 import subprocess
@@ -13,7 +12,7 @@ from xml.etree import ElementTree
 
 from doctor_runs import Written, examine, m, worst
 from hostile import HOSTILE, escaping
-from program import BIN, Test, run, subcommands
+from program import BIN, Test, run
 from servers import two_switches
 
 CANARY = "canary-7f3a"
@@ -24,17 +23,11 @@ COMMANDS = [("doctor",), ("doctor", "--json"), ("doctor", "--strict"), ("doctor"
             ("doctor", "diff", "ROOT", "OTHER"), ("doctor", "diff", "OTHER", "ROOT")]
 
 
-@functools.lru_cache(maxsize=None)
-def _help(subcommand):
-    return run("gdrkit", subcommand, "--help").out
-
-
 def commands_on(folder, other):
     """Every command that reads a recording, on `folder`; `other` is a healthy one."""
     for command in COMMANDS:
-        if command[0] in subcommands() and all(word in _help(command[0]) for word in command[1:] if word.startswith(("--", "diff"))):
-            yield [word.replace("OTHER", other).replace("ROOT", folder) for word in command] + (
-                [] if "ROOT" in command else ["--root", folder])
+        yield [word.replace("OTHER", other).replace("ROOT", folder) for word in command] + (
+            [] if "ROOT" in command else ["--root", folder])
 
 
 class DoctorHostile(Test):
