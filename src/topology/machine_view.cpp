@@ -11,6 +11,7 @@
 #include <deque>
 
 #include "topology/archive_tree.hpp"
+#include "topology/fact_making.hpp"
 #include "topology/folder_tree.hpp"
 
 namespace gdrkit::topology {
@@ -35,22 +36,6 @@ Fact<T> refuse_errno(int error, std::string_view path, const char* step) {
 template <class T>
 Fact<T> refuse_recorded(std::string_view path) {
   return refuse<T>(Outcome::unreadable, path, "was unreadable when the machine was recorded");
-}
-
-template <class T, class From>
-Fact<T> pass(const Fact<From>& from) {
-  Fact<T> fact;
-  fact.outcome = from.outcome;
-  fact.reason = from.reason;
-  return fact;
-}
-
-template <class T>
-Fact<T> found(T value) {
-  Fact<T> fact;
-  fact.outcome = Outcome::found;
-  fact.value = std::move(value);
-  return fact;
 }
 
 std::vector<std::string> components(std::string_view path) {

@@ -7,8 +7,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "topology/fact_making.hpp"
+
 namespace gdrkit::tools {
 namespace {
+
+using topology::found;
+using topology::pass;
 
 constexpr std::size_t section_limit = 4096;
 constexpr std::size_t name_limit = 256;
@@ -30,22 +35,6 @@ std::string text_at(const std::vector<std::uint8_t>& bytes, std::uint64_t at) {
   const auto limit = begin + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(name_limit, bytes.size() - at));
   const auto end = std::find(begin, limit, 0);
   return end == limit ? "" : std::string(begin, end);
-}
-
-template <class T, class From>
-Fact<T> pass(const Fact<From>& from) {
-  Fact<T> fact;
-  fact.outcome = from.outcome;
-  fact.reason = from.reason;
-  return fact;
-}
-
-template <class T>
-Fact<T> found(T value) {
-  Fact<T> fact;
-  fact.outcome = Outcome::found;
-  fact.value = std::move(value);
-  return fact;
 }
 
 }  // namespace

@@ -126,6 +126,15 @@ std::string other_half(const Machine& machine, const PciDevice& device) {
   return "";
 }
 
+/// device_control() of a device that is judged by it; says so where there is none.
+Fact<std::uint32_t> take_device_control(const Machine& machine, const PciDevice& device, Findings& findings) {
+  auto control = device_control(machine.view, device.folder);
+  if (!control.is_found()) {
+    findings.add(control.is_absent() ? State::skip : State::unknown, device.address, control.reason);
+  }
+  return control;
+}
+
 }  // namespace
 
 const Advice advice_pcie_width = {
@@ -194,11 +203,8 @@ const Advice advice_pcie_mrrs = {
 void check_pcie_mrrs(const Machine& machine, Findings& findings) {
   for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
     if (adapter.pci.address.empty()) continue;
-    const auto control = device_control(machine.view, adapter.pci.folder);
-    if (!control.is_found()) {
-      findings.add(control.is_absent() ? State::skip : State::unknown, adapter.pci.address, control.reason);
-      continue;
-    }
+    const auto control = take_device_control(machine, adapter.pci, findings);
+    if (!control.is_found()) continue;
     const unsigned bytes = 128u << (control.value >> 12 & 7u);
     findings.add(bytes >= 4096 ? State::ok : State::warn, adapter.pci.address,
                  format("%s reads up to %u bytes at once", adapter.name.c_str(), bytes),
@@ -216,11 +222,8 @@ const Advice advice_pcie_mps = {
 
 void check_pcie_mps(const Machine& machine, Findings& findings) {
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
-    const auto own = device_control(machine.view, device.folder);
-    if (!own.is_found()) {
-      findings.add(own.is_absent() ? State::skip : State::unknown, device.address, own.reason);
-      continue;
-    }
+    const auto own = take_device_control(machine, device, findings);
+    if (!own.is_found()) continue;
     const unsigned bytes = 128u << (own.value >> 5 & 7u);
     unsigned above = 0;
     if (!device.bridges.empty()) {
@@ -267,11 +270,8 @@ void check_pcie_relaxed(const Machine& machine, Findings& findings) {
   const bool is_amd = labelled(cpus, "vendor_id").value == "AuthenticAMD";
   for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
     if (adapter.pci.address.empty()) continue;
-    const auto control = device_control(machine.view, adapter.pci.folder);
-    if (!control.is_found()) {
-      findings.add(control.is_absent() ? State::skip : State::unknown, adapter.pci.address, control.reason);
-      continue;
-    }
+    const auto control = take_device_control(machine, adapter.pci, findings);
+    if (!control.is_found()) continue;
     constexpr std::uint32_t relaxed_ordering = 0x0010;
     const bool is_on = (control.value & relaxed_ordering) != 0;
     const bool matters = is_amd || machine.is_guest.value;
