@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# gdrkit_add_layer(NAME SOURCES ... DEPENDS ...): one layer of src/ as the OBJECT library gdrkit_NAME. Fails at configure
+# gdrkit_add_layer(NAME SOURCES ... DEPENDS ...): one layer of lib/ as the OBJECT library gdrkit_NAME. Fails at configure
 # time when DEPENDS names a layer that cmake/layers.txt does not allow, so that the target graph is the layer picture.
 
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/layers.txt GDRKIT_LAYER_LINES REGEX "^[a-z]")
@@ -16,7 +16,7 @@ option(GDRKIT_WARNINGS_AS_ERRORS "treat warnings as errors" OFF)
 if(GDRKIT_WARNINGS_AS_ERRORS)
   target_compile_options(gdrkit_flags INTERFACE -Werror)
 endif()
-target_include_directories(gdrkit_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(gdrkit_flags INTERFACE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR}/include)
 if(GDRKIT_SANITIZE)
   target_compile_options(gdrkit_flags INTERFACE -fsanitize=${GDRKIT_SANITIZE} -fno-omit-frame-pointer
                                                 -fno-sanitize-recover=all)

@@ -44,7 +44,7 @@ configure_release() {
 
 build_programs() {
   configure_release
-  local targets=(src/all examples/all)
+  local targets=(lib/all examples/all)
   if has_all "${needs_of_programs[@]}"; then targets+=(tools/all bench/all); fi
   compile release "${targets[@]}"
 }

@@ -25,7 +25,7 @@ def read_layers(root):
 def layer_of(path):
     """The layer a file belongs to, None for files that belong to none (the tests may include anything)."""
     parts = path.split("/")
-    if parts[0] == "src" and len(parts) > 2:
+    if parts[0] == "lib" and len(parts) > 2:
         return parts[1]
     if parts[0] == "include":
         return "public"
@@ -34,7 +34,7 @@ def layer_of(path):
 
 def target_of(root, path, included):
     """The repository's file that an include names, relative to root; None for headers that are not ours."""
-    for start in (posixpath.dirname(path), "src", "include", ""):
+    for start in (posixpath.dirname(path), "lib", "include", ""):
         candidate = posixpath.normpath(posixpath.join(start, included))
         if repo.exists(root, candidate):
             return candidate
@@ -43,11 +43,11 @@ def target_of(root, path, included):
 
 def backend_of(path):
     parts = path.split("/")
-    return parts[2] if parts[:2] == ["src", "backend"] and len(parts) > 3 else None
+    return parts[2] if parts[:2] == ["lib", "backend"] and len(parts) > 3 else None
 
 
 def is_copy_kernel(path):
-    return path.startswith("src/copy/kernels/") and repo.is_c_family(path)
+    return path.startswith("lib/copy/kernels/") and repo.is_c_family(path)
 
 
 def complaint(root, path, quoted, angled, layers):
@@ -75,7 +75,7 @@ def complaint(root, path, quoted, angled, layers):
 
 def find_violations(root):
     layers = read_layers(root)
-    for path in repo.own_files(root, "src", *OUTSIDE_SRC):
+    for path in repo.own_files(root, "lib", *OUTSIDE_SRC):
         if not repo.is_c_family(path) or layer_of(path) is None:
             continue
         source = repo.read(root, path)

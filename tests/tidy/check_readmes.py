@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Every folder of sources says in a README of at most 40 lines what it is for (tests/unit, whose folders mirror src/, once
+"""Every folder of sources says in a README of at most 40 lines what it is for (tests/unit, whose folders mirror lib/, once
 for all); links inside the documents lead somewhere."""
 import os
 import posixpath
@@ -10,7 +10,7 @@ import re
 import repo
 import report
 
-FOLDERS = ("src", "tools", "bench", "tests", "examples")
+FOLDERS = ("lib", "tools", "bench", "tests", "examples")
 SOURCES = repo.C_SUFFIXES + repo.SCRIPT_SUFFIXES + ("CMakeLists.txt",)
 LIMIT = 40
 FRONT_PAGE_LIMIT = 200

@@ -13,10 +13,10 @@ SPDX_LINES = ("SPDX-FileCopyrightText: The gdrkit authors", "SPDX-License-Identi
 # (what, pattern, paths where it is allowed)
 BANNED_IN_LIBRARY = (
     ("reads or changes the environment", r"\b(?:secure_getenv|getenv|setenv|putenv|unsetenv|environ)\b(?!\s*=)",
-     re.compile(r"src/base/settings\.[ch]pp$")),
+     re.compile(r"lib/base/settings\.[ch]pp$")),
     ("prints or does file input and output with stdio",
      r"\b(?:v?f?printf|v?dprintf|f?puts|putchar|f?putc|fwrite|fread|fopen|fdopen|fgets|fflush|perror|std(?:out|err|in))\b(?!\s*,)",
-     re.compile(r"src/capi/[\w/]*log[\w/]*\.[ch]pp$")),
+     re.compile(r"lib/capi/[\w/]*log[\w/]*\.[ch]pp$")),
     ("uses iostreams", r"#\s*include\s*<(?:iostream|ostream|istream|fstream|sstream|iomanip|syncstream)>", None),
     ("ends the process", r"(?<![\w.>:])(?:std::)?(?:abort|_?_?exit|_Exit|quick_exit|terminate|assert)\s*\(", None),
     ("throws", r"\bthrow\b", None),
@@ -51,7 +51,7 @@ def find_violations(root):
         source = repo.read(root, path)
         if source.strip() and not has_spdx_header(source):
             yield f"{path}: the two SPDX lines are missing at the top"
-        if path.startswith("src/") and repo.is_c_family(path):
+        if path.startswith("lib/") and repo.is_c_family(path):
             yield from library_violations(path, source)
 
 

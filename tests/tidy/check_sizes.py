@@ -8,7 +8,7 @@ import repo
 import report
 
 FILE_LIMIT, TEST_FILE_LIMIT, FUNCTION_LIMIT = 600, 800, 70
-FOLDERS = ("include", "src", "tools", "bench", "tests", "examples", "scripts", "cmake")
+FOLDERS = ("include", "lib", "tools", "bench", "tests", "examples", "scripts", "cmake")
 TYPE_HEAD = re.compile(r"\b(class|struct|union|enum)\b[^()]*$")
 SCOPE_HEAD = re.compile(r'\bnamespace\b|\bextern\s+""?\s*$|\bextern\s+"[^"]*"\s*$')
 PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", re.MULTILINE)

@@ -41,54 +41,54 @@ class TidyTest(unittest.TestCase):
 class Layers(TidyTest):
     def setUp(self):
         super().setUp()
-        self.plant("src/base/result.hpp")
-        self.plant("src/cpu/features.hpp")
-        self.plant("src/shim/cuda.hpp")
+        self.plant("lib/base/result.hpp")
+        self.plant("lib/cpu/features.hpp")
+        self.plant("lib/shim/cuda.hpp")
         self.plant("include/gdrkit/gdrkit.h")
 
     def test_accepts_includes_that_go_down(self):
-        self.plant("src/copy/copier.hpp", '#include <cstddef>\n#include "base/result.hpp"\n#include "cpu/features.hpp"\n')
-        self.plant("src/copy/copier.cpp", '#include "copier.hpp"\n#include "copy/copier.hpp"\n')
-        self.plant("src/capi/gdrapi.cpp", "#include <gdrkit/gdrkit.h>\n")
+        self.plant("lib/copy/copier.hpp", '#include <cstddef>\n#include "base/result.hpp"\n#include "cpu/features.hpp"\n')
+        self.plant("lib/copy/copier.cpp", '#include "copier.hpp"\n#include "copy/copier.hpp"\n')
+        self.plant("lib/capi/gdrapi.cpp", "#include <gdrkit/gdrkit.h>\n")
         self.expect(check_layers)
 
     def test_refuses_an_include_that_goes_up(self):
-        self.plant("src/base/settings.cpp", '#include "shim/cuda.hpp"\n')
-        self.expect(check_layers, "src/base/settings.cpp:1: layer 'base' may not include 'shim'")
+        self.plant("lib/base/settings.cpp", '#include "shim/cuda.hpp"\n')
+        self.expect(check_layers, "lib/base/settings.cpp:1: layer 'base' may not include 'shim'")
 
     def test_sees_through_relative_paths_and_angle_brackets(self):
-        self.plant("src/base/a.cpp", '\n#include "../shim/cuda.hpp"\n')
-        self.plant("src/cpu/b.cpp", "#  include <shim/cuda.hpp>\n")
-        self.plant("tools/c.cpp", '#include "../src/cpu/features.hpp"\n')
-        self.expect(check_layers, "src/base/a.cpp:2:", "src/cpu/b.cpp:1:", "layer 'tools' may not include 'cpu'")
+        self.plant("lib/base/a.cpp", '\n#include "../shim/cuda.hpp"\n')
+        self.plant("lib/cpu/b.cpp", "#  include <shim/cuda.hpp>\n")
+        self.plant("tools/c.cpp", '#include "../lib/cpu/features.hpp"\n')
+        self.expect(check_layers, "lib/base/a.cpp:2:", "lib/cpu/b.cpp:1:", "layer 'tools' may not include 'cpu'")
 
     def test_ignores_includes_in_comments(self):
-        self.plant("src/base/a.cpp", '// #include "shim/cuda.hpp"\n/*\n#include "shim/cuda.hpp"\n*/\n')
+        self.plant("lib/base/a.cpp", '// #include "shim/cuda.hpp"\n/*\n#include "shim/cuda.hpp"\n*/\n')
         self.expect(check_layers)
 
     def test_refuses_a_layer_nobody_declared(self):
-        self.plant("src/engine/engine.cpp", '#include "base/result.hpp"\n')
+        self.plant("lib/engine/engine.cpp", '#include "base/result.hpp"\n')
         self.expect(check_layers, "'engine' is not in cmake/layers.txt")
 
     def test_refuses_an_own_header_that_is_not_there(self):
-        self.plant("src/base/a.cpp", '#include "base/missing.hpp"\n')
+        self.plant("lib/base/a.cpp", '#include "base/missing.hpp"\n')
         self.expect(check_layers, '"base/missing.hpp" does not exist')
 
     def test_keeps_backends_apart(self):
-        self.plant("src/backend/backend.hpp")
-        self.plant("src/backend/rm/rm_client.hpp", '#include "backend/backend.hpp"\n')
-        self.plant("src/backend/emulated/pin.cpp", '#include "backend/rm/rm_client.hpp"\n')
+        self.plant("lib/backend/backend.hpp")
+        self.plant("lib/backend/rm/rm_client.hpp", '#include "backend/backend.hpp"\n')
+        self.plant("lib/backend/emulated/pin.cpp", '#include "backend/rm/rm_client.hpp"\n')
         self.expect(check_layers, "backend 'emulated' may not include backend 'rm'")
 
     def test_keeps_copy_kernels_bare(self):
-        self.plant("src/copy/kernel.hpp")
-        self.plant("src/copy/kernels/avx2.cpp", '#include <immintrin.h>\n#include <cstdint>\n#include "copy/kernel.hpp"\n')
-        self.plant("src/copy/kernels/bad.cpp", '#include <vector>\n#include "base/result.hpp"\n')
-        self.expect(check_layers, "may not include <vector>", "may not include src/base/result.hpp")
+        self.plant("lib/copy/kernel.hpp")
+        self.plant("lib/copy/kernels/avx2.cpp", '#include <immintrin.h>\n#include <cstdint>\n#include "copy/kernel.hpp"\n')
+        self.plant("lib/copy/kernels/bad.cpp", '#include <vector>\n#include "base/result.hpp"\n')
+        self.expect(check_layers, "may not include <vector>", "may not include lib/base/result.hpp")
 
     def test_keeps_tests_out_of_the_library(self):
         self.plant("tests/support/fake.hpp")
-        self.plant("src/shim/a.cpp", '#include "tests/support/fake.hpp"\n')
+        self.plant("lib/shim/a.cpp", '#include "tests/support/fake.hpp"\n')
         self.expect(check_layers, "only tests include tests")
 
 
@@ -98,11 +98,11 @@ def body(lines):
 
 class Sizes(TidyTest):
     def test_measures_files(self):
-        self.plant("src/base/long.cpp", "//\n" * 601)
-        self.plant("src/base/fits.cpp", "//\n" * 600)
+        self.plant("lib/base/long.cpp", "//\n" * 601)
+        self.plant("lib/base/fits.cpp", "//\n" * 600)
         self.plant("tests/unit/long_test.cpp", "//\n" * 801)
         self.plant("tests/unit/fits_test.cpp", "//\n" * 800)
-        self.expect(check_sizes, "src/base/long.cpp: 601 lines", "tests/unit/long_test.cpp: 801 lines")
+        self.expect(check_sizes, "lib/base/long.cpp: 601 lines", "tests/unit/long_test.cpp: 801 lines")
 
     def test_measures_functions_wherever_they_stand(self):
         for name, head in {
@@ -118,38 +118,38 @@ class Sizes(TidyTest):
         }.items():
             with self.subTest(name):
                 closing = "}\n" * (head.count("{\n"))
-                self.plant("src/base/a.cpp", head + body(71) + closing)
+                self.plant("lib/base/a.cpp", head + body(71) + closing)
                 self.expect(check_sizes, "71 lines in one function")
-                self.plant("src/base/a.cpp", head + body(70) + closing)
+                self.plant("lib/base/a.cpp", head + body(70) + closing)
                 self.expect(check_sizes)
 
     def test_measures_each_function_by_itself(self):
-        self.plant("src/base/a.cpp", "struct A {\n" + ("void f() " + body(60)) * 3 + "};\n" + "int g() " + body(60))
+        self.plant("lib/base/a.cpp", "struct A {\n" + ("void f() " + body(60)) * 3 + "};\n" + "int g() " + body(60))
         self.expect(check_sizes)
 
     def test_does_not_call_tables_and_types_functions(self):
-        self.plant("src/base/a.cpp", "constexpr int table[] = {\n" + "  1,\n" * 100 + "};\n" + "enum class E : int {\n" + "  e,\n" * 100 + "};\n")
-        self.plant("src/base/b.cpp", "const Row rows[f(2)] = {\n" + "  {1, g()},\n" * 100 + "};\n")
+        self.plant("lib/base/a.cpp", "constexpr int table[] = {\n" + "  1,\n" * 100 + "};\n" + "enum class E : int {\n" + "  e,\n" * 100 + "};\n")
+        self.plant("lib/base/b.cpp", "const Row rows[f(2)] = {\n" + "  {1, g()},\n" * 100 + "};\n")
         self.expect(check_sizes)
 
     def test_is_not_misled_by_braces_in_text_and_conditionals(self):
         text = 'void f() {\n  g("}{{", \'{\', R"x({{{)x");  // {\n#if A\n  if (a) {\n#else\n  if (b) {\n#endif\n  }\n}\n'
-        self.plant("src/base/a.cpp", text + "int g() " + body(71))
-        self.expect(check_sizes, "src/base/a.cpp:10: 71 lines")
+        self.plant("lib/base/a.cpp", text + "int g() " + body(71))
+        self.expect(check_sizes, "lib/base/a.cpp:10: 71 lines")
 
     def test_says_so_when_it_cannot_follow(self):
-        self.plant("src/base/a.cpp", "void f() {\n")
-        self.plant("src/base/b.cpp", "}\n")
+        self.plant("lib/base/a.cpp", "void f() {\n")
+        self.plant("lib/base/b.cpp", "}\n")
         self.expect(check_sizes, "a brace is never closed", "a brace closes nothing")
 
 
 class Rules(TidyTest):
     def test_wants_the_licence_in_every_source(self):
-        for path in ("src/base/a.cpp", "tests/t.py", "scripts/s.sh", "cmake/C.cmake", "run"):
+        for path in ("lib/base/a.cpp", "tests/t.py", "scripts/s.sh", "cmake/C.cmake", "run"):
             self.plant(path, "int x;\n")
         self.plant("include/gdrkit/a.h", "/* SPDX-FileCopyrightText: The gdrkit authors\n * SPDX-License-Identifier: MIT */\n")
-        self.plant("src/base/b.cpp", SPDX + "int x;\n")
-        self.expect(check_rules, "src/base/a.cpp", "tests/t.py", "scripts/s.sh", "cmake/C.cmake", "run:")
+        self.plant("lib/base/b.cpp", SPDX + "int x;\n")
+        self.expect(check_rules, "lib/base/a.cpp", "tests/t.py", "scripts/s.sh", "cmake/C.cmake", "run:")
 
     def test_refuses_what_a_merge_left_in_any_file(self):
         self.plant("README.md", "# A\n=======\n" + "<" * 7 + " HEAD\n" + "=" * 7 + "\n" + ">" * 7 + " main\n")
@@ -162,12 +162,12 @@ class Rules(TidyTest):
             "#include <iostream>", "std::abort();", "_exit(1);", "throw Error();", "FILE* file = fopen(path, mode);", "assert(x);",
         )):
             with self.subTest(code):
-                self.plant("src/core/a.cpp", SPDX + code + "\n")
+                self.plant("lib/core/a.cpp", SPDX + code + "\n")
                 found = list(check_rules.find_violations(self.root))
-                self.assertTrue(found and all(v.startswith("src/core/a.cpp:3:") for v in found), (number, found))
+                self.assertTrue(found and all(v.startswith("lib/core/a.cpp:3:") for v in found), (number, found))
 
     def test_accepts_what_only_looks_like_it(self):
-        self.plant("src/core/a.cpp", SPDX + "\n".join((
+        self.plant("lib/core/a.cpp", SPDX + "\n".join((
             "// never throw, never printf, no getenv", 'fail(EIO, "abort() was called, printf too");', "std::snprintf(a, n, f);",
             "std::vsnprintf(a, n, f, v);", "[[gnu::format(printf, 1, 2)]] void f();", "static_assert(sizeof(a) == 4);",
             "int aborted = region.exit(); transaction->abort();", "#include <cstdio>",
@@ -175,29 +175,29 @@ class Rules(TidyTest):
         self.expect(check_rules)
 
     def test_knows_the_two_exceptions_and_only_those(self):
-        self.plant("src/base/settings.cpp", SPDX + 'std::getenv("X");\n')
-        self.plant("src/capi/log_sink.cpp", SPDX + 'std::fputs(text, stderr);\n')
+        self.plant("lib/base/settings.cpp", SPDX + 'std::getenv("X");\n')
+        self.plant("lib/capi/log_sink.cpp", SPDX + 'std::fputs(text, stderr);\n')
         self.plant("tools/a.cpp", SPDX + 'std::printf("x"); std::getenv("X"); throw 1;\n')
         self.expect(check_rules)
-        self.plant("src/shim/settings.cpp", SPDX + 'std::getenv("X");\n')
-        self.expect(check_rules, "src/shim/settings.cpp:3: the library reads or changes the environment: getenv")
+        self.plant("lib/shim/settings.cpp", SPDX + 'std::getenv("X");\n')
+        self.expect(check_rules, "lib/shim/settings.cpp:3: the library reads or changes the environment: getenv")
 
 
 class Readmes(TidyTest):
     def test_wants_one_in_every_folder_of_sources(self):
-        self.plant("src/base/a.cpp")
-        self.plant("src/base/README.md", "x\n")
-        self.plant("src/shim/a.cpp")
+        self.plant("lib/base/a.cpp")
+        self.plant("lib/base/README.md", "x\n")
+        self.plant("lib/shim/a.cpp")
         self.plant("tests/unit/base/CMakeLists.txt")
         self.plant("tests/abi/symbols/CMakeLists.txt")
         self.plant("tests/fuzz/corpus/seed.bin")
-        self.expect(check_readmes, "src/shim: has no README.md", "tests/unit: has no README.md", "tests/abi/symbols: has no README.md")
+        self.expect(check_readmes, "lib/shim: has no README.md", "tests/unit: has no README.md", "tests/abi/symbols: has no README.md")
 
     def test_keeps_them_short(self):
-        self.plant("src/base/a.cpp")
-        self.plant("src/base/README.md", "x\n" * 41)
+        self.plant("lib/base/a.cpp")
+        self.plant("lib/base/README.md", "x\n" * 41)
         self.plant("README.md", "x\n" * 201)
-        self.expect(check_readmes, "src/base/README.md: more than 40", "README.md: more than 200")
+        self.expect(check_readmes, "lib/base/README.md: more than 40", "README.md: more than 200")
 
     def test_follows_links(self):
         self.plant("docs/a.md", "[b](b.md) [c](../LICENSE) [d](https://example.org/x) [e](#here)\n[gone](gone.md#part)\n")
@@ -209,26 +209,26 @@ class Readmes(TidyTest):
 class Words(TidyTest):
     def test_finds_the_bare_word_in_documents_and_comments(self):
         self.plant("docs/a.md", "A kernel copies.\n\nKernels are fast, and the Kernel\nmodular.\n")
-        self.plant("src/a.cpp", "int x;  // the kernel does it\n/* many\n * kernels */\n")
+        self.plant("lib/a.cpp", "int x;  // the kernel does it\n/* many\n * kernels */\n")
         self.plant("cmake/a.cmake", "# a kernel\nset(kernel 1)\n")
-        self.expect(check_words, "docs/a.md:1:", "docs/a.md:3:", "docs/a.md:3:", "src/a.cpp:1:", "src/a.cpp:3:", "cmake/a.cmake:1:")
+        self.expect(check_words, "docs/a.md:1:", "docs/a.md:3:", "docs/a.md:3:", "lib/a.cpp:1:", "lib/a.cpp:3:", "cmake/a.cmake:1:")
 
     def test_accepts_every_way_to_say_which(self):
         self.plant("docs/a.md", "Copy kernels, a kernel module, GPU\nkernels, a copy\nkernel, the Linux kernel, a user-space kernel, `kernel`, kernel/uapi, copy_kernel,\n"
                                 "[x](kernel.md), kernels_x86_64.def, kernel.hpp, kernels().\n\n```\nkernel\n```\n")
-        self.plant("src/a.cpp", 'Kernel kernel = f("kernel");  // a copy\n// kernel, "kernel", "gpu,kernel" and src/copy/kernels/avx2.cpp\n}  // namespace kernels\n')
+        self.plant("lib/a.cpp", 'Kernel kernel = f("kernel");  // a copy\n// kernel, "kernel", "gpu,kernel" and lib/copy/kernels/avx2.cpp\n}  // namespace kernels\n')
         self.expect(check_words)
 
 
 class CommandLine(TidyTest):
     def test_fails_with_violations_and_passes_without(self):
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_layers.py")
-        self.plant("src/base/a.cpp", "")
+        self.plant("lib/base/a.cpp", "")
         self.assertEqual(subprocess.run([sys.executable, script, self.root], capture_output=True, check=False).returncode, 0)
-        self.plant("src/base/a.cpp", '#include "base/gone.hpp"\n')
+        self.plant("lib/base/a.cpp", '#include "base/gone.hpp"\n')
         result = subprocess.run([sys.executable, script, self.root], capture_output=True, text=True, check=False)
         self.assertEqual(result.returncode, 1)
-        self.assertIn("src/base/a.cpp:1:", result.stdout)
+        self.assertIn("lib/base/a.cpp:1:", result.stdout)
 
 
 if __name__ == "__main__":

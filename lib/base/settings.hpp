@@ -7,7 +7,7 @@
 
 namespace gdrkit::base {
 
-/// The only place in src/ that reads the environment. An empty string means "not set".
+/// The only place in lib/ that reads the environment. An empty string means "not set".
 struct Settings {
   std::string backend;                  ///< GDRKIT_BACKEND: name of the one backend to use
   std::string copy_kernel;              ///< GDRKIT_COPY_KERNEL: name of the one copy kernel to use
