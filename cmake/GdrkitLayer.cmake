@@ -3,7 +3,7 @@
 # gdrkit_add_layer(NAME SOURCES ... DEPENDS ...): one layer of lib/ as the OBJECT library gdrkit_NAME. Fails at configure
 # time when DEPENDS names a layer that cmake/layers.txt does not allow, so that the target graph is the layer picture.
 
-file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/layers.txt GDRKIT_LAYER_LINES REGEX "^[a-z]")
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/layers.txt GDRKIT_LAYER_LINES REGEX "^lib/")
 
 add_library(gdrkit_flags INTERFACE)
 target_compile_options(gdrkit_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Werror=return-type)
@@ -27,12 +27,12 @@ function(gdrkit_add_layer name)
   cmake_parse_arguments(LAYER "" "" "SOURCES;DEPENDS" ${ARGN})
   set(allowed "")
   foreach(line IN LISTS GDRKIT_LAYER_LINES)
-    if(line MATCHES "^${name}:(.*)$")
+    if(line MATCHES "^lib/${name}:(.*)$")
       string(REGEX REPLACE " +" ";" allowed "${CMAKE_MATCH_1}")
     endif()
   endforeach()
   foreach(dependency IN LISTS LAYER_DEPENDS)
-    if(NOT dependency IN_LIST allowed)
+    if(NOT lib/${dependency} IN_LIST allowed)
       message(FATAL_ERROR "layer '${name}' may not depend on '${dependency}' (cmake/layers.txt)")
     endif()
   endforeach()

@@ -18,7 +18,7 @@ function(gdrkit_add_test name)
     set(TEST_TIMEOUT 60)
   endif()
   add_executable(${name} ${TEST_SOURCES})
-  target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} gdrkit_inside GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} gdrkit_inside gdrkit_platform GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   if(NOT GDRKIT_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "^Rel")
     # A test is compiled once and run once; the library it tests keeps its own level.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/harness/samples.hpp"
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -48,7 +48,7 @@ std::uint64_t Clock::read_tsc() noexcept {
 #endif
 }
 
-std::uint64_t Clock::read_monotonic() noexcept { return static_cast<std::uint64_t>(now_ns()); }
+std::uint64_t Clock::read_monotonic() noexcept { return static_cast<std::uint64_t>(platform::now_ns()); }
 
 Clock::Clock() {
   is_tsc_ = has_constant_tsc();
@@ -68,10 +68,10 @@ Clock::Clock() {
 
 void Clock::calibrate() noexcept {
   if (!is_tsc_) return;
-  const std::int64_t begin_ns = now_ns();
+  const std::int64_t begin_ns = platform::now_ns();
   const std::uint64_t begin = now();
   std::int64_t end_ns = begin_ns;
-  while (end_ns - begin_ns < calibration_ns) end_ns = now_ns();
+  while (end_ns - begin_ns < calibration_ns) end_ns = platform::now_ns();
   const std::uint64_t ticks = now() - begin;
   ns_per_tick_ = static_cast<double>(end_ns - begin_ns) / static_cast<double>(ticks);
 }

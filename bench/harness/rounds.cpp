@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::bench {
 namespace {
@@ -58,7 +58,7 @@ int rounds_within_budget(const RoundsRequest& request, double round_ns) {
 }  // namespace
 
 std::function<double(std::size_t)> batch_of(std::function<void(std::size_t)> once) {
-  return [once = std::move(once)](std::size_t count) { return time_batch(count, once); };
+  return [once = std::move(once)](std::size_t count) { return platform::time_batch(count, once); };
 }
 
 std::vector<Measured> measure(const std::vector<Contender>& contenders, const RoundsRequest& request,

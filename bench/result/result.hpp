@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/machine.hpp"
+#include "platform/facts/machine.hpp"
 #include "bench/harness/machine_noise.hpp"
-#include "bench/harness/place.hpp"
+#include "platform/host/place.hpp"
 #include "bench/harness/rounds.hpp"
 
 namespace gdrkit::bench {
@@ -70,8 +70,8 @@ struct Result {
   std::string date;     ///< UTC, "2026-11-21"
   bool is_emulated = false;
   std::string backend;
-  Machine machine;
-  std::optional<Place> place;
+  platform::Machine machine;
+  std::optional<platform::Place> place;
   std::optional<ClockDescription> clock;
   std::optional<MachineNoise> noise;
   std::map<std::string, std::string> settings;  ///< copy kernels, mapping type, allocation, options that matter

@@ -147,7 +147,7 @@ void read_head(const Node& node, Result* result) {
   result->machine.driver_version = machine.at("driver_version").text();
   if (node.has("place")) {
     const Node place = node.at("place");
-    result->place = Place{place.at("cpu").integer(), place.at("cpu_node").integer(), place.at("memory_node").integer(),
+    result->place = platform::Place{place.at("cpu").integer(), place.at("cpu_node").integer(), place.at("memory_node").integer(),
                           place.at("gpu_node").integer(), place.at("advice").text()};
   }
   if (node.has("clock")) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/result.hpp"
 #include "capi/errno_text.hpp"
 #include "capi/gdrapi_errno.hpp"
 #include "capi/gdrapi_log.hpp"
@@ -38,7 +39,7 @@ namespace core = gdrkit::core;
 using gdrkit::capi::errno_text;
 using gdrkit::capi::log;
 using gdrkit::capi::LogLevel;
-using gdrkit::cpu::MappingType;
+using gdrkit::core::MappingType;
 
 namespace {
 

@@ -15,6 +15,9 @@
 
 namespace gdrkit::core {
 
+using backend::Verification;
+using cpu::MappingType;
+
 // Every call may run beside every other, with one exception: unmap, unpin or close of a mapping while another thread
 // copies through it (copy_path.hpp). Of calls that race to end the same thing exactly one does it, the others get
 // EINVAL.

@@ -8,14 +8,14 @@
 #include <map>
 #include <string>
 
-#include "shim/nvml_library.hpp"
+#include "platform/vendor/nvml_library.hpp"
 
-using gdrkit::shim::NvmlCcSettings;
-using gdrkit::shim::NvmlCcState;
-using gdrkit::shim::NvmlFabricInfo;
-using gdrkit::shim::NvmlFieldValue;
-using gdrkit::shim::NvmlMemory;
-using gdrkit::shim::NvmlPciInfo;
+using gdrkit::platform::NvmlCcSettings;
+using gdrkit::platform::NvmlCcState;
+using gdrkit::platform::NvmlFabricInfo;
+using gdrkit::platform::NvmlFieldValue;
+using gdrkit::platform::NvmlMemory;
+using gdrkit::platform::NvmlPciInfo;
 
 namespace {
 
@@ -116,7 +116,7 @@ EXPORT nvmlSystemGetCudaDriverVersion_v2(int* version) {
 }
 EXPORT nvmlSystemGetConfComputeSettings(NvmlCcSettings* settings) {
   START();
-  if (settings->version != gdrkit::shim::nvml_cc_settings_version) return 25;
+  if (settings->version != gdrkit::platform::nvml_cc_settings_version) return 25;
   *settings = {settings->version, 2, 1, 0, 1};
   return ok;
 }
@@ -165,7 +165,7 @@ EXPORT nvmlDeviceGetEccMode(void* device, int* now, int* next) {
 }
 EXPORT nvmlDeviceGetTotalEccErrors(void* device, int type, int counter, unsigned long long* count) {
   START(device);
-  if (type != gdrkit::shim::nvml_uncorrected_errors || counter != gdrkit::shim::nvml_volatile_counter) ++violations;
+  if (type != gdrkit::platform::nvml_uncorrected_errors || counter != gdrkit::platform::nvml_volatile_counter) ++violations;
   return write(count, 7ull);
 }
 EXPORT nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncorrected, unsigned* pending, unsigned* failed) {
@@ -224,13 +224,13 @@ EXPORT nvmlDeviceGetGpuFabricInfo(void* device, NvmlFabricInfo* info) {
 EXPORT nvmlDeviceGetFieldValues(void* device, int count, NvmlFieldValue* values) {
   START(device);
   if (count != 1) ++violations;
-  values->value_type = gdrkit::shim::nvml_value_uint;
+  values->value_type = gdrkit::platform::nvml_value_uint;
   values->value = 0xdddddddd00000000;  // what the narrow type leaves above it
   switch (values->field) {
-    case gdrkit::shim::nvml_field_link_count: values->value += link_count; break;
-    case gdrkit::shim::nvml_field_link_speed: values->value += 26562; break;
-    case gdrkit::shim::nvml_field_link_state: values->value += is_dead(device, values->scope) ? 0 : 1; break;
-    case gdrkit::shim::nvml_field_c2c_count: values->result = not_supported; break;
+    case gdrkit::platform::nvml_field_link_count: values->value += link_count; break;
+    case gdrkit::platform::nvml_field_link_speed: values->value += 26562; break;
+    case gdrkit::platform::nvml_field_link_state: values->value += is_dead(device, values->scope) ? 0 : 1; break;
+    case gdrkit::platform::nvml_field_c2c_count: values->result = not_supported; break;
     default: values->result = invalid_argument;
   }
   if (talks_nonsense) values->value_type = 99;
@@ -259,7 +259,7 @@ EXPORT nvmlDeviceGetNvLinkRemoteDeviceType(void* device, unsigned link, int* typ
 }
 EXPORT nvmlDeviceGetNvLinkCapability(void* device, unsigned link, int capability, unsigned* value) {
   START(device, link);
-  if (capability != gdrkit::shim::nvml_link_can_p2p) ++violations;
+  if (capability != gdrkit::platform::nvml_link_can_p2p) ++violations;
   return write(value, 1u);
 }
 EXPORT nvmlDeviceGetTopologyCommonAncestor(void* first, void* second, int* level) {
@@ -270,5 +270,5 @@ EXPORT nvmlDeviceGetTopologyCommonAncestor(void* first, void* second, int* level
 EXPORT nvmlDeviceGetP2PStatus(void* first, void* second, int which, int* status) {
   START(first);
   if (!is_device(second) || first == second) ++violations;
-  return write(status, which == gdrkit::shim::nvml_p2p_nvlink ? 0 : which + 4);
+  return write(status, which == gdrkit::platform::nvml_p2p_nvlink ? 0 : which + 4);
 }

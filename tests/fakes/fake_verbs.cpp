@@ -10,12 +10,12 @@
 #include <map>
 #include <string>
 
-#include "shim/verbs_library.hpp"
+#include "platform/vendor/verbs_library.hpp"
 
-using gdrkit::shim::VerbsContext;
-using gdrkit::shim::VerbsDeviceHandle;
-using gdrkit::shim::VerbsDomain;
-using gdrkit::shim::VerbsRegion;
+using gdrkit::platform::VerbsContext;
+using gdrkit::platform::VerbsDeviceHandle;
+using gdrkit::platform::VerbsDomain;
+using gdrkit::platform::VerbsRegion;
 
 namespace {
 

@@ -6,8 +6,8 @@
 
 #include "fuzz_target.hpp"
 #include "support/tar_bytes.hpp"
-#include "topology/archive_tree.hpp"
-#include "topology/machine_view.hpp"
+#include "diag/topology/archive_tree.hpp"
+#include "diag/topology/machine_view.hpp"
 
 using gdrkit::fuzz::Bytes;
 using gdrkit::topology::ArchiveTree;

@@ -5,7 +5,7 @@
 #include "support/elf_bytes.hpp"
 #include "support/tar_bytes.hpp"
 #include "tools/machine/elf_file.hpp"
-#include "topology/archive_tree.hpp"
+#include "diag/topology/archive_tree.hpp"
 
 using gdrkit::tools::ElfFile;
 using gdrkit::topology::ArchiveTree;

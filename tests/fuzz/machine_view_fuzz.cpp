@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fuzz_target.hpp"
-#include "topology/machine_view.hpp"
+#include "diag/topology/machine_view.hpp"
 
 namespace files = std::filesystem;
 using gdrkit::topology::MachineView;

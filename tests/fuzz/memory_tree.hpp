@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/file_tree.hpp"
+#include "diag/topology/file_tree.hpp"
 
 namespace gdrkit::fuzz {
 

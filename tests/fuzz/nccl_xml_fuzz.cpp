@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Any text as a topology file of NCCL: it is refused with a sentence, or means the same when written and read again.
-#include "topology/nccl_xml.hpp"
+#include "diag/topology/nccl_xml.hpp"
 
 #include <string>
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Includes go down cmake/layers.txt only, backends know nothing of one another, and copy kernels include next to nothing."""
+"""Includes go down cmake/layers.txt only, what a file names it includes itself, backends know nothing of one another, and
+copy kernels include next to nothing."""
 import posixpath
 import re
 
@@ -10,7 +11,10 @@ import report
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 KERNEL_SYSTEM_HEADERS = {"immintrin.h", "emmintrin.h", "smmintrin.h", "arm_neon.h", "arm_acle.h", "cstddef", "cstdint"}
-OUTSIDE_SRC = ("include", "tools", "bench", "examples")
+# Namespaces that are a layer's, and where that layer is.
+NAMESPACES = {name: f"lib/{name}" for name in ("base", "shim", "cpu", "copy", "backend", "core", "capi")}
+NAMESPACES |= {"platform": "platform/", "measure": "measure/", "topology": "diag/topology"}
+NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(" + "|".join(NAMESPACES) + r")::(?=\w)")
 
 
 def read_layers(root):
@@ -22,14 +26,17 @@ def read_layers(root):
     return layers
 
 
-def layer_of(path):
-    """The layer a file belongs to, None for files that belong to none (the tests may include anything)."""
-    parts = path.split("/")
-    if parts[0] == "lib" and len(parts) > 2:
-        return parts[1]
-    if parts[0] == "include":
-        return "public"
-    return parts[0] if parts[0] in OUTSIDE_SRC else None
+def layer_of(path, layers):
+    """The longest listed folder that the file is in; None for files outside all of them (tests may include anything)."""
+    folder = posixpath.dirname(path)
+    while folder and folder not in layers:
+        folder = posixpath.dirname(folder)
+    return folder or None
+
+
+def allows(layers, own, other):
+    """Whether a file of layer `own` may use layer `other`: its own, or one inside a folder that its line names."""
+    return own == other or any(other == name or other.startswith(name + "/") for name in layers[own])
 
 
 def target_of(root, path, included):
@@ -56,27 +63,61 @@ def complaint(root, path, quoted, angled, layers):
     if target is None:
         if is_copy_kernel(path) and included not in KERNEL_SYSTEM_HEADERS:
             return f"a copy kernel may not include <{included}>"
-        if quoted and posixpath.splitext(included)[0].split("/")[0] in layers:
+        first = posixpath.splitext(included)[0].split("/")[0]
+        if quoted and any(first in name.split("/")[:2] for name in layers):
             return f'"{included}" does not exist'
         return None
-    own, other = layer_of(path), layer_of(target)
-    if is_copy_kernel(path) and other != "copy":
+    own, other = layer_of(path, layers), layer_of(target, layers)
+    if is_copy_kernel(path) and other != "lib/copy":
         return f"a copy kernel may not include {target}"
     if backend_of(path) and backend_of(target) and backend_of(path) != backend_of(target):
         return f"backend '{backend_of(path)}' may not include backend '{backend_of(target)}' ({target})"
     if target.startswith("tests/"):
         return f"only tests include tests ({target})"
-    if own not in layers:
-        return f"folder '{own}' is not in cmake/layers.txt"
-    if other is not None and other != own and other not in layers[own]:
+    if other is not None and not allows(layers, own, other):
         return f"layer '{own}' may not include '{other}' ({target})"
     return None
 
 
+def included_files(root, path, source):
+    for match in INCLUDE.finditer(source):
+        target = target_of(root, path, match.group(1) or match.group(2))
+        if target:
+            yield target
+
+
+def reached(root, path, layers, seen):
+    """The layers whose headers the file includes, itself or by way of headers of its own layer."""
+    found, own = set(), layer_of(path, layers)
+    seen.add(path)
+    for target in included_files(root, path, repo.comments_blanked(repo.read(root, path))):
+        layer = layer_of(target, layers)
+        found.add(layer)
+        if layer == own and target not in seen:
+            found |= reached(root, target, layers, seen)
+    return found
+
+
+def namespace_violations(root, path, source, layers):
+    """What a file names of another layer comes by an include of its own layer, never by way of a third."""
+    own, named = layer_of(path, layers), {}
+    code = repo.code_only(source)
+    for match in NAMESPACE.finditer(code):
+        named.setdefault(match.group(1), match.start())
+    using = reached(root, path, layers, set())
+    for namespace, offset in named.items():
+        homes = {name for name in layers if name.startswith(NAMESPACES[namespace])}
+        if own not in homes and homes and not homes & using:
+            yield f"{path}:{repo.line_of(source, offset)}: names {namespace}:: without including a header of it"
+
+
 def find_violations(root):
     layers = read_layers(root)
-    for path in repo.own_files(root, "lib", *OUTSIDE_SRC):
-        if not repo.is_c_family(path) or layer_of(path) is None:
+    for path in repo.own_files(root, *{name.split("/")[0] for name in layers}):
+        if not repo.is_c_family(path):
+            continue
+        if layer_of(path, layers) is None:
+            yield f"{path}: no line of cmake/layers.txt is for this folder"
             continue
         source = repo.read(root, path)
         without_comments = repo.comments_blanked(source)
@@ -84,6 +125,8 @@ def find_violations(root):
             text = complaint(root, path, match.group(1), match.group(2), layers)
             if text:
                 yield f"{path}:{repo.line_of(source, match.start())}: {text}"
+        if not path.endswith(".def"):
+            yield from namespace_violations(root, path, source, layers)
 
 
 if __name__ == "__main__":

@@ -30,9 +30,9 @@ class BandwidthRun : public testing::Test {
   ~BandwidthRun() override { ::unsetenv("GDRKIT_EMULATED_DEVICES"); }
 
   std::unique_ptr<Gpus> open(int count) {
-    std::vector<std::unique_ptr<shim::Device>> devices;
+    std::vector<std::unique_ptr<platform::Device>> devices;
     for (int number = 0; number < count; ++number) {
-      auto device = shim::open_emulated_device(number);
+      auto device = platform::open_emulated_device(number);
       EXPECT_TRUE(device.has_value()) << base::detail();
       devices.push_back(std::make_unique<FaultyDevice>(std::move(*device), &faults_));
     }

@@ -8,7 +8,7 @@
 
 #include "support/elf_bytes.hpp"
 #include "support/tar_bytes.hpp"
-#include "topology/archive_tree.hpp"
+#include "diag/topology/archive_tree.hpp"
 
 namespace gdrkit::tools {
 namespace {

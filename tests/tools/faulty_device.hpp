@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 
 namespace gdrkit::tools {
 
@@ -33,9 +33,9 @@ struct Faults {
   int current = -1;                  ///< number of the device whose context is current; the tests have one thread
 };
 
-class FaultyDevice final : public shim::Device {
+class FaultyDevice final : public platform::Device {
  public:
-  FaultyDevice(std::unique_ptr<shim::Device> inner, Faults* faults) : inner_(std::move(inner)), faults_(*faults) {
+  FaultyDevice(std::unique_ptr<platform::Device> inner, Faults* faults) : inner_(std::move(inner)), faults_(*faults) {
     identity_ = inner_->identity();
   }
 
@@ -44,7 +44,7 @@ class FaultyDevice final : public shim::Device {
     faults_.current = identity().ordinal;
     return guard("make_current", [&] { return inner_->make_current(); });
   }
-  base::Result<shim::Allocation> allocate(shim::AllocationKind kind, std::size_t size) noexcept override {
+  base::Result<platform::Allocation> allocate(platform::AllocationKind kind, std::size_t size) noexcept override {
     if (is_failing("allocate")) return failure("allocate");
     return inner_->allocate(kind, size);
   }
@@ -64,70 +64,70 @@ class FaultyDevice final : public shim::Device {
   base::Status driver_copy_to_host(void* target, std::uint64_t source, std::size_t size) noexcept override {
     return inner_->driver_copy_to_host(target, source, size);
   }
-  base::Result<shim::Stream> create_stream() noexcept override {
+  base::Result<platform::Stream> create_stream() noexcept override {
     if (is_failing("create_stream")) return failure("create_stream");
     return inner_->create_stream();
   }
-  base::Status destroy_stream(shim::Stream stream) noexcept override { return inner_->destroy_stream(stream); }
+  base::Status destroy_stream(platform::Stream stream) noexcept override { return inner_->destroy_stream(stream); }
   base::Status copy_to_device_async(std::uint64_t target, const void* source, std::size_t size,
-                                    shim::Stream stream) noexcept override {
+                                    platform::Stream stream) noexcept override {
     if (faults_.is_slow_to_take) std::this_thread::sleep_for(delay);
     return guard("copy_to_device_async", [&] { return inner_->copy_to_device_async(target, source, size, stream); });
   }
   base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size,
-                                  shim::Stream stream) noexcept override {
+                                  platform::Stream stream) noexcept override {
     return guard("copy_to_host_async", [&] {
       // One byte short: the last keeps what was there before.
       return inner_->copy_to_host_async(target, source, faults_.is_copy_wrong ? size - 1 : size, stream);
     });
   }
   base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size,
-                                    shim::Stream stream) noexcept override {
+                                    platform::Stream stream) noexcept override {
     if (faults_.slow_copier == identity().ordinal) {
       (void)inner_->launch_host_function(
           stream, [](void*) { std::this_thread::sleep_for(delay); }, nullptr);
     }
     return guard("copy_on_device_async", [&] { return inner_->copy_on_device_async(target, source, size, stream); });
   }
-  base::Status copy_to_peer_async(shim::Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size,
-                                  shim::Stream stream) noexcept override {
+  base::Status copy_to_peer_async(platform::Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size,
+                                  platform::Stream stream) noexcept override {
     return inner_->copy_to_peer_async(inner_of(peer), target, source, size, stream);
   }
-  base::Status synchronize(shim::Stream stream) noexcept override {
+  base::Status synchronize(platform::Stream stream) noexcept override {
     return guard("synchronize", [&] { return inner_->synchronize(stream); });
   }
-  base::Result<bool> is_finished(shim::Stream stream) noexcept override { return inner_->is_finished(stream); }
+  base::Result<bool> is_finished(platform::Stream stream) noexcept override { return inner_->is_finished(stream); }
   base::Status synchronize_all() noexcept override { return inner_->synchronize_all(); }
-  base::Result<shim::Event> create_event() noexcept override {
+  base::Result<platform::Event> create_event() noexcept override {
     if (is_failing("create_event")) return failure("create_event");
     return inner_->create_event();
   }
-  base::Status destroy_event(shim::Event event) noexcept override { return inner_->destroy_event(event); }
-  base::Status record(shim::Event event, shim::Stream stream) noexcept override {
+  base::Status destroy_event(platform::Event event) noexcept override { return inner_->destroy_event(event); }
+  base::Status record(platform::Event event, platform::Stream stream) noexcept override {
     if (faults_.is_slow) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return guard("record", [&] { return inner_->record(event, stream); });
   }
-  base::Status synchronize(shim::Event event) noexcept override { return inner_->synchronize(event); }
-  base::Status wait(shim::Stream stream, shim::Event event) noexcept override {
+  base::Status synchronize(platform::Event event) noexcept override { return inner_->synchronize(event); }
+  base::Status wait(platform::Stream stream, platform::Event event) noexcept override {
     return guard("wait", [&] { return inner_->wait(stream, event); });
   }
-  base::Result<double> elapsed_ms(shim::Event begin, shim::Event end) noexcept override {
+  base::Result<double> elapsed_ms(platform::Event begin, platform::Event end) noexcept override {
     if (is_failing("elapsed_ms")) return failure("elapsed_ms");
     if (faults_.elapsed_ms) return *faults_.elapsed_ms;
     return inner_->elapsed_ms(begin, end);
   }
-  base::Result<shim::Module> load_module(const void*) noexcept override {
+  base::Result<platform::Module> load_module(const void*) noexcept override {
     return base::fail(ENOEXEC, "no GPU code for this GPU, on purpose");
   }
-  base::Status unload_module(shim::Module module) noexcept override { return inner_->unload_module(module); }
-  base::Result<shim::Function> get_function(shim::Module module, const char* name) noexcept override {
+  base::Status unload_module(platform::Module module) noexcept override { return inner_->unload_module(module); }
+  base::Result<platform::Function> get_function(platform::Module module, const char* name) noexcept override {
     return inner_->get_function(module, name);
   }
-  base::Status launch(shim::Function function, shim::LaunchShape shape, shim::Stream stream,
+  base::Status launch(platform::Function function, platform::LaunchShape shape, platform::Stream stream,
                       void** parameters) noexcept override {
     return inner_->launch(function, shape, stream, parameters);
   }
-  base::Status launch_host_function(shim::Stream stream, void (*function)(void*), void* argument) noexcept override {
+  base::Status launch_host_function(platform::Stream stream, void (*function)(void*), void* argument) noexcept override {
     return guard("launch", [&] { return inner_->launch_host_function(stream, function, argument); });
   }
   base::Result<std::uint64_t> device_address(const void* host) noexcept override {
@@ -138,22 +138,22 @@ class FaultyDevice final : public shim::Device {
     return inner_->register_host(host, size);
   }
   base::Status unregister_host(void* host) noexcept override { return inner_->unregister_host(host); }
-  base::Result<int> attribute(shim::DeviceAttribute attribute) noexcept override {
+  base::Result<int> attribute(platform::DeviceAttribute attribute) noexcept override {
     return inner_->attribute(attribute);
   }
-  base::Result<bool> can_access_peer(shim::Device& peer) noexcept override {
+  base::Result<bool> can_access_peer(platform::Device& peer) noexcept override {
     return faults_.reaches(identity().ordinal, peer.identity().ordinal);
   }
-  base::Status enable_peer_access(shim::Device& peer) noexcept override {
+  base::Status enable_peer_access(platform::Device& peer) noexcept override {
     return guard("enable_peer_access", [&] { return inner_->enable_peer_access(inner_of(peer)); });
   }
 
  protected:
   // The inner device gave what is freed, and frees it itself.
-  base::Status free(std::uint64_t, std::size_t, shim::AllocationKind) noexcept override { return {}; }
+  base::Status free(std::uint64_t, std::size_t, platform::AllocationKind) noexcept override { return {}; }
 
  private:
-  static shim::Device& inner_of(shim::Device& peer) { return *static_cast<FaultyDevice&>(peer).inner_; }
+  static platform::Device& inner_of(platform::Device& peer) { return *static_cast<FaultyDevice&>(peer).inner_; }
   bool is_failing(const char* call) {
     // CUDA would run it in another GPU's context, or refuse it.
     if (faults_.current != identity().ordinal) return is_without_context_ = true;
@@ -173,7 +173,7 @@ class FaultyDevice final : public shim::Device {
     return function();
   }
 
-  std::unique_ptr<shim::Device> inner_;
+  std::unique_ptr<platform::Device> inner_;
   Faults& faults_;
   bool is_without_context_ = false;
 };

@@ -11,8 +11,8 @@
 
 #include "fakes/fake_nvml.hpp"
 #include "nvml_facts_equal.hpp"
-#include "shim/cuda_device_calls.hpp"
-#include "shim/nvml_library.hpp"
+#include "platform/device/cuda_device_calls.hpp"
+#include "platform/vendor/nvml_library.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -23,7 +23,7 @@ using topology::Outcome;
 class NvmlGather : public testing::Test {
  protected:
   void SetUp() override {
-    const auto loaded = shim::nvml_calls();
+    const auto loaded = platform::nvml_calls();
     ASSERT_TRUE(loaded.has_value()) << base::detail();
     nvml_ = *loaded;
     void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -40,7 +40,7 @@ class NvmlGather : public testing::Test {
     }
   }
 
-  const shim::NvmlCalls* nvml_ = nullptr;
+  const platform::NvmlCalls* nvml_ = nullptr;
   FakeNvmlFail* fail_ = nullptr;
   FakeNvmlViolations* violations_ = nullptr;
   FakeNvmlTalkNonsense* talk_nonsense_ = nullptr;
@@ -124,7 +124,7 @@ TEST_F(NvmlGather, OneFailingFunctionTakesItsFactsAlone) {
     if (function == "nvmlInit_v2" || function == "nvmlDeviceGetCount_v2") {
       EXPECT_FALSE(facts.is_found());
       EXPECT_NE(facts.reason.find(function), std::string::npos) << facts.reason;
-      EXPECT_NE(facts.reason.find(shim::nvml_result_name(result)), std::string::npos) << facts.reason;
+      EXPECT_NE(facts.reason.find(platform::nvml_result_name(result)), std::string::npos) << facts.reason;
       return;
     }
     ASSERT_TRUE(facts.is_found()) << facts.reason;
@@ -132,23 +132,23 @@ TEST_F(NvmlGather, OneFailingFunctionTakesItsFactsAlone) {
     for_each_fact(facts.value, healthy.value, [&](const std::string& name, const auto& now, const auto& before) {
       if (is_same(now, before)) return;
       ++changed;
-      EXPECT_EQ(now.outcome, result == shim::nvml_not_supported ? Outcome::absent : Outcome::unreadable) << name;
+      EXPECT_EQ(now.outcome, result == platform::nvml_not_supported ? Outcome::absent : Outcome::unreadable) << name;
       EXPECT_NE(now.reason.find(function), std::string::npos) << name << ": " << now.reason;
     });
     EXPECT_EQ(changed > 0, without_facts.count(function) == 0);
   };
-  for (const int result : {shim::nvml_not_supported, shim::nvml_no_permission, shim::nvml_gpu_is_lost, 999, 4711}) {
+  for (const int result : {platform::nvml_not_supported, platform::nvml_no_permission, platform::nvml_gpu_is_lost, 999, 4711}) {
 #define GDRKIT_NVML_CALL(member, symbol, ...) \
   fail_(#symbol, result);                     \
   check(#symbol, result);                     \
   fail_(nullptr, 0);
-#include "shim/nvml_calls.def"
+#include "platform/vendor/nvml_calls.def"
 #undef GDRKIT_NVML_CALL
   }
 }
 
 TEST_F(NvmlGather, AnOlderDriverLacksTheFactsOfItsMissingFunctions) {
-  shim::NvmlCalls older = *nvml_;
+  platform::NvmlCalls older = *nvml_;
   older.cc_settings = nullptr;
   older.fabric_info = nullptr;
   older.field_values = nullptr;
@@ -162,12 +162,12 @@ TEST_F(NvmlGather, AnOlderDriverLacksTheFactsOfItsMissingFunctions) {
 }
 
 TEST_F(NvmlGather, WithoutNvlinkThereIsNoLinkAndAFailureIsNoZero) {
-  fail_("nvmlDeviceGetFieldValues", shim::nvml_not_supported);
-  fail_("nvmlDeviceGetNvLinkState", shim::nvml_not_supported);
+  fail_("nvmlDeviceGetFieldValues", platform::nvml_not_supported);
+  fail_("nvmlDeviceGetNvLinkState", platform::nvml_not_supported);
   auto facts = gather_nvml_facts(*nvml_);
   EXPECT_EQ(facts.value.gpus[0].links.size(), 0u);
   EXPECT_EQ(facts.value.gpus[0].nvlink_count.value, 0);
-  fail_("nvmlDeviceGetNvLinkState", shim::nvml_gpu_is_lost);
+  fail_("nvmlDeviceGetNvLinkState", platform::nvml_gpu_is_lost);
   facts = gather_nvml_facts(*nvml_);
   EXPECT_EQ(facts.value.gpus[0].links.size(), 0u);
   EXPECT_FALSE(facts.value.gpus[0].nvlink_count.is_found());
@@ -197,8 +197,8 @@ int init_result = 0;
 int contexts = 0;
 
 /// libcuda as far as it is asked: one device, which is the second of NVML's.
-shim::CudaDeviceCalls fake_cuda() {
-  shim::CudaDeviceCalls cuda;
+platform::CudaDeviceCalls fake_cuda() {
+  platform::CudaDeviceCalls cuda;
   cuda.init = [](unsigned) { return init_result; };
   cuda.driver_get_version = [](int* version) { return *version = 13010, 0; };
   cuda.device_get_count = [](int* count) { return *count = 1, 0; };

@@ -22,7 +22,7 @@ class PplatMatch : public ::testing::Test {
  protected:
   void SetUp() override {
     follow_emulated_choice();
-    auto opened = shim::open_emulated_device(0);
+    auto opened = platform::open_emulated_device(0);
     ASSERT_TRUE(opened) << base::detail();
     device_ = std::move(*opened);
     auto loaded = GpuKernels::load(*device_);
@@ -31,14 +31,14 @@ class PplatMatch : public ::testing::Test {
     request_.limit_ns = 20'000'000'000;
     request_.data_bytes = 128;
     memory_ =
-        std::make_unique<AlignedAllocation>(device_.get(), shim::AllocationKind::cuda_malloc, request_.device_bytes());
+        std::make_unique<AlignedAllocation>(device_.get(), platform::AllocationKind::cuda_malloc, request_.device_bytes());
     buffer_ = std::make_unique<MappedBuffer>(*memory_, GDR_MAP_FLAG_DEFAULT);
   }
   [[nodiscard]] std::unique_ptr<PingPongMatch> match() {
     return std::make_unique<PingPongMatch>(device_.get(), kernels_.get(), *memory_, *buffer_, request_);
   }
 
-  std::unique_ptr<shim::Device> device_;
+  std::unique_ptr<platform::Device> device_;
   std::unique_ptr<GpuKernels> kernels_;
   std::unique_ptr<AlignedAllocation> memory_;
   std::unique_ptr<MappedBuffer> buffer_;
@@ -83,7 +83,7 @@ TEST_F(PplatMatch, AGpuThatMissesItsTurnIsNoAnswerInTime) {
 TEST_F(PplatMatch, DataThatDidNotArriveIsAFailure) {
   // Flags in host memory arrive; the data goes to another buffer than the GPU kernel looks at.
   request_.is_gpu_flag_in_host = true;
-  const AlignedAllocation other(device_.get(), shim::AllocationKind::cuda_malloc, request_.device_bytes());
+  const AlignedAllocation other(device_.get(), platform::AllocationKind::cuda_malloc, request_.device_bytes());
   for (const bool is_gpu_first : {false, true}) {
     request_.is_gpu_first = is_gpu_first;
     PingPongMatch played(device_.get(), kernels_.get(), other, *buffer_, request_);
@@ -103,7 +103,7 @@ TEST_F(PplatMatch, AMatchLeftInTheMiddleEndsItsGpuKernel) {
   request_.is_gpu_first = true;
   request_.data_bytes = 0;
   auto played = match();
-  const shim::Stream stream = played->stream();
+  const platform::Stream stream = played->stream();
   request_.limit_ns = 1;
   played.reset();
   EXPECT_FALSE(device_->is_finished(stream)) << "the stream is gone with it";

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "topology/number_list.hpp"
+#include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -35,13 +35,13 @@ class RankLayoutTest : public ::testing::Test {
   [[nodiscard]] std::vector<Core> cores(const std::string& cpus) const {
     auto view = topology::MachineView::open(root_);
     EXPECT_TRUE(view.has_value());
-    return cores_of(*view, *topology::parse_number_list(cpus));
+    return cores_of(*view, *platform::parse_number_list(cpus));
   }
 
   std::string root_;
 };
 
-std::string text(const std::vector<Core>& cores) { return topology::to_list_text(cpus_of(cores)); }
+std::string text(const std::vector<Core>& cores) { return platform::to_list_text(cpus_of(cores)); }
 
 TEST_F(RankLayoutTest, EightGpusOfTwoSocketsHaveFourteenCoresEach) {
   put_processors(112);
@@ -68,7 +68,7 @@ TEST_F(RankLayoutTest, SlicesCoverAllCoresOnceAndDifferByOneAtMost) {
     seen.insert(seen.end(), cpus.begin(), cpus.end());
   }
   std::sort(seen.begin(), seen.end());
-  EXPECT_EQ(topology::to_list_text(seen), "0-25");
+  EXPECT_EQ(platform::to_list_text(seen), "0-25");
   EXPECT_EQ(seen.size(), 26u);
 }
 

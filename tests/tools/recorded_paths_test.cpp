@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "tools/snapshot/recording.hpp"
-#include "topology/archive_tree.hpp"
-#include "topology/machine_view.hpp"
+#include "diag/topology/archive_tree.hpp"
+#include "diag/topology/machine_view.hpp"
 
 namespace gdrkit::tools::snapshot {
 namespace {

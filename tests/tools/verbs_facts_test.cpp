@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "fakes/fake_verbs.hpp"
-#include "shim/verbs_library.hpp"
+#include "platform/vendor/verbs_library.hpp"
 #include "tools/machine/guarded_thread.hpp"
 
 namespace gdrkit::tools {
@@ -21,7 +21,7 @@ using topology::Outcome;
 class VerbsGather : public testing::Test {
  protected:
   void SetUp() override {
-    const auto loaded = shim::verbs_calls();
+    const auto loaded = platform::verbs_calls();
     ASSERT_TRUE(loaded.has_value()) << base::detail();
     verbs_ = *loaded;
     void* library = ::dlopen("libibverbs.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -51,7 +51,7 @@ class VerbsGather : public testing::Test {
     return facts;
   }
 
-  const shim::VerbsCalls* verbs_ = nullptr;
+  const platform::VerbsCalls* verbs_ = nullptr;
   FakeVerbsFail* fail_ = nullptr;
   FakeVerbsHeld* held_ = nullptr;
   FakeVerbsViolations* violations_ = nullptr;
@@ -110,7 +110,7 @@ TEST_F(VerbsGather, LeavesNothingOpenWhicheverFunctionFails) {
 }
 
 TEST_F(VerbsGather, OpensNothingWhereTheCallIsMissing) {
-  shim::VerbsCalls older = *verbs_;
+  platform::VerbsCalls older = *verbs_;
   older.reg_dmabuf_mr = nullptr;
   fail_("ibv_open_device", EACCES);
   const auto facts = gather_verbs_facts(older);

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "bench/harness/samples.hpp"
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/common/buffer_options.hpp"
 #include "tools/common/device_choice.hpp"
 #include "tools/common/histogram.hpp"
@@ -170,7 +170,7 @@ class Apiperf {
   NumaChoice nodes_;
   std::optional<Placement> placement_;
   Placed placed_;
-  std::unique_ptr<shim::Device> device_;
+  std::unique_ptr<platform::Device> device_;
   ApiperfReport report_;
 };
 

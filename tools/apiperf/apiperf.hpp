@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/machine.hpp"
+#include "platform/facts/machine.hpp"
 #include "bench/harness/machine_noise.hpp"
 #include "bench/result/result.hpp"
 #include "tools/apiperf/call_cost.hpp"

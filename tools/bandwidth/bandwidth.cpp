@@ -59,7 +59,7 @@ void check(const BandwidthOptions& options) {
   }
 }
 
-std::string device_text(const shim::DeviceIdentity& identity) {
+std::string device_text(const platform::DeviceIdentity& identity) {
   return format("%s (%08x:%02x:%02x)", identity.name, identity.pci_domain, identity.pci_bus, identity.pci_device);
 }
 
@@ -90,7 +90,7 @@ NumaSweep sweep(const std::vector<const TestCase*>& tests, Gpus* gpus, const Run
       throw Failure(ExitCode::cannot_run, gpus->why_no_kernels());
     }
   }
-  bench::Placement placement = placement_for(gpus->current(0));
+  platform::Placement placement = placement_for(gpus->current(0));
   return sweep_nodes(&placement, quantities, [&] {
     // New buffers on each pair: host memory comes from where the thread is bound when it is taken.
     BufferPool pool(gpus);
@@ -145,7 +145,7 @@ class Bandwidth {
   void describe(Gpus* gpus, bool is_sweep) {
     const std::size_t fallback = report_.is_emulated ? emulated_buffer_mib : default_buffer_mib;
     report_.buffer_bytes = (options_.buffer_mib == BandwidthOptions::usual ? fallback : options_.buffer_mib) << 20;
-    report_.machine = bench::describe_machine(&gpus->current(0));
+    report_.machine = platform::describe_machine(&gpus->current(0));
     for (int number = 0; number < gpus->count(); ++number) {
       report_.devices.push_back(device_text((*gpus)[number].device->identity()));
     }

@@ -24,8 +24,8 @@ std::size_t BufferPool::take(int gpu, int near, std::size_t size_bytes) {
   buffer->near = near;
   buffer->size_bytes = size_bytes;
   if (gpu == host) (void)gpus_.settle_near(near);
-  shim::Device& device = gpus_.current(gpu == host ? near : gpu);
-  const auto kind = gpu == host ? shim::AllocationKind::host : shim::AllocationKind::cuda_malloc;
+  platform::Device& device = gpus_.current(gpu == host ? near : gpu);
+  const auto kind = gpu == host ? platform::AllocationKind::host : platform::AllocationKind::cuda_malloc;
   auto allocation = device.allocate(kind, size_bytes);
   if (!allocation.has_value()) {
     free_idle();

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 #include "tools/bandwidth/gpus.hpp"
 #include "tools/bandwidth/plan.hpp"
 
@@ -17,7 +17,7 @@ struct Buffer {
   int gpu = host;  ///< whose memory it is
   int near = 0;    ///< of host memory: the GPU whose node it is on
   std::size_t size_bytes = 0;
-  shim::Allocation allocation;
+  platform::Allocation allocation;
   std::uint64_t seed = 0;  ///< of the pattern that it holds whole; 0: it holds none
   bool is_used = false;
 

@@ -26,9 +26,9 @@ struct CellRun::Job {
   std::size_t source = 0;  // in the pool
   std::size_t target = 0;
   unsigned blocks = 1;
-  shim::Stream stream;
-  shim::Event begin;
-  shim::Event end;
+  platform::Stream stream;
+  platform::Event begin;
+  platform::Event end;
 };
 
 /// The cell's streams and events. They go last: what is in a stream must have ended, so the gate opens before.
@@ -38,7 +38,7 @@ class CellRun::Jobs {
   ~Jobs() {
     gate_.open();
     for (const Job& job : all) {
-      shim::Device& device = *gpus_[job.plan.runner].device;
+      platform::Device& device = *gpus_[job.plan.runner].device;
       if (!device.make_current().has_value()) continue;
       (void)device.synchronize(job.stream);
       (void)device.destroy_event(job.begin);
@@ -53,7 +53,7 @@ class CellRun::Jobs {
   Jobs& operator=(const Jobs&) = delete;
 
   void add(Job job) {
-    shim::Device& device = gpus_.current(job.plan.runner);
+    platform::Device& device = gpus_.current(job.plan.runner);
     job.stream = demand(device.create_stream());
     job.begin = demand(device.create_event());
     job.end = demand(device.create_event());
@@ -64,7 +64,7 @@ class CellRun::Jobs {
     total_end_ = demand(gpus_.current(all.front().plan.runner).create_event());
     has_total_end_ = true;
   }
-  [[nodiscard]] shim::Event total_end() const { return total_end_; }
+  [[nodiscard]] platform::Event total_end() const { return total_end_; }
 
   std::vector<Job> all;
 
@@ -72,7 +72,7 @@ class CellRun::Jobs {
   Gpus& gpus_;
   Gate& gate_;
   bool has_total_end_ = false;
-  shim::Event total_end_;
+  platform::Event total_end_;
 };
 
 void CellRun::prepare(const TestCase& test, const CellPlan& cell, Jobs* jobs) {
@@ -84,7 +84,7 @@ void CellRun::prepare(const TestCase& test, const CellPlan& cell, Jobs* jobs) {
     job.source = pool_.take(plan.source, plan.runner, job.size_bytes);
     job.target = pool_.take(plan.target, plan.runner, job.size_bytes);
     const int multiprocessors =
-        demand(gpus_.current(plan.runner).attribute(shim::DeviceAttribute::multiprocessor_count));
+        demand(gpus_.current(plan.runner).attribute(platform::DeviceAttribute::multiprocessor_count));
     job.blocks = std::max(1u, static_cast<unsigned>(multiprocessors * plan.gpu_share * blocks_per_multiprocessor));
     jobs->add(job);
     if (!options_.is_verified) continue;
@@ -94,11 +94,11 @@ void CellRun::prepare(const TestCase& test, const CellPlan& cell, Jobs* jobs) {
 }
 
 void CellRun::enqueue(const Job& job, int loops) {
-  shim::Device& device = gpus_.current(job.plan.runner);
+  platform::Device& device = gpus_.current(job.plan.runner);
   const std::uint64_t source = pool_[job.source].allocation.address();
   const std::uint64_t target = pool_[job.target].allocation.address();
   if (job.mover == Mover::gpu_kernel) {
-    bench::CopyParameters parameters{};
+    platform::CopyParameters parameters{};
     const auto address = [&](int place, std::uint64_t address_of_allocation) {
       return place == host ? demand(device.device_address(reinterpret_cast<void*>(address_of_allocation)))
                            : address_of_allocation;
@@ -129,7 +129,7 @@ std::vector<double> CellRun::sample(const CellPlan& cell, Jobs* jobs) {
     enqueue(job, warm_up_copies);
   }
   for (const Job& job : jobs->all) {
-    shim::Device& device = gpus_.current(job.plan.runner);
+    platform::Device& device = gpus_.current(job.plan.runner);
     // All begin when the first does.
     if (&job != &first) demand(device.wait(job.stream, first.begin));
     demand(device.record(job.begin, job.stream));
@@ -139,7 +139,7 @@ std::vector<double> CellRun::sample(const CellPlan& cell, Jobs* jobs) {
     demand(gpus_.current(job.plan.runner).record(job.end, job.stream));
   }
   if (cell.count == Count::total) {
-    shim::Device& device = gpus_.current(first.plan.runner);
+    platform::Device& device = gpus_.current(first.plan.runner);
     for (const Job& job : jobs->all) {
       if (&job != &first) demand(device.wait(first.stream, job.end));
     }
@@ -194,7 +194,7 @@ CellValues CellRun::run(const TestCase& test, const CellPlan& cell) {
 CellValues CellRun::run_latency(const CellPlan& cell) {
   const JobPlan& plan = cell.jobs.front();
   Buffer& data = pool_[pool_.take(plan.source, plan.runner, latency_buffer_bytes)];
-  Buffer& state = pool_[pool_.take(plan.runner, plan.runner, sizeof(bench::ChaseState))];
+  Buffer& state = pool_[pool_.take(plan.runner, plan.runner, sizeof(platform::ChaseState))];
   data.seed = 0;
   std::uint64_t start = data.allocation.address();
   if (plan.source == host) start = demand(gpus_.current(plan.runner).device_address(data.host_bytes()));
@@ -209,15 +209,15 @@ CellValues CellRun::run_latency(const CellPlan& cell) {
     demand(gpus_.current(plan.source).copy_to_device(start, words.data(), latency_buffer_bytes));
   }
   CellValues values{cell.row, cell.column, {{}}};
-  shim::Device& device = gpus_.current(plan.runner);
-  bench::ChaseParameters parameters{start, options_.chase_steps, state.allocation.address()};
+  platform::Device& device = gpus_.current(plan.runner);
+  platform::ChaseParameters parameters{start, options_.chase_steps, state.allocation.address()};
   const std::uint64_t lines = latency_buffer_bytes / latency_stride_bytes;
   const std::uint64_t last = start + options_.chase_steps % lines * latency_stride_bytes;
   for (int number = -1; number < options_.samples; ++number) {  // -1: warms up
-    bench::ChaseState found{};
+    platform::ChaseState found{};
     demand(device.copy_to_device(parameters.state, &found, sizeof(found)));
     demand(gpus_.kernels(plan.runner).launch(parameters, {1, 1}, {}));
-    demand(device.synchronize(shim::Stream{}));
+    demand(device.synchronize(platform::Stream{}));
     demand(device.copy_to_host(&found, parameters.state, sizeof(found)));
     if (found.last != last) throw Failure(ExitCode::failed, "the GPU kernel lost its way among the pointers");
     if (number >= 0) {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools::bus {
 namespace {
@@ -21,16 +21,16 @@ void store(std::uint32_t* word, std::uint32_t value) { std::atomic_ref(*word).st
 Gate::Gate(Gpus* gpus, std::uint64_t limit_ns)
     : gpus_(*gpus),
       memory_(demand(
-          gpus->current(0).allocate(shim::AllocationKind::host, (first_end + most_streams) * sizeof(std::uint32_t)))),
+          gpus->current(0).allocate(platform::AllocationKind::host, (first_end + most_streams) * sizeof(std::uint32_t)))),
       limit_ns_(limit_ns) {
   // A driver that loads GPU code at its first launch waits for the device then: never behind a gate. So all of it is
   // launched once, with nothing to do.
   store(words(), 1);
   for (int gpu = 0; gpu < gpus_.count(); ++gpu) {
     if (!gpus_[gpu].kernels.has_value()) continue;
-    hold(gpu, shim::Stream{});
-    demand(gpus_.kernels(gpu).launch(bench::CopyParameters{}, {1, 1}, shim::Stream{}));
-    demand(gpus_.current(gpu).synchronize(shim::Stream{}));
+    hold(gpu, platform::Stream{});
+    demand(gpus_.kernels(gpu).launch(platform::CopyParameters{}, {1, 1}, platform::Stream{}));
+    demand(gpus_.current(gpu).synchronize(platform::Stream{}));
   }
   check();
   reset();
@@ -43,17 +43,17 @@ void Gate::reset() {
   store(words(), 0);
 }
 
-void Gate::hold(int gpu, shim::Stream stream) {
+void Gate::hold(int gpu, platform::Stream stream) {
   if (held_ == most_streams) throw Failure(ExitCode::failed, "the gate holds no more streams");
   std::uint32_t* end = words() + first_end + held_++;
-  store(end, static_cast<std::uint32_t>(bench::KernelEnd::running));
-  shim::Device& device = gpus_.current(gpu);
+  store(end, static_cast<std::uint32_t>(platform::KernelEnd::running));
+  platform::Device& device = gpus_.current(gpu);
   if (!gpus_[gpu].kernels.has_value()) {
-    store(end, static_cast<std::uint32_t>(bench::KernelEnd::finished));
+    store(end, static_cast<std::uint32_t>(platform::KernelEnd::finished));
     demand(device.launch_host_function(stream, &Gate::wait, this));
     return;
   }
-  bench::GateParameters parameters{};
+  platform::GateParameters parameters{};
   parameters.flag = demand(device.device_address(words()));
   parameters.end = parameters.flag + static_cast<std::uint64_t>(end - words()) * sizeof(std::uint32_t);
   parameters.limit_ns = limit_ns_;
@@ -63,12 +63,12 @@ void Gate::hold(int gpu, shim::Stream stream) {
 void Gate::wait(void* gate) {
   const auto* self = static_cast<const Gate*>(gate);
   std::uint32_t* ends = self->words() + first_end;
-  const std::int64_t begin = bench::now_ns();
+  const std::int64_t begin = platform::now_ns();
   while (load(self->words()) == 0) {
     std::this_thread::yield();
-    if (bench::now_ns() - begin < static_cast<std::int64_t>(self->limit_ns_)) continue;
+    if (platform::now_ns() - begin < static_cast<std::int64_t>(self->limit_ns_)) continue;
     // Which of the streams it was does not matter: one is enough to make all void.
-    store(ends, static_cast<std::uint32_t>(bench::KernelEnd::expired));
+    store(ends, static_cast<std::uint32_t>(platform::KernelEnd::expired));
     return;
   }
 }
@@ -78,7 +78,7 @@ void Gate::open() { store(words(), 1); }
 
 void Gate::check() const {
   for (std::size_t number = 0; number < held_; ++number) {
-    if (load(words() + first_end + number) == static_cast<std::uint32_t>(bench::KernelEnd::finished)) continue;
+    if (load(words() + first_end + number) == static_cast<std::uint32_t>(platform::KernelEnd::finished)) continue;
     throw Failure(ExitCode::failed, "the copies were not enqueued in time, so what was measured is void");
   }
 }

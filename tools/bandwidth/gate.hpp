@@ -20,7 +20,7 @@ class Gate {
   Gate& operator=(const Gate&) = delete;
 
   /// What `stream` of GPU `gpu` is given from now on waits.
-  void hold(int gpu, shim::Stream stream);
+  void hold(int gpu, platform::Stream stream);
   void open();
   /// After the streams were synchronised: throws Failure when one waited so long that it went on by itself.
   void check() const;
@@ -34,7 +34,7 @@ class Gate {
   static void wait(void* gate);
 
   Gpus& gpus_;
-  shim::Allocation memory_;  // host memory: the flag, then a KernelEnd for each held stream
+  platform::Allocation memory_;  // host memory: the flag, then a KernelEnd for each held stream
   std::uint64_t limit_ns_;
   std::size_t held_ = 0;
 };

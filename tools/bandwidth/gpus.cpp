@@ -4,14 +4,16 @@
 
 #include <utility>
 
+#include "base/result.hpp"
+
 namespace gdrkit::tools::bus {
 namespace {
 
-std::vector<std::unique_ptr<shim::Device>> open_all(const DeviceChoice& choice) {
+std::vector<std::unique_ptr<platform::Device>> open_all(const DeviceChoice& choice) {
   if (choice.is_emulated) follow_emulated_choice();
-  const auto count = choice.is_emulated ? shim::emulated_device_count() : shim::cuda_device_count();
+  const auto count = choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count();
   if (!count.has_value()) throw Failure(choice.is_emulated ? ExitCode::usage : ExitCode::cannot_run, base::detail());
-  std::vector<std::unique_ptr<shim::Device>> devices;
+  std::vector<std::unique_ptr<platform::Device>> devices;
   for (int number = 0; number < *count; ++number) devices.push_back(open_device(choice, number));
   return devices;
 }
@@ -24,11 +26,11 @@ void demand(const base::Status& result) {
 
 Gpus::Gpus(const DeviceChoice& choice, const NumaChoice& nodes) : Gpus(open_all(choice), nodes) {}
 
-Gpus::Gpus(std::vector<std::unique_ptr<shim::Device>> devices, const NumaChoice& nodes) : nodes_(nodes) {
+Gpus::Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const NumaChoice& nodes) : nodes_(nodes) {
   for (auto& device : devices) {
     demand(device->make_current());
     Gpu gpu{nullptr, std::nullopt, "", placement_for(*device)};
-    auto kernels = bench::GpuKernels::load(*device);
+    auto kernels = platform::GpuKernels::load(*device);
     if (kernels.has_value()) {
       gpu.kernels.emplace(std::move(*kernels));
     } else {
@@ -45,7 +47,7 @@ void Gpus::enable_peers() {
   for (int runner = 0; runner < count(); ++runner) {
     for (int other = 0; other < count(); ++other) {
       if (other == runner) continue;
-      shim::Device& peer = *gpus_[static_cast<std::size_t>(other)].device;
+      platform::Device& peer = *gpus_[static_cast<std::size_t>(other)].device;
       const auto can = current(runner).can_access_peer(peer);
       // A pair that the driver refuses after all is one without peer access.
       if (can.has_value() && *can)
@@ -54,13 +56,13 @@ void Gpus::enable_peers() {
   }
 }
 
-shim::Device& Gpus::current(int number) {
-  shim::Device& device = *gpus_[static_cast<std::size_t>(number)].device;
+platform::Device& Gpus::current(int number) {
+  platform::Device& device = *gpus_[static_cast<std::size_t>(number)].device;
   demand(device.make_current());
   return device;
 }
 
-bench::GpuKernels& Gpus::kernels(int number) {
+platform::GpuKernels& Gpus::kernels(int number) {
   (void)current(number);
   auto& kernels = gpus_[static_cast<std::size_t>(number)].kernels;
   if (!kernels.has_value()) throw Failure(ExitCode::failed, gpus_[static_cast<std::size_t>(number)].why_no_kernels);
@@ -85,7 +87,7 @@ std::string Gpus::why_no_kernels() const {
   return {};
 }
 
-const bench::Placed& Gpus::settle_near(int number) {
+const platform::Placed& Gpus::settle_near(int number) {
   if (settled_near_ != number) placed_ = place(nodes_, &gpus_[static_cast<std::size_t>(number)].placement);
   settled_near_ = number;
   return placed_;

@@ -8,19 +8,20 @@
 #include <string>
 #include <vector>
 
-#include "bench/gpu_kernels/gpu_kernels.hpp"
-#include "bench/harness/placement.hpp"
-#include "shim/device.hpp"
+#include "base/result.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/host/placement.hpp"
+#include "platform/device/device.hpp"
 #include "tools/common/device_choice.hpp"
 #include "tools/common/numa_options.hpp"
 
 namespace gdrkit::tools::bus {
 
 struct Gpu {
-  std::unique_ptr<shim::Device> device;
-  std::optional<bench::GpuKernels> kernels;
+  std::unique_ptr<platform::Device> device;
+  std::optional<platform::GpuKernels> kernels;
   std::string why_no_kernels;  ///< "" when there are
-  bench::Placement placement;
+  platform::Placement placement;
 };
 
 /// Throws Failure with the step and the library's sentence unless `result` holds.
@@ -36,21 +37,21 @@ class Gpus {
   /// Opens all and enables peer access wherever there is any. Throws Failure(cannot_run).
   Gpus(const DeviceChoice& choice, const NumaChoice& nodes);
   /// Given ones, for tests.
-  Gpus(std::vector<std::unique_ptr<shim::Device>> devices, const NumaChoice& nodes);
+  Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const NumaChoice& nodes);
 
   [[nodiscard]] int count() const { return static_cast<int>(gpus_.size()); }
   [[nodiscard]] const Gpu& operator[](int number) const { return gpus_[static_cast<std::size_t>(number)]; }
   [[nodiscard]] bool reaches(int runner, int other) const { return reaches_[index(runner, other)]; }
   /// Makes a GPU's context current on this thread.
-  shim::Device& current(int number);
-  [[nodiscard]] bench::GpuKernels& kernels(int number);
+  platform::Device& current(int number);
+  [[nodiscard]] platform::GpuKernels& kernels(int number);
   /// "GPU 0 -> GPU 1" for each pair without peer access; "" when all have it.
   [[nodiscard]] std::string unreachable_pairs() const;
   /// Why GPU kernels cannot be used on some GPU; "" when they can on all.
   [[nodiscard]] std::string why_no_kernels() const;
 
   /// Binds this thread, and host memory from now on, near a GPU as the options say.
-  const bench::Placed& settle_near(int number);
+  const platform::Placed& settle_near(int number);
 
  private:
   [[nodiscard]] std::size_t index(int runner, int other) const {
@@ -62,7 +63,7 @@ class Gpus {
   std::vector<bool> reaches_;
   NumaChoice nodes_;
   int settled_near_ = -1;
-  bench::Placed placed_;
+  platform::Placed placed_;
 };
 
 }  // namespace gdrkit::tools::bus

@@ -49,9 +49,9 @@ struct Report {
   bool is_emulated = false;
   std::string note;  ///< of the emulated device
   std::size_t buffer_bytes = 0;
-  bench::Machine machine;
+  platform::Machine machine;
   std::vector<std::string> devices;  ///< "NVIDIA H200 (00000000:3b:00)"
-  bench::Placed placed;              ///< near the first GPU
+  platform::Placed placed;              ///< near the first GPU
   std::vector<TestReport> tests;
   std::optional<NumaSweep> sweep;  ///< instead of tests, with --numa all
 

@@ -10,7 +10,7 @@
 #include "bench/harness/clock.hpp"
 #include "bench/result/result.hpp"
 #include "bench/yardstick/raw_loops.hpp"
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 #include "tools/bench/measure/plant.hpp"
 #include "tools/bench/options.hpp"
 #include "tools/bench/output/progress.hpp"
@@ -39,7 +39,7 @@ class Session {
 
   // For the sections:
   [[nodiscard]] const BenchOptions& options() const noexcept { return options_; }
-  [[nodiscard]] shim::Device* device() const noexcept { return device_.get(); }
+  [[nodiscard]] platform::Device* device() const noexcept { return device_.get(); }
   [[nodiscard]] bool is_emulated() const noexcept { return choice_.is_emulated; }
   [[nodiscard]] const DeviceChoice& choice() const noexcept { return choice_; }
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
@@ -64,7 +64,7 @@ class Session {
 
   const BenchOptions& options_;
   DeviceChoice choice_;
-  std::unique_ptr<shim::Device> device_;
+  std::unique_ptr<platform::Device> device_;
   Placement placement_;
   Placed placed_;
   std::vector<int> cpus_;

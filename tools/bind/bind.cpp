@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "bench/harness/placement.hpp"
+#include "platform/host/placement.hpp"
 #include "tools/bind/local_rank.hpp"
 #include "tools/bind/visible_devices.hpp"
 #include "tools/common/command_line.hpp"
@@ -17,7 +17,7 @@
 #include "tools/machine/machine.hpp"
 #include "tools/machine/rank_layout.hpp"
 #include "tools/machine/topology_facts.hpp"
-#include "topology/number_list.hpp"
+#include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools {
 namespace bind {
@@ -120,8 +120,8 @@ void print_place(std::FILE* out, const RankLayout& layout, const RankPlace& plac
   const auto& gpu = layout.tree.gpus[place.gpu];
   std::fprintf(out, "gpu      %s %s, by %s\n", printable(gpu.name).c_str(), gpu.function.name.c_str(),
                chosen.why.c_str());
-  std::fprintf(out, "cpus     %s\n", topology::to_list_text(place.cpus).c_str());
-  if (!place.reserved.empty()) std::fprintf(out, "free     %s\n", topology::to_list_text(place.reserved).c_str());
+  std::fprintf(out, "cpus     %s\n", platform::to_list_text(place.cpus).c_str());
+  if (!place.reserved.empty()) std::fprintf(out, "free     %s\n", platform::to_list_text(place.reserved).c_str());
   std::fprintf(out, "memory   %s\n",
                place.node < 0 ? "not bound: the machine names no node of the GPU"
                               : ("node " + std::to_string(place.node)).c_str());
@@ -140,10 +140,10 @@ void print_place(std::FILE* out, const RankLayout& layout, const RankPlace& plac
 
 /// Throws Failure(failed) when the process stays where it is. Memory is a wish: containers often forbid the call.
 void bind_process(const MachineView& view, const RankPlace& place) {
-  auto& calls = bench::real_placement_calls();
+  auto& calls = platform::real_placement_calls();
   if (const int error = calls.bind_thread(place.cpus); error < 0) {
     throw Failure(ExitCode::failed, format("gdrkit bind: the process cannot be bound to CPUs %s: %s",
-                                           topology::to_list_text(place.cpus).c_str(), std::strerror(-error)));
+                                           platform::to_list_text(place.cpus).c_str(), std::strerror(-error)));
   }
   // With one node there is nothing to choose, and containers that forbid the call need not be told so.
   if (place.node < 0 || view.line("/sys/devices/system/node/online").value == "0") return;
@@ -169,7 +169,7 @@ ExitCode start(std::vector<std::string>* program) {
 std::optional<std::vector<int>> allowed_cpus(const Options& options, const MachineView& view) {
   if (options.is_dry && !view.is_live()) return recorded_cpus(view);
   std::vector<int> cpus;
-  if (const int error = bench::real_placement_calls().allowed_cpus(&cpus); error < 0) {
+  if (const int error = platform::real_placement_calls().allowed_cpus(&cpus); error < 0) {
     throw Failure(ExitCode::failed,
                   format("gdrkit bind: which CPUs may be used cannot be read: %s", std::strerror(-error)));
   }

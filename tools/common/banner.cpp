@@ -6,8 +6,7 @@
 #include <cstdio>
 
 #include "gdrkit/gdrkit.h"
-#include "shim/cuda.hpp"
-#include "topology/nvidia_gpus.hpp"
+#include "platform/facts/nvidia_gpus.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -16,32 +15,31 @@ void print_gpu(int ordinal, const char* name, unsigned domain, unsigned bus, uns
   std::printf("GPU id:%d; name: %s; Bus id: %04x:%02x:%02x\n", ordinal, name, domain, bus, device);
 }
 
-void print_device(const shim::DeviceIdentity& identity) {
+void print_device(const platform::DeviceIdentity& identity) {
   print_gpu(identity.ordinal, identity.name, identity.pci_domain, identity.pci_bus, identity.pci_device);
 }
 
 /// Another emulated device than the selected one.
 void print_other_emulated(int ordinal) {
-  if (const auto device = shim::open_emulated_device(ordinal)) print_device((*device)->identity());
+  if (const auto device = platform::open_emulated_device(ordinal)) print_device((*device)->identity());
 }
 
 /// Another GPU than the selected one: named by /proc, because a context on it would cost memory and time.
 void print_other(int ordinal) {
-  const auto cuda = shim::real_cuda();
-  char text[32] = "";
-  if (!cuda.has_value() || (*cuda)->device_get_pci_bus_id(ordinal, text, sizeof(text)) != 0) return;
-  const auto address = topology::parse_pci_address(text);
+  const auto text = platform::cuda_pci_bus_id(ordinal);
+  if (!text.has_value()) return;
+  const auto address = platform::parse_pci_address(*text);
   if (!address.has_value()) return;
-  const std::string name = topology::nvidia_gpu_name("/proc", *address);
+  const std::string name = platform::nvidia_gpu_name("/proc", *address);
   print_gpu(ordinal, name.c_str(), address->domain, address->bus, address->device);
 }
 
 }  // namespace
 
-void print_banner(const shim::Device& selected) {
-  const shim::DeviceIdentity& identity = selected.identity();
+void print_banner(const platform::Device& selected) {
+  const platform::DeviceIdentity& identity = selected.identity();
   const bool is_emulated = selected.is_emulated();
-  const auto count = is_emulated ? shim::emulated_device_count() : shim::cuda_device_count();
+  const auto count = is_emulated ? platform::emulated_device_count() : platform::cuda_device_count();
   for (int ordinal = 0; ordinal < count.value_or(1); ++ordinal) {
     if (ordinal == identity.ordinal) {
       print_device(identity);

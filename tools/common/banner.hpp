@@ -6,12 +6,12 @@
 #include <string>
 
 #include "gdrapi.h"
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 
 namespace gdrkit::tools {
 
 /// "GPU id:0; name: NVIDIA H200; Bus id: 0000:3b:00" for each GPU, then "selecting device 0".
-void print_banner(const shim::Device& selected);
+void print_banner(const platform::Device& selected);
 
 /// "info.va: ..." to "info.wc_mapping: ..."
 void print_info_lines(const gdr_info_t& info);

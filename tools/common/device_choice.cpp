@@ -53,7 +53,7 @@ GpuFacts find_gpus() {
   if (!settings.copy_kernel.empty()) check_copy_kernel(settings.copy_kernel);
   facts.forced_backend = settings.backend;
   if (facts.forced_backend == emulated) return facts;
-  const auto count = shim::cuda_device_count();
+  const auto count = platform::cuda_device_count();
   if (count.has_value()) {
     facts.cuda_devices = *count;
     facts.is_cuda_absent = *count == 0;
@@ -87,15 +87,15 @@ DeviceChoice choose_device(const GpuFacts& facts) {
 
 void follow_emulated_choice() { ::setenv("GDRKIT_BACKEND", emulated, 1); }
 
-std::unique_ptr<shim::Device> open_device(const DeviceChoice& choice, int ordinal) {
+std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int ordinal) {
   if (choice.is_emulated) {
     follow_emulated_choice();
-    if (!shim::emulated_device_count().has_value()) throw Failure(ExitCode::usage, base::detail());
+    if (!platform::emulated_device_count().has_value()) throw Failure(ExitCode::usage, base::detail());
   }
-  auto device = choice.is_emulated ? shim::open_emulated_device(ordinal) : shim::open_cuda_device(ordinal);
+  auto device = choice.is_emulated ? platform::open_emulated_device(ordinal) : platform::open_cuda_device(ordinal);
   if (!device.has_value()) {
     const int code = device.error().vendor_code;
-    const std::string name = code == 0 ? std::string() : format("CUDA error: %s\n", shim::cuda_result_name(code));
+    const std::string name = code == 0 ? std::string() : format("CUDA error: %s\n", platform::cuda_result_name(code));
     throw Failure(ExitCode::cannot_run, name + format("cannot open GPU %d: %s", ordinal, base::detail()));
   }
   return std::move(*device);

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 #include "tools/common/exit_code.hpp"
 
 namespace gdrkit::tools {
@@ -38,7 +38,7 @@ struct GpuFacts {
 void follow_emulated_choice();
 /// Follows the choice for this process (GDRKIT_BACKEND=emulated) and opens the device. Throws Failure(cannot_run), and usage
 /// for a GDRKIT_EMULATED_DEVICES that is no count.
-[[nodiscard]] std::unique_ptr<shim::Device> open_device(const DeviceChoice& choice, int ordinal);
+[[nodiscard]] std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int ordinal);
 
 /// For people on stdout, or on stderr where stdout carries JSON. Nothing on a GPU.
 void print_note(const DeviceChoice& choice, bool json);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/result.hpp"
 #include "gdrkit/gdrkit.h"
 #include "tools/common/device_choice.hpp"
 #include "tools/common/exit_code.hpp"
@@ -18,8 +19,8 @@ std::string call_failed(const char* call, int error) { return std::string(call) 
 
 std::string errno_text(int error) { return format("%s (%d)", gdrkit_strerror(error), error); }
 
-shim::AllocationKind allocation_kind(const std::string& gdrcopy_word) {
-  return gdrcopy_word == allocation_mem_create ? shim::AllocationKind::vmm : shim::AllocationKind::cuda_malloc;
+platform::AllocationKind allocation_kind(const std::string& gdrcopy_word) {
+  return gdrcopy_word == allocation_mem_create ? platform::AllocationKind::vmm : platform::AllocationKind::cuda_malloc;
 }
 
 gdr_map_flags_t mapping_flag(const std::string& gdrcopy_word) {
@@ -29,26 +30,26 @@ gdr_map_flags_t mapping_flag(const std::string& gdrcopy_word) {
   return GDR_MAP_FLAG_DEFAULT;
 }
 
-AlignedAllocation::AlignedAllocation(shim::Device* device, shim::AllocationKind kind, std::size_t size_bytes)
+AlignedAllocation::AlignedAllocation(platform::Device* device, platform::AllocationKind kind, std::size_t size_bytes)
     : size_bytes_(size_bytes) {
   GDRKIT_TOOL_ASSERT(size_bytes > 0 && size_bytes <= SIZE_MAX / 4, "a buffer of this size cannot be");
   rounded_bytes_ = (size_bytes + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
   // Memory of the virtual-memory calls starts on a GPU page by itself.
-  const bool is_vmm = kind == shim::AllocationKind::vmm || kind == shim::AllocationKind::vmm_exportable;
+  const bool is_vmm = kind == platform::AllocationKind::vmm || kind == platform::AllocationKind::vmm_exportable;
   auto allocation = device->allocate(kind, is_vmm ? rounded_bytes_ : rounded_bytes_ + GPU_PAGE_OFFSET);
   if (!allocation.has_value()) {
     // A kind that this device or driver does not have is not a failure of what is tested.
     if (allocation.error().errno_value == EOPNOTSUPP) throw Failure(ExitCode::cannot_run, base::detail());
     const int code = allocation.error().vendor_code;
     GDRKIT_TOOL_ASSERT(allocation.has_value(),
-                       (code == 0 ? "" : format("CUDA error: %s\n", shim::cuda_result_name(code))) + base::detail());
+                       (code == 0 ? "" : format("CUDA error: %s\n", platform::cuda_result_name(code))) + base::detail());
   }
   allocation_ = std::move(*allocation);
   address_ = (allocation_.address() + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
   // As GDRCopy's tools do for cuMemAlloc memory, in case a copy is timed. Memory of the virtual-memory calls does not
   // know the attribute (CUDA 13.0 answers NOT_SUPPORTED) and pools need not; the copies that are compared wait for
   // their end by themselves.
-  if (kind == shim::AllocationKind::cuda_malloc) {
+  if (kind == platform::AllocationKind::cuda_malloc) {
     const auto synchronous = device->set_sync_memops(allocation_.address());
     GDRKIT_TOOL_ASSERT(synchronous.has_value(), base::detail());
   }

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "gdrapi.h"
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 
 namespace gdrkit::tools {
 
@@ -20,21 +20,21 @@ inline constexpr const char* allocation_mem_create = "cuMemCreate";
 class AlignedAllocation {
  public:
   /// Throws Failure.
-  AlignedAllocation(shim::Device* device, shim::AllocationKind kind, std::size_t size_bytes);
+  AlignedAllocation(platform::Device* device, platform::AllocationKind kind, std::size_t size_bytes);
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
   [[nodiscard]] std::size_t rounded_bytes() const noexcept { return rounded_bytes_; }
   void free();
 
  private:
-  shim::Allocation allocation_;
+  platform::Allocation allocation_;
   std::uint64_t address_ = 0;
   std::size_t size_bytes_ = 0;
   std::size_t rounded_bytes_ = 0;
 };
 
 /// "cuMemAlloc" or "cuMemCreate".
-[[nodiscard]] shim::AllocationKind allocation_kind(const std::string& gdrcopy_word);
+[[nodiscard]] platform::AllocationKind allocation_kind(const std::string& gdrcopy_word);
 /// Of "default", "wc", "cache" and "device".
 [[nodiscard]] gdr_map_flags_t mapping_flag(const std::string& gdrcopy_word);
 

@@ -5,7 +5,8 @@
 #include <charconv>
 #include <cstdio>
 
-#include "topology/number_list.hpp"
+#include "base/result.hpp"
+#include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -17,12 +18,12 @@ bool read_node(const std::string& text, int* node) {
 }
 
 template <class Has>
-std::string list_nodes(const std::vector<topology::NumaNode>& nodes, Has&& has) {
+std::string list_nodes(const std::vector<platform::NumaNode>& nodes, Has&& has) {
   std::vector<int> numbers;
   for (const auto& node : nodes) {
     if (has(node)) numbers.push_back(node.number);
   }
-  return topology::to_list_text(numbers);
+  return platform::to_list_text(numbers);
 }
 
 NodePair read_pair(const std::string& text) {
@@ -38,18 +39,18 @@ NodePair read_pair(const std::string& text) {
 }
 
 void check_pair(const NodePair& pair, const std::string& sysfs_root) {
-  const auto nodes = topology::read_numa_nodes(sysfs_root);
+  const auto nodes = platform::read_numa_nodes(sysfs_root);
   if (!nodes.has_value()) {
     throw Failure(ExitCode::usage, std::string("--numa: this machine tells of no NUMA nodes: ") + base::detail());
   }
   const auto has_cpus = [](const auto& node) { return !node.cpus.empty(); };
   const auto has_memory = [](const auto& node) { return node.memory_bytes != 0; };
-  const auto* cpu_node = topology::find_node(*nodes, pair.cpu_node);
+  const auto* cpu_node = platform::find_node(*nodes, pair.cpu_node);
   if (cpu_node == nullptr || !has_cpus(*cpu_node)) {
     throw Failure(ExitCode::usage, format("--numa: there is no NUMA node %d with CPUs here; nodes with CPUs: %s",
                                           pair.cpu_node, list_nodes(*nodes, has_cpus).c_str()));
   }
-  const auto* memory_node = topology::find_node(*nodes, pair.memory_node);
+  const auto* memory_node = platform::find_node(*nodes, pair.memory_node);
   if (memory_node == nullptr || !has_memory(*memory_node)) {
     throw Failure(ExitCode::usage, format("--numa: there is no NUMA node %d with memory here; nodes with memory: %s",
                                           pair.memory_node, list_nodes(*nodes, has_memory).c_str()));
@@ -91,7 +92,7 @@ NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_roo
   }
   if (options.numa == "auto") return {Kind::automatic, {}};
   if (options.numa == "all") {
-    const auto nodes = topology::read_numa_nodes(sysfs_root);
+    const auto nodes = platform::read_numa_nodes(sysfs_root);
     if (nodes.has_value()) return {Kind::all, {}};
     throw Failure(ExitCode::usage, std::string("--numa all: this machine tells of no NUMA nodes: ") + base::detail());
   }
@@ -100,7 +101,7 @@ NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_roo
   return {Kind::pair, pair};
 }
 
-Placement placement_for(const shim::Device& device) {
+Placement placement_for(const platform::Device& device) {
   // The emulated device's address is made up; a real device may have it.
   return Placement("/sys", device.is_emulated() ? "" : device.identity().pci_bus_id);
 }

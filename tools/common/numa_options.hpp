@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "bench/harness/placement.hpp"
-#include "shim/device.hpp"
+#include "platform/host/placement.hpp"
+#include "platform/device/device.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/command_line.hpp"
 
@@ -37,7 +37,7 @@ struct NumaChoice {
 [[nodiscard]] NumaChoice choose_one_place(const NumaOptions& options);
 
 /// Where `device` is; `placement` binds for it.
-[[nodiscard]] Placement placement_for(const shim::Device& device);
+[[nodiscard]] Placement placement_for(const platform::Device& device);
 /// Binds the calling thread, and the memory that it touches from now on. A sweep begins at the automatic place. Throws
 /// Failure(cannot_run) when nodes that were asked for by number cannot be had.
 [[nodiscard]] Placed place(const NumaChoice& choice, Placement* placement);

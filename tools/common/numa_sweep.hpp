@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/placement.hpp"
+#include "platform/host/placement.hpp"
 #include "bench/result/result.hpp"
 #include "tools/common/bench_names.hpp"
 

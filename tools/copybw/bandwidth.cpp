@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/result.hpp"
 #include "bench/harness/host_buffer.hpp"
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/exit_code.hpp"
 
@@ -46,7 +47,7 @@ std::vector<WrongWord> compare_words(const std::uint8_t* content, const std::uin
   return wrong;
 }
 
-std::vector<BandwidthResult> measure_bandwidth(shim::Device* device, const MappedBuffer& buffer,
+std::vector<BandwidthResult> measure_bandwidth(platform::Device* device, const MappedBuffer& buffer,
                                                std::uint64_t device_address, const BandwidthRequest& request,
                                                BandwidthListener* listener) {
   std::vector<BandwidthResult> results;

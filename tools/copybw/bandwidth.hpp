@@ -48,7 +48,7 @@ class BandwidthListener {
 };
 
 /// For each size: writes, reads back, and compares both with what was written. Throws Failure.
-[[nodiscard]] std::vector<BandwidthResult> measure_bandwidth(shim::Device* device, const MappedBuffer& buffer,
+[[nodiscard]] std::vector<BandwidthResult> measure_bandwidth(platform::Device* device, const MappedBuffer& buffer,
                                                              std::uint64_t device_address,
                                                              const BandwidthRequest& request,
                                                              BandwidthListener* listener);

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/common/buffer_options.hpp"
 #include "tools/common/device_choice.hpp"
 
@@ -87,7 +87,7 @@ class Silence final : public BandwidthListener {
   void after_size(const BandwidthResult&) override {}
 };
 
-void print_gdrcopy_head(const CopybwOptions& options, const shim::Device& device, const AlignedAllocation& memory) {
+void print_gdrcopy_head(const CopybwOptions& options, const platform::Device& device, const AlignedAllocation& memory) {
   print_banner(device);
   std::printf("testing size: %zu\n", memory.size_bytes());
   std::printf("rounded size: %zu\n", memory.rounded_bytes());
@@ -129,7 +129,7 @@ BandwidthRequest request_of(const CopybwOptions& options) {
 }
 
 /// --numa all: the one size on every pair of nodes.
-NumaSweep sweep(const CopybwOptions& options, shim::Device* device, const MappedBuffer& buffer,
+NumaSweep sweep(const CopybwOptions& options, platform::Device* device, const MappedBuffer& buffer,
                 std::uint64_t device_address, Placement* placement) {
   const BandwidthRequest request = request_of(options);
   const std::size_t size = request.sizes_bytes.front();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/json_document.hpp"
 #include "tools/copybw/copybw.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/common/buffer_options.hpp"
 #include "tools/common/device_choice.hpp"
 #include "tools/copylat/printer.hpp"
@@ -259,7 +259,7 @@ class Copylat {
   NumaChoice nodes_;
   std::optional<Placement> placement_;  // once the device is open; not under the predecessor's name
   std::unique_ptr<CopylatPrinter> printer_;
-  std::unique_ptr<shim::Device> device_;
+  std::unique_ptr<platform::Device> device_;
   CopylatReport report_;
 };
 

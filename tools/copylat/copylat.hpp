@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/machine.hpp"
+#include "platform/facts/machine.hpp"
 #include "tools/common/banner.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/common_options.hpp"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "bench/harness/samples.hpp"
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/common/json_document.hpp"
 #include "tools/copylat/copylat.hpp"
 

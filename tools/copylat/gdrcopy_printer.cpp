@@ -13,7 +13,7 @@ class GdrcopyPrinter final : public CopylatPrinter {
  public:
   explicit GdrcopyPrinter(const CopylatOptions& options) : options_(options) {}
 
-  void before_driver_tables(const shim::Device& device, const AlignedAllocation& memory) override {
+  void before_driver_tables(const platform::Device& device, const AlignedAllocation& memory) override {
     print_banner(device);
     std::printf("device ptr: 0x%" PRIx64 "\n", memory.address());
     std::printf("allocated size: %zu\n", memory.rounded_bytes());

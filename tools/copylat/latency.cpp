@@ -8,8 +8,9 @@
 #include <functional>
 #include <vector>
 
+#include "base/result.hpp"
 #include "bench/harness/samples.hpp"
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/common/exit_code.hpp"
 
 #if defined(__x86_64__)
@@ -86,7 +87,7 @@ LatencyRow measure_mapping(const MappedBuffer& buffer, const HostBuffer& host, D
   return row;
 }
 
-LatencyRow measure_driver(shim::Device* device, std::uint64_t address, const HostBuffer& host, Direction direction,
+LatencyRow measure_driver(platform::Device* device, std::uint64_t address, const HostBuffer& host, Direction direction,
                           std::size_t size_bytes, int iterations) {
   bool has_failed = false;
   const auto copy = [&](std::size_t) {

@@ -29,7 +29,7 @@ inline constexpr int most_buckets = 100;
                                          std::size_t size_bytes, int iterations, bool is_cold);
 
 /// The driver's synchronous copy, for comparison.
-[[nodiscard]] LatencyRow measure_driver(shim::Device* device, std::uint64_t address, const HostBuffer& host,
+[[nodiscard]] LatencyRow measure_driver(platform::Device* device, std::uint64_t address, const HostBuffer& host,
                                         Direction direction, std::size_t size_bytes, int iterations);
 
 }  // namespace gdrkit::tools

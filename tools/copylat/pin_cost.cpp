@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "tools/copylat/pin_cost.hpp"
 
-#include "bench/harness/stopwatch.hpp"
+#include "base/result.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/exit_code.hpp"
 
@@ -37,7 +38,7 @@ void repeat_once(gdr_t context, const AlignedAllocation& memory, gdr_map_flags_t
   cost->unpin_us.push_back(us_between(after_unmap, end));
 }
 
-void fill(shim::Device* device, const AlignedAllocation& memory, PinContent content) {
+void fill(platform::Device* device, const AlignedAllocation& memory, PinContent content) {
   std::vector<std::uint8_t> bytes(memory.rounded_bytes(), 0);
   if (content == PinContent::varied) {
     std::uint32_t state = 1;
@@ -49,7 +50,7 @@ void fill(shim::Device* device, const AlignedAllocation& memory, PinContent cont
 
 }  // namespace
 
-PinCost measure_pin_cost(shim::Device* device, shim::AllocationKind kind, gdr_map_flags_t mapping_type,
+PinCost measure_pin_cost(platform::Device* device, platform::AllocationKind kind, gdr_map_flags_t mapping_type,
                          PinContent content, std::size_t size_bytes, int repeats) {
   AlignedAllocation memory(device, kind, size_bytes);
   fill(device, memory, content);

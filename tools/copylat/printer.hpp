@@ -12,7 +12,7 @@ namespace gdrkit::tools {
 class CopylatPrinter {
  public:
   virtual ~CopylatPrinter() = default;
-  virtual void before_driver_tables(const shim::Device&, const AlignedAllocation&) {}
+  virtual void before_driver_tables(const platform::Device&, const AlignedAllocation&) {}
   virtual void before_mapping_tables(const MappedBuffer&, const CopylatReport&) {}
   virtual void table_begins(const LatencyTable&) {}
   virtual void row(const LatencyTable&, const LatencyRow&) {}

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/result.hpp"
 #include "bench/harness/samples.hpp"
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/common/exit_code.hpp"
 
 namespace gdrkit::tools {
@@ -95,7 +96,7 @@ std::uint8_t pattern_byte(std::size_t position, std::uint8_t salt) {
 }
 
 /// Proof that both ways copy what they are timed for. Not timed.
-void check_content(shim::Device* device, std::uint64_t address, HostBuffer* host, Contest* contest, Direction direction,
+void check_content(platform::Device* device, std::uint64_t address, HostBuffer* host, Contest* contest, Direction direction,
                    std::size_t size_bytes) {
   const std::size_t span = std::max(size_bytes, rotation_bytes);
   std::vector<std::uint8_t> expected(span);
@@ -126,7 +127,7 @@ void check_content(shim::Device* device, std::uint64_t address, HostBuffer* host
 
 double RawRow::limit_ns() const { return std::max(raw_median_ns * ratio_limit, raw_median_ns + difference_limit_ns); }
 
-std::vector<RawRow> compare_with_raw(shim::Device* device, const MappedBuffer& buffer, std::uint64_t device_address,
+std::vector<RawRow> compare_with_raw(platform::Device* device, const MappedBuffer& buffer, std::uint64_t device_address,
                                      const RawRequest& request, const std::function<void(const RawRow&)>& after_row) {
   std::vector<RawRow> rows;
   HostBuffer host(request.largest_bytes);

@@ -43,7 +43,7 @@ struct RawRequest {
 
 /// Both directions, powers of two up to largest_bytes. `after_row` is told of each as it is done. Every copy's content
 /// is compared with what it should be, outside the timed part. Throws Failure.
-[[nodiscard]] std::vector<RawRow> compare_with_raw(shim::Device* device, const MappedBuffer& buffer,
+[[nodiscard]] std::vector<RawRow> compare_with_raw(platform::Device* device, const MappedBuffer& buffer,
                                                    std::uint64_t device_address, const RawRequest& request,
                                                    const std::function<void(const RawRow&)>& after_row);
 

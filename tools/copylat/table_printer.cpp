@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "bench/harness/samples.hpp"
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/copylat/printer.hpp"
 
 namespace gdrkit::tools {

@@ -3,7 +3,7 @@
 #include "gdrkit/gdrkit.h"
 #include "tools/common/json_document.hpp"
 #include "tools/env/formats.hpp"
-#include "topology/number_list.hpp"
+#include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools::env {
 
@@ -29,7 +29,7 @@ void print_env_json(const Document& document) {
     Json place = {{"local_rank", rank},
                   {"gpu", one.gpu},
                   {"pci_address", one.address},
-                  {"cpus", topology::to_list_text(one.place.cpus)},
+                  {"cpus", platform::to_list_text(one.place.cpus)},
                   {"nearness", topology::name_of(one.place.nearness)},
                   {"notes", one.place.notes},
                   {"set", Json::object()}};

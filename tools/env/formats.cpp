@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "tools/common/shell_word.hpp"
-#include "topology/number_list.hpp"
+#include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools::env {
 namespace {
@@ -129,7 +129,7 @@ void print_ompi(const Document& document) {
   comment(format("hostfile: one line for each node: NAME slots=%zu", ranks.size()));
   comment("rankfile instead of gdrkit bind, for the first node:");
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    comment(format("  rank %zu=+n0 slot=%s", rank, topology::to_list_text(ranks[rank].place.cpus).c_str()));
+    comment(format("  rank %zu=+n0 slot=%s", rank, platform::to_list_text(ranks[rank].place.cpus).c_str()));
   }
   std::printf("mpirun%s --map-by ppr:%zu:node --bind-to none gdrkit bind -- PROGRAM\n", arguments.c_str(),
               ranks.size());

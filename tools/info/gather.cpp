@@ -7,7 +7,7 @@
 
 #include "base/settings.hpp"
 #include "gdrkit/gdrkit.h"
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/info/info.hpp"
 
@@ -54,9 +54,9 @@ std::vector<CopyKernelInfo> gather_copy_kernels() {
 
 std::vector<GpuInfo> gather_gpus() {
   std::vector<GpuInfo> gpus;
-  if (const auto found = topology::list_nvidia_gpus("/sys")) {
-    for (const topology::NvidiaGpu& gpu : *found)
-      gpus.push_back({gpu, topology::nvidia_gpu_name("/proc", gpu.address)});
+  if (const auto found = platform::list_nvidia_gpus("/sys")) {
+    for (const platform::NvidiaGpu& gpu : *found)
+      gpus.push_back({gpu, platform::nvidia_gpu_name("/proc", gpu.address)});
   }
   return gpus;
 }
@@ -88,7 +88,7 @@ std::vector<std::string> gather_missing(const Info& info) {
   if (!info.driver) missing.emplace_back("no NVIDIA kernel module (nothing under /proc/driver/nvidia)");
   check_node("/dev/nvidiactl", &missing);
   check_node("/dev/nvidia0", &missing);
-  if (const auto count = shim::cuda_device_count(); !count.has_value()) {
+  if (const auto count = platform::cuda_device_count(); !count.has_value()) {
     missing.push_back(std::string("CUDA: ") + base::detail());
   } else if (*count == 0) {
     missing.emplace_back("CUDA shows this process no device");
@@ -111,7 +111,7 @@ Info gather_info() {
   info.backends = gather_backends();
   info.copy_kernels = gather_copy_kernels();
   info.gpus = gather_gpus();
-  if (auto driver = topology::read_nvidia_driver("/proc")) info.driver = *driver;
+  if (auto driver = platform::read_nvidia_driver("/proc")) info.driver = *driver;
   info.settings = gather_settings();
   info.machine = describe_machine(nullptr);
   if (!info.gpus.empty()) {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "bench/harness/machine.hpp"
+#include "platform/facts/machine.hpp"
 #include "tools/common/bench_names.hpp"
-#include "topology/nvidia_driver.hpp"
-#include "topology/nvidia_gpus.hpp"
+#include "platform/facts/nvidia_driver.hpp"
+#include "platform/facts/nvidia_gpus.hpp"
 
 namespace gdrkit::tools {
 
@@ -32,7 +32,7 @@ struct CopyKernelInfo {
 };
 
 struct GpuInfo {
-  topology::NvidiaGpu gpu;
+  platform::NvidiaGpu gpu;
   std::string name;
 };
 
@@ -44,7 +44,7 @@ struct Info {
   std::vector<BackendInfo> backends;
   std::vector<CopyKernelInfo> copy_kernels;
   std::vector<GpuInfo> gpus;
-  std::optional<topology::NvidiaDriver> driver;
+  std::optional<platform::NvidiaDriver> driver;
   std::vector<std::pair<std::string, std::string>> settings;  ///< environment variables that are set
   std::vector<std::string> missing;                           ///< a sentence each
 };

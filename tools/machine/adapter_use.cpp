@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "platform/facts/pci_address.hpp"
 #include "tools/machine/adapter_ports.hpp"
 
 namespace gdrkit::tools {
@@ -71,7 +72,7 @@ std::vector<std::size_t> visible_gpus(const MachineView& view, const PciTree& tr
   for (std::size_t index = 0; index < tree.gpus.size(); ++index) {
     all.push_back(index);
     const auto same = [&](const std::string& name) {
-      return topology::parse_pci_address(name) == tree.gpus[index].function.address;
+      return platform::parse_pci_address(name) == tree.gpus[index].function.address;
     };
     if (std::any_of(names.value.begin(), names.value.end(), same)) listed.push_back(index);
   }

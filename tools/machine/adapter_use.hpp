@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/matching.hpp"
+#include "diag/topology/matching.hpp"
 
 namespace gdrkit::tools {
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "shim/cuda.hpp"
-#include "shim/cuda_device_calls.hpp"
+#include "platform/device/device.hpp"
+#include "platform/device/cuda_device_calls.hpp"
 #include "tools/machine/nvml_gather.hpp"
 #include "tools/machine/vendor_text.hpp"
-#include "topology/pci_address.hpp"
+#include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -24,7 +24,7 @@ constexpr int dma_buf = 124;
 
 /// A failed call of CUDA: which, and its word for it.
 std::string failure(const char* function, int result) {
-  return std::string(function) + ": " + shim::cuda_result_name(result) + " (" + std::to_string(result) + ")";
+  return std::string(function) + ": " + platform::cuda_result_name(result) + " (" + std::to_string(result) + ")";
 }
 
 template <class T>
@@ -42,7 +42,7 @@ void set_none(const std::string& reason, NvmlGpu* gpu) {
 }
 
 /// Older drivers refuse the numbers of newer attributes, which leaves a fact unreadable and not false.
-Fact<std::int64_t> attribute(const shim::CudaDeviceCalls& cuda, int device, int which) {
+Fact<std::int64_t> attribute(const platform::CudaDeviceCalls& cuda, int device, int which) {
   Fact<std::int64_t> fact;
   if (cuda.device_get_attribute == nullptr) {
     set_unreadable("libcuda has no function cuDeviceGetAttribute", &fact);
@@ -61,7 +61,7 @@ Fact<std::int64_t> attribute(const shim::CudaDeviceCalls& cuda, int device, int 
   return fact;
 }
 
-Fact<bool> truth(const shim::CudaDeviceCalls& cuda, int device, int which) {
+Fact<bool> truth(const platform::CudaDeviceCalls& cuda, int device, int which) {
   const auto number = attribute(cuda, device, which);
   Fact<bool> fact;
   fact.outcome = number.outcome;
@@ -70,12 +70,12 @@ Fact<bool> truth(const shim::CudaDeviceCalls& cuda, int device, int which) {
   return fact;
 }
 
-void ask_device(const shim::CudaDeviceCalls& cuda, int ordinal, NvmlFacts* facts) {
+void ask_device(const platform::CudaDeviceCalls& cuda, int ordinal, NvmlFacts* facts) {
   int device = 0;
   std::array<char, 32> text{};
   if (cuda.device_get(&device, ordinal) != 0) return;
   if (cuda.device_get_pci_bus_id(text.data(), static_cast<int>(text.size()), device) != 0) return;
-  const auto address = topology::parse_pci_address(printable(text.data(), text.size()));
+  const auto address = platform::parse_pci_address(printable(text.data(), text.size()));
   if (!address.has_value()) return;
   const std::string spelled = topology::to_string(*address);
   for (NvmlGpu& gpu : facts->gpus) {
@@ -95,7 +95,7 @@ void set_no_cuda_facts(const std::string& reason, NvmlFacts* facts) {
   for (NvmlGpu& gpu : facts->gpus) set_none(reason, &gpu);
 }
 
-void add_cuda_facts(const shim::CudaDeviceCalls& cuda, NvmlFacts* facts) {
+void add_cuda_facts(const platform::CudaDeviceCalls& cuda, NvmlFacts* facts) {
   set_no_cuda_facts("CUDA does not show this GPU to this process (CUDA_VISIBLE_DEVICES?)", facts);
   int version = 0;
   if (const int result = cuda.driver_get_version(&version); result != 0 || version < 0) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "topology/fact_making.hpp"
+#include "diag/topology/fact_making.hpp"
 
 namespace gdrkit::tools {
 namespace {

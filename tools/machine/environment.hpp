@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/machine_view.hpp"
+#include "diag/topology/machine_view.hpp"
 
 namespace gdrkit::tools {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "topology/machine_view.hpp"
+#include "diag/topology/machine_view.hpp"
 
 namespace gdrkit::tools {
 

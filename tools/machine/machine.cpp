@@ -5,8 +5,8 @@
 #include "base/result.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/machine/hypervisor.hpp"
-#include "topology/nvidia_driver.hpp"
-#include "topology/pci_address.hpp"
+#include "platform/facts/nvidia_driver.hpp"
+#include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -26,7 +26,7 @@ Fact<bool> is_virtual(const MachineView& view) {
 Fact<std::string> driver_text(const MachineView& view) {
   const std::string path = "/proc/driver/nvidia/version";
   auto text = view.text(path);
-  if (text.is_found() && !topology::parse_nvidia_driver(text.value).has_value()) {
+  if (text.is_found() && !platform::parse_nvidia_driver(text.value).has_value()) {
     text.outcome = Outcome::malformed;
     text.reason = path + ": names no version";
   }
@@ -49,7 +49,7 @@ PciDevice read_pci_device(const MachineView& view, const std::string& address) {
   for (std::size_t at = 0; real.is_found() && at < real.value.size();) {
     const auto end = std::min(real.value.find('/', at + 1), real.value.size());
     const std::string part = real.value.substr(at + 1, end - at - 1);
-    if (part != address && topology::parse_pci_address(part).has_value()) device.bridges.push_back(part);
+    if (part != address && platform::parse_pci_address(part).has_value()) device.bridges.push_back(part);
     at = end;
   }
   return device;
@@ -61,7 +61,7 @@ Machine::Machine(const MachineView& from, Level level)
   pci_outcome = devices.outcome;
   pci_reason = devices.reason;
   for (const std::string& address : devices.value) {
-    if (!topology::parse_pci_address(address).has_value()) continue;
+    if (!platform::parse_pci_address(address).has_value()) continue;
     ++pci_count;
     const std::string folder = "/sys/bus/pci/devices/" + address;
     const auto vendor = view.number(folder + "/vendor");
@@ -85,7 +85,7 @@ Machine::Machine(const MachineView& from, Level level)
       adapter_reason = device.reason;
     }
     const std::string address = device.is_found() ? last_name(device.value) : "";
-    if (topology::parse_pci_address(address).has_value()) adapter.pci = read_pci_device(view, address);
+    if (platform::parse_pci_address(address).has_value()) adapter.pci = read_pci_device(view, address);
     adapters.push_back(std::move(adapter));
   }
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tools/machine/probe.hpp"
-#include "topology/machine_view.hpp"
+#include "diag/topology/machine_view.hpp"
 
 namespace gdrkit::tools {
 

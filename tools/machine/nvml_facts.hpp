@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "topology/machine_view.hpp"
+#include "diag/topology/machine_view.hpp"
 
 namespace gdrkit::tools {
 

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <array>
 
-#include "shim/nvml_library.hpp"
+#include "platform/vendor/nvml_library.hpp"
 #include "tools/machine/vendor_text.hpp"
-#include "topology/pci_address.hpp"
+#include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::tools {
 namespace {
 
-using shim::NvmlCalls;
+using platform::NvmlCalls;
 using topology::Fact;
 using topology::Outcome;
 
@@ -28,20 +28,20 @@ struct Answer {
   template <class T>
   [[nodiscard]] Fact<T> as(T value) const {
     Fact<T> fact;
-    if (result == shim::nvml_success) {
+    if (result == platform::nvml_success) {
       fact.outcome = Outcome::found;
       fact.value = std::move(value);
       return fact;
     }
-    fact.outcome = result == shim::nvml_not_supported ? Outcome::absent : Outcome::unreadable;
-    fact.reason = std::string(function) + ": " + shim::nvml_result_name(result);
-    if (shim::nvml_result_name(result)[0] == 'a') fact.reason += " (" + std::to_string(result) + ")";
+    fact.outcome = result == platform::nvml_not_supported ? Outcome::absent : Outcome::unreadable;
+    fact.reason = std::string(function) + ": " + platform::nvml_result_name(result);
+    if (platform::nvml_result_name(result)[0] == 'a') fact.reason += " (" + std::to_string(result) + ")";
     return fact;
   }
   /// Enumerations, counts and sizes: none is negative.
   template <class Number>
   [[nodiscard]] Fact<std::int64_t> number(Number value) const {
-    if (result != shim::nvml_success || (value >= 0 && static_cast<std::uint64_t>(value) <= INT64_MAX)) {
+    if (result != platform::nvml_success || (value >= 0 && static_cast<std::uint64_t>(value) <= INT64_MAX)) {
       return as<std::int64_t>(static_cast<std::int64_t>(value));
     }
     Fact<std::int64_t> fact;
@@ -53,7 +53,7 @@ struct Answer {
 
 template <class... Parameters, class... Arguments>
 Answer ask(const char* name, int (*function)(Parameters...), Arguments... arguments) {
-  return {name, function != nullptr ? function(arguments...) : shim::nvml_function_not_found};
+  return {name, function != nullptr ? function(arguments...) : platform::nvml_function_not_found};
 }
 #define ASK(member, symbol, ...) ask(symbol, nvml.member __VA_OPT__(, ) __VA_ARGS__)
 
@@ -64,24 +64,24 @@ Fact<std::string> text_of(const Answer& answer, const std::array<char, size>& te
 
 /// One value that is asked for by number; scope is the link, where the field has one.
 Fact<std::int64_t> field(const NvmlCalls& nvml, void* device, std::uint32_t id, unsigned scope) {
-  shim::NvmlFieldValue value;
+  platform::NvmlFieldValue value;
   value.field = id;
   value.scope = scope;
   Answer answer = ASK(field_values, "nvmlDeviceGetFieldValues", device, 1, &value);
-  if (answer.result == shim::nvml_success) answer.result = value.result;
+  if (answer.result == platform::nvml_success) answer.result = value.result;
   switch (value.value_type) {
-    case shim::nvml_value_uint: return answer.number(static_cast<std::uint32_t>(value.value));
-    case shim::nvml_value_sint: return answer.number(static_cast<std::int32_t>(value.value));
-    case shim::nvml_value_ushort: return answer.number(static_cast<std::uint16_t>(value.value));
-    case shim::nvml_value_sllong: return answer.number(static_cast<std::int64_t>(value.value));
-    case shim::nvml_value_ulong:
-    case shim::nvml_value_ullong: return answer.number(value.value);
+    case platform::nvml_value_uint: return answer.number(static_cast<std::uint32_t>(value.value));
+    case platform::nvml_value_sint: return answer.number(static_cast<std::int32_t>(value.value));
+    case platform::nvml_value_ushort: return answer.number(static_cast<std::uint16_t>(value.value));
+    case platform::nvml_value_sllong: return answer.number(static_cast<std::int64_t>(value.value));
+    case platform::nvml_value_ulong:
+    case platform::nvml_value_ullong: return answer.number(value.value);
     default: return answer.number(-1);  // a floating-point number where none is due
   }
 }
 
-std::string address_of(const shim::NvmlPciInfo& info) {
-  const auto address = topology::parse_pci_address(printable(info.bus_id, sizeof info.bus_id));
+std::string address_of(const platform::NvmlPciInfo& info) {
+  const auto address = platform::parse_pci_address(printable(info.bus_id, sizeof info.bus_id));
   return address.has_value() && address->domain < hidden_domain ? topology::to_string(*address) : "";
 }
 
@@ -100,23 +100,23 @@ NvmlLink ask_link(const NvmlCalls& nvml, void* device, unsigned index, Fact<bool
     inactive(&link.remote_kind);
     inactive(&link.speed_mbps);
   } else {
-    shim::NvmlPciInfo info;
+    platform::NvmlPciInfo info;
     const Answer remote = ASK(link_remote_pci, "nvmlDeviceGetNvLinkRemotePciInfo_v2", device, index, &info);
     link.remote = remote.as(address_of(info));
     int kind = 0;
     const Answer type = ASK(link_remote_type, "nvmlDeviceGetNvLinkRemoteDeviceType", device, index, &kind);
     link.remote_kind = remote_kind(type, kind);
-    link.speed_mbps = field(nvml, device, shim::nvml_field_link_speed, index);
-    if (!link.speed_mbps.is_found()) link.speed_mbps = field(nvml, device, shim::nvml_field_link_speed_common, 0);
+    link.speed_mbps = field(nvml, device, platform::nvml_field_link_speed, index);
+    if (!link.speed_mbps.is_found()) link.speed_mbps = field(nvml, device, platform::nvml_field_link_speed_common, 0);
   }
   unsigned can_p2p = 0;
-  link.can_p2p = ASK(link_capability, "nvmlDeviceGetNvLinkCapability", device, index, shim::nvml_link_can_p2p, &can_p2p)
+  link.can_p2p = ASK(link_capability, "nvmlDeviceGetNvLinkCapability", device, index, platform::nvml_link_can_p2p, &can_p2p)
                      .as(can_p2p != 0);
   return link;
 }
 
 void ask_links(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
-  gpu->nvlink_count = field(nvml, device, shim::nvml_field_link_count, 0);
+  gpu->nvlink_count = field(nvml, device, platform::nvml_field_link_count, 0);
   const bool is_counted = gpu->nvlink_count.is_found();
   const auto count = is_counted ? static_cast<unsigned>(std::min<std::int64_t>(gpu->nvlink_count.value, most_nvml_links))
                                 : most_links_without_a_count;
@@ -125,22 +125,22 @@ void ask_links(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
     const Answer answer = ASK(link_state, "nvmlDeviceGetNvLinkState", device, index, &active);
     Fact<bool> is_active = answer.as(active != 0);
     if (!is_active.is_found()) {
-      if (const auto state = field(nvml, device, shim::nvml_field_link_state, index); state.is_found()) {
-        is_active = Answer{"", shim::nvml_success}.as(state.value != 0);
+      if (const auto state = field(nvml, device, platform::nvml_field_link_state, index); state.is_found()) {
+        is_active = Answer{"", platform::nvml_success}.as(state.value != 0);
       }
     }
     // Nobody counted the links: the first that does not exist ends them.
     if (!is_counted && !is_active.is_found()) {
-      if (index > 0 || is_active.is_absent() || answer.result == shim::nvml_invalid_argument) break;
+      if (index > 0 || is_active.is_absent() || answer.result == platform::nvml_invalid_argument) break;
       return;
     }
     gpu->links.push_back(ask_link(nvml, device, index, std::move(is_active)));
   }
-  if (!is_counted) gpu->nvlink_count = Answer{"", shim::nvml_success}.number(gpu->links.size());
+  if (!is_counted) gpu->nvlink_count = Answer{"", platform::nvml_success}.number(gpu->links.size());
 }
 
 void ask_identity(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
-  shim::NvmlPciInfo info;
+  platform::NvmlPciInfo info;
   const Answer pci = ASK(pci_info, "nvmlDeviceGetPciInfo_v3", device, &info);
   gpu->address = pci.as(address_of(info));
   if (gpu->address.is_found() && gpu->address.value.empty()) {
@@ -164,9 +164,9 @@ void ask_identity(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
 }
 
 void ask_memory(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
-  shim::NvmlMemory memory;
+  platform::NvmlMemory memory;
   gpu->memory_bytes = ASK(memory_info, "nvmlDeviceGetMemoryInfo", device, &memory).number(memory.total);
-  shim::NvmlMemory bar1;
+  platform::NvmlMemory bar1;
   const Answer window = ASK(bar1_info, "nvmlDeviceGetBAR1MemoryInfo", device, &bar1);
   gpu->bar1_total_bytes = window.number(bar1.total);
   gpu->bar1_used_bytes = window.number(bar1.used);
@@ -177,8 +177,8 @@ void ask_memory(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   gpu->ecc_enabled = ecc.as(now != 0);
   gpu->ecc_enabled_next = ecc.as(next != 0);
   unsigned long long errors = 0;
-  gpu->ecc_uncorrected = ASK(ecc_errors, "nvmlDeviceGetTotalEccErrors", device, shim::nvml_uncorrected_errors,
-                             shim::nvml_volatile_counter, &errors)
+  gpu->ecc_uncorrected = ASK(ecc_errors, "nvmlDeviceGetTotalEccErrors", device, platform::nvml_uncorrected_errors,
+                             platform::nvml_volatile_counter, &errors)
                              .number(errors);
   unsigned rows[4] = {};
   const Answer remap = ASK(remapped_rows, "nvmlDeviceGetRemappedRows", device, &rows[0], &rows[1], &rows[2], &rows[3]);
@@ -208,13 +208,13 @@ void ask_modes(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   ASK_PCIE(pcie_width, "nvmlDeviceGetCurrPcieLinkWidth")
   ASK_PCIE(pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth")
 #undef ASK_PCIE
-  shim::NvmlFabricInfo fabric;
+  platform::NvmlFabricInfo fabric;
   const Answer registration = ASK(fabric_info, "nvmlDeviceGetGpuFabricInfo", device, &fabric);
   gpu->fabric_state = registration.number(fabric.state);
   gpu->fabric_status = registration.number(fabric.status);
   gpu->fabric_clique = registration.number(fabric.clique);
   gpu->fabric_cluster = registration.as(digits_of(fabric.cluster, sizeof fabric.cluster));
-  gpu->c2c_links = field(nvml, device, shim::nvml_field_c2c_count, 0);
+  gpu->c2c_links = field(nvml, device, platform::nvml_field_c2c_count, 0);
 }
 
 void ask_system(const NvmlCalls& nvml, NvmlFacts* facts) {
@@ -226,12 +226,12 @@ void ask_system(const NvmlCalls& nvml, NvmlFacts* facts) {
   int version = 0;
   const Answer cuda = ASK(cuda_version, "nvmlSystemGetCudaDriverVersion_v2", &version);
   facts->cuda_version = cuda.number(version);
-  shim::NvmlCcSettings settings;
-  settings.version = shim::nvml_cc_settings_version;
+  platform::NvmlCcSettings settings;
+  settings.version = platform::nvml_cc_settings_version;
   Answer answer = ASK(cc_settings, "nvmlSystemGetConfComputeSettings", &settings);
   facts->cc_multi_gpu = answer.number(settings.multi_gpu);
-  if (answer.result != shim::nvml_success) {
-    shim::NvmlCcState state;  // what drivers before 550 have
+  if (answer.result != platform::nvml_success) {
+    platform::NvmlCcState state;  // what drivers before 550 have
     answer = ASK(cc_state, "nvmlSystemGetConfComputeState", &state);
     settings.environment = state.environment;
     settings.feature = state.feature;
@@ -251,7 +251,7 @@ struct Opened {
 NvmlPair ask_pair(const NvmlCalls& nvml, const Opened& one, const Opened& other) {
   NvmlPair pair;
   for (const Opened& opened : {one, other}) {
-    if (opened.answer.result == shim::nvml_success) continue;
+    if (opened.answer.result == platform::nvml_success) continue;
 #define GDRKIT_NVML_PAIR(type, name) pair.name = opened.answer.as(type{});
 #include "tools/machine/nvml_facts.def"
     return pair;
@@ -263,16 +263,16 @@ NvmlPair ask_pair(const NvmlCalls& nvml, const Opened& one, const Opened& other)
     const Answer answer = ASK(p2p_status, "nvmlDeviceGetP2PStatus", one.device, other.device, which, &value);
     return answer.number(value);
   };
-  pair.p2p_read = status(shim::nvml_p2p_read);
-  pair.p2p_write = status(shim::nvml_p2p_write);
-  pair.p2p_nvlink = status(shim::nvml_p2p_nvlink);
+  pair.p2p_read = status(platform::nvml_p2p_read);
+  pair.p2p_write = status(platform::nvml_p2p_write);
+  pair.p2p_nvlink = status(platform::nvml_p2p_nvlink);
   return pair;
 }
 
 NvmlGpu ask_gpu(const NvmlCalls& nvml, unsigned index, const Opened& opened) {
   NvmlGpu gpu;
   gpu.index = index;
-  if (opened.answer.result == shim::nvml_success) {
+  if (opened.answer.result == platform::nvml_success) {
     ask_identity(nvml, opened.device, &gpu);
     ask_memory(nvml, opened.device, &gpu);
     ask_modes(nvml, opened.device, &gpu);
@@ -287,7 +287,7 @@ NvmlGpu ask_gpu(const NvmlCalls& nvml, unsigned index, const Opened& opened) {
 }  // namespace
 
 Fact<NvmlFacts> gather_nvml_facts(const NvmlCalls& nvml) {
-  if (const Answer init = ASK(init, "nvmlInit_v2"); init.result != shim::nvml_success) return init.as(NvmlFacts{});
+  if (const Answer init = ASK(init, "nvmlInit_v2"); init.result != platform::nvml_success) return init.as(NvmlFacts{});
   unsigned count = 0;
   const Answer counted = ASK(device_count, "nvmlDeviceGetCount_v2", &count);
   Fact<NvmlFacts> facts = counted.as(NvmlFacts{});

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "platform/device/cuda_device_calls.hpp"
+#include "platform/vendor/nvml_library.hpp"
 #include "tools/machine/nvml_facts.hpp"
 
 namespace gdrkit::shim {
@@ -16,10 +18,10 @@ namespace gdrkit::tools {
 
 /// Initialises NVML, asks everything, shuts it down. A call that fails leaves its facts without a value and with the
 /// function and NVML's word for it; found as soon as NVML could be initialised and its GPUs counted.
-[[nodiscard]] topology::Fact<NvmlFacts> gather_nvml_facts(const shim::NvmlCalls& nvml);
+[[nodiscard]] topology::Fact<NvmlFacts> gather_nvml_facts(const platform::NvmlCalls& nvml);
 
 /// The facts cuda_* of the GPUs that CUDA shows. Initialises CUDA's driver API, and makes no context.
-void add_cuda_facts(const shim::CudaDeviceCalls& cuda, NvmlFacts* facts);
+void add_cuda_facts(const platform::CudaDeviceCalls& cuda, NvmlFacts* facts);
 /// The same facts, unreadable for this reason.
 void set_no_cuda_facts(const std::string& reason, NvmlFacts* facts);
 

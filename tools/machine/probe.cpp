@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "shim/cuda_device_calls.hpp"
-#include "shim/nvml_library.hpp"
-#include "shim/verbs_library.hpp"
+#include "base/result.hpp"
+#include "platform/device/cuda_device_calls.hpp"
+#include "platform/vendor/nvml_library.hpp"
+#include "platform/vendor/verbs_library.hpp"
 #include "tools/machine/guarded_thread.hpp"
 #include "tools/machine/nvml_gather.hpp"
 
@@ -40,7 +41,7 @@ Fact<NvmlFacts> ask_nvml(const MachineView& view) {
   if (const auto missing = what_is_missing(view, "/dev/nvidiactl"); !missing.empty()) {
     return unreadable<NvmlFacts>("NVML was not asked: " + missing);
   }
-  const auto nvml = shim::nvml_calls();
+  const auto nvml = platform::nvml_calls();
   if (!nvml.has_value()) return unreadable<NvmlFacts>(base::detail());
   Fact<NvmlFacts> facts = gather_nvml_facts(**nvml);
   if (facts.is_found()) set_no_cuda_facts("CUDA was not asked: that needs --level cuda", &facts.value);
@@ -50,7 +51,7 @@ Fact<NvmlFacts> ask_nvml(const MachineView& view) {
 void ask_cuda(const MachineView& view, NvmlFacts* facts) {
   if (const auto missing = what_is_missing(view, "/dev/nvidia-uvm"); !missing.empty()) {
     set_no_cuda_facts("CUDA was not asked: " + missing, facts);
-  } else if (const auto cuda = shim::cuda_device_calls(); cuda.has_value()) {
+  } else if (const auto cuda = platform::cuda_device_calls(); cuda.has_value()) {
     add_cuda_facts(**cuda, facts);
   } else {
     set_no_cuda_facts(base::detail(), facts);
@@ -60,7 +61,7 @@ void ask_cuda(const MachineView& view, NvmlFacts* facts) {
 /// NVML loads libcuda too, and what that fails to do under the filter it does not try again: CUDA has to come first.
 void start_cuda(const MachineView& view) {
   if (!what_is_missing(view, "/dev/nvidiactl").empty() || !what_is_missing(view, "/dev/nvidia-uvm").empty()) return;
-  if (const auto cuda = shim::cuda_device_calls(); cuda.has_value()) (void)(*cuda)->init(0);
+  if (const auto cuda = platform::cuda_device_calls(); cuda.has_value()) (void)(*cuda)->init(0);
 }
 
 /// Without a node no device can be opened, and libibverbs would only warn on stderr.
@@ -71,7 +72,7 @@ Fact<VerbsFacts> ask_verbs(const MachineView& view) {
   if (nodes.is_unknown()) return unreadable<VerbsFacts>("libibverbs was not asked: " + nodes.reason);
   const auto is_uverbs = [](const std::string& name) { return name.rfind("uverbs", 0) == 0; };
   if (std::none_of(nodes.value.begin(), nodes.value.end(), is_uverbs)) return none;
-  const auto verbs = shim::verbs_calls();
+  const auto verbs = platform::verbs_calls();
   return verbs.has_value() ? gather_verbs_facts(**verbs) : unreadable<VerbsFacts>(base::detail());
 }
 

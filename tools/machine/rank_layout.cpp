@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tools/machine/machine.hpp"
-#include "topology/number_list.hpp"
+#include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -25,7 +25,7 @@ std::vector<int> common(const std::vector<int>& one, const std::vector<int>& oth
 
 std::vector<int> online_cpus(const MachineView& view) {
   const auto line = view.line("/sys/devices/system/cpu/online");
-  const auto list = topology::parse_number_list(line.value);
+  const auto list = platform::parse_number_list(line.value);
   return line.is_found() && list.has_value() ? *list : std::vector<int>{};
 }
 
@@ -35,7 +35,7 @@ std::vector<int> near_cpus(const MachineView& view, const topology::TreeDevice& 
   const auto node = gpu.function.numa_node;
   if (node.is_found() && node.value >= 0) {
     const auto line = view.line("/sys/devices/system/node/node" + std::to_string(node.value) + "/cpulist");
-    const auto list = topology::parse_number_list(line.value);
+    const auto list = platform::parse_number_list(line.value);
     if (line.is_found() && list.has_value() && !list->empty()) return *list;
   }
   notes->push_back("the machine does not say which CPUs are near the GPU, so all are taken");
@@ -64,7 +64,7 @@ void divide(const MachineView& view, const std::vector<std::vector<int>>& near,
     if (usable.empty()) {
       place.notes.push_back(near[rank].empty()
                                 ? "it is not known which CPUs there are"
-                                : "none of the CPUs near the GPU (" + topology::to_list_text(near[rank]) +
+                                : "none of the CPUs near the GPU (" + platform::to_list_text(near[rank]) +
                                       ") may be used by this process");
       continue;
     }
@@ -93,7 +93,7 @@ std::vector<Core> cores_of(const MachineView& view, const std::vector<int>& cpus
   for (const int cpu : cpus) {
     if (taken.count(cpu) != 0) continue;
     const auto line = view.line("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
-    const auto siblings = topology::parse_number_list(line.value);
+    const auto siblings = platform::parse_number_list(line.value);
     Core core = line.is_found() && siblings.has_value() ? common(*siblings, cpus) : Core{};
     // A list that leaves out the CPU itself, or names one of another core, cannot be.
     const bool is_sound = std::find(core.begin(), core.end(), cpu) != core.end() &&
@@ -147,7 +147,7 @@ RankLayout lay_out(const MachineView& view, const topology::NvLinks& links,
 
 std::optional<std::vector<int>> recorded_cpus(const MachineView& view) {
   const auto line = labelled(view.text("/proc/self/status"), "Cpus_allowed_list");
-  const auto list = topology::parse_number_list(line.value);
+  const auto list = platform::parse_number_list(line.value);
   if (!line.is_found() || !list.has_value()) return std::nullopt;
   return *list;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/machine/adapter_use.hpp"
-#include "topology/nccl_graph.hpp"
+#include "diag/topology/nccl_graph.hpp"
 
 namespace gdrkit::tools {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "topology/pci_address.hpp"
+#include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -28,7 +28,7 @@ void add_link(topology::NvLinks& links, topology::NvLinks::Gpu& to, const NvmlLi
   }
   if (!link.remote_kind.is_found()) return refuse(links, link.remote_kind.reason);
   if (link.remote_kind.value == "cpu") return;
-  const auto remote = topology::parse_pci_address(link.remote.value);
+  const auto remote = platform::parse_pci_address(link.remote.value);
   if (link.remote_kind.value == "gpu" && remote.has_value()) {
     ++to.to_gpus[*remote];
   } else {
@@ -90,7 +90,7 @@ topology::NvLinks links_of(const topology::Fact<NvmlFacts>& nvml) {
   links.is_known = nvml.is_found();
   links.why_not = nvml.reason;
   for (const NvmlGpu& gpu : nvml.value.gpus) {
-    const auto address = topology::parse_pci_address(gpu.address.value);
+    const auto address = platform::parse_pci_address(gpu.address.value);
     if (!gpu.address.is_found() || !address.has_value()) {
       refuse(links, gpu.address.is_found() ? "'" + gpu.address.value + "' is no PCI address" : gpu.address.reason);
       continue;

@@ -10,8 +10,8 @@
 
 #include "tools/machine/adapter_ports.hpp"
 #include "tools/machine/machine.hpp"
-#include "topology/matching.hpp"
-#include "topology/nccl_graph.hpp"
+#include "diag/topology/matching.hpp"
+#include "diag/topology/nccl_graph.hpp"
 
 namespace gdrkit::tools {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/number_list.hpp"
+#include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools {
 
@@ -29,7 +29,7 @@ namespace gdrkit::tools {
   for (std::size_t bit = 0; bit < count * word_bits; ++bit) {
     if ((words[bit / word_bits] >> (bit % word_bits) & 1u) != 0) numbers.push_back(static_cast<int>(bit));
   }
-  return topology::to_list_text(numbers);
+  return platform::to_list_text(numbers);
 }
 
 [[nodiscard]] inline std::string digits_of(const std::uint8_t* bytes, std::size_t count) {

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "shim/verbs_library.hpp"
+#include "platform/vendor/verbs_library.hpp"
 #include "tools/machine/fact_json.hpp"
 #include "tools/machine/vendor_text.hpp"
 
@@ -14,7 +14,7 @@ namespace gdrkit::tools {
 namespace {
 
 using namespace fact_json;
-using shim::VerbsCalls;
+using platform::VerbsCalls;
 
 constexpr const char* schema = "gdrkit.verbs/1";
 constexpr int deepest = 5;                // document, devices, device, fact
@@ -26,9 +26,9 @@ std::string failure(const char* function, int error) {
 
 /// No such dma-buf can exist, so its registration fails: how it does tells whether device and Linux know the call at
 /// all.
-Fact<bool> registration(const VerbsCalls& verbs, shim::VerbsDomain* domain) {
+Fact<bool> registration(const VerbsCalls& verbs, platform::VerbsDomain* domain) {
   errno = 0;
-  shim::VerbsRegion* region = verbs.reg_dmabuf_mr(domain, 0, 0, 0, -1, 0);
+  platform::VerbsRegion* region = verbs.reg_dmabuf_mr(domain, 0, 0, 0, -1, 0);
   const int error = errno;
   if (region != nullptr) {
     (void)verbs.dereg_mr(region);
@@ -42,12 +42,12 @@ Fact<bool> registration(const VerbsCalls& verbs, shim::VerbsDomain* domain) {
 }
 
 /// A release that fails leaves nothing to be done: the end of the process releases what is left.
-Fact<bool> ask_device(const VerbsCalls& verbs, shim::VerbsDeviceHandle* device) {
+Fact<bool> ask_device(const VerbsCalls& verbs, platform::VerbsDeviceHandle* device) {
   errno = 0;
-  shim::VerbsContext* context = verbs.open_device(device);
+  platform::VerbsContext* context = verbs.open_device(device);
   if (context == nullptr) return ended<bool>(Outcome::unreadable, failure("ibv_open_device", errno));
   errno = 0;
-  shim::VerbsDomain* domain = verbs.alloc_pd(context);
+  platform::VerbsDomain* domain = verbs.alloc_pd(context);
   const int error = errno;
   Fact<bool> can;
   if (domain == nullptr) {
@@ -89,7 +89,7 @@ const VerbsDevice* VerbsFacts::device_named(std::string_view name) const noexcep
 Fact<VerbsFacts> gather_verbs_facts(const VerbsCalls& verbs) {
   int count = 0;
   errno = 0;
-  shim::VerbsDeviceHandle** list = verbs.get_device_list(&count);
+  platform::VerbsDeviceHandle** list = verbs.get_device_list(&count);
   if (list == nullptr) return ended<VerbsFacts>(Outcome::unreadable, failure("ibv_get_device_list", errno));
   Fact<VerbsFacts> facts;
   facts.outcome = Outcome::found;

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "topology/machine_view.hpp"
+#include "platform/vendor/verbs_library.hpp"
+#include "diag/topology/machine_view.hpp"
 
 namespace gdrkit::shim {
 struct VerbsCalls;
@@ -37,7 +38,7 @@ inline constexpr std::size_t most_verbs_devices = 256;
 
 /// Asks every device as NCCL and UCX do: it is opened, and a dma-buf registered that does not exist. Pins nothing; what
 /// was opened is closed again.
-[[nodiscard]] topology::Fact<VerbsFacts> gather_verbs_facts(const shim::VerbsCalls& verbs);
+[[nodiscard]] topology::Fact<VerbsFacts> gather_verbs_facts(const platform::VerbsCalls& verbs);
 
 /// The document, schema gdrkit.verbs/1: also of a look that failed. Bytes that are no UTF-8 are replaced.
 [[nodiscard]] std::string to_json_text(const topology::Fact<VerbsFacts>& facts);

@@ -9,8 +9,9 @@
 #include <bit>
 #include <cstring>
 
+#include "base/result.hpp"
 #include "bench/harness/samples.hpp"
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "bench/yardstick/raw_loops.hpp"
 
 #if defined(__x86_64__)
@@ -140,14 +141,14 @@ struct PingPongMatch::RawSide {
   }
 };
 
-PingPongMatch::PingPongMatch(shim::Device* device, GpuKernels* kernels, const AlignedAllocation& memory,
+PingPongMatch::PingPongMatch(platform::Device* device, GpuKernels* kernels, const AlignedAllocation& memory,
                              const MappedBuffer& buffer, const MatchRequest& request)
     : device_(device), kernels_(kernels), request_(request), content_(request.data_bytes / sizeof(std::uint32_t)) {
   auto host =
-      device->allocate(shim::AllocationKind::host, data_at + (request.is_data_in_host ? request.data_bytes : 0));
+      device->allocate(platform::AllocationKind::host, data_at + (request.is_data_in_host ? request.data_bytes : 0));
   if (!host) throw Failure(ExitCode::failed, base::detail());
   host_ = std::move(*host);
-  auto state = device->allocate(shim::AllocationKind::cuda_malloc, sizeof(PingPongState));
+  auto state = device->allocate(platform::AllocationKind::cuda_malloc, sizeof(PingPongState));
   if (!state) throw Failure(ExitCode::failed, base::detail());
   state_ = std::move(*state);
   auto* host_bytes = reinterpret_cast<std::uint8_t*>(host_.address());

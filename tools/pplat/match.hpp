@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/gpu_kernels/gpu_kernels.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
 #include "bench/harness/clock.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/exit_code.hpp"
@@ -26,7 +26,7 @@ struct MatchRequest {
   bool is_cpu_flag_on_device = false;  ///< the word that the CPU polls; else in host memory
   bool is_data_in_host = false;
   std::size_t data_bytes = 0;  ///< a multiple of 4; 0: the flag alone
-  shim::LaunchShape shape;
+  platform::LaunchShape shape;
   std::uint64_t limit_ns = 0;  ///< for each wait, on both sides
 
   [[nodiscard]] std::size_t device_bytes() const;  ///< of the mapped buffer
@@ -49,7 +49,7 @@ class PingPongMatch {
  public:
   /// `memory` holds device_bytes() and is mapped by `buffer`; all must outlive it. Takes host memory and a stream.
   /// Throws Failure.
-  PingPongMatch(shim::Device* device, GpuKernels* kernels, const AlignedAllocation& memory, const MappedBuffer& buffer,
+  PingPongMatch(platform::Device* device, GpuKernels* kernels, const AlignedAllocation& memory, const MappedBuffer& buffer,
                 const MatchRequest& request);
   /// Stops the GPU kernel, if it still runs, and waits for its end.
   ~PingPongMatch();
@@ -62,7 +62,7 @@ class PingPongMatch {
   double play(Way way, std::size_t warm_up, std::size_t count, const Clock& clock, std::vector<double>* singles_ns);
 
   /// For tests that make the GPU miss its turn.
-  [[nodiscard]] shim::Stream stream() const noexcept { return stream_; }
+  [[nodiscard]] platform::Stream stream() const noexcept { return stream_; }
 
  private:
   template <class Side>
@@ -78,12 +78,12 @@ class PingPongMatch {
   [[noreturn]] void give_up(std::uint32_t value);
   void check_data(std::uint32_t value, const std::vector<std::uint32_t>& seen);
 
-  shim::Device* device_;
+  platform::Device* device_;
   GpuKernels* kernels_;
   const MatchRequest request_;
-  shim::Stream stream_;
-  shim::Allocation host_;   // flags, end and data in host memory, pinned and seen by the GPU
-  shim::Allocation state_;  // of the GPU kernel, in device memory
+  platform::Stream stream_;
+  platform::Allocation host_;   // flags, end and data in host memory, pinned and seen by the GPU
+  platform::Allocation state_;  // of the GPU kernel, in device memory
   struct Words {
     gdr_mh_t handle{};
     volatile std::uint32_t* ping = nullptr;

@@ -8,10 +8,11 @@
 #include <memory>
 #include <utility>
 
+#include "platform/device/device.hpp"
+#include "base/result.hpp"
 #include "bench/harness/samples.hpp"
-#include "bench/harness/stopwatch.hpp"
-#include "shim/cuda.hpp"
-#include "shim/cuda_device_calls.hpp"
+#include "platform/host/stopwatch.hpp"
+#include "platform/device/cuda_device_calls.hpp"
 #include "tools/common/buffer_options.hpp"
 #include "tools/common/device_choice.hpp"
 #include "tools/pplat/rounds.hpp"
@@ -235,7 +236,7 @@ class Pplat {
   NumaChoice nodes_;
   std::optional<Placement> placement_;
   Placed placed_;
-  std::unique_ptr<shim::Device> device_;
+  std::unique_ptr<platform::Device> device_;
   std::unique_ptr<GpuKernels> kernels_;
   PplatReport report_;
 };
@@ -246,7 +247,7 @@ void print_gdrcopy_timeout(const NoAnswer& failure) {
   constexpr int success = 0;
   std::fflush(stdout);
   std::fprintf(stderr, "ERROR: TIMEOUT!!!\ncuStreamQuery(0) returned %s\n",
-               shim::cuda_result_name(failure.is_gpu_kernel_there() ? shim::cuda_error_not_ready : success));
+               platform::cuda_result_name(failure.is_gpu_kernel_there() ? platform::cuda_error_not_ready : success));
 }
 
 double median_ns(const Measured& measured) {

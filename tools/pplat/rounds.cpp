@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
 

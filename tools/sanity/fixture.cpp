@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/result.hpp"
 #include "tools/common/device_choice.hpp"
 
 #if defined(__x86_64__)
@@ -42,7 +43,7 @@ bool faults(Access&& access) {
 
 }  // namespace
 
-std::unique_ptr<shim::Device> open_device(const Environment& environment) {
+std::unique_ptr<platform::Device> open_device(const Environment& environment) {
   DeviceChoice choice;
   choice.is_emulated = environment.is_emulated;
   return tools::open_device(choice, environment.ordinal);
@@ -58,12 +59,12 @@ Bytes pattern(std::size_t size_bytes, unsigned seed) {
   return bytes;
 }
 
-void write_device(shim::Device* device, std::uint64_t address, const Bytes& bytes) {
+void write_device(platform::Device* device, std::uint64_t address, const Bytes& bytes) {
   const auto copied = device->copy_to_device(address, bytes.data(), bytes.size());
   SANITY_CHECK(copied.has_value(), "%s", base::detail());
 }
 
-Bytes read_device(shim::Device* device, std::uint64_t address, std::size_t size_bytes) {
+Bytes read_device(platform::Device* device, std::uint64_t address, std::size_t size_bytes) {
   Bytes bytes(size_bytes);
   const auto copied = device->copy_to_host(bytes.data(), address, size_bytes);
   SANITY_CHECK(copied.has_value(), "%s", base::detail());
@@ -108,7 +109,7 @@ gdr_info_t info_of(gdr_t context, gdr_mh_t handle) {
   return info;
 }
 
-AlignedAllocation allocate(shim::Device* device, const Environment& environment, std::size_t size_bytes) {
+AlignedAllocation allocate(platform::Device* device, const Environment& environment, std::size_t size_bytes) {
   return AlignedAllocation(device, environment.kind, size_bytes);
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gdrapi.h"
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 #include "tools/common/mapped_buffer.hpp"
 #include "tools/sanity/sanity_test.hpp"
 #include "tools/sanity/verdict.hpp"
@@ -19,14 +19,14 @@ namespace gdrkit::tools::sanity {
 /// 256 KiB and a little: more than one GPU page, and not a whole number of them.
 inline constexpr std::size_t usual_bytes = 256 * 1024 + 16;
 
-[[nodiscard]] std::unique_ptr<shim::Device> open_device(const Environment& environment);
+[[nodiscard]] std::unique_ptr<platform::Device> open_device(const Environment& environment);
 
 using Bytes = std::vector<std::uint8_t>;
 /// Bytes without a short period; another seed shares next to nothing with it.
 [[nodiscard]] Bytes pattern(std::size_t size_bytes, unsigned seed);
 
-void write_device(shim::Device* device, std::uint64_t address, const Bytes& bytes);
-[[nodiscard]] Bytes read_device(shim::Device* device, std::uint64_t address, std::size_t size_bytes);
+void write_device(platform::Device* device, std::uint64_t address, const Bytes& bytes);
+[[nodiscard]] Bytes read_device(platform::Device* device, std::uint64_t address, std::size_t size_bytes);
 /// Index of the first byte that differs, or the size.
 [[nodiscard]] std::size_t first_difference(const std::uint8_t* left, const std::uint8_t* right, std::size_t size_bytes);
 
@@ -50,7 +50,7 @@ class Context {
 [[nodiscard]] std::uint8_t* map(gdr_t context, gdr_mh_t handle, std::size_t size_bytes);
 [[nodiscard]] gdr_info_t info_of(gdr_t context, gdr_mh_t handle);
 /// A buffer of the environment's kind, aligned to a GPU page, `size_bytes` rounded up to GPU pages.
-[[nodiscard]] AlignedAllocation allocate(shim::Device* device, const Environment& environment, std::size_t size_bytes);
+[[nodiscard]] AlignedAllocation allocate(platform::Device* device, const Environment& environment, std::size_t size_bytes);
 
 [[nodiscard]] bool is_persistent(gdr_t context);
 

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <exception>
 
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/exit_code.hpp"
 #include "tools/sanity/verdict.hpp"

@@ -18,7 +18,7 @@ namespace {
 
 void add_for_each_copy_kernel(const char* prefix, TestFunction function, std::vector<SanityTest>* tests) {
   for (unsigned index = 0; const char* name = gdrkit_copy_kernel_name(index, nullptr); ++index) {
-    tests->push_back({std::string(prefix) + "_" + name, List::own, function, shim::AllocationKind::cuda_malloc, name});
+    tests->push_back({std::string(prefix) + "_" + name, List::own, function, platform::AllocationKind::cuda_malloc, name});
   }
 }
 
@@ -32,7 +32,7 @@ bool runs_before(const SanityTest& left, const SanityTest& right) {
 
 std::vector<SanityTest> all_tests() {
   std::vector<SanityTest> tests;
-  using Kind = shim::AllocationKind;
+  using Kind = platform::AllocationKind;
 #define GDRKIT_SANITY(name, list, function, kind) tests.push_back({#name, List::list, &function, Kind::kind, ""});
 #define GDRKIT_SANITY_COPY_KERNEL(prefix, function) add_for_each_copy_kernel(#prefix, &function, &tests);
 #include "tools/sanity/tests.def"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/harness/machine.hpp"
+#include "platform/facts/machine.hpp"
 #include "tools/common/bench_names.hpp"
 #include "tools/common/common_options.hpp"
 #include "tools/sanity/isolated_run.hpp"

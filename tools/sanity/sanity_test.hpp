@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 
 namespace gdrkit::tools::sanity {
 
@@ -14,7 +14,7 @@ namespace gdrkit::tools::sanity {
 struct Environment {
   bool is_emulated = false;
   int ordinal = 0;  ///< of the device
-  shim::AllocationKind kind = shim::AllocationKind::cuda_malloc;
+  platform::AllocationKind kind = platform::AllocationKind::cuda_malloc;
   std::string argument;  ///< name of a copy kernel, for the tests that are made for each
 };
 
@@ -28,7 +28,7 @@ struct SanityTest {
   std::string name;
   List list = List::original;
   TestFunction function = nullptr;
-  shim::AllocationKind kind = shim::AllocationKind::cuda_malloc;
+  platform::AllocationKind kind = platform::AllocationKind::cuda_malloc;
   std::string argument;
 };
 

@@ -10,8 +10,8 @@
 #include "tools/common/exit_code.hpp"
 #include "tools/machine/libraries.hpp"
 #include "tools/snapshot/recorded_paths.hpp"
-#include "topology/archive_tree.hpp"
-#include "topology/pci_address.hpp"
+#include "diag/topology/archive_tree.hpp"
+#include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::tools::snapshot {
 namespace {
@@ -39,7 +39,7 @@ std::set<std::string> pci_folders(const MachineView& view) {
   };
   std::set<std::string> all;
   for (const std::string& address : view.names(folder).value) {
-    if (topology::parse_pci_address(address).has_value() && is_relevant(address)) all.insert(folder + address);
+    if (platform::parse_pci_address(address).has_value() && is_relevant(address)) all.insert(folder + address);
   }
   for (const Adapter& adapter : Machine(view).adapters) {
     if (!adapter.pci.address.empty()) all.insert(folder + adapter.pci.address);

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "tools/common/exit_code.hpp"
-#include "topology/recorded_facts.hpp"
+#include "diag/topology/recorded_facts.hpp"
 
 namespace gdrkit::tools::snapshot {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "topology/file_tree.hpp"
+#include "diag/topology/file_tree.hpp"
 
 namespace gdrkit::tools::snapshot {
 

@@ -6,9 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "platform/facts/pci_address.hpp"
 #include "base/result.hpp"
 #include "tools/topo/topo_outputs.hpp"
-#include "topology/nccl_xml.hpp"
+#include "diag/topology/nccl_xml.hpp"
 
 namespace gdrkit::tools::topo {
 namespace {
@@ -36,7 +37,7 @@ void print_nccl_xml(const TopologyFacts& facts, const MachineView& view, const t
     }
   }
   for (const NvmlGpu& gpu : nvml.value.gpus) {
-    const auto address = topology::parse_pci_address(gpu.address.value);
+    const auto address = platform::parse_pci_address(gpu.address.value);
     if (!address.has_value() || !gpu.compute_capability.is_found()) continue;
     own.gpus[*address] = {static_cast<int>(gpu.index), static_cast<int>(gpu.compute_capability.value)};
   }

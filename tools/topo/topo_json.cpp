@@ -3,7 +3,7 @@
 #include "gdrkit/gdrkit.h"
 #include "tools/common/json_document.hpp"
 #include "tools/topo/topo_outputs.hpp"
-#include "topology/number_list.hpp"
+#include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools::topo {
 namespace {
@@ -38,7 +38,7 @@ Json device_json(const TopologyFacts& facts, const TreeDevice& device) {
   json.update(function_json(device.function));
   json["path"] = json_of(device.real_path);
   json["host_bridge"] = device.root.empty() ? Json() : Json(device.root);
-  json["cpus"] = device.cpus.is_found() ? Json(topology::to_list_text(device.cpus.value)) : Json();
+  json["cpus"] = device.cpus.is_found() ? Json(platform::to_list_text(device.cpus.value)) : Json();
   json["bridges"] = Json::array();
   for (const std::size_t bridge : device.bridges) {
     // A file of NCCL has places for ports that it does not name.

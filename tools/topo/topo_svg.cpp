@@ -6,7 +6,7 @@
 
 #include "tools/topo/drawing.hpp"
 #include "tools/topo/topo_outputs.hpp"
-#include "topology/xml_text.hpp"
+#include "diag/topology/xml_text.hpp"
 
 namespace gdrkit::tools::topo {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "gdrkit/gdrkit.h"
 #include "tools/topo/topo_outputs.hpp"
-#include "topology/number_list.hpp"
+#include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools::topo {
 namespace {
@@ -20,7 +20,7 @@ using topology::TreeDevice;
 /// "0-55,112-167", "N/A", "?".
 std::string cpus_of(const TreeDevice& device) {
   if (!device.cpus.is_found()) return device.cpus.is_absent() ? "N/A" : "?";
-  return device.cpus.value.empty() ? "N/A" : topology::to_list_text(device.cpus.value);
+  return device.cpus.value.empty() ? "N/A" : platform::to_list_text(device.cpus.value);
 }
 
 /// As nvidia-smi, which names the node of a machine that has only one, whatever its firmware says of devices.

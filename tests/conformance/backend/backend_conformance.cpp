@@ -55,18 +55,18 @@ MappedRange BackendConformance::pin_and_map(std::uint64_t address, std::size_t s
   return map(pin(address, size_bytes), address, size_bytes);
 }
 
-bool BackendConformance::has_kind(shim::AllocationKind kind) {
-  for (const shim::AllocationKind unserved : candidate_.unserved) {
+bool BackendConformance::has_kind(platform::AllocationKind kind) {
+  for (const platform::AllocationKind unserved : candidate_.unserved) {
     if (unserved == kind) return false;
   }
   auto memory = device_->allocate(kind, 1);
   return memory.has_value() || memory.error().errno_value != EOPNOTSUPP;
 }
 
-shim::Allocation BackendConformance::allocate(shim::AllocationKind kind, std::size_t size_bytes) {
+platform::Allocation BackendConformance::allocate(platform::AllocationKind kind, std::size_t size_bytes) {
   auto memory = device_->allocate(kind, size_bytes);
   if (!memory) {
-    ADD_FAILURE() << size_bytes << " bytes of " << shim::allocation_kind_name(kind) << ": " << base::detail();
+    ADD_FAILURE() << size_bytes << " bytes of " << platform::allocation_kind_name(kind) << ": " << base::detail();
     return {};
   }
   fill(memory->address(), make_pattern(size_bytes, 0xba5e));

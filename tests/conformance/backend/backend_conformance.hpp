@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 #include "support/device_access.hpp"
 #include "support/process_resources.hpp"
 
@@ -31,8 +31,8 @@ struct Candidate {
   std::string backend;   ///< as in backends.def
   std::string resource;  ///< whose absence excuses a skip, in the words of GDRKIT_REQUIRE; "": none does
   std::function<base::Result<std::unique_ptr<Backend>>()> open;
-  std::function<base::Result<std::unique_ptr<shim::Device>>()> open_device;
-  std::vector<shim::AllocationKind> unserved = {};  ///< kinds of memory that its way to the memory is known not to serve
+  std::function<base::Result<std::unique_ptr<platform::Device>>()> open_device;
+  std::vector<platform::AllocationKind> unserved = {};  ///< kinds of memory that its way to the memory is known not to serve
 };
 
 /// Defined by the program: all of backends.def, or one backend on a fake in every shape that the fake can take.
@@ -53,9 +53,9 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
                                        std::size_t size_bytes);
 
   /// Memory filled with a pattern; empty (address 0) after a test failure that says why.
-  [[nodiscard]] shim::Allocation allocate(shim::AllocationKind kind, std::size_t size_bytes);
+  [[nodiscard]] platform::Allocation allocate(platform::AllocationKind kind, std::size_t size_bytes);
   /// false where this device has no such memory at all (a driver without memory pools, say), or the backend no way to it.
-  [[nodiscard]] bool has_kind(shim::AllocationKind kind);
+  [[nodiscard]] bool has_kind(platform::AllocationKind kind);
   void fill(std::uint64_t address, const std::vector<std::uint8_t>& bytes);
   [[nodiscard]] std::vector<std::uint8_t> read(std::uint64_t address, std::size_t size_bytes);
 
@@ -81,13 +81,13 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
 
   Candidate candidate_;
   // In this order: memory and pins of a test end before the backend, the backend before the device.
-  std::unique_ptr<shim::Device> device_;
+  std::unique_ptr<platform::Device> device_;
   std::unique_ptr<Backend> backend_;
 };
 
 /// The kinds that every backend is asked to serve.
-inline constexpr shim::AllocationKind served_kinds[] = {shim::AllocationKind::cuda_malloc, shim::AllocationKind::vmm,
-                                                        shim::AllocationKind::vmm_exportable,
-                                                        shim::AllocationKind::pool};
+inline constexpr platform::AllocationKind served_kinds[] = {platform::AllocationKind::cuda_malloc, platform::AllocationKind::vmm,
+                                                        platform::AllocationKind::vmm_exportable,
+                                                        platform::AllocationKind::pool};
 
 }  // namespace gdrkit::backend

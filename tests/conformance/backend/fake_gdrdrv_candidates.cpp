@@ -21,7 +21,7 @@ Candidate on_fake(const Shape& shape) {
   auto& machine = machines[shape.name];
   if (machine == nullptr) machine = std::make_unique<fakes::FakeGdrdrv>(shape.model);
   return {shape.name, "gdrdrv", "", [system = machine.get()] { return gdrdrv::open_gdrdrv_on(*system, &cuda); },
-          [] { return shim::open_emulated_device(0); }, {}};
+          [] { return platform::open_emulated_device(0); }, {}};
 }
 
 }  // namespace

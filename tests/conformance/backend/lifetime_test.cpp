@@ -18,7 +18,7 @@
 namespace gdrkit::backend {
 namespace {
 
-using shim::AllocationKind;
+using platform::AllocationKind;
 using tests::count_process_resources;
 using tests::first_difference;
 using tests::load_from_mapping;
@@ -61,7 +61,7 @@ TEST_P(BackendConformance, ClosingAfterUseLeavesNothing) {
 TEST_P(BackendConformance, DestructionWithoutUnmapAndUnpinLeavesNothing) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
-    SCOPED_TRACE(shim::allocation_kind_name(kind));
+    SCOPED_TRACE(platform::allocation_kind_name(kind));
     const auto memory = allocate(kind, 300'000);
     expect_nothing_left_by([&] {
       const auto first = pin_and_map(memory.address(), 300'000);
@@ -92,14 +92,14 @@ TEST_P(BackendConformance, MappedMemorySurvivesItsFreeWithoutShowingOtherData) {
   constexpr std::size_t size = std::size_t{4} << 20;
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind) || !owns_its_pages(kind)) continue;
-    SCOPED_TRACE(shim::allocation_kind_name(kind));
+    SCOPED_TRACE(platform::allocation_kind_name(kind));
     auto memory = allocate(kind, size);
     auto range = pin_and_map(memory.address(), size);
     auto later = pin(memory.address(), size);
     ASSERT_TRUE(range.user != nullptr && later != nullptr);
     const std::uint64_t address = memory.address();
     ASSERT_TRUE(memory.free()) << base::detail();
-    std::vector<shim::Allocation> others;
+    std::vector<platform::Allocation> others;
     for (std::uint64_t i = 0; i < 4; ++i) {
       others.push_back(allocate(kind, size));
       fill(others.back().address(), make_pattern(size, 77 + i));
@@ -284,7 +284,7 @@ TEST_P(BackendConformance, ManyThreadsPinMapUnmapAndUnpinAtOnce) {
 TEST_P(BackendConformance, AThreadWithoutACurrentContextCanPinAndMap) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
-    SCOPED_TRACE(shim::allocation_kind_name(kind));
+    SCOPED_TRACE(platform::allocation_kind_name(kind));
     const auto memory = allocate(kind, 100'000);
     int failures = -1;
     std::string detail;

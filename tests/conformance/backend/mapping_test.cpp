@@ -12,7 +12,7 @@
 namespace gdrkit::backend {
 namespace {
 
-using shim::AllocationKind;
+using platform::AllocationKind;
 using tests::make_pattern;
 using tests::store_to_mapping;
 
@@ -48,7 +48,7 @@ TEST_P(BackendConformance, StoresThroughTheMappingReachEveryKindOfMemory) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
     for (const std::size_t size : sizes) {
-      SCOPED_TRACE(std::string(shim::allocation_kind_name(kind)) + ", " + std::to_string(size) + " bytes");
+      SCOPED_TRACE(std::string(platform::allocation_kind_name(kind)) + ", " + std::to_string(size) + " bytes");
       const auto memory = allocate(kind, size);
       const auto range = pin_and_map(memory.address(), size);
       ASSERT_NE(range.user, nullptr);
@@ -63,7 +63,7 @@ TEST_P(BackendConformance, DeviceCopiesIntoEveryKindOfMemoryShowInTheMapping) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
     for (const std::size_t size : sizes) {
-      SCOPED_TRACE(std::string(shim::allocation_kind_name(kind)) + ", " + std::to_string(size) + " bytes");
+      SCOPED_TRACE(std::string(platform::allocation_kind_name(kind)) + ", " + std::to_string(size) + " bytes");
       const auto memory = allocate(kind, size);
       const auto range = pin_and_map(memory.address(), size);
       ASSERT_NE(range.user, nullptr);
@@ -98,10 +98,10 @@ TEST_P(BackendConformance, UnalignedRangesTouchTheirOwnBytesOnly) {
 TEST_P(BackendConformance, SubAllocationsOfOneBlockAreToldApart) {
   for (const AllocationKind kind : {AllocationKind::cuda_malloc, AllocationKind::pool}) {
     if (!has_kind(kind)) continue;
-    SCOPED_TRACE(shim::allocation_kind_name(kind));
+    SCOPED_TRACE(platform::allocation_kind_name(kind));
     constexpr std::size_t count = 16;
     constexpr std::size_t size = 4 * kib;
-    std::vector<shim::Allocation> memories;
+    std::vector<platform::Allocation> memories;
     std::vector<MappedRange> ranges;
     for (std::size_t i = 0; i < count; ++i) {
       memories.push_back(allocate(kind, size));
@@ -119,7 +119,7 @@ TEST_P(BackendConformance, TheLastByteOfAnAllocationCanBePinned) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
     for (const std::size_t size : {std::size_t{1}, 64 * kib, 100'001 + std::size_t{0}, 2 * mib}) {
-      SCOPED_TRACE(std::string(shim::allocation_kind_name(kind)) + ", " + std::to_string(size) + " bytes");
+      SCOPED_TRACE(std::string(platform::allocation_kind_name(kind)) + ", " + std::to_string(size) + " bytes");
       const auto memory = allocate(kind, size);
       const std::uint64_t last = memory.address() + memory.extent_bytes() - 1;
       const auto range = pin_and_map(last, 1);

@@ -11,7 +11,7 @@
 namespace gdrkit::backend {
 namespace {
 
-using shim::AllocationKind;
+using platform::AllocationKind;
 
 std::string hexadecimal(std::uint64_t address) {
   char text[32];
@@ -78,7 +78,7 @@ TEST_P(BackendConformance, RefusesAddressesOfNothing) {
 TEST_P(BackendConformance, RefusesFreedMemory) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
-    SCOPED_TRACE(shim::allocation_kind_name(kind));
+    SCOPED_TRACE(platform::allocation_kind_name(kind));
     auto memory = allocate(kind, std::size_t{8} << 20);
     const std::uint64_t address = memory.address();
     EXPECT_NE(pin(address, 4096), nullptr);
@@ -90,7 +90,7 @@ TEST_P(BackendConformance, RefusesFreedMemory) {
 TEST_P(BackendConformance, RefusesRangesPastTheExactEnd) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
-    SCOPED_TRACE(shim::allocation_kind_name(kind));
+    SCOPED_TRACE(platform::allocation_kind_name(kind));
     const auto memory = allocate(kind, 100'001);
     const std::uint64_t start = memory.address();
     const std::size_t extent = memory.extent_bytes();
@@ -107,7 +107,7 @@ TEST_P(BackendConformance, RefusesRangesPastTheExactEnd) {
 TEST_P(BackendConformance, RoundedRangesMayReachTheEndOfTheLastPage) {
   for (const AllocationKind kind : served_kinds) {
     if (!has_kind(kind)) continue;
-    SCOPED_TRACE(shim::allocation_kind_name(kind));
+    SCOPED_TRACE(platform::allocation_kind_name(kind));
     const auto memory = allocate(kind, 100'001);
     const std::uint64_t start = memory.address();
     const auto to_page_end = static_cast<std::size_t>(page_up(start + memory.extent_bytes()) - start);

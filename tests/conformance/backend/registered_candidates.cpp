@@ -12,9 +12,9 @@ std::string resource_of(const std::string& backend_name) {
 }
 
 /// NVIDIA's interface for kernel modules does not pin memory of CUDA's pools.
-std::vector<shim::AllocationKind> unserved_by(const std::string& backend_name) {
+std::vector<platform::AllocationKind> unserved_by(const std::string& backend_name) {
   if (backend_name != "gdrdrv") return {};
-  return {shim::AllocationKind::pool};
+  return {platform::AllocationKind::pool};
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::vector<Candidate> candidates() {
   for (const Registration& registration : registrations()) {
     const std::string name = registration.name;
     all.push_back({name, name, resource_of(name), [&registration] { return registration.open(base::read_settings()); },
-                   [name] { return name == "emulated" ? shim::open_emulated_device(0) : shim::open_cuda_device(0); },
+                   [name] { return name == "emulated" ? platform::open_emulated_device(0) : platform::open_cuda_device(0); },
                    unserved_by(name)});
   }
   return all;

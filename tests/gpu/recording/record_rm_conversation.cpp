@@ -15,8 +15,8 @@
 #include "fakes/raw_rm.hpp"
 #include "fakes/recording/flows.hpp"
 #include "shim/cuda.hpp"
-#include "shim/cuda_device_calls.hpp"
-#include "shim/device.hpp"
+#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/device.hpp"
 #include "shim/system.hpp"
 
 namespace gdrkit::fakes {
@@ -33,13 +33,13 @@ void check(int result, const char* call) {
 /// Handles mapped side by side in one reservation, which Device does not do.
 class MappedHandles {
  public:
-  MappedHandles(const shim::CudaDeviceCalls& calls, const Flow& flow) : calls_(calls), bytes_(flow.bytes()) {
+  MappedHandles(const platform::CudaDeviceCalls& calls, const Flow& flow) : calls_(calls), bytes_(flow.bytes()) {
     int device = 0;
     check(calls_.device_get(&device, flow.ordinal), "cuDeviceGet");
-    shim::CudaMemAllocationProp wanted;
-    wanted.type = shim::cuda_mem_allocation_type_pinned;
-    wanted.requested_handle_types = flow.is_exportable ? shim::cuda_mem_handle_type_posix_fd : 0;
-    wanted.location = {shim::cuda_mem_location_type_device, device};
+    platform::CudaMemAllocationProp wanted;
+    wanted.type = platform::cuda_mem_allocation_type_pinned;
+    wanted.requested_handle_types = flow.is_exportable ? platform::cuda_mem_handle_type_posix_fd : 0;
+    wanted.location = {platform::cuda_mem_location_type_device, device};
     check(calls_.mem_address_reserve(&address_, bytes_, 0, 0, 0), "cuMemAddressReserve");
     for (const std::uint64_t part : flow.part_bytes) {
       std::uint64_t handle = 0;
@@ -48,8 +48,8 @@ class MappedHandles {
       check(calls_.mem_release(handle), "cuMemRelease");
       mapped_ += part;
     }
-    const shim::CudaMemAccessDesc access{{shim::cuda_mem_location_type_device, device},
-                                         shim::cuda_mem_access_read_write};
+    const platform::CudaMemAccessDesc access{{platform::cuda_mem_location_type_device, device},
+                                         platform::cuda_mem_access_read_write};
     check(calls_.mem_set_access(address_, bytes_, &access, 1), "cuMemSetAccess");
   }
   ~MappedHandles() {
@@ -62,7 +62,7 @@ class MappedHandles {
   [[nodiscard]] std::uint64_t address() const { return address_; }
 
  private:
-  const shim::CudaDeviceCalls& calls_;
+  const platform::CudaDeviceCalls& calls_;
   std::uint64_t bytes_;
   std::uint64_t address_ = 0;
   std::uint64_t mapped_ = 0;
@@ -73,14 +73,14 @@ class Machine {
  public:
   Machine() : system_(shim::real_system()) {
     auto cuda = shim::real_cuda();
-    auto calls = shim::cuda_device_calls();
+    auto calls = platform::cuda_device_calls();
     if (!cuda || !calls) fail("libcuda");
     cuda_ = *cuda;
     calls_ = *calls;
-    const auto count = shim::cuda_device_count();
+    const auto count = platform::cuda_device_count();
     if (!count) fail("CUDA devices");
     for (int ordinal = 0; ordinal < *count; ++ordinal) {
-      auto device = shim::open_cuda_device(ordinal);
+      auto device = platform::open_cuda_device(ordinal);
       if (!device) fail("CUDA device");
       devices_.push_back(std::move(*device));
     }
@@ -102,14 +102,14 @@ class Machine {
   }
 
   Conversation record(const Flow& flow) {
-    shim::Device& device = *devices_[static_cast<std::size_t>(flow.ordinal)];
+    platform::Device& device = *devices_[static_cast<std::size_t>(flow.ordinal)];
     if (!device.make_current()) fail("cuCtxSetCurrent");
     if (flow.kind == CudaKind::vmm) {
       const MappedHandles memory(*calls_, flow);
       return record_at(flow, device, memory.address(), [] {});
     }
     // Takes the start of the block that small allocations share.
-    auto first = device.allocate(shim::AllocationKind::cuda_malloc, 4096);
+    auto first = device.allocate(platform::AllocationKind::cuda_malloc, 4096);
     auto memory = device.allocate(kind_of(flow), flow.bytes());
     if (!first || !memory) fail("allocation");
     return record_at(flow, device, memory->address(), [&] {
@@ -118,20 +118,20 @@ class Machine {
   }
 
  private:
-  static shim::AllocationKind kind_of(const Flow& flow) {
+  static platform::AllocationKind kind_of(const Flow& flow) {
     switch (flow.kind) {
       case CudaKind::pool:
-        return shim::AllocationKind::pool;
+        return platform::AllocationKind::pool;
       case CudaKind::managed:
-        return shim::AllocationKind::managed;
+        return platform::AllocationKind::managed;
       case CudaKind::host:
-        return shim::AllocationKind::host;
+        return platform::AllocationKind::host;
       default:
-        return shim::AllocationKind::cuda_malloc;
+        return platform::AllocationKind::cuda_malloc;
     }
   }
 
-  Conversation record_at(const Flow& flow, shim::Device& device, std::uint64_t address,
+  Conversation record_at(const Flow& flow, platform::Device& device, std::uint64_t address,
                          const std::function<void()>& before_pin) {
     const bool is_device_memory = flow.kind != CudaKind::managed && flow.kind != CudaKind::host;
     if (is_device_memory && flow.is_plain && !device.fill(address, 0, flow.bytes())) fail("cuMemsetD8");
@@ -163,14 +163,14 @@ class Machine {
 
   shim::System& system_;
   shim::Cuda* cuda_ = nullptr;
-  const shim::CudaDeviceCalls* calls_ = nullptr;
-  std::vector<std::unique_ptr<shim::Device>> devices_;
+  const platform::CudaDeviceCalls* calls_ = nullptr;
+  std::vector<std::unique_ptr<platform::Device>> devices_;
   std::string driver_;
   Conversation description_;
 };
 
 int record_all(const char* folder) {
-  const auto count = shim::cuda_device_count();
+  const auto count = platform::cuda_device_count();
   if (!count || *count == 0) {
     std::fprintf(stderr, "no GPU: %s\n", base::detail());
     return cannot_run_here;

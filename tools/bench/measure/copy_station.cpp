@@ -7,7 +7,8 @@
 #include <new>
 #include <utility>
 
-#include "bench/harness/stopwatch.hpp"
+#include "base/result.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/bench/measure/pattern.hpp"
 
 namespace gdrkit::tools {
@@ -79,13 +80,13 @@ std::string size_text(std::size_t size_bytes) {
   return format("%zu B", size_bytes);
 }
 
-CopyStation::CopyStation(Session* session, shim::Device* device, std::size_t size_bytes)
+CopyStation::CopyStation(Session* session, platform::Device* device, std::size_t size_bytes)
     : session_(session), device_(device), size_bytes_(size_bytes) {
   try {
-    memory_ = std::make_unique<AlignedAllocation>(device, shim::AllocationKind::cuda_malloc,
+    memory_ = std::make_unique<AlignedAllocation>(device, platform::AllocationKind::cuda_malloc,
                                                   std::max(size_bytes, rotation_bytes));
     pageable_ = std::make_unique<HostBuffer>(size_bytes);
-    auto pinned = device->allocate(shim::AllocationKind::host, size_bytes);
+    auto pinned = device->allocate(platform::AllocationKind::host, size_bytes);
     if (!pinned.has_value()) throw CannotMeasure("no pinned host memory: " + std::string(base::detail()));
     pinned_ = std::move(*pinned);
     const auto stream = device->create_stream();
@@ -188,11 +189,11 @@ Contender CopyStation::raw_contender(Direction direction) const {
 }
 
 Contender CopyStation::driver_contender(Method method, Direction direction) const {
-  shim::Device* const device = device_;
+  platform::Device* const device = device_;
   const std::uint64_t address = memory_->address();
   std::uint8_t* const host = host_of(method);
   const std::size_t size = size_bytes_;
-  const shim::Stream stream = stream_;
+  const platform::Stream stream = stream_;
   const char* const name = method_name(method);
   const bool is_to_device = direction == Direction::to_device;
   if (method == Method::memcpy_pageable || method == Method::memcpy_pinned) {

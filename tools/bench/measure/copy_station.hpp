@@ -30,7 +30,7 @@ class CopyStation {
  public:
   /// Allocates, pins and maps. Throws CannotMeasure where that is not to be had. Small sizes get all the lines that
   /// their loads go round in. `device` may be another than the session's; it must be current on the calling thread.
-  CopyStation(Session* session, shim::Device* device, std::size_t size_bytes);
+  CopyStation(Session* session, platform::Device* device, std::size_t size_bytes);
   ~CopyStation();
   CopyStation(const CopyStation&) = delete;
   CopyStation& operator=(const CopyStation&) = delete;
@@ -55,12 +55,12 @@ class CopyStation {
   Contender driver_contender(Method method, Direction direction) const;
 
   Session* session_;
-  shim::Device* device_;
+  platform::Device* device_;
   std::size_t size_bytes_;
   std::unique_ptr<AlignedAllocation> memory_;
   std::unique_ptr<HostBuffer> pageable_;
-  shim::Allocation pinned_;
-  shim::Stream stream_;
+  platform::Allocation pinned_;
+  platform::Stream stream_;
   std::unique_ptr<MappedBuffer> buffer_;
 };
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "bench/harness/stopwatch.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -22,18 +22,18 @@ bool can_rewrite_lines() {
   return ::isatty(STDERR_FILENO) != 0 && terminal != nullptr && std::strcmp(terminal, "dumb") != 0;
 }
 
-double seconds_since(std::int64_t begin_ns) { return static_cast<double>(bench::now_ns() - begin_ns) / ns_per_s; }
+double seconds_since(std::int64_t begin_ns) { return static_cast<double>(platform::now_ns() - begin_ns) / ns_per_s; }
 
 }  // namespace
 
 Progress::Progress(bool is_quiet)
-    : is_quiet_(is_quiet), is_terminal_(can_rewrite_lines()), begin_ns_(bench::now_ns()) {}
+    : is_quiet_(is_quiet), is_terminal_(can_rewrite_lines()), begin_ns_(platform::now_ns()) {}
 
 void Progress::begin_section(const std::string& name, const std::string& summary, std::size_t cells) {
   name_ = name;
   cells_ = cells;
   done_ = 0;
-  section_begin_ns_ = last_line_ns_ = bench::now_ns();
+  section_begin_ns_ = last_line_ns_ = platform::now_ns();
   if (!is_quiet_ && !is_terminal_) std::fprintf(stderr, "%s: %s\n", name.c_str(), summary.c_str());
 }
 
@@ -45,8 +45,8 @@ void Progress::step(const std::string& label) {
     std::fprintf(stderr, "\r\033[K%s %zu/%zu: %s (%.0f s)", name_.c_str(), done_, cells_, label.c_str(),
                  seconds_since(begin_ns_));
     std::fflush(stderr);
-  } else if (bench::now_ns() - last_line_ns_ > plain_line_ns) {
-    last_line_ns_ = bench::now_ns();
+  } else if (platform::now_ns() - last_line_ns_ > plain_line_ns) {
+    last_line_ns_ = platform::now_ns();
     std::fprintf(stderr, "%s %zu/%zu: %s\n", name_.c_str(), done_, cells_, label.c_str());
   }
 }

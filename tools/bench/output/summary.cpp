@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "bench/harness/placement.hpp"
+#include "platform/host/placement.hpp"
 #include "tools/bench/measure/copy_station.hpp"
 #include "tools/common/exit_code.hpp"
 

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/result.hpp"
 #include "tools/bench/measure/copy_cell.hpp"
 #include "tools/bench/measure/elsewhere.hpp"
 
@@ -18,8 +19,8 @@ class BusyBus final : public Disturbance {
   explicit BusyBus(Session* session) : device_(session->device()) {
     const Elsewhere elsewhere(session->cpus());
     for (Way& way : ways_) {
-      way.on_device = take(device_->allocate(shim::AllocationKind::cuda_malloc, block_bytes));
-      way.on_host = take(device_->allocate(shim::AllocationKind::host, block_bytes));
+      way.on_device = take(device_->allocate(platform::AllocationKind::cuda_malloc, block_bytes));
+      way.on_host = take(device_->allocate(platform::AllocationKind::host, block_bytes));
       way.stream = take(device_->create_stream());
     }
     thread_ = std::thread([this] { work(); });
@@ -41,9 +42,9 @@ class BusyBus final : public Disturbance {
 
  private:
   struct Way {
-    shim::Allocation on_device;
-    shim::Allocation on_host;
-    shim::Stream stream;
+    platform::Allocation on_device;
+    platform::Allocation on_host;
+    platform::Stream stream;
   };
 
   template <class T>
@@ -68,7 +69,7 @@ class BusyBus final : public Disturbance {
 
   static void* host_of(const Way& way) { return reinterpret_cast<void*>(way.on_host.address()); }
 
-  shim::Device* device_;
+  platform::Device* device_;
   Way ways_[2];
   std::atomic<std::uint64_t> rounds_{0};
   std::atomic<bool> has_failed_{false};

@@ -4,7 +4,8 @@
 #include <atomic>
 #include <utility>
 
-#include "bench/gpu_kernels/gpu_kernels.hpp"
+#include "base/result.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
 #include "tools/bench/measure/copy_cell.hpp"
 #include "tools/bench/measure/elsewhere.hpp"
 
@@ -29,8 +30,8 @@ class BurningGpu final : public Disturbance {
     if (!kernels.has_value()) throw CannotMeasure("no GPU kernel: " + std::string(base::detail()));
     kernels_ = std::make_unique<GpuKernels>(std::move(*kernels));
     const std::size_t bytes = device_->is_emulated() ? scratch_bytes / 16 : scratch_bytes;
-    scratch_ = take(device_->allocate(shim::AllocationKind::cuda_malloc, bytes + sizeof(std::uint64_t)));
-    words_memory_ = take(device_->allocate(shim::AllocationKind::host, sizeof(Words)));
+    scratch_ = take(device_->allocate(platform::AllocationKind::cuda_malloc, bytes + sizeof(std::uint64_t)));
+    words_memory_ = take(device_->allocate(platform::AllocationKind::host, sizeof(Words)));
     words_ = reinterpret_cast<Words*>(words_memory_.address());
     *words_ = {};
     const std::uint64_t words_on_device = take(device_->device_address(words_));
@@ -70,12 +71,12 @@ class BurningGpu final : public Disturbance {
     return std::move(*result);
   }
 
-  shim::Device* device_;
+  platform::Device* device_;
   std::unique_ptr<GpuKernels> kernels_;
-  shim::Allocation scratch_;
-  shim::Allocation words_memory_;
+  platform::Allocation scratch_;
+  platform::Allocation words_memory_;
   Words* words_ = nullptr;
-  shim::Stream stream_;
+  platform::Stream stream_;
 };
 
 }  // namespace

@@ -7,7 +7,8 @@
 #include <array>
 #include <new>
 
-#include "bench/harness/stopwatch.hpp"
+#include "base/result.hpp"
+#include "platform/host/stopwatch.hpp"
 #include "tools/bench/measure/copy_station.hpp"
 #include "tools/bench/measure/pattern.hpp"
 
@@ -143,7 +144,7 @@ Point point_of(std::size_t size_bytes, const std::vector<double>& values_us) {
 }
 
 /// Varied content, as users have: zeros would be verified in another way.
-void fill(shim::Device* device, const AlignedAllocation& memory) {
+void fill(platform::Device* device, const AlignedAllocation& memory) {
   std::vector<std::uint8_t> bytes(std::min(memory.rounded_bytes(), mib));
   write_pattern(bytes.data(), {0, bytes.size()}, 5);
   for (std::size_t at = 0; at < memory.rounded_bytes(); at += bytes.size()) {
@@ -156,7 +157,7 @@ void fill(shim::Device* device, const AlignedAllocation& memory) {
 void measure_costs(Session* session, std::size_t size_bytes, const Effort& effort, Collector* collector) {
   std::unique_ptr<AlignedAllocation> memory;
   try {
-    memory = std::make_unique<AlignedAllocation>(session->device(), shim::AllocationKind::cuda_malloc, size_bytes);
+    memory = std::make_unique<AlignedAllocation>(session->device(), platform::AllocationKind::cuda_malloc, size_bytes);
     fill(session->device(), *memory);
   } catch (const Failure& failure) {
     throw CannotMeasure(failure.what());

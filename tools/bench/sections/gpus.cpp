@@ -3,6 +3,7 @@
 // gpus: two GPUs, each alone and both at once, a thread each, beside raw loops in the same rounds.
 #include <iterator>
 
+#include "base/result.hpp"
 #include "tools/bench/measure/copy_station.hpp"
 #include "tools/bench/measure/copy_team.hpp"
 
@@ -14,8 +15,8 @@ using Batches = std::vector<std::function<double(std::size_t)>>;
 constexpr const char* turns[] = {"first", "second", "both"};
 
 struct Pair {
-  shim::Device* first = nullptr;
-  std::shared_ptr<shim::Device> second;
+  platform::Device* first = nullptr;
+  std::shared_ptr<platform::Device> second;
 };
 
 Series series_of(Method method, Direction direction, const std::string& which, bool has_raw) {
@@ -56,7 +57,7 @@ void measure_pair(Session* session, const Pair& pair, Direction direction, std::
                   Collector* collector) {
   std::vector<std::unique_ptr<CopyStation>> stations;
   std::vector<MethodBatches> methods = {{Method::mapping, {}}, {Method::raw, {}}};
-  for (shim::Device* const device : {pair.first, pair.second.get()}) {
+  for (platform::Device* const device : {pair.first, pair.second.get()}) {
     if (!device->make_current().has_value()) throw CannotMeasure(base::detail());
     stations.push_back(std::make_unique<CopyStation>(session, device, size_bytes));
     append(stations.back().get(), direction, &methods);
@@ -84,15 +85,15 @@ void measure_pair(Session* session, const Pair& pair, Direction direction, std::
 }
 
 Pair open_pair(Session* session) {
-  const auto count = session->is_emulated() ? shim::emulated_device_count() : shim::cuda_device_count();
+  const auto count = session->is_emulated() ? platform::emulated_device_count() : platform::cuda_device_count();
   if (!count.has_value()) throw CannotMeasure(base::detail());
   if (*count < 2) throw CannotMeasure("there is one GPU here, so no two to measure side by side");
   const int second = session->device()->identity().ordinal == 0 ? 1 : 0;
-  auto opened = session->is_emulated() ? shim::open_emulated_device(second) : shim::open_cuda_device(second);
+  auto opened = session->is_emulated() ? platform::open_emulated_device(second) : platform::open_cuda_device(second);
   const std::string reason = opened.has_value() ? "" : base::detail();
   (void)session->device()->make_current();
   if (!opened.has_value()) throw CannotMeasure("GPU " + std::to_string(second) + ": " + reason);
-  return {session->device(), std::shared_ptr<shim::Device>(std::move(*opened))};
+  return {session->device(), std::shared_ptr<platform::Device>(std::move(*opened))};
 }
 
 }  // namespace

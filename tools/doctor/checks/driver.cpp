@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "tools/doctor/check.hpp"
-#include "topology/nvidia_driver.hpp"
+#include "platform/facts/nvidia_driver.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -15,7 +15,7 @@ constexpr int oldest_peermem_driver = 470;  // the first that brings nvidia-peer
 constexpr std::int64_t first_turing_device = 0x1e00;  // PCI device numbers grow with the generations up to there
 
 /// The driver, or false after saying why there is none to look at.
-bool take_driver(const Machine& machine, Findings& findings, topology::NvidiaDriver* driver) {
+bool take_driver(const Machine& machine, Findings& findings, platform::NvidiaDriver* driver) {
   if (machine.driver.is_absent()) {
     findings.add(State::skip, "", "no /proc/driver/nvidia/version: see drv.loaded");
     return false;
@@ -24,7 +24,7 @@ bool take_driver(const Machine& machine, Findings& findings, topology::NvidiaDri
     findings.add_unknown("", machine.driver);
     return false;
   }
-  const auto parsed = topology::parse_nvidia_driver(machine.driver.value);
+  const auto parsed = platform::parse_nvidia_driver(machine.driver.value);
   if (parsed.has_value()) *driver = *parsed;
   return parsed.has_value();
 }
@@ -46,7 +46,7 @@ void check_drv_loaded(const Machine& machine, Findings& findings) {
   if (gpus.empty()) return;
   const auto module = machine.view.line("/sys/module/nvidia/version");
   if (machine.driver.is_found()) {
-    topology::NvidiaDriver driver;
+    platform::NvidiaDriver driver;
     if (take_driver(machine, findings, &driver)) {
       findings.add(State::ok, "nvidia",
                    driver.version + (driver.is_open_flavour ? ", open flavour" : ", proprietary flavour"));
@@ -75,7 +75,7 @@ const Advice advice_drv_flavour = {
 
 void check_drv_flavour(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);
-  topology::NvidiaDriver driver;
+  platform::NvidiaDriver driver;
   if (gpus.empty() || !take_driver(machine, findings, &driver)) return;
   const bool is_old = std::any_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) {
     return gpu.device > 0 && gpu.device < first_turing_device;
@@ -94,7 +94,7 @@ const Advice advice_drv_version = {
     "the numbers are those of the data-centre branches"};
 
 void check_drv_version(const Machine& machine, Findings& findings) {
-  topology::NvidiaDriver driver;
+  platform::NvidiaDriver driver;
   if (gpus_or_skip(machine, findings).empty() || !take_driver(machine, findings, &driver)) return;
   const int major = std::atoi(driver.version.c_str());
   const State state = major >= oldest_dmabuf_driver    ? State::ok

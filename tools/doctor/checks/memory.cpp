@@ -7,8 +7,8 @@
 #include "tools/doctor/checks/nvml_gpus.hpp"
 #include "tools/machine/pci_config.hpp"
 #include "tools/machine/variables.hpp"
-#include "topology/number_list.hpp"
-#include "topology/pci_bars.hpp"
+#include "platform/facts/number_list.hpp"
+#include "platform/facts/pci_bars.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -17,18 +17,18 @@ constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 constexpr std::uint64_t small_bar1 = 256 * mib;
 constexpr std::uint64_t four_gib = std::uint64_t{1} << 32;
 
-bool take_bar1(const Machine& machine, const PciDevice& gpu, Findings& findings, topology::PciBar* bar) {
+bool take_bar1(const Machine& machine, const PciDevice& gpu, Findings& findings, platform::PciBar* bar) {
   const auto text = machine.view.text(gpu.folder + "/resource");
   if (!text.is_found()) {
     findings.add(State::unknown, gpu.address, text.reason);
     return false;
   }
-  const auto bars = topology::parse_pci_bars(text.value);
+  const auto bars = platform::parse_pci_bars(text.value);
   if (!bars.has_value()) {
     findings.add(State::unknown, gpu.address, gpu.folder + "/resource: is not a list of 'start end flags'");
     return false;
   }
-  *bar = topology::nvidia_bar1(*bars);
+  *bar = platform::nvidia_bar1(*bars);
   return true;
 }
 
@@ -38,7 +38,7 @@ void judge_node(const Machine& machine, const PciDevice& device, const std::stri
   if (!node.is_found()) return findings.add(State::unknown, subject, node.reason);
   if (node.value >= 0) return findings.add(State::ok, subject, format("node %lld", static_cast<long long>(node.value)));
   const auto online = machine.view.line("/sys/devices/system/node/online");
-  const auto nodes = topology::parse_number_list(online.value);
+  const auto nodes = platform::parse_number_list(online.value);
   if (online.is_unknown() || !nodes.has_value()) {
     return findings.add(State::unknown, subject,
                         "node -1, and how many nodes there are is not known: " + online.reason);
@@ -70,7 +70,7 @@ Fact<std::int64_t> memory_of(const Machine& machine, const PciDevice& gpu) {
 
 void check_bar1_size(const Machine& machine, Findings& findings) {
   for (const PciDevice& gpu : gpus_or_skip(machine, findings)) {
-    topology::PciBar bar{};
+    platform::PciBar bar{};
     if (!take_bar1(machine, gpu, findings, &bar)) continue;
     const auto memory = memory_of(machine, gpu);
     const bool is_less =
@@ -95,7 +95,7 @@ const Advice advice_bar_above4g = {
 
 void check_bar_above4g(const Machine& machine, Findings& findings) {
   for (const PciDevice& gpu : gpus_or_skip(machine, findings)) {
-    topology::PciBar bar{};
+    platform::PciBar bar{};
     if (!take_bar1(machine, gpu, findings, &bar)) continue;
     const State state = bar.size_bytes == 0 || bar.start == 0 ? State::fail
                         : bar.start < four_gib                ? State::warn
@@ -204,7 +204,7 @@ void check_numa_process(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);
   if (gpus.empty()) return;
   const auto allowed = labelled(machine.view.text("/proc/self/status"), "Cpus_allowed_list");
-  const auto own = topology::parse_number_list(allowed.value);
+  const auto own = platform::parse_number_list(allowed.value);
   if (!allowed.is_found() || !own.has_value() || own->empty()) {
     return findings.add(State::unknown, "/proc/self/status",
                         allowed.is_found() ? "'" + allowed.value + "' is no list of processors" : allowed.reason);
@@ -212,7 +212,7 @@ void check_numa_process(const Machine& machine, Findings& findings) {
   bool touches_one = false, is_sure = true;
   for (const PciDevice& gpu : gpus) {
     const auto line = machine.view.line(gpu.folder + "/local_cpulist");
-    const auto local = topology::parse_number_list(line.value);
+    const auto local = platform::parse_number_list(line.value);
     if (!line.is_found() || !local.has_value()) {
       findings.add(State::unknown, gpu.address,
                    line.is_found() ? "'" + line.value + "' is no list of processors" : line.reason);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tools/doctor/fix/shell_text.hpp"
-#include "topology/pci_address.hpp"
+#include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -67,7 +67,7 @@ bool may_be_interface(const std::string& subject) {
 
 FaultObject object_of(const std::string& subject, const Machine& machine) {
   FaultObject object;
-  if (const auto address = topology::parse_pci_address(subject); address.has_value()) {
+  if (const auto address = platform::parse_pci_address(subject); address.has_value()) {
     put(object, "ADDRESS", topology::to_string(*address));
     put(object, "PORT", topology::to_string(*address));
   }

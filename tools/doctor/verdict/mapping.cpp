@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "topology/nvidia_driver.hpp"
+#include "platform/facts/nvidia_driver.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -23,7 +23,7 @@ Known gdrdrv_fact(const Causes& causes) {
 Known rm_fact(const Machine& machine) {
   if (machine.driver.is_unknown()) return {Answer::unknown, machine.driver.reason};
   if (machine.driver.is_absent()) return {Answer::no, "no /proc/driver/nvidia/version"};
-  const auto driver = topology::parse_nvidia_driver(machine.driver.value);
+  const auto driver = platform::parse_nvidia_driver(machine.driver.value);
   if (!driver.has_value()) return {Answer::unknown, "/proc/driver/nvidia/version names no version"};
   if (std::atoi(driver->version.c_str()) < first_rm_driver)
     return {Answer::no, "driver " + driver->version + " is older than 515"};

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "platform/host/place.hpp"
+#include "platform/facts/machine.hpp"
 #include "tools/report/section.hpp"
 
 namespace gdrkit::tools::report {
@@ -11,7 +13,7 @@ namespace {
 
 std::string node_text(int node) { return node < 0 ? "unknown or not bound" : std::to_string(node); }
 
-void add_place(const bench::Place& place, Facts* facts) {
+void add_place(const platform::Place& place, Facts* facts) {
   facts->facts.emplace_back("CPU of the benchmark", place.cpu < 0 ? "not bound" : std::to_string(place.cpu));
   facts->facts.emplace_back("NUMA nodes", "CPU " + node_text(place.cpu_node) + ", memory " +
                                               node_text(place.memory_node) + ", GPU " + node_text(place.gpu_node));
@@ -36,7 +38,7 @@ void add_noise(const bench::MachineNoise& noise, Facts* facts) {
 
 void add_machine(Source* source, Chapter* chapter) {
   const bench::Result& result = *source->result;
-  const bench::Machine& machine = result.machine;
+  const platform::Machine& machine = result.machine;
   Facts facts;
   facts.facts = {
       {"GPU", machine.gpu_name + (machine.gpu_pci_address.empty() ? "" : " at " + machine.gpu_pci_address)},

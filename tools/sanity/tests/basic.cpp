@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/result.hpp"
 #include "tools/sanity/fixture.hpp"
 
 namespace gdrkit::tools::sanity {

@@ -34,7 +34,7 @@ struct Window {
         handle(pin(context, memory.address(), memory.rounded_bytes())),
         bytes(map(context, handle, memory.rounded_bytes())) {}
 
-  std::unique_ptr<shim::Device> device;
+  std::unique_ptr<platform::Device> device;
   AlignedAllocation memory;
   Context context;
   gdr_mh_t handle;

@@ -30,7 +30,7 @@ void check_equal(const Bytes& seen, const Bytes& expected, const char* how) {
   SANITY_CHECK(at == expected.size(), "%s: byte %zu is %02x, not %02x", how, at, seen[at], expected[at]);
 }
 
-void check_raw_stores(shim::Device* device, std::uint64_t address, const Mapped& mapped) {
+void check_raw_stores(platform::Device* device, std::uint64_t address, const Mapped& mapped) {
   constexpr int repeats = 1000;
   constexpr std::size_t words = 4096 / sizeof(std::uint32_t);
   Bytes expected;
@@ -44,7 +44,7 @@ void check_raw_stores(shim::Device* device, std::uint64_t address, const Mapped&
   check_equal(read_device(device, address, expected.size()), expected, "raw stores, read by the device");
 }
 
-void check_copies(shim::Device* device, std::uint64_t address, const Mapped& mapped) {
+void check_copies(platform::Device* device, std::uint64_t address, const Mapped& mapped) {
   const Bytes first = pattern(data_bytes, 2001);
   SANITY_RESULT(gdr_copy_to_mapping(mapped.handle, mapped.bytes, first.data(), first.size()), 0);
   check_equal(read_device(device, address, data_bytes), first, "gdr_copy_to_mapping, read by the device");
@@ -62,7 +62,7 @@ void check_copies(shim::Device* device, std::uint64_t address, const Mapped& map
 }
 
 /// A round trip with the device's and the host's side off their alignment.
-void check_offset(shim::Device* device, std::uint64_t address, const Mapped& mapped, std::size_t device_offset,
+void check_offset(platform::Device* device, std::uint64_t address, const Mapped& mapped, std::size_t device_offset,
                   std::size_t host_offset, unsigned seed) {
   const std::size_t size = data_bytes - std::max(device_offset, host_offset);
   const Bytes source = pattern(data_bytes, seed);
@@ -77,7 +77,7 @@ void check_offset(shim::Device* device, std::uint64_t address, const Mapped& map
   check_equal(back, expected, "offset copy from the device");
 }
 
-void check_offsets(shim::Device* device, std::uint64_t address, const Mapped& mapped) {
+void check_offsets(platform::Device* device, std::uint64_t address, const Mapped& mapped) {
   constexpr std::size_t offsets[] = {1, 2, 3, 4, 5, 6, 7, 11, 129, 1023};
   unsigned seed = 3000;
   for (const std::size_t unit : {std::size_t{4}, std::size_t{1}}) {

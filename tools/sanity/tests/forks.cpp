@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "base/result.hpp"
 #include "tools/sanity/fixture.hpp"
 #include "tools/sanity/helper_process.hpp"
 

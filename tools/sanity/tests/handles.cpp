@@ -68,7 +68,7 @@ struct Witness {
     context.close();
   }
 
-  std::unique_ptr<shim::Device> device;
+  std::unique_ptr<platform::Device> device;
   AlignedAllocation memory;
   Context context;
   gdr_mh_t handle;

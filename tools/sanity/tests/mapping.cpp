@@ -48,7 +48,7 @@ struct Pair {
   }
 
   Bytes content = pattern(mapped_bytes, 5);
-  std::unique_ptr<shim::Device> device;
+  std::unique_ptr<platform::Device> device;
   AlignedAllocation victim_memory;
   AlignedAllocation other_memory;
   Context context;
@@ -138,7 +138,7 @@ void mapping_goes_to_the_gpu_that_owns_it(const Environment& environment) {
   constexpr std::size_t all = 8;
   // In a helper: this process must be free of CUDA until it has said how GPUs are to be numbered.
   HelperProcess counter([](Talk* talk) {
-    const auto counted = shim::cuda_device_count();
+    const auto counted = platform::cuda_device_count();
     talk->send(counted.has_value() ? *counted : 0);
   });
   const int gpus = counter.talk().receive<int>();

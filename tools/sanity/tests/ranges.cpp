@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "base/result.hpp"
 #include "gdrkit/gdrkit.h"
 #include "tools/sanity/fixture.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t mapped_bytes = 4 * GPU_PAGE_SIZE;
 
-void check_against_oracle(shim::Device* device, std::uint64_t address, const Bytes& oracle, const char* after) {
+void check_against_oracle(platform::Device* device, std::uint64_t address, const Bytes& oracle, const char* after) {
   const Bytes seen = read_device(device, address, oracle.size());
   const std::size_t at = first_difference(seen.data(), oracle.data(), oracle.size());
   SANITY_CHECK(at == oracle.size(), "%s: byte %zu is %02x, not %02x", after, at, seen[at], oracle[at]);
@@ -191,7 +192,7 @@ void ranges_sub_allocations(const Environment& environment) {
   const auto device = open_device(environment);
   constexpr std::size_t sizes[] = {1, 8, 100, 256, 512, 1000, 4096, 5000, 65536, 70000};
   struct Small {
-    shim::Allocation memory;
+    platform::Allocation memory;
     gdrkit_pin_t pin{};
     Bytes content;
   };

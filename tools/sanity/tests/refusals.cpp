@@ -5,6 +5,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "base/result.hpp"
 #include "gdrkit/gdrkit.h"
 #include "tools/sanity/fixture.hpp"
 

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/result.hpp"
 #include "tools/sanity/fixture.hpp"
 
 namespace gdrkit::tools::sanity {
@@ -16,7 +17,7 @@ constexpr std::size_t part_bytes = GPU_PAGE_SIZE;
 constexpr std::size_t all_bytes = thread_count * part_bytes;
 
 template <class Body>
-void in_threads(shim::Device* device, Body&& body) {
+void in_threads(platform::Device* device, Body&& body) {
   std::vector<std::thread> threads;
   for (int number = 0; number < thread_count; ++number) {
     threads.emplace_back([&body, device, number] {

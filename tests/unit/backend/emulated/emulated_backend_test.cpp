@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "backend/backend.hpp"
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 
 namespace gdrkit::backend {
 namespace {
 
-using shim::AllocationKind;
+using platform::AllocationKind;
 
 class EmulatedBackend : public ::testing::Test {
  protected:
@@ -26,7 +26,7 @@ class EmulatedBackend : public ::testing::Test {
       backend_ = std::move(*opened);
     }
     ASSERT_NE(backend_, nullptr);
-    auto device = shim::open_emulated_device(0);
+    auto device = platform::open_emulated_device(0);
     ASSERT_TRUE(device);
     device_ = std::move(*device);
     auto memory = device_->allocate(AllocationKind::cuda_malloc, 100'000);
@@ -44,8 +44,8 @@ class EmulatedBackend : public ::testing::Test {
   }
 
   std::unique_ptr<Backend> backend_;
-  std::unique_ptr<shim::Device> device_;
-  shim::Allocation memory_;
+  std::unique_ptr<platform::Device> device_;
+  platform::Allocation memory_;
 };
 
 TEST_F(EmulatedBackend, HasAGpusTraits) {

@@ -56,7 +56,7 @@ struct Scene {
   explicit Scene(std::uint32_t version) : machine(model_of(version)), memory(machine.allocate(size)) {}
   static constexpr std::size_t size = 2 * gpu_page + 100;
   GdrdrvMachine machine;
-  shim::Allocation memory;
+  platform::Allocation memory;
   std::vector<std::uint8_t> content = tests::make_pattern(size, 1);
 };
 

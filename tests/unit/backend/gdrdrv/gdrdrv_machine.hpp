@@ -13,7 +13,7 @@
 #include "backend/gdrdrv/gdrdrv_backend.hpp"
 #include "fakes/emulated_cuda.hpp"
 #include "fakes/fake_gdrdrv.hpp"
-#include "shim/device.hpp"
+#include "platform/device/device.hpp"
 #include "support/device_access.hpp"
 
 namespace gdrkit::backend::gdrdrv {
@@ -23,15 +23,15 @@ inline constexpr std::size_t gpu_page = 65536;
 class GdrdrvMachine {
  public:
   explicit GdrdrvMachine(fakes::GdrdrvModel model = {}) : module(std::move(model)) {
-    auto opened = shim::open_emulated_device(0);
+    auto opened = platform::open_emulated_device(0);
     if (opened) device = std::move(*opened);
   }
 
   base::Result<std::unique_ptr<Backend>> open() { return open_gdrdrv_on(module, &cuda); }
 
   /// Memory of the device, filled with a pattern.
-  shim::Allocation allocate(std::size_t size_bytes) {
-    auto memory = device->allocate(shim::AllocationKind::cuda_malloc, size_bytes);
+  platform::Allocation allocate(std::size_t size_bytes) {
+    auto memory = device->allocate(platform::AllocationKind::cuda_malloc, size_bytes);
     if (!memory) {
       ADD_FAILURE() << base::detail();
       return {};
@@ -41,7 +41,7 @@ class GdrdrvMachine {
     return std::move(*memory);
   }
 
-  std::unique_ptr<shim::Device> device;
+  std::unique_ptr<platform::Device> device;
   fakes::EmulatedCuda cuda;
   fakes::FakeGdrdrv module;
 };

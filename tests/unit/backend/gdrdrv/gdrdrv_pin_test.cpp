@@ -141,7 +141,7 @@ class FreeingGdrdrv : public fakes::FakeGdrdrv {
     EXPECT_TRUE(to_free == nullptr || to_free->free());
     return FakeGdrdrv::madvise(address, length, advice);
   }
-  shim::Allocation* to_free = nullptr;
+  platform::Allocation* to_free = nullptr;
 };
 
 TEST(GdrdrvPin, IsFoundFreedWhileItIsBeingMapped) {

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// NcclGraph: the machine as NCCL sees it: CPU nodes, one node for each PCI switch, GPUs and adapters.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diag/topology/path_class.hpp"
+#include "diag/topology/pci_tree.hpp"
+
+namespace gdrkit::topology {
+
+enum class NcclKind { cpu, pci, gpu, nic };
+
+/// What NCCL keeps of a PCI function, in the text that sysfs and its XML have; "" where it is not known.
+struct NcclFunction {
+  std::string class_code;
+  std::string vendor;
+  std::string device;
+  std::string subsystem_vendor;
+  std::string subsystem_device;
+  std::string link_speed;  ///< "32.0 GT/s PCIe": the slower of the function and the port above it
+  unsigned link_width = 0;
+};
+
+struct NcclNode {
+  NcclKind kind = NcclKind::cpu;
+  std::string id;                    ///< PCI address; of a CPU node the number of the NUMA node
+  std::optional<std::size_t> above;  ///< none of a CPU node, and of a device whose place is not known
+  NcclFunction function;
+  std::string name;    ///< GPU0, mlx5_0; "" of the others
+  std::string reason;  ///< not "": the NUMA node or the place could not be read, so distances across it are unknown
+};
+
+struct NcclGraph {
+  std::vector<NcclNode> nodes;        ///< what is above stands before what is below
+  std::vector<std::size_t> gpus;      ///< in PCI order
+  std::vector<std::size_t> adapters;  ///< in PCI order; several may be one node, see below
+  std::vector<std::string> adapter_names;
+  NvLinks links;
+};
+
+/// As NCCL builds it from sysfs (src/graph/xml.cc): the parent of a function is two components up its path, which is
+/// the upstream port of the switch it is behind; root ports and downstream ports vanish, and so do host bridges, for
+/// the top of each path hangs on its NUMA node. Ports and virtual functions of one adapter are one node (net_ib: device
+/// and function digits become 0, NCCL_IB_MERGE_VFS=1).
+[[nodiscard]] NcclGraph make_nccl_graph(const PciTree& tree, const NvLinks& links);
+
+/// Two levels of a Broadcom switch are one switch to NCCL (ncclTopoFlattenBcmSwitches): PXB to nvidia-smi, PIX here.
+void flatten_broadcom_switches(NcclGraph& graph);
+
+/// Classes of all pairs: GPUs first, then adapters. PXN is told where the rule on classes gives it; NCCL also asks for
+/// more bandwidth or for a pair beyond PXN, and that the peer GPU can reach the adapter directly.
+class NcclDistances {
+ public:
+  explicit NcclDistances(NcclGraph graph);
+  [[nodiscard]] const Distance& gpu_gpu(std::size_t a, std::size_t b) const { return at(a, b); }
+  [[nodiscard]] const Distance& gpu_adapter(std::size_t gpu, std::size_t adapter) const {
+    return at(gpu, gpus_ + adapter);
+  }
+  /// By position among all devices, GPUs first.
+  [[nodiscard]] const Distance& at(std::size_t a, std::size_t b) const { return all_[a * count_ + b]; }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+ private:
+  void add_c2c(const NcclGraph& graph);
+  void add_pxn();
+
+  std::size_t gpus_ = 0;
+  std::size_t count_ = 0;
+  std::vector<Distance> all_;
+};
+
+}  // namespace gdrkit::topology

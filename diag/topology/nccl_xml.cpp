@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/topology/nccl_xml.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "diag/topology/xml_text.hpp"
+
+namespace gdrkit::topology {
+namespace {
+
+/// What NCCL 2.28 makes of the address that NVML gives at the other end of an NVLink that is not visible from here.
+constexpr const char* hidden_switch = "fffffff:ff:ff.0";
+
+/// The value of the first line "key : value" of /proc/cpuinfo.
+std::string value_of(const std::string& text, const std::string& key) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    const auto colon = line.find(':');
+    if (colon == std::string::npos || line.compare(0, key.size(), key) != 0) continue;
+    if (line.find_first_not_of(" \t", key.size()) != colon) continue;
+    const auto begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return "";
+}
+
+/// NCCL reads bytes, other readers UTF-8: what is not ASCII is in no name that either knows.
+std::string attribute_text(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7e; }, '?');
+  return xml_escaped(text);
+}
+
+/// NCCL puts the extended family above the four bits of the base family, where Linux adds both: 25 is 0xf and 0xa.
+std::string nccl_family(const std::string& linux_family) {
+  const int family = std::atoi(linux_family.c_str());
+  if (family <= 0 || family > 0xf + 0xff) return "";
+  return std::to_string(family <= 0xf ? family : 0xf + ((family - 0xf) << 4));
+}
+
+class Writer {
+ public:
+  Writer(const NcclGraph& graph, const NcclXmlFacts& facts) : graph_(graph), facts_(facts), below_(graph.nodes.size()) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+      if (graph.nodes[i].above.has_value()) below_[*graph.nodes[i].above].push_back(i);
+    }
+    for (auto& children : below_) {
+      std::sort(children.begin(), children.end(),
+                [&](std::size_t a, std::size_t b) { return graph.nodes[a].id < graph.nodes[b].id; });
+    }
+  }
+
+  std::string write() {
+    out_ = "<system version=\"" + std::to_string(nccl_xml_version) + "\">\n";
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (graph_.nodes[i].kind == NcclKind::cpu) write_cpu(i);
+    }
+    return out_ + "</system>\n";
+  }
+
+ private:
+  void begin(unsigned depth, const char* name) { out_ += std::string(2 * depth, ' ') + "<" + name; }
+  void attribute(const char* key, const std::string& value) {
+    if (!value.empty()) out_ += std::string(" ") + key + "=\"" + attribute_text(value) + "\"";
+  }
+  void close(unsigned depth, const char* name) { out_ += std::string(2 * depth, ' ') + "</" + name + ">\n"; }
+
+  void write_cpu(std::size_t cpu) {
+    const std::string& id = graph_.nodes[cpu].id;
+    const auto affinity = facts_.affinity.find(id);
+    begin(1, "cpu");
+    attribute("numaid", id);
+    attribute("affinity", affinity == facts_.affinity.end() ? "" : affinity->second);
+    attribute("arch", facts_.arch);
+    attribute("vendor", facts_.vendor);
+    attribute("familyid", facts_.family_id);
+    attribute("modelid", facts_.model_id);
+    out_ += ">\n";
+    for (const std::size_t child : below_[cpu]) write_pci(child, 2);
+    close(1, "cpu");
+  }
+
+  void write_pci(std::size_t at, unsigned depth) {
+    const NcclNode& node = graph_.nodes[at];
+    begin(depth, "pci");
+    attribute("busid", node.id);
+    // NCCL and the reader here tell a GPU by its class where it has no element gpu.
+    const bool has_class = node.kind != NcclKind::gpu || node.function.class_code.rfind("0x03", 0) == 0;
+    attribute("class", has_class ? node.function.class_code : "0x03");
+    attribute("vendor", node.function.vendor);
+    attribute("device", node.function.device);
+    attribute("subsystem_vendor", node.function.subsystem_vendor);
+    attribute("subsystem_device", node.function.subsystem_device);
+    // Both must be there: NCCL gives up on an element without a link.
+    out_ += " link_speed=\"" + attribute_text(node.function.link_speed) + "\" link_width=\"" +
+            std::to_string(node.function.link_width) + "\"";
+    const std::string inner = node.kind == NcclKind::gpu   ? gpu_text(node, depth + 1)
+                              : node.kind == NcclKind::nic ? nic_text(at, depth + 1)
+                                                           : "";
+    if (inner.empty() && below_[at].empty()) {
+      out_ += "/>\n";
+      return;
+    }
+    out_ += ">\n" + inner;
+    for (const std::size_t child : below_[at]) write_pci(child, depth + 1);
+    close(depth, "pci");
+  }
+
+  /// Only where its number and generation are known, which NCCL asks of an element gpu; else NCCL makes it.
+  std::string gpu_text(const NcclNode& node, unsigned depth) const {
+    const auto address = platform::parse_pci_address(node.id);
+    const auto own = address.has_value() ? facts_.gpus.find(*address) : facts_.gpus.end();
+    if (own == facts_.gpus.end() || !graph_.links.is_known) return "";
+    const std::string indent(2 * depth, ' ');
+    std::string inner;
+    if (const auto links = graph_.links.gpus.find(*address); links != graph_.links.gpus.end()) {
+      const auto add = [&](const std::string& target, unsigned count, const char* kind) {
+        inner += indent + "  <nvlink target=\"" + target + "\" count=\"" + std::to_string(count) + "\" tclass=\"" +
+                 kind + "\"/>\n";
+      };
+      for (const auto& [other, count] : links->second.to_gpus) add(to_string(other), count, "0x030200");
+      if (links->second.to_switches > 0) add(hidden_switch, links->second.to_switches, "0x068000");
+      // Without its bandwidth the element would count as a link without any; NCCL asks the driver itself then.
+      if (links->second.c2c_count > 0 && links->second.c2c_mb_per_s > 0) {
+        inner += indent + "  <c2c bw=\"" + std::to_string(links->second.c2c_mb_per_s) + "\" count=\"" +
+                 std::to_string(links->second.c2c_count) + "\"/>\n";
+      }
+    }
+    const std::string head = indent + "<gpu dev=\"" + std::to_string(own->second.first) + "\" sm=\"" +
+                             std::to_string(own->second.second) + "\"";
+    return inner.empty() ? head + "/>\n" : head + ">\n" + inner + indent + "</gpu>\n";
+  }
+
+  /// Number, GUID and whether GPUDirect works are NCCL's to find when it loads the file.
+  std::string nic_text(std::size_t node, unsigned depth) const {
+    const std::string indent(2 * depth, ' ');
+    std::string text = indent + "<nic>\n";
+    for (std::size_t i = 0; i < graph_.adapters.size(); ++i) {
+      if (graph_.adapters[i] != node) continue;
+      const auto speed = facts_.speeds_mbit_per_s.find(graph_.adapter_names[i]);
+      text += indent + "  <net name=\"" + attribute_text(graph_.adapter_names[i]) + "\"";
+      if (speed != facts_.speeds_mbit_per_s.end()) text += " speed=\"" + std::to_string(speed->second) + "\"";
+      text += "/>\n";
+    }
+    return text + indent + "</nic>\n";
+  }
+
+  const NcclGraph& graph_;
+  const NcclXmlFacts& facts_;
+  std::vector<std::vector<std::size_t>> below_;
+  std::string out_;
+};
+
+}  // namespace
+
+NcclXmlFacts read_nccl_facts(const MachineView& view, const NcclGraph& graph) {
+  NcclXmlFacts facts;
+  const std::string cpus = view.text("/proc/cpuinfo").value;
+  facts.vendor = value_of(cpus, "vendor_id");
+  if (facts.vendor == "GenuineIntel" || facts.vendor == "AuthenticAMD") {
+    facts.arch = "x86_64";
+    facts.family_id = nccl_family(value_of(cpus, "cpu family"));
+    facts.model_id = value_of(cpus, "model");
+  } else {
+    facts.vendor.clear();
+    if (!value_of(cpus, "CPU implementer").empty()) facts.arch = "arm64";
+  }
+  for (const NcclNode& node : graph.nodes) {
+    if (node.kind != NcclKind::cpu || !node.reason.empty()) continue;
+    const auto mask = view.line("/sys/devices/system/node/node" + node.id + "/cpumap");
+    if (mask.is_found()) facts.affinity[node.id] = mask.value;
+  }
+  return facts;
+}
+
+base::Result<std::string> write_nccl_xml(const NcclGraph& graph, const NcclXmlFacts& facts) {
+  for (const NcclNode& node : graph.nodes) {
+    if (node.reason.empty()) continue;
+    return base::fail(EINVAL, "no topology for NCCL, since it would be wrong: %s", node.reason.c_str());
+  }
+  return Writer(graph, facts).write();
+}
+
+}  // namespace gdrkit::topology

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/topology/pci_tree.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "platform/facts/number_list.hpp"
+
+namespace gdrkit::topology {
+namespace {
+
+constexpr std::int64_t nvidia_vendor = 0x10de;
+constexpr std::int64_t display_class = 0x03;
+constexpr std::int64_t nvswitch_class = 0x068000;
+const std::string pci_devices = "/sys/bus/pci/devices";
+
+/// "32.0 GT/s PCIe"; "Unknown" and the like are malformed.
+Fact<double> read_speed(const MachineView& view, const std::string& path) {
+  const Fact<std::string> line = view.line(path);
+  Fact<double> speed;
+  speed.outcome = line.outcome;
+  speed.reason = line.reason;
+  if (!line.is_found()) return speed;
+  const char* end = line.value.data() + line.value.size();
+  const auto [stop, error] = std::from_chars(line.value.data(), end, speed.value);
+  if (error == std::errc() && std::string_view(stop, static_cast<std::size_t>(end - stop)).rfind(" GT/s", 0) == 0 &&
+      speed.value > 0 && speed.value < 1000) {
+    return speed;
+  }
+  speed.outcome = Outcome::malformed;
+  speed.reason = path + ": '" + line.value + "' is no speed of a link";
+  speed.value = 0;
+  return speed;
+}
+
+/// 0 and 255 are how sysfs says that there is no link to speak of, as in guests.
+Fact<std::int64_t> read_width(const MachineView& view, const std::string& path) {
+  Fact<std::int64_t> width = view.number(path);
+  if (!width.is_found() || (width.value >= 1 && width.value <= 32)) return width;
+  width.outcome = Outcome::malformed;
+  width.reason = path + ": " + std::to_string(width.value) + " is no width of a link";
+  return width;
+}
+
+Fact<std::vector<int>> read_cpus(const MachineView& view, const std::string& path) {
+  const Fact<std::string> text = view.text(path);
+  Fact<std::vector<int>> cpus;
+  cpus.outcome = text.outcome;
+  cpus.reason = text.reason;
+  if (!text.is_found()) return cpus;
+  if (auto list = platform::parse_number_list(text.value)) {
+    cpus.value = std::move(*list);
+  } else {
+    cpus.outcome = Outcome::malformed;
+    cpus.reason = path + ": is no list of CPUs";
+  }
+  return cpus;
+}
+
+/// `folder` is where the function's files are, by whatever path.
+PciFunction read_function(const MachineView& view, const std::string& name, const std::string& folder) {
+  PciFunction function;
+  function.name = name;
+  if (const auto address = platform::parse_pci_address(name)) function.address = *address;
+  function.vendor = view.number(folder + "/vendor");
+  function.device = view.number(folder + "/device");
+  function.subsystem_vendor = view.number(folder + "/subsystem_vendor");
+  function.subsystem_device = view.number(folder + "/subsystem_device");
+  function.class_code = view.number(folder + "/class");
+  function.numa_node = view.number(folder + "/numa_node");
+  function.current = {read_speed(view, folder + "/current_link_speed"),
+                      read_width(view, folder + "/current_link_width")};
+  function.most = {read_speed(view, folder + "/max_link_speed"), read_width(view, folder + "/max_link_width")};
+  return function;
+}
+
+bool is_function_name(std::string_view part) {
+  return std::count(part.begin(), part.end(), ':') == 2 && part.find('.') != std::string_view::npos &&
+         platform::parse_pci_address(part).has_value();
+}
+
+class Reader {
+ public:
+  explicit Reader(const MachineView& view) : view_(view) {}
+
+  PciTree read() {
+    read_nvidia();
+    read_adapters();
+    const auto by_address = [](const TreeDevice& a, const TreeDevice& b) {
+      return a.function.address < b.function.address || (a.function.address == b.function.address && a.name < b.name);
+    };
+    std::sort(tree_.gpus.begin(), tree_.gpus.end(), by_address);
+    std::sort(tree_.nvswitches.begin(), tree_.nvswitches.end(), by_address);
+    std::sort(tree_.adapters.begin(), tree_.adapters.end(), by_address);
+    for (std::size_t i = 0; i < tree_.gpus.size(); ++i) tree_.gpus[i].name = "GPU" + std::to_string(i);
+    for (std::size_t i = 0; i < tree_.nvswitches.size(); ++i) tree_.nvswitches[i].name = "NVSwitch" + std::to_string(i);
+    return std::move(tree_);
+  }
+
+ private:
+  void read_nvidia() {
+    const auto devices = view_.names(pci_devices);
+    tree_.pci_outcome = devices.outcome;
+    tree_.pci_reason = devices.reason;
+    for (const std::string& name : devices.value) {
+      if (!is_function_name(name)) continue;
+      ++tree_.pci_count;
+      const std::string folder = pci_devices + "/" + name;
+      const auto vendor = view_.number(folder + "/vendor");
+      if (vendor.is_found() && vendor.value != nvidia_vendor) continue;
+      const auto kind = view_.number(folder + "/class");
+      if (!vendor.is_found() || !kind.is_found()) {
+        if (tree_.unread.size() < PciTree::most_gpus)
+          tree_.unread.push_back(vendor.is_found() ? kind.reason : vendor.reason);
+      } else if (kind.value >> 16 == display_class) {
+        add(tree_.gpus, DeviceKind::gpu, "", name, folder, PciTree::most_gpus);
+      } else if (kind.value == nvswitch_class) {
+        add(tree_.nvswitches, DeviceKind::nvswitch, "", name, folder, PciTree::most_gpus);
+      }
+    }
+  }
+
+  void read_adapters() {
+    const auto names = view_.names("/sys/class/infiniband");
+    tree_.adapter_outcome = names.outcome;
+    tree_.adapter_reason = names.reason;
+    for (const std::string& name : names.value) {
+      const std::string folder = "/sys/class/infiniband/" + name + "/device";
+      const auto real = view_.resolved(folder);
+      const std::string last = real.value.substr(real.value.rfind('/') + 1);
+      if (real.is_unknown()) {
+        tree_.unread.push_back(real.reason);
+      } else if (!real.is_found() || !is_function_name(last)) {
+        tree_.unplaced.push_back(name);
+      } else {
+        add(tree_.adapters, DeviceKind::adapter, name, last, folder, PciTree::most_adapters);
+      }
+    }
+  }
+
+  void add(std::vector<TreeDevice>& to, DeviceKind kind, const std::string& name, const std::string& address,
+           const std::string& folder, std::size_t most) {
+    if (to.size() == most) {
+      ++tree_.left_out;
+      return;
+    }
+    TreeDevice device;
+    device.kind = kind;
+    device.name = name;
+    device.real_path = view_.resolved(folder);
+    const std::string& at = device.real_path.is_found() ? device.real_path.value : folder;
+    device.function = read_function(view_, address, at);
+    device.cpus = read_cpus(view_, at + "/local_cpulist");
+    if (device.real_path.is_found()) place(device, address);
+    to.push_back(std::move(device));
+  }
+
+  void place(TreeDevice& device, const std::string& address) {
+    PciPlace at = parse_pci_place(device.real_path.value);
+    if (at.root.empty() || at.functions.empty() || at.functions.back() != address) {
+      device.real_path.outcome = Outcome::malformed;
+      device.real_path.reason = device.real_path.value + ": is not a place below a PCI host bridge";
+      return;
+    }
+    device.root = at.root;
+    std::string folder = device.real_path.value.substr(0, device.real_path.value.rfind(at.root) + at.root.size());
+    at.functions.pop_back();
+    for (const std::string& bridge : at.functions) {
+      folder += "/" + bridge;
+      const auto [known, is_new] = bridges_.emplace(folder, tree_.bridges.size());
+      if (is_new) tree_.bridges.push_back(read_function(view_, bridge, folder));
+      device.bridges.push_back(known->second);
+    }
+  }
+
+  const MachineView& view_;
+  PciTree tree_;
+  std::map<std::string, std::size_t> bridges_;  // by path: a forged tree may use an address twice
+};
+
+}  // namespace
+
+PciPlace parse_pci_place(const std::string& real_path) {
+  PciPlace place;
+  for (std::size_t at = 0; at < real_path.size();) {
+    const auto end = std::min(real_path.find('/', at), real_path.size());
+    const std::string part = real_path.substr(at, end - at);
+    at = end + 1;
+    if (part.rfind("pci", 0) == 0 && part.find(':') != std::string::npos) {
+      place.root = part;
+      place.functions.clear();
+    } else if (is_function_name(part)) {
+      place.functions.push_back(part);
+    }
+  }
+  return place;
+}
+
+PciTree read_pci_tree(const MachineView& view) {
+  PciTree tree = Reader(view).read();
+  const auto nodes = platform::parse_number_list(view.line("/sys/devices/system/node/online").value);
+  if (nodes.has_value() && nodes->size() == 1) tree.only_node = nodes->front();
+  return tree;
+}
+
+}  // namespace gdrkit::topology

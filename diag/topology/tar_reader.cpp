@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The layout is that of POSIX.1-2017, "ustar Interchange Format" and "pax Interchange Format", and of GNU tar's manual.
+#include "diag/topology/tar_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace gdrkit::topology {
+namespace {
+
+constexpr std::size_t block = 512;
+
+struct Field {
+  std::size_t offset;
+  std::size_t size;
+};
+constexpr Field name_field{0, 100}, mode_field{100, 8}, user_field{108, 8}, group_field{116, 8}, size_field{124, 12};
+constexpr Field checksum_field{148, 8}, link_field{157, 100}, magic_field{257, 8}, major_field{329, 8};
+constexpr Field minor_field{337, 8}, prefix_field{345, 155};
+constexpr std::size_t type_offset = 156;
+
+std::string_view raw(std::string_view header, const Field& field) { return header.substr(field.offset, field.size); }
+
+/// Ends at a zero byte or with the field.
+std::string_view text(std::string_view header, const Field& field) {
+  const std::string_view all = raw(header, field);
+  return all.substr(0, std::min(all.find('\0'), all.size()));
+}
+
+/// Octal digits with blanks around, or GNU's big-endian binary, whose first bit is set. False: neither.
+bool number(std::string_view header, const Field& field, std::size_t* value) {
+  std::string_view digits = raw(header, field);
+  std::size_t result = 0;
+  if ((static_cast<unsigned char>(digits[0]) & 0x80) != 0) {
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+      const auto byte = static_cast<unsigned char>(digits[i]);
+      if (result >> 48 != 0) return false;
+      result = result << 8 | (i == 0 ? byte & 0x7fu : byte);
+    }
+    *value = result;
+    return true;
+  }
+  const auto begin = std::min(digits.find_first_not_of(' '), digits.size());
+  digits = digits.substr(begin);
+  digits = digits.substr(0, std::min(digits.find_first_of(std::string_view("\0 ", 2)), digits.size()));
+  if (digits.empty()) {
+    *value = 0;
+    return true;
+  }
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), *value, 8);
+  return error == std::errc() && stop == digits.data() + digits.size();
+}
+
+/// The sum of all bytes with the sum itself as blanks; some old programs summed signed characters.
+bool has_right_checksum(std::string_view header) {
+  long as_unsigned = 0;
+  long as_signed = 0;
+  for (std::size_t i = 0; i < block; ++i) {
+    const bool is_own = i >= checksum_field.offset && i < checksum_field.offset + checksum_field.size;
+    as_unsigned += is_own ? ' ' : static_cast<unsigned char>(header[i]);
+    as_signed += is_own ? ' ' : static_cast<signed char>(header[i]);
+  }
+  std::size_t told = 0;
+  return number(header, checksum_field, &told) &&
+         (static_cast<long>(told) == as_unsigned || static_cast<long>(told) == as_signed);
+}
+
+bool has_content(char type) {
+  return std::string_view(
+             "\0"
+             "07LKxg",
+             7)
+             .find(type) != std::string_view::npos;
+}
+
+std::string_view without_end(std::string_view text) { return text.substr(0, std::min(text.find('\0'), text.size())); }
+
+}  // namespace
+
+base::Result<std::string_view> TarReader::content_of(std::string_view header, std::size_t size) {
+  if (size > archive_.size() - at_) {
+    return base::fail(EINVAL, "is cut off: the member at byte %zu, '%.100s', has %zu bytes of which %zu are there",
+                      member_at_, std::string(text(header, name_field)).c_str(), size, archive_.size() - at_);
+  }
+  const std::string_view content = archive_.substr(at_, size);
+  at_ = std::min(at_ + (size + block - 1) / block * block, archive_.size());
+  return content;
+}
+
+base::Status TarReader::read_pax(std::string_view records, Extension* extension) const {
+  const auto damaged = [&] { return base::fail(EINVAL, "has a damaged extended header at byte %zu", member_at_); };
+  while (!records.empty()) {  // "27 path=some/name\n": the number counts all of the record
+    std::size_t length = 0;
+    const auto [stop, error] = std::from_chars(records.data(), records.data() + records.size(), length);
+    const auto start = static_cast<std::size_t>(stop - records.data());
+    if (error != std::errc() || length > records.size() || length < start + 3 || records[start] != ' ' ||
+        records[length - 1] != '\n') {
+      return damaged();
+    }
+    const std::string_view record = records.substr(start + 1, length - start - 2);
+    records = records.substr(length);
+    const auto equals = record.find('=');
+    if (equals == std::string_view::npos) return damaged();
+    const std::string_view key = record.substr(0, equals);
+    const std::string_view value = record.substr(equals + 1);
+    if (key == "path") extension->name = value;
+    if (key == "linkpath") extension->link = value;
+    if (key.substr(0, 11) == "GNU.sparse.") {
+      return base::fail(EINVAL, "has a sparse file at byte %zu; pack the folder without --sparse", member_at_);
+    }
+    if (key != "size") continue;
+    const auto [end, wrong] = std::from_chars(value.data(), value.data() + value.size(), extension->size);
+    if (wrong != std::errc() || end != value.data() + value.size()) return damaged();
+    extension->has_size = true;
+  }
+  return {};
+}
+
+/// true: the header was one of these, and the next one is that of the member.
+base::Result<bool> TarReader::extend(char type, std::string_view header, Extension* extension) {
+  if (type != 'x' && type != 'g' && type != 'L' && type != 'K') return false;
+  std::size_t size = 0;
+  if (!number(header, size_field, &size)) return base::fail(EINVAL, "has a damaged size at byte %zu", member_at_);
+  const auto content = content_of(header, size);
+  if (!content.has_value()) return base::pass(content);
+  if (type == 'L') extension->name = without_end(*content);
+  if (type == 'K') extension->link = without_end(*content);
+  if (type == 'x') {
+    if (const auto status = read_pax(*content, extension); !status.has_value()) return base::pass(status);
+  }
+  return true;
+}
+
+base::Status TarReader::fill(std::string_view header, const Extension& extension, TarMember* member) {
+  const char type = header[type_offset];
+  std::size_t size = 0;
+  std::size_t mode = 0, user = 0, group = 0, major = 0, minor = 0;
+  if (!number(header, size_field, &size) || !number(header, mode_field, &mode) || !number(header, user_field, &user) ||
+      !number(header, group_field, &group)) {
+    return base::fail(EINVAL, "has a damaged number in the header at byte %zu", member_at_);
+  }
+  if (extension.has_size) size = extension.size;
+  // What stood here before ustar had no prefix, and GNU's own header has times in its place.
+  const bool is_ustar = raw(header, magic_field).substr(0, 6) == std::string_view("ustar\0", 6);
+  if (extension.name.empty()) {
+    member->name = text(header, name_field);
+    if (is_ustar) member->folder = text(header, prefix_field);
+  } else {
+    member->name = extension.name;
+  }
+  const bool is_folder = type == '5' || (!member->name.empty() && member->name.back() == '/' && type != '2');
+  switch (type) {
+    case '\0':
+    case '0':
+    case '7':
+    case '5':
+      member->node.kind = is_folder ? NodeKind::folder : NodeKind::file;
+      break;
+    case '1':
+    case '2':
+      member->kind = type == '1' ? TarMember::Kind::hard_link : TarMember::Kind::link;
+      member->content = extension.link.empty() ? text(header, link_field) : extension.link;
+      break;
+    case '3':
+      member->node.kind = NodeKind::character_device;
+      if (!number(header, major_field, &major) || !number(header, minor_field, &minor)) {
+        return base::fail(EINVAL, "has a damaged device number in the header at byte %zu", member_at_);
+      }
+      break;
+    case '4':
+    case '6':
+      break;
+    default:
+      return base::fail(EINVAL, "holds a member of type 0x%02x at byte %zu, which no recording has",
+                        static_cast<unsigned char>(type), member_at_);
+  }
+  member->node.mode = mode & 07777;
+  member->node.user = static_cast<unsigned>(user);
+  member->node.group = static_cast<unsigned>(group);
+  member->node.major = static_cast<unsigned>(major);
+  member->node.minor = static_cast<unsigned>(minor);
+  if (!has_content(type)) return {};
+  const auto content = content_of(header, size);
+  if (!content.has_value()) return base::pass(content);
+  if (member->node.kind == NodeKind::file) member->content = *content;
+  return {};
+}
+
+base::Result<bool> TarReader::next(TarMember* member) {
+  Extension extension;
+  while (true) {
+    member_at_ = at_;
+    if (archive_.size() - at_ < block) {
+      return base::fail(EINVAL, "is cut off at byte %zu: the block of zeros that ends an archive is missing", at_);
+    }
+    const std::string_view header = archive_.substr(at_, block);
+    if (header.find_first_not_of('\0') == std::string_view::npos) return false;
+    if (!has_right_checksum(header)) {
+      return base::fail(EINVAL, "has no right checksum in the header at byte %zu", at_);
+    }
+    at_ += block;
+    const auto was_extension = extend(header[type_offset], header, &extension);
+    if (!was_extension.has_value()) return base::pass(was_extension);
+    if (*was_extension) continue;
+    TarMember filled;
+    filled.offset = member_at_;
+    if (const auto status = fill(header, extension, &filled); !status.has_value()) return base::pass(status);
+    *member = filled;
+    return true;
+  }
+}
+
+}  // namespace gdrkit::topology

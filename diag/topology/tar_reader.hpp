@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// TarReader: the members of a tar archive that lies in memory, one after another, without a copy.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "diag/topology/file_tree.hpp"
+
+namespace gdrkit::topology {
+
+struct TarMember {
+  enum class Kind { node, link, hard_link };
+
+  Kind kind = Kind::node;
+  Node node;
+  std::string_view folder;   ///< goes before the name with a slash between; often empty
+  std::string_view name;     ///< as the archive spells it: "./sys/class", "sys/class/"
+  std::string_view content;  ///< of a file; where a link leads
+  std::size_t offset = 0;    ///< of its header, for complaints
+};
+
+/// Reads what POSIX calls ustar and pax, GNU's long names, and what came before both. Views are into the archive.
+class TarReader {
+ public:
+  explicit TarReader(std::string_view archive) : archive_(archive) {}
+
+  /// false: the archive ended as it should, with a block of zeros. Error: what is wrong, and at which byte.
+  [[nodiscard]] base::Result<bool> next(TarMember* member);
+
+ private:
+  /// What headers of their own say of the member that follows.
+  struct Extension {
+    std::string_view name;
+    std::string_view link;
+    std::size_t size = 0;
+    bool has_size = false;
+  };
+
+  [[nodiscard]] base::Result<std::string_view> content_of(std::string_view header, std::size_t size);
+  [[nodiscard]] base::Status read_pax(std::string_view records, Extension* extension) const;
+  [[nodiscard]] base::Result<bool> extend(char type, std::string_view header, Extension* extension);
+  [[nodiscard]] base::Status fill(std::string_view header, const Extension& extension, TarMember* member);
+
+  std::string_view archive_;
+  std::size_t at_ = 0;
+  std::size_t member_at_ = 0;  ///< of the header that is being read
+};
+
+}  // namespace gdrkit::topology

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Device: the application's part (allocate, copy, synchronise) for tools, benchmarks and tests, on a GPU or emulated.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+#include "shim/cuda.hpp"
+
+namespace gdrkit::platform {
+
+struct CudaDeviceCalls;
+
+enum class AllocationKind : std::uint8_t {
+  cuda_malloc = 0,     ///< cuMemAlloc
+  vmm = 1,             ///< cuMemCreate + cuMemMap, gpuDirectRDMACapable, no handle to export
+  vmm_exportable = 2,  ///< as vmm, exportable as a POSIX file descriptor
+  pool = 3,            ///< cuMemAllocAsync, the device's default pool
+  managed = 4,         ///< cuMemAllocManaged
+  host = 5,            ///< cuMemAllocHost
+};
+inline constexpr AllocationKind allocation_kinds[] = {AllocationKind::cuda_malloc,    AllocationKind::vmm,
+                                                      AllocationKind::vmm_exportable, AllocationKind::pool,
+                                                      AllocationKind::managed,        AllocationKind::host};
+[[nodiscard]] const char* allocation_kind_name(AllocationKind kind) noexcept;  ///< "cuda_malloc" and so on
+/// What backends are asked to serve; managed and host memory are not.
+[[nodiscard]] constexpr bool is_device_kind(AllocationKind kind) noexcept {
+  return kind != AllocationKind::managed && kind != AllocationKind::host;
+}
+
+class Device;
+
+/// Memory that is freed with it. Must not outlive its Device.
+class Allocation {
+ public:
+  Allocation() noexcept = default;
+  Allocation(Device* device, std::uint64_t address, std::size_t size_bytes, std::size_t extent_bytes,
+             AllocationKind kind) noexcept
+      : device_(device), address_(address), size_bytes_(size_bytes), extent_bytes_(extent_bytes), kind_(kind) {}
+  Allocation(Allocation&& other) noexcept;
+  Allocation& operator=(Allocation&& other) noexcept;
+  ~Allocation();
+
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }  ///< as asked for
+  /// What the device gave: at least size_bytes(), more for kinds with a granularity. The exact-range rule measures by
+  /// it.
+  [[nodiscard]] std::size_t extent_bytes() const noexcept { return extent_bytes_; }
+  [[nodiscard]] AllocationKind kind() const noexcept { return kind_; }
+  /// Frees now; empty afterwards, also after an error. Nothing to do for an empty one.
+  base::Status free() noexcept;
+
+ private:
+  Device* device_ = nullptr;  // nullptr: empty
+  std::uint64_t address_ = 0;
+  std::size_t size_bytes_ = 0;
+  std::size_t extent_bytes_ = 0;
+  AllocationKind kind_ = AllocationKind::cuda_malloc;
+};
+
+struct DeviceIdentity {
+  int ordinal = 0;  ///< CUDA's, so CUDA_VISIBLE_DEVICES renumbers it
+  char name[256] = "";
+  char pci_bus_id[24] = "";  ///< "0000:3b:00.0", lower case
+  unsigned pci_domain = 0;
+  unsigned pci_bus = 0;
+  unsigned pci_device = 0;
+  shim::CudaUuid uuid{};
+  char driver_version[96] = "";  ///< "CUDA 13.0, NVIDIA driver 580.159.04"
+};
+
+/// Opaque; the default-constructed one is the device's default stream.
+struct Stream {
+  std::uint64_t handle = 0;
+};
+struct Event {
+  std::uint64_t handle = 0;
+};
+/// GPU code that a device has loaded, and one GPU kernel in it.
+struct Module {
+  std::uint64_t handle = 0;
+};
+struct Function {
+  std::uint64_t handle = 0;
+};
+
+struct LaunchShape {
+  unsigned blocks = 1;
+  unsigned threads = 1;  ///< in a block
+};
+
+/// The driver's numbers (CU_DEVICE_ATTRIBUTE_*).
+enum class DeviceAttribute : int {
+  clock_rate_khz = 13,
+  multiprocessor_count = 16,
+  l2_cache_bytes = 38,
+  copy_engine_count = 40,
+  compute_capability_major = 75,
+  compute_capability_minor = 76,
+};
+
+/// Thread safe as the driver is: any thread may call anything, if the device is current there.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  [[nodiscard]] const DeviceIdentity& identity() const noexcept { return identity_; }
+  [[nodiscard]] virtual bool is_emulated() const noexcept = 0;
+  /// Makes the device's primary context current on the calling thread (opening did so on the opening thread).
+  virtual base::Status make_current() noexcept = 0;
+
+  /// EOPNOTSUPP where device or driver lacks the kind, ENOMEM.
+  [[nodiscard]] virtual base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept = 0;
+  /// cuPointerSetAttribute(SYNC_MEMOPS): synchronous copies of this memory wait for their end.
+  virtual base::Status set_sync_memops(std::uint64_t address) noexcept = 0;
+
+  /// When these three return, the bytes are where they belong: the default stream was waited for.
+  virtual base::Status copy_to_device(std::uint64_t target, const void* source, std::size_t size_bytes) noexcept = 0;
+  virtual base::Status copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept = 0;
+  virtual base::Status fill(std::uint64_t target, std::uint8_t value, std::size_t size_bytes) noexcept = 0;
+  /// Exactly one cuMemcpyHtoD or cuMemcpyDtoH, to be timed. From pageable memory without SYNC_MEMOPS the first may
+  /// return before the bytes have arrived.
+  virtual base::Status driver_copy_to_device(std::uint64_t target, const void* source,
+                                             std::size_t size_bytes) noexcept = 0;
+  virtual base::Status driver_copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept = 0;
+
+  [[nodiscard]] virtual base::Result<Stream> create_stream() noexcept = 0;  ///< non-blocking
+  virtual base::Status destroy_stream(Stream stream) noexcept = 0;
+  virtual base::Status copy_to_device_async(std::uint64_t target, const void* source, std::size_t size_bytes,
+                                            Stream stream) noexcept = 0;
+  virtual base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size_bytes,
+                                          Stream stream) noexcept = 0;
+  /// Between any two places the device reaches: its own memory, a peer's after enable_peer_access, mapped host memory.
+  virtual base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
+                                            Stream stream) noexcept = 0;
+  /// cuMemcpyPeerAsync from this device's memory to `peer`'s; the driver finds a way also without peer access.
+  virtual base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source,
+                                          std::size_t size_bytes, Stream stream) noexcept = 0;
+  virtual base::Status synchronize(Stream stream) noexcept = 0;
+  [[nodiscard]] virtual base::Result<bool> is_finished(Stream stream) noexcept = 0;  ///< does not wait
+  virtual base::Status synchronize_all() noexcept = 0;  ///< everything the context has been given
+
+  [[nodiscard]] virtual base::Result<Event> create_event() noexcept = 0;  ///< with timing
+  virtual base::Status destroy_event(Event event) noexcept = 0;
+  virtual base::Status record(Event event, Stream stream) noexcept = 0;
+  virtual base::Status synchronize(Event event) noexcept = 0;
+  /// What `stream` is given from now on starts after what `event` has recorded, of any device.
+  virtual base::Status wait(Stream stream, Event event) noexcept = 0;
+  /// Both recorded and reached.
+  [[nodiscard]] virtual base::Result<double> elapsed_ms(Event begin, Event end) noexcept = 0;
+
+  /// `image`: whole, valid GPU code (a fat binary, a cubin, or PTX text ending in a zero byte). The driver takes its
+  /// size from the image itself. ENOEXEC when it holds nothing for this GPU. EOPNOTSUPP on the emulated device.
+  [[nodiscard]] virtual base::Result<Module> load_module(const void* image) noexcept = 0;
+  virtual base::Status unload_module(Module module) noexcept = 0;
+  [[nodiscard]] virtual base::Result<Function> get_function(Module module, const char* name) noexcept = 0;
+  /// `parameters`: a pointer to each parameter, read before this returns.
+  virtual base::Status launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept = 0;
+  /// Calls `function(argument)` on a thread of the device's in the stream's order (on the emulated device the stand-in
+  /// for GPU kernels: it runs beside the caller). It must not call into CUDA.
+  virtual base::Status launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept = 0;
+
+  /// The address at which GPU kernels reach memory of kind host, or registered host memory.
+  [[nodiscard]] virtual base::Result<std::uint64_t> device_address(const void* host) noexcept = 0;
+  /// Pins ordinary host memory for copies, and maps it for GPU kernels, until unregister_host.
+  virtual base::Status register_host(void* host, std::size_t size_bytes) noexcept = 0;
+  virtual base::Status unregister_host(void* host) noexcept = 0;
+
+  [[nodiscard]] virtual base::Result<int> attribute(DeviceAttribute attribute) noexcept = 0;
+  [[nodiscard]] virtual base::Result<bool> can_access_peer(Device& peer) noexcept = 0;
+  /// Lets this device's GPU kernels and copies address `peer`'s memory. Enabled already is no error.
+  virtual base::Status enable_peer_access(Device& peer) noexcept = 0;
+
+ protected:
+  friend class Allocation;
+  virtual base::Status free(std::uint64_t address, std::size_t extent_bytes, AllocationKind kind) noexcept = 0;
+
+  DeviceIdentity identity_;
+};
+
+/// "CUDA_ERROR_INVALID_VALUE" and the like; a number's text for codes that are not known.
+[[nodiscard]] const char* cuda_result_name(int result) noexcept;
+
+/// How many GPUs CUDA shows this process. The detail names the reason when there is no driver.
+[[nodiscard]] base::Result<int> cuda_device_count() noexcept;
+/// "0000:3B:00.0" of a GPU on which nothing is opened.
+[[nodiscard]] base::Result<std::string> cuda_pci_bus_id(int ordinal) noexcept;
+/// Initialises CUDA, retains the primary context and makes it current here. ENODEV when there is no such device.
+[[nodiscard]] base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal) noexcept;
+/// As many as GDRKIT_EMULATED_DEVICES says (1 to 16; 1 when it is not set); EINVAL when it says something else.
+[[nodiscard]] base::Result<int> emulated_device_count() noexcept;
+/// ENODEV for an ordinal there is not.
+[[nodiscard]] base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept;
+
+/// The same on given driver functions, for tests that play the driver; `calls` must outlive the device.
+[[nodiscard]] base::Result<int> cuda_device_count(const CudaDeviceCalls& calls) noexcept;
+[[nodiscard]] base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal,
+                                                                     const CudaDeviceCalls& calls) noexcept;
+
+}  // namespace gdrkit::platform

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What CudaDevice gives a GPU to do: GPU kernels, events, copies between devices. Drivers may lack any function of it.
+#include "platform/device/device_cuda.hpp"
+
+namespace gdrkit::platform {
+namespace {
+
+base::Status lacking(const char* call) noexcept {
+  return base::fail(ENOSYS, "this CUDA driver has no %s: it is too old for this", call);
+}
+
+/// `call` with these arguments, if the driver has it.
+template <class... Parameters, class... Arguments>
+base::Status call_if_there(const char* name, int (*call)(Parameters...), Arguments... arguments) noexcept {
+  return call == nullptr ? lacking(name) : check(call(arguments...), name);
+}
+
+base::Status refuse_emulated(const char* what) noexcept {
+  return base::fail(EINVAL, "%s between a GPU and the emulated device is not possible", what);
+}
+
+}  // namespace
+
+base::Status CudaDevice::copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
+                                              Stream stream) noexcept {
+  if (calls_.memcpy_device_to_device_async == nullptr) return lacking("cuMemcpyDtoDAsync");
+  return check_at(calls_.memcpy_device_to_device_async(target, source, size_bytes, as_pointer(stream.handle)),
+                  "cuMemcpyDtoDAsync", target, size_bytes);
+}
+
+base::Status CudaDevice::copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source,
+                                            std::size_t size_bytes, Stream stream) noexcept {
+  if (peer.is_emulated()) return refuse_emulated("a copy");
+  if (calls_.memcpy_peer_async == nullptr) return lacking("cuMemcpyPeerAsync");
+  return check_at(calls_.memcpy_peer_async(target, static_cast<CudaDevice&>(peer).context_, source, context_,
+                                           size_bytes, as_pointer(stream.handle)),
+                  "cuMemcpyPeerAsync", target, size_bytes);
+}
+
+base::Result<bool> CudaDevice::is_finished(Stream stream) noexcept {
+  if (calls_.stream_query == nullptr) return base::pass(lacking("cuStreamQuery"));
+  const int result = calls_.stream_query(as_pointer(stream.handle));
+  if (result == cuda_error_not_ready) return false;
+  if (auto queried = check(result, "cuStreamQuery"); !queried) return base::pass(queried);
+  return true;
+}
+
+base::Result<Event> CudaDevice::create_event() noexcept {
+  void* event = nullptr;
+  auto created = call_if_there("cuEventCreate", calls_.event_create, &event, cuda_event_default);
+  if (!created) return base::pass(created);
+  return Event{reinterpret_cast<std::uint64_t>(event)};
+}
+
+base::Status CudaDevice::destroy_event(Event event) noexcept {
+  return call_if_there("cuEventDestroy", calls_.event_destroy, as_pointer(event.handle));
+}
+
+base::Status CudaDevice::record(Event event, Stream stream) noexcept {
+  return call_if_there("cuEventRecord", calls_.event_record, as_pointer(event.handle), as_pointer(stream.handle));
+}
+
+base::Status CudaDevice::synchronize(Event event) noexcept {
+  return call_if_there("cuEventSynchronize", calls_.event_synchronize, as_pointer(event.handle));
+}
+
+base::Status CudaDevice::wait(Stream stream, Event event) noexcept {
+  return call_if_there("cuStreamWaitEvent", calls_.stream_wait_event, as_pointer(stream.handle),
+                       as_pointer(event.handle), 0U);
+}
+
+base::Result<double> CudaDevice::elapsed_ms(Event begin, Event end) noexcept {
+  float milliseconds = 0;
+  auto read = call_if_there("cuEventElapsedTime", calls_.event_elapsed_time, &milliseconds, as_pointer(begin.handle),
+                            as_pointer(end.handle));
+  if (!read) return base::pass(read);
+  return static_cast<double>(milliseconds);
+}
+
+base::Result<Module> CudaDevice::load_module(const void* image) noexcept {
+  if (image == nullptr) return base::fail(EINVAL, "there is no image of GPU code to load");
+  void* module = nullptr;
+  auto loaded = call_if_there("cuModuleLoadData", calls_.module_load_data, &module, image);
+  if (!loaded) return base::pass(loaded);
+  return Module{reinterpret_cast<std::uint64_t>(module)};
+}
+
+base::Status CudaDevice::unload_module(Module module) noexcept {
+  return call_if_there("cuModuleUnload", calls_.module_unload, as_pointer(module.handle));
+}
+
+base::Result<Function> CudaDevice::get_function(Module module, const char* name) noexcept {
+  void* function = nullptr;
+  auto found =
+      call_if_there("cuModuleGetFunction", calls_.module_get_function, &function, as_pointer(module.handle), name);
+  if (!found) return base::pass(found);
+  return Function{reinterpret_cast<std::uint64_t>(function)};
+}
+
+base::Status CudaDevice::launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept {
+  return call_if_there("cuLaunchKernel", calls_.launch_kernel, as_pointer(function.handle), shape.blocks, 1U, 1U,
+                       shape.threads, 1U, 1U, 0U, as_pointer(stream.handle), parameters, static_cast<void**>(nullptr));
+}
+
+base::Status CudaDevice::launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept {
+  return call_if_there("cuLaunchHostFunc", calls_.launch_host_func, as_pointer(stream.handle), function, argument);
+}
+
+base::Result<std::uint64_t> CudaDevice::device_address(const void* host) noexcept {
+  std::uint64_t address = 0;
+  auto found = call_if_there("cuMemHostGetDevicePointer", calls_.mem_host_get_device_pointer, &address,
+                             const_cast<void*>(host), 0U);
+  if (!found) return base::pass(found);
+  return address;
+}
+
+base::Status CudaDevice::register_host(void* host, std::size_t size_bytes) noexcept {
+  if (calls_.mem_host_register == nullptr) return lacking("cuMemHostRegister");
+  return check_at(calls_.mem_host_register(host, size_bytes, cuda_host_register_portable_and_mapped),
+                  "cuMemHostRegister", reinterpret_cast<std::uint64_t>(host), size_bytes);
+}
+
+base::Status CudaDevice::unregister_host(void* host) noexcept {
+  return call_if_there("cuMemHostUnregister", calls_.mem_host_unregister, host);
+}
+
+base::Result<int> CudaDevice::attribute(DeviceAttribute attribute) noexcept {
+  int value = 0;
+  auto got =
+      call_if_there("cuDeviceGetAttribute", calls_.device_get_attribute, &value, static_cast<int>(attribute), device_);
+  if (!got) return base::pass(got);
+  return value;
+}
+
+base::Result<bool> CudaDevice::can_access_peer(Device& peer) noexcept {
+  if (peer.is_emulated()) return false;
+  int can = 0;
+  auto asked = call_if_there("cuDeviceCanAccessPeer", calls_.device_can_access_peer, &can, device_,
+                             static_cast<CudaDevice&>(peer).device_);
+  if (!asked) return base::pass(asked);
+  return can != 0;
+}
+
+base::Status CudaDevice::enable_peer_access(Device& peer) noexcept {
+  if (peer.is_emulated()) return refuse_emulated("peer access");
+  if (calls_.ctx_enable_peer_access == nullptr) return lacking("cuCtxEnablePeerAccess");
+  const int result = calls_.ctx_enable_peer_access(static_cast<CudaDevice&>(peer).context_, 0);
+  if (result == cuda_error_peer_access_already_enabled) return {};
+  return check(result, "cuCtxEnablePeerAccess");
+}
+
+}  // namespace gdrkit::platform

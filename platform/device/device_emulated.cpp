@@ -1,0 +1,386 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Device on emulated memory. What a stream is given while a GPU kernel's stand-in occupies it waits in its order.
+#include <sched.h>
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "base/settings.hpp"
+#include "platform/device/device.hpp"
+#include "shim/emulated_device_identity.hpp"
+#include "shim/emulated_memory.hpp"
+#include "platform/device/emulated_stream.hpp"
+
+namespace gdrkit::platform {
+namespace {
+
+/// As cuMemGetAllocationGranularity answers on current GPUs.
+constexpr std::size_t vmm_granularity = std::size_t{2} << 20;
+
+/// Emulated memory takes no pages before it is touched, and then nobody is asked any more: what cannot fit is refused
+/// before, as a GPU does, or a copy through it has processes killed.
+std::size_t largest_size() noexcept {
+  struct sysinfo info {};
+  if (::sysinfo(&info) != 0) return SIZE_MAX / 2;
+  return (std::size_t{info.totalram} + info.totalswap) * info.mem_unit;
+}
+
+/// Events are waited for by streams of other devices too, so they are not a device's own.
+std::mutex events_mutex;
+std::map<std::uint64_t, std::shared_ptr<EmulatedEvent>> events;
+std::uint64_t last_event = 0;
+
+class EmulatedDevice final : public Device {
+ public:
+  explicit EmulatedDevice(int ordinal)
+      : cpus_(present_cpus()), default_stream_(std::make_shared<EmulatedStream>(cpus_)) {
+    identity_.ordinal = ordinal;
+    std::snprintf(identity_.name, sizeof identity_.name, "%s", shim::emulated_device_name);
+    std::sscanf(shim::emulated_pci_bus_id, "%x:%x:%x", &identity_.pci_domain, &identity_.pci_bus, &identity_.pci_device);
+    identity_.pci_device -= static_cast<unsigned>(ordinal);  // downwards from the last: there are 16 at most
+    std::snprintf(identity_.pci_bus_id, sizeof identity_.pci_bus_id, "%04x:%02x:%02x.0", identity_.pci_domain,
+                  identity_.pci_bus, identity_.pci_device);
+    std::memcpy(identity_.uuid.data(), "gdrkit emulated", 16);
+    identity_.uuid[15] = static_cast<std::uint8_t>(ordinal);
+    std::snprintf(identity_.driver_version, sizeof identity_.driver_version, "none (emulated)");
+  }
+
+  [[nodiscard]] bool is_emulated() const noexcept override { return true; }
+  base::Status make_current() noexcept override { return {}; }
+
+  base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept override {
+    if (size_bytes > largest_size()) {
+      return base::fail(ENOMEM, "%zu bytes are more than there can be: this machine has %zu", size_bytes, largest_size());
+    }
+    const bool is_vmm = kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable;
+    const std::size_t extent = is_vmm ? (size_bytes + vmm_granularity - 1) & ~(vmm_granularity - 1) : size_bytes;
+    auto address = shim::emulated_allocate(extent, emulated_kind(kind));
+    if (!address) return base::pass(address);
+    return Allocation(this, *address, size_bytes, extent, kind);
+  }
+
+  base::Status set_sync_memops(std::uint64_t address) noexcept override { return check(address, 1); }
+
+  base::Status copy_to_device(std::uint64_t target, const void* source, std::size_t size_bytes) noexcept override {
+    if (auto copied = copy_to_device_async(target, source, size_bytes, Stream{}); !copied) return copied;
+    return synchronize(Stream{});
+  }
+  base::Status copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept override {
+    if (auto copied = copy_to_host_async(target, source, size_bytes, Stream{}); !copied) return copied;
+    return synchronize(Stream{});
+  }
+  base::Status fill(std::uint64_t target, std::uint8_t value, std::size_t size_bytes) noexcept override {
+    if (auto checked = check(target, size_bytes); !checked || size_bytes == 0) return checked;
+    auto filled = submit(Stream{}, [=] {
+      std::memset(reinterpret_cast<void*>(target), value, size_bytes);
+      order_copies();
+    });
+    return filled ? synchronize(Stream{}) : filled;
+  }
+  base::Status driver_copy_to_device(std::uint64_t target, const void* source,
+                                     std::size_t size_bytes) noexcept override {
+    return copy_to_device(target, source, size_bytes);
+  }
+  base::Status driver_copy_to_host(void* target, std::uint64_t source, std::size_t size_bytes) noexcept override {
+    return copy_to_host(target, source, size_bytes);
+  }
+
+  base::Result<Stream> create_stream() noexcept override;
+  base::Status destroy_stream(Stream stream) noexcept override;
+  base::Status copy_to_device_async(std::uint64_t target, const void* source, std::size_t size_bytes,
+                                    Stream stream) noexcept override {
+    if (auto checked = check(target, size_bytes); !checked) return checked;
+    return submit_copy(stream, reinterpret_cast<void*>(target), source, size_bytes);
+  }
+  base::Status copy_to_host_async(void* target, std::uint64_t source, std::size_t size_bytes,
+                                  Stream stream) noexcept override {
+    if (auto checked = check(source, size_bytes); !checked) return checked;
+    return submit_copy(stream, target, reinterpret_cast<const void*>(source), size_bytes);
+  }
+  base::Status copy_on_device_async(std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
+                                    Stream stream) noexcept override {
+    if (auto checked = check(source, size_bytes); !checked) return checked;
+    return copy_to_device_async(target, reinterpret_cast<const void*>(source), size_bytes, stream);
+  }
+  base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
+                                  Stream stream) noexcept override {
+    if (!peer.is_emulated()) return base::fail(EINVAL, "a copy between the emulated device and a GPU is not possible");
+    return copy_on_device_async(target, source, size_bytes, stream);
+  }
+  base::Status synchronize(Stream stream) noexcept override;
+  base::Status synchronize_all() noexcept override;
+  base::Result<bool> is_finished(Stream stream) noexcept override;
+
+  base::Result<Event> create_event() noexcept override;
+  base::Status destroy_event(Event event) noexcept override;
+  base::Status record(Event event, Stream stream) noexcept override;
+  base::Status synchronize(Event event) noexcept override;
+  base::Status wait(Stream stream, Event event) noexcept override;
+  base::Result<double> elapsed_ms(Event begin, Event end) noexcept override;
+
+  base::Result<Module> load_module(const void*) noexcept override { return refuse_gpu_code(); }
+  base::Status unload_module(Module) noexcept override { return refuse_gpu_code(); }
+  base::Result<Function> get_function(Module, const char*) noexcept override { return refuse_gpu_code(); }
+  base::Status launch(Function, LaunchShape, Stream, void**) noexcept override { return refuse_gpu_code(); }
+  base::Status launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept override;
+
+  base::Result<std::uint64_t> device_address(const void* host) noexcept override {
+    return reinterpret_cast<std::uint64_t>(host);
+  }
+  base::Status register_host(void* host, std::size_t size_bytes) noexcept override {
+    if (host == nullptr || size_bytes == 0) return base::fail(EINVAL, "registering %zu bytes at %p", size_bytes, host);
+    return {};
+  }
+  base::Status unregister_host(void*) noexcept override { return {}; }
+
+  base::Result<int> attribute(DeviceAttribute attribute) noexcept override {
+    switch (attribute) {
+      case DeviceAttribute::multiprocessor_count:
+        return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+      case DeviceAttribute::copy_engine_count:
+        return 2;
+      default:
+        return 0;  // it has no such thing
+    }
+  }
+  base::Result<bool> can_access_peer(Device& peer) noexcept override { return peer.is_emulated() && &peer != this; }
+  base::Status enable_peer_access(Device& peer) noexcept override {
+    if (peer.is_emulated() && &peer != this) return {};
+    return base::fail(EINVAL, "an emulated device has no peer but another emulated one");
+  }
+
+ protected:
+  base::Status free(std::uint64_t address, std::size_t, AllocationKind) noexcept override {
+    return shim::emulated_free(address);
+  }
+
+ private:
+  static shim::EmulatedKind emulated_kind(AllocationKind kind) noexcept {
+    if (kind == AllocationKind::managed) return shim::EmulatedKind::managed;
+    return kind == AllocationKind::host ? shim::EmulatedKind::host : shim::EmulatedKind::device;
+  }
+
+  /// The range must lie in one live allocation: a device copy past it fails, it does not crash the process.
+  static base::Status check(std::uint64_t address, std::size_t size_bytes) noexcept {
+    if (size_bytes == 0) return {};
+    auto allocation = shim::emulated_find(address);
+    if (!allocation) return base::pass(allocation);
+    const std::uint64_t offset = address - allocation->start;
+    if (offset <= allocation->size_bytes && size_bytes <= allocation->size_bytes - offset) return {};
+    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes reaches past its emulated allocation of %zu bytes", address,
+                      size_bytes, allocation->size_bytes);
+  }
+
+  static tl::unexpected<base::Error> refuse_gpu_code() noexcept {
+    return base::fail(EOPNOTSUPP, "the emulated device runs no GPU code: a host function plays a GPU kernel's part");
+  }
+
+  /// After a find() that found nothing and said so.
+  static base::Status unknown() noexcept { return tl::unexpected<base::Error>(base::Error{EINVAL}); }
+
+  /// nullptr, with the detail set, when there is no such stream.
+  std::shared_ptr<EmulatedStream> find(Stream stream) noexcept {
+    if (stream.handle == 0) return default_stream_;
+    const std::lock_guard lock(streams_mutex_);
+    const auto found = streams_.find(stream.handle);
+    if (found != streams_.end()) return found->second;
+    base::set_detail("there is no emulated stream %" PRIu64, stream.handle);
+    return nullptr;
+  }
+
+  base::Status submit(Stream stream, std::function<void()> work) noexcept {
+    const auto found = find(stream);
+    if (found == nullptr) return unknown();
+    return guarded([&] { found->submit(std::move(work)); });
+  }
+
+  base::Status submit_copy(Stream stream, void* target, const void* source, std::size_t size_bytes) noexcept {
+    return submit(stream, [=] {
+      if (size_bytes == 0) return;
+      order_copies();
+      std::memcpy(target, source, size_bytes);
+      order_copies();
+    });
+  }
+
+  /// Runs what may lack memory or threads.
+  template <class Function>
+  static base::Status guarded(Function&& function) noexcept {
+    try {
+      function();
+      return {};
+    } catch (const std::bad_alloc&) {
+      return base::fail(ENOMEM, "no memory for the emulated device's work");
+    } catch (const std::exception& error) {
+      return base::fail(EAGAIN, "no thread for the emulated device's work: %s", error.what());
+    }
+  }
+
+  static std::shared_ptr<EmulatedEvent> find(Event event) noexcept {
+    const std::lock_guard lock(events_mutex);
+    const auto found = events.find(event.handle);
+    if (found != events.end()) return found->second;
+    base::set_detail("there is no emulated event %" PRIu64, event.handle);
+    return nullptr;
+  }
+
+  /// A copy is seen by accesses through the second mapping that follow it in another thread's program once that thread
+  /// learnt of its end; the fence also stands for the driver's between the CPU's earlier stores and the device's read.
+  static void order_copies() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+  /// A device is no thread of the application: one that binds itself later does not bind the device.
+  static cpu_set_t present_cpus() noexcept {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    (void)::sched_getaffinity(0, sizeof cpus, &cpus);
+    return cpus;
+  }
+
+  const cpu_set_t cpus_;
+  const std::shared_ptr<EmulatedStream> default_stream_;
+  std::mutex streams_mutex_;
+  std::map<std::uint64_t, std::shared_ptr<EmulatedStream>> streams_;
+  std::uint64_t last_stream_ = 0;
+};
+
+base::Result<Stream> EmulatedDevice::create_stream() noexcept {
+  Stream made;
+  auto created = guarded([&] {
+    const std::lock_guard lock(streams_mutex_);
+    streams_.emplace(last_stream_ + 1, std::make_shared<EmulatedStream>(cpus_));
+    made.handle = ++last_stream_;
+  });
+  if (!created) return base::pass(created);
+  return made;
+}
+
+base::Status EmulatedDevice::destroy_stream(Stream stream) noexcept {
+  if (stream.handle == 0) return base::fail(EINVAL, "the default stream cannot be destroyed");
+  const auto found = find(stream);  // ends, with its work, when this returns
+  if (found == nullptr) return unknown();
+  const std::lock_guard lock(streams_mutex_);
+  streams_.erase(stream.handle);
+  return {};
+}
+
+base::Status EmulatedDevice::synchronize(Stream stream) noexcept {
+  const auto found = find(stream);
+  if (found == nullptr) return unknown();
+  found->synchronize();
+  return {};
+}
+
+base::Status EmulatedDevice::synchronize_all() noexcept {
+  std::map<std::uint64_t, std::shared_ptr<EmulatedStream>> all;
+  auto copied = guarded([&] {
+    const std::lock_guard lock(streams_mutex_);
+    all = streams_;
+  });
+  if (!copied) return copied;
+  default_stream_->synchronize();
+  for (const auto& [handle, stream] : all) stream->synchronize();
+  return {};
+}
+
+base::Result<bool> EmulatedDevice::is_finished(Stream stream) noexcept {
+  const auto found = find(stream);
+  if (found == nullptr) return base::pass(unknown());
+  return found->is_finished();
+}
+
+base::Result<Event> EmulatedDevice::create_event() noexcept {
+  Event made;
+  auto created = guarded([&] {
+    const std::lock_guard lock(events_mutex);
+    events.emplace(last_event + 1, std::make_shared<EmulatedEvent>());
+    made.handle = ++last_event;
+  });
+  if (!created) return base::pass(created);
+  return made;
+}
+
+base::Status EmulatedDevice::destroy_event(Event event) noexcept {
+  if (find(event) == nullptr) return unknown();
+  const std::lock_guard lock(events_mutex);
+  events.erase(event.handle);
+  return {};
+}
+
+base::Status EmulatedDevice::record(Event event, Stream stream) noexcept {
+  const auto found = find(event);
+  if (found == nullptr || find(stream) == nullptr) return unknown();
+  return submit(stream, [found, number = found->begin_record()] { found->reach(number); });
+}
+
+base::Status EmulatedDevice::synchronize(Event event) noexcept {
+  const auto found = find(event);
+  if (found == nullptr) return unknown();
+  return guarded([&] { found->wait_for(found->last_record()); });
+}
+
+base::Status EmulatedDevice::wait(Stream stream, Event event) noexcept {
+  const auto found = find(event);
+  const auto waiting = find(stream);
+  if (found == nullptr || waiting == nullptr) return unknown();
+  return guarded([&] { waiting->submit_beside([found, number = found->last_record()] { found->wait_for(number); }); });
+}
+
+base::Result<double> EmulatedDevice::elapsed_ms(Event begin, Event end) noexcept {
+  const auto first = find(begin);
+  const auto last = first == nullptr ? nullptr : find(end);
+  if (last == nullptr) return base::pass(unknown());
+  const std::int64_t begin_ns = first->reached_ns();
+  const std::int64_t end_ns = last->reached_ns();
+  if (begin_ns < 0 || end_ns < 0) return base::fail(EAGAIN, "an emulated event has not been reached yet");
+  return static_cast<double>(end_ns - begin_ns) / 1e6;
+}
+
+base::Status EmulatedDevice::launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept {
+  const auto found = find(stream);
+  if (found == nullptr) return unknown();
+  return guarded([&] { found->submit_beside([=] { function(argument); }); });
+}
+
+}  // namespace
+
+base::Result<int> emulated_device_count() noexcept {
+  const std::string text = base::read_settings().emulated_devices;
+  if (text.empty()) return 1;
+  int count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > shim::most_emulated_devices) {
+    return base::fail(EINVAL, "GDRKIT_EMULATED_DEVICES is \"%.40s\": it must be a number from 1 to %d", text.c_str(),
+                      shim::most_emulated_devices);
+  }
+  return count;
+}
+
+base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept {
+  const auto count = emulated_device_count();
+  if (!count) return base::pass(count);
+  if (ordinal < 0 || ordinal >= *count) {
+    return base::fail(ENODEV, "there is no emulated device %d; there %s %d, from number 0 on (GDRKIT_EMULATED_DEVICES)",
+                      ordinal, *count == 1 ? "is" : "are", *count);
+  }
+  try {
+    return std::unique_ptr<Device>(std::make_unique<EmulatedDevice>(ordinal));
+  } catch (const std::exception&) {
+    return base::fail(ENOMEM, "no memory for the record of the emulated device");
+  }
+}
+
+}  // namespace gdrkit::platform

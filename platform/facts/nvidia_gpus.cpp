@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "platform/facts/nvidia_gpus.hpp"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "shim/system.hpp"
+#include "platform/facts/pci_bars.hpp"
+
+namespace gdrkit::platform {
+namespace {
+
+constexpr unsigned long nvidia_vendor_id = 0x10de;
+constexpr unsigned long display_controller_class = 0x0300;
+constexpr unsigned long controller_3d_class = 0x0302;
+
+/// A sysfs attribute that holds one number ("0x10de\n", "-1\n").
+std::optional<long> read_number(const std::string& path) {
+  char text[64];
+  if (shim::real_system().read_text(path.c_str(), text, sizeof(text)) <= 0) return std::nullopt;
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 0);
+  if (end == text) return std::nullopt;
+  return value;
+}
+
+std::string link_name(const std::string& path) {
+  char target[512];
+  const ssize_t length = ::readlink(path.c_str(), target, sizeof(target));
+  if (length <= 0) return {};
+  const std::string text(target, static_cast<std::size_t>(length));
+  return text.substr(text.rfind('/') + 1);
+}
+
+bool is_nvidia_gpu(const std::string& folder) {
+  if (read_number(folder + "/vendor").value_or(0) != static_cast<long>(nvidia_vendor_id)) return false;
+  const auto class_code = static_cast<unsigned long>(read_number(folder + "/class").value_or(0)) >> 8;
+  return class_code == display_controller_class || class_code == controller_3d_class;
+}
+
+}  // namespace
+
+base::Result<std::vector<NvidiaGpu>> list_nvidia_gpus(const std::string& sysfs_root) {
+  const std::string devices = sysfs_root + "/bus/pci/devices";
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(devices.c_str()), &::closedir);
+  if (folder == nullptr) return base::fail(ENOENT, "cannot list %s: %s", devices.c_str(), std::strerror(errno));
+  std::vector<NvidiaGpu> gpus;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    if (entry->d_name[0] == '.') continue;
+    const std::string path = devices + "/" + entry->d_name;
+    const auto address = parse_pci_address(entry->d_name);
+    if (!address.has_value() || !is_nvidia_gpu(path)) continue;
+    NvidiaGpu gpu;
+    gpu.address = *address;
+    gpu.device_id = static_cast<std::uint32_t>(read_number(path + "/device").value_or(0));
+    gpu.numa_node = static_cast<int>(read_number(path + "/numa_node").value_or(-1));
+    gpu.driver = link_name(path + "/driver");
+    if (const auto bars = read_pci_bars(sysfs_root, gpu.address)) {
+      gpu.bar1_size_bytes = nvidia_bar1(*bars).size_bytes;
+    }
+    gpus.push_back(gpu);
+  }
+  std::sort(gpus.begin(), gpus.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
+  return gpus;
+}
+
+std::string nvidia_gpu_name(const std::string& proc_root, const PciAddress& address) {
+  const std::string path = proc_root + "/driver/nvidia/gpus/" + to_string(address) + "/information";
+  char text[2048];
+  constexpr char label[] = "Model:";
+  if (shim::real_system().read_text(path.c_str(), text, sizeof(text)) <= 0) return "unknown";
+  const char* found = std::strstr(text, label);
+  if (found == nullptr) return "unknown";
+  found += sizeof(label) - 1;
+  found += std::strspn(found, " \t");
+  const std::string name(found, std::strcspn(found, "\n"));
+  return name.empty() ? "unknown" : name;
+}
+
+}  // namespace gdrkit::platform

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "platform/gpu_code/gpu_kernels.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "platform/gpu_code/play.hpp"
+
+namespace gdrkit::platform {
+namespace {
+
+constexpr unsigned most_played_blocks = 1024;  // on the emulated device, where one thread plays all blocks
+constexpr unsigned most_threads = 1024;        // in a block, of every GPU that there is
+
+/// "NVIDIA H200 (compute capability 9.0)"
+struct GpuText {
+  explicit GpuText(Device& device) noexcept {
+    const auto major = device.attribute(DeviceAttribute::compute_capability_major);
+    const auto minor = device.attribute(DeviceAttribute::compute_capability_minor);
+    if (major && minor) {
+      std::snprintf(text, sizeof text, "%s (compute capability %d.%d)", device.identity().name, *major, *minor);
+    } else {
+      std::snprintf(text, sizeof text, "%s (compute capability unknown)", device.identity().name);
+    }
+  }
+  char text[320];
+};
+
+/// The head of a fat binary: magic, version, the head's own size, and the bytes that follow it. cuModuleLoadData takes
+/// no size, so what is cut off must be found before it reads past the end.
+base::Status check_image(GpuImage image) noexcept {
+  constexpr std::uint32_t magic = 0xba55ed50;
+  struct {
+    std::uint32_t magic;
+    std::uint16_t version;
+    std::uint16_t head_bytes;
+    std::uint64_t body_bytes;
+  } head{};
+  if (image.size_bytes < sizeof head) {
+    return base::fail(ENOEXEC, "the image of GPU kernels holds %zu bytes, less than a fat binary's head",
+                      image.size_bytes);
+  }
+  std::memcpy(&head, image.bytes, sizeof head);
+  if (head.magic != magic || head.head_bytes < sizeof head) {
+    return base::fail(ENOEXEC, "the image of GPU kernels is no fat binary: it begins with 0x%08x", head.magic);
+  }
+  if (head.body_bytes > image.size_bytes - std::min<std::size_t>(head.head_bytes, image.size_bytes)) {
+    return base::fail(ENOEXEC, "the image of GPU kernels is cut off: %zu bytes of the %llu that its head promises",
+                      image.size_bytes, static_cast<unsigned long long>(head.head_bytes + head.body_bytes));
+  }
+  return {};
+}
+
+base::Status check(const PingPongParameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept {
+  if (parameters.data_bytes % 4 != 0 || (parameters.data == 0 && parameters.data_bytes != 0)) {
+    return base::fail(EINVAL, "ping_pong: %llu bytes of data are no whole 32-bit words, or lie nowhere",
+                      static_cast<unsigned long long>(parameters.data_bytes));
+  }
+  if (shape.blocks > resident_blocks) {
+    return base::fail(EINVAL, "ping_pong: %u blocks, but only %u run at once for sure; the others would never be heard",
+                      shape.blocks, resident_blocks);
+  }
+  const std::uint64_t last = std::uint64_t{parameters.first} + parameters.rounds;
+  if (last > stop_word) return base::fail(EINVAL, "ping_pong: a round would have the value that means stop");
+  return {};
+}
+base::Status check(const CopyParameters& parameters, LaunchShape, unsigned) noexcept {
+  if (parameters.target % 16 == 0 && parameters.source % 16 == 0) return {};
+  return base::fail(EINVAL, "copy: source and target must be multiples of 16");
+}
+base::Status check(const ChaseParameters&, LaunchShape, unsigned) noexcept { return {}; }
+base::Status check(const GateParameters&, LaunchShape, unsigned) noexcept { return {}; }
+base::Status check(const BurnParameters& parameters, LaunchShape, unsigned) noexcept {
+  if (parameters.scratch % 16 == 0 && parameters.scratch_bytes % 16 == 0 && parameters.scratch_bytes != 0) return {};
+  return base::fail(EINVAL, "burn: scratch memory must be multiples of 16, and not nothing");
+}
+
+/// What a host function needs to play a GPU kernel; deleted by it.
+template <class Parameters>
+struct Part {
+  Parameters parameters;
+  LaunchShape shape;
+  void (*play)(const Parameters&, LaunchShape);
+
+  static void run(void* argument) {
+    const std::unique_ptr<Part> part(static_cast<Part*>(argument));
+    part->play(part->parameters, part->shape);
+  }
+};
+
+}  // namespace
+
+const char* gpu_kernel_name(GpuKernel kernel) noexcept {
+  constexpr const char* names[] = {
+#define GDRKIT_GPU_KERNEL(name, Parameters) #name,
+#include "platform/gpu_code/gpu_kernels.def"
+#undef GDRKIT_GPU_KERNEL
+  };
+  return names[static_cast<std::size_t>(kernel)];
+}
+
+base::Result<GpuKernels> GpuKernels::load(Device& device) noexcept {
+  const GpuImage image = embedded_gpu_image();
+  if (image.size_bytes != 0 || device.is_emulated()) return load(device, image);
+  return base::fail(ENOEXEC,
+                    "this gdrkit was built without nvcc, so it holds no GPU kernels for %s; build it where CUDA's nvcc "
+                    "is in PATH or in /usr/local/cuda/bin",
+                    GpuText(device).text);
+}
+
+base::Result<GpuKernels> GpuKernels::load(Device& device, GpuImage image) noexcept {
+  GpuKernels kernels(device);
+  if (const auto count = device.attribute(DeviceAttribute::multiprocessor_count); count && *count > 0) {
+    kernels.resident_blocks_ = static_cast<unsigned>(*count);
+  }
+  if (device.is_emulated()) {
+    kernels.resident_blocks_ = most_played_blocks;
+    return kernels;
+  }
+  if (auto checked = check_image(image); !checked) return base::pass(checked);
+  const auto module = device.load_module(image.bytes);
+  if (!module) {
+    char why[256];
+    std::snprintf(why, sizeof why, "%s", base::detail());
+    const base::Error error = module.error();
+    return base::fail_vendor(error.errno_value, error.vendor_code,
+                             "the GPU kernels cannot be loaded on %s: %s; this gdrkit holds them for %s: build it with "
+                             "an nvcc that knows this GPU",
+                             GpuText(device).text, why, embedded_gpu_architectures());
+  }
+  kernels.module_ = *module;
+  for (int index = 0; index < gpu_kernel_count; ++index) {
+    char symbol[64];
+    std::snprintf(symbol, sizeof symbol, "gdrkit_%s", gpu_kernel_name(static_cast<GpuKernel>(index)));
+    const auto function = device.get_function(*module, symbol);
+    if (!function) return base::pass(function);
+    kernels.functions_[index] = *function;
+  }
+  return kernels;
+}
+
+GpuKernels::GpuKernels(GpuKernels&& other) noexcept
+    : device_(other.device_), module_(std::exchange(other.module_, {})), resident_blocks_(other.resident_blocks_) {
+  std::copy(std::begin(other.functions_), std::end(other.functions_), functions_);
+}
+
+GpuKernels::~GpuKernels() {
+  if (module_.handle != 0) (void)device_->unload_module(module_);
+}
+
+template <class Parameters>
+base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& parameters, LaunchShape shape,
+                                    Stream stream, void (*play)(const Parameters&, LaunchShape)) noexcept {
+  if (shape.blocks == 0 || shape.threads == 0 || shape.threads > most_threads) {
+    return base::fail(EINVAL, "%s: %u blocks of %u threads; a block has 1 to %u", gpu_kernel_name(kernel), shape.blocks,
+                      shape.threads, most_threads);
+  }
+  if (auto checked = check(parameters, shape, resident_blocks_); !checked) return checked;
+  if (!device_->is_emulated()) {
+    Parameters copy = parameters;
+    void* pointers[] = {&copy};
+    return device_->launch(functions_[static_cast<std::size_t>(kernel)], shape, stream, pointers);
+  }
+  auto* part = new (std::nothrow) Part<Parameters>{parameters, shape, play};
+  if (part == nullptr) return base::fail(ENOMEM, "no memory for the parameters of %s", gpu_kernel_name(kernel));
+  auto launched = device_->launch_host_function(stream, &Part<Parameters>::run, part);
+  if (!launched) delete part;
+  return launched;
+}
+
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                              \
+  base::Status GpuKernels::launch(const Parameters& parameters, LaunchShape shape, \
+                                  Stream stream) noexcept {                        \
+    return launch_any(GpuKernel::name, parameters, shape, stream, &play_##name);         \
+  }
+#include "platform/gpu_code/gpu_kernels.def"
+#undef GDRKIT_GPU_KERNEL
+
+}  // namespace gdrkit::platform

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Stopwatch: time as the benchmarks take it, and the thread they take it on.
+#pragma once
+
+#include <sched.h>
+
+#include <cstdint>
+#include <ctime>
+
+namespace gdrkit::platform {
+
+/// Said in every result, with what is and is not subtracted: nothing is.
+inline constexpr const char* timer_name = "clock_gettime(CLOCK_MONOTONIC), two reads a batch, nothing subtracted";
+
+[[nodiscard]] inline std::int64_t now_ns() noexcept {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+/// Keeps the calling thread on the CPU it runs on: copies from another one would start with cold caches. The CPU's
+/// number, or -1 where the system does not allow it (the measurement goes on, unpinned).
+inline int stay_on_this_cpu() noexcept {
+  const int cpu = ::sched_getcpu();
+  if (cpu < 0 || cpu >= CPU_SETSIZE) return -1;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  return ::sched_setaffinity(0, sizeof(set), &set) == 0 ? cpu : -1;
+}
+
+/// Calls `once` `count` times; nanoseconds for one call.
+template <class Function>
+[[nodiscard]] double time_batch(std::size_t count, Function&& once) {
+  const std::int64_t begin = now_ns();
+  for (std::size_t number = 0; number < count; ++number) once(number);
+  return static_cast<double>(now_ns() - begin) / static_cast<double>(count);
+}
+
+}  // namespace gdrkit::platform

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "platform/vendor/verbs_library.hpp"
+
+#include <dlfcn.h>
+
+#include <mutex>
+
+namespace gdrkit::platform {
+namespace {
+
+/// By version: libibverbs keeps functions of the same names for programs of before 2008, with other structures.
+template <class Function>
+bool load(void* library, const char* name, const char* version, Function** function) noexcept {
+  *function = reinterpret_cast<Function*>(::dlvsym(library, name, version));
+  return *function != nullptr;
+}
+
+/// The first function that is missing, or nullptr.
+const char* load_all(void* library, VerbsCalls* calls) noexcept {
+#define GDRKIT_VERBS_OPTIONAL_CALL(member, symbol, version, ...) (void)load(library, #symbol, version, &calls->member);
+#define GDRKIT_VERBS_CALL(member, symbol, version, ...) \
+  if (!load(library, #symbol, version, &calls->member)) return #symbol;
+#include "platform/vendor/verbs_calls.def"
+#undef GDRKIT_VERBS_CALL
+  return nullptr;
+}
+
+}  // namespace
+
+base::Result<const VerbsCalls*> verbs_calls() noexcept {
+  static std::mutex mutex;
+  static VerbsCalls calls;
+  static bool is_loaded = false;
+  const std::lock_guard lock(mutex);
+  if (is_loaded) return &calls;
+  void* library = ::dlopen("libibverbs.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (library == nullptr) {
+    const char* text = ::dlerror();
+    return base::fail(ENOENT, "libibverbs cannot be loaded (%s)", text != nullptr ? text : "unknown error");
+  }
+  if (const char* missing = load_all(library, &calls); missing != nullptr) {
+    (void)::dlclose(library);
+    return base::fail(ENOSYS, "libibverbs.so.1 has no function %s: it is no libibverbs of rdma-core", missing);
+  }
+  is_loaded = true;
+  return &calls;
+}
+
+}  // namespace gdrkit::platform

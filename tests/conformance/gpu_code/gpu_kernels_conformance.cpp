@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "gpu_kernels_conformance.hpp"
+
+#include <sched.h>
+
+#include <cstring>
+
+#include "platform/host/stopwatch.hpp"
+#include "support/requirements.hpp"
+
+namespace gdrkit::platform {
+
+std::set<std::string>& covered_gpu_kernels() {
+  static std::set<std::string> names;
+  return names;
+}
+
+void GpuKernelConformance::SetUp() {
+  const std::string place = GDRKIT_CONFORMANCE_PLACE;
+  auto opened = place == "gpu" ? open_cuda_device(0) : open_emulated_device(0);
+  if (!opened) GDRKIT_SKIP_OR_FAIL(place, "no device: " << base::detail());
+  device_ = std::move(*opened);
+  auto loaded = GpuKernels::load(*device_);
+  if (!loaded) GDRKIT_SKIP_OR_FAIL(place, base::detail());
+  kernels_.emplace(std::move(*loaded));
+  auto made = device_->create_stream();
+  ASSERT_TRUE(made) << base::detail();
+  stream_ = *made;
+}
+
+void GpuKernelConformance::TearDown() {
+  if (device_ == nullptr) return;
+  EXPECT_TRUE(device_->synchronize_all()) << base::detail();
+  for (auto& allocation : allocations_) EXPECT_TRUE(allocation.free()) << base::detail();
+  if (stream_.handle != 0) {
+    EXPECT_TRUE(device_->destroy_stream(stream_)) << base::detail();
+  }
+  kernels_.reset();
+}
+
+std::uint64_t GpuKernelConformance::device_memory(std::size_t size_bytes) {
+  auto made = device_->allocate(AllocationKind::cuda_malloc, size_bytes);
+  if (!made || !device_->fill(made->address(), 0, size_bytes)) {
+    ADD_FAILURE() << base::detail();
+    return 0;
+  }
+  allocations_.push_back(std::move(*made));
+  return allocations_.back().address();
+}
+
+void* GpuKernelConformance::host_memory(std::size_t size_bytes) {
+  auto made = device_->allocate(AllocationKind::host, size_bytes);
+  if (!made) {
+    ADD_FAILURE() << base::detail();
+    return nullptr;
+  }
+  allocations_.push_back(std::move(*made));
+  auto* host = reinterpret_cast<void*>(allocations_.back().address());
+  std::memset(host, 0, size_bytes);
+  return host;
+}
+
+std::uint64_t GpuKernelConformance::to_device(const void* host) {
+  const auto address = device_->device_address(host);
+  EXPECT_TRUE(address) << base::detail();
+  return address.value_or(0);
+}
+
+bool GpuKernelConformance::comes(const std::uint32_t* word, std::uint32_t value) {
+  const std::int64_t begin = now_ns();
+  while (look(word) != value) {
+    if (now_ns() - begin > static_cast<std::int64_t>(long_ns)) return false;
+    ::sched_yield();
+  }
+  return true;
+}
+
+namespace {
+
+TEST(GpuKernelList, EveryOneHasTestsHere) {
+  std::set<std::string> listed;
+  for (int index = 0; index < gpu_kernel_count; ++index) listed.insert(gpu_kernel_name(static_cast<GpuKernel>(index)));
+  EXPECT_EQ(covered_gpu_kernels(), listed);
+}
+
+TEST_F(GpuKernelConformance, ShapesThatNoGpuTakesAreRefused) {
+  for (const LaunchShape shape : {LaunchShape{0, 1}, {1, 0}, {1, 1025}}) {
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                       \
+  {                                                                               \
+    const auto launched = kernels_->launch(Parameters{}, shape, stream_);         \
+    ASSERT_FALSE(launched) << #name;                                              \
+    EXPECT_EQ(launched.error().errno_value, EINVAL) << #name;                     \
+    EXPECT_EQ(std::string(base::detail()).rfind(#name, 0), 0U) << base::detail(); \
+  }
+#include "platform/gpu_code/gpu_kernels.def"
+#undef GDRKIT_GPU_KERNEL
+  }
+}
+
+TEST_F(GpuKernelConformance, AStreamThatIsNotThereIsAnError) {
+  if (!device_->is_emulated()) GTEST_SKIP() << "a wrong stream is undefined behaviour of the driver";
+  EXPECT_FALSE(kernels_->launch(GateParameters{}, {1, 1}, Stream{999}));
+}
+
+}  // namespace
+}  // namespace gdrkit::platform

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The fixture: a device, its GPU kernels, a stream, and memory that both sides see.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/device/device.hpp"
+
+namespace gdrkit::platform {
+
+/// Names of gpu_kernels.def that some file here tests.
+std::set<std::string>& covered_gpu_kernels();
+#define GDRKIT_COVERS(name)                   \
+  [[maybe_unused]] const bool covers_##name = \
+      ((void)GpuKernel::name, ::gdrkit::bench::covered_gpu_kernels().insert(#name).second)
+
+/// For what must happen: generous, as the machine may be busy.
+inline constexpr std::uint64_t long_ns = 20'000'000'000;
+/// For what must expire.
+inline constexpr std::uint64_t short_ns = 20'000'000;
+
+class GpuKernelConformance : public ::testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  /// Zeroed memory of the device.
+  std::uint64_t device_memory(std::size_t size_bytes);
+  /// Zeroed host memory that the device reaches at to_device(its address).
+  void* host_memory(std::size_t size_bytes);
+  std::uint64_t to_device(const void* host);
+  /// A 32-bit word in host memory.
+  std::uint32_t* host_word() { return static_cast<std::uint32_t*>(host_memory(sizeof(std::uint32_t))); }
+
+  template <class T>
+  T read(std::uint64_t address) {
+    T value{};
+    EXPECT_TRUE(device_->copy_to_host(&value, address, sizeof value)) << base::detail();
+    return value;
+  }
+  static std::uint32_t look(const std::uint32_t* word) {
+    return std::atomic_ref(*const_cast<std::uint32_t*>(word)).load(std::memory_order_acquire);
+  }
+  static void store(std::uint32_t* word, std::uint32_t value) {
+    std::atomic_ref(*word).store(value, std::memory_order_release);
+  }
+  /// false after long_ns.
+  [[nodiscard]] static bool comes(const std::uint32_t* word, std::uint32_t value);
+  static KernelEnd end_at(const std::uint32_t* word) { return static_cast<KernelEnd>(look(word)); }
+
+  std::unique_ptr<Device> device_;
+  std::optional<GpuKernels> kernels_;
+  Stream stream_;
+
+ private:
+  std::vector<Allocation> allocations_;
+};
+
+}  // namespace gdrkit::platform

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <vector>
+
+#include "gpu_kernels_conformance.hpp"
+
+namespace gdrkit::platform {
+namespace {
+
+GDRKIT_COVERS(ping_pong);
+
+class PingPongConformance : public GpuKernelConformance {
+ protected:
+  void SetUp() override {
+    GpuKernelConformance::SetUp();
+    if (!kernels_ || IsSkipped()) return;
+    ping_ = host_word();
+    pong_ = host_word();
+    end_ = host_word();
+    parameters_.ping = to_device(ping_);
+    parameters_.pong = to_device(pong_);
+    parameters_.end = to_device(end_);
+    parameters_.state = device_memory(sizeof(PingPongState));
+    parameters_.limit_ns = long_ns;
+    parameters_.first = 100;
+    parameters_.rounds = 50;
+  }
+  std::uint32_t* add_data(std::size_t words) {
+    auto* data = static_cast<std::uint32_t*>(host_memory(words * 4));
+    parameters_.data = to_device(data);
+    parameters_.data_bytes = words * 4;
+    return data;
+  }
+  void launch(LaunchShape shape = {1, 1}) {
+    ASSERT_TRUE(kernels_->launch(parameters_, shape, stream_)) << base::detail();
+  }
+  PingPongState finish(KernelEnd expected) {
+    EXPECT_TRUE(device_->synchronize(stream_)) << base::detail();
+    EXPECT_EQ(end_at(end_), expected);
+    return read<PingPongState>(parameters_.state);
+  }
+
+  PingPongParameters parameters_{};
+  std::uint32_t* ping_ = nullptr;
+  std::uint32_t* pong_ = nullptr;
+  std::uint32_t* end_ = nullptr;
+};
+
+TEST_F(PingPongConformance, AnswersEachPingOnceAndNothingBeforeIt) {
+  launch();
+  for (std::uint32_t value = 100; value < 150; ++value) {
+    EXPECT_EQ(look(pong_), value == 100 ? 0 : value - 1);
+    store(ping_, value);
+    ASSERT_TRUE(comes(pong_, value)) << "round " << value - 100;
+  }
+  const auto state = finish(KernelEnd::finished);
+  EXPECT_EQ(state.mismatches, 0U);
+  EXPECT_GT(state.elapsed_ns, 0U);
+}
+
+TEST_F(PingPongConformance, APingOfAnotherRoundIsNoPing) {
+  parameters_.rounds = 1;
+  parameters_.limit_ns = short_ns;
+  launch();
+  store(ping_, 101);
+  (void)finish(KernelEnd::expired);
+  EXPECT_EQ(look(pong_), 0U);
+}
+
+TEST_F(PingPongConformance, AllBlocksSeeAllDataBeforeTheAnswer) {
+  constexpr std::size_t words = 5000;
+  auto* data = add_data(words);
+  const unsigned blocks = kernels_->resident_blocks() > 1 ? 2 : 1;
+  launch({blocks, 96});
+  for (std::uint32_t value = 100; value < 150; ++value) {
+    for (std::size_t at = 0; at < words; ++at) data[at] = value;
+    // Three wrong words in one round, the last of all among them: a reader that leaves any out is found.
+    if (value == 120) data[0] = data[777] = data[words - 1] = 1;
+    store(ping_, value);
+    ASSERT_TRUE(comes(pong_, value)) << "round " << value - 100;
+  }
+  EXPECT_EQ(finish(KernelEnd::finished).mismatches, 3U);
+}
+
+TEST_F(PingPongConformance, GoesTheOtherWayRoundToo) {
+  constexpr std::size_t words = 1000;
+  const auto* data = add_data(words);
+  parameters_.is_gpu_first = 1;
+  launch({1, 64});
+  for (std::uint32_t value = 100; value < 150; ++value) {
+    ASSERT_TRUE(comes(pong_, value)) << "round " << value - 100;
+    EXPECT_EQ(std::vector<std::uint32_t>(data, data + words), std::vector<std::uint32_t>(words, value));
+    store(ping_, value);
+  }
+  EXPECT_EQ(finish(KernelEnd::finished).mismatches, 0U);
+}
+
+TEST_F(PingPongConformance, StopsWhenTold) {
+  launch();
+  store(ping_, 100);
+  ASSERT_TRUE(comes(pong_, 100));
+  store(ping_, stop_word);
+  (void)finish(KernelEnd::stopped);
+  EXPECT_EQ(look(pong_), 100U);
+}
+
+TEST_F(PingPongConformance, ExpiresWhenNobodyPlays) {
+  parameters_.limit_ns = short_ns;
+  launch();
+  const auto state = finish(KernelEnd::expired);
+  EXPECT_GE(state.elapsed_ns, short_ns);
+  EXPECT_EQ(look(pong_), 0U);
+}
+
+TEST_F(PingPongConformance, ExpiresInTheMiddleOfAGame) {
+  parameters_.limit_ns = short_ns;
+  parameters_.is_gpu_first = 1;
+  launch();
+  ASSERT_TRUE(comes(pong_, 100));
+  (void)finish(KernelEnd::expired);
+}
+
+TEST_F(PingPongConformance, RefusesWhatItCannotPlay) {
+  const auto refused = [&](PingPongParameters parameters, LaunchShape shape) {
+    const auto launched = kernels_->launch(parameters, shape, stream_);
+    return !launched && launched.error().errno_value == EINVAL;
+  };
+  EXPECT_TRUE(refused(parameters_, {kernels_->resident_blocks() + 1, 1}));
+  PingPongParameters odd = parameters_;
+  odd.data = parameters_.state;
+  odd.data_bytes = 3;
+  EXPECT_TRUE(refused(odd, {1, 1}));
+  odd = parameters_;
+  odd.data_bytes = 4;
+  EXPECT_TRUE(refused(odd, {1, 1})) << "data, but nowhere";
+  odd = parameters_;
+  odd.first = stop_word - odd.rounds + 1;
+  EXPECT_TRUE(refused(odd, {1, 1})) << "the last round would be the stop";
+}
+
+}  // namespace
+}  // namespace gdrkit::platform

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Compares what we declare of the CUDA driver's ABI with NVIDIA's header; built only where that is installed.
+#include <cuda.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <type_traits>
+
+#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/device.hpp"
+
+namespace gdrkit::platform {
+namespace {
+
+static_assert(sizeof(CudaMemLocation) == sizeof(CUmemLocation));
+static_assert(offsetof(CudaMemLocation, id) == offsetof(CUmemLocation, id));
+static_assert(sizeof(CudaMemAllocationProp) == sizeof(CUmemAllocationProp));
+static_assert(offsetof(CudaMemAllocationProp, requested_handle_types) ==
+              offsetof(CUmemAllocationProp, requestedHandleTypes));
+static_assert(offsetof(CudaMemAllocationProp, location) == offsetof(CUmemAllocationProp, location));
+static_assert(offsetof(CudaMemAllocationProp, win32_handle_meta_data) ==
+              offsetof(CUmemAllocationProp, win32HandleMetaData));
+static_assert(offsetof(CudaMemAllocationProp, flags.gpu_direct_rdma_capable) ==
+              offsetof(CUmemAllocationProp, allocFlags.gpuDirectRDMACapable));
+static_assert(offsetof(CudaMemAllocationProp, flags.usage) == offsetof(CUmemAllocationProp, allocFlags.usage));
+static_assert(sizeof(CudaMemAccessDesc) == sizeof(CUmemAccessDesc));
+static_assert(offsetof(CudaMemAccessDesc, flags) == offsetof(CUmemAccessDesc, flags));
+
+static_assert(cuda_mem_allocation_type_pinned == CU_MEM_ALLOCATION_TYPE_PINNED);
+static_assert(cuda_mem_handle_type_posix_fd == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+static_assert(cuda_mem_location_type_device == CU_MEM_LOCATION_TYPE_DEVICE);
+static_assert(cuda_mem_access_read_write == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+static_assert(cuda_mem_granularity_recommended == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+static_assert(cuda_mem_attach_global == CU_MEM_ATTACH_GLOBAL);
+static_assert(cuda_stream_non_blocking == CU_STREAM_NON_BLOCKING);
+static_assert(cuda_pointer_attribute_sync_memops == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
+static_assert(cuda_event_default == CU_EVENT_DEFAULT);
+static_assert(cuda_host_register_portable_and_mapped == (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
+static_assert(cuda_error_not_ready == CUDA_ERROR_NOT_READY);
+static_assert(cuda_error_peer_access_already_enabled == CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+static_assert(static_cast<int>(DeviceAttribute::clock_rate_khz) == CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+static_assert(static_cast<int>(DeviceAttribute::multiprocessor_count) == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+static_assert(static_cast<int>(DeviceAttribute::l2_cache_bytes) == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+static_assert(static_cast<int>(DeviceAttribute::copy_engine_count) == CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT);
+static_assert(static_cast<int>(DeviceAttribute::compute_capability_major) ==
+              CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+static_assert(static_cast<int>(DeviceAttribute::compute_capability_minor) ==
+              CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+static_assert(sizeof(CUevent) == 8 && sizeof(CUmodule) == 8 && sizeof(CUfunction) == 8);
+static_assert(sizeof(CUdeviceptr) == 8 && sizeof(CUmemGenericAllocationHandle) == 8 && sizeof(CUstream) == 8);
+static_assert(sizeof(CUdevice) == sizeof(int) && sizeof(CUresult) == sizeof(int) && sizeof(CUuuid) == 16);
+
+/// The parameters of two functions are passed alike: pairwise equal in size and kind (word or not a word).
+template <class Ours, class Theirs>
+struct IsPassedAlike : std::false_type {};
+template <class... Ours, class... Theirs>
+struct IsPassedAlike<int (*)(Ours...), CUresult (*)(Theirs...)> {
+  static constexpr bool value() {
+    if constexpr (sizeof...(Ours) != sizeof...(Theirs)) {
+      return false;
+    } else {
+      return ((sizeof(Ours) == sizeof(Theirs)) && ...) && ((std::is_class_v<Ours> == std::is_class_v<Theirs>)&&...) &&
+             ((std::is_const_v<std::remove_pointer_t<Ours>> == std::is_const_v<std::remove_pointer_t<Theirs>>)&&...);
+    }
+  }
+};
+
+// cuda.h renames some functions by macro (cuMemAlloc to cuMemAlloc_v2): `symbol` is expanded neither here nor there.
+TEST(CudaAbi, ParametersAreThoseOfTheHeader) {
+#define GDRKIT_CUDA_CALL(member, symbol, ...) \
+  EXPECT_TRUE((IsPassedAlike<decltype(CudaDeviceCalls::member), decltype(&symbol)>::value())) << #symbol;
+#include "platform/device/cuda_device_calls.def"
+#undef GDRKIT_CUDA_CALL
+}
+
+TEST(CudaAbi, ComparisonSeesADifference) {
+  EXPECT_FALSE((IsPassedAlike<int (*)(int), CUresult (*)(std::size_t)>::value()));
+  EXPECT_FALSE((IsPassedAlike<int (*)(int), CUresult (*)(int, int)>::value()));
+  EXPECT_FALSE((IsPassedAlike<int (*)(const void*), CUresult (*)(void*)>::value()));
+}
+
+}  // namespace
+}  // namespace gdrkit::platform

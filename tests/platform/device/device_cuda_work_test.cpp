@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What Device gives a GPU to do, on a played driver: GPU kernels, events, peers, host memory.
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fake_cuda_driver.hpp"
+#include "platform/device/device.hpp"
+
+namespace gdrkit::platform {
+namespace {
+
+using tests::device_address_distance;
+using tests::fake_image;
+using tests::FakeCudaDriver;
+
+class CudaWork : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    driver_.reset();
+    device_ = open(0);
+  }
+  void TearDown() override {
+    device_.reset();
+    EXPECT_TRUE(driver_.is_clean());
+  }
+
+  static std::unique_ptr<Device> open(int ordinal) {
+    auto opened = open_cuda_device(ordinal, FakeCudaDriver::calls());
+    EXPECT_TRUE(opened) << base::detail();
+    return opened ? std::move(*opened) : nullptr;
+  }
+
+  FakeCudaDriver& driver_ = FakeCudaDriver::instance();
+  std::unique_ptr<Device> device_;
+};
+
+TEST_F(CudaWork, LaunchesAGpuKernelOfAnImage) {
+  const auto module = device_->load_module(fake_image);
+  ASSERT_TRUE(module) << base::detail();
+  const auto function = device_->get_function(*module, "store_word");
+  ASSERT_TRUE(function) << base::detail();
+  std::uint64_t stored = 0;
+  std::uint64_t target = reinterpret_cast<std::uint64_t>(&stored);
+  std::uint64_t value = 0x1234;
+  void* parameters[] = {&target, &value};
+  EXPECT_TRUE(device_->launch(*function, {3, 64}, Stream{}, parameters)) << base::detail();
+  EXPECT_EQ(stored, 0x1234U);
+  EXPECT_EQ(driver_.last_blocks, 3U);
+  EXPECT_EQ(driver_.last_threads, 64U);
+  EXPECT_TRUE(device_->unload_module(*module));
+}
+
+TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesAreToldApart) {
+  const auto none = device_->load_module("for another GPU");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().errno_value, ENOEXEC);
+  EXPECT_NE(std::string(base::detail()).find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << base::detail();
+  EXPECT_EQ(device_->load_module(nullptr).error().errno_value, EINVAL);
+  const auto module = device_->load_module(fake_image);
+  ASSERT_TRUE(module);
+  EXPECT_EQ(device_->get_function(*module, "absent").error().errno_value, ENOSYS);
+  EXPECT_TRUE(device_->unload_module(*module));
+}
+
+TEST_F(CudaWork, EventsTellTheTimeBetweenThem) {
+  const auto begin = device_->create_event();
+  const auto end = device_->create_event();
+  ASSERT_TRUE(begin && end);
+  EXPECT_FALSE(device_->elapsed_ms(*begin, *end)) << "not recorded";
+  EXPECT_TRUE(device_->record(*begin, Stream{}));
+  EXPECT_TRUE(device_->wait(Stream{}, *begin));
+  EXPECT_TRUE(device_->record(*end, Stream{}));
+  EXPECT_TRUE(device_->synchronize(*end));
+  EXPECT_EQ(device_->elapsed_ms(*begin, *end).value(), 2.0) << "the fake counts calls";
+  EXPECT_TRUE(device_->destroy_event(*begin));
+  EXPECT_TRUE(device_->destroy_event(*end));
+}
+
+TEST_F(CudaWork, AStreamAtWorkIsNoError) {
+  EXPECT_TRUE(device_->is_finished(Stream{}).value());
+  driver_.is_busy = true;
+  EXPECT_FALSE(device_->is_finished(Stream{}).value());
+}
+
+TEST_F(CudaWork, HostMemoryHasAnAddressOfItsOwnOnTheDevice) {
+  auto memory = device_->allocate(AllocationKind::host, 4096);
+  ASSERT_TRUE(memory);
+  auto* host = reinterpret_cast<void*>(memory->address());
+  EXPECT_EQ(device_->device_address(host).value(), memory->address() + device_address_distance);
+  std::uint64_t ordinary = 0;
+  EXPECT_EQ(device_->device_address(&ordinary).error().errno_value, EINVAL);
+  ASSERT_TRUE(device_->register_host(&ordinary, sizeof ordinary)) << base::detail();
+  EXPECT_EQ(device_->device_address(&ordinary).value(),
+            reinterpret_cast<std::uint64_t>(&ordinary) + device_address_distance);
+  EXPECT_TRUE(device_->unregister_host(&ordinary));
+}
+
+TEST_F(CudaWork, PeersAreReachedInBothWays) {
+  const auto peer = open(1);
+  EXPECT_TRUE(device_->can_access_peer(*peer).value());
+  EXPECT_FALSE(device_->can_access_peer(*device_).value());
+  EXPECT_TRUE(device_->enable_peer_access(*peer)) << base::detail();
+  EXPECT_TRUE(device_->enable_peer_access(*peer)) << "enabled already is no error: " << base::detail();
+  std::uint64_t from = 5;
+  std::uint64_t to = 0;
+  const auto source = reinterpret_cast<std::uint64_t>(&from);
+  const auto target = reinterpret_cast<std::uint64_t>(&to);
+  EXPECT_TRUE(device_->copy_to_peer_async(*peer, target, source, 8, Stream{}));
+  EXPECT_EQ(to, 5U);
+  EXPECT_NE(driver_.last_peer_copy.first, driver_.last_peer_copy.second) << "each address with its own context";
+  from = 6;
+  EXPECT_TRUE(device_->copy_on_device_async(target, source, 8, Stream{}));
+  EXPECT_EQ(to, 6U);
+}
+
+TEST_F(CudaWork, AnEmulatedDeviceIsNoPeer) {
+  const auto emulated = open_emulated_device(0);
+  ASSERT_TRUE(emulated);
+  const std::size_t before = driver_.log.size();
+  EXPECT_FALSE(device_->can_access_peer(**emulated).value());
+  EXPECT_FALSE(device_->enable_peer_access(**emulated));
+  EXPECT_FALSE(device_->copy_to_peer_async(**emulated, 0, 0, 8, Stream{}));
+  EXPECT_FALSE((*emulated)->can_access_peer(*device_).value());
+  EXPECT_FALSE((*emulated)->enable_peer_access(*device_));
+  EXPECT_FALSE((*emulated)->copy_to_peer_async(*device_, 0, 0, 8, Stream{}));
+  EXPECT_EQ(driver_.log.size(), before);
+}
+
+TEST_F(CudaWork, AttributesAreThisDevicesOwn) {
+  EXPECT_EQ(device_->attribute(DeviceAttribute::multiprocessor_count).value(), 16 * 100 + 10);
+  EXPECT_EQ(open(1)->attribute(DeviceAttribute::compute_capability_major).value(), 75 * 100 + 11);
+}
+
+void add_one(void* counter) { ++*static_cast<int*>(counter); }
+
+/// Every call of this file's subject once; each step's name and whether it failed. Peer and objects are made by steps.
+std::vector<std::pair<std::string, bool>> run_all(Device& device, Device& peer) {
+  std::vector<std::pair<std::string, bool>> steps;
+  const auto step = [&](const char* name, bool is_ok) { steps.emplace_back(name, !is_ok); };
+  std::uint64_t words[2] = {1, 2};
+  const auto first = reinterpret_cast<std::uint64_t>(&words[0]);
+  const auto second = reinterpret_cast<std::uint64_t>(&words[1]);
+  std::uint64_t target = second;
+  void* parameters[] = {&target, &words[0]};
+  int calls = 0;
+  const auto module = device.load_module(fake_image);
+  step("module_load_data", module.has_value());
+  const auto function = device.get_function(module.value_or(Module{}), "store_word");
+  step("module_get_function", function.has_value());
+  step("launch_kernel", device.launch(function.value_or(Function{}), {}, Stream{}, parameters).has_value());
+  step("launch_host_func", device.launch_host_function(Stream{}, &add_one, &calls).has_value());
+  const auto event = device.create_event();
+  step("event_create", event.has_value());
+  step("event_record", device.record(event.value_or(Event{}), Stream{}).has_value());
+  step("stream_wait_event", device.wait(Stream{}, event.value_or(Event{})).has_value());
+  step("event_synchronize", device.synchronize(event.value_or(Event{})).has_value());
+  step("event_elapsed_time", device.elapsed_ms(event.value_or(Event{}), event.value_or(Event{})).has_value());
+  step("event_destroy", device.destroy_event(event.value_or(Event{})).has_value());
+  step("stream_query", device.is_finished(Stream{}).has_value());
+  step("mem_host_register", device.register_host(words, sizeof words).has_value());
+  step("mem_host_get_device_pointer", device.device_address(words).has_value());
+  step("mem_host_unregister", device.unregister_host(words).has_value());
+  step("memcpy_device_to_device_async", device.copy_on_device_async(first, second, 8, Stream{}).has_value());
+  step("memcpy_peer_async", device.copy_to_peer_async(peer, first, second, 8, Stream{}).has_value());
+  step("device_can_access_peer", device.can_access_peer(peer).has_value());
+  step("ctx_enable_peer_access", device.enable_peer_access(peer).has_value());
+  step("device_get_attribute", device.attribute(DeviceAttribute::clock_rate_khz).has_value());
+  step("module_unload", device.unload_module(module.value_or(Module{})).has_value());
+  return steps;
+}
+
+TEST_F(CudaWork, AFailureOfAnyCallIsReportedByThatCall) {
+  const auto peer = open(1);
+  const std::size_t before = driver_.log.size();
+  const auto good = run_all(*device_, *peer);
+  for (const auto& [name, failed] : good) ASSERT_FALSE(failed) << name << ": " << base::detail();
+  ASSERT_EQ(driver_.log.size() - before, good.size()) << "one call of the driver each";
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    SCOPED_TRACE(good[at].first);
+    driver_.fail_at = static_cast<int>(driver_.log.size() + at);
+    driver_.failure = 999;
+    driver_.peers.clear();
+    const auto steps = run_all(*device_, *peer);
+    EXPECT_TRUE(steps[at].second);
+    for (std::size_t earlier = 0; earlier < at; ++earlier) EXPECT_FALSE(steps[earlier].second);
+    driver_.fail_at = -1;
+    driver_.events.clear();  // what a failing destroy left
+    driver_.modules.clear();
+    driver_.registered.clear();
+  }
+}
+
+TEST_F(CudaWork, ADriverWithoutTheOptionalCallsStillOpensAndSaysWhatItLacks) {
+  CudaDeviceCalls old = FakeCudaDriver::calls();
+#define GDRKIT_CUDA_CALL(member, symbol, ...)
+#define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) old.member = nullptr;
+#include "platform/device/cuda_device_calls.def"
+#undef GDRKIT_CUDA_CALL
+  auto device = open_cuda_device(0, old);
+  auto peer = open_cuda_device(1, old);
+  ASSERT_TRUE(device && peer) << base::detail();
+  EXPECT_TRUE((*device)->allocate(AllocationKind::cuda_malloc, 100)) << base::detail();
+  for (const auto& [name, failed] : run_all(**device, **peer)) EXPECT_TRUE(failed) << name;
+  const auto event = (*device)->create_event();
+  ASSERT_FALSE(event);
+  EXPECT_EQ(event.error().errno_value, ENOSYS);
+  EXPECT_NE(std::string(base::detail()).find("cuEventCreate"), std::string::npos) << base::detail();
+}
+
+}  // namespace
+}  // namespace gdrkit::platform

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/device/device.hpp"
+#include "shim/emulated_memory.hpp"
+#include "support/device_access.hpp"
+#include "support/process_resources.hpp"
+
+namespace gdrkit::platform {
+namespace {
+
+using tests::count_process_resources;
+using tests::first_difference;
+using tests::make_pattern;
+
+class EmulatedDevice : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = open_emulated_device(0);
+    ASSERT_TRUE(opened) << base::detail();
+    device_ = std::move(*opened);
+  }
+  std::unique_ptr<Device> device_;
+};
+
+TEST_F(EmulatedDevice, SaysWhatItIs) {
+  EXPECT_TRUE(device_->is_emulated());
+  const auto& identity = device_->identity();
+  EXPECT_NE(std::string(identity.name).find("emulated"), std::string::npos);
+  EXPECT_STREQ(identity.pci_bus_id, "ffff:ff:1f.0");
+  EXPECT_EQ(identity.pci_domain, 0xffffU);
+  EXPECT_EQ(identity.pci_bus, 0xffU);
+  EXPECT_EQ(identity.pci_device, 0x1fU);
+  EXPECT_NE(identity.uuid, shim::CudaUuid{});
+  EXPECT_NE(std::string(identity.driver_version).find("emulated"), std::string::npos);
+}
+
+/// GDRKIT_EMULATED_DEVICES in the environment, for as long as it lives.
+class EmulatedDevices {
+ public:
+  explicit EmulatedDevices(const char* value) { ::setenv("GDRKIT_EMULATED_DEVICES", value, 1); }
+  EmulatedDevices(const EmulatedDevices&) = delete;
+  EmulatedDevices& operator=(const EmulatedDevices&) = delete;
+  ~EmulatedDevices() { ::unsetenv("GDRKIT_EMULATED_DEVICES"); }
+};
+
+TEST_F(EmulatedDevice, IsTheOnlyOneUnlessMoreAreAskedFor) {
+  for (const int ordinal : {-1, 1}) {
+    const auto opened = open_emulated_device(ordinal);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().errno_value, ENODEV);
+  }
+  const EmulatedDevices many("16");
+  EXPECT_EQ(emulated_device_count().value(), 16);
+  std::set<std::string> addresses;
+  for (int ordinal = 0; ordinal < 16; ++ordinal) {
+    const auto opened = open_emulated_device(ordinal);
+    ASSERT_TRUE(opened) << base::detail();
+    EXPECT_EQ((*opened)->identity().ordinal, ordinal);
+    addresses.insert((*opened)->identity().pci_bus_id);
+  }
+  EXPECT_EQ(addresses.size(), 16U);
+  EXPECT_EQ(*addresses.begin(), "ffff:ff:10.0");
+  EXPECT_EQ(open_emulated_device(16).error().errno_value, ENODEV);
+}
+
+TEST_F(EmulatedDevice, RefusesACountThatIsNone) {
+  for (const char* text : {"0", "17", "-1", "two", "2x", " 2", "99999999999"}) {
+    const EmulatedDevices set(text);
+    const auto opened = open_emulated_device(0);
+    ASSERT_FALSE(opened) << text;
+    EXPECT_EQ(opened.error().errno_value, EINVAL);
+    EXPECT_NE(std::string(base::detail()).find("from 1 to 16"), std::string::npos) << base::detail();
+  }
+}
+
+TEST_F(EmulatedDevice, CopiesBothWaysForEveryKind) {
+  for (const AllocationKind kind : allocation_kinds) {
+    SCOPED_TRACE(allocation_kind_name(kind));
+    auto memory = device_->allocate(kind, 100'003);
+    ASSERT_TRUE(memory) << base::detail();
+    EXPECT_EQ(memory->kind(), kind);
+    EXPECT_EQ(memory->size_bytes(), 100'003U);
+    EXPECT_GE(memory->extent_bytes(), memory->size_bytes());
+    const auto pattern = make_pattern(100'003, static_cast<unsigned>(kind));
+    ASSERT_TRUE(device_->copy_to_device(memory->address(), pattern.data(), pattern.size())) << base::detail();
+    std::vector<std::uint8_t> back(pattern.size());
+    ASSERT_TRUE(device_->copy_to_host(back.data(), memory->address(), back.size())) << base::detail();
+    EXPECT_EQ(first_difference(back, pattern), pattern.size());
+    ASSERT_TRUE(device_->fill(memory->address() + 1, 0x5c, 7));
+    ASSERT_TRUE(device_->copy_to_host(back.data(), memory->address(), 9));
+    EXPECT_EQ(back[0], pattern[0]);
+    EXPECT_EQ(back[1], 0x5c);
+    EXPECT_EQ(back[7], 0x5c);
+    EXPECT_EQ(back[8], pattern[8]);
+    EXPECT_TRUE(device_->set_sync_memops(memory->address()));
+  }
+}
+
+TEST_F(EmulatedDevice, StreamsCopyInOrder) {
+  auto memory = device_->allocate(AllocationKind::cuda_malloc, 4096);
+  const auto stream = device_->create_stream();
+  ASSERT_TRUE(memory && stream);
+  const auto pattern = make_pattern(4096, 1);
+  std::vector<std::uint8_t> back(4096);
+  EXPECT_TRUE(device_->copy_to_device_async(memory->address(), pattern.data(), 4096, *stream));
+  EXPECT_TRUE(device_->copy_to_host_async(back.data(), memory->address(), 4096, *stream));
+  EXPECT_TRUE(device_->synchronize(*stream));
+  EXPECT_EQ(back, pattern);
+  EXPECT_TRUE(device_->destroy_stream(*stream));
+  EXPECT_TRUE(device_->synchronize(Stream{}));
+  EXPECT_TRUE(device_->synchronize_all());
+  EXPECT_FALSE(device_->synchronize(Stream{stream->handle + 1}));
+  EXPECT_FALSE(device_->destroy_stream(Stream{}));
+}
+
+TEST_F(EmulatedDevice, KindsAreWhatTheBackendWillSee) {
+  const std::pair<AllocationKind, shim::EmulatedKind> kinds[] = {
+      {AllocationKind::cuda_malloc, shim::EmulatedKind::device},    {AllocationKind::vmm, shim::EmulatedKind::device},
+      {AllocationKind::vmm_exportable, shim::EmulatedKind::device}, {AllocationKind::pool, shim::EmulatedKind::device},
+      {AllocationKind::managed, shim::EmulatedKind::managed},       {AllocationKind::host, shim::EmulatedKind::host}};
+  for (const auto& [kind, emulated] : kinds) {
+    auto memory = device_->allocate(kind, 10);
+    ASSERT_TRUE(memory);
+    const auto found = shim::emulated_find(memory->address());
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->kind, emulated) << allocation_kind_name(kind);
+    EXPECT_EQ(found->size_bytes, memory->extent_bytes()) << allocation_kind_name(kind);
+    const bool has_granularity = kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable;
+    EXPECT_EQ(memory->extent_bytes(), has_granularity ? std::size_t{2} << 20 : 10) << allocation_kind_name(kind);
+  }
+}
+
+TEST_F(EmulatedDevice, CopiesPastTheAllocationAreRefused) {
+  auto memory = device_->allocate(AllocationKind::cuda_malloc, 1000);
+  ASSERT_TRUE(memory);
+  std::vector<std::uint8_t> host(2000);
+  EXPECT_TRUE(device_->copy_to_device(memory->address() + 999, host.data(), 1));
+  EXPECT_TRUE(device_->copy_to_device(memory->address() + 1000, host.data(), 0));
+  EXPECT_FALSE(device_->copy_to_device(memory->address() + 999, host.data(), 2));
+  EXPECT_FALSE(device_->copy_to_device(memory->address() + 1001, host.data(), 1));
+  EXPECT_FALSE(device_->copy_to_host(host.data(), memory->address(), 1001));
+  EXPECT_FALSE(device_->copy_to_host(host.data(), memory->address() + 1, SIZE_MAX));
+  EXPECT_FALSE(device_->fill(memory->address(), 0, 1001));
+  EXPECT_FALSE(device_->copy_to_device(reinterpret_cast<std::uint64_t>(host.data()), host.data(), 1));
+}
+
+TEST_F(EmulatedDevice, AllocationsAreFreedOnce) {
+  const auto before = count_process_resources();
+  auto memory = device_->allocate(AllocationKind::cuda_malloc, 1000);
+  ASSERT_TRUE(memory);
+  const std::uint64_t address = memory->address();
+  Allocation moved = std::move(*memory);
+  EXPECT_TRUE(memory->free()) << "moved from: nothing to do";
+  EXPECT_TRUE(shim::emulated_find(address));
+  auto other = device_->allocate(AllocationKind::pool, 1000);
+  ASSERT_TRUE(other);
+  moved = std::move(*other);  // frees the first
+  EXPECT_FALSE(shim::emulated_find(address));
+  EXPECT_TRUE(shim::emulated_find(moved.address()));
+  EXPECT_TRUE(moved.free());
+  EXPECT_TRUE(moved.free());
+  EXPECT_EQ(count_process_resources(), before);
+}
+
+TEST_F(EmulatedDevice, FreeTellsWhenTheMemoryWasGone) {
+  auto memory = device_->allocate(AllocationKind::cuda_malloc, 1000);
+  ASSERT_TRUE(memory);
+  ASSERT_TRUE(shim::emulated_free(memory->address()));
+  const auto freed = memory->free();
+  ASSERT_FALSE(freed);
+  EXPECT_EQ(freed.error().errno_value, EINVAL);
+}
+
+TEST_F(EmulatedDevice, RefusesImpossibleSizes) {
+  for (const AllocationKind kind : allocation_kinds) {
+    EXPECT_FALSE(device_->allocate(kind, 0)) << allocation_kind_name(kind);
+    const auto huge = device_->allocate(kind, SIZE_MAX);
+    ASSERT_FALSE(huge) << allocation_kind_name(kind);
+    EXPECT_EQ(huge.error().errno_value, ENOMEM) << allocation_kind_name(kind);
+  }
+}
+
+TEST_F(EmulatedDevice, RefusesMoreThanTheMachineHasBeforeAnythingIsTouched) {
+  const auto more = device_->allocate(AllocationKind::host, std::size_t{1} << 45);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().errno_value, ENOMEM);
+  EXPECT_NE(std::string(base::detail()).find("this machine has"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gdrkit::platform

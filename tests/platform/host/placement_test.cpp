@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "platform/host/placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <thread>
+
+namespace gdrkit::platform {
+namespace {
+
+using Numbers = std::vector<int>;
+constexpr const char* gpu_on_0 = "0000:3b:00.0";
+constexpr const char* gpu_on_1 = "0000:af:00.0";
+constexpr const char* gpu_unsaid = "0000:17:00.0";
+
+/// A system that remembers what it was asked, and forbids on demand.
+class FakeCalls final : public PlacementCalls {
+ public:
+  Numbers allowed = {0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  int cpu = 6;
+  int thread_error = 0;
+  int memory_error = 0;
+  std::vector<Numbers> threads;
+  Numbers memory;
+
+  int allowed_cpus(Numbers* cpus) noexcept override { return *cpus = allowed, 0; }
+  int current_cpu() noexcept override { return cpu; }
+  int bind_thread(const Numbers& cpus) noexcept override {
+    if (thread_error != 0) return thread_error;
+    threads.push_back(cpus);
+    if (std::find(cpus.begin(), cpus.end(), cpu) == cpus.end()) cpu = cpus.back();
+    return 0;
+  }
+  int bind_memory(int node) noexcept override {
+    if (memory_error != 0) return memory_error;
+    memory.push_back(node);
+    return 0;
+  }
+};
+
+Placement placement(const char* gpu, FakeCalls& calls, const char* tree = "two_nodes") {
+  return Placement(std::string(GDRKIT_TREE "/") + tree, gpu, calls);
+}
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Placement, GoesToACpuAndToMemoryOfTheGpusNode) {
+  FakeCalls calls;
+  const Placed placed = placement(gpu_on_0, calls).automatic();
+  ASSERT_EQ(calls.threads.size(), 2u);
+  EXPECT_EQ(calls.threads[0], (Numbers{0, 1, 2, 3, 8, 9, 10, 11}));
+  EXPECT_EQ(calls.threads[1], Numbers{11}) << "it must stay on one CPU";
+  EXPECT_EQ(calls.memory, Numbers{0});
+  EXPECT_EQ(placed.place.cpu, 11);
+  EXPECT_EQ(placed.place.cpu_node, 0);
+  EXPECT_EQ(placed.place.memory_node, 0);
+  EXPECT_EQ(placed.place.gpu_node, 0);
+  EXPECT_EQ(placed.place.advice, "");
+  EXPECT_EQ(placed.line(), "on CPU 11 of NUMA node 0, memory of node 0, GPU on node 0");
+}
+
+TEST(Placement, NeverLeavesTheCpusThatItMayUse) {
+  FakeCalls calls;
+  calls.allowed = {2, 6, 7};
+  EXPECT_EQ(placement(gpu_on_0, calls).automatic().place.cpu, 2);
+  EXPECT_EQ(calls.threads[0], Numbers{2});
+}
+
+TEST(Placement, AdvisesWhenNoCpuOfTheGpusNodeMayBeUsed) {
+  FakeCalls calls;
+  calls.allowed = {4, 6};
+  const Placed placed = placement(gpu_on_0, calls).automatic();
+  EXPECT_EQ(placed.place.cpu, 6);
+  EXPECT_EQ(placed.place.cpu_node, 1);
+  EXPECT_EQ(placed.place.memory_node, 1) << "memory far from the CPU helps nobody";
+  EXPECT_TRUE(says(placed.line(), "may not use the CPUs of node 0 (0-3,8-11)")) << placed.line();
+  EXPECT_TRUE(says(placed.place.advice, "runs on NUMA node 1, but the GPU is on node 0")) << placed.place.advice;
+  EXPECT_TRUE(says(placed.place.advice, "CPUs 0-3,8-11")) << placed.place.advice;
+}
+
+TEST(Placement, GoesOnWhereContainersForbidToBindMemory) {
+  FakeCalls calls;
+  calls.memory_error = -EPERM;
+  const Placed placed = placement(gpu_on_1, calls).automatic();
+  EXPECT_EQ(placed.place.cpu_node, 1);
+  EXPECT_EQ(placed.place.memory_node, -1);
+  EXPECT_FALSE(placed.is_as_wanted());
+  EXPECT_TRUE(says(placed.line(), "memory not bound")) << placed.line();
+  EXPECT_TRUE(says(placed.line(), "set_mempolicy: Operation not permitted")) << placed.line();
+}
+
+TEST(Placement, GoesOnWhereThreadsCannotBeBound) {
+  FakeCalls calls;
+  calls.thread_error = -EPERM;
+  const Placed placed = placement(gpu_on_0, calls).automatic();
+  EXPECT_EQ(placed.place.cpu, -1);
+  EXPECT_EQ(placed.place.cpu_node, 1) << "it runs on CPU 6";
+  EXPECT_TRUE(says(placed.line(), "on no fixed CPU of NUMA node 1")) << placed.line();
+  EXPECT_TRUE(says(placed.place.advice, "but the GPU is on node 0")) << placed.place.advice;
+}
+
+TEST(Placement, StaysWhereItIsWhenTheMachineDoesNotSayWhereTheGpuIs) {
+  FakeCalls calls;
+  const Placed placed = placement(gpu_unsaid, calls).automatic();
+  EXPECT_EQ(placed.place.cpu, 6);
+  EXPECT_EQ(placed.place.gpu_node, -1);
+  EXPECT_EQ(placed.place.memory_node, 1);
+  EXPECT_EQ(placed.place.advice, "");
+  EXPECT_TRUE(says(placed.line(), "does not say which node the GPU is on")) << placed.line();
+}
+
+TEST(Placement, HasNothingToSayOfADeviceWithoutAnAddress) {
+  FakeCalls calls;
+  const Placed placed = placement("", calls).automatic();
+  EXPECT_EQ(placed.line(), "on CPU 6 of NUMA node 1, memory of node 1");
+}
+
+TEST(Placement, LeavesMemoryAloneOnANodeThatHasNone) {
+  FakeCalls calls;
+  calls.allowed = {0, 4, 5};
+  const Placed placed = placement(gpu_on_0, calls, "four_nodes").automatic();  // this GPU is on node 2
+  EXPECT_EQ(placed.place.cpu_node, 2);
+  EXPECT_EQ(placed.place.memory_node, -1);
+  EXPECT_TRUE(says(placed.line(), "node 2 has no memory")) << placed.line();
+  EXPECT_TRUE(calls.memory.empty());
+  EXPECT_EQ(placed.place.advice, "");
+}
+
+TEST(Placement, DoesNotComplainOfAnotherNodeWhenTheGpusHasNoCpus) {
+  FakeCalls calls;
+  calls.cpu = 3;
+  const Placed placed = placement(gpu_on_1, calls, "four_nodes").automatic();  // this GPU is on node 4
+  EXPECT_EQ(placed.place.cpu, 3);
+  EXPECT_TRUE(says(placed.line(), "node 4 has no CPUs")) << placed.line();
+  EXPECT_FALSE(says(placed.place.advice, "this runs on")) << placed.place.advice;
+}
+
+TEST(Placement, GoesToTheNodesThatWereAskedForAndAdvisesAgainstFarOnes) {
+  FakeCalls calls;
+  Placement on_two_nodes = placement(gpu_on_0, calls);
+  const Placed near = on_two_nodes.on({0, 0});
+  EXPECT_TRUE(near.is_as_wanted());
+  EXPECT_EQ(near.place.advice, "");
+  const Placed far_memory = on_two_nodes.on({0, 1});
+  EXPECT_EQ(far_memory.place.cpu_node, 0);
+  EXPECT_EQ(far_memory.place.memory_node, 1);
+  EXPECT_TRUE(says(far_memory.place.advice, "memory is of NUMA node 1")) << far_memory.place.advice;
+  const Placed far = on_two_nodes.on({1, 1});
+  EXPECT_TRUE(says(far.place.advice, "this runs on NUMA node 1")) << far.place.advice;
+  EXPECT_EQ(calls.memory, (Numbers{0, 1, 1}));
+}
+
+TEST(Placement, KeepsTheUsersPlaceAndStillAdvises) {
+  FakeCalls calls;
+  const Placed placed = placement(gpu_on_0, calls).keep();
+  EXPECT_TRUE(calls.threads.empty());
+  EXPECT_TRUE(calls.memory.empty());
+  EXPECT_EQ(placed.place.cpu, -1);
+  EXPECT_EQ(placed.place.cpu_node, 1);
+  EXPECT_TRUE(says(placed.place.advice, "--no-bind")) << placed.place.advice;
+  calls.cpu = 8;
+  EXPECT_EQ(placement(gpu_on_0, calls).keep().place.advice, "");
+}
+
+TEST(Placement, SaysThatTheSystemTellsOfNoNodesOrWhichFileIsDamaged) {
+  FakeCalls calls;
+  const Placed none = placement(gpu_on_0, calls, "sys").automatic();
+  EXPECT_EQ(none.place.cpu, 6);
+  EXPECT_TRUE(says(none.line(), "tells of no NUMA nodes")) << none.line();
+  const Placed damaged = placement(gpu_on_0, calls, "bad_list").automatic();
+  EXPECT_TRUE(says(damaged.line(), "node0/cpulist")) << damaged.line();
+}
+
+TEST(Placement, BindsTheCallingThreadOnThisMachine) {
+  std::thread([] {
+    std::vector<int> before;
+    ASSERT_EQ(real_placement_calls().allowed_cpus(&before), 0);
+    ASSERT_FALSE(before.empty());
+    const Placed placed = Placement("/sys", "").automatic();
+    ASSERT_TRUE(placed.is_thread_bound) << placed.line();
+    std::vector<int> after;
+    ASSERT_EQ(real_placement_calls().allowed_cpus(&after), 0);
+    EXPECT_EQ(after, Numbers{placed.place.cpu});
+    EXPECT_EQ(sched_getcpu(), placed.place.cpu);
+    EXPECT_NE(std::find(before.begin(), before.end(), placed.place.cpu), before.end());
+  }).join();
+}
+
+TEST(Placement, SystemRefusesNodesThatCannotBe) {
+  EXPECT_EQ(real_placement_calls().bind_memory(-1), -EINVAL);
+  EXPECT_EQ(real_placement_calls().bind_memory(1 << 20), -EINVAL);
+  EXPECT_LT(real_placement_calls().bind_thread({}), 0) << "no CPU at all";
+}
+
+}  // namespace
+}  // namespace gdrkit::platform

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The loader before a library that has NVML's name and one of its functions: the program's run path finds it.
+#include "platform/vendor/nvml_library.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+
+namespace gdrkit::platform {
+namespace {
+
+TEST(NvmlLibrary, NamesTheRequiredFunctionThatIsMissing) {
+  for (int i = 0; i < 2; ++i) {
+    const auto calls = nvml_calls();
+    ASSERT_FALSE(calls.has_value());
+    EXPECT_EQ(calls.error().errno_value, ENOSYS);
+    EXPECT_NE(std::string(base::detail()).find("nvmlShutdown"), std::string::npos) << base::detail();
+  }
+}
+
+TEST(NvmlLibrary, NamesResults) {
+  EXPECT_STREQ(nvml_result_name(nvml_lib_rm_version_mismatch), "NVML_ERROR_LIB_RM_VERSION_MISMATCH");
+  EXPECT_STREQ(nvml_result_name(999), "NVML_ERROR_UNKNOWN");
+  EXPECT_STREQ(nvml_result_name(-1), "an unknown result");
+}
+
+}  // namespace
+}  // namespace gdrkit::platform
