@@ -36,7 +36,7 @@ configure_release() {
   local programs tests
   programs=$(on_or_off has_all "${needs_of_programs[@]}")
   tests=$(on_or_off has_googletest)
-  options+=("-DGDRKIT_BUILD_TOOLS=$programs" "-DGDRKIT_BUILD_BENCH=$programs" "-DGDRKIT_BUILD_TESTS=$tests")
+  options+=("-DGDRKIT_BUILD_TOOLS=$programs" "-DGDRKIT_BUILD_TESTS=$tests")
   # Warnings stop the build where the compiler is known, not on every compiler that a user may bring.
   options+=("-DGDRKIT_WARNINGS_AS_ERRORS=$(on_or_off [ "${CI:-}" = true ])")
   configure release "${options[@]}"
@@ -45,7 +45,7 @@ configure_release() {
 build_programs() {
   configure_release
   local targets=(lib/all examples/all)
-  if has_all "${needs_of_programs[@]}"; then targets+=(tools/all bench/all); fi
+  if has_all "${needs_of_programs[@]}"; then targets+=(cli/all); fi
   compile release "${targets[@]}"
 }
 
@@ -78,7 +78,7 @@ run_tests() {
   run_ctest release "$results/release.xml" || failed=1
   if [ "$sanitizers" = 1 ]; then
     say "building with the address and undefined-behaviour sanitizers"
-    configure asan "-DGDRKIT_BUILD_TOOLS=OFF" "-DGDRKIT_BUILD_BENCH=OFF" "-DGDRKIT_BUILD_EXAMPLES=OFF"
+    configure asan "-DGDRKIT_BUILD_TOOLS=OFF" "-DGDRKIT_BUILD_EXAMPLES=OFF"
     compile asan
     say "testing with the sanitizers: unit, conformance, fuzz"
     run_ctest asan "$results/asan.xml" || failed=1

@@ -13,13 +13,13 @@
 #include "fuzz_target.hpp"
 #include "healthy_machine.hpp"
 #include "machine_damage.hpp"
-#include "tools/doctor/difference.hpp"
-#include "tools/doctor/doctor_text.hpp"
-#include "tools/doctor/fix/script.hpp"
-#include "tools/doctor/verdict/verdicts.hpp"
-#include "tools/env/formats.hpp"
-#include "tools/machine/topology_facts.hpp"
-#include "tools/topo/topo_outputs.hpp"
+#include "diag/doctor/difference.hpp"
+#include "diag/doctor/doctor_text.hpp"
+#include "diag/doctor/fix/script.hpp"
+#include "diag/doctor/verdict/verdicts.hpp"
+#include "diag/env/formats.hpp"
+#include "diag/machine/topology_facts.hpp"
+#include "diag/topo/topo_outputs.hpp"
 
 using namespace gdrkit::tools;
 using gdrkit::fuzz::HealthyMachine;

@@ -4,7 +4,7 @@
 #include "fuzz_target.hpp"
 #include "support/elf_bytes.hpp"
 #include "support/tar_bytes.hpp"
-#include "tools/machine/elf_file.hpp"
+#include "diag/machine/elf_file.hpp"
 #include "diag/topology/archive_tree.hpp"
 
 using gdrkit::tools::ElfFile;

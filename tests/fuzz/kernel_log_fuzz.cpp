@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Messages of Linux, as a recording or /dev/kmsg might give them: what is understood comes back the same when written.
 #include "fuzz_target.hpp"
-#include "tools/machine/kernel_log.hpp"
+#include "diag/machine/kernel_log.hpp"
 
 using namespace gdrkit::tools;
 

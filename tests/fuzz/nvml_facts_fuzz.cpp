@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Any bytes as a recording's /gdrkit/nvml.json: what is read is bounded, and comes back the same when written again.
-#include "tools/machine/nvml_facts.hpp"
+#include "diag/machine/nvml_facts.hpp"
 
 #include <string>
 

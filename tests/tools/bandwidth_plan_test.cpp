@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/bandwidth/plan.hpp"
+#include "measure/bandwidth/plan.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "tools/common/exit_code.hpp"
+#include "cli/common/exit_code.hpp"
 
 namespace gdrkit::tools::bus {
 namespace {

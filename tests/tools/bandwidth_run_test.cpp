@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tests/tools/faulty_device.hpp"
-#include "tools/bandwidth/report.hpp"
+#include "measure/bandwidth/report.hpp"
 
 namespace gdrkit::tools::bus {
 namespace {
@@ -62,9 +62,9 @@ TEST_F(BandwidthRun, EveryTestPassesWithItsMatrixWhole) {
     EXPECT_EQ(report.status, Status::passed) << test.name << ": " << report.reason;
     const bool is_pairs = test.family == Family::pair || test.family == Family::pair_latency;
     ASSERT_EQ(report.matrices.size(), test.family == Family::pair && test.is_bidirectional ? 3u : 1u) << test.name;
-    for (const bench::Series& matrix : report.matrices) {
+    for (const measure::Series& matrix : report.matrices) {
       EXPECT_EQ(matrix.points.size(), is_pairs ? 6u : 3u) << test.name;
-      for (const bench::Point& point : matrix.points) {
+      for (const measure::Point& point : matrix.points) {
         EXPECT_GT(point.value, 0) << test.name;
         EXPECT_EQ(point.rounds.size(), 2u) << test.name;
       }
@@ -140,7 +140,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return std::string(one.param.first) + "_after_" + std::to_string(one.param.second); });
 
 /// Seconds that a cell's value stands for.
-double seconds(const bench::Point& point, double buffers, int loops) {
+double seconds(const measure::Point& point, double buffers, int loops) {
   return buffers * static_cast<double>(buffer_bytes) * loops / point.value / 1e9;
 }
 
@@ -149,7 +149,7 @@ TEST_F(BandwidthRun, ATotalLastsUntilTheLastCopyHasEnded) {
     faults_.slow_copier = slow;
     const TestReport report = run("all_to_one_write_ce", 3);
     ASSERT_EQ(report.status, Status::passed) << report.reason;
-    const bench::Point* point = bench::find_point(report.matrices[0], 0, 0);
+    const measure::Point* point = measure::find_point(report.matrices[0], 0, 0);
     EXPECT_GE(seconds(*point, 2, options_.loops), 0.02 * options_.loops) << "GPU " << slow << " was not waited for";
   }
 }
@@ -219,8 +219,8 @@ TEST_F(BandwidthRun, PairsWithoutPeerAccessAreHolesOfTheMatrix) {
   faults_.reaches = [](int runner, int other) { return runner != 2 && other != 2; };
   const TestReport report = run("device_to_device_memcpy_write_ce", 3);
   EXPECT_EQ(report.status, Status::passed) << report.reason;
-  EXPECT_NE(bench::find_point(report.matrices[0], 0, 1), nullptr);
-  EXPECT_EQ(bench::find_point(report.matrices[0], 0, 2), nullptr);
+  EXPECT_NE(measure::find_point(report.matrices[0], 0, 1), nullptr);
+  EXPECT_EQ(measure::find_point(report.matrices[0], 0, 2), nullptr);
   EXPECT_TRUE(says(report.note, "GPU 2 -> GPU 0")) << report.note;
   testing::internal::CaptureStdout();
   print_test_end(report, user_options_);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "tools/bench/options.hpp"
-#include "tools/bench/section.hpp"
+#include "measure/bench/options.hpp"
+#include "measure/bench/section.hpp"
 
 namespace gdrkit::tools {
 namespace {

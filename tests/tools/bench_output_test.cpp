@@ -4,11 +4,11 @@
 
 #include <stdexcept>
 
-#include "tools/bench/measure/copy_team.hpp"
-#include "tools/bench/measure/pattern.hpp"
-#include "tools/bench/measure/plant.hpp"
-#include "tools/bench/output/csv.hpp"
-#include "tools/bench/output/summary.hpp"
+#include "measure/bench/measure/copy_team.hpp"
+#include "measure/bench/measure/pattern.hpp"
+#include "measure/bench/measure/plant.hpp"
+#include "measure/bench/output/csv.hpp"
+#include "measure/bench/output/summary.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/common/command_line.hpp"
+#include "cli/common/command_line.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/common/device_choice.hpp"
+#include "cli/common/device_choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -211,8 +211,8 @@ class DoctorProgram(Test):
 class DoctorOpens(Test):
     def test_the_sources_have_no_call_that_writes(self):
         files = [os.path.join(folder, name) for part in ("machine", "doctor")
-                 for folder, _, names in os.walk(os.path.join(TOP, "tools", part)) for name in names if name.endswith((".cpp", ".hpp"))]
-        files += [os.path.join(TOP, "lib", "topology", noun + ".cpp") for noun in
+                 for folder, _, names in os.walk(os.path.join(TOP, "diag", part)) for name in names if name.endswith((".cpp", ".hpp"))]
+        files += [os.path.join(TOP, "diag", "topology", noun + ".cpp") for noun in
                   ("machine_view", "folder_tree", "archive_tree", "tar_reader", "recorded_facts")]
         # It names the flags of opening in order to refuse them.
         files = [path for path in files if not path.endswith("guarded_thread.cpp")]

@@ -20,7 +20,7 @@ CHANGING = ("unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,truncate,ft
             "fchown,fchownat,mknod,mknodat,link,linkat,symlink,symlinkat,rmdir,setxattr,fsetxattr,mount,umount2,init_module,"
             "finit_module,delete_module,reboot,sethostname,pwrite64,pwritev")
 WRITES = re.compile(r"O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND|O_TMPFILE|creat\(")
-# What level probe lets NVIDIA's libraries open for writing on a live machine: the list of tools/doctor/README.md.
+# What level probe lets NVIDIA's libraries open for writing on a live machine: the list of diag/doctor/README.md.
 PROBED = re.compile(r'"/dev/(nvidiactl|nvidia\d+|nvidia-uvm|nvidia-modeset|nvidia-caps/[^"/]+|infiniband/uverbs\d+)"')
 CALL = re.compile(r"^\d+ +(\w+)\(")
 # What else reads a machine: arguments, and the exit codes that are no error of the command.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/machine/elf_file.hpp"
+#include "diag/machine/elf_file.hpp"
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>

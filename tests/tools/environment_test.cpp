@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/machine/environment.hpp"
+#include "diag/machine/environment.hpp"
 
 #include <gtest/gtest.h>
 

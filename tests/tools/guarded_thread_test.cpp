@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/machine/guarded_thread.hpp"
+#include "diag/machine/guarded_thread.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

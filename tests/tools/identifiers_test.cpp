@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/snapshot/identifiers.hpp"
+#include "diag/snapshot/identifiers.hpp"
 
 #include <gtest/gtest.h>
 

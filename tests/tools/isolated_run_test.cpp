@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/sanity/isolated_run.hpp"
+#include "measure/sanity/isolated_run.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,8 +11,8 @@
 #include <atomic>
 #include <new>
 
-#include "tools/sanity/helper_process.hpp"
-#include "tools/sanity/verdict.hpp"
+#include "measure/sanity/helper_process.hpp"
+#include "measure/sanity/verdict.hpp"
 
 namespace gdrkit::tools::sanity {
 namespace {

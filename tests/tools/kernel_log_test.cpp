@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/machine/kernel_log.hpp"
+#include "diag/machine/kernel_log.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

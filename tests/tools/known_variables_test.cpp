@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/machine/known_variables.hpp"
+#include "diag/machine/known_variables.hpp"
 
 #include <gtest/gtest.h>
 
@@ -46,13 +46,13 @@ TEST(KnownVariables, SaysWhatAMisspeltNameMayHaveMeant) {
 TEST(KnownVariables, NoKnownNameIsTakenForAMisspeltOne) {
   for (const char* name : {
 #define GDRKIT_VARIABLE(name) "NCCL_" #name,
-#include "tools/machine/variables_nccl.def"
+#include "diag/machine/variables_nccl.def"
 #undef GDRKIT_VARIABLE
 #define GDRKIT_VARIABLE(name) "NVSHMEM_" #name,
-#include "tools/machine/variables_nvshmem.def"
+#include "diag/machine/variables_nvshmem.def"
 #undef GDRKIT_VARIABLE
 #define GDRKIT_VARIABLE(name) "UCX_" #name,
-#include "tools/machine/variables_ucx.def"
+#include "diag/machine/variables_ucx.def"
 #undef GDRKIT_VARIABLE
        }) {
     EXPECT_EQ(judge_name(name).knowledge, Knowledge::known) << name;

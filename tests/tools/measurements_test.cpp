@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "bench/harness/samples.hpp"
-#include "tools/common/bench_names.hpp"
-#include "tools/copybw/copybw.hpp"
-#include "tools/copylat/copylat.hpp"
+#include "measure/harness/samples.hpp"
+#include "measure/common/measure_names.hpp"
+#include "measure/copybw/copybw.hpp"
+#include "measure/copylat/copylat.hpp"
 
 namespace gdrkit::tools {
 namespace {

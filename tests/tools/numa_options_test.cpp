@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/common/numa_options.hpp"
+#include "cli/common/numa_options.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cerrno>
 #include <string>
 
-#include "tools/common/numa_sweep.hpp"
+#include "measure/common/numa_sweep.hpp"
 
 namespace gdrkit::tools {
 namespace {

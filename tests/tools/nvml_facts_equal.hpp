@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tools/machine/nvml_facts.hpp"
+#include "diag/machine/nvml_facts.hpp"
 
 namespace gdrkit::tools {
 
@@ -17,14 +17,14 @@ template <class T>
 [[nodiscard]] inline bool is_equal(const NvmlLink& one, const NvmlLink& other) {
   bool same = one.index == other.index;
 #define GDRKIT_NVML_LINK(type, name) same = same && is_same(one.name, other.name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
   return same;
 }
 
 [[nodiscard]] inline bool is_equal(const NvmlGpu& one, const NvmlGpu& other) {
   bool same = one.index == other.index && one.links.size() == other.links.size();
 #define GDRKIT_NVML_GPU(type, name) same = same && is_same(one.name, other.name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
   for (std::size_t i = 0; same && i < one.links.size(); ++i) same = is_equal(one.links[i], other.links[i]);
   return same;
 }
@@ -32,7 +32,7 @@ template <class T>
 [[nodiscard]] inline bool is_equal(const NvmlPair& one, const NvmlPair& other) {
   bool same = one.first == other.first && one.second == other.second;
 #define GDRKIT_NVML_PAIR(type, name) same = same && is_same(one.name, other.name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
   return same;
 }
 
@@ -43,7 +43,7 @@ template <class T>
   const NvmlFacts& b = other.value;
   bool same = a.gpus.size() == b.gpus.size() && a.pairs.size() == b.pairs.size();
 #define GDRKIT_NVML_SYSTEM(type, name) same = same && is_same(a.name, b.name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
   for (std::size_t i = 0; same && i < a.gpus.size(); ++i) same = is_equal(a.gpus[i], b.gpus[i]);
   for (std::size_t i = 0; same && i < a.pairs.size(); ++i) same = is_equal(a.pairs[i], b.pairs[i]);
   return same;
@@ -54,21 +54,21 @@ template <class T>
 template <class Visit>
 void for_each_fact(const NvmlFacts& one, const NvmlFacts& other, Visit visit) {
 #define GDRKIT_NVML_SYSTEM(type, name) visit(#name, one.name, other.name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
   for (std::size_t i = 0; i < one.gpus.size() && i < other.gpus.size(); ++i) {
     const std::string gpu = "gpus[" + std::to_string(i) + "].";
 #define GDRKIT_NVML_GPU(type, name) visit(gpu + #name, one.gpus[i].name, other.gpus[i].name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
     for (std::size_t j = 0; j < one.gpus[i].links.size() && j < other.gpus[i].links.size(); ++j) {
       const std::string link = gpu + "links[" + std::to_string(j) + "].";
 #define GDRKIT_NVML_LINK(type, name) visit(link + #name, one.gpus[i].links[j].name, other.gpus[i].links[j].name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
     }
   }
   for (std::size_t i = 0; i < one.pairs.size() && i < other.pairs.size(); ++i) {
     const std::string pair = "pairs[" + std::to_string(i) + "].";
 #define GDRKIT_NVML_PAIR(type, name) visit(pair + #name, one.pairs[i].name, other.pairs[i].name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
   }
 }
 

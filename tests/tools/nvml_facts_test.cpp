@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/machine/nvml_facts.hpp"
+#include "diag/machine/nvml_facts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,14 +28,14 @@ class RandomFacts {
       return facts;
     }
 #define GDRKIT_NVML_SYSTEM(type, name) fill(&facts.value.name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
     for (unsigned i = 0, count = below(5); i < count; ++i) facts.value.gpus.push_back(gpu());
     for (std::size_t second = 1; second < facts.value.gpus.size(); ++second) {
       NvmlPair& pair = facts.value.pairs.emplace_back();
       pair.first = below(static_cast<unsigned>(second));
       pair.second = second;
 #define GDRKIT_NVML_PAIR(type, name) fill(&pair.name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
     }
     return facts;
   }
@@ -45,12 +45,12 @@ class RandomFacts {
     NvmlGpu gpu;
     gpu.index = below(100);
 #define GDRKIT_NVML_GPU(type, name) fill(&gpu.name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
     for (unsigned i = 0, count = below(4); i < count; ++i) {
       NvmlLink& link = gpu.links.emplace_back();
       link.index = i;
 #define GDRKIT_NVML_LINK(type, name) fill(&link.name);
-#include "tools/machine/nvml_facts.def"
+#include "diag/machine/nvml_facts.def"
     }
     return gpu;
   }

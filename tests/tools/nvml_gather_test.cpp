@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // NVML asked through the loader, with tests/fakes/fake_nvml in its place: the program's run path finds that one.
-#include "tools/machine/nvml_gather.hpp"
+#include "diag/machine/nvml_gather.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

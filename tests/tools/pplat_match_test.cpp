@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // PingPongMatch when the other side does not play, or plays with other data; and the histogram.
-#include "tools/pplat/match.hpp"
+#include "measure/pplat/match.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@
 #include <string>
 #include <thread>
 
-#include "tools/common/device_choice.hpp"
-#include "tools/common/histogram.hpp"
-#include "tools/pplat/pplat.hpp"
-#include "tools/pplat/rounds.hpp"
+#include "cli/common/device_choice.hpp"
+#include "measure/common/histogram.hpp"
+#include "measure/pplat/pplat.hpp"
+#include "measure/pplat/rounds.hpp"
 
 namespace gdrkit::tools {
 namespace {

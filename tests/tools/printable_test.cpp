@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "tools/common/exit_code.hpp"
+#include "cli/common/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -47,7 +47,7 @@ class Test(unittest.TestCase):
 
 
 def subcommands():
-    """The names of tools/subcommands.def."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "subcommands.def")
+    """The names of cli/subcommands.def."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cli", "subcommands.def")
     with open(path, encoding="utf-8") as file:
         return re.findall(r"(?m)^GDRKIT_SUBCOMMAND\((\w+),", file.read())

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/machine/rank_layout.hpp"
+#include "diag/machine/rank_layout.hpp"
 
 #include <gtest/gtest.h>
 

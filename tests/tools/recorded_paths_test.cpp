@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/snapshot/recorded_paths.hpp"
+#include "diag/snapshot/recorded_paths.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tools/snapshot/recording.hpp"
+#include "diag/snapshot/recording.hpp"
 #include "diag/topology/archive_tree.hpp"
 #include "diag/topology/machine_view.hpp"
 

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <set>
 
-#include "tools/report/chart/line_chart.hpp"
-#include "tools/report/chart/scale.hpp"
-#include "tools/report/chart/style.hpp"
+#include "measure/report/chart/line_chart.hpp"
+#include "measure/report/chart/scale.hpp"
+#include "measure/report/chart/style.hpp"
 
 namespace gdrkit::tools::report {
 namespace {

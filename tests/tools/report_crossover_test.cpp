@@ -5,19 +5,19 @@
 
 #include <utility>
 
-#include "tools/report/crossover.hpp"
+#include "measure/report/crossover.hpp"
 
 namespace gdrkit::tools::report {
 namespace {
 
 using Values = std::vector<std::pair<double, double>>;
 
-bench::Series series_of(const Values& values, double noise = 0.01, std::size_t rounds = 9) {
-  bench::Series series;
+measure::Series series_of(const Values& values, double noise = 0.01, std::size_t rounds = 9) {
+  measure::Series series;
   series.x_name = "size_bytes";
   series.unit = "ns";
   for (const auto& [x, value] : values) {
-    bench::Point point;
+    measure::Point point;
     point.x = x;
     point.value = value;
     point.noise = noise;
@@ -76,8 +76,8 @@ TEST(ReportCrossover, FindsEachOneInAnyOrderOfPoints) {
 }
 
 TEST(ReportCrossover, ComparesDifferentUnitsAndKnowsWhatIsBetter) {
-  bench::Series nanoseconds = series_of({{1, 2000}});
-  bench::Series microseconds = series_of({{1, 1}});
+  measure::Series nanoseconds = series_of({{1, 2000}});
+  measure::Series microseconds = series_of({{1, 1}});
   microseconds.unit = "us";
   EXPECT_EQ(compete(nanoseconds, microseconds).other_better, 1u);
   nanoseconds.is_lower_better = microseconds.is_lower_better = false;

@@ -6,8 +6,8 @@
 #include <cfloat>
 #include <limits>
 
-#include "tools/report/markup.hpp"
-#include "tools/report/numbers.hpp"
+#include "measure/report/markup.hpp"
+#include "measure/report/numbers.hpp"
 
 namespace gdrkit::tools::report {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gdrkit/gdrkit.h"
-#include "tools/sanity/sanity_test.hpp"
+#include "measure/sanity/sanity_test.hpp"
 
 namespace gdrkit::tools::sanity {
 namespace {

@@ -178,13 +178,13 @@ class SnapshotList(Test):
                         continue
                     seen, opened = self.looked_at(folder, *command, "--root", folder)
                     with self.subTest(f"{machine}: {command}"):
-                        self.assertEqual(sorted(opened - contents), [], "add these to tools/snapshot/paths.def")
-                        self.assertEqual(sorted(seen - recorded), [], "add these to tools/snapshot/paths.def")
+                        self.assertEqual(sorted(opened - contents), [], "add these to diag/snapshot/paths.def")
+                        self.assertEqual(sorted(seen - recorded), [], "add these to diag/snapshot/paths.def")
 
     def test_list_prints_every_path(self):
         ended = run("gdrkit", "snapshot", "--list")
         self.assertEqual(ended.code, 0)
-        with open(os.path.join(os.path.dirname(__file__), "../../tools/snapshot/paths.def"), encoding="utf-8") as file:
+        with open(os.path.join(os.path.dirname(__file__), "../../diag/snapshot/paths.def"), encoding="utf-8") as file:
             patterns = re.findall(r'^GDRKIT_PATH\(\w+, "([^"]+)"', file.read(), re.M)
         self.assertGreater(len(patterns), 40)
         for pattern in patterns:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // libibverbs asked through the loader, with tests/fakes/fake_verbs in its place: the program's run path finds that one.
-#include "tools/machine/verbs_facts.hpp"
+#include "diag/machine/verbs_facts.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "fakes/fake_verbs.hpp"
 #include "platform/vendor/verbs_library.hpp"
-#include "tools/machine/guarded_thread.hpp"
+#include "diag/machine/guarded_thread.hpp"
 
 namespace gdrkit::tools {
 namespace {

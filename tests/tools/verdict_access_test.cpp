@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "tools/doctor/verdict/access.hpp"
-#include "tools/doctor/verdict/mapping.hpp"
+#include "diag/doctor/verdict/access.hpp"
+#include "diag/doctor/verdict/mapping.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {

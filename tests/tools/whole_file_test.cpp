@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "tools/common/whole_file.hpp"
+#include "cli/common/whole_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "tools/common/exit_code.hpp"
+#include "cli/common/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {

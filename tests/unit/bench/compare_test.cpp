@@ -5,11 +5,11 @@
 #include <cmath>
 #include <random>
 
-#include "bench/compare/comparison.hpp"
-#include "bench/compare/retrial.hpp"
-#include "bench/compare/student.hpp"
+#include "measure/compare/comparison.hpp"
+#include "measure/compare/retrial.hpp"
+#include "measure/compare/student.hpp"
 
-namespace gdrkit::bench {
+namespace gdrkit::measure {
 namespace {
 
 TEST(Student, TailsAreThoseOfTheTables) {
@@ -288,4 +288,4 @@ TEST(Comparison, OtherToolsAndOtherMachinesAreToldApart) {
 }
 
 }  // namespace
-}  // namespace gdrkit::bench
+}  // namespace gdrkit::measure

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // A yardstick that copies the wrong bytes measures nothing.
-#include "bench/yardstick/raw_loops.hpp"
+#include "measure/baseline/raw_loops.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-namespace gdrkit::bench {
+namespace gdrkit::measure {
 namespace {
 
 constexpr std::size_t largest = 64 * 1024;
@@ -82,4 +82,4 @@ INSTANTIATE_TEST_SUITE_P(AllKinds, RawLoops, ::testing::Values(RawKind::avx512, 
                          [](const auto& chosen) { return raw_kind_name(chosen.param); });
 
 }  // namespace
-}  // namespace gdrkit::bench
+}  // namespace gdrkit::measure

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "bench/harness/samples.hpp"
+#include "measure/harness/samples.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <vector>
 
-namespace gdrkit::bench {
+namespace gdrkit::measure {
 namespace {
 
 std::vector<double> one_to(int count) {
@@ -45,4 +45,4 @@ TEST(Samples, OneWildRoundDoesNotMoveTheNoise) {
 }
 
 }  // namespace
-}  // namespace gdrkit::bench
+}  // namespace gdrkit::measure

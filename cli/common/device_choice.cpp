@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "cli/common/device_choice.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "base/settings.hpp"
+#include "gdrkit/gdrkit.h"
+#include "cli/common/common_options.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+// CUresult values that say "nothing here" rather than "something here is broken": STUB_LIBRARY and NO_DEVICE.
+constexpr int cuda_stub_library = 34;
+constexpr int cuda_no_device = 100;
+constexpr int most_device_nodes = 64;
+
+constexpr const char* emulated = "emulated";
+constexpr const char* about_emulated = "running on the emulated device, which says nothing about hardware";
+
+std::string find_device_node() {
+  for (int number = 0; number < most_device_nodes; ++number) {
+    std::string path = format("/dev/nvidia%d", number);
+    if (::access(path.c_str(), F_OK) == 0) return path;
+  }
+  return {};
+}
+
+void check_backend(const std::string& wanted) {
+  std::string names;
+  gdrkit_backend_report report{};
+  report.struct_size = sizeof(report);
+  for (unsigned index = 0; gdrkit_probe_backend(index, &report) == 0; ++index) {
+    if (wanted == report.name) return;
+    names += std::string(names.empty() ? "" : ", ") + report.name;
+    report.struct_size = sizeof(report);
+  }
+  throw Failure(ExitCode::usage, format("no backend is called '%s'; there are: %s", wanted.c_str(), names.c_str()));
+}
+
+}  // namespace
+
+GpuFacts find_gpus() {
+  GpuFacts facts;
+  const base::Settings settings = base::read_settings();
+  // The drop-in library would only answer that it cannot be opened.
+  if (!settings.backend.empty()) check_backend(settings.backend);
+  if (!settings.copy_kernel.empty()) check_copy_kernel(settings.copy_kernel);
+  facts.forced_backend = settings.backend;
+  if (facts.forced_backend == emulated) return facts;
+  const auto count = platform::cuda_device_count();
+  if (count.has_value()) {
+    facts.cuda_devices = *count;
+    facts.is_cuda_absent = *count == 0;
+    if (*count == 0) facts.cuda_failure = "CUDA shows no device";
+  } else {
+    const int code = count.error().vendor_code;
+    facts.cuda_failure = base::detail();
+    facts.is_cuda_absent = code == 0 || code == cuda_stub_library || code == cuda_no_device;
+  }
+  if (facts.cuda_devices == 0) facts.device_node = find_device_node();
+  return facts;
+}
+
+DeviceChoice choose_device(const GpuFacts& facts) {
+  if (facts.forced_backend == emulated) {
+    return {true, std::string("NOTE: the backend 'emulated' was asked for; ") + about_emulated};
+  }
+  if (facts.cuda_devices > 0) return {};
+  if (!facts.is_cuda_absent || !facts.device_node.empty()) {
+    const std::string node = facts.device_node.empty() ? "" : " (" + facts.device_node + ")";
+    throw Failure(ExitCode::cannot_run, "There is a GPU here" + node +
+                                            ", but CUDA cannot use it: " + facts.cuda_failure +
+                                            "\nTo try the tools without it: GDRKIT_BACKEND=emulated");
+  }
+  if (!facts.forced_backend.empty()) {
+    throw Failure(ExitCode::cannot_run, "The backend '" + facts.forced_backend +
+                                            "' was asked for, and there is no GPU here: " + facts.cuda_failure);
+  }
+  return {true, "NOTE: no GPU here (" + facts.cuda_failure + "); " + about_emulated};
+}
+
+void follow_emulated_choice() { ::setenv("GDRKIT_BACKEND", emulated, 1); }
+
+std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int ordinal) {
+  if (choice.is_emulated) {
+    follow_emulated_choice();
+    if (!platform::emulated_device_count().has_value()) throw Failure(ExitCode::usage, base::detail());
+  }
+  auto device = choice.is_emulated ? platform::open_emulated_device(ordinal) : platform::open_cuda_device(ordinal);
+  if (!device.has_value()) {
+    const int code = device.error().vendor_code;
+    const std::string name = code == 0 ? std::string() : format("CUDA error: %s\n", platform::cuda_result_name(code));
+    throw Failure(ExitCode::cannot_run, name + format("cannot open GPU %d: %s", ordinal, base::detail()));
+  }
+  return std::move(*device);
+}
+
+void print_note(const DeviceChoice& choice, bool json) {
+  if (choice.note.empty()) return;
+  std::FILE* out = json ? stderr : stdout;
+  std::fprintf(out, "%s\n", choice.note.c_str());
+  std::fflush(out);
+}
+
+std::string why_no_backend() {
+  std::string reasons;
+  gdrkit_backend_report report{};
+  report.struct_size = sizeof(report);
+  for (unsigned index = 0; gdrkit_probe_backend(index, &report) == 0; ++index) {
+    if (report.usable != 0 && report.is_automatic != 0) return {};
+    if (report.usable == 0) reasons += format("  backend %s: %s\n", report.name, report.reason);
+    report.struct_size = sizeof(report);
+  }
+  return reasons;
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The one program: finds the subcommand by the program's own name or by the first word.
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "gdrkit/gdrkit.h"
+#include "cli/subcommand.hpp"
+
+namespace gdrkit::tools {
+
+#define GDRKIT_SUBCOMMAND(name, summary, has_gdrcopy_face) ExitCode run_##name(Face face, int argc, char** argv);
+#include "cli/subcommands.def"
+#undef GDRKIT_SUBCOMMAND
+
+namespace {
+
+constexpr Subcommand subcommands[] = {
+#define GDRKIT_SUBCOMMAND(name, summary, has_gdrcopy_face) {#name, summary, has_gdrcopy_face, &run_##name},
+#include "cli/subcommands.def"
+#undef GDRKIT_SUBCOMMAND
+};
+
+const Subcommand* find(const std::string& name) {
+  for (const Subcommand& subcommand : subcommands) {
+    if (name == subcommand.name) return &subcommand;
+  }
+  return nullptr;
+}
+
+/// "gdrcopy_copylat" and "copylat" are names of the predecessor's tools.
+const Subcommand* find_by_program(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  std::string name = slash == nullptr ? path : slash + 1;
+  constexpr char prefix[] = "gdrcopy_";
+  if (name.rfind(prefix, 0) == 0) name = name.substr(sizeof(prefix) - 1);
+  const Subcommand* found = find(name);
+  return found != nullptr && found->has_gdrcopy_face ? found : nullptr;
+}
+
+void print_help(std::FILE* out) {
+  std::fprintf(out, "gdrkit %s: CPU access to GPU memory\n\nUsage: gdrkit <subcommand> [options]\n\nSubcommands:\n",
+               gdrkit_version());
+  for (const Subcommand& subcommand : subcommands) {
+    std::fprintf(out, "  %-9s  %s\n", subcommand.name, subcommand.summary);
+  }
+  std::fprintf(
+      out,
+      "\n'gdrkit <subcommand> --help' lists its options and gives an example.\n"
+      "Under the names gdrcopy_<name> of the predecessor's tools it takes the options and prints the lines of those.\n"
+      "Exit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here; the doctor has its own.\n");
+}
+
+/// Output that did not arrive (a full disk, a closed pipe) is a failure like any other.
+ExitCode after_output(const std::string& program, ExitCode code) {
+  if ((std::fflush(stdout) == 0 && std::ferror(stdout) == 0) || code != ExitCode::ok) return code;
+  std::fprintf(stderr, "%s: the output could not be written\n", program.c_str());
+  return ExitCode::failed;
+}
+
+int run(const Subcommand& subcommand, Face face, int argc, char** argv) {
+  ExitCode code = ExitCode::failed;
+  try {
+    code = subcommand.run(face, argc, argv);
+  } catch (const Failure& failure) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s\n", printable(failure.what()).c_str());
+    code = failure.code();
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "gdrkit %s: %s\n", subcommand.name, printable(error.what()).c_str());
+  }
+  code = after_output(std::string("gdrkit ") + subcommand.name, code);
+  if (face == Face::gdrcopy && code != ExitCode::ok) code = ExitCode::failed;
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+  if (argc < 1) return static_cast<int>(ExitCode::usage);
+  if (const Subcommand* subcommand = find_by_program(argv[0])) return run(*subcommand, Face::gdrcopy, argc, argv);
+  const std::string word = argc < 2 ? "" : argv[1];
+  if (word == "--help" || word == "-h" || word == "help") {
+    print_help(stdout);
+    return static_cast<int>(after_output("gdrkit", ExitCode::ok));
+  }
+  if (word == "--version") {
+    std::printf("gdrkit %s\n", gdrkit_version());
+    return static_cast<int>(after_output("gdrkit", ExitCode::ok));
+  }
+  if (const Subcommand* subcommand = find(word)) return run(*subcommand, Face::gdrkit, argc - 1, argv + 1);
+  if (!word.empty()) std::fprintf(stderr, "gdrkit: there is no subcommand '%s'\n\n", word.c_str());
+  print_help(stderr);
+  return static_cast<int>(ExitCode::usage);
+}
+
+}  // namespace gdrkit::tools
+
+int main(int argc, char** argv) { return gdrkit::tools::run_program(argc, argv); }

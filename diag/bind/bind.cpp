@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// bind: puts a process near its GPU, then becomes the program.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "platform/host/placement.hpp"
+#include "diag/bind/local_rank.hpp"
+#include "diag/bind/visible_devices.hpp"
+#include "cli/common/command_line.hpp"
+#include "cli/common/shell_word.hpp"
+#include "diag/machine/environment.hpp"
+#include "diag/machine/machine.hpp"
+#include "diag/machine/rank_layout.hpp"
+#include "diag/machine/topology_facts.hpp"
+#include "platform/facts/number_list.hpp"
+
+namespace gdrkit::tools {
+namespace bind {
+namespace {
+
+// What shells answer for programs that they cannot start.
+constexpr int cannot_start = 126;
+constexpr int not_found = 127;
+
+struct Options {
+  std::string gpu;
+  std::string root = "/";
+  bool reserves = false;
+  bool wraps = false;
+  bool keeps_environment = false;
+  bool prints = false;
+  bool is_dry = false;
+};
+
+std::optional<std::string> look_up(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::vector<NamedGpu> named_gpus(const MachineView& view, const RankLayout& layout) {
+  std::vector<NamedGpu> gpus;
+  for (const RankPlace& place : layout.ranks) {
+    const auto& function = layout.tree.gpus[place.gpu].function;
+    const auto text = view.text("/proc/driver/nvidia/gpus/" + function.name + "/information");
+    gpus.push_back({labelled(text, "GPU UUID").value, format("%lld", static_cast<long long>(function.device.value))});
+  }
+  return gpus;
+}
+
+struct Chosen {
+  std::size_t index;  ///< in RankLayout::ranks
+  std::string why;
+};
+
+Chosen choose_by_rank(const Options& options, const MachineView& view, const RankLayout& layout) {
+  const LocalRank rank = find_local_rank(look_up);
+  for (const std::string& other : rank.others) {
+    std::fprintf(stderr, "gdrkit bind: note: %s=%zu counts, %s does not\n", rank.variable.c_str(), rank.value,
+                 printable(other).c_str());
+  }
+  const auto gpus = named_gpus(view, layout);
+  const bool is_pci_order = look_up("CUDA_DEVICE_ORDER") == "PCI_BUS_ID";
+  VisibleDevices visible;
+  const auto list = look_up("CUDA_VISIBLE_DEVICES");
+  if (list) {
+    visible = parse_visible_devices(*list, gpus, is_pci_order);
+  } else if (!is_pci_order && !are_equal(gpus)) {
+    throw Failure(ExitCode::usage,
+                  "gdrkit bind: the GPUs differ, and CUDA then numbers them by speed; set "
+                  "CUDA_DEVICE_ORDER=PCI_BUS_ID, or name the GPU: --gpu N");
+  } else {
+    for (std::size_t index = 0; index < gpus.size(); ++index) visible.gpus.push_back(index);
+  }
+  const std::string why = rank.variable + "=" + std::to_string(rank.value);
+  if (visible.is_one_by_uuid) return {visible.gpus.front(), "the one of CUDA_VISIBLE_DEVICES"};
+  if (rank.value >= visible.gpus.size() && !options.wraps) {
+    throw Failure(ExitCode::usage, format("gdrkit bind: %s, but there %s %zu GPU%s%s: start fewer processes, give each "
+                                          "its GPU by UUID or --gpu N, or share them with --wrap",
+                                          why.c_str(), visible.gpus.size() == 1 ? "is" : "are", visible.gpus.size(),
+                                          visible.gpus.size() == 1 ? "" : "s", list ? " in CUDA_VISIBLE_DEVICES" : ""));
+  }
+  return {visible.gpus[rank.value % visible.gpus.size()], why};
+}
+
+Chosen choose(const Options& options, const MachineView& view, const RankLayout& layout) {
+  if (layout.ranks.empty()) {
+    throw Failure(ExitCode::cannot_run,
+                  layout.tree.pci_outcome == Outcome::found
+                      ? format("gdrkit bind: no NVIDIA GPU among %zu PCI devices", layout.tree.pci_count)
+                      : "gdrkit bind: whether there is a GPU cannot be known: " + layout.tree.pci_reason);
+  }
+  if (options.gpu.empty()) return choose_by_rank(options, view, layout);
+  char* end = nullptr;
+  const unsigned long number = std::strtoul(options.gpu.c_str(), &end, 10);
+  if (options.gpu.find_first_not_of("0123456789") != std::string::npos || number >= layout.ranks.size()) {
+    throw Failure(ExitCode::usage, format("gdrkit bind: --gpu %s: there are GPUs 0 to %zu, in PCI order",
+                                          options.gpu.c_str(), layout.ranks.size() - 1));
+  }
+  return {number, "--gpu"};
+}
+
+/// "mlx5_0:1" when the program's UCX should take this adapter alone.
+std::string ucx_device(const Options& options, const MachineView& view, const RankLayout& layout,
+                       const RankPlace& place) {
+  using topology::PathClass;
+  const bool is_near =
+      place.nearness == PathClass::pix || place.nearness == PathClass::pxb || place.nearness == PathClass::chip_host;
+  if (options.keeps_environment || !place.adapter || !place.is_only_near || !is_near) return {};
+  if (look_up("UCX_NET_DEVICES") || Environment(view).find("UCX_NET_DEVICES") != nullptr) return {};
+  return layout.adapters[*place.adapter].device();
+}
+
+void print_place(std::FILE* out, const RankLayout& layout, const RankPlace& place, const Chosen& chosen,
+                 const std::string& device, const std::vector<std::string>& program) {
+  const auto& gpu = layout.tree.gpus[place.gpu];
+  std::fprintf(out, "gpu      %s %s, by %s\n", printable(gpu.name).c_str(), gpu.function.name.c_str(),
+               chosen.why.c_str());
+  std::fprintf(out, "cpus     %s\n", platform::to_list_text(place.cpus).c_str());
+  if (!place.reserved.empty()) std::fprintf(out, "free     %s\n", platform::to_list_text(place.reserved).c_str());
+  std::fprintf(out, "memory   %s\n",
+               place.node < 0 ? "not bound: the machine names no node of the GPU"
+                              : ("node " + std::to_string(place.node)).c_str());
+  if (place.adapter) {
+    std::fprintf(out, "adapter  %s, %s\n", printable(layout.adapters[*place.adapter].device()).c_str(),
+                 topology::name_of(place.nearness));
+  } else {
+    std::fprintf(out, "adapter  none: %s\n", printable(layout.matching.gpus[place.gpu].why).c_str());
+  }
+  if (!device.empty()) std::fprintf(out, "set      UCX_NET_DEVICES=%s\n", printable(device).c_str());
+  for (const std::string& note : place.notes) std::fprintf(out, "note     %s\n", printable(note).c_str());
+  std::string line;
+  for (const std::string& word : program) line += (line.empty() ? "" : " ") + shell_word(word);
+  if (!line.empty()) std::fprintf(out, "program  %s\n", printable(line).c_str());
+}
+
+/// Throws Failure(failed) when the process stays where it is. Memory is a wish: containers often forbid the call.
+void bind_process(const MachineView& view, const RankPlace& place) {
+  auto& calls = platform::real_placement_calls();
+  if (const int error = calls.bind_thread(place.cpus); error < 0) {
+    throw Failure(ExitCode::failed, format("gdrkit bind: the process cannot be bound to CPUs %s: %s",
+                                           platform::to_list_text(place.cpus).c_str(), std::strerror(-error)));
+  }
+  // With one node there is nothing to choose, and containers that forbid the call need not be told so.
+  if (place.node < 0 || view.line("/sys/devices/system/node/online").value == "0") return;
+  if (const int error = calls.bind_memory(place.node); error < 0) {
+    std::fprintf(stderr,
+                 "gdrkit bind: note: memory is not bound to node %d (%s): it comes from where it is first touched\n",
+                 place.node, std::strerror(-error));
+  }
+}
+
+ExitCode start(std::vector<std::string>* program) {
+  std::vector<char*> words;
+  for (std::string& word : *program) words.push_back(word.data());
+  words.push_back(nullptr);
+  std::fflush(nullptr);
+  ::execvp(words.front(), words.data());
+  const int error = errno;
+  std::fprintf(stderr, "gdrkit bind: %s: %s\n", printable(words.front()).c_str(), std::strerror(error));
+  return static_cast<ExitCode>(error == ENOENT ? not_found : cannot_start);
+}
+
+/// CPUs that the process may have; of a recording that is only looked at, those recorded.
+std::optional<std::vector<int>> allowed_cpus(const Options& options, const MachineView& view) {
+  if (options.is_dry && !view.is_live()) return recorded_cpus(view);
+  std::vector<int> cpus;
+  if (const int error = platform::real_placement_calls().allowed_cpus(&cpus); error < 0) {
+    throw Failure(ExitCode::failed,
+                  format("gdrkit bind: which CPUs may be used cannot be read: %s", std::strerror(-error)));
+  }
+  return cpus;
+}
+
+ExitCode run(const Options& options, std::vector<std::string>* program) {
+  if (program->empty() && !options.is_dry)
+    throw Failure(ExitCode::usage, "gdrkit bind: no program: write it after --, as in: gdrkit bind -- ./app");
+  const MachineView view = open_view(options.root);
+  const RankLayout layout =
+      lay_out(view, links_of(gather_probe(view, Level::quick).nvml), allowed_cpus(options, view), options.reserves);
+  const Chosen chosen = choose(options, view, layout);
+  const RankPlace& place = layout.ranks[chosen.index];
+  if (place.cpus.empty())
+    throw Failure(ExitCode::failed,
+                  "gdrkit bind: " + (place.notes.empty() ? std::string("no CPU is left") : place.notes.back()));
+  const std::string device = ucx_device(options, view, layout, place);
+  if (options.is_dry || options.prints)
+    print_place(options.is_dry ? stdout : stderr, layout, place, chosen, device, *program);
+  if (options.is_dry) return ExitCode::ok;
+  bind_process(view, place);
+  if (!device.empty() && ::setenv("UCX_NET_DEVICES", device.c_str(), 0) != 0) {
+    throw Failure(ExitCode::failed, "gdrkit bind: UCX_NET_DEVICES cannot be set");
+  }
+  return start(program);
+}
+
+}  // namespace
+}  // namespace bind
+
+ExitCode run_bind(Face face, int argc, char** argv) {
+  // What stands after -- is the program's, options that look like ours included.
+  int own = 0;
+  while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
+  std::vector<std::string> program(argv + std::min(own + 1, argc), argv + argc);
+  bind::Options options;
+  std::vector<std::string> words;
+  CommandLine line;
+  line.name = "bind";
+  line.summary = "Puts a process on the cores and memory near its GPU, then becomes the program that follows --.";
+  line.example =
+      "gdrkit bind --gpu 3 --dry-run\n  mpirun -np 8 gdrkit bind -- ./app\n  srun gdrkit bind --reserve-irq -- ./app";
+  line.exit_codes =
+      "the program's; 1 no CPU near the GPU may be used, 2 wrong usage or no rank, 4 --root is no recording, 77 no "
+      "GPU, 126 the program "
+      "cannot be started, 127 it is not found";
+  line.options = {
+      {'\0', "gpu", "N", &options.gpu, "the GPU, in PCI order; else by the launcher's local rank", false},
+      {'\0', "reserve-irq", "", &options.reserves, "keep the first core of each slice free for interrupts", false},
+      {'\0', "wrap", "", &options.wraps, "a rank beyond the GPUs starts again at the first", false},
+      {'\0', "no-env", "", &options.keeps_environment, "set no variable for the program", false},
+      {'\0', "print", "", &options.prints, "tell the place on stderr before the program starts", false},
+      {'\0', "dry-run", "", &options.is_dry, "tell the place and start nothing", false},
+      {'\0', "root", "RECORDING", &options.root, "take the machine from a recording", false},
+  };
+  line.operands = {&words, "PROGRAM ARGUMENTS", "after --: what to become"};
+  if (const auto ended = parse(line, face, own, argv)) return *ended;
+  if (!words.empty())
+    throw Failure(ExitCode::usage, format("gdrkit bind: '%s' stands before --: write gdrkit bind -- %s",
+                                          words[0].c_str(), words[0].c_str()));
+  return bind::run(options, &program);
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/bind/local_rank.hpp"
+
+#include <charconv>
+
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+/// A job manager's variables are inherited by the launchers that it starts, so it is asked after them.
+constexpr const char* variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK",
+                                     "MV2_COMM_WORLD_LOCAL_RANK",
+                                     "PMI_LOCAL_RANK",
+                                     "MPI_LOCALRANKID",
+                                     "PALS_LOCAL_RANKID",
+                                     "LOCAL_RANK",
+                                     "SLURM_LOCALID",
+                                     "FLUX_TASK_LOCAL_ID"};
+
+}  // namespace
+
+LocalRank find_local_rank(const Lookup& lookup) {
+  LocalRank rank;
+  std::string first;
+  for (const char* name : variables) {
+    const auto text = lookup(name);
+    if (!text || text->empty()) continue;
+    if (rank.variable.empty()) {
+      rank.variable = name;
+      first = *text;
+    } else if (*text != first) {
+      rank.others.push_back(std::string(name) + "=" + *text);
+    }
+  }
+  if (rank.variable.empty()) {
+    std::string names;
+    for (const char* name : variables) names += std::string(names.empty() ? "" : ", ") + name;
+    throw Failure(ExitCode::usage, "gdrkit bind: no local rank: none of " + names +
+                                       " is set; start it by mpirun, srun or torchrun, or name the GPU: --gpu N");
+  }
+  const auto [stop, error] = std::from_chars(first.data(), first.data() + first.size(), rank.value);
+  if (error != std::errc() || stop != first.data() + first.size()) {
+    throw Failure(ExitCode::usage, "gdrkit bind: " + rank.variable + "='" + first + "' is no rank");
+  }
+  return rank;
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/doctor/check.hpp"
+
+#include <algorithm>
+
+namespace gdrkit::tools::doctor {
+
+namespace {
+
+constexpr std::size_t longest_text = 400;
+
+/// What a file held goes to a terminal: printable ASCII alone, a bounded length.
+std::string one_line(const std::string& text) {
+  std::string line = text.substr(0, longest_text);
+  for (char& character : line) {
+    if (static_cast<unsigned char>(character) < 0x20 || static_cast<unsigned char>(character) > 0x7e) character = '?';
+  }
+  return line;
+}
+
+}  // namespace
+
+const char* name_of(State state) {
+  constexpr const char* names[] = {"ok", "info", "warn", "fail", "skip", "unknown"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+void Findings::add(State state, const std::string& subject, const std::string& text, const std::string& command) {
+  all_.push_back({state, one_line(subject), one_line(text), one_line(command)});
+}
+
+const std::vector<Check>& all_checks() {
+  static const std::vector<Check> checks = {
+#define GDRKIT_CHECK(name, id, group, level, required, title) \
+  {id, #group, title, Level::level, required, &advice_##name, &check_##name},
+#include "diag/doctor/checks.def"
+#undef GDRKIT_CHECK
+  };
+  return checks;
+}
+
+const std::vector<PciDevice>& gpus_or_skip(const Machine& machine, Findings& findings) {
+  if (machine.pci_outcome != Outcome::found) {
+    findings.add(State::unknown, "", "whether there is a GPU cannot be known: " + machine.pci_reason);
+  } else if (machine.gpus.empty()) {
+    findings.add(
+        State::skip, "",
+        format("no NVIDIA GPU: none of the %zu devices in /sys/bus/pci/devices has vendor 0x10de and class 0x03",
+               machine.pci_count));
+  }
+  return machine.gpus;
+}
+
+const std::vector<Adapter>& adapters_or_skip(const Machine& machine, Findings& findings) {
+  if (machine.adapter_outcome == Outcome::absent ||
+      (machine.adapter_outcome == Outcome::found && machine.adapters.empty())) {
+    findings.add(State::skip, "", "no RDMA adapter: nothing in /sys/class/infiniband");
+  } else if (machine.adapter_outcome != Outcome::found) {
+    findings.add(State::unknown, "", "whether there is an RDMA adapter cannot be known: " + machine.adapter_reason);
+  }
+  return machine.adapters;
+}
+
+std::vector<PciDevice> devices_or_skip(const Machine& machine, Findings& findings) {
+  std::vector<PciDevice> devices = gpus_or_skip(machine, findings);
+  if (machine.adapter_outcome != Outcome::found && machine.adapter_outcome != Outcome::absent) {
+    (void)adapters_or_skip(machine, findings);
+  }
+  for (const Adapter& adapter : machine.adapters) {
+    const auto is_same = [&](const PciDevice& other) { return other.address == adapter.pci.address; };
+    if (adapter.pci.address.empty() || std::any_of(devices.begin(), devices.end(), is_same)) continue;
+    devices.push_back(adapter.pci);
+  }
+  return devices;
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Check: one line of checks.def, a function that turns a machine's facts into findings, and what to do about them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/common/exit_code.hpp"
+#include "diag/machine/machine.hpp"
+
+namespace gdrkit::tools::doctor {
+
+/// unknown: the fact could not be read or made no sense. Never a guess, and never silently ok.
+enum class State { ok, info, warn, fail, skip, unknown };
+[[nodiscard]] const char* name_of(State state);
+
+struct Remedy {
+  const char* command;
+  bool needs_root;
+  bool needs_reboot;
+  bool survives_boot;
+  const char* verify;
+};
+
+/// What `doctor fix` writes for a remedy, as root's commands and files. The default: nothing of it can be automated,
+/// and the remedy is written as a comment. ADDRESS, ADAPTER, PORT and INTERFACE stand for the finding's object, each as
+/// a word of its own outside quotes.
+struct Steps {
+  const char* now = "";          ///< lines of POSIX shell that take effect at once
+  const char* file = "";         ///< a file of our own (gdrkit-*) that makes it last
+  const char* text = "";         ///< the file's lines; one that names the object is written once for each object
+  const char* enable = "";       ///< lines of POSIX shell that follow the file
+  const char* boot_option = "";  ///< a word for the command line of Linux
+  const char* risk = "";         ///< what carrying it out may break
+  [[nodiscard]] bool is_manual() const noexcept { return now[0] == '\0' && file[0] == '\0' && boot_option[0] == '\0'; }
+};
+
+/// Printed by `explain`, and why and remedy below each warn and fail.
+struct Advice {
+  const char* reads;
+  const char* why;
+  Remedy remedy;
+  const char* trap;  ///< what misleads here; "" if nothing
+  Steps steps{};
+};
+
+struct Finding {
+  State state;
+  std::string subject;  ///< the object: a PCI address, a port, a file
+  std::string text;     ///< what it is, with the value that was read
+  std::string command;  ///< a remedy for this very object; "" for that of the advice
+};
+
+/// Collects findings; makes their text fit one line of a terminal, whatever a file held.
+class Findings {
+ public:
+  void add(State state, const std::string& subject, const std::string& text, const std::string& command = "");
+  /// The finding for a fact that was needed and is not there.
+  template <class T>
+  void add_unknown(const std::string& subject, const topology::Fact<T>& fact) {
+    add(State::unknown, subject, fact.reason);
+  }
+  [[nodiscard]] const std::vector<Finding>& all() const noexcept { return all_; }
+
+ private:
+  std::vector<Finding> all_;
+};
+
+struct Check {
+  const char* id;
+  const char* group;
+  const char* title;
+  Level level;
+  bool is_required;  ///< an unknown here leaves the whole verdict open: exit code 3
+  const Advice* advice;
+  void (*run)(const Machine& machine, Findings& findings);
+};
+
+#define GDRKIT_CHECK(name, id, group, level, required, title) \
+  extern const Advice advice_##name;                          \
+  void check_##name(const Machine& machine, Findings& findings);
+#include "diag/doctor/checks.def"
+#undef GDRKIT_CHECK
+
+[[nodiscard]] const std::vector<Check>& all_checks();
+
+/// The machine's GPUs; without any says so (skip), or that it cannot be known (unknown).
+[[nodiscard]] const std::vector<PciDevice>& gpus_or_skip(const Machine& machine, Findings& findings);
+[[nodiscard]] const std::vector<Adapter>& adapters_or_skip(const Machine& machine, Findings& findings);
+/// GPUs, then the adapters' devices, each once.
+[[nodiscard]] std::vector<PciDevice> devices_or_skip(const Machine& machine, Findings& findings);
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group acs: Access Control Services of the ports between GPUs and adapters, which may send packets up to the
+// processor.
+#include "diag/machine/acs.hpp"
+
+#include <algorithm>
+
+#include "diag/doctor/check.hpp"
+#include "diag/machine/data_direct.hpp"
+#include "diag/machine/pci_config.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+constexpr unsigned ats_capability = 0x0f;  // extended
+constexpr std::uint32_t ats_enabled = 0x8000;
+constexpr std::int64_t network_class = 0x02;
+const char* const for_guests = "vfio-pci";
+
+/// Says why what the ports do is not to be judged here; false when it is.
+bool cannot_see_ports(const Machine& machine, Findings& findings) {
+  if (!machine.is_guest.is_found()) findings.add_unknown("", machine.is_guest);
+  if (machine.is_guest.value) findings.add(State::skip, "", "a virtual machine is not shown the real ports");
+  return machine.is_guest.value || !machine.is_guest.is_found();
+}
+
+/// Below these the pattern of acs.datadirect counts.
+std::set<std::string> data_direct_roots(const std::vector<DataDirect>& directs) {
+  std::set<std::string> roots;
+  for (const DataDirect& direct : directs) roots.insert(direct.root);
+  return roots;
+}
+
+/// The ports that this host's own GPUs and adapters talk through.
+Fact<std::set<std::string>> ports_in_use(const Machine& machine) {
+  Fact<std::set<std::string>> ports;
+  const auto grace = is_grace(machine.view);
+  const auto directs = find_data_direct(machine);
+  ports.outcome = directs.outcome;
+  ports.reason = directs.reason;
+  if (directs.is_unknown()) return ports;
+  if (!directs.value.empty() && grace.is_unknown()) return {grace.outcome, {}, grace.reason};
+  const auto roots = grace.value ? data_direct_roots(directs.value) : std::set<std::string>{};
+  for (const PciDevice& gpu : machine.gpus) {
+    if (gpu.driver == for_guests || (!gpu.bridges.empty() && roots.count(gpu.bridges.front()) != 0)) continue;
+    for (const Adapter& adapter : machine.adapters) ports.value.merge(ports_between(gpu, adapter.pci));
+  }
+  return ports;
+}
+
+/// Network functions that are given to guests: they are no RDMA devices of this host.
+Fact<std::vector<PciDevice>> network_functions_for_guests(const MachineView& view) {
+  Fact<std::vector<PciDevice>> functions;
+  const auto devices = view.names("/sys/bus/pci/devices");
+  functions.outcome = devices.outcome;
+  functions.reason = devices.reason;
+  for (const std::string& address : devices.value) {
+    const auto kind = view.number("/sys/bus/pci/devices/" + address + "/class");
+    if (kind.is_unknown()) return {kind.outcome, {}, kind.reason};
+    if (kind.value >> 16 != network_class) continue;
+    PciDevice device = read_pci_device(view, address);
+    if (device.driver == for_guests) functions.value.push_back(std::move(device));
+  }
+  return functions;
+}
+
+/// "xx110x1" from bit 6 down to 0, as Linux takes it for config_acs.
+bool fits(const std::string& pattern, std::uint32_t set) {
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const bool is_set = (set >> (pattern.size() - 1 - i) & 1u) != 0;
+    if (pattern[i] != 'x' && is_set != (pattern[i] == '1')) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const Advice advice_acs_redirect = {
+    "the control register of the ACS capability of every port between a GPU and an adapter, strictly below the bridge "
+    "that "
+    "both are behind",
+    "redirected packets go up to the processor and back instead of through the switch: half speed, hangs, or errors",
+    {"sudo setpci -s PORT ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes",
+     true, false, false, "sudo setpci -s PORT ECAP_ACS+6.w"},
+    "without root only 64 bytes can be read, which is unknown and not fine; in a virtual machine, for devices that are "
+    "given to guests (acs.vm_ats) and for Data Direct (acs.datadirect) redirection is wanted: those are left out here",
+    {.now = "setpci -s ADDRESS ECAP_ACS+6.w=0000",
+     .file = "/etc/systemd/system/gdrkit-acs.service",
+     .text = "[Unit]\n"
+             "Description=no ACS redirection between GPUs and adapters (gdrkit doctor: acs.redirect)\n"
+             "[Service]\n"
+             "Type=oneshot\n"
+             "RemainAfterExit=yes\n"
+             "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS ECAP_ACS+6.w=0000\"\n"
+             "[Install]\n"
+             "WantedBy=multi-user.target",
+     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-acs.service",
+     .risk = "devices behind these ports are no longer kept apart: not on hosts that give them to guests"}};
+
+void check_acs_redirect(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
+  if (cannot_see_ports(machine, findings)) return;
+  const auto ports = ports_in_use(machine);
+  if (ports.is_unknown()) return findings.add_unknown("", ports);
+  if (ports.value.empty()) {
+    return findings.add(State::skip, "", "no GPU shares a bridge with an adapter, but for what acs.* judges otherwise");
+  }
+  for (const std::string& port : ports.value) {
+    const auto acs = read_acs(machine.view, port);
+    if (acs.is_absent()) {
+      findings.add(State::ok, port, "has no ACS");
+    } else if (!acs.is_found()) {
+      findings.add_unknown(port, acs);
+    } else {
+      findings.add((acs.value.set & acs_redirects) != 0 ? State::fail : State::ok, port,
+                   format("ACS control is 0x%04x", acs.value.set),
+                   "sudo setpci -s " + port +
+                       " ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes");
+    }
+  }
+}
+
+const Advice advice_acs_override = {
+    "pcie_acs_override= in /proc/cmdline",
+    "the option makes a patched Linux pretend that ports isolate; it clears nothing, and hides what is true",
+    {"take pcie_acs_override=VALUE off the command line of Linux (Debian, Ubuntu: /etc/default/grub, then update-grub; "
+     "Red Hat: "
+     "grubby --update-kernel=ALL --remove-args=pcie_acs_override=VALUE), then reboot",
+     true, true, true, "cat /proc/cmdline"},
+    "workstations that give devices to guests use it on purpose"};
+
+void check_acs_override(const Machine& machine, Findings& findings) {
+  const auto line = machine.view.line("/proc/cmdline");
+  if (!line.is_found()) return findings.add(State::unknown, "/proc/cmdline", line.reason);
+  const bool is_set = line.value.find("pcie_acs_override=") != std::string::npos;
+  findings.add(is_set ? State::warn : State::ok, "/proc/cmdline",
+               is_set ? "has pcie_acs_override=" : "has no pcie_acs_override=");
+}
+
+const Advice advice_acs_vm_ats = {
+    "ATS of network functions that are given to guests (vfio-pci), and the ACS control of the ports between each and a "
+    "GPU "
+    "that is too",
+    "redirection keeps guests apart and must stay; only with ATS on the adapter and Direct Translated on the ports do "
+    "packets between the two devices of a guest take the short way",
+    {"run sudo mlxconfig -d ADDRESS set ATS_ENABLED=true, then turn the power off and on; what the ports need is told "
+     "with "
+     "each port",
+     true, true, true, "sudo lspci -vv -s ADDRESS | grep -A2 'Address Translation'; sudo setpci -s PORT ECAP_ACS+6.w"},
+    "do not clear ACS on such a host; ATS is shown as on only while a guest has the function"};
+
+void check_acs_vm_ats(const Machine& machine, Findings& findings) {
+  const auto& gpus = gpus_or_skip(machine, findings);
+  if (gpus.empty()) return;
+  if (std::none_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) { return gpu.driver == for_guests; })) {
+    return findings.add(State::skip, "", "no GPU is given to guests (vfio-pci)");
+  }
+  if (cannot_see_ports(machine, findings)) return;
+  const auto functions = network_functions_for_guests(machine.view);
+  if (functions.is_unknown()) return findings.add_unknown("", functions);
+  std::set<std::string> ports;
+  for (const PciDevice& function : functions.value) {
+    std::set<std::string> own;
+    for (const PciDevice& gpu : gpus) {
+      if (gpu.driver == for_guests) own.merge(ports_between(gpu, function));
+    }
+    if (own.empty()) continue;
+    ports.merge(own);
+    const PciConfig config(machine.view, function.folder);
+    const auto at = config.extended_capability(ats_capability);
+    const auto control = at.is_found() ? config.value(at.value + 6, 2) : Fact<std::uint32_t>{at.outcome, 0, at.reason};
+    const bool is_on = control.is_found() && (control.value & ats_enabled) != 0;
+    if (control.is_unknown()) findings.add_unknown(function.address, control);
+    if (!control.is_unknown()) {
+      findings.add(is_on ? State::ok : State::warn, function.address,
+                   is_on                 ? "has ATS on"
+                   : control.is_absent() ? "shows no ATS"
+                                         : "has ATS off");
+    }
+  }
+  for (const std::string& port : ports) {
+    const auto acs = read_acs(machine.view, port);
+    if (acs.is_unknown()) findings.add_unknown(port, acs);
+    if (!acs.is_found() || (acs.value.set & acs_request_redirect) == 0) continue;
+    findings.add((acs.value.set & acs_direct_translated) != 0 ? State::ok : State::warn, port,
+                 format("redirects, ACS control is 0x%04x", acs.value.set),
+                 "boot with pci=config_acs=1xxxxxx@" + port + " (Linux 6.11)");
+  }
+  if (findings.all().empty()) findings.add(State::skip, "", "no network function is given to guests beside a GPU");
+}
+
+const Advice advice_acs_datadirect = {
+    "the ACS control of the ports that lead to each Data Direct function of a ConnectX-8, to its GPU, and of their "
+    "root port",
+    "this path works with one pattern of redirection only: with ACS cleared everywhere, as advised for other machines, "
+    "it "
+    "does not",
+    {"boot with the pattern in pci=config_acs=... (Linux 6.11): rdma_topo of a recent rdma-core writes it for all "
+     "ports",
+     true, true, true, "sudo rdma_topo check; sudo setpci -s PORT ECAP_ACS+6.w"},
+    "the first versions of config_acs took one port only; changed while Linux runs it leaves the groups of "
+    "iommu.groups as "
+    "they were; the pattern is known for Grace alone"};
+
+void check_acs_datadirect(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty()) return;
+  const auto directs = find_data_direct(machine);
+  if (directs.is_unknown()) return findings.add_unknown("", directs);
+  if (directs.value.empty()) return findings.add(State::skip, "", "no adapter has a Data Direct function");
+  if (cannot_see_ports(machine, findings)) return;
+  const auto grace = is_grace(machine.view);
+  if (!grace.is_found()) return findings.add_unknown("/proc/cpuinfo", grace);
+  if (!grace.value) return findings.add(State::skip, "", "the pattern for this processor is not known");
+  for (const DataDirect& direct : directs.value) {
+    if (direct.gpu_port.empty()) {
+      findings.add(State::unknown, direct.function.address,
+                   direct.gpu.address.empty() ? "not exactly one GPU is below its root port"
+                                              : "it shares no switch with " + direct.gpu.address);
+      continue;
+    }
+    const std::pair<std::string, const char*> ports[] = {
+        {direct.function_port, "xx110x1"}, {direct.gpu_port, "xx101x1"}, {direct.root, "xx111x0"}};
+    for (const auto& [port, pattern] : ports) {
+      const auto acs = read_acs(machine.view, port);
+      if (!acs.is_found()) {
+        findings.add(State::unknown, port, acs.is_absent() ? "has no ACS, which it must have" : acs.reason);
+        continue;
+      }
+      findings.add(fits(pattern, acs.value.set) ? State::ok : State::fail, port,
+                   format("ACS control is 0x%04x, the pattern %s", acs.value.set, pattern),
+                   "boot with pci=config_acs=" + std::string(pattern) + "@" + port +
+                       "   # all ports in one option, ';' between, in quotes for GRUB");
+    }
+  }
+}
+
+const Advice advice_acs_persist = {
+    "/proc/cmdline, /etc/rc.local and units in /etc/systemd/system, when acs.redirect is content with ports that could "
+    "redirect and Linux has an IOMMU",
+    "with an IOMMU Linux turns redirection on when it starts: what was cleared by hand is back after the next boot",
+    {"boot with pci=disable_acs_redir=PORT;PORT (all ports in one option, in quotes for GRUB), or take a unit with "
+     "ExecStart=setpci -s PORT ECAP_ACS+6.w=0000 for each port",
+     true, true, true, "cat /proc/cmdline"},
+    "a unit may call a script that is not looked into; some firmware keeps redirection off by itself"};
+
+void check_acs_persist(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
+  if (cannot_see_ports(machine, findings)) return;
+  const auto ports = ports_in_use(machine);
+  if (ports.is_unknown()) return findings.add_unknown("", ports);
+  bool could_redirect = false;
+  for (const std::string& port : ports.value) {
+    const auto acs = read_acs(machine.view, port);
+    if (acs.is_unknown()) return findings.add_unknown(port, acs);
+    if ((acs.value.set & acs_redirects) != 0) return findings.add(State::skip, port, "redirects: see acs.redirect");
+    could_redirect = could_redirect || (acs.value.able & acs_redirects) != 0;
+  }
+  if (!could_redirect) return findings.add(State::ok, "ports", "none could redirect");
+  const auto& gpu = machine.gpus.front();
+  const auto group = machine.view.node(gpu.folder + "/iommu_group");
+  if (group.is_unknown()) return findings.add_unknown(gpu.address, group);
+  if (group.is_absent()) return findings.add(State::ok, "ports", "without an IOMMU Linux leaves them as they are");
+  const auto line = machine.view.line("/proc/cmdline");
+  if (!line.is_found()) return findings.add(State::unknown, "/proc/cmdline", line.reason);
+  for (const char* option : {"disable_acs_redir=", "config_acs="}) {
+    if (line.value.find(option) == std::string::npos) continue;
+    return findings.add(State::ok, "/proc/cmdline", std::string("has ") + option);
+  }
+  const std::string folder = "/etc/systemd/system";
+  std::vector<std::string> places = {"/etc/rc.local"};
+  const auto units = machine.view.names(folder);
+  if (units.is_unknown()) return findings.add_unknown(folder, units);
+  for (const std::string& unit : units.value) {
+    if (unit.find(".service") != std::string::npos) places.push_back(folder + "/" + unit);
+  }
+  for (const std::string& place : places) {
+    const auto text = machine.view.text(place);
+    if (text.value.find("ECAP_ACS") != std::string::npos) return findings.add(State::ok, place, "sets ECAP_ACS");
+  }
+  findings.add(State::info, "ports", "nothing was found that clears redirection again after a boot");
+}
+
+}  // namespace gdrkit::tools::doctor

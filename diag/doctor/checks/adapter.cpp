@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group adapter: the ports of RDMA adapters.
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "diag/doctor/check.hpp"
+#include "diag/machine/counters.hpp"
+#include "diag/machine/environment.hpp"
+#include "diag/machine/gids.hpp"
+#include "diag/machine/topology_facts.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+using PortCheck = std::function<void(const Adapter&, const std::string& port_folder, const std::string& subject)>;
+
+void for_each_port(const Machine& machine, Findings& findings, const PortCheck& look) {
+  for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
+    const auto ports = machine.view.names(adapter.folder + "/ports");
+    if (!ports.is_found()) findings.add(State::unknown, adapter.name, ports.reason);
+    for (const std::string& port : ports.value)
+      look(adapter, adapter.folder + "/ports/" + port, adapter.name + ":" + port);
+  }
+}
+
+}  // namespace
+
+const Advice advice_nic_state = {
+    "state and phys_state of each port",
+    "the libraries leave out ports that are not active, and take a slower way without a word",
+    {"InfiniBand: look at cable and subnet manager (opensm); Ethernet: sudo ip link set INTERFACE up", true, false,
+     false, "cat /sys/class/infiniband/ADAPTER/ports/PORT/state"},
+    "ports that no GPU is nearest to and no variable names may well have no cable: they are told and not judged",
+    {.now = "ip link set INTERFACE up",
+     .risk = "does nothing for a port without a cable; after a boot the interface is up only if the network's "
+             "configuration names it"}};
+
+namespace {
+
+/// Adapters that the best way of some GPU leads through if all were active, with that GPU's name.
+std::map<std::string, std::string> wanted_adapters(const Machine& machine) {
+  const auto& facts = topology_of(machine);
+  const std::vector<bool> all(facts.tree.adapters.size(), true);
+  const auto matching = topology::match_adapters(facts.tree, facts.nccl, all);
+  std::map<std::string, std::string> wanted;
+  for (std::size_t gpu = 0; gpu < matching.gpus.size(); ++gpu) {
+    const auto& best = matching.gpus[gpu].adapter;
+    if (best.has_value()) wanted.emplace(facts.tree.adapters[*best].name, facts.tree.gpus[gpu].name);
+  }
+  return wanted;
+}
+
+/// Whether a variable names the adapter: "=mlx5_0:1,mlx5_1". What "^" excludes is not named.
+std::string naming_variable(const Environment& environment, const std::string& adapter) {
+  for (const char* name : {"NCCL_IB_HCA", "UCX_NET_DEVICES", "NVSHMEM_HCA_LIST"}) {
+    const Setting* setting = environment.find(name);
+    if (setting == nullptr || setting->value.rfind('^', 0) == 0) continue;
+    std::istringstream words(setting->value.substr(setting->value.rfind('=', 0) == 0 ? 1 : 0));
+    for (std::string word; std::getline(words, word, ',');) {
+      if (word.substr(0, word.find(':')) == adapter) return name;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+void check_nic_state(const Machine& machine, Findings& findings) {
+  std::optional<std::map<std::string, std::string>> wanted;  // only looked for when a port is not active
+  const Environment environment(machine.view);
+  for_each_port(machine, findings, [&](const Adapter& adapter, const std::string& folder, const std::string& subject) {
+    const auto state = machine.view.line(folder + "/state");
+    if (!state.is_found()) return findings.add(State::unknown, subject, state.reason);
+    const auto physical = machine.view.line(folder + "/phys_state");
+    const std::string text = "state " + state.value + ", link " + (physical.is_found() ? physical.value : "unknown");
+    if (state.value.find("ACTIVE") != std::string::npos) return findings.add(State::ok, subject, text);
+    if (!wanted.has_value()) wanted = wanted_adapters(machine);
+    const auto gpu = wanted->find(adapter.name);
+    const std::string variable = naming_variable(environment, adapter.name);
+    const bool is_needed = gpu != wanted->end() || !variable.empty();
+    const bool is_initialising = state.value.find("INIT") != std::string::npos;
+    findings.add(!is_needed        ? State::info
+                 : is_initialising ? State::fail
+                                   : State::warn,
+                 subject,
+                 text + (!variable.empty() ? "; " + variable + " names it"
+                         : is_needed       ? "; nearest to " + gpu->second
+                                           : "; no GPU is nearest to it"));
+  });
+}
+
+const Advice advice_nic_rate = {
+    "rate of each active port, beside ports of adapters with the same board_id",
+    "one slower port slows every collective operation that uses it",
+    {"look at the cable and at the switch's port, which may have agreed on less than both can do", true, false, true,
+     "cat /sys/class/infiniband/ADAPTER/ports/PORT/rate"},
+    "adapters of one kind may be wired for different networks"};
+
+void check_nic_rate(const Machine& machine, Findings& findings) {
+  std::map<std::string, double> best;
+  struct Port {
+    std::string subject, board;
+    double rate;
+  };
+  std::vector<Port> ports;
+  for_each_port(machine, findings, [&](const Adapter& adapter, const std::string& folder, const std::string& subject) {
+    const auto state = machine.view.line(folder + "/state");
+    if (state.is_found() && state.value.find("ACTIVE") == std::string::npos) {
+      return findings.add(State::skip, subject, "is not active: see nic.state");
+    }
+    const auto rate = machine.view.line(folder + "/rate");
+    const double value = std::strtod(rate.value.c_str(), nullptr);
+    if (!rate.is_found() || value <= 0) {
+      return findings.add(State::unknown, subject, rate.is_found() ? "'" + rate.value + "' is no rate" : rate.reason);
+    }
+    const auto board = machine.view.line(adapter.folder + "/board_id");
+    ports.push_back({subject, board.value, value});
+    best[board.value] = std::max(best[board.value], value);
+  });
+  for (const Port& port : ports) {
+    findings.add(port.rate < best[port.board] ? State::warn : State::ok, port.subject,
+                 format("%.0f Gb/s, the best of its kind here %.0f", port.rate, best[port.board]));
+  }
+}
+
+const Advice advice_nic_sm = {"lid and sm_lid of each InfiniBand port",
+                              "without a subnet manager a port has no address and cannot send",
+                              {"start a subnet manager (opensm) in the network; sminfo tells where it is", true, false,
+                               true, "cat /sys/class/infiniband/ADAPTER/ports/PORT/sm_lid"},
+                              "Ethernet ports have none: they are left out by link_layer"};
+
+void check_nic_sm(const Machine& machine, Findings& findings) {
+  for_each_port(machine, findings, [&](const Adapter&, const std::string& folder, const std::string& subject) {
+    const auto layer = machine.view.line(folder + "/link_layer");
+    if (!layer.is_found()) return findings.add(State::unknown, subject, layer.reason);
+    if (layer.value != "InfiniBand")
+      return findings.add(State::skip, subject, "is " + layer.value + ", which has no subnet manager");
+    const auto own = machine.view.number(folder + "/lid");
+    const auto manager = machine.view.number(folder + "/sm_lid");
+    if (!own.is_found() || !manager.is_found())
+      return findings.add(State::unknown, subject, own.is_found() ? manager.reason : own.reason);
+    findings.add(own.value == 0 || manager.value == 0 ? State::fail : State::ok, subject,
+                 format("lid %lld, subnet manager's %lld", static_cast<long long>(own.value),
+                        static_cast<long long>(manager.value)));
+  });
+}
+
+const Advice advice_nic_fw = {
+    "fw_ver of each adapter, beside adapters with the same board_id",
+    "adapters of one kind with different firmware behave differently: faults show on some machines or ports only",
+    {"bring all to one version: sudo mlxfwmanager --online -u, then sudo mlxfwreset -d ADDRESS reset or a reboot", true,
+     true, true, "cat /sys/class/infiniband/*/fw_ver"},
+    "whether a version is too old is not judged: that depends on the switches and the driver"};
+
+void check_nic_fw(const Machine& machine, Findings& findings) {
+  std::map<std::string, std::set<std::string>> versions;
+  struct Card {
+    std::string name, board, version;
+  };
+  std::vector<Card> cards;
+  for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
+    const auto version = machine.view.line(adapter.folder + "/fw_ver");
+    const auto board = machine.view.line(adapter.folder + "/board_id");
+    if (!version.is_found() || board.is_unknown()) {
+      findings.add(State::unknown, adapter.name, version.is_found() ? board.reason : version.reason);
+      continue;
+    }
+    const std::string kind =
+        board.is_found() ? board.value : format("0x%llx", static_cast<unsigned long long>(adapter.pci.device));
+    cards.push_back({adapter.name, kind, version.value});
+    versions[kind].insert(version.value);
+  }
+  for (const Card& card : cards) {
+    const std::size_t count = versions[card.board].size();
+    findings.add(
+        count > 1 ? State::warn : State::ok, card.name,
+        "firmware " + card.version + (count > 1 ? format(", one of %zu versions of ", count) : " of ") + card.board);
+  }
+}
+
+const Advice advice_nic_mtu = {
+    "mtu of the network interface of each active port on Ethernet",
+    "RoCE sends packets of 4096 bytes only if the interface takes 4200; with the usual 1500 they have 1024",
+    {"sudo ip link set INTERFACE mtu 9000, on both ends and in the switches", true, false, false,
+     "cat /sys/class/net/INTERFACE/mtu"},
+    "InfiniBand's is set by the subnet manager and is in no file; EFA has packets of its own",
+    {.now = "ip link set INTERFACE mtu 9000",
+     .file = "/etc/systemd/system/gdrkit-mtu.service",
+     .text = "[Unit]\n"
+             "Description=large packets on RoCE interfaces (gdrkit doctor: nic.mtu)\n"
+             "Wants=network-online.target\n"
+             "After=network-online.target\n"
+             "[Service]\n"
+             "Type=oneshot\n"
+             "RemainAfterExit=yes\n"
+             "ExecStart=/bin/sh -c \"exec ip link set INTERFACE mtu 9000\"\n"
+             "[Install]\n"
+             "WantedBy=multi-user.target",
+     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-mtu.service",
+     .risk =
+         "switches and the other end must take 9000 too, else large packets are lost without a word; the link may go "
+         "down for seconds. Better than the service, where you know what configures the interface: netplan (mtu: "
+         "9000), "
+         "nmcli connection modify NAME 802-3-ethernet.mtu 9000, or MTUBytes=9000 of systemd-networkd"}};
+
+void check_nic_mtu(const Machine& machine, Findings& findings) {
+  constexpr std::int64_t for_largest_packets = 4200;
+  bool has_ethernet = false;
+  for_each_port(machine, findings, [&](const Adapter&, const std::string& folder, const std::string& subject) {
+    const auto layer = machine.view.line(folder + "/link_layer");
+    const auto state = machine.view.line(folder + "/state");
+    if (layer.is_found() && layer.value != "Ethernet") return;
+    has_ethernet = true;
+    if (!layer.is_found() || !state.is_found()) {
+      return findings.add(State::unknown, subject, layer.is_found() ? state.reason : layer.reason);
+    }
+    if (state.value.find("ACTIVE") == std::string::npos) {
+      return findings.add(State::skip, subject, "is not active: see nic.state");
+    }
+    const auto gids = read_gids(machine.view, folder);
+    std::string interface;
+    for (const Gid& gid : gids.value) interface = interface.empty() ? gid.interface : interface;
+    if (interface.empty() || interface.find('/') != std::string::npos) {
+      return findings.add(State::unknown, subject, "its network interface is not known");
+    }
+    const auto mtu = machine.view.number("/sys/class/net/" + interface + "/mtu");
+    if (!mtu.is_found()) return findings.add(State::unknown, subject, mtu.reason);
+    findings.add(mtu.value >= for_largest_packets ? State::ok : State::warn, subject,
+                 interface + format(" has mtu %lld", static_cast<long long>(mtu.value)),
+                 "sudo ip link set " + interface + " mtu 9000   # on both ends and in the switches");
+  });
+  if (!has_ethernet && !machine.adapters.empty()) findings.add(State::skip, "", "no port of an adapter is on Ethernet");
+}
+
+const Advice advice_nic_counters = {
+    "counters and hw_counters of each port (gdrkit doctor --watch shows which grow)",
+    "a port that goes down and comes back, or repairs its link, costs every connection over it",
+    {"reseat or replace cable and transceiver, and look at the switch's port", true, false, true,
+     "grep . /sys/class/infiniband/ADAPTER/ports/PORT/counters/*"},
+    "they count since the adapter was reset: only what grows is a fault now; a few at boot are usual"};
+
+void check_nic_counters(const Machine& machine, Findings& findings) {
+  constexpr std::uint64_t usual_downs = 5;
+  if (adapters_or_skip(machine, findings).empty()) return;
+  const Counters all = read_counters(machine);
+  for (const auto& [path, reason] : all.not_readable) {
+    if (path.rfind("/sys/class/infiniband/", 0) == 0) findings.add(State::unknown, "", reason);
+  }
+  struct Port {
+    std::string text;
+    bool is_bad = false;
+    bool has_any = false;
+  };
+  std::map<std::string, Port> ports;
+  for (const auto& [name, counter] : all.counters) {
+    if (name.port.empty() || counter.kind != CounterKind::error) continue;
+    Port& port = ports[name.device + ":" + name.port];
+    port.has_any = true;
+    if (counter.value == 0) continue;
+    port.text += (port.text.empty() ? "" : ", ") + name.counter +
+                 format(" %llu", static_cast<unsigned long long>(counter.value));
+    const bool tells_of_link = name.counter == "link_downed" || name.counter == "link_error_recovery";
+    port.is_bad = port.is_bad || (tells_of_link && counter.value > usual_downs);
+  }
+  for (const auto& [subject, port] : ports) {
+    findings.add(port.is_bad         ? State::warn
+                 : port.text.empty() ? State::ok
+                                     : State::info,
+                 subject, port.text.empty() ? "counts no errors" : port.text);
+  }
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group dmabuf: the way from adapter to GPU memory that needs no module beside the driver.
+#include <algorithm>
+
+#include "diag/doctor/check.hpp"
+#include "diag/machine/elf_file.hpp"
+#include "diag/machine/libraries.hpp"
+#include "diag/machine/linux_version.hpp"
+#include "diag/machine/peer_memory.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+/// A second function of a ConnectX-8, through which it reaches GPU memory by a way of its own.
+bool has_data_direct(const Machine& machine) {
+  const auto& all = machine.mellanox;
+  return std::any_of(all.begin(), all.end(), [&](const std::string& address) {
+    return machine.view.number("/sys/bus/pci/devices/" + address + "/device").value == 0x2100;
+  });
+}
+
+bool is_dmabuf_alone(const Machine& machine) {
+  const auto beliefs = peer_memory_beliefs(machine.view);
+  return std::any_of(beliefs.begin(), beliefs.end(), [](const Belief& belief) { return !belief.file.is_found(); });
+}
+
+/// What libibverbs answered for each adapter, which is worth more than what files export. False: it was not asked.
+bool add_answers(const Machine& machine, const std::vector<Adapter>& adapters, Findings& findings) {
+  const auto& verbs = machine.probe.verbs;
+  if (verbs.outcome == Outcome::malformed) findings.add_unknown("libibverbs", verbs);
+  if (!verbs.is_found()) return false;
+  const State no = is_dmabuf_alone(machine) ? State::warn : State::info;
+  for (const Adapter& adapter : adapters) {
+    const VerbsDevice* device = verbs.value.device_named(adapter.name);
+    if (device == nullptr) {
+      findings.add(State::unknown, adapter.name,
+                   "libibverbs does not show it: is its provider (ibverbs-providers) installed");
+    } else if (device->dmabuf.is_absent()) {
+      findings.add(State::warn, adapter.name, device->dmabuf.reason);
+    } else if (device->dmabuf.is_unknown()) {
+      findings.add_unknown(adapter.name, device->dmabuf);
+    } else {
+      findings.add(device->dmabuf.value ? State::ok : no, adapter.name,
+                   device->dmabuf.value
+                       ? "can register a dma-buf: libibverbs was asked"
+                       : "cannot register a dma-buf: its driver, Linux or its provider does not support it");
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+const Advice advice_dmabuf_kernel = {
+    "the version in /proc/version",
+    "RDMA through dma-buf came with Linux 5.12; before it nvidia-peermem is needed",
+    {"install a newer Linux, or load nvidia-peermem", true, true, true, "uname -r"},
+    "Red Hat carries it back to its 4.18 and 5.14: there the version alone says nothing"};
+
+void check_dmabuf_kernel(const Machine& machine, Findings& findings) {
+  if (adapters_or_skip(machine, findings).empty()) return;
+  const auto version = read_linux_version(machine.view);
+  if (!version.is_found()) return findings.add_unknown("", version);
+  const bool is_red_hat = version.value.text.find(".el") != std::string::npos;
+  findings.add(has_dmabuf(version.value) ? State::ok
+               : is_red_hat              ? State::info
+                                         : State::warn,
+               "Linux", version.value.text);
+}
+
+const Advice advice_dmabuf_verbs = {
+    "at level probe the answer of libibverbs.so.1 for each adapter, to a dma-buf that does not exist; else the exports "
+    "of each libibverbs.so.1 in the usual folders; with a Data Direct function (ConnectX-8) those of libmlx5",
+    "NCCL, UCX and NVSHMEM find the calls by name at run time and take dma-buf for impossible when one is missing, "
+    "whatever Linux and the driver can do",
+    {"where the call is missing: install rdma-core 34 or newer (libibverbs1), where the program runs: a container "
+     "needs it inside; where an adapter answers no: its driver or Linux needs to be newer, or load nvidia-peermem",
+     true, false, true, "nm -D --with-symbol-versions libibverbs.so.1 | grep ibv_reg_dmabuf_mr"},
+    "a container's own library counts, not its host's; LD_LIBRARY_PATH may lead to yet another"};
+
+void check_dmabuf_verbs(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty()) return;
+  const auto& adapters = adapters_or_skip(machine, findings);
+  if (adapters.empty()) return;
+  const Libraries libraries(machine.view);
+  const auto look = [&](const char* library, const char* symbol, const char* version, const char* since) {
+    const auto files = libraries.named(library);
+    if (files.is_unknown()) return findings.add_unknown(library, files);
+    if (files.is_absent()) return findings.add(State::warn, library, files.reason);
+    for (const Library& file : files.value) {
+      const auto has = exports(machine.view, file.path, symbol, version);
+      if (!has.is_found()) {
+        findings.add(State::unknown, file.path, has.reason);
+      } else {
+        findings.add(has.value ? State::ok : State::warn, file.path,
+                     format("exports %s%s in %s%s", has.value ? "" : "no ", symbol, version, has.value ? "" : since));
+      }
+    }
+  };
+  if (!add_answers(machine, adapters, findings))
+    look("libibverbs", "ibv_reg_dmabuf_mr", "IBVERBS_1.12", ": it is older than rdma-core 34");
+  if (has_data_direct(machine)) look("libmlx5", "mlx5dv_reg_dmabuf_mr", "MLX5_1.25", ": no Data Direct");
+}
+
+const Advice advice_dmabuf_p2pdma = {
+    "whether dma-buf is possible (flavour of the driver, version of Linux) beside a peer-memory module",
+    "peer-memory modules stand on the nv-p2p interface of the driver, which is deprecated since CUDA 13.0: a machine "
+    "that has no other way loses direct access with a later driver",
+    {"install the open flavour of the driver and Linux 5.12 or newer; then no module is needed", true, true, true,
+     "gdrkit doctor --only peer.any"},
+    "nothing is broken today: this is for planning"};
+
+void check_dmabuf_p2pdma(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
+  const auto dmabuf = dmabuf_possible(machine);
+  const std::string excepted = gpus_without_dmabuf(machine);
+  if (dmabuf.is_found() && excepted.empty()) {
+    return findings.add(State::ok, "", "does not depend on nv-p2p: " + dmabuf.value);
+  }
+  if (dmabuf.is_unknown()) return findings.add_unknown("", dmabuf);
+  for (const Belief& belief : peer_memory_beliefs(machine.view)) {
+    if (belief.file.is_unknown()) return findings.add_unknown("", belief.file);
+    if (belief.file.is_found()) {
+      return findings.add(State::info, "",
+                          "depends on nv-p2p alone (" + belief.file.value + "): " +
+                              (dmabuf.is_found() ? "CUDA says that " + excepted + " exports none" : dmabuf.reason));
+    }
+  }
+  findings.add(State::skip, "", "neither dma-buf nor a peer-memory module: see peer.any");
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group driver: does the library that talks to NVIDIA's kernel module fit it.
+#include <utility>
+
+#include "diag/doctor/check.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+/// Where distributions, NVIDIA's installer and container runtimes put NVML, each an absolute path without links.
+constexpr const char* library_folders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+                                           "/usr/local/nvidia/lib64",   "/usr/local/nvidia/lib",      "/usr/lib"};
+constexpr const char* name = "libnvidia-ml.so.";
+
+/// The version of the file that the folder's libnvidia-ml.so.1 leads to.
+Fact<std::string> version_in(const Machine& machine, const std::string& folder) {
+  Fact<std::string> version = machine.view.resolved(folder + "/" + name + "1");
+  if (!version.is_found()) return version;
+  const std::string file = version.value.substr(version.value.rfind('/') + 1);
+  const auto at = file.rfind(name, 0) == 0 ? file.substr(std::string(name).size()) : std::string();
+  version.value = at;
+  if (at.find('.') == std::string::npos) {
+    version.outcome = Outcome::malformed;
+    version.reason = folder + "/" + name + "1: leads to '" + file + "', whose name has no version";
+  }
+  return version;
+}
+
+}  // namespace
+
+const Advice advice_drv_match = {
+    "the version of the loaded module in /sys/module/nvidia/version, and of libnvidia-ml.so.1 in the usual folders; of level "
+    "probe: whether NVML starts",
+    "a library of another version than the module's is refused: \"Driver/library version mismatch\"; no GPU can be used",
+    {"reboot, so that the installed module is loaded; in a container: start it anew, so that it gets the host's libraries",
+     true, true, true, "nvidia-smi"},
+    "libcuda may be newer on purpose (forward compatibility), therefore only libnvidia-ml is compared"};
+
+void check_drv_match(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty()) return;
+  const auto module = machine.view.line("/sys/module/nvidia/version");
+  if (module.is_absent()) return findings.add(State::skip, "", "NVIDIA's kernel module is not loaded: see drv.loaded");
+  if (!module.is_found()) return findings.add_unknown("", module);
+  const auto& nvml = machine.probe.nvml;
+  if (nvml.is_found()) {
+    findings.add(State::ok, "NVML", "works with the loaded module");
+  } else if (nvml.reason.find("LIB_RM_VERSION_MISMATCH") != std::string::npos) {
+    findings.add(State::fail, "NVML", "is not of the loaded module's version, " + module.value);
+  }
+  bool is_one_right = nvml.is_found();
+  std::vector<std::pair<std::string, Fact<std::string>>> found;
+  for (const char* folder : library_folders) {
+    const auto version = version_in(machine, folder);
+    if (version.is_absent()) continue;
+    found.emplace_back(std::string(folder) + "/" + name + "1", version);
+    is_one_right = is_one_right || (version.is_found() && version.value == module.value);
+  }
+  for (const auto& [path, version] : found) {
+    if (!version.is_found()) {
+      findings.add_unknown(path, version);
+    } else if (version.value == module.value) {
+      findings.add(State::ok, path, version.value + ", as the module");
+    } else {
+      findings.add(is_one_right ? State::warn : State::fail, path,
+                   version.value + ", but the loaded module is " + module.value +
+                       (is_one_right ? " (another library fits: which one is loaded depends on the search path)" : ""));
+    }
+  }
+  if (found.empty() && !nvml.is_found() && findings.all().empty())
+    findings.add(State::unknown, "", "libnvidia-ml.so.1 is in none of the usual folders");
+}
+
+}  // namespace gdrkit::tools::doctor

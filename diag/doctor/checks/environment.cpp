@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group environment: names, origins and left-overs of what is set for NCCL, UCX, NVSHMEM and MPI.
+#include "diag/doctor/checks/environment.hpp"
+
+#include <set>
+
+#include "cli/common/shell_word.hpp"
+#include "diag/machine/known_variables.hpp"
+
+namespace gdrkit::tools::doctor {
+
+std::optional<Environment> environment_or_unknown(const Machine& machine, Findings& findings) {
+  Environment environment(machine.view);
+  if (environment.variables().is_found()) return environment;
+  findings.add_unknown("environment", environment.variables());
+  return std::nullopt;
+}
+
+std::string told(const Setting& setting) { return "'" + setting.value + "' in " + setting.place(); }
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size() && !text.empty();) {
+    const auto end = std::min(text.find(separator, at), text.size());
+    if (end > at) parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+std::string value_of(const Environment& environment, const std::string& name) {
+  const Setting* setting = environment.find(name);
+  return setting == nullptr ? "" : setting->value;
+}
+
+std::string removal(const Setting& setting) {
+  return setting.is_variable() ? "unset " + shell_word(setting.name)
+                               : "take out line " + std::to_string(setting.line) + " of " + setting.origin;
+}
+
+NcclFilter::NcclFilter(const std::string& text) {
+  std::string rest = text;
+  is_exclusion = !rest.empty() && rest.front() == '^';
+  if (is_exclusion) rest.erase(0, 1);
+  is_exact = !rest.empty() && rest.front() == '=';
+  if (is_exact) rest.erase(0, 1);
+  for (const std::string& part : split(rest, ',')) {
+    const auto colon = part.find(':');
+    const std::string port = colon == std::string::npos ? "" : part.substr(colon + 1);
+    tokens.push_back({part.substr(0, colon), port.substr(0, port.find(':'))});
+  }
+}
+
+bool NcclFilter::names(const Token& token, const std::string& device) const {
+  return is_exact ? device == token.name : device.rfind(token.name, 0) == 0;
+}
+
+const Advice advice_env_unknown = {
+    "names of variables and of lines of configuration files that begin like those of NCCL, NVSHMEM and UCX",
+    "a name that no library reads changes nothing, and NCCL and NVSHMEM do not say so",
+    {"spell the name as proposed, or take it out", false, false, false, "env | grep -E 'NCCL|UCX|NVSHMEM'"},
+    "a release newer than this program may read names that it does not know: then only similar ones are warned of"};
+
+void check_env_unknown(const Machine& machine, Findings& findings) {
+  const auto environment = environment_or_unknown(machine, findings);
+  if (!environment) return;
+  std::set<std::string> seen;
+  for (const Setting& setting : environment->all()) {
+    if (!seen.insert(setting.name).second) continue;
+    const NameVerdict verdict = judge_name(setting.name);
+    if (verdict.knowledge == Knowledge::near_to) {
+      findings.add(State::warn, "'" + setting.name + "'",
+                   "in " + setting.place() + ": nothing reads this name; " + verdict.meant + " may be meant",
+                   (setting.is_variable() ? "export " : "write ") + verdict.meant + "=" + shell_word(setting.value));
+    } else if (verdict.knowledge == Knowledge::unknown) {
+      findings.add(State::info, "'" + setting.name + "'",
+                   "in " + setting.place() + ": not a name that this program knows");
+    }
+  }
+  if (findings.all().empty()) findings.add(State::ok, "", "no setting has a name that nothing reads");
+}
+
+const Advice advice_env_sources = {
+    "the variables; NCCL_CONF_FILE or ~/.nccl.conf, /etc/nccl.conf; ucx.conf; nvshmem.conf; openmpi-mca-params.conf",
+    "where two places set a name to different values one of them is without effect, and not always the one that was "
+    "edited last",
+    {"keep the setting in one place, and take it out of the other", false, false, true,
+     "gdrkit doctor --only env.sources"},
+    "variables win over files, but NVSHMEM's files win over variables; a launcher may set others for its ranks"};
+
+void check_env_sources(const Machine& machine, Findings& findings) {
+  const auto environment = environment_or_unknown(machine, findings);
+  if (!environment) return;
+  for (const std::string& problem : environment->problems()) findings.add(State::unknown, "", problem);
+  for (const CommLibrary library : all_libraries) {
+    for (const Setting& effective : environment->of(library)) {
+      for (const Setting& other : environment->of(effective.name)) {
+        if (other.value == effective.value || !other.section.empty() || !effective.section.empty()) continue;
+        findings.add(State::warn, effective.name,
+                     "'" + effective.value + "' in " + effective.place() + " counts; '" + other.value + "' in " +
+                         other.place() + " does not",
+                     removal(other));
+        break;
+      }
+    }
+  }
+  if (findings.all().empty()) findings.add(State::ok, "", "no setting is against another");
+}
+
+const Advice advice_env_deprecated = {
+    "names of variables and of lines of configuration files",
+    "a name that was removed has no effect, and one that is deprecated will have none some day: what it was set for is "
+    "not done",
+    {"set the name that took its place, and take the old one out", false, false, true,
+     "gdrkit doctor --only env.deprecated"},
+    "an old release of the library may still want the old name"};
+
+void check_env_deprecated(const Machine& machine, Findings& findings) {
+  const auto environment = environment_or_unknown(machine, findings);
+  if (!environment) return;
+  for (const RetiredVariable& retired : retired_variables()) {
+    const std::string pattern = retired.name;
+    const bool is_start = pattern.back() == '*';
+    const std::string start = pattern.substr(0, pattern.size() - (is_start ? 1 : 0));
+    std::set<std::string> seen;
+    for (const Setting& setting : environment->all()) {
+      if (is_start ? setting.name.rfind(start, 0) != 0 : setting.name != start) continue;
+      if (!seen.insert(setting.name).second) continue;
+      if (retired.value[0] != '\0' && setting.value != retired.value) continue;
+      findings.add(State::warn, setting.name,
+                   "in " + setting.place() + ": " + retired.fate + "; successor: " + retired.successor,
+                   removal(setting));
+    }
+  }
+  if (findings.all().empty()) findings.add(State::ok, "", "no retired name is set");
+}
+
+const Advice advice_env_debug_left = {
+    "NCCL_DEBUG, NCCL_ALGO, NCCL_PROTO, NVSHMEM_DEBUG, UCX_LOG_LEVEL, CUDA_LAUNCH_BLOCKING",
+    "traces, serial launches and forced algorithms cost speed long after the search for a fault is over",
+    {"unset the variable in the job's script, or take its line out of the library's file", false, false, false,
+     "env | grep -E 'DEBUG|BLOCKING|ALGO|PROTO|LOG_LEVEL'"},
+    "right while one looks for a fault"};
+
+void check_env_debug_left(const Machine& machine, Findings& findings) {
+  const auto environment = environment_or_unknown(machine, findings);
+  if (!environment) return;
+  const auto is_one_of = [&](const char* name, std::initializer_list<const char*> values) {
+    const std::string value = value_of(*environment, name);
+    for (const char* bad : values) {
+      if (value == bad) return true;
+    }
+    return false;
+  };
+  const auto complain = [&](State state, const char* name, const char* what) {
+    const Setting* setting = environment->find(name);
+    findings.add(state, name, "'" + setting->value + "' in " + setting->place() + ": " + what, removal(*setting));
+  };
+  for (const char* name : {"NCCL_DEBUG", "NVSHMEM_DEBUG"}) {
+    if (is_one_of(name, {"TRACE", "trace"})) complain(State::warn, name, "prints every call");
+    if (is_one_of(name, {"INFO", "info"})) complain(State::info, name, "prints much at the start of every rank");
+  }
+  if (is_one_of("UCX_LOG_LEVEL",
+                {"debug", "trace", "req", "data", "async", "func", "poll", "DEBUG", "TRACE", "DATA"})) {
+    complain(State::warn, "UCX_LOG_LEVEL", "prints every operation");
+  }
+  if (!value_of(*environment, "CUDA_LAUNCH_BLOCKING").empty() && !is_one_of("CUDA_LAUNCH_BLOCKING", {"0"})) {
+    complain(State::warn, "CUDA_LAUNCH_BLOCKING", "makes every launch wait for its GPU kernel");
+  }
+  for (const char* name : {"NCCL_ALGO", "NCCL_PROTO"}) {
+    if (!value_of(*environment, name).empty())
+      complain(State::warn, name, "takes the choice by size and topology from NCCL");
+  }
+  if (findings.all().empty()) findings.add(State::ok, "", "none of these is set to something costly");
+}
+
+}  // namespace gdrkit::tools::doctor

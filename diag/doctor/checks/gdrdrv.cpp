@@ -1,0 +1,297 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group gdrdrv: the kernel module that GDRCopy needs and gdrkit can do without.
+#include <algorithm>
+#include <cstdio>
+
+#include "diag/doctor/check.hpp"
+#include "diag/machine/elf_file.hpp"
+#include "diag/machine/libraries.hpp"
+#include "diag/machine/linux_version.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+constexpr char open_flavour[] = "opensource";
+constexpr char mark_of_gdrkit[] = "GDRKIT_BACKEND";  // a variable that gdrkit's libgdrapi reads and no other knows
+
+/// The number before "gdrdrv" in /proc/devices, -1 without one.
+int major_of_gdrdrv(const std::string& devices) {
+  const auto at = devices.find(" gdrdrv\n");
+  if (at == std::string::npos) return -1;
+  const auto line = devices.rfind('\n', at);
+  int major = -1;
+  return std::sscanf(devices.c_str() + (line == std::string::npos ? 0 : line + 1), "%d", &major) == 1 ? major : -1;
+}
+
+/// A line of /proc/driver/gdrdrv/params, which gdrkit's module and GDRCopy's since 2.5 have; false after saying why
+/// not.
+bool take_param(const Machine& machine, Findings& findings, const char* label, std::string* value) {
+  const auto folder = machine.view.node("/sys/module/gdrdrv");
+  const auto line = labelled(machine.view.text("/proc/driver/gdrdrv/params"), label);
+  if (line.is_unknown() || (line.is_absent() && folder.is_unknown())) {
+    findings.add(State::unknown, "gdrdrv", line.is_unknown() ? line.reason : folder.reason);
+  } else if (line.is_absent()) {
+    findings.add(State::skip, "",
+                 folder.is_absent() ? "gdrdrv is not loaded: no /sys/module/gdrdrv"
+                                    : "gdrdrv does not say (before 2.5): " + line.reason);
+  }
+  *value = line.value;
+  return line.is_found();
+}
+
+/// "opensource" or "proprietary" in a sentence of gdrdrv about itself; malformed when it says neither.
+Fact<std::string> flavour_in(const std::string& sentence) {
+  const bool is_open = sentence.find(open_flavour) != std::string::npos;
+  if (is_open || sentence.find("proprietary") != std::string::npos) {
+    return {Outcome::found, is_open ? open_flavour : "proprietary", ""};
+  }
+  return {Outcome::malformed, "", "'" + sentence + "' names no flavour"};
+}
+
+/// gdrdrv.ko where DKMS and packages put it, for the Linux that runs.
+Fact<std::string> flavour_of_file(const Machine& machine) {
+  const auto version = read_linux_version(machine.view);
+  if (!version.is_found()) return {version.outcome, "", version.reason};
+  if (version.value.text.find('/') != std::string::npos) return {Outcome::malformed, "", "/proc/version: odd release"};
+  for (const char* folder : {"updates/dkms", "extra", "updates", "kernel/drivers/misc"}) {
+    const std::string path = "/lib/modules/" + version.value.text + "/" + folder + "/gdrdrv.ko";
+    const auto file = ElfFile::open(machine.view, path);
+    if (file.is_absent()) continue;
+    if (!file.is_found()) return {file.outcome, "", file.reason};
+    const auto description = file.value.modinfo("description");
+    return description.is_found() ? flavour_in(description.value) : description;
+  }
+  return {Outcome::absent, "", "gdrdrv is not loaded, and no gdrdrv.ko is seen below /lib/modules"};
+}
+
+/// What the module that is loaded was built for: by its file in /proc, or by what it said when it was loaded.
+Fact<std::string> flavour_of_loaded(const Machine& machine) {
+  const auto line = labelled(machine.view.text("/proc/driver/gdrdrv/params"), "Built for NVIDIA driver flavor");
+  if (line.is_unknown()) return line;
+  if (line.is_found()) return flavour_in(line.value);
+  const auto& messages = machine.probe.kernel_log.value.messages;
+  for (auto at = messages.rbegin(); at != messages.rend(); ++at) {
+    if (at->text.rfind("gdrdrv", 0) == 0 && at->text.find(" built for ") != std::string::npos)
+      return flavour_in(at->text);
+  }
+  return {Outcome::absent, "", "gdrdrv does not say what it was built for (before 2.5): " + line.reason};
+}
+
+/// Pins by process as gdrkit's module lists them: a heading, lines "process pins bytes", and what the driver refused.
+struct Owners {
+  unsigned processes = 0;
+  unsigned long long pins = 0;
+  unsigned refused = 0;
+  bool is_whole = false;
+};
+
+Owners parse_owners(const std::string& text) {
+  Owners owners;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    int process = 0;
+    unsigned long long pins = 0;
+    if (std::sscanf(line.c_str(), "%d %llu", &process, &pins) == 2) {
+      ++owners.processes;
+      owners.pins += pins;
+    }
+    if (std::sscanf(line.c_str(), "refused by the NVIDIA driver: %u", &owners.refused) == 1) owners.is_whole = true;
+  }
+  return owners;
+}
+
+}  // namespace
+
+const Advice advice_gdr_module = {
+    "/sys/module/gdrdrv, and whether a libgdrapi in the usual folders is GDRCopy's",
+    "GDRCopy's library, and NCCL, UCX and NVSHMEM through it, cannot map GPU memory without the module",
+    {"sudo modprobe gdrdrv   # to keep: echo gdrdrv | sudo tee /etc/modules-load.d/gdrkit-gdrdrv.conf; for a "
+     "container: on "
+     "its "
+     "host",
+     true, false, false, "ls -d /sys/module/gdrdrv"},
+    "gdrkit's own library needs no module: it maps through the stock driver. GDRCopy 2.6 can do without on drivers of "
+    "CUDA 13.3 and later, with GDRCOPY_USE_DMABUF_MMAP=1",
+    {.now = "modprobe gdrdrv",
+     .file = "/etc/modules-load.d/gdrkit-gdrdrv.conf",
+     .text = "gdrdrv",
+     .risk = "fails where the module is not installed. GDRCopy's own module makes no /dev/gdrdrv: that is done by its "
+             "service (gdrcopy), or by gdrkit doctor fix gdr.node"}};
+
+void check_gdr_module(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty()) return;
+  const auto folder = machine.view.node("/sys/module/gdrdrv");
+  if (folder.is_unknown()) return findings.add_unknown("", folder);
+  if (folder.is_absent()) {
+    const auto libraries = Libraries(machine.view).named("libgdrapi");
+    if (libraries.is_unknown()) return findings.add_unknown("libgdrapi", libraries);
+    for (const Library& library : libraries.value) {
+      const auto is_own = machine.view.holds(library.path, mark_of_gdrkit);
+      if (is_own.is_unknown()) return findings.add_unknown(library.path, is_own);
+      if (!is_own.value)
+        return findings.add(State::warn, library.path, "is GDRCopy's library, and gdrdrv is not loaded");
+    }
+    return findings.add(State::info, "gdrdrv", "is not loaded: GDRCopy needs it, gdrkit does without");
+  }
+  const auto state = machine.view.line("/sys/module/gdrdrv/initstate");
+  if (state.is_unknown()) return findings.add_unknown("gdrdrv", state);
+  const bool is_live = state.is_absent() || state.value == "live";
+  findings.add(is_live ? State::ok : State::warn, "gdrdrv",
+               is_live ? "is loaded" : "is neither loaded nor gone: its state is '" + state.value + "'");
+}
+
+const Advice advice_gdr_version = {
+    "/sys/module/gdrdrv/version, and the version of each libgdrapi in the usual folders",
+    "gdrkit and GDRCopy 2.x refuse a gdrdrv before 2.0; those before 2.4 lack calls that newer libraries ask for, and "
+    "a "
+    "library that is newer than the module does without what the module lacks",
+    {"install gdrdrv 2.4 or newer (kernel/README.md of gdrkit, or GDRCopy's package) and load it again", true, false,
+     true, "cat /sys/module/gdrdrv/version"},
+    "without gdrdrv gdrkit maps through the stock driver: its absence is no fault. A container's libgdrapi counts for "
+    "the programs in it, and the module of its host"};
+
+void check_gdr_version(const Machine& machine, Findings& findings) {
+  const auto version = machine.view.line("/sys/module/gdrdrv/version");
+  if (version.is_absent()) return findings.add(State::skip, "", "gdrdrv is not loaded: no /sys/module/gdrdrv/version");
+  if (!version.is_found()) return findings.add_unknown("", version);
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(version.value.c_str(), "%d.%d", &major, &minor) != 2) {
+    return findings.add(State::unknown, "gdrdrv", "'" + version.value + "' is no version");
+  }
+  const State state = major < 2 ? State::fail : major == 2 && minor < 4 ? State::warn : State::ok;
+  findings.add(state, "gdrdrv", version.value);
+  for (const Library& library : Libraries(machine.view).named("libgdrapi").value) {
+    int own_major = 0;
+    int own_minor = 0;
+    if (std::sscanf(library.version.c_str(), "%d.%d", &own_major, &own_minor) != 2) continue;
+    const bool is_newer = own_major > major || (own_major == major && own_minor > minor);
+    findings.add(is_newer || own_major < major ? State::warn : State::ok, library.path,
+                 is_newer            ? "is newer than gdrdrv " + version.value
+                 : own_major < major ? "is of a release before gdrdrv " + version.value
+                                     : "fits gdrdrv " + version.value);
+  }
+}
+
+const Advice advice_gdr_node = {
+    "/dev/gdrdrv (kind, numbers, permissions) and the number of gdrdrv in /proc/devices",
+    "programs open the node; its number changes with each load of the module, and an old node leads to another device",
+    {"sudo rm -f /dev/gdrdrv; sudo mknod -m 666 /dev/gdrdrv c $(awk '$2==\"gdrdrv\"{print $1}' /proc/devices) 0   "
+     "# container: --device /dev/gdrdrv",
+     true, false, false, "ls -l /dev/gdrdrv; grep gdrdrv /proc/devices"},
+    "",
+    {.now = "gdrdrv_major=$(awk '$2==\"gdrdrv\"{print $1}' /proc/devices)\n"
+            "test -n \"$gdrdrv_major\"\n"
+            "rm -f /dev/gdrdrv\n"
+            "mknod -m 666 /dev/gdrdrv c \"$gdrdrv_major\" 0",
+     .risk = "everybody on the machine may then use gdrdrv, which is what its own service does too"}};
+
+void check_gdr_node(const Machine& machine, Findings& findings) {
+  const auto devices = machine.view.text("/proc/devices");
+  if (!devices.is_found()) return findings.add_unknown("", devices);
+  const int major = major_of_gdrdrv(devices.value);
+  if (major < 0) return findings.add(State::skip, "", "gdrdrv is not loaded: not in /proc/devices");
+  const auto node = machine.view.node("/dev/gdrdrv");
+  if (node.is_unknown()) return findings.add_unknown("", node);
+  if (node.is_absent()) return findings.add(State::fail, "/dev/gdrdrv", "is missing, and gdrdrv is loaded");
+  const auto& found = node.value;
+  if (found.kind != topology::NodeKind::character_device || found.major != static_cast<unsigned>(major) ||
+      found.minor != 0) {
+    return findings.add(State::fail, "/dev/gdrdrv",
+                        format("is no character device %d:0 (it has %u:%u)", major, found.major, found.minor));
+  }
+  const bool is_open = (found.mode & 06) == 06;
+  findings.add(is_open ? State::ok : State::warn, "/dev/gdrdrv",
+               format("%u:%u, mode %04o, user %u, group %u%s", found.major, found.minor, found.mode, found.user,
+                      found.group, is_open ? "" : ": not for everybody"));
+}
+
+const Advice advice_gdr_flavour = {
+    "'Built for NVIDIA driver flavor' in /proc/driver/gdrdrv/params, or the message of gdrdrv when it was loaded "
+    "(level "
+    "probe), or the description in gdrdrv.ko below /lib/modules; and the flavour of the driver",
+    "a gdrdrv built for the proprietary driver runs beside the open one, and maps memory of coherent GPUs (Grace) "
+    "uncached and slowly; one built for the open driver cannot be loaded beside the proprietary one",
+    {"build gdrdrv again with the headers of the driver that is loaded (dkms install --force gdrdrv/VERSION), load it "
+     "again",
+     true, false, true, "grep flavor /proc/driver/gdrdrv/params; head -1 /proc/driver/nvidia/version"},
+    "GDRCopy says so in /proc since 2.5; a compressed gdrdrv.ko is not read"};
+
+void check_gdr_flavour(const Machine& machine, Findings& findings) {
+  if (machine.driver.is_absent()) {
+    return findings.add(State::skip, "", "no /proc/driver/nvidia/version: see drv.loaded");
+  }
+  const auto params = machine.view.node("/proc/driver/gdrdrv/params");
+  const auto folder = machine.view.node("/sys/module/gdrdrv");
+  const bool is_loaded = !params.is_absent() || folder.is_found();
+  if (!is_loaded && folder.is_unknown()) return findings.add_unknown("gdrdrv", folder);
+  const auto built = is_loaded ? flavour_of_loaded(machine) : flavour_of_file(machine);
+  if (built.is_absent()) return findings.add(State::skip, "", built.reason);
+  if (!built.is_found()) return findings.add_unknown("gdrdrv", built);
+  if (!machine.driver.is_found()) return findings.add_unknown("nvidia", machine.driver);
+  const bool is_open = machine.driver.value.find("Open Kernel Module") != std::string::npos;
+  const bool is_same = (built.value == open_flavour) == is_open;
+  const State state = is_same ? State::ok : is_open ? State::warn : State::fail;
+  findings.add(state, "gdrdrv",
+               std::string(is_loaded ? "was" : "is not loaded, and was") + " built for the " + built.value +
+                   " driver, and the driver is " + (is_open ? "open" : "proprietary"));
+}
+
+const Advice advice_gdr_persist = {
+    "'Use persistent mapping' in /proc/driver/gdrdrv/params",
+    "with 'yes' memory stays pinned until it is unpinned; with 'no' freeing it revokes the mapping, and an access "
+    "after "
+    "that ends the program with SIGBUS",
+    {"options gdrdrv use_persistent_mapping=1 in /etc/modprobe.d/gdrdrv.conf, and load gdrdrv again", true, false, true,
+     "grep persistent /proc/driver/gdrdrv/params"},
+    "vGPU and MIG have no persistent pins: there 'no' is right"};
+
+void check_gdr_persist(const Machine& machine, Findings& findings) {
+  std::string value;
+  if (!take_param(machine, findings, "Use persistent mapping", &value)) return;
+  const State state = value == "yes" ? State::ok : value == "no" ? State::info : State::unknown;
+  findings.add(state, "gdrdrv", "uses persistent mappings: " + value);
+}
+
+const Advice advice_gdr_leak = {
+    "/proc/driver/gdrdrv/owners (gdrkit's module), or nv_get_pages_refcount beside it (GDRCopy's, with dbg_enabled=1) "
+    "and "
+    "/sys/module/gdrdrv/refcnt, which counts open files",
+    "pages of GPU memory that nobody can give back stay in BAR1 until the module or the GPU is reset",
+    {"end the programs that use the GPU, then sudo modprobe -r gdrdrv && sudo modprobe gdrdrv; if it does not unload, "
+     "reboot",
+     true, false, true, "sudo cat /proc/driver/gdrdrv/owners"},
+    "both files are for root alone",
+    {.now = "if modprobe -r gdrdrv; then\n"
+            "  modprobe gdrdrv\n"
+            "else\n"
+            "  echo 'gdrdrv is in use: end the programs that hold it and run this again, or reboot' >&2\n"
+            "fi",
+     .risk = "programs cannot use gdrdrv meanwhile, and its number may change: look at gdr.node afterwards"}};
+
+void check_gdr_leak(const Machine& machine, Findings& findings) {
+  const auto text = machine.view.text("/proc/driver/gdrdrv/owners");
+  if (text.is_unknown()) return findings.add_unknown("gdrdrv", text);
+  if (text.is_found()) {
+    const Owners owners = parse_owners(text.value);
+    if (!owners.is_whole) {
+      return findings.add(State::unknown, "/proc/driver/gdrdrv/owners", "does not say what the driver refused");
+    }
+    return findings.add(owners.refused > 0 ? State::warn : State::ok, "gdrdrv",
+                        format("%llu pins of %u processes, %u that the NVIDIA driver refused to take back", owners.pins,
+                               owners.processes, owners.refused));
+  }
+  const auto pins = machine.view.number("/proc/driver/gdrdrv/nv_get_pages_refcount");
+  if (pins.is_absent()) return findings.add(State::skip, "", "gdrdrv is not loaded, or counts no pins");
+  if (!pins.is_found()) return findings.add_unknown("gdrdrv", pins);
+  const auto files = machine.view.number("/sys/module/gdrdrv/refcnt");
+  if (!files.is_found()) return findings.add(State::unknown, "gdrdrv", files.reason);
+  findings.add(
+      pins.value > 0 && files.value == 0 ? State::warn : State::ok, "gdrdrv",
+      format("%lld pins, %lld open files", static_cast<long long>(pins.value), static_cast<long long>(files.value)));
+}
+
+}  // namespace gdrkit::tools::doctor

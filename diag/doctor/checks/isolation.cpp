@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group isolation: the IOMMU, which may send a packet between GPU and adapter through the processor, or stop it.
+#include "diag/doctor/check.hpp"
+#include "diag/machine/data_direct.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+constexpr char pass_through[] = "iommu=pt";
+constexpr char pass_through_risk[] =
+    "devices of the host can then reach all of its memory; those of guests stay confined";
+
+bool has_word(const std::string& line, const std::string& word) {
+  const std::string padded = " " + line + " ";
+  return padded.find(" " + word + " ") != std::string::npos;
+}
+
+}  // namespace
+
+const Advice advice_iommu_mode = {
+    "iommu_group/type of each GPU and adapter",
+    "with translation on, packets between devices go through the IOMMU of the processor: slow, and refused by some "
+    "drivers",
+    {"iommu=pt (arm64: iommu.passthrough=1) on the command line of Linux (RHEL: sudo grubby --update-kernel=ALL "
+     "--args=iommu=pt; Debian, Ubuntu: "
+     "GRUB_CMDLINE_LINUX in /etc/default/grub, then sudo update-grub); or turn the IOMMU off in the firmware's set-up",
+     true, true, true, "cat /sys/bus/pci/devices/ADDRESS/iommu_group/type"},
+    "the command line decides little: what counts is the type of each device's group; a guest does not see its host's "
+    "IOMMU",
+    {.boot_option = pass_through, .risk = pass_through_risk}};
+
+void check_iommu_mode(const Machine& machine, Findings& findings) {
+  const bool is_closed =
+      machine.driver.is_found() && machine.driver.value.find("Open Kernel Module") == std::string::npos;
+  for (const PciDevice& device : devices_or_skip(machine, findings)) {
+    const auto group = machine.view.node(device.folder + "/iommu_group");
+    if (group.is_absent()) {
+      findings.add(State::ok, device.address,
+                   machine.is_guest.value ? "is in no group (the host may have an IOMMU)" : "is in no group");
+      continue;
+    }
+    const auto type = machine.view.line(device.folder + "/iommu_group/type");
+    if (!type.is_found()) {
+      findings.add(State::unknown, device.address, type.reason);
+      continue;
+    }
+    const bool is_translated = type.value.rfind("DMA", 0) == 0;
+    const State state = type.value == "identity" ? State::ok
+                        : !is_translated         ? State::unknown
+                        : is_closed              ? State::fail
+                                                 : State::warn;
+    findings.add(state, device.address,
+                 "its IOMMU group is of type " + type.value +
+                     (is_translated && is_closed ? ", and the driver is not the open flavour" : ""));
+  }
+}
+
+const Advice advice_iommu_cmdline = {
+    "intel_iommu=on without iommu=pt in /proc/cmdline",
+    "this turns translation on for every device of the host",
+    {"iommu=pt on the command line of Linux (RHEL: sudo grubby --update-kernel=ALL --args=iommu=pt; Debian, Ubuntu: "
+     "GRUB_CMDLINE_LINUX in /etc/default/grub, then sudo update-grub)",
+     true, true, true, "cat /proc/cmdline"},
+    "iommu.mode looks at what came of it: believe that",
+    {.boot_option = pass_through, .risk = pass_through_risk}};
+
+void check_iommu_cmdline(const Machine& machine, Findings& findings) {
+  const auto line = machine.view.line("/proc/cmdline");
+  if (!line.is_found()) return findings.add(State::unknown, "/proc/cmdline", line.reason);
+  const bool is_on = has_word(line.value, "intel_iommu=on");
+  const bool passes = has_word(line.value, "iommu=pt") || has_word(line.value, "iommu.passthrough=1");
+  findings.add(
+      is_on && !passes ? State::warn : State::ok, "/proc/cmdline",
+      std::string(is_on ? "has" : "has no") + " intel_iommu=on, " + (passes ? "passes through" : "no iommu=pt"));
+}
+
+const Advice advice_iommu_groups = {
+    "iommu_group of each Data Direct function of a ConnectX-8 and of its GPU",
+    "the driver lets the function reach the GPU only when Linux has put both into one group",
+    {"boot with the pattern that acs.datadirect names: Linux forms the groups once, when it starts", true, true, true,
+     "readlink /sys/bus/pci/devices/ADDRESS/iommu_group"},
+    "for other adapters groups do not matter, and devices of their own groups are what isolation is for"};
+
+void check_iommu_groups(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty()) return;
+  const auto directs = find_data_direct(machine);
+  if (directs.is_unknown()) return findings.add_unknown("", directs);
+  if (directs.value.empty()) return findings.add(State::skip, "", "no adapter has a Data Direct function");
+  if (machine.is_guest.value) return findings.add(State::skip, "", "in a virtual machine the groups are the guest's");
+  for (const DataDirect& direct : directs.value) {
+    if (direct.gpu.address.empty()) {
+      findings.add(State::unknown, direct.function.address, "not exactly one GPU is below its root port");
+      continue;
+    }
+    const auto own = machine.view.resolved(direct.function.folder + "/iommu_group");
+    const auto other = machine.view.resolved(direct.gpu.folder + "/iommu_group");
+    if (own.is_absent() && other.is_absent()) {
+      findings.add(State::warn, direct.function.address, "it and " + direct.gpu.address + " are in no group");
+    } else if (own.is_unknown() || other.is_unknown()) {
+      findings.add(State::unknown, direct.function.address, own.is_unknown() ? own.reason : other.reason);
+    } else {
+      const bool is_one = own.is_found() && own.value == other.value;
+      const auto name = [](const auto& group) {
+        return group.is_found() ? group.value.substr(group.value.rfind('/') + 1) : "none";
+      };
+      findings.add(is_one ? State::ok : State::warn, direct.function.address,
+                   "is in group " + name(own) + ", " + direct.gpu.address + " in " + name(other));
+    }
+  }
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group kernel_log: what Linux and the driver said since boot.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "diag/doctor/check.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+constexpr std::size_t most_findings = 64;
+
+/// What NVIDIA's table of Xids calls errors of the card, its links or the driver; "" has no short name.
+struct Xid {
+  unsigned number;
+  const char* meaning;
+};
+constexpr Xid faults[] = {{48, "double-bit ECC error"},
+                          {56, ""},
+                          {57, ""},
+                          {58, ""},
+                          {62, "microcontroller halt"},
+                          {63, "row remapping or page retirement recorded"},
+                          {64, "row remapping or page retirement failed"},
+                          {65, ""},
+                          {68, ""},
+                          {69, ""},
+                          {73, ""},
+                          {74, "NVLink error"},
+                          {79, "the GPU has fallen off the bus"},
+                          {80, ""},
+                          {81, ""},
+                          {92, "high rate of single-bit ECC errors"},
+                          {95, "uncontained ECC error"},
+                          {119, "the GPU's system processor does not answer"},
+                          {120, "error of the GPU's system processor"}};
+constexpr unsigned of_programs[] = {13, 31, 43, 45};
+
+struct Sighting {
+  unsigned count = 0;
+  std::int64_t last_seconds = 0;
+};
+
+/// "NVRM: Xid (PCI:0000:3b:00): 79, ..." gives the address and the number.
+bool parse_xid(const std::string& text, std::string* address, unsigned* number) {
+  const auto at = text.find("NVRM: Xid (");
+  char place[32] = "";
+  if (at == std::string::npos || std::sscanf(text.c_str() + at, "NVRM: Xid (%31[^)]): %u", place, number) != 2)
+    return false;
+  *address = place;
+  if (address->rfind("PCI:", 0) == 0) *address = address->substr(4);
+  return true;
+}
+
+/// The log, or false after saying why there is none.
+bool take_log(const Machine& machine, Findings& findings) {
+  if (machine.probe.kernel_log.is_found()) return true;
+  findings.add(State::unknown, "messages of Linux", machine.probe.kernel_log.reason);
+  return false;
+}
+
+/// What a log without anything bad proves: with its oldest messages lost, less than "since boot".
+void add_clean(const KernelLog& log, const std::string& what, Findings& findings) {
+  if (log.is_whole) return findings.add(State::ok, "", "no " + what + " since boot");
+  const auto since = log.messages.empty() ? 0 : log.messages.front().microseconds / 1'000'000;
+  findings.add(
+      State::info, "",
+      "no " + what + format(" since %lld s after boot: older messages are lost", static_cast<long long>(since)));
+}
+
+/// Whether the message names this device: in full, or as the IOMMUs of x86 do, without the domain 0000.
+bool names_device(const std::string& text, const std::string& address) {
+  if (text.find(address) != std::string::npos) return true;
+  if (address.rfind("0000:", 0) != 0) return false;
+  const std::string brief = address.substr(5);
+  for (auto at = text.find(brief); at != std::string::npos; at = text.find(brief, at + 1)) {
+    const char before = at == 0 ? ' ' : text[at - 1];
+    if (before == '[' || before == '=' || before == 'x' || before == ' ') return true;
+  }
+  return false;
+}
+
+bool is_iommu_fault(const std::string& text) {
+  const auto has = [&](const char* words) { return text.find(words) != std::string::npos; };
+  return (has("DMAR:") && has("fault")) || has("IO_PAGE_FAULT") || (has("arm-smmu") && has("event"));
+}
+
+}  // namespace
+
+const Advice advice_gpu_xid = {
+    "lines 'NVRM: Xid' in the messages of Linux since boot",
+    "the driver reports errors of the card, of NVLink and of itself by these numbers; after some the GPU gives wrong "
+    "data "
+    "or none until it is reset",
+    {"look the number up in NVIDIA's table of Xid errors; for the listed ones: end the programs, reset the GPU (sudo "
+     "nvidia-smi --gpu-reset -i ADDRESS) or reboot, and replace the card if it comes again",
+     true, false, false, "journalctl -k -b | grep 'NVRM: Xid'"},
+    "13, 31, 43 and 45 are mostly faults of programs. An error from before the last reset of the GPU still stands "
+    "here"};
+
+void check_gpu_xid(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty() || !take_log(machine, findings)) return;
+  const KernelLog& log = machine.probe.kernel_log.value;
+  std::map<std::pair<std::string, unsigned>, Sighting> seen;
+  for (const KernelMessage& message : log.messages) {
+    std::string address;
+    unsigned number = 0;
+    if (!parse_xid(message.text, &address, &number)) continue;
+    if (seen.size() == most_findings && seen.count({address, number}) == 0) continue;
+    Sighting& sighting = seen[{address, number}];
+    ++sighting.count;
+    sighting.last_seconds = message.microseconds / 1'000'000;
+  }
+  for (const auto& [key, sighting] : seen) {
+    const auto& [said, number] = key;
+    std::string address = said;  // the driver leaves out the function
+    for (const PciDevice& gpu : machine.gpus) {
+      if (gpu.address == said + ".0") address = gpu.address;
+    }
+    const auto* fault =
+        std::find_if(std::begin(faults), std::end(faults), [n = number](const Xid& x) { return x.number == n; });
+    const bool is_fault = fault != std::end(faults);
+    const bool is_of_program = std::count(std::begin(of_programs), std::end(of_programs), number) > 0;
+    const std::string meaning = is_fault && fault->meaning[0] != '\0' ? std::string(" (") + fault->meaning + ")"
+                                : is_of_program                       ? " (mostly a fault of a program)"
+                                                                      : "";
+    findings.add(is_fault        ? State::fail
+                 : is_of_program ? State::info
+                                 : State::warn,
+                 address,
+                 format("Xid %u%s: %u times, last %lld s after boot", number, meaning.c_str(), sighting.count,
+                        static_cast<long long>(sighting.last_seconds)));
+  }
+  if (seen.empty()) add_clean(log, "Xid", findings);
+}
+
+const Advice advice_iommu_faults = {
+    "messages of the IOMMU (DMAR, AMD-Vi, SMMU) since boot that name a GPU or an adapter",
+    "the IOMMU refused an access of the device: a transfer between GPU and adapter failed or hung",
+    {"see iommu.mode, drv.remap and acs.redirect; if they are content: boot with iommu=pt (arm64: iommu.passthrough=1)",
+     true, true, true, "journalctl -k -b | grep -E 'DMAR|AMD-Vi|smmu'"},
+    "a fault from before the last change of settings still stands here; a guest does not see its host's IOMMU"};
+
+void check_iommu_faults(const Machine& machine, Findings& findings) {
+  const auto devices = devices_or_skip(machine, findings);
+  if (devices.empty() || !take_log(machine, findings)) return;
+  const KernelLog& log = machine.probe.kernel_log.value;
+  std::map<std::string, std::pair<unsigned, std::string>> faults_of;
+  unsigned others = 0;
+  for (const KernelMessage& message : log.messages) {
+    if (!is_iommu_fault(message.text)) continue;
+    bool is_ours = false;
+    for (const PciDevice& device : devices) {
+      if (!names_device(message.text, device.address)) continue;
+      is_ours = true;
+      auto& [count, last] = faults_of[device.address];
+      ++count;
+      last = message.text;
+    }
+    others += is_ours ? 0 : 1;
+  }
+  for (const auto& [address, fault] : faults_of) {
+    findings.add(State::fail, address, format("%u faults, the last: ", fault.first) + fault.second);
+  }
+  if (others > 0) findings.add(State::info, "", format("%u faults that name no GPU and no adapter", others));
+  if (faults_of.empty()) add_clean(log, "fault of a GPU or adapter", findings);
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group pcie: the links of GPUs and adapters, and what their ports count.
+#include <algorithm>
+#include <cstdlib>
+
+#include "diag/doctor/check.hpp"
+#include "diag/machine/pci_config.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+constexpr std::int64_t nvidia = 0x10de;
+constexpr double unknown_speed = 0;
+constexpr long many_corrected_errors = 100;
+
+std::string folder_of(const std::string& address) { return "/sys/bus/pci/devices/" + address; }
+
+/// "16.0 GT/s PCIe" in GT/s.
+Fact<double> read_speed(const MachineView& view, const std::string& path) {
+  const auto line = view.line(path);
+  Fact<double> fact;
+  fact.outcome = line.outcome;
+  fact.reason = line.reason;
+  if (!line.is_found()) return fact;
+  char* end = nullptr;
+  fact.value = std::strtod(line.value.c_str(), &end);
+  if (std::string(end).rfind(" GT/s", 0) != 0 || fact.value <= unknown_speed || fact.value > 1000) {
+    fact.outcome = Outcome::malformed;
+    fact.reason = path + ": '" + line.value + "' is no speed";
+  }
+  return fact;
+}
+
+Fact<double> read_width(const MachineView& view, const std::string& path) {
+  const auto number = view.number(path);
+  Fact<double> fact;
+  fact.outcome = number.outcome;
+  fact.reason = number.reason;
+  fact.value = static_cast<double>(number.value);
+  if (number.is_found() && (number.value < 1 || number.value > 32)) {
+    fact.outcome = Outcome::malformed;
+    fact.reason = path + ": " + std::to_string(number.value) + " lanes are no width";
+  }
+  return fact;
+}
+
+struct Link {
+  Fact<double> current;
+  double best = 0;  ///< what both ends can do
+};
+
+/// False after the finding that says why the link cannot be judged.
+template <class Read>
+bool take_link(const Machine& machine, const PciDevice& device, const std::string& what, Read read, Findings& findings,
+               Link* link) {
+  const auto& view = machine.view;
+  link->current = read(view, device.folder + "/current_link_" + what);
+  const auto own = read(view, device.folder + "/max_link_" + what);
+  if (!link->current.is_found() || !own.is_found()) {
+    // A hypervisor shows its guests links without figures.
+    if (machine.is_guest.value) {
+      findings.add(State::skip, device.address, "this virtual machine is not shown the link");
+    } else {
+      findings.add(State::unknown, device.address, link->current.is_found() ? own.reason : link->current.reason);
+    }
+    return false;
+  }
+  link->best = own.value;
+  if (device.bridges.empty()) return true;
+  const auto port = read(view, folder_of(device.bridges.back()) + "/max_link_" + what);
+  if (port.is_unknown() && !machine.is_guest.value) {
+    findings.add_unknown(device.address, port);
+    return false;
+  }
+  if (port.is_found()) link->best = std::min(link->best, port.value);
+  return true;
+}
+
+/// Total of the counters that a file of AER shows.
+Fact<long> total_of(const MachineView& view, const std::string& path, const std::string& label) {
+  const auto text = view.text(path);
+  Fact<long> fact;
+  fact.outcome = text.outcome;
+  fact.reason = text.reason;
+  if (!text.is_found()) return fact;
+  const auto at = text.value.find(label + " ");
+  char* end = nullptr;
+  const char* digits = at == std::string::npos ? nullptr : text.value.c_str() + at + label.size() + 1;
+  if (digits != nullptr) fact.value = std::strtol(digits, &end, 10);
+  if (digits == nullptr || end == digits) {
+    fact.outcome = Outcome::malformed;
+    fact.reason = path + ": has no " + label;
+  }
+  return fact;
+}
+
+/// Device control of the PCI Express capability.
+Fact<std::uint32_t> device_control(const MachineView& view, const std::string& folder) {
+  const PciConfig config(view, folder);
+  const auto at = config.capability(express_capability);
+  if (at.is_found()) return config.value(at.value + 8, 2);
+  Fact<std::uint32_t> fact;
+  fact.outcome = at.outcome;
+  fact.reason = at.reason;
+  return fact;
+}
+
+/// The other function of an adapter with two connectors (Socket Direct): the same system image, another bus. "" if
+/// none.
+std::string other_half(const Machine& machine, const PciDevice& device) {
+  const auto bus = [](const std::string& address) { return address.substr(0, address.rfind(':')); };
+  const auto image = [&](const Adapter& adapter) {
+    return machine.view.line(adapter.folder + "/sys_image_guid").value;
+  };
+  const auto own = std::find_if(machine.adapters.begin(), machine.adapters.end(),
+                                [&](const Adapter& adapter) { return adapter.pci.address == device.address; });
+  if (own == machine.adapters.end()) return "";
+  const std::string wanted = image(*own);
+  if (wanted.find_first_not_of("0:") == std::string::npos) return "";
+  for (const Adapter& adapter : machine.adapters) {
+    if (!adapter.pci.address.empty() && bus(adapter.pci.address) != bus(device.address) && image(adapter) == wanted) {
+      return adapter.name;
+    }
+  }
+  return "";
+}
+
+/// device_control() of a device that is judged by it; says so where there is none.
+Fact<std::uint32_t> take_device_control(const Machine& machine, const PciDevice& device, Findings& findings) {
+  auto control = device_control(machine.view, device.folder);
+  if (!control.is_found()) {
+    findings.add(control.is_absent() ? State::skip : State::unknown, device.address, control.reason);
+  }
+  return control;
+}
+
+}  // namespace
+
+const Advice advice_pcie_width = {
+    "current_link_width and max_link_width of the device, max_link_width of the port above, and sys_image_guid of "
+    "adapters",
+    "half the lanes are half the bandwidth",
+    {"reseat the card or its riser; look at the slot's bifurcation in the firmware's set-up", true, true, true,
+     "cat /sys/bus/pci/devices/ADDRESS/current_link_width"},
+    "an adapter with two connectors (Socket Direct) has half the lanes in each by design: it is told where both halves "
+    "show the same system image"};
+
+void check_pcie_width(const Machine& machine, Findings& findings) {
+  for (const PciDevice& device : devices_or_skip(machine, findings)) {
+    Link link;
+    if (!take_link(machine, device, "width", read_width, findings, &link)) continue;
+    const std::string other = 2 * link.current.value == link.best ? other_half(machine, device) : "";
+    findings.add(link.current.value >= link.best ? State::ok
+                 : other.empty()                 ? State::fail
+                                                 : State::info,
+                 device.address,
+                 format("x%.0f of x%.0f", link.current.value, link.best) +
+                     (other.empty() ? "" : ": " + other + " is the other half of its card"));
+  }
+}
+
+const Advice advice_pcie_speed = {
+    "current_link_speed and max_link_speed of the device, max_link_speed of the port above",
+    "a link that trained at a lower generation halves the bandwidth, or worse",
+    {"reseat the card; look for a fixed link speed in the firmware's set-up", true, true, true,
+     "cat /sys/bus/pci/devices/ADDRESS/current_link_speed"},
+    "idle GPUs lower their speed on purpose: for them a low speed is told and not judged; look again under load"};
+
+void check_pcie_speed(const Machine& machine, Findings& findings) {
+  for (const PciDevice& device : devices_or_skip(machine, findings)) {
+    Link link;
+    if (!take_link(machine, device, "speed", read_speed, findings, &link)) continue;
+    const bool is_low = link.current.value < link.best;
+    const bool is_gpu = device.vendor == nvidia;
+    findings.add(!is_low  ? State::ok
+                 : is_gpu ? State::info
+                          : State::fail,
+                 device.address,
+                 format("%.1f of %.1f GT/s%s", link.current.value, link.best,
+                        is_low && is_gpu ? ": an idle GPU may do so" : ""));
+  }
+}
+
+const Advice advice_pcie_mrrs = {
+    "bits 14:12 of device control in the adapter's PCI Express capability",
+    "small read requests cost an adapter bandwidth when it fetches from memory",
+    {"sudo setpci -s ADDRESS CAP_EXP+8.w=5000:7000", true, false, false, "sudo setpci -s ADDRESS CAP_EXP+8.w"},
+    "a GPU's value belongs to its driver: only adapters are looked at",
+    {.now = "setpci -s ADDRESS CAP_EXP+8.w=5000:7000",
+     .file = "/etc/systemd/system/gdrkit-read-requests.service",
+     .text = "[Unit]\n"
+             "Description=large read requests of RDMA adapters (gdrkit doctor: pcie.mrrs)\n"
+             "[Service]\n"
+             "Type=oneshot\n"
+             "RemainAfterExit=yes\n"
+             "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS CAP_EXP+8.w=5000:7000\"\n"
+             "[Install]\n"
+             "WantedBy=multi-user.target",
+     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-read-requests.service",
+     .risk = "other devices below the same port may wait longer for their data"}};
+
+void check_pcie_mrrs(const Machine& machine, Findings& findings) {
+  for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
+    if (adapter.pci.address.empty()) continue;
+    const auto control = take_device_control(machine, adapter.pci, findings);
+    if (!control.is_found()) continue;
+    const unsigned bytes = 128u << (control.value >> 12 & 7u);
+    findings.add(bytes >= 4096 ? State::ok : State::warn, adapter.pci.address,
+                 format("%s reads up to %u bytes at once", adapter.name.c_str(), bytes),
+                 "sudo setpci -s " + adapter.pci.address + " CAP_EXP+8.w=5000:7000");
+  }
+}
+
+const Advice advice_pcie_mps = {
+    "bits 7:5 of device control, of each device and of the port above it",
+    "a device that sends larger packets than its port takes causes errors; 128 bytes cost bandwidth",
+    {"boot with pci=pcie_bus_perf, or set the payload size in the firmware's set-up", true, true, true,
+     "sudo lspci -vv -s ADDRESS | grep MaxPayload"},
+    "in virtual machines 128 is usual, and not what the hardware does",
+    {.boot_option = "pci=pcie_bus_perf", .risk = "devices that are plugged in later may be given too small a payload"}};
+
+void check_pcie_mps(const Machine& machine, Findings& findings) {
+  for (const PciDevice& device : devices_or_skip(machine, findings)) {
+    const auto own = take_device_control(machine, device, findings);
+    if (!own.is_found()) continue;
+    const unsigned bytes = 128u << (own.value >> 5 & 7u);
+    unsigned above = 0;
+    if (!device.bridges.empty()) {
+      const auto port = device_control(machine.view, folder_of(device.bridges.back()));
+      if (port.is_unknown()) {
+        findings.add_unknown(device.address, port);
+        continue;
+      }
+      if (port.is_found()) above = 128u << (port.value >> 5 & 7u);
+    }
+    const State state = above != 0 && bytes > above                                             ? State::fail
+                        : bytes < 256 && machine.is_guest.is_found() && !machine.is_guest.value ? State::warn
+                                                                                                : State::ok;
+    findings.add(state, device.address,
+                 format("payload %u bytes%s", bytes, above == 0 ? "" : format(", port above %u", above).c_str()));
+  }
+}
+
+const Advice advice_pcie_relaxed = {
+    "bit 4 of device control in the adapter's PCI Express capability, and the vendor of the processor",
+    "an adapter that must keep its writes in order waits for each: on AMD processors and in virtual machines that "
+    "costs "
+    "much of the bandwidth",
+    {"sudo setpci -s ADDRESS CAP_EXP+8.w=0010:0010; if it is off again after a boot look into the firmware's set-up",
+     true, false, false, "sudo setpci -s ADDRESS CAP_EXP+8.w"},
+    "with the bit on it is still the library that asks for relaxed ordering of each registration; below some older "
+    "Intel "
+    "processors Linux turns it off on purpose: where the processor is Intel's this is told and not judged",
+    {.now = "setpci -s ADDRESS CAP_EXP+8.w=0010:0010",
+     .file = "/etc/systemd/system/gdrkit-relaxed-ordering.service",
+     .text = "[Unit]\n"
+             "Description=relaxed ordering of RDMA adapters (gdrkit doctor: pcie.relaxed)\n"
+             "[Service]\n"
+             "Type=oneshot\n"
+             "RemainAfterExit=yes\n"
+             "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS CAP_EXP+8.w=0010:0010\"\n"
+             "[Install]\n"
+             "WantedBy=multi-user.target",
+     .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-relaxed-ordering.service",
+     .risk = "Linux or the firmware may have turned it off because the processor's port is known to be faulty"}};
+
+void check_pcie_relaxed(const Machine& machine, Findings& findings) {
+  const auto cpus = machine.view.text("/proc/cpuinfo");
+  const bool is_amd = labelled(cpus, "vendor_id").value == "AuthenticAMD";
+  for (const Adapter& adapter : adapters_or_skip(machine, findings)) {
+    if (adapter.pci.address.empty()) continue;
+    const auto control = take_device_control(machine, adapter.pci, findings);
+    if (!control.is_found()) continue;
+    constexpr std::uint32_t relaxed_ordering = 0x0010;
+    const bool is_on = (control.value & relaxed_ordering) != 0;
+    const bool matters = is_amd || machine.is_guest.value;
+    if (!is_on && !matters && (!cpus.is_found() || !machine.is_guest.is_found())) {
+      findings.add(State::unknown, adapter.pci.address, "relaxed ordering is off, and the processor is not known");
+      continue;
+    }
+    findings.add(is_on     ? State::ok
+                 : matters ? State::warn
+                           : State::info,
+                 adapter.pci.address, adapter.name + " has relaxed ordering " + (is_on ? "on" : "off"),
+                 "sudo setpci -s " + adapter.pci.address + " CAP_EXP+8.w=0010:0010");
+  }
+}
+
+const Advice advice_pcie_aer = {
+    "the totals in aer_dev_fatal, aer_dev_nonfatal and aer_dev_correctable",
+    "errors on the link mean repeated packets at best, a lost device at worst",
+    {"reseat the card, then replace riser or card; the counters start at zero with each boot", true, true, true,
+     "cat /sys/bus/pci/devices/ADDRESS/aer_dev_correctable"},
+    "the counters are since boot: a few corrected errors from training the link are usual"};
+
+void check_pcie_aer(const Machine& machine, Findings& findings) {
+  for (const PciDevice& device : devices_or_skip(machine, findings)) {
+    const auto fatal = total_of(machine.view, device.folder + "/aer_dev_fatal", "TOTAL_ERR_FATAL");
+    const auto other = total_of(machine.view, device.folder + "/aer_dev_nonfatal", "TOTAL_ERR_NONFATAL");
+    const auto corrected = total_of(machine.view, device.folder + "/aer_dev_correctable", "TOTAL_ERR_COR");
+    if (fatal.is_absent() && other.is_absent() && corrected.is_absent()) {
+      findings.add(State::skip, device.address, "error reporting is not shown (no aer_dev_fatal)");
+    } else if (!fatal.is_found() || !other.is_found() || !corrected.is_found()) {
+      findings.add(State::unknown, device.address,
+                   !fatal.is_found()   ? fatal.reason
+                   : !other.is_found() ? other.reason
+                                       : corrected.reason);
+    } else {
+      const State state = fatal.value > 0                                              ? State::fail
+                          : other.value > 0 || corrected.value > many_corrected_errors ? State::warn
+                                                                                       : State::ok;
+      findings.add(state, device.address,
+                   format("since boot %ld fatal, %ld non-fatal, %ld corrected errors", fatal.value, other.value,
+                          corrected.value));
+    }
+  }
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Group rdma: Linux's side of the adapters, its own or NVIDIA's DOCA-OFED.
+#include <string>
+#include <tuple>
+
+#include "diag/doctor/check.hpp"
+#include "diag/machine/peer_memory.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+constexpr std::int64_t network_class = 0x02;
+constexpr std::int64_t data_direct_device = 0x2100;  // a second function of ConnectX-8, which carries no port
+
+/// Network functions of NVIDIA (Mellanox) that no RDMA device stands for.
+void find_idle_adapters(const Machine& machine, Findings& findings) {
+  const State without_use = machine.gpus.empty() ? State::info : State::fail;
+  for (const std::string& address : machine.mellanox) {
+    const std::string folder = "/sys/bus/pci/devices/" + address;
+    const auto number = [&](const char* file) { return machine.view.number(folder + "/" + file).value; };
+    if (number("class") >> 16 != network_class) continue;
+    if (number("device") == data_direct_device) continue;
+    bool has_own = false;
+    bool has_sibling = false;
+    for (const Adapter& adapter : machine.adapters) {
+      has_own = has_own || adapter.pci.address == address;
+      has_sibling = has_sibling || adapter.pci.address.substr(0, 10) == address.substr(0, 10);
+    }
+    if (has_own) continue;
+    const auto driver = machine.view.resolved(folder + "/driver");
+    const bool is_virtual = machine.view.presence(folder + "/physfn") == Outcome::found;
+    if (driver.is_unknown()) {
+      findings.add(State::unknown, address, driver.reason);
+    } else if (driver.is_absent()) {
+      findings.add(is_virtual ? State::info : without_use, address,
+                   std::string("is an adapter of NVIDIA without a driver") +
+                       (is_virtual ? " (a virtual function: it may be meant for a guest)" : ""));
+    } else if (driver.value.find("/vfio") != std::string::npos) {
+      findings.add(State::info, address, "is bound to vfio: it belongs to a guest");
+    } else {
+      findings.add(has_sibling ? State::info : without_use, address,
+                   "is bound to " + driver.value.substr(driver.value.rfind('/') + 1) + " and has no RDMA device" +
+                       (has_sibling ? " (its sibling has: as in a bond)" : ""));
+    }
+  }
+}
+
+}  // namespace
+
+const Advice advice_rdma_stack = {
+    "NVIDIA's network functions in /sys/bus/pci/devices, /sys/module/mlx_compat, /sys/module/mlx5_core/version, "
+    "/sys/module/efa/version, and what makes GPU memory reachable",
+    "an adapter without an RDMA device is of no use to NCCL, UCX or NVSHMEM; Linux's own stack (but Ubuntu's) reaches "
+    "GPU memory by "
+    "dma-buf alone, which the proprietary driver does not export",
+    {"run sudo modprobe mlx5_ib; or install DOCA-OFED; or, with Linux's own stack, the open flavour of the driver",
+     true, false, true, "ls /sys/class/infiniband; ls -d /sys/module/mlx_compat"},
+    "mlx5_core of Linux itself has no version; some distributions (Ubuntu) carry the peer-memory interface in their "
+    "own stack"};
+
+void check_rdma_stack(const Machine& machine, Findings& findings) {
+  find_idle_adapters(machine, findings);
+  if (adapters_or_skip(machine, findings).empty()) return;
+  const auto compat = machine.view.node("/sys/module/mlx_compat");
+  if (compat.is_unknown()) return findings.add_unknown("", compat);
+  const auto version_of = [&](const char* module) {
+    const auto version = machine.view.line(std::string("/sys/module/") + module + "/version");
+    return version.is_found() ? std::string(" ") + module + " " + version.value : std::string();
+  };
+  const std::string versions = version_of("mlx5_core") + version_of("efa");
+  if (compat.is_found()) {
+    return findings.add(State::ok, "", "NVIDIA's stack (MLNX_OFED or DOCA-OFED):" + versions);
+  }
+  const std::string own = "Linux's own stack" + (versions.empty() ? "" : ":" + versions);
+  if (machine.gpus.empty()) return findings.add(State::ok, "", own);
+  const auto dmabuf = dmabuf_possible(machine);
+  if (dmabuf.is_found()) return findings.add(State::ok, "", own + ", with dma-buf: " + dmabuf.value);
+  for (const Belief& belief : peer_memory_beliefs(machine.view)) {
+    if (belief.file.is_found()) return findings.add(State::ok, "", own + ", with " + belief.file.value);
+    if (belief.file.is_unknown()) return findings.add_unknown("", belief.file);
+  }
+  findings.add(dmabuf.is_unknown() ? State::unknown : State::warn, "", own + ", and " + dmabuf.reason);
+}
+
+const Advice advice_rdma_modules = {
+    "/sys/module/ib_uverbs, /sys/module/rdma_ucm, /dev/infiniband",
+    "without ib_uverbs no program can use an adapter; without rdma_ucm none that connects by rdma_cm",
+    {"sudo modprobe -a ib_uverbs rdma_ucm   # to keep: a file in /etc/modules-load.d", true, false, false,
+     "ls /dev/infiniband"},
+    "what is built into Linux may have no folder in /sys/module: its node in /dev/infiniband counts too",
+    {.now = "modprobe -a ib_uverbs rdma_ucm",
+     .file = "/etc/modules-load.d/gdrkit-rdma.conf",
+     .text = "ib_uverbs\nrdma_ucm"}};
+
+void check_rdma_modules(const Machine& machine, Findings& findings) {
+  if (adapters_or_skip(machine, findings).empty()) return;
+  const auto nodes = machine.view.names("/dev/infiniband");
+  const auto has = [&](const char* module, const std::string& node) {
+    const Outcome outcome = machine.view.presence(std::string("/sys/module/") + module);
+    if (outcome == Outcome::found) return Outcome::found;
+    for (const std::string& name : nodes.value) {
+      if (name.rfind(node, 0) == 0) return Outcome::found;
+    }
+    return nodes.is_unknown() ? nodes.outcome : outcome;
+  };
+  for (const auto& [module, node, missing] :
+       {std::tuple{"ib_uverbs", "uverbs", State::fail}, std::tuple{"rdma_ucm", "rdma_cm", State::warn}}) {
+    const Outcome outcome = has(module, node);
+    if (outcome == Outcome::found) {
+      findings.add(State::ok, module, "is there");
+    } else if (outcome == Outcome::absent) {
+      findings.add(missing, module, format("is not loaded: no /sys/module/%s, no /dev/infiniband/%s", module, node));
+    } else {
+      findings.add(State::unknown, module, "could not be looked for in /sys/module and /dev/infiniband");
+    }
+  }
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Difference: the findings of two machines that are not the same, check by check and object by object.
+#pragma once
+
+#include <string>
+
+#include "diag/doctor/examination.hpp"
+
+namespace gdrkit::tools::doctor {
+
+/// Prints what differs, as text or as a document gdrkit.doctor-diff/1. ok: nothing; failed: something does.
+[[nodiscard]] ExitCode print_difference(const Examination& left, const Examination& right, bool is_json);
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "cli/common/json_document.hpp"
+#include "diag/doctor/difference.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+/// Their texts are counts, which never agree: of these the states are compared.
+constexpr const char* counting[] = {"pcie.aer", "nic.counters", "gpu.ecc", "gpu.xid", "iommu.faults", "bar1.free"};
+
+struct Sides {
+  std::vector<const Finding*> left;
+  std::vector<const Finding*> right;
+};
+
+/// Findings by check and subject, in the order of the checks.
+using Table = std::vector<std::pair<const Check*, std::map<std::string, Sides>>>;
+
+void add(const Examination& examination, std::vector<const Finding*> Sides::*side, Table* table) {
+  for (const CheckResult& result : examination.results) {
+    auto row =
+        std::find_if(table->begin(), table->end(), [&](const auto& other) { return other.first == result.check; });
+    if (row == table->end()) row = table->insert(table->end(), {result.check, {}});
+    for (const Finding& finding : result.findings) (row->second[finding.subject].*side).push_back(&finding);
+  }
+}
+
+bool is_same(const Check& check, const Sides& sides) {
+  const bool is_count =
+      std::any_of(std::begin(counting), std::end(counting), [&](const std::string& id) { return id == check.id; });
+  return std::equal(sides.left.begin(), sides.left.end(), sides.right.begin(), sides.right.end(),
+                    [&](const Finding* one, const Finding* other) {
+                      return one->state == other->state && (is_count || one->text == other->text);
+                    });
+}
+
+/// A check of level probe says nothing of a live machine at level quick, which is no difference.
+bool is_run(const Examination& examination, const Check& check) {
+  const auto& not_run = examination.not_run;
+  return std::find(not_run.begin(), not_run.end(), &check) == not_run.end();
+}
+
+Json side_json(const std::vector<const Finding*>& findings) {
+  Json all = Json::array();
+  for (const Finding* finding : findings) all.push_back({{"state", name_of(finding->state)}, {"text", finding->text}});
+  return all;
+}
+
+void print_side(const char* name, const std::vector<const Finding*>& findings) {
+  if (findings.empty()) std::printf("  %s  nothing is said\n", name);
+  for (const Finding* finding : findings)
+    std::printf("  %s  %-7s %s\n", name, name_of(finding->state), finding->text.c_str());
+}
+
+}  // namespace
+
+ExitCode print_difference(const Examination& left, const Examination& right, bool is_json) {
+  Table table;
+  add(left, &Sides::left, &table);
+  add(right, &Sides::right, &table);
+  Json document = {{"schema", "gdrkit.doctor-diff/1"}, {"a", left.root}, {"b", right.root}};
+  document["differences"] = Json::array();
+  if (!is_json) std::printf("A is %s, B is %s\n", left.root.c_str(), right.root.c_str());
+  document["not_compared"] = Json::array();
+  for (const auto& [check, subjects] : table) {
+    if (!is_run(left, *check) || !is_run(right, *check)) {
+      document["not_compared"].push_back(check->id);
+      continue;
+    }
+    for (const auto& [subject, sides] : subjects) {
+      if (is_same(*check, sides)) continue;
+      document["differences"].push_back(
+          {{"id", check->id}, {"subject", subject}, {"a", side_json(sides.left)}, {"b", side_json(sides.right)}});
+      if (is_json) continue;
+      std::printf("%s%s%s\n", check->id, subject.empty() ? "" : " ", subject.c_str());
+      print_side("A", sides.left);
+      print_side("B", sides.right);
+    }
+  }
+  const std::size_t count = document["differences"].size();
+  if (is_json) {
+    print_json(document);
+  } else {
+    std::printf("%zu difference(s)\n", count);
+    if (!document["not_compared"].empty())
+      std::printf("%zu check(s) were not compared: add --level probe\n", document["not_compared"].size());
+  }
+  return count == 0 ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <cstdlib>
+
+#include "gdrkit/gdrkit.h"
+#include "diag/doctor/examination.hpp"
+#include "diag/doctor/metric_text.hpp"
+#include "diag/machine/counters.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+/// What a check is said to be: its worst finding.
+State worst_of(const CheckResult& result) {
+  constexpr int rank[] = {1, 2, 4, 5, 0, 3};  // by State
+  State worst = State::skip;
+  for (const Finding& finding : result.findings) {
+    if (rank[static_cast<std::size_t>(finding.state)] > rank[static_cast<std::size_t>(worst)]) worst = finding.state;
+  }
+  return worst;
+}
+
+bool is_figure(double value) { return value > 0 && value < 1000; }
+
+/// The bytes of a label are the machine's, the number of series is bounded by its devices.
+void add_counters(const Counters& counters, MetricText& metrics) {
+  metrics.start("gdrkit_adapter_counter_total", "counter",
+                "What the port of an RDMA adapter counts (kind: error, stress, traffic).");
+  for (const auto& [name, counter] : counters.counters) {
+    if (name.port.empty()) continue;
+    metrics.add(
+        {{"adapter", name.device}, {"port", name.port}, {"counter", name.counter}, {"kind", name_of(counter.kind)}},
+        static_cast<unsigned long long>(counter.value));
+  }
+  metrics.start("gdrkit_pcie_errors_total", "counter", "Errors that a PCIe function reported since boot.");
+  for (const auto& [name, counter] : counters.counters) {
+    if (name.port.empty())
+      metrics.add({{"address", name.device}, {"counter", name.counter}},
+                  static_cast<unsigned long long>(counter.value));
+  }
+  metrics.start("gdrkit_pcie_link_width_lanes", "gauge", "Lanes of the link of a GPU or adapter.");
+  for (const auto& [address, link] : counters.links) {
+    if (const double lanes = std::strtod(link.width.c_str(), nullptr); is_figure(lanes))
+      metrics.add({{"address", address}}, lanes);
+  }
+  metrics.start("gdrkit_pcie_link_speed_gigatransfers_per_second", "gauge",
+                "Speed of the link of a GPU or adapter; idle GPUs lower it.");
+  for (const auto& [address, link] : counters.links) {
+    if (const double speed = std::strtod(link.speed.c_str(), nullptr); is_figure(speed))
+      metrics.add({{"address", address}}, speed);
+  }
+  metrics.start("gdrkit_counters_not_readable", "gauge", "Counters that are there and could not be read.");
+  metrics.add({}, static_cast<unsigned long long>(counters.not_readable.size()));
+}
+
+}  // namespace
+
+void print_examination_prom(const Examination& examination, const Machine& machine) {
+  MetricText metrics;
+  metrics.start("gdrkit_doctor_info", "gauge", "Which gdrkit looked.");
+  metrics.add({{"version", gdrkit_version()}}, 1ull);
+  metrics.start("gdrkit_doctor_check", "gauge", "1 for the state of each check: that of its worst finding.");
+  for (const CheckResult& result : examination.results) {
+    metrics.add({{"id", result.check->id}, {"group", result.check->group}, {"state", name_of(worst_of(result))}}, 1ull);
+  }
+  metrics.start("gdrkit_doctor_findings", "gauge", "Findings by state.");
+  for (std::size_t state = 0; state < examination.counts.size(); ++state) {
+    metrics.add({{"state", name_of(static_cast<State>(state))}},
+                static_cast<unsigned long long>(examination.counts[state]));
+  }
+  metrics.start("gdrkit_doctor_exit_code", "gauge",
+                "What gdrkit doctor would have ended with: 0 no failure, 1 failures, 3 a required fact is unknown.");
+  metrics.add({}, static_cast<unsigned long long>(examination.code));
+  metrics.start("gdrkit_doctor_devices", "gauge", "What was found to look at.");
+  metrics.add({{"kind", "pci"}}, static_cast<unsigned long long>(examination.pci_count));
+  metrics.add({{"kind", "gpu"}}, static_cast<unsigned long long>(examination.gpu_count));
+  metrics.add({{"kind", "adapter"}}, static_cast<unsigned long long>(examination.adapter_count));
+  add_counters(read_counters(machine), metrics);
+  std::fputs(metrics.text().c_str(), stdout);
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/doctor/examination.hpp"
+
+#include <algorithm>
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+bool answers_to(const Check& check, const std::string& word) {
+  if (!word.empty() && word.back() == '*') return std::string(check.id).rfind(word.substr(0, word.size() - 1), 0) == 0;
+  return word == check.id || word == check.group;
+}
+
+/// "a,b" given as one word is two.
+std::vector<std::string> split(const std::vector<std::string>& words) {
+  std::vector<std::string> parts;
+  for (const std::string& word : words) {
+    for (std::size_t at = 0; at <= word.size();) {
+      const auto end = std::min(word.find(',', at), word.size());
+      parts.push_back(word.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+  return parts;
+}
+
+void refuse_unknown_words(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    const auto& checks = all_checks();
+    if (std::none_of(checks.begin(), checks.end(), [&](const Check& check) { return answers_to(check, word); })) {
+      throw Failure(ExitCode::usage, format("no check is called '%s'; 'gdrkit doctor list' names all", word.c_str()));
+    }
+  }
+}
+
+ExitCode code_of(const Examination& examination, bool is_strict) {
+  const auto count = [&](State state) { return examination.counts[static_cast<std::size_t>(state)]; };
+  if (count(State::fail) > 0 || (is_strict && count(State::warn) > 0)) return ExitCode::failed;
+  for (const CheckResult& result : examination.results) {
+    if (!result.check->is_required && !is_strict) continue;
+    for (const Finding& finding : result.findings) {
+      if (finding.state == State::unknown) return ExitCode::unreadable;
+    }
+  }
+  return ExitCode::ok;
+}
+
+/// A recording holds what level probe found, so there the level does not matter.
+bool is_out_of_reach(const Check& check, const MachineView& view, Level level) {
+  return view.is_live() && level == Level::quick && check.level == Level::probe;
+}
+
+}  // namespace
+
+void refuse_without_probe(const Selection& selection, const MachineView& view) {
+  for (const std::string& word : split(selection.only)) {
+    const auto& checks = all_checks();
+    const auto can_run = [&](const Check& check) {
+      return answers_to(check, word) && !is_out_of_reach(check, view, selection.level);
+    };
+    if (std::any_of(checks.begin(), checks.end(), can_run)) continue;
+    throw Failure(ExitCode::usage, format("--only %s: that opens devices; add --level probe", word.c_str()));
+  }
+}
+
+std::vector<const Check*> select(const Selection& selection) {
+  const auto only = split(selection.only);
+  const auto skip = split(selection.skip);
+  refuse_unknown_words(only);
+  refuse_unknown_words(skip);
+  std::vector<const Check*> chosen;
+  for (const Check& check : all_checks()) {
+    const auto named = [&](const std::string& word) { return answers_to(check, word); };
+    const bool is_wanted = only.empty() || std::any_of(only.begin(), only.end(), named);
+    if (is_wanted && std::none_of(skip.begin(), skip.end(), named)) chosen.push_back(&check);
+  }
+  if (chosen.empty()) throw Failure(ExitCode::usage, "--only and --skip leave no check");
+  return chosen;
+}
+
+Examination examine(const Machine& machine, const std::string& root, const std::vector<const Check*>& checks,
+                    Level level, bool is_strict) {
+  Examination examination;
+  examination.root = root;
+  examination.level = level;
+  examination.pci_count = machine.pci_count;
+  examination.gpu_count = machine.gpus.size();
+  examination.adapter_count = machine.adapters.size();
+  for (const Check* check : checks) {
+    if (is_out_of_reach(*check, machine.view, level)) {
+      examination.not_run.push_back(check);
+      continue;
+    }
+    Findings findings;
+    check->run(machine, findings);
+    if (findings.all().empty()) findings.add(State::skip, "", "nothing here that this check looks at");
+    for (const Finding& finding : findings.all()) ++examination.counts[static_cast<std::size_t>(finding.state)];
+    examination.results.push_back({check, findings.all()});
+  }
+  examination.code = code_of(examination, is_strict);
+  return examination;
+}
+
+std::string conditions_of(const Remedy& remedy) {
+  return std::string(remedy.needs_root ? "needs root; " : "needs no root; ") +
+         (remedy.needs_reboot ? "needs a reboot; " : "needs no reboot; ") +
+         (remedy.survives_boot ? "survives a boot" : "does not survive a boot");
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Examination: which checks are run, what they found, and how the doctor ends.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "diag/doctor/check.hpp"
+
+namespace gdrkit::tools::doctor {
+
+struct Selection {
+  Level level = Level::quick;
+  std::vector<std::string> only;  ///< IDs, groups, or starts of IDs with a final *; empty: all
+  std::vector<std::string> skip;
+};
+
+struct CheckResult {
+  const Check* check;
+  std::vector<Finding> findings;
+};
+
+struct Examination {
+  std::string root;
+  Level level = Level::quick;
+  std::size_t pci_count = 0;
+  std::size_t gpu_count = 0;
+  std::size_t adapter_count = 0;
+  std::vector<CheckResult> results;
+  std::vector<const Check*> not_run;  ///< wanted, but of level probe, which a live machine was not to be looked at with
+  std::array<unsigned, 6> counts{};   ///< findings by State
+  ExitCode code = ExitCode::ok;
+};
+
+/// Throws Failure(usage) for a word that no check answers to.
+[[nodiscard]] std::vector<const Check*> select(const Selection& selection);
+/// Throws Failure(usage) when a word of `only` names nothing but checks that need level probe on this live machine.
+void refuse_without_probe(const Selection& selection, const MachineView& view);
+/// `machine` was gathered at `level`. is_strict: a warn counts as a fail, and every unknown as one of a required check.
+[[nodiscard]] Examination examine(const Machine& machine, const std::string& root,
+                                  const std::vector<const Check*>& checks, Level level, bool is_strict);
+/// "needs root; needs no reboot; does not survive a boot"
+[[nodiscard]] std::string conditions_of(const Remedy& remedy);
+struct Verdicts;
+/// `verdicts` may be nullptr.
+void print_examination_json(const Examination& examination, const Verdicts* verdicts);
+/// Prometheus' text format: a series for each check, and what the machine counts.
+void print_examination_prom(const Examination& examination, const Machine& machine);
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/doctor/fix/fault_object.hpp"
+
+#include <cstdlib>
+#include <vector>
+
+#include "diag/doctor/fix/shell_text.hpp"
+#include "platform/facts/pci_address.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+constexpr const char* placeholders[] = {"ADDRESS", "ADAPTER", "PORT", "INTERFACE"};
+constexpr std::int64_t ethernet = 1;  // ARPHRD_ETHER; IPoIB has 32
+
+void put(FaultObject& object, const char* placeholder, const std::string& value) {
+  if (is_safe_word(value)) object[placeholder] = value;
+}
+
+/// Of an adapter's Ethernet interfaces that of a port (1, 2, ...); "" when there is none, or several and no telling.
+std::string interface_of(const Adapter& adapter, const std::string& port, const MachineView& view) {
+  const std::string folder = adapter.folder + "/device/net/";
+  std::vector<std::string> found;
+  std::vector<std::string> of_port;
+  for (const std::string& name : view.names(folder).value) {
+    const auto type = view.number(folder + name + "/type");
+    if (!type.is_found() || type.value != ethernet) continue;
+    found.push_back(name);
+    const auto index = view.number(folder + name + "/dev_port");
+    if (index.is_found() && index.value + 1 == std::strtol(port.c_str(), nullptr, 10)) of_port.push_back(name);
+  }
+  if (found.size() == 1) return found.front();
+  return of_port.size() == 1 ? of_port.front() : "";
+}
+
+bool is_word_character(char character) {
+  return (character >= 'A' && character <= 'Z') || (character >= 'a' && character <= 'z') ||
+         (character >= '0' && character <= '9') || character == '_';
+}
+
+/// Position of the first placeholder as a word of its own, npos without one.
+std::size_t find_placeholder(const std::string& text, std::size_t from, std::string* which) {
+  std::size_t first = std::string::npos;
+  for (const char* placeholder : placeholders) {
+    const std::string word = placeholder;
+    for (auto at = text.find(word, from); at != std::string::npos; at = text.find(word, at + 1)) {
+      const bool is_whole = (at == 0 || !is_word_character(text[at - 1])) &&
+                            (at + word.size() == text.size() || !is_word_character(text[at + word.size()]));
+      if (!is_whole) continue;
+      if (at < first) {
+        first = at;
+        *which = word;
+      }
+      break;
+    }
+  }
+  return first;
+}
+
+/// A subject may also be a setting, a file or a port: Linux allows names of network interfaces 15 characters.
+bool may_be_interface(const std::string& subject) {
+  return !subject.empty() && subject.size() < 16 && subject.find_first_of("/:= ") == std::string::npos;
+}
+
+}  // namespace
+
+FaultObject object_of(const std::string& subject, const Machine& machine) {
+  FaultObject object;
+  if (const auto address = platform::parse_pci_address(subject); address.has_value()) {
+    put(object, "ADDRESS", topology::to_string(*address));
+    put(object, "PORT", topology::to_string(*address));
+  }
+  const auto colon = subject.find(':');
+  const std::string name = subject.substr(0, colon);
+  const std::string port = colon == std::string::npos ? "" : subject.substr(colon + 1);
+  for (const Adapter& adapter : machine.adapters) {
+    if (adapter.name != name && (adapter.pci.address.empty() || adapter.pci.address != subject)) continue;
+    put(object, "ADAPTER", adapter.name);
+    put(object, "INTERFACE", interface_of(adapter, port, machine.view));
+    if (object.count("ADDRESS") == 0) put(object, "ADDRESS", adapter.pci.address);
+    if (port.find_first_not_of("0123456789") == std::string::npos) put(object, "PORT", port);
+  }
+  if (may_be_interface(subject) && machine.view.presence("/sys/class/net/" + subject + "/type") == Outcome::found)
+    put(object, "INTERFACE", subject);
+  return object;
+}
+
+bool has_placeholder(const std::string& text) {
+  std::string which;
+  return find_placeholder(text, 0, &which) != std::string::npos;
+}
+
+std::optional<std::string> filled(const std::string& text, const FaultObject& object, Quoting quoting) {
+  std::string result;
+  std::string which;
+  std::size_t from = 0;
+  for (auto at = find_placeholder(text, 0, &which); at != std::string::npos;
+       at = find_placeholder(text, from, &which)) {
+    const auto value = object.find(which);
+    if (value == object.end()) return std::nullopt;
+    const auto word = shell_word(value->second);
+    if (!word.has_value()) return std::nullopt;
+    result += text.substr(from, at - from) + (quoting == Quoting::shell ? *word : value->second);
+    from = at + which.size();
+  }
+  return result + text.substr(from);
+}
+
+}  // namespace gdrkit::tools::doctor

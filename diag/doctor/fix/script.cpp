@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/doctor/fix/script.hpp"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "gdrkit/gdrkit.h"
+#include "diag/doctor/fix/fault_object.hpp"
+#include "diag/doctor/fix/shell_text.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+struct Fault {
+  const Finding* finding;
+  FaultObject object;
+};
+
+/// A check with its warnings and failures.
+struct Case {
+  const Check* check;
+  std::vector<Fault> faults;
+  [[nodiscard]] const Steps& steps() const { return check->advice->steps; }
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<Case> cases_of(const Examination& examination, const Machine& machine) {
+  std::vector<Case> cases;
+  for (const CheckResult& result : examination.results) {
+    Case one{result.check, {}};
+    for (const Finding& finding : result.findings) {
+      if (finding.state != State::warn && finding.state != State::fail) continue;
+      one.faults.push_back({&finding, object_of(finding.subject, machine)});
+    }
+    if (!one.faults.empty()) cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
+/// `text` for each object, each result once; what cannot be filled is a comment that says so.
+std::string commands(const std::string& text, const Case& one) {
+  std::string result;
+  std::set<std::string> told;
+  for (const Fault& fault : one.faults) {
+    const auto command = filled(text, fault.object, Quoting::shell);
+    std::string block = command.has_value() ? *command + "\n" : "";
+    if (!command.has_value()) {
+      block = shell_comment("not written as a command, for it is not known what it would be for '" +
+                            fault.finding->subject + "':");
+      for (const std::string& line : lines_of(text)) block += shell_comment(line, 3);
+      block += shell_comment(std::string("to do: ") + one.check->advice->remedy.command, 3);
+    }
+    if (told.insert(block).second) result += block;
+  }
+  return result;
+}
+
+bool has_code(const std::string& text) {
+  const auto lines = lines_of(text);
+  return std::any_of(lines.begin(), lines.end(), [](const auto& line) { return !line.empty() && line[0] != '#'; });
+}
+
+/// What a part begins with: which check does the admin see at work when a command fails.
+std::string begin(const Check& check) { return std::string("step ") + check.id + "\n"; }
+
+/// Whom what no script can do is for. A setting of a job may be in a file of root's.
+const char* who(const Check& check, const std::string& remedy) {
+  return check.advice->remedy.needs_root || remedy.find("/etc/") != std::string::npos ? "by the administrator"
+                                                                                      : "by the owner of the job";
+}
+
+/// To look again as deep as the checks need.
+std::string again_of(const std::vector<Case>& cases) {
+  Level level = Level::quick;
+  std::string ids;
+  for (const Case& one : cases) {
+    level = std::max(level, one.check->level);
+    ids += (ids.empty() ? "" : ",") + std::string(one.check->id);
+  }
+  return "gdrkit doctor" + (level == Level::quick ? "" : std::string(" --level ") + name_of(level)) + " --only " + ids;
+}
+
+std::string undo_of(const std::string& file) {
+  const std::string name = file.substr(file.rfind('/') + 1);
+  const bool is_service = name.find(".service") != std::string::npos;
+  return (is_service ? "systemctl disable " + name + "; " : "") + "rm " + file;
+}
+
+class Writer {
+ public:
+  Writer(const Examination& examination, const Machine& machine)
+      : examination_(examination), cases_(cases_of(examination, machine)) {
+    const auto name = machine.view.line("/proc/sys/kernel/hostname");
+    if (name.is_found()) host_ = name.value;
+  }
+
+  std::string write() {
+    std::string parts = now();  // in order: what is told first is told in full
+    parts += lasting();
+    parts += boot_options();
+    parts += by_hand();
+    const bool runs = has_code(parts);
+    std::string text = head();
+    if (cases_.empty()) return text + "echo 'gdrkit doctor: nothing to mend'\n";
+    if (runs) {
+      text += preamble();
+    } else {
+      text += "echo 'gdrkit doctor: nothing of this can be automated, read the comments of this script'\n";
+    }
+    return text + parts + verify(runs);
+  }
+
+ private:
+  std::string head() const {
+    const auto count = [&](State state) { return examination_.counts[static_cast<std::size_t>(state)]; };
+    std::string text = "#!/bin/sh\n";
+    text +=
+        shell_comment(format("What 'gdrkit doctor' %s advises for %s, looked at below %s: %u failure(s), %u "
+                             "warning(s), %u unknown.",
+                             gdrkit_version(), host_.empty() ? "this host" : host_.c_str(), examination_.root.c_str(),
+                             count(State::fail), count(State::warn), count(State::unknown)));
+    text += shell_comment(
+        "gdrkit has changed nothing. Read every part, take out what you do not want, then run the script as root.");
+    for (const CheckResult& result : examination_.results) {
+      const bool has_fault =
+          std::any_of(cases_.begin(), cases_.end(), [&](const Case& one) { return one.check == result.check; });
+      for (const Finding& finding : result.findings) {
+        if (has_fault || finding.state != State::unknown) continue;
+        text +=
+            shell_comment(std::string("unknown: ") + result.check->id + " " + finding.subject + ": " + finding.text);
+      }
+    }
+    return text + "set -eu\n\n";
+  }
+
+  std::string preamble() const {
+    std::string text = "if [ \"$(id -u)\" -ne 0 ]; then\n  echo 'this script must be run as root' >&2\n  exit 1\nfi\n";
+    if (const auto word = shell_word(host_); word.has_value()) {
+      text += "if [ \"$(uname -n)\" != " + *word + " ]; then\n  echo 'this script was written for the host " + host_ +
+              "' >&2\n  exit 1\nfi\n";
+    }
+    return text + "step() { printf 'gdrkit fix: %s\\n' \"$1\"; }\n";
+  }
+
+  static std::string title(const std::string& text) { return "\n# ==== " + text + "\n"; }
+
+  /// Findings, why, conditions and risk; where a check comes a second time, only its ID.
+  std::string told(const Case& one) {
+    std::string text = "\n";
+    if (!told_.insert(one.check->id).second) return text + shell_comment(std::string(one.check->id) + ": see above");
+    for (const Fault& fault : one.faults) {
+      text +=
+          shell_comment(std::string(fault.finding->state == State::fail ? "FAIL " : "warn ") + one.check->id + " " +
+                        fault.finding->subject + (fault.finding->subject.empty() ? "" : ": ") + fault.finding->text);
+    }
+    text += shell_comment(std::string("why: ") + one.check->advice->why, 3);
+    text += shell_comment("conditions: " + conditions_of(one.check->advice->remedy), 3);
+    if (one.steps().risk[0] != '\0') text += shell_comment(std::string("risk: ") + one.steps().risk, 3);
+    if (one.check->advice->trap[0] != '\0') text += shell_comment(std::string("mind: ") + one.check->advice->trap, 3);
+    return text;
+  }
+
+  std::string now() {
+    std::string text;
+    for (const Case& one : cases_) {
+      if (one.steps().now[0] == '\0') continue;
+      const std::string block = commands(one.steps().now, one);
+      text += told(one) + (has_code(block) ? begin(*one.check) : "") + block;
+    }
+    return text.empty() ? "" : title("At once. What is done here alone is lost at the next boot") + text;
+  }
+
+  /// The lines of a file that several checks may want, for the objects of all of them.
+  std::string content(const Steps& steps) const {
+    std::string text;
+    for (const std::string& line : lines_of(steps.text)) {
+      std::set<std::string> written;
+      for (const Case& one : cases_) {
+        if (std::string(one.steps().file) != steps.file) continue;
+        for (const Fault& fault : one.faults) {
+          const auto full = filled(line, fault.object, Quoting::none);
+          if (full.has_value() && written.insert(*full).second) text += *full + "\n";
+        }
+      }
+      if (written.empty()) return "";  // no object of this line is known
+    }
+    return text;
+  }
+
+  std::string lasting() {
+    std::string text;
+    std::set<std::string> files;
+    for (const Case& one : cases_) {
+      const Steps& steps = one.steps();
+      const std::string file = steps.file;
+      if (file.empty()) continue;
+      text += told(one);
+      const std::string lines = content(steps);
+      if (lines.empty()) {
+        text += shell_comment(file + " is not written: it is not known for which object");
+      } else if (files.insert(file).second) {
+        text += begin(*one.check) + "mkdir -p " + file.substr(0, file.rfind('/')) + "\ncat > " + file +
+                " <<'END_OF_FILE'\n" + lines + "END_OF_FILE\n" + steps.enable + (steps.enable[0] == '\0' ? "" : "\n") +
+                shell_comment("undo: " + undo_of(file));
+      } else {
+        text += shell_comment(file + " is written above");
+      }
+    }
+    return text.empty() ? "" : title("For the next boots: files of our own, which overwrite none of yours") + text;
+  }
+
+  std::string boot_options() {
+    std::string text;
+    std::string options;
+    for (const Case& one : cases_) {
+      const std::string option = one.steps().boot_option;
+      if (option.empty()) continue;
+      text += told(one);
+      if ((" " + options + " ").find(" " + option + " ") == std::string::npos)
+        options += (options.empty() ? "" : " ") + option;
+    }
+    if (text.empty()) return "";
+    text += "\n" + shell_comment("add to the command line of Linux: " + options);
+    text += shell_comment("Debian, Ubuntu: in GRUB_CMDLINE_LINUX of /etc/default/grub, then update-grub", 3);
+    text += shell_comment("Red Hat: grubby --update-kernel=ALL --args='" + options + "'", 3);
+    text += shell_comment("arm64 knows iommu.passthrough=1 in the place of iommu=pt", 3);
+    return title("Options of Linux: yours to set, for no script knows every boot loader; then reboot") + text;
+  }
+
+  std::string by_hand() {
+    std::string text;
+    for (const Case& one : cases_) {
+      if (!one.steps().is_manual()) continue;
+      text += told(one);
+      std::set<std::string> remedies;
+      for (const Fault& fault : one.faults) {
+        const std::string own = fault.finding->command;
+        const std::string& remedy = own.empty() ? one.check->advice->remedy.command : own;
+        const std::string full = filled(remedy, fault.object, Quoting::none).value_or(remedy);
+        if (remedies.insert(full).second)
+          text += shell_comment(std::string("to do, ") + who(*one.check, full) + ": " + full, 3);
+      }
+    }
+    return text.empty() ? "" : title("By hand") + text;
+  }
+
+  std::string verify(bool runs) const {
+    std::string text = title("Verify (what needs a reboot or a new login: after it)");
+    for (const Case& one : cases_) {
+      const std::string command = one.check->advice->remedy.verify;
+      std::set<std::string> told;
+      for (const Fault& fault : one.faults) {
+        const std::string full = filled(command, fault.object, Quoting::none).value_or(command);
+        if (told.insert(full).second) text += shell_comment(std::string(one.check->id) + ": " + full);
+      }
+    }
+    const std::string again = again_of(cases_);
+    if (!runs) return text + shell_comment("all: " + again);
+    return text + "if command -v gdrkit >/dev/null 2>&1; then\n  step verify\n  " + again +
+           "\nelse\n  echo 'to verify: " + again + "'\nfi\n";
+  }
+
+  const Examination& examination_;
+  std::vector<Case> cases_;
+  std::string host_;
+  std::set<std::string> told_;
+};
+
+}  // namespace
+
+std::string write_script(const Examination& examination, const Machine& machine) {
+  return Writer(examination, machine).write();
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Terminal: is there colour, and the mark of a state with it.
+#pragma once
+
+#include <string>
+
+#include "diag/doctor/check.hpp"
+
+namespace gdrkit::tools::doctor {
+
+class Terminal {
+ public:
+  /// Colour when `is_terminal` and TERM is neither "" nor dumb; CLICOLOR_FORCE (not 0) turns it on, NO_COLOR (not "")
+  /// off whatever else is set.
+  [[nodiscard]] static Terminal from_environment(bool is_terminal);
+  explicit Terminal(bool has_colour) : has_colour_(has_colour) {}
+
+  /// Four characters: the word says it all, colour comes on top.
+  [[nodiscard]] std::string mark_of(State state) const;
+
+ private:
+  bool has_colour_;
+};
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Mapping: whether gdrkit can map a GPU's memory into the CPU's address space, and by which backend.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diag/doctor/verdict/access.hpp"
+#include "diag/doctor/verdict/causes.hpp"
+
+namespace gdrkit::tools::doctor {
+
+/// Of gdrdrv and rm, in the order in which the library tries them. From files alone.
+struct MappingFacts {
+  Known gpu;     ///< in use by NVIDIA's driver, with its nodes
+  Known gdrdrv;  ///< node and version
+  Known rm;      ///< driver and processor
+};
+[[nodiscard]] Access judge_mapping(const MappingFacts& facts);
+
+/// NVML says that confidential computing is on; false where it was not asked.
+[[nodiscard]] bool is_confidential(const Machine& machine);
+constexpr const char* confidential =
+    "confidential computing is on (gpu.cc): adapters and processor may be kept from the GPU's memory";
+
+/// `blocked_by`: the checks that fail and are the cause.
+[[nodiscard]] Access mapping_of(const Machine& machine, const Causes& causes, const std::string& address,
+                                std::vector<std::string>* blocked_by);
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/doctor/verdict/verdicts.hpp"
+
+#include <algorithm>
+
+#include "diag/doctor/checks/environment.hpp"
+#include "diag/doctor/verdict/causes.hpp"
+#include "diag/doctor/verdict/mapping.hpp"
+#include "diag/machine/peer_memory.hpp"
+#include "diag/machine/topology_facts.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+using topology::PathClass;
+
+constexpr std::int64_t first_dmabuf_cuda = 11070;  // NCCL asks for CUDA 11.7
+
+template <class T>
+Known known_of(const Fact<T>& fact, const std::string& found, const std::string& absent) {
+  if (fact.is_unknown()) return {Answer::unknown, fact.reason};
+  return fact.is_found() ? Known{Answer::yes, found} : Known{Answer::no, absent};
+}
+
+bool is_off(const std::string& value) { return value == "0" || value == "n" || value == "no" || value == "off"; }
+bool is_on(const std::string& value) { return value == "1" || value == "y" || value == "yes" || value == "on"; }
+
+class Judge {
+ public:
+  Judge(const Examination& examination, const Machine& machine)
+      : machine_(machine),
+        causes_(examination, machine),
+        environment_(machine.view),
+        topology_(topology_of(machine)),
+        beliefs_(peer_memory_beliefs(machine.view)),
+        dmabuf_system_(
+            known_of(dmabuf_possible(machine), dmabuf_possible(machine).value, dmabuf_possible(machine).reason)),
+        level_(default_level()) {}
+
+  Verdicts give() {
+    Verdicts verdicts;
+    for (const auto& gpu : topology_.tree.gpus) {
+      GpuVerdict one{gpu.name, gpu.function.name, {}, {}};
+      one.mapping = mapping_of(machine_, causes_, gpu.function.name, &one.blocked_by);
+      verdicts.gpus.push_back(std::move(one));
+    }
+    const auto& tree = topology_.tree;
+    if (tree.gpus.empty()) {
+      verdicts.nothing = machine_.pci_outcome == Outcome::found ? "there is no NVIDIA GPU"
+                                                                : "no GPU can be seen: " + machine_.pci_reason;
+    } else if (tree.adapters.empty()) {
+      verdicts.nothing = tree.adapter_outcome == Outcome::found || tree.adapter_outcome == Outcome::absent
+                             ? "there is no RDMA adapter"
+                             : "no RDMA adapter can be seen: " + tree.adapter_reason;
+    }
+    if (!verdicts.nothing.empty()) return verdicts;
+    for (const Belief& belief : beliefs_) {
+      LibraryVerdict library{belief.library, {}};
+      for (std::size_t gpu = 0; gpu < tree.gpus.size(); ++gpu) add_pairs(belief, gpu, &library);
+      verdicts.libraries.push_back(std::move(library));
+    }
+    return verdicts;
+  }
+
+ private:
+  std::string setting(const char* name) const {
+    const Setting* found = environment_.find(name);
+    return found == nullptr ? "" : found->value;
+  }
+
+  std::string default_level() const {
+    const std::string set = nccl_level_of(setting("NCCL_NET_GDR_LEVEL"));
+    return !set.empty() ? set : setting("NCCL_NET_GDR_C2C") == "0" ? "PXB" : "P2C";
+  }
+
+  /// The pairs of a GPU, the best one first: by verdict, then as matching has it, then in PCI order.
+  void add_pairs(const Belief& belief, std::size_t gpu, LibraryVerdict* library) const {
+    std::vector<PairVerdict> pairs;
+    const auto& best = topology_.matching.gpus[gpu].adapter;
+    for (std::size_t adapter = 0; adapter < topology_.tree.adapters.size(); ++adapter) {
+      pairs.push_back(pair_of(belief, gpu, adapter));
+      pairs.back().is_best = best.has_value() && *best == adapter;  // for the order alone
+    }
+    std::stable_sort(pairs.begin(), pairs.end(), [](const PairVerdict& a, const PairVerdict& b) {
+      if (a.access.use != b.access.use) return a.access.use > b.access.use;
+      return a.is_best && !b.is_best;
+    });
+    for (PairVerdict& pair : pairs) pair.is_best = &pair == &pairs.front();
+    library->pairs.insert(library->pairs.end(), pairs.begin(), pairs.end());
+  }
+
+  PairVerdict pair_of(const Belief& belief, std::size_t gpu, std::size_t adapter) const {
+    const auto& gpu_device = topology_.tree.gpus[gpu];
+    const auto& adapter_device = topology_.tree.adapters[adapter];
+    PairNames names{belief.library, {gpu_device.function.name, adapter_device.name, adapter_device.function.name}};
+    for (const auto* device : {&gpu_device, &adapter_device}) {
+      for (const std::size_t bridge : device->bridges) names.own.insert(topology_.tree.bridges[bridge].name);
+    }
+    AccessFacts facts;
+    facts.gpu = gpu_fact(gpu_device.function.name);
+    facts.adapter = adapter_fact(belief.library, adapter);
+    facts.belief = known_of(belief.file, belief.file.value, "no file of a peer-memory module");
+    facts.peer_memory = peer_memory_fact(gpu_device.function.name, names);
+    facts.dmabuf_system = dmabuf_system_;
+    facts.dmabuf_gpu = dmabuf_gpu_fact(belief.library, gpu_device.function.name);
+    facts.dmabuf_verbs = verbs_fact(adapter_device.name, adapter_device.function.name);
+    facts.dmabuf_allowed = dmabuf_allowed_fact(belief.library);
+    PairVerdict pair;
+    pair.gpu = gpu;
+    pair.adapter = adapter_device.name;
+    facts.path = path_fact(belief.library, gpu, adapter, &pair.path);
+    pair.access = judge(facts);
+    add_causes(names, &pair);
+    return pair;
+  }
+
+  void add_causes(const PairNames& names, PairVerdict* pair) const {
+    const auto blocking = causes_.blocking(names);
+    if (!blocking.empty() && pair->access.use != Answer::no) {
+      pair->access.use = Answer::no;
+      pair->access.via.clear();
+      pair->access.reason = std::string(blocking.front().id) + " fails: " + blocking.front().text;
+    }
+    for (const Cause& cause : blocking) pair->blocked_by.emplace_back(cause.id);
+    if (pair->access.use == Answer::no) {
+      for (const auto& more : {causes_.against_peer_memory(names), causes_.explaining(names)}) {
+        for (const Cause& cause : more) pair->blocked_by.emplace_back(cause.id);
+      }
+    } else {
+      for (const Cause& cause : causes_.slowing(names)) pair->slowed_by.emplace_back(cause.id);
+    }
+  }
+
+  Known gpu_fact(const std::string& address) const {
+    for (const PciDevice& gpu : machine_.gpus) {
+      if (gpu.address != address || gpu.driver.empty()) continue;
+      if (gpu.driver != "nvidia") return {Answer::no, "the GPU is bound to " + gpu.driver};
+    }
+    if (machine_.driver.is_unknown()) return {Answer::unknown, machine_.driver.reason};
+    if (is_confidential(machine_)) return {Answer::unknown, confidential};
+    return {Answer::yes, ""};  // without a driver drv.loaded fails, which says more
+  }
+
+  Known adapter_fact(const std::string& library, std::size_t adapter) const {
+    const AdapterPorts& ports = topology_.ports[adapter];
+    if (ports.usable == Usable::no) return {Answer::no, ports.name + ": " + ports.why};
+    const bool is_nccl = library == "NCCL";
+    if (!environment_.variables().is_found() && is_nccl)
+      return {Answer::unknown, "NCCL's settings are not known: " + environment_.variables().reason};
+    if (is_nccl && setting("NCCL_IB_DISABLE") == "1") return {Answer::no, "NCCL_IB_DISABLE=1"};
+    if (library == "UCX" && is_off(setting("UCX_IB_GPU_DIRECT_RDMA")))
+      return {Answer::no, "UCX_IB_GPU_DIRECT_RDMA=" + setting("UCX_IB_GPU_DIRECT_RDMA")};
+    if (const std::string prefix = setting("NVSHMEM_HCA_PREFIX");
+        library == "NVSHMEM" && !prefix.empty() && prefix.front() != '^' && ports.name.rfind(prefix, 0) != 0)
+      return {Answer::no, "NVSHMEM_HCA_PREFIX=" + prefix + " leaves out " + ports.name};
+    if (const std::string text = setting("NCCL_IB_HCA"); is_nccl && !text.empty()) {
+      const NcclFilter filter(text);
+      const bool is_named = std::any_of(filter.tokens.begin(), filter.tokens.end(),
+                                        [&](const auto& token) { return filter.names(token, ports.name); });
+      if (is_named == filter.is_exclusion) return {Answer::no, "NCCL_IB_HCA=" + text + " leaves out " + ports.name};
+    }
+    if (ports.usable == Usable::unknown) return {Answer::unknown, ports.name + ": " + ports.why};
+    return {Answer::yes, ""};
+  }
+
+  Known peer_memory_fact(const std::string& address, const PairNames& names) const {
+    const auto causes = causes_.against_peer_memory(names);
+    if (!causes.empty()) return {Answer::no, std::string(causes.front().id) + " fails: " + causes.front().text};
+    const NvmlGpu* gpu = nvml_gpu(address);
+    if (gpu != nullptr && gpu->cuda_rdma.is_found() && !gpu->cuda_rdma.value)
+      return {Answer::no, "CUDA says that the GPU does not support GPUDirect RDMA"};
+    return {Answer::yes, ""};
+  }
+
+  const NvmlGpu* nvml_gpu(const std::string& address) const {
+    return machine_.probe.nvml.is_found() ? machine_.probe.nvml.value.gpu_at(address) : nullptr;
+  }
+
+  Known dmabuf_gpu_fact(const std::string& library, const std::string& address) const {
+    const auto& nvml = machine_.probe.nvml;
+    if (!nvml.is_found()) return {Answer::unknown, "what CUDA says of the GPU (DMA_BUF_SUPPORTED): " + nvml.reason};
+    const NvmlGpu* gpu = nvml_gpu(address);
+    if (gpu == nullptr) return {Answer::unknown, "NVML does not show the GPU"};
+    if (!gpu->cuda_dmabuf.is_found()) return {Answer::unknown, "DMA_BUF_SUPPORTED: " + gpu->cuda_dmabuf.reason};
+    if (!gpu->cuda_dmabuf.value) return {Answer::no, "CUDA says that the GPU exports no dma-buf"};
+    const auto& cuda = nvml.value.cuda_version;
+    if (library == "NCCL" && cuda.is_found() && cuda.value < first_dmabuf_cuda)
+      return {Answer::no, "NCCL wants a driver of CUDA 11.7 or newer for it"};
+    return {Answer::yes, "CUDA says that the GPU exports it, " + dmabuf_system_.why};
+  }
+
+  /// What libibverbs answered for the adapter; where it was not asked, what stands for it: that libibverbs has the
+  /// call, and the adapter's driver too (mlx5's has it in every Linux that has it at all).
+  Known verbs_fact(const std::string& name, const std::string& address) const {
+    if (const auto& verbs = machine_.probe.verbs; verbs.is_found()) {
+      const VerbsDevice* device = verbs.value.device_named(name);
+      if (device == nullptr) return {Answer::unknown, "libibverbs does not show " + name};
+      const std::string no = device->dmabuf.is_found() ? name + " cannot register one" : device->dmabuf.reason;
+      if (device->dmabuf.is_found() && device->dmabuf.value) return {Answer::yes, ""};
+      return {device->dmabuf.is_unknown() ? Answer::unknown : Answer::no, no};
+    }
+    const State library = causes_.state_of("dmabuf.verbs");
+    if (library == State::warn) return {Answer::no, causes_.text_of("dmabuf.verbs")};
+    if (library != State::ok) return {Answer::unknown, "dmabuf.verbs: " + causes_.text_of("dmabuf.verbs")};
+    for (const Adapter& adapter : machine_.adapters) {
+      if (adapter.pci.address != address) continue;
+      if (adapter.pci.driver == "mlx5_core" || (adapter.pci.driver.empty() && adapter.name.rfind("mlx5_", 0) == 0))
+        return {Answer::yes, ""};
+      return {Answer::unknown, "whether the driver of " + adapter.name + " can register a dma-buf"};
+    }
+    return {Answer::unknown, "the driver of the adapter"};
+  }
+
+  Known dmabuf_allowed_fact(const std::string& library) const {
+    if (library == "NCCL" && setting("NCCL_DMABUF_ENABLE") == "0") return {Answer::no, "NCCL_DMABUF_ENABLE=0"};
+    if (library == "NVSHMEM" && is_on(setting("NVSHMEM_IB_DISABLE_DMABUF")))
+      return {Answer::no, "NVSHMEM_IB_DISABLE_DMABUF=" + setting("NVSHMEM_IB_DISABLE_DMABUF")};
+    return {Answer::yes, ""};
+  }
+
+  Known path_fact(const std::string& library, std::size_t gpu, std::size_t adapter, std::string* name) const {
+    const Viewer viewer = library == "NCCL" ? Viewer::nccl : library == "UCX" ? Viewer::ucx : Viewer::nvshmem;
+    const std::size_t to = topology_.tree.gpus.size() + adapter;
+    const auto distance = topology_.distance(viewer, gpu, to);
+    *name = topology::name_of(distance.value);
+    if (distance.value == PathClass::unknown) return {Answer::unknown, "the distance: " + distance.why};
+    if (library == "NVSHMEM") return {Answer::yes, "NVSHMEM takes any way (" + *name + ")"};
+    if (library == "UCX") {
+      for (char& letter : *name)
+        letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+      if (distance.value == PathClass::near) return {Answer::yes, "near"};
+      return {Answer::unknown,
+              "UCX takes the way (" + *name + ") for slow: by size it may go through the host's memory"};
+    }
+    if (is_within_nccl_level(*name, level_)) return {Answer::yes, *name + " is within " + level_};
+    if (distance.value == PathClass::nvlink_nic && is_within_nccl_level("P2C", level_))
+      return {Answer::yes, "over NVLink and another GPU (PXN)"};
+    if (topology_.lacks_nvlink(viewer, gpu, to))
+      return {Answer::unknown,
+              *name + " is longer than " + level_ + ", and NVLink is not known: " + topology_.links.why_not};
+    return {Answer::no, "the path " + *name + " is longer than NCCL's level " + level_};
+  }
+
+  const Machine& machine_;
+  Causes causes_;
+  Environment environment_;
+  const TopologyFacts& topology_;
+  std::vector<Belief> beliefs_;
+  Known dmabuf_system_;
+  std::string level_;
+};
+
+}  // namespace
+
+Verdicts give_verdicts(const Examination& examination, const Machine& machine) {
+  return Judge(examination, machine).give();
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Verdicts: for every GPU and adapter what each library will do, and for every GPU what gdrkit will.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diag/doctor/examination.hpp"
+#include "diag/doctor/verdict/access.hpp"
+
+namespace gdrkit::tools::doctor {
+
+struct PairVerdict {
+  std::size_t gpu = 0;  ///< position in Verdicts::gpus
+  std::string adapter;
+  std::string path;      ///< distance in the library's own words: PIX, near
+  bool is_best = false;  ///< the pair that stands for the GPU
+  Access access;
+  std::vector<std::string> blocked_by;  ///< IDs of checks
+  std::vector<std::string> slowed_by;
+};
+
+struct LibraryVerdict {
+  const char* name;                ///< "NCCL"
+  std::vector<PairVerdict> pairs;  ///< of a GPU after the other, the best one first
+};
+
+struct GpuVerdict {
+  std::string name;  ///< GPU0, in PCI order
+  std::string address;
+  Access mapping;  ///< gdrkit's; via: gdrdrv or rm
+  std::vector<std::string> blocked_by;
+};
+
+struct Verdicts {
+  std::vector<GpuVerdict> gpus;
+  std::vector<LibraryVerdict> libraries;
+  std::string nothing;  ///< not "": why the libraries have no pair
+};
+
+/// All checks must have run: a failure that is not known of blocks nothing.
+[[nodiscard]] Verdicts give_verdicts(const Examination& examination, const Machine& machine);
+
+void print_verdicts_text(const Verdicts& verdicts);
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/doctor/verdict/verdicts_json.hpp"
+
+#include <algorithm>
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+void add_access(const Access& access, const std::vector<std::string>& blocked_by, Json* json) {
+  (*json)["use"] = name_of(access.use);
+  (*json)["via"] = access.via;
+  (*json)["reason"] = access.reason;
+  (*json)["blocked_by"] = blocked_by;
+}
+
+}  // namespace
+
+Json verdicts_json(const Verdicts& verdicts) {
+  Json json = Json::object();
+  for (const LibraryVerdict& library : verdicts.libraries) {
+    Json pairs = Json::array();
+    for (const PairVerdict& pair : library.pairs) {
+      const GpuVerdict& gpu = verdicts.gpus[pair.gpu];
+      Json one = {{"gpu", pair.gpu},
+                  {"gpu_address", gpu.address},
+                  {"hca", pair.adapter},
+                  {"path", pair.path},
+                  {"is_best", pair.is_best}};
+      add_access(pair.access, pair.blocked_by, &one);
+      one["believes"] = pair.access.believes;
+      one["slowed_by"] = pair.slowed_by;
+      pairs.push_back(std::move(one));
+    }
+    json[lower(library.name)] = {{"gdr", std::move(pairs)}};
+  }
+  json["gdrkit"] = {{"map", Json::array()}};
+  for (std::size_t i = 0; i < verdicts.gpus.size(); ++i) {
+    Json one = {{"gpu", i}, {"gpu_address", verdicts.gpus[i].address}};
+    add_access(verdicts.gpus[i].mapping, verdicts.gpus[i].blocked_by, &one);
+    json["gdrkit"]["map"].push_back(std::move(one));
+  }
+  if (!verdicts.nothing.empty()) json["nothing"] = verdicts.nothing;
+  return json;
+}
+
+}  // namespace gdrkit::tools::doctor

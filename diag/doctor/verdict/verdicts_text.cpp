@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <map>
+
+#include "cli/common/exit_code.hpp"
+#include "diag/doctor/verdict/verdicts.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+std::string list_of(const char* before, const std::vector<std::string>& ids) {
+  std::string text;
+  for (const std::string& id : ids) text += (text.empty() ? before : ", ") + id;
+  return text;
+}
+
+/// "NCCL     direct access on 7 of 8 GPU(s), by dma-buf"
+void print_summary(const char* library, const char* what, const std::vector<const Access*>& all) {
+  std::map<std::string, unsigned> ways;
+  unsigned unknown = 0;
+  for (const Access* access : all) {
+    if (access->use == Answer::yes) ++ways[access->via];
+    unknown += access->use == Answer::unknown;
+  }
+  unsigned direct = 0;
+  std::vector<std::string> names;
+  for (const auto& [way, count] : ways) {
+    direct += count;
+    names.push_back(way);
+  }
+  std::printf("%-8s %s on %u of %zu GPU(s)%s%s\n", library, what, direct, all.size(), list_of(", by ", names).c_str(),
+              unknown == 0 ? "" : format(", unknown on %u", unknown).c_str());
+}
+
+/// What is told of a GPU, and of how many: those of which the same is true are one line.
+struct Told {
+  std::string first;  ///< "GPU0 0000:13:00.0 with mlx5_0 (PIX)"
+  unsigned more;
+};
+
+/// By what is told, in the order in which it first came up.
+class Lines {
+ public:
+  void add(const std::string& who, const std::string& what) {
+    const auto [at, is_new] = index_.try_emplace(what, all_.size());
+    if (is_new) {
+      all_.push_back({what, {who, 0}});
+    } else {
+      ++all_[at->second].second.more;
+    }
+  }
+
+  void print() const {
+    for (const auto& [what, told] : all_) {
+      std::printf("         %s%s: %s\n", told.first.c_str(),
+                  told.more == 0 ? "" : format(" and %u more", told.more).c_str(), what.c_str());
+    }
+  }
+
+ private:
+  std::map<std::string, std::size_t> index_;
+  std::vector<std::pair<std::string, Told>> all_;
+};
+
+std::string name_of_gpu(const GpuVerdict& gpu) { return gpu.name + " " + gpu.address; }
+
+std::string told(const Access& access, const std::vector<std::string>& blocked_by) {
+  return std::string(name_of(access.use)) + ": " + printable(access.reason) + list_of("; blocked by ", blocked_by);
+}
+
+}  // namespace
+
+void print_verdicts_text(const Verdicts& verdicts) {
+  if (verdicts.gpus.empty()) {
+    std::printf("verdict  no direct access to judge: %s\n", verdicts.nothing.c_str());
+    return;
+  }
+  for (const LibraryVerdict& library : verdicts.libraries) {
+    std::vector<const Access*> best;
+    for (const PairVerdict& pair : library.pairs) {
+      if (pair.is_best) best.push_back(&pair.access);
+    }
+    print_summary(library.name, "direct access", best);
+    Lines lines;
+    for (const PairVerdict& pair : library.pairs) {
+      if (!pair.is_best) continue;
+      const std::string who =
+          name_of_gpu(verdicts.gpus[pair.gpu]) + " with " + printable(pair.adapter) + " (" + pair.path + ")";
+      if (pair.access.use != Answer::yes) {
+        lines.add(who, told(pair.access, pair.blocked_by));
+      } else if (!pair.slowed_by.empty()) {
+        lines.add(who, "slowed" + list_of(" by ", pair.slowed_by));
+      }
+    }
+    lines.print();
+  }
+  if (!verdicts.nothing.empty())
+    std::printf("NCCL, UCX, NVSHMEM: no direct access to judge: %s\n", verdicts.nothing.c_str());
+  std::vector<const Access*> mappings;
+  for (const GpuVerdict& gpu : verdicts.gpus) mappings.push_back(&gpu.mapping);
+  print_summary("gdrkit", "maps memory", mappings);
+  Lines lines;
+  for (const GpuVerdict& gpu : verdicts.gpus) {
+    if (gpu.mapping.use != Answer::yes) lines.add(name_of_gpu(gpu), told(gpu.mapping, gpu.blocked_by));
+  }
+  lines.print();
+}
+
+}  // namespace gdrkit::tools::doctor

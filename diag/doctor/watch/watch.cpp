@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/doctor/watch/watch.hpp"
+
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools::doctor {
+namespace {
+
+constexpr double shortest_seconds = 0.01;
+constexpr double longest_seconds = 86400;
+constexpr double bytes_per_word = 4;  // of port_xmit_data and port_rcv_data
+
+double now_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+/// SIGINT and SIGTERM, blocked: they wait until they are asked for.
+class EndSignals {
+ public:
+  EndSignals() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+  }
+  ~EndSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  EndSignals(const EndSignals&) = delete;
+  EndSignals& operator=(const EndSignals&) = delete;
+
+  /// True when one came before `deadline`.
+  [[nodiscard]] bool wait_until(double deadline) const {
+    while (true) {
+      const double left = std::max(deadline - now_seconds(), 0.0);
+      timespec time{};
+      time.tv_sec = static_cast<time_t>(left);
+      time.tv_nsec = static_cast<long>((left - std::floor(left)) * 1e9);
+      if (sigtimedwait(&signals_, nullptr, &time) > 0) return true;
+      if (errno == EAGAIN && now_seconds() >= deadline) return false;
+    }
+  }
+
+ private:
+  sigset_t signals_{};
+  sigset_t before_{};
+};
+
+std::string text_of(const CounterName& name) {
+  return printable(name.device + (name.port.empty() ? "" : ":" + name.port) + " " + name.counter);
+}
+
+std::string clock_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  return format("%02d:%02d:%02d", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+void print_look(double seconds, const Growth& growth) {
+  const std::string clock = clock_text();
+  if (growth.is_empty()) std::printf("%s ok   nothing grew\n", clock.c_str());
+  for (const Grown& one : growth.grown) {
+    const bool is_data = one.name.counter == "port_xmit_data" || one.name.counter == "port_rcv_data";
+    const auto by = static_cast<double>(one.by);
+    const std::string rate =
+        is_data ? format("%.3f GB/s", by * bytes_per_word / seconds * 1e-9) : format("%.1f/s", by / seconds);
+    std::printf("%s %s %s +%llu (%s)\n", clock.c_str(), one.kind == CounterKind::error ? "FAIL" : "info",
+                text_of(one.name).c_str(), static_cast<unsigned long long>(one.by), rate.c_str());
+  }
+  for (const CounterName& name : growth.reset)
+    std::printf("%s info %s was set back\n", clock.c_str(), text_of(name).c_str());
+  for (const LinkChange& change : growth.links) {
+    std::printf("%s %s %s link x%s %s, before x%s %s\n", clock.c_str(), change.is_worse ? "warn" : "info",
+                change.address.c_str(), printable(change.to.width).c_str(), printable(change.to.speed).c_str(),
+                printable(change.from.width).c_str(), printable(change.from.speed).c_str());
+  }
+  for (const std::string& device : growth.vanished)
+    std::printf("%s FAIL %s has vanished\n", clock.c_str(), printable(device).c_str());
+}
+
+void print_end(const WatchSum& sum) {
+  std::printf("%u looks in %.1f s: ", sum.looks, sum.seconds);
+  if (sum.code() == ExitCode::ok) std::printf("no error counter grew");
+  const char* separator = "";
+  for (const auto& [name, by] : sum.errors) {
+    std::printf("%s%s +%llu", separator, text_of(name).c_str(), static_cast<unsigned long long>(by));
+    separator = ", ";
+  }
+  for (const std::string& device : sum.vanished) {
+    std::printf("%s%s vanished", separator, printable(device).c_str());
+    separator = ", ";
+  }
+  std::printf("\n");
+}
+
+std::set<std::string> addresses_of(const std::vector<PciDevice>& devices) {
+  std::set<std::string> addresses;
+  for (const PciDevice& device : devices) addresses.insert(device.address);
+  return addresses;
+}
+
+void sum_up(const Growth& growth, WatchSum* sum) {
+  for (const Grown& one : growth.grown) {
+    if (one.kind == CounterKind::error) sum->errors[one.name] += one.by;
+  }
+  sum->vanished.insert(growth.vanished.begin(), growth.vanished.end());
+}
+
+}  // namespace
+
+double parse_interval(const std::string& text) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  const bool is_number = !text.empty() && end == text.c_str() + text.size();
+  if (!is_number || !(seconds >= shortest_seconds && seconds <= longest_seconds)) {
+    throw Failure(ExitCode::usage,
+                  format("--watch %s: give seconds between two looks, from 0.01 to 86400", text.c_str()));
+  }
+  return seconds;
+}
+
+ExitCode watch(const MachineView& view, const WatchPlan& plan) {
+  if (!view.is_live() && !std::filesystem::is_directory(plan.root)) {
+    throw Failure(ExitCode::usage, "--watch looks at what changes, and a recording does not: leave out --root");
+  }
+  const EndSignals signals;
+  Counters before;
+  {
+    const Machine machine(view);
+    before = read_counters(machine);
+  }
+  if (before.counters.empty() && before.links.empty()) {
+    throw Failure(ExitCode::cannot_run,
+                  "nothing to watch: no adapter in /sys/class/infiniband, no GPU with error counters or a link in "
+                  "/sys/bus/pci/devices");
+  }
+  if (plan.is_json) {
+    print_watch_start_json(before);
+  } else {
+    std::printf("watching %zu counters and %zu links, every %g s; Ctrl-C ends\n", before.counters.size(),
+                before.links.size(), plan.seconds);
+  }
+  std::fflush(stdout);
+  WatchSum sum;
+  const double start = now_seconds();
+  double last = start;
+  while (plan.count == 0 || sum.looks < static_cast<unsigned>(plan.count)) {
+    if (signals.wait_until(last + plan.seconds)) break;
+    const Machine machine(view);
+    Counters after = read_counters(machine);
+    const double now = now_seconds();
+    Growth growth = growth_between(before, after, addresses_of(machine.gpus));
+    // A function is looked at for its adapter's sake: without that it is not looked at and may well be there.
+    std::erase_if(growth.vanished, [&](const std::string& device) {
+      return view.presence("/sys/bus/pci/devices/" + device) == Outcome::found;
+    });
+    ++sum.looks;
+    sum_up(growth, &sum);
+    if (plan.is_json) {
+      print_watch_look_json(sum.looks, now - last, growth);
+    } else {
+      print_look(now - last, growth);
+    }
+    std::fflush(stdout);
+    before = std::move(after);
+    last = now;
+  }
+  sum.seconds = now_seconds() - start;
+  if (plan.is_json) {
+    print_watch_end_json(sum);
+  } else {
+    print_end(sum);
+  }
+  return sum.code();
+}
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Watch: looks at counters again and again, tells what grew, and sums up when it ends.
+#pragma once
+
+#include <string>
+
+#include "cli/common/exit_code.hpp"
+#include "diag/doctor/watch/growth.hpp"
+
+namespace gdrkit::tools::doctor {
+
+struct WatchPlan {
+  std::string root;
+  double seconds = 0;  ///< between two looks
+  int count = 0;       ///< looks after the first; 0: until a signal ends it
+  bool is_json = false;
+};
+
+/// What was seen over all looks.
+struct WatchSum {
+  unsigned looks = 0;
+  double seconds = 0;
+  std::map<CounterName, std::uint64_t> errors;
+  std::set<std::string> vanished;
+  [[nodiscard]] ExitCode code() const { return errors.empty() && vanished.empty() ? ExitCode::ok : ExitCode::failed; }
+};
+
+/// "5", "0.5"; Failure(usage) for what is no time from 0.01 seconds to a day.
+[[nodiscard]] double parse_interval(const std::string& text);
+
+/// Blocks SIGINT and SIGTERM while it runs, and takes the first as its end.
+[[nodiscard]] ExitCode watch(const MachineView& view, const WatchPlan& plan);
+
+void print_watch_start_json(const Counters& counters);
+void print_watch_look_json(unsigned look, double seconds, const Growth& growth);
+void print_watch_end_json(const WatchSum& sum);
+
+}  // namespace gdrkit::tools::doctor

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// env: the fewest settings that a library needs on this machine, and what is wrong with those that are there.
+#include "cli/common/command_line.hpp"
+#include "diag/doctor/examination.hpp"
+#include "diag/env/formats.hpp"
+#include "diag/machine/topology_facts.hpp"
+
+namespace gdrkit::tools {
+namespace env {
+namespace {
+
+CommLibrary library_of(const std::vector<std::string>& words) {
+  std::string names;
+  for (const CommLibrary library : all_libraries) {
+    if (words.size() == 1 && words[0] == name_of(library)) return library;
+    names += (names.empty() ? "" : ", ") + std::string(name_of(library));
+  }
+  throw Failure(ExitCode::usage, words.empty() ? "gdrkit env: name a library: " + names
+                                               : "gdrkit env: '" + words.back() + "' is not one of " + names);
+}
+
+/// What the doctor's group environment does not find right.
+std::vector<Judged> judge(const Machine& machine, const std::string& root, Level level) {
+  doctor::Selection selection;
+  selection.only = {"environment"};
+  selection.level = level;
+  std::vector<Judged> judged;
+  for (const auto& result : doctor::examine(machine, root, doctor::select(selection), level, false).results) {
+    for (const auto& finding : result.findings) {
+      if (finding.state != doctor::State::ok && finding.state != doctor::State::skip)
+        judged.push_back({result.check->id, finding});
+    }
+  }
+  return judged;
+}
+
+}  // namespace
+}  // namespace env
+
+ExitCode run_env(Face face, int argc, char** argv) {
+  std::vector<std::string> words;
+  std::string root = "/";
+  std::string level = "quick";
+  std::string format_name = "sh";
+  env::Wishes wishes;
+  std::vector<std::string> names = env::format_names();
+  names.emplace_back("json");
+  std::vector<std::string> fabrics = {"rail", "ecmp"};
+  bool is_json = false;
+  bool reserves = false;
+  CommandLine line;
+  line.name = "env";
+  line.summary =
+      "The fewest settings that a library needs on this machine, each with its reason, and what is wrong with those "
+      "that are there.";
+  line.exit_codes = "0 ok, 2 wrong usage, 4 --root is no recording";
+  line.example =
+      "gdrkit env nccl\n  gdrkit env ucx --format slurm --reserve-irq\n  gdrkit env openmpi --format ompi\n  gdrkit "
+      "env nccl --root RECORDING --json";
+  line.options = {
+      {'\0', "format", "NAME", Choice{names, &format_name, ""},
+       "sh (exports), dotenv, json, a configuration file or arguments of a launcher", false},
+      {'\0', "fabric", "KIND", Choice{fabrics, &wishes.fabric, ""},
+       "rail: one switch for each adapter; ecmp: many equal ways", false, false},
+      {'\0', "assert", "", &wishes.is_strict, "an error is better than a slower way", false},
+      {'\0', "reserve-irq", "", &reserves, "keep the first core of each rank free for interrupts", false},
+      {'\0', "root", "RECORDING", &root, "a recording of a machine instead of this one", false},
+      {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
+       "quick reads files; probe also asks vendors' libraries", false},
+      {'\0', "json", "", &is_json, "the same as --format json (diag/env/README.md)", false},
+  };
+  line.operands = {&words, "LIBRARY", "nccl, ucx, nvshmem, openmpi or mvapich2"};
+  if (const auto ended = parse(line, face, argc, argv)) return *ended;
+  const CommLibrary library = env::library_of(words);
+  const MachineView view = open_view(root);
+  const Level depth = level_named(level);
+  const Machine machine(view, depth);
+  const Environment environment(view);
+  const Libraries libraries(view);
+  const RankLayout layout = lay_out(view, links_of(machine.probe.nvml), recorded_cpus(view), reserves);
+  const env::Facts facts = env::gather(machine, environment, libraries, layout, wishes);
+  const env::Document document{root, env::propose(library, facts), env::judge(machine, root, depth)};
+  if (is_json || format_name == "json") {
+    env::print_env_json(document);
+  } else {
+    env::print_as(format_name, document);
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace gdrkit::tools

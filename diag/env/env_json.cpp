@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "gdrkit/gdrkit.h"
+#include "cli/common/json_document.hpp"
+#include "diag/env/formats.hpp"
+#include "platform/facts/number_list.hpp"
+
+namespace gdrkit::tools::env {
+
+void print_env_json(const Document& document) {
+  const Proposal& proposal = document.proposal;
+  Json json = {{"schema", "gdrkit.env/1"},
+               {"version", gdrkit_version()},
+               {"root", document.root},
+               {"library", name_of(proposal.library)},
+               {"matching_hash", format("%016llx", static_cast<unsigned long long>(proposal.matching))}};
+  json["set"] = Json::array();
+  for (const ProposedSetting& setting : proposal.job) {
+    json["set"].push_back({{"name", setting.name},
+                           {"value", setting.value},
+                           {"reason", printable(setting.reason)},
+                           {"because", setting.because},
+                           {"is_set", setting.is_set}});
+  }
+  json["rank_reason"] = proposal.rank_reason;
+  json["ranks"] = Json::array();
+  for (std::size_t rank = 0; rank < proposal.ranks.size(); ++rank) {
+    const ProposedRank& one = proposal.ranks[rank];
+    Json place = {{"local_rank", rank},
+                  {"gpu", one.gpu},
+                  {"pci_address", one.address},
+                  {"cpus", platform::to_list_text(one.place.cpus)},
+                  {"nearness", topology::name_of(one.place.nearness)},
+                  {"notes", one.place.notes},
+                  {"set", Json::object()}};
+    place["memory_node"] = one.place.node < 0 ? Json(nullptr) : Json(one.place.node);
+    place["adapter"] = one.adapter.empty() ? Json(nullptr) : Json(one.adapter);
+    for (const auto& [name, value] : one.settings) place["set"][name] = value;
+    json["ranks"].push_back(std::move(place));
+  }
+  json["notes"] = proposal.notes;
+  json["present"] = Json::array();
+  for (const Judged& judged : document.judged) {
+    json["present"].push_back({{"check", judged.check},
+                               {"state", doctor::name_of(judged.finding.state)},
+                               {"subject", judged.finding.subject},
+                               {"text", judged.finding.text}});
+  }
+  print_json(json);
+}
+
+}  // namespace gdrkit::tools::env

@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/env/formats.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/common/shell_word.hpp"
+#include "platform/facts/number_list.hpp"
+
+namespace gdrkit::tools::env {
+namespace {
+
+/// One line, whatever a file held: a comment must not end early.
+std::string one_line(const std::string& text) {
+  std::string line = printable(text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+void comment(const std::string& text) { std::printf("# %s\n", one_line(text).c_str()); }
+
+std::string reason_of(const ProposedSetting& setting) {
+  return setting.reason + (setting.because.empty() ? "" : " (" + joined(setting.because, ", ") + ")") +
+         (setting.is_set ? "; set so already" : "");
+}
+
+bool has_rank_settings(const Proposal& proposal) {
+  return std::any_of(proposal.ranks.begin(), proposal.ranks.end(),
+                     [](const ProposedRank& rank) { return !rank.settings.empty(); });
+}
+
+/// What several checks say in the same words is told once.
+void print_judged(const std::vector<Judged>& judged) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const Judged& one : judged) {
+    const std::string text = one.finding.subject + (one.finding.subject.empty() ? "" : ": ") + one.finding.text;
+    const std::string start = std::string("now ") + doctor::name_of(one.finding.state) + " ";
+    const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& line) {
+      return line.second == text && line.first.rfind(start, 0) == 0;
+    });
+    if (same == lines.end()) {
+      lines.emplace_back(start + one.check, text);
+    } else {
+      same->first += ", " + one.check;
+    }
+  }
+  for (const auto& [checks, text] : lines) comment(checks + ": " + text);
+}
+
+bool has_fault(const std::vector<Judged>& judged) {
+  return std::any_of(judged.begin(), judged.end(), [](const Judged& one) {
+    return one.finding.state == doctor::State::warn || one.finding.state == doctor::State::fail;
+  });
+}
+
+/// What all formats begin with; false when there is nothing to set.
+bool print_head(const Document& document) {
+  const Proposal& proposal = document.proposal;
+  comment(std::string("gdrkit env ") + name_of(proposal.library) + ", of " + document.root +
+          format(", matching %016llx", static_cast<unsigned long long>(proposal.matching)));
+  print_judged(document.judged);
+  for (const std::string& note : proposal.notes) comment("note: " + note);
+  const bool is_empty = proposal.job.empty() && !has_rank_settings(proposal);
+  if (is_empty && !proposal.ranks.empty())
+    comment(std::string("nothing needs to be set for ") + name_of(proposal.library) + " on this machine" +
+            (has_fault(document.judged) ? ", and what is wrong above is better unset" : ""));
+  return !is_empty;
+}
+
+void print_rank_comments(const Proposal& proposal) {
+  if (!has_rank_settings(proposal)) return;
+  comment("for each rank, because " + proposal.rank_reason + "; 'gdrkit bind -- PROGRAM' sets it:");
+  for (std::size_t rank = 0; rank < proposal.ranks.size(); ++rank) {
+    for (const auto& [name, value] : proposal.ranks[rank].settings)
+      comment(format("  local rank %zu: ", rank) + name + "=" + value);
+  }
+}
+
+void print_sh(const Document& document) {
+  if (!print_head(document)) return;
+  for (const ProposedSetting& setting : document.proposal.job) {
+    comment(reason_of(setting));
+    std::printf("export %s=%s\n", setting.name.c_str(), shell_word(setting.value).c_str());
+  }
+  print_rank_comments(document.proposal);
+}
+
+/// NAME=VALUE with comments on lines of their own, of names with this prefix.
+void print_assignments(const Document& document, const std::string& prefix) {
+  if (!print_head(document)) return;
+  for (const ProposedSetting& setting : document.proposal.job) {
+    if (setting.name.rfind(prefix, 0) != 0) continue;
+    comment(reason_of(setting));
+    std::printf("%s=%s\n", setting.name.c_str(), setting.value.c_str());
+  }
+  print_rank_comments(document.proposal);
+}
+
+void print_dotenv(const Document& document) { print_assignments(document, ""); }
+
+void print_nccl_conf(const Document& document) {
+  if (document.proposal.library != CommLibrary::nccl)
+    throw Failure(ExitCode::usage, "gdrkit env: nccl.conf is a file of NCCL: gdrkit env nccl --format nccl.conf");
+  print_assignments(document, "NCCL_");
+}
+
+void print_ucx_conf(const Document& document) {
+  const CommLibrary library = document.proposal.library;
+  if (library != CommLibrary::ucx && library != CommLibrary::openmpi)
+    throw Failure(ExitCode::usage, "gdrkit env: ucx.conf is a file of UCX: gdrkit env ucx --format ucx.conf");
+  print_assignments(document, "UCX_");
+}
+
+/// Places as Open MPI's rankfile and mpirun's arguments take them.
+void print_ompi(const Document& document) {
+  (void)print_head(document);
+  std::string arguments;
+  for (const ProposedSetting& setting : document.proposal.job) {
+    comment(setting.name + ": " + reason_of(setting));
+    constexpr const char* mca = "OMPI_MCA_";
+    const bool is_mca = setting.name.rfind(mca, 0) == 0;
+    arguments += is_mca ? " --mca " + setting.name.substr(std::string(mca).size()) + " " + shell_word(setting.value)
+                        : " -x " + setting.name + "=" + shell_word(setting.value);
+  }
+  print_rank_comments(document.proposal);
+  const auto& ranks = document.proposal.ranks;
+  if (ranks.empty()) return;
+  comment(format("hostfile: one line for each node: NAME slots=%zu", ranks.size()));
+  comment("rankfile instead of gdrkit bind, for the first node:");
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    comment(format("  rank %zu=+n0 slot=%s", rank, platform::to_list_text(ranks[rank].place.cpus).c_str()));
+  }
+  std::printf("mpirun%s --map-by ppr:%zu:node --bind-to none gdrkit bind -- PROGRAM\n", arguments.c_str(),
+              ranks.size());
+}
+
+void print_slurm(const Document& document) {
+  print_sh(document);
+  const auto& ranks = document.proposal.ranks;
+  std::vector<std::string> masks;
+  std::vector<std::string> nodes;
+  for (const ProposedRank& rank : ranks) {
+    if (!rank.place.cpus.empty()) masks.push_back(mask_of(rank.place.cpus));
+    if (rank.place.node >= 0) nodes.push_back(std::to_string(rank.place.node));
+  }
+  if (ranks.empty()) return;
+  comment(
+      "srun binds ranks by masks of CPUs, as far as the job has them all; 'srun --cpu-bind=none gdrkit bind -- "
+      "PROGRAM' does the same within what it has");
+  std::printf("srun --ntasks-per-node=%zu", ranks.size());
+  if (masks.size() == ranks.size()) std::printf(" --cpu-bind=mask_cpu:%s", joined(masks, ",").c_str());
+  if (nodes.size() == ranks.size()) std::printf(" --mem-bind=map_mem:%s", joined(nodes, ",").c_str());
+  std::printf(" PROGRAM\n");
+}
+
+/// JSON strings are YAML strings.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char character : one_line(text))
+    result += (character == '"' || character == '\\' ? std::string("\\") : std::string()) + character;
+  return result + "\"";
+}
+
+bool has_adapters(const Proposal& proposal) {
+  return std::any_of(proposal.ranks.begin(), proposal.ranks.end(),
+                     [](const ProposedRank& rank) { return !rank.adapter.empty(); });
+}
+
+void print_k8s(const Document& document) {
+  (void)print_head(document);
+  const Proposal& proposal = document.proposal;
+  print_rank_comments(proposal);
+  std::printf("spec:\n  containers:\n    - name: CONTAINER\n");
+  if (!proposal.job.empty()) std::printf("      env:\n");
+  for (const ProposedSetting& setting : proposal.job) {
+    std::printf("        # %s\n        - {name: %s, value: %s}\n", one_line(reason_of(setting)).c_str(),
+                setting.name.c_str(), quoted(setting.value).c_str());
+  }
+  std::printf("      resources:\n        limits: {nvidia.com/gpu: %zu}%s\n", proposal.ranks.size(),
+              has_adapters(proposal) ? "  # and the resource of the cluster's RDMA device plug-in" : "");
+  if (has_adapters(proposal))
+    std::printf("      securityContext:\n        capabilities: {add: [\"IPC_LOCK\"]}  # RDMA locks memory\n");
+  std::printf(
+      "      volumeMounts:\n        - {name: shm, mountPath: /dev/shm}\n  volumes:\n    - name: shm  # the default of "
+      "64 MiB is too small for several ranks\n      emptyDir: {medium: Memory}\n");
+}
+
+void print_docker(const Document& document) {
+  (void)print_head(document);
+  std::string arguments = document.proposal.ranks.empty() ? "" : " --gpus all";
+  if (has_adapters(document.proposal)) arguments += " --device=/dev/infiniband --cap-add=IPC_LOCK --ulimit memlock=-1";
+  arguments += " --ipc=host";
+  for (const ProposedSetting& setting : document.proposal.job) {
+    comment(setting.name + ": " + reason_of(setting));
+    arguments += " -e " + shell_word(setting.name + "=" + setting.value);
+  }
+  print_rank_comments(document.proposal);
+  std::printf("docker run%s IMAGE\n", arguments.c_str());
+}
+
+struct Format {
+  const char* name;
+  void (*print)(const Document&);
+};
+
+constexpr Format formats[] = {{"sh", &print_sh},
+                              {"dotenv", &print_dotenv},
+                              {"nccl.conf", &print_nccl_conf},
+                              {"ucx.conf", &print_ucx_conf},
+                              {"ompi", &print_ompi},
+                              {"slurm", &print_slurm},
+                              {"k8s", &print_k8s},
+                              {"docker", &print_docker}};
+
+}  // namespace
+
+std::string mask_of(const std::vector<int>& cpus) {
+  if (cpus.empty()) return "0x0";
+  std::string digits(static_cast<std::size_t>(cpus.back()) / 4 + 1, '0');
+  for (const int cpu : cpus) {
+    char& digit = digits[digits.size() - 1 - static_cast<std::size_t>(cpu) / 4];
+    const int value = (digit <= '9' ? digit - '0' : digit - 'a' + 10) | 1 << (cpu % 4);
+    digit = "0123456789abcdef"[value];
+  }
+  return "0x" + digits;
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const Format& one : formats) names.emplace_back(one.name);
+  return names;
+}
+
+void print_as(const std::string& format_name, const Document& document) {
+  for (const Format& one : formats) {
+    if (format_name == one.name) return one.print(document);
+  }
+  throw Failure(ExitCode::usage, "gdrkit env: there is no format '" + format_name + "'");
+}
+
+}  // namespace gdrkit::tools::env

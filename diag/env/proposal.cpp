@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/env/proposal.hpp"
+
+#include <algorithm>
+
+namespace gdrkit::tools::env {
+namespace {
+
+std::vector<std::size_t> matched(const RankLayout& layout) {
+  std::vector<std::size_t> adapters;
+  for (const RankPlace& place : layout.ranks) {
+    if (place.adapter) adapters.push_back(*place.adapter);
+  }
+  return adapters;
+}
+
+/// Why an active adapter that no GPU is matched with is not for GPUs' traffic; "" when nothing speaks against it.
+std::string beside_the_matched(const RankLayout& layout, const std::vector<std::size_t>& ours, std::size_t index) {
+  if (ours.empty() || std::find(ours.begin(), ours.end(), index) != ours.end()) return {};
+  const AdapterUse& use = layout.adapters[index];
+  double slowest = layout.adapters[ours.front()].rate_gb_per_s;
+  for (const std::size_t other : ours) slowest = std::min(slowest, layout.adapters[other].rate_gb_per_s);
+  if (use.is_ethernet != layout.adapters[ours.front()].is_ethernet)
+    return "it is of another network than those near the GPUs";
+  if (use.rate_gb_per_s < slowest) return "no GPU is near it, and it is slower than those near the GPUs";
+  return {};
+}
+
+}  // namespace
+
+bool is_plain(const std::string& name) {
+  return !name.empty() &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:_-+") ==
+             std::string::npos;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
+std::vector<std::string> devices_of(const Facts& facts) {
+  std::vector<std::string> devices;
+  for (const std::size_t index : facts.chosen) devices.push_back(facts.layout.adapters[index].device());
+  return devices;
+}
+
+Facts gather(const Machine& machine, const Environment& environment, const Libraries& libraries,
+             const RankLayout& layout, const Wishes& wishes) {
+  Facts facts{machine, environment, libraries, layout, wishes, {}, {}};
+  const auto ours = matched(layout);
+  for (std::size_t index = 0; index < layout.adapters.size(); ++index) {
+    const AdapterUse& use = layout.adapters[index];
+    if (!use.is_active) continue;
+    const std::string why = use.is_usable ? beside_the_matched(layout, ours, index) : use.why_not;
+    if (why.empty() && is_plain(use.device())) {
+      facts.chosen.push_back(index);
+    } else {
+      facts.left_out.push_back(use.name + ": " +
+                               (why.empty() ? "its name has characters that no launcher takes" : why));
+    }
+  }
+  // Which adapters to name is a guess as long as one of them is not known.
+  const bool is_open =
+      std::any_of(layout.adapters.begin(), layout.adapters.end(), [](const AdapterUse& use) { return use.is_unread; });
+  if (is_open) facts.left_out.clear();
+  return facts;
+}
+
+Proposal propose(CommLibrary library, const Facts& facts) {
+  Proposal proposal;
+  proposal.library = library;
+  proposal.matching = facts.layout.matching.hash;
+  for (const RankPlace& place : facts.layout.ranks) {
+    const auto& gpu = facts.layout.tree.gpus[place.gpu];
+    std::string adapter;
+    if (place.adapter) adapter = facts.layout.adapters[*place.adapter].device();
+    proposal.ranks.push_back({place, gpu.name, gpu.function.name, is_plain(adapter) ? adapter : "", {}});
+  }
+  if (facts.layout.ranks.empty()) {
+    proposal.notes.push_back(facts.layout.tree.pci_outcome == Outcome::found
+                                 ? "there is no NVIDIA GPU, so nothing is proposed"
+                                 : "whether there is a GPU cannot be known: " + facts.layout.tree.pci_reason);
+    return proposal;
+  }
+  for (const AdapterUse& use : facts.layout.adapters) {
+    if (use.is_unread) proposal.notes.push_back("whether " + use.name + " can be used is not known: " + use.why_not);
+  }
+  if (facts.machine.adapter_outcome != Outcome::found && facts.machine.adapter_outcome != Outcome::absent) {
+    proposal.notes.push_back("which RDMA adapters there are is not known: " + facts.machine.adapter_reason);
+  }
+  constexpr void (*rules[])(const Facts&, Proposal*) = {&propose_nccl, &propose_ucx, &propose_nvshmem, &propose_openmpi,
+                                                        &propose_mvapich2};
+  rules[static_cast<std::size_t>(library)](facts, &proposal);
+  for (ProposedSetting& setting : proposal.job) {
+    const Setting* present = facts.environment.find(setting.name);
+    setting.is_set = present != nullptr && present->value == setting.value;
+  }
+  return proposal;
+}
+
+}  // namespace gdrkit::tools::env

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Proposal: the settings that a library needs on this machine, each with its reason.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "diag/machine/environment.hpp"
+#include "diag/machine/libraries.hpp"
+#include "diag/machine/machine.hpp"
+#include "diag/machine/rank_layout.hpp"
+
+namespace gdrkit::tools::env {
+
+struct ProposedSetting {
+  std::string name;
+  std::string value;
+  std::string reason;                ///< a sentence
+  std::vector<std::string> because;  ///< checks of the doctor that tell the same fact
+  bool is_set = false;               ///< so already
+};
+
+/// A process for each GPU: where it runs, and what it alone needs.
+struct ProposedRank {
+  RankPlace place;
+  std::string gpu;      ///< GPU0
+  std::string address;  ///< 0000:3b:00.0
+  std::string adapter;  ///< mlx5_0:1; "" without one
+  std::map<std::string, std::string> settings;
+};
+
+struct Proposal {
+  CommLibrary library = CommLibrary::nccl;
+  std::vector<ProposedSetting> job;  ///< the same for every process
+  std::string rank_reason;           ///< of the settings in `ranks`; "" when there are none
+  std::vector<ProposedRank> ranks;
+  std::vector<std::string> notes;  ///< what to know, or to measure, before one sets more
+  std::uint64_t matching = 0;      ///< Matching::hash
+};
+
+/// What the user knows of the network and of the program.
+struct Wishes {
+  std::string fabric;      ///< "rail", "ecmp" or ""
+  bool is_strict = false;  ///< an error is better than a slower way
+};
+
+/// What the rules look at.
+struct Facts {
+  const Machine& machine;
+  const Environment& environment;
+  const Libraries& libraries;
+  const RankLayout& layout;
+  const Wishes& wishes;
+
+  std::vector<std::size_t> chosen;    ///< adapters for GPUs' traffic, in PCI order
+  std::vector<std::string> left_out;  ///< active adapters that are not, with the reason; none while one is unread
+};
+
+/// Which of the adapters are chosen: those that are usable, less what no GPU is matched with and is slower or of
+/// another network than those that one is.
+[[nodiscard]] Facts gather(const Machine& machine, const Environment& environment, const Libraries& libraries,
+                           const RankLayout& layout, const Wishes& wishes);
+
+[[nodiscard]] Proposal propose(CommLibrary library, const Facts& facts);
+
+/// One for each library; appended to what others proposed.
+void propose_nccl(const Facts& facts, Proposal* proposal);
+void propose_ucx(const Facts& facts, Proposal* proposal);
+void propose_nvshmem(const Facts& facts, Proposal* proposal);
+void propose_openmpi(const Facts& facts, Proposal* proposal);
+void propose_mvapich2(const Facts& facts, Proposal* proposal);
+
+/// Letters, digits and .:_-+ alone: a name of a device that any shell, file and launcher takes as it is.
+[[nodiscard]] bool is_plain(const std::string& name);
+/// "mlx5_0:1,mlx5_1:1"
+[[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);
+[[nodiscard]] std::vector<std::string> devices_of(const Facts& facts);
+
+}  // namespace gdrkit::tools::env

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What NCCL needs to be told. It finds most of a machine by itself.
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "cli/common/exit_code.hpp"
+#include "diag/env/proposal.hpp"
+
+namespace gdrkit::tools::env {
+namespace {
+
+using topology::PathClass;
+
+constexpr std::size_t most_adapters = 32;  // of NCCL
+
+void propose_adapters(const Facts& facts, Proposal* proposal) {
+  if (facts.left_out.empty() || facts.chosen.empty()) return;
+  proposal->job.push_back({"NCCL_IB_HCA",
+                           "=" + joined(devices_of(facts), ","),
+                           "NCCL takes every active adapter; left out: " + joined(facts.left_out, "; "),
+                           {"nic.rate", "env.ib_hca"}});
+  if (facts.chosen.size() > most_adapters) proposal->notes.push_back("NCCL uses 32 adapters at most");
+}
+
+/// Network devices over which ranks could find each other: up, and neither loopback nor of containers.
+std::vector<std::string> candidates(const MachineView& view) {
+  std::vector<std::string> devices;
+  for (const std::string& device : view.names("/sys/class/net").value) {
+    const auto starts = [&](const char* start) { return device.rfind(start, 0) == 0; };
+    if (device == "lo" || starts("docker") || starts("veth") || starts("virbr") || starts("br-") || starts("cni") ||
+        starts("cali"))
+      continue;
+    if (view.line("/sys/class/net/" + device + "/operstate").value == "up") devices.push_back(device);
+  }
+  return devices;
+}
+
+void propose_interface(const Facts& facts, Proposal* proposal) {
+  const auto devices = candidates(facts.machine.view);
+  const std::string route = default_route(facts.machine.view);
+  if (devices.size() < 2 || !is_plain(route) || std::find(devices.begin(), devices.end(), route) == devices.end())
+    return;
+  proposal->job.push_back({"NCCL_SOCKET_IFNAME",
+                           "=" + route,
+                           format("%zu network devices are up, and the default route is over this one; other nodes may "
+                                  "call theirs differently",
+                                  devices.size()),
+                           {"env.socket_if"}});
+}
+
+/// The index of a RoCE v2 GID with an IPv4 address that all chosen adapters have; -1 when there is none.
+int common_gid(const Facts& facts) {
+  std::set<int> common;
+  bool is_first = true;
+  for (const std::size_t index : facts.chosen) {
+    const AdapterUse& use = facts.layout.adapters[index];
+    const std::string port = "/sys/class/infiniband/" + use.name + "/ports/" + use.port;
+    std::set<int> own;
+    for (int gid = 0; gid < 16; ++gid) {
+      const std::string number = std::to_string(gid);
+      const bool is_v2 = facts.machine.view.line(port + "/gid_attrs/types/" + number).value == "RoCE v2";
+      if (is_v2 &&
+          facts.machine.view.line(port + "/gids/" + number).value.rfind("0000:0000:0000:0000:0000:ffff:", 0) == 0)
+        own.insert(gid);
+    }
+    std::set<int> both;
+    std::set_intersection(common.begin(), common.end(), own.begin(), own.end(), std::inserter(both, both.begin()));
+    common = is_first ? own : both;
+    is_first = false;
+  }
+  return common.empty() ? -1 : *common.begin();
+}
+
+void propose_gid(const Facts& facts, Proposal* proposal) {
+  const bool is_roce = std::any_of(facts.chosen.begin(), facts.chosen.end(),
+                                   [&](std::size_t index) { return facts.layout.adapters[index].is_ethernet; });
+  if (!is_roce) return;
+  const auto found = facts.libraries.named("libnccl");
+  int major = 0;
+  int minor = 0;
+  const bool is_known =
+      found.is_found() && std::sscanf(found.value.front().version.c_str(), "%d.%d", &major, &minor) == 2;
+  const int gid = common_gid(facts);
+  if (is_known && (major < 2 || (major == 2 && minor < 21)) && gid >= 0) {
+    proposal->job.push_back({"NCCL_IB_GID_INDEX",
+                             std::to_string(gid),
+                             "NCCL " + found.value.front().version +
+                                 " does not look for the RoCE v2 address itself; from 2.21 on leave it unset",
+                             {}});
+  } else if (!is_known) {
+    proposal->notes.push_back(
+        "adapters are RoCE: leave NCCL_IB_GID_INDEX unset with NCCL 2.21 and later, which finds the address itself");
+  }
+}
+
+void propose_fabric(const Facts& facts, Proposal* proposal) {
+  if (facts.wishes.fabric == "rail") {
+    proposal->job.push_back(
+        {"NCCL_CROSS_NIC", "0", "asked for by --fabric rail: rings stay on the rail that they are on", {}});
+  }
+  if (facts.wishes.fabric == "ecmp") {
+    proposal->job.push_back(
+        {"NCCL_IB_QPS_PER_CONNECTION", "4", "asked for by --fabric ecmp: several connections find several ways", {}});
+    proposal->job.push_back(
+        {"NCCL_IB_SPLIT_DATA_ON_QPS", "0", "asked for by --fabric ecmp: messages take turns on the connections", {}});
+  }
+}
+
+/// NVIDIA's Grace: GPUs that hang on it by C2C reach its adapters directly, which files alone do not tell.
+bool is_grace(const MachineView& view) {
+  const auto cpus = view.text("/proc/cpuinfo");
+  return labelled(cpus, "CPU implementer").value == "0x41" && labelled(cpus, "CPU part").value == "0xd4f";
+}
+
+void tell_far_adapters(const Facts& facts, Proposal* proposal) {
+  if (is_grace(facts.machine.view)) return;
+  const auto is_far = [](const RankPlace& place) {
+    return place.adapter &&
+           (place.nearness == PathClass::phb || place.nearness == PathClass::node || place.nearness == PathClass::sys);
+  };
+  const auto far = std::count_if(facts.layout.ranks.begin(), facts.layout.ranks.end(), is_far);
+  if (far == 0) return;
+  const bool is_flat = facts.machine.is_guest.is_found() && facts.machine.is_guest.value;
+  proposal->notes.push_back(
+      format("%zu of %zu GPUs have no adapter within PXB, so NCCL goes over the host's memory for them; ",
+             static_cast<std::size_t>(far), facts.layout.ranks.size()) +
+      (is_flat
+           ? "this is a guest, whose bus may hide the switches: take NCCL_TOPO_FILE from the provider of the machine"
+           : "NCCL_NET_GDR_LEVEL=PHB allows direct access through the processor: measure both before keeping it"));
+}
+
+}  // namespace
+
+void propose_nccl(const Facts& facts, Proposal* proposal) {
+  propose_adapters(facts, proposal);
+  propose_interface(facts, proposal);
+  propose_gid(facts, proposal);
+  propose_fabric(facts, proposal);
+  tell_far_adapters(facts, proposal);
+}
+
+}  // namespace gdrkit::tools::env

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What UCX, NVSHMEM, Open MPI and MVAPICH2 need to be told.
+#include <algorithm>
+
+#include "diag/env/proposal.hpp"
+
+namespace gdrkit::tools::env {
+namespace {
+
+using topology::PathClass;
+
+bool is_near(PathClass nearness) {
+  return nearness == PathClass::pix || nearness == PathClass::pxb || nearness == PathClass::chip_host;
+}
+
+/// Each GPU has an adapter that is nearer to it than all others.
+bool has_one_adapter_each(const Proposal& proposal) {
+  return proposal.ranks.size() > 1 &&
+         std::all_of(proposal.ranks.begin(), proposal.ranks.end(), [](const ProposedRank& rank) {
+           return !rank.adapter.empty() && rank.place.is_only_near && is_near(rank.place.nearness);
+         });
+}
+
+bool is_cut_short(const std::string& transports) {
+  if (transports.empty() || transports == "all") return false;
+  const std::string list = "," + transports + ",";
+  const auto has = [&](const char* word) { return list.find(std::string(",") + word) != std::string::npos; };
+  return transports.front() == '^'
+             ? has("^cuda") || has("^ib")
+             : !(has("cuda,") || has("cuda_copy,")) || !(has("rc") || has("dc") || has("ib,") || has("ud"));
+}
+
+/// Whether NVSHMEM's own distances lead a GPU to another adapter than the one matched with it.
+bool differs_for_nvshmem(const Facts& facts, const RankPlace& place) {
+  const auto& tree = facts.layout.tree;
+  const auto distance = [&](std::size_t adapter) {
+    return topology::nvshmem_distance(tree.gpus[place.gpu], tree.adapters[adapter]).value;
+  };
+  const PathClass own = distance(*place.adapter);
+  if (own == PathClass::unknown) return false;
+  return std::any_of(facts.chosen.begin(), facts.chosen.end(), [&](std::size_t other) {
+    const PathClass value = distance(other);
+    return value != PathClass::unknown && value < own;
+  });
+}
+
+}  // namespace
+
+void propose_ucx(const Facts& facts, Proposal* proposal) {
+  if (has_one_adapter_each(*proposal)) {
+    for (ProposedRank& rank : proposal->ranks) rank.settings["UCX_NET_DEVICES"] = rank.adapter;
+    proposal->rank_reason =
+        "each GPU has an adapter that is nearer than all others, and UCX spreads large messages over two";
+  } else if (!facts.left_out.empty() && !facts.chosen.empty()) {
+    proposal->job.push_back({"UCX_NET_DEVICES",
+                             joined(devices_of(facts), ","),
+                             "UCX takes every active adapter; left out: " + joined(facts.left_out, "; "),
+                             {"nic.rate", "env.ib_hca"}});
+  }
+  const Setting* transports = facts.environment.find("UCX_TLS");
+  if (transports != nullptr && !facts.chosen.empty() && is_cut_short(transports->value)) {
+    proposal->job.push_back({"UCX_TLS",
+                             "rc,cuda,sm,self",
+                             "the list in " + transports->place() + " leaves out RDMA or GPU memory; unset is as good",
+                             {"env.ucx"}});
+  }
+  if (facts.wishes.is_strict && !facts.chosen.empty()) {
+    proposal->job.push_back(
+        {"UCX_IB_GPU_DIRECT_RDMA",
+         "y",
+         "asked for by --assert: without direct access UCX ends with an error instead of taking a slower way",
+         {"peer.any"}});
+  }
+}
+
+void propose_nvshmem(const Facts& facts, Proposal* proposal) {
+  const bool is_efa = std::any_of(facts.chosen.begin(), facts.chosen.end(), [&](std::size_t index) {
+    return facts.layout.tree.adapters[index].function.vendor.value == 0x1d0f;
+  });
+  const bool is_cxi = facts.chosen.empty() && !facts.machine.view.names("/sys/class/cxi").value.empty();
+  if (is_efa || is_cxi) {
+    proposal->job.push_back({"NVSHMEM_REMOTE_TRANSPORT",
+                             "libfabric",
+                             std::string("the adapters are ") + (is_efa ? "EFA" : "Slingshot") +
+                                 ", which the default transport does not know",
+                             {}});
+    proposal->job.push_back(
+        {"NVSHMEM_LIBFABRIC_PROVIDER", is_efa ? "efa" : "cxi", "the provider of these adapters", {}});
+    return;
+  }
+  const auto params = facts.machine.view.text("/proc/driver/nvidia/params");
+  const bool is_mlx5 =
+      !facts.chosen.empty() && std::all_of(facts.chosen.begin(), facts.chosen.end(), [&](std::size_t index) {
+        return facts.layout.tree.adapters[index].function.vendor.value == 0x15b3;
+      });
+  if (is_mlx5 && labelled(params, "RegistryDwords").value.find("PeerMappingOverride=1") != std::string::npos) {
+    proposal->job.push_back({"NVSHMEM_IB_ENABLE_IBGDA",
+                             "1",
+                             "the driver has PeerMappingOverride=1, so GPUs can drive the adapters themselves",
+                             {"env.ibgda"}});
+  }
+  std::vector<std::string> mapping;
+  bool differs = false;
+  for (const ProposedRank& rank : proposal->ranks) {
+    if (rank.adapter.empty()) continue;
+    mapping.push_back(rank.adapter + ":1");
+    differs = differs || differs_for_nvshmem(facts, rank.place);
+  }
+  if (differs && mapping.size() == proposal->ranks.size()) {
+    proposal->job.push_back({"NVSHMEM_ENABLE_NIC_PE_MAPPING",
+                             "1",
+                             "NVSHMEM's own distances lead to other adapters than the nearest",
+                             {"env.nvshmem"}});
+    proposal->job.push_back({"NVSHMEM_HCA_PE_MAPPING",
+                             joined(mapping, ","),
+                             "the nearest adapter of each GPU, in PCI order",
+                             {"env.nvshmem"}});
+  }
+  const auto called = [&](std::size_t index) { return facts.layout.adapters[index].name; };
+  const auto is_other = [&](std::size_t index) { return called(index).rfind("mlx5", 0) != 0; };
+  if (!facts.chosen.empty() && std::all_of(facts.chosen.begin(), facts.chosen.end(), is_other)) {
+    const std::string first = called(facts.chosen.front());
+    const std::string prefix = first.substr(0, first.find_first_of("_0123456789"));
+    const bool is_common = std::all_of(facts.chosen.begin(), facts.chosen.end(),
+                                       [&](std::size_t index) { return called(index).rfind(prefix, 0) == 0; });
+    if (is_common && is_plain(prefix))
+      proposal->job.push_back({"NVSHMEM_HCA_PREFIX",
+                               prefix,
+                               "older releases (3.4.5 among them) look for adapters called mlx5 alone",
+                               {"env.nvshmem"}});
+  }
+}
+
+void propose_openmpi(const Facts& facts, Proposal* proposal) {
+  const auto ucx = facts.libraries.named("libucp");
+  if (facts.chosen.empty()) {
+    proposal->notes.push_back("no RDMA adapter can be used, so Open MPI's own choice stands");
+    return;
+  }
+  if (!ucx.is_found()) {
+    proposal->notes.push_back(
+        "UCX is not found in the system's folders of libraries: if Open MPI brings its own, set OMPI_MCA_pml=ucx and "
+        "OMPI_MCA_osc=ucx");
+  } else {
+    const std::string reason =
+        "UCX is here (" +
+        (ucx.value.front().version.empty() ? std::string("libucp") : "libucp.so." + ucx.value.front().version) +
+        ") and reaches GPU memory over RDMA; without this a build that lacks it goes over TCP silently";
+    proposal->job.push_back({"OMPI_MCA_pml", "ucx", reason, {"peer.any"}});
+    proposal->job.push_back({"OMPI_MCA_osc", "ucx", "one-sided operations by the same way", {"peer.any"}});
+    proposal->notes.push_back("with Open MPI 4 add OMPI_MCA_btl=^openib; Open MPI 5 no longer has openib");
+  }
+  propose_ucx(facts, proposal);
+}
+
+void propose_mvapich2(const Facts& facts, Proposal* proposal) {
+  proposal->job.push_back({"MV2_USE_CUDA", "1", "MVAPICH2-GDR takes GPU memory only when told to", {"drv.loaded"}});
+  const auto library = facts.libraries.named("libgdrapi");
+  if (library.is_found() && is_plain(joined({library.value.front().name}, ""))) {
+    const std::string path = library.value.front().path;
+    if (path.find_first_of(" \t\n'\"\\$`") == std::string::npos) {
+      proposal->job.push_back(
+          {"MV2_GPUDIRECT_GDRCOPY_LIB", path, "with it small messages go through BAR1 mappings", {"gdr.version"}});
+    }
+  }
+  std::vector<std::string> names;
+  if (has_one_adapter_each(*proposal)) {
+    for (const ProposedRank& rank : proposal->ranks) names.push_back(facts.layout.adapters[*rank.place.adapter].name);
+    proposal->job.push_back({"MV2_PROCESS_TO_RAIL_MAPPING",
+                             joined(names, ":"),
+                             "each GPU has an adapter that is nearer than all others",
+                             {}});
+  } else if (!facts.left_out.empty() && !facts.chosen.empty()) {
+    for (const std::size_t index : facts.chosen) names.push_back(facts.layout.adapters[index].name);
+    proposal->job.push_back(
+        {"MV2_IBA_HCA", joined(names, ":"), "left out: " + joined(facts.left_out, "; "), {"nic.rate"}});
+  }
+  proposal->notes.push_back("MVAPICH-Plus reads variables MVP_* instead");
+}
+
+}  // namespace gdrkit::tools::env

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Info: what `gdrkit info` found out, for its text and its JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/facts/machine.hpp"
+#include "cli/common/platform_names.hpp"
+#include "platform/facts/nvidia_driver.hpp"
+#include "platform/facts/nvidia_gpus.hpp"
+
+namespace gdrkit::tools {
+
+struct BackendInfo {
+  std::string name;
+  std::string summary;
+  bool is_usable = false;
+  bool is_automatic = false;
+  int error = 0;       ///< positive errno when not usable
+  std::string reason;  ///< why not usable
+};
+
+struct CopyKernelInfo {
+  std::string name;
+  bool is_usable = false;
+  bool stores = false;  ///< the choice for copies to the device
+  bool loads = false;   ///< the choice for copies from the device
+};
+
+struct GpuInfo {
+  platform::NvidiaGpu gpu;
+  std::string name;
+};
+
+struct Info {
+  Machine machine;
+  std::string chosen_backend;  ///< "" when none can run
+  bool is_emulated = false;
+  std::string why_none;  ///< the library's sentence when none can run
+  std::vector<BackendInfo> backends;
+  std::vector<CopyKernelInfo> copy_kernels;
+  std::vector<GpuInfo> gpus;
+  std::optional<platform::NvidiaDriver> driver;
+  std::vector<std::pair<std::string, std::string>> settings;  ///< environment variables that are set
+  std::vector<std::string> missing;                           ///< a sentence each
+};
+
+[[nodiscard]] Info gather_info();
+void print_info_json(const Info& info);
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "cli/common/json_document.hpp"
+#include "diag/info/info.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+Json backends_json(const Info& info) {
+  Json backends = Json::array();
+  for (const BackendInfo& backend : info.backends) {
+    backends.push_back({{"name", backend.name},
+                        {"summary", backend.summary},
+                        {"is_usable", backend.is_usable},
+                        {"is_automatic", backend.is_automatic},
+                        {"errno", backend.error},
+                        {"reason", backend.reason}});
+  }
+  return backends;
+}
+
+Json copy_kernels_json(const Info& info) {
+  Json kernels = Json::array();
+  for (const CopyKernelInfo& kernel : info.copy_kernels) {
+    kernels.push_back({{"name", kernel.name},
+                       {"is_usable", kernel.is_usable},
+                       {"is_chosen_to_device", kernel.stores},
+                       {"is_chosen_from_device", kernel.loads}});
+  }
+  return kernels;
+}
+
+Json gpus_json(const Info& info) {
+  Json gpus = Json::array();
+  for (const GpuInfo& gpu : info.gpus) {
+    gpus.push_back({{"pci_address", topology::to_string(gpu.gpu.address)},
+                    {"name", gpu.name},
+                    {"bar1_size_bytes", gpu.gpu.bar1_size_bytes},
+                    {"numa_node", gpu.gpu.numa_node},
+                    {"driver", gpu.gpu.driver}});
+  }
+  return gpus;
+}
+
+}  // namespace
+
+void print_info_json(const Info& info) {
+  Json document = json_head("info", info.machine, info.chosen_backend, info.is_emulated);
+  document["why_none"] = info.why_none;
+  document["backends"] = backends_json(info);
+  document["copy_kernels"] = copy_kernels_json(info);
+  document["gpus"] = gpus_json(info);
+  if (info.driver) {
+    document["nvidia_driver"] = {{"version", info.driver->version}, {"is_open_flavour", info.driver->is_open_flavour}};
+  } else {
+    document["nvidia_driver"] = nullptr;
+  }
+  document["settings"] = Json::object();
+  for (const auto& [name, value] : info.settings) document["settings"][name] = value;
+  document["missing"] = info.missing;
+  document["ok"] = !info.chosen_backend.empty();
+  print_json(document);
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/machine/data_direct.hpp"
+
+#include <algorithm>
+
+namespace gdrkit::tools {
+namespace {
+
+constexpr std::int64_t mellanox = 0x15b3;
+constexpr std::int64_t direct_function = 0x2100;
+
+DataDirect find_gpu(const Machine& machine, PciDevice function) {
+  DataDirect direct;
+  direct.root = function.bridges.empty() ? "" : function.bridges.front();
+  std::size_t count = 0;
+  for (const PciDevice& gpu : machine.gpus) {
+    if (direct.root.empty() || gpu.bridges.empty() || gpu.bridges.front() != direct.root) continue;
+    ++count;
+    direct.gpu = gpu;
+  }
+  if (count == 1) {
+    const auto& mine = function.bridges;
+    const auto& theirs = direct.gpu.bridges;
+    const auto [left, right] = std::mismatch(mine.begin(), mine.end(), theirs.begin(), theirs.end());
+    // A switch has its upstream port above those of its own that differ: root port, upstream port, then these.
+    if (left - mine.begin() >= 2 && left != mine.end() && right != theirs.end()) {
+      direct.function_port = *left;
+      direct.gpu_port = *right;
+    }
+  } else {
+    direct.gpu = {};
+  }
+  direct.function = std::move(function);
+  return direct;
+}
+
+}  // namespace
+
+Fact<std::vector<DataDirect>> find_data_direct(const Machine& machine) {
+  Fact<std::vector<DataDirect>> all;
+  const auto devices = machine.view.names("/sys/bus/pci/devices");
+  all.outcome = devices.is_absent() ? Outcome::found : devices.outcome;
+  all.reason = devices.reason;
+  for (const std::string& address : devices.value) {
+    const std::string folder = "/sys/bus/pci/devices/" + address;
+    const auto vendor = machine.view.number(folder + "/vendor");
+    const auto device = machine.view.number(folder + "/device");
+    if (vendor.is_unknown() || device.is_unknown()) {
+      all.outcome = Outcome::unreadable;
+      all.reason = vendor.is_unknown() ? vendor.reason : device.reason;
+    }
+    if (vendor.value != mellanox || device.value != direct_function) continue;
+    all.value.push_back(find_gpu(machine, read_pci_device(machine.view, address)));
+  }
+  return all;
+}
+
+Fact<bool> is_grace(const MachineView& view) {
+  const auto cpus = view.text("/proc/cpuinfo");
+  const auto part = labelled(cpus, "CPU part");
+  const Outcome outcome = !cpus.is_absent() && part.is_absent() ? Outcome::found : part.outcome;
+  return {cpus.is_absent() ? Outcome::unreadable : outcome, part.value == "0xd4f", part.reason};
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/machine/environment.hpp"
+
+#include <algorithm>
+
+namespace gdrkit::tools {
+namespace {
+
+using topology::Fact;
+using topology::MachineView;
+using topology::Outcome;
+
+constexpr const char* environ_path = "/proc/self/environ";
+/// Of the environment, and of one file: what has more was made to be slow, for each is compared with each.
+constexpr std::size_t most_settings = 2048;
+
+std::string trimmed(const std::string& text) {
+  const auto begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+/// A path of a variable may be relative to where the process is.
+std::string absolute(const std::string& path) {
+  return !path.empty() && path.front() == '/' ? path : "/proc/self/cwd/" + path;
+}
+
+/// NCCL keeps all blanks: " NCCL_DEBUG = INFO" is a variable that nothing reads. The first line of a name counts.
+std::vector<Setting> parse_nccl(const std::string& text, const std::string& path) {
+  std::vector<Setting> settings;
+  unsigned number = 0;
+  for (const std::string& line : lines_of(text)) {
+    ++number;
+    const auto equals = line.find('=');
+    if (line.empty() || line.front() == '#' || equals == std::string::npos) continue;
+    settings.push_back({line.substr(0, equals), line.substr(equals + 1), path, number, ""});
+  }
+  return settings;
+}
+
+/// The value without a comment: `mark` after a blank starts one.
+std::string without_comment(const std::string& value, char mark) {
+  for (std::size_t at = 1; at < value.size(); ++at) {
+    if (value[at] == mark && (value[at - 1] == ' ' || value[at - 1] == '\t')) return trimmed(value.substr(0, at));
+  }
+  return trimmed(value);
+}
+
+struct KeyValueStyle {
+  const char* prefix;      ///< put before every name
+  const char* separators;  ///< between name and value
+  const char* comments;    ///< first characters of lines that are none
+  char inline_comment;     ///< '\0': there are none
+  bool has_sections;
+};
+
+/// Name and value with blanks around both dropped. The last line of a name counts, so it comes first in the result.
+std::vector<Setting> parse_key_values(const std::string& text, const std::string& path, const KeyValueStyle& style) {
+  std::vector<Setting> settings;
+  std::string section;
+  unsigned number = 0;
+  for (const std::string& raw : lines_of(text)) {
+    ++number;
+    const std::string line = trimmed(raw);
+    if (line.empty() || std::string(style.comments).find(line.front()) != std::string::npos) continue;
+    if (style.has_sections && line.front() == '[') {
+      section = line.substr(1, line.find(']') - 1);
+      continue;
+    }
+    const auto at = line.find_first_of(style.separators);
+    if (at == std::string::npos || at == 0) continue;
+    settings.push_back({style.prefix + trimmed(line.substr(0, at)),
+                        without_comment(line.substr(at + 1), style.inline_comment), path, number, section});
+  }
+  std::reverse(settings.begin(), settings.end());
+  return settings;
+}
+
+}  // namespace
+
+const char* name_of(CommLibrary library) {
+  constexpr const char* names[] = {"nccl", "ucx", "nvshmem", "openmpi", "mvapich2"};
+  return names[static_cast<std::size_t>(library)];
+}
+
+const char* prefix_of(CommLibrary library) {
+  constexpr const char* prefixes[] = {"NCCL_", "UCX_", "NVSHMEM_", "OMPI_MCA_", "MV2_"};
+  return prefixes[static_cast<std::size_t>(library)];
+}
+
+std::string Setting::place() const {
+  return is_variable() ? "the environment" : origin + ", line " + std::to_string(line);
+}
+
+Environment::Environment(const MachineView& view) {
+  read_variables(view);
+  read_nccl(view);
+  read_ucx(view);
+  read_nvshmem(view);
+  read_openmpi(view);
+}
+
+void Environment::read_variables(const MachineView& view) {
+  const auto content = view.bytes(environ_path, MachineView::text_limit);
+  // A process without this file has no /proc: what its variables are is then not known to be nothing.
+  variables_.outcome = content.is_absent() ? Outcome::unreadable : content.outcome;
+  variables_.reason = content.reason;
+  if (!content.is_found()) return;
+  if (content.value.size() >= MachineView::text_limit) {
+    variables_.outcome = Outcome::malformed;
+    variables_.reason = std::string(environ_path) + ": is larger than what is read of it";
+    return;
+  }
+  variables_.value = true;
+  const std::string text(content.value.begin(), content.value.end());
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\0', at), text.size());
+    const std::string entry = text.substr(at, end - at);
+    at = end + 1;
+    // As getenv() does: what has no '=' is no variable, and the first of a name counts.
+    const auto equals = entry.find('=');
+    if (equals == std::string::npos || equals == 0) continue;
+    if (settings_.size() == most_settings) {
+      variables_.outcome = Outcome::malformed;
+      variables_.reason =
+          std::string(environ_path) + ": holds more than " + std::to_string(most_settings) + " variables";
+      return;
+    }
+    settings_.push_back({entry.substr(0, equals), entry.substr(equals + 1), "", 0, ""});
+  }
+}
+
+std::string Environment::variable(const std::string& name) const {
+  for (const Setting& setting : settings_) {
+    if (setting.is_variable() && setting.name == name) return setting.value;
+  }
+  return {};
+}
+
+std::string Environment::text_of(const MachineView& view, const std::string& path) {
+  const auto text = view.text(path);
+  if (text.is_unknown()) problems_.push_back(text.reason);
+  return text.value;
+}
+
+/// As many of `more` as a file may have.
+std::vector<Setting> Environment::bounded(std::vector<Setting> more, const std::string& path) {
+  if (more.size() <= most_settings) return more;
+  problems_.push_back(path + ": holds more than " + std::to_string(most_settings) + " settings");
+  more.resize(most_settings);
+  return more;
+}
+
+void Environment::read_nccl(const MachineView& view) {
+  std::vector<std::string> paths;
+  if (const std::string own = variable("NCCL_CONF_FILE"); !own.empty()) {
+    paths.push_back(absolute(own));
+  } else if (const std::string home = variable("HOME"); !home.empty()) {
+    paths.push_back(home + "/.nccl.conf");
+  }
+  paths.push_back("/etc/nccl.conf");
+  for (const std::string& path : paths) {
+    const auto more = bounded(parse_nccl(text_of(view, path), path), path);
+    settings_.insert(settings_.end(), more.begin(), more.end());
+  }
+}
+
+void Environment::read_ucx(const MachineView& view) {
+  // From the one that counts most. A fifth one, ../etc/ucx beside the library, cannot be known without the library.
+  std::vector<std::string> folders = {"/proc/self/cwd"};
+  if (const std::string own = variable("UCX_CONFIG_DIR"); !own.empty()) folders.push_back(absolute(own));
+  if (const std::string home = variable("HOME"); !home.empty()) folders.push_back(home);
+  folders.emplace_back("/etc/ucx");
+  for (std::size_t index = 0; index < folders.size(); ++index) {
+    const std::string path = folders[index] + "/ucx.conf";
+    // Where the process is may be one of the others.
+    const auto real = view.resolved(path);
+    const bool is_again = std::any_of(folders.begin() + static_cast<std::ptrdiff_t>(index) + 1, folders.end(),
+                                      [&](const std::string& other) {
+                                        const auto there = view.resolved(other + "/ucx.conf");
+                                        return real.is_found() && there.is_found() && there.value == real.value;
+                                      });
+    if (is_again) continue;
+    const auto more = bounded(parse_key_values(text_of(view, path), path, {"", "=:", "#;", ';', true}), path);
+    settings_.insert(settings_.end(), more.begin(), more.end());
+  }
+}
+
+void Environment::read_nvshmem(const MachineView& view) {
+  // Alone among these libraries it lets its files win over variables; older releases (3.4.5 among them) read none.
+  std::vector<std::string> paths;
+  if (const std::string own = variable("NVSHMEM_CONF_FILE"); !own.empty()) paths.push_back(absolute(own));
+  if (const std::string home = variable("HOME"); !home.empty()) paths.push_back(home + "/.nvshmem.conf");
+  paths.emplace_back("/etc/nvshmem.conf");
+  std::vector<Setting> found;
+  for (const std::string& path : paths) {
+    const auto more = bounded(parse_key_values(text_of(view, path), path, {"", "=", "#", '#', false}), path);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  settings_.insert(settings_.begin(), found.begin(), found.end());
+}
+
+void Environment::read_openmpi(const MachineView& view) {
+  std::vector<std::string> paths;
+  if (const std::string home = variable("HOME"); !home.empty()) paths.push_back(home + "/.openmpi/mca-params.conf");
+  paths.emplace_back("/etc/openmpi/openmpi-mca-params.conf");
+  paths.emplace_back("/etc/openmpi-mca-params.conf");
+  for (const std::string& path : paths) {
+    const auto more = bounded(parse_key_values(text_of(view, path), path, {"OMPI_MCA_", "=", "#", '\0', false}), path);
+    settings_.insert(settings_.end(), more.begin(), more.end());
+  }
+}
+
+const Setting* Environment::find(const std::string& name) const {
+  const auto found =
+      std::find_if(settings_.begin(), settings_.end(), [&](const Setting& setting) { return setting.name == name; });
+  return found == settings_.end() ? nullptr : &*found;
+}
+
+std::vector<Setting> Environment::of(const std::string& name) const {
+  std::vector<Setting> found;
+  std::copy_if(settings_.begin(), settings_.end(), std::back_inserter(found),
+               [&](const Setting& setting) { return setting.name == name; });
+  return found;
+}
+
+std::vector<Setting> Environment::of(CommLibrary library) const {
+  std::vector<Setting> found;
+  for (const Setting& setting : settings_) {
+    if (setting.name.rfind(prefix_of(library), 0) != 0) continue;
+    const auto is_same = [&](const Setting& other) { return other.name == setting.name; };
+    if (std::none_of(found.begin(), found.end(), is_same)) found.push_back(setting);
+  }
+  std::sort(found.begin(), found.end(), [](const Setting& one, const Setting& two) { return one.name < two.name; });
+  return found;
+}
+
+}  // namespace gdrkit::tools

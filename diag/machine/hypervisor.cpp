@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/machine/hypervisor.hpp"
+
+#include <algorithm>
+
+#include "diag/machine/machine.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+Fact<std::string> ended(Outcome outcome, const std::string& value, const std::string& reason) {
+  return {outcome, value, reason};
+}
+
+/// Beginnings of the system's vendor or product that only virtual machines have.
+constexpr const char* virtual_names[] = {
+    "QEMU",  "KVM",       "VMware", "VMW",       "innotek GmbH",    "VirtualBox",          "Xen",
+    "Bochs", "Parallels", "BHYVE",  "OpenStack", "Virtual Machine", "Apple Virtualization"};
+/// Of clouds that give bare machines the same names.
+constexpr const char* cloud_names[] = {"Amazon EC2", "Google", "Alibaba Cloud"};
+
+template <std::size_t count>
+bool begins_with_any(const std::string& text, const char* const (&names)[count]) {
+  return std::any_of(names, names + count, [&](const char* name) { return text.rfind(name, 0) == 0; });
+}
+
+/// Bit 4 of the second extension byte in the firmware's first table (SMBIOS type 0); root alone can read it.
+Fact<bool> virtual_bit(const MachineView& view) {
+  constexpr std::size_t extension_at = 0x13;
+  const auto table = view.bytes("/sys/firmware/dmi/entries/0-0/raw", extension_at + 1);
+  Fact<bool> bit{table.outcome, false, table.reason};
+  if (!table.is_found()) return bit;
+  if (table.value.size() <= extension_at || table.value[0] != 0) bit.outcome = Outcome::malformed;
+  if (bit.is_found()) bit.value = (table.value[extension_at] >> 4 & 1u) != 0;
+  return bit;
+}
+
+Fact<std::string> by_device_tree(const MachineView& view) {
+  constexpr std::size_t longest = 256;
+  const std::string tree = "/proc/device-tree";
+  if (view.presence(tree + "/hypervisor") == Outcome::found) {
+    return ended(Outcome::found, tree + "/hypervisor is there", "");
+  }
+  const auto compatible = view.bytes(tree + "/compatible", longest);
+  const std::string kinds(compatible.value.begin(), compatible.value.end());
+  if (kinds.find("linux,dummy-virt") != std::string::npos) {
+    return ended(Outcome::found, tree + "/compatible names linux,dummy-virt", "");
+  }
+  return ended(compatible.outcome == Outcome::found ? Outcome::absent : Outcome::unreadable, "", compatible.reason);
+}
+
+Fact<std::string> by_firmware(const MachineView& view) {
+  const auto vendor = view.line("/sys/class/dmi/id/sys_vendor");
+  const auto product = view.line("/sys/class/dmi/id/product_name");
+  if (!vendor.is_found() && !product.is_found()) return ended(Outcome::unreadable, "", vendor.reason);
+  const std::string names = "the firmware says '" + vendor.value + "', '" + product.value + "'";
+  if (begins_with_any(vendor.value, virtual_names) || begins_with_any(product.value, virtual_names)) {
+    return ended(Outcome::found, names, "");
+  }
+  const auto bit = virtual_bit(view);
+  if (bit.is_found() && bit.value)
+    return ended(Outcome::found, "the firmware's table has the bit for virtual machines", "");
+  if (bit.is_found() || !begins_with_any(vendor.value, cloud_names)) {
+    return ended(Outcome::absent, "", names);
+  }
+  if (vendor.value.rfind("Amazon EC2", 0) == 0 && product.is_found()) {
+    const bool is_metal = product.value.find(".metal") != std::string::npos;
+    return ended(is_metal ? Outcome::absent : Outcome::found, is_metal ? "" : names, names);
+  }
+  return ended(Outcome::unreadable, "", names + ", as bare machines of this cloud do too; root can read which it is");
+}
+
+}  // namespace
+
+Fact<std::string> find_hypervisor(const MachineView& view) {
+  const auto cpus = view.text("/proc/cpuinfo");
+  if (!cpus.is_found()) return ended(cpus.is_absent() ? Outcome::unreadable : cpus.outcome, "", cpus.reason);
+  const auto flags = labelled(cpus, "flags");
+  if (flags.is_found()) {
+    const bool has_flag = (" " + flags.value + " ").find(" hypervisor ") != std::string::npos;
+    return ended(has_flag ? Outcome::found : Outcome::absent, "/proc/cpuinfo has the flag 'hypervisor'",
+                 "/proc/cpuinfo has no flag 'hypervisor'");
+  }
+  const auto kind = view.line("/sys/hypervisor/type");
+  if (kind.is_found()) return ended(Outcome::found, "/sys/hypervisor/type says " + kind.value, "");
+  const auto tree = by_device_tree(view);
+  if (tree.is_found()) return tree;
+  const bool has_firmware = view.presence("/sys/class/dmi/id") != Outcome::absent;
+  return has_firmware ? by_firmware(view) : tree;
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/machine/libraries.hpp"
+
+#include <algorithm>
+
+namespace gdrkit::tools {
+namespace {
+
+constexpr const char* wanted[] = {"libnvidia-ml", "libcuda", "libibverbs",      "libmlx5",  "libgdrapi",
+                                  "libnccl",      "libucp",  "libnvshmem_host", "libfabric"};
+constexpr const char* usual_folders[] = {"/usr/local/lib",
+                                         "/usr/local/lib64",
+                                         "/lib/x86_64-linux-gnu",
+                                         "/usr/lib/x86_64-linux-gnu",
+                                         "/lib/aarch64-linux-gnu",
+                                         "/usr/lib/aarch64-linux-gnu",
+                                         "/lib64",
+                                         "/usr/lib64",
+                                         "/lib",
+                                         "/usr/lib",
+                                         "/usr/local/cuda/lib64",
+                                         "/opt/amazon/efa/lib64",
+                                         "/opt/amazon/efa/lib"};
+constexpr std::size_t folder_limit = 128;
+
+/// Absolute paths that stand alone on a line of ld.so.conf; the rest ("include ...", remarks) is for ldconfig.
+std::vector<std::string> folders_in(const Fact<std::string>& text) {
+  std::vector<std::string> folders;
+  for (std::size_t at = 0; at < text.value.size();) {
+    const auto end = std::min(text.value.find('\n', at), text.value.size());
+    std::string line = text.value.substr(at, end - at);
+    at = end + 1;
+    line = line.substr(0, line.find('#'));
+    const auto begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos || line[begin] != '/') continue;
+    folders.push_back(line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1));
+  }
+  return folders;
+}
+
+}  // namespace
+
+Libraries::Libraries(const MachineView& view) {
+  const std::string configuration = "/etc/ld.so.conf.d";
+  for (const std::string& name : view.names(configuration).value) {
+    if (name.size() < 5 || name.compare(name.size() - 5, 5, ".conf") != 0) continue;
+    for (const std::string& folder : folders_in(view.text(configuration + "/" + name))) add_folder(view, folder);
+  }
+  for (const std::string& folder : folders_in(view.text("/etc/ld.so.conf"))) add_folder(view, folder);
+  for (const char* folder : usual_folders) add_folder(view, folder);
+}
+
+void Libraries::add_folder(const MachineView& view, const std::string& folder) {
+  if (asked_.size() < folder_limit) asked_.push_back(folder);
+  const auto place = view.resolved(folder);
+  if (place.is_absent() || folders_.size() == folder_limit) return;
+  if (std::find(folders_.begin(), folders_.end(), place.value) != folders_.end()) return;
+  folders_.push_back(place.value);
+  const auto names =
+      place.is_found() ? view.names(folder) : Fact<std::vector<std::string>>{place.outcome, {}, place.reason};
+  if (!names.is_found() && unread_.empty()) unread_ = names.reason;
+  for (const std::string& name : names.value) {
+    for (const std::string library : wanted) {
+      const std::string start = library + ".so";
+      if (name.rfind(start, 0) != 0 || (name.size() > start.size() && name[start.size()] != '.')) continue;
+      const auto file = view.resolved(place.value + "/" + name);
+      if (file.is_unknown() && unread_.empty()) unread_ = file.reason;
+      const auto is_known = [&](const Library& other) { return other.path == file.value; };
+      if (!file.is_found() || std::any_of(all_.begin(), all_.end(), is_known)) continue;
+      const auto versioned = file.value.rfind(".so.");
+      all_.push_back({library, file.value, versioned == std::string::npos ? "" : file.value.substr(versioned + 4)});
+    }
+  }
+}
+
+Fact<std::vector<Library>> Libraries::named(const std::string& name) const {
+  Fact<std::vector<Library>> answer;
+  for (const Library& library : all_) {
+    if (library.name == name) answer.value.push_back(library);
+  }
+  answer.outcome = !answer.value.empty() ? Outcome::found : unread_.empty() ? Outcome::absent : Outcome::unreadable;
+  if (answer.is_absent()) answer.reason = name + ".so is in none of the usual folders";
+  if (answer.is_unknown()) answer.reason = unread_;
+  return answer;
+}
+
+}  // namespace gdrkit::tools

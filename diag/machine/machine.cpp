@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/machine/machine.hpp"
+
+#include "base/result.hpp"
+#include "cli/common/exit_code.hpp"
+#include "diag/machine/hypervisor.hpp"
+#include "platform/facts/nvidia_driver.hpp"
+#include "platform/facts/pci_address.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+constexpr std::int64_t nvidia = 0x10de;
+constexpr std::int64_t mellanox_vendor = 0x15b3;
+constexpr std::int64_t display_class = 0x03;
+
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+Fact<bool> is_virtual(const MachineView& view) {
+  const Fact<std::string> hypervisor = find_hypervisor(view);
+  return {hypervisor.is_unknown() ? hypervisor.outcome : Outcome::found, hypervisor.is_found(), hypervisor.reason};
+}
+
+/// What the driver says of itself. Its flavour is a word in that text: of another text nothing follows.
+Fact<std::string> driver_text(const MachineView& view) {
+  const std::string path = "/proc/driver/nvidia/version";
+  auto text = view.text(path);
+  if (text.is_found() && !platform::parse_nvidia_driver(text.value).has_value()) {
+    text.outcome = Outcome::malformed;
+    text.reason = path + ": names no version";
+  }
+  return text;
+}
+
+}  // namespace
+
+PciDevice read_pci_device(const MachineView& view, const std::string& address) {
+  PciDevice device;
+  device.address = address;
+  device.folder = "/sys/bus/pci/devices/" + address;
+  device.vendor = view.number(device.folder + "/vendor").value;
+  device.device = view.number(device.folder + "/device").value;
+  if (const auto driver = view.resolved(device.folder + "/driver"); driver.is_found()) {
+    device.driver = last_name(driver.value);
+  }
+  // /sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0: what looks like an address above the device is a bridge.
+  const auto real = view.resolved(device.folder);
+  for (std::size_t at = 0; real.is_found() && at < real.value.size();) {
+    const auto end = std::min(real.value.find('/', at + 1), real.value.size());
+    const std::string part = real.value.substr(at + 1, end - at - 1);
+    if (part != address && platform::parse_pci_address(part).has_value()) device.bridges.push_back(part);
+    at = end;
+  }
+  return device;
+}
+
+Machine::Machine(const MachineView& from, Level level)
+    : view(from), is_guest(is_virtual(from)), driver(driver_text(from)), probe(gather_probe(from, level)) {
+  const auto devices = view.names("/sys/bus/pci/devices");
+  pci_outcome = devices.outcome;
+  pci_reason = devices.reason;
+  for (const std::string& address : devices.value) {
+    if (!platform::parse_pci_address(address).has_value()) continue;
+    ++pci_count;
+    const std::string folder = "/sys/bus/pci/devices/" + address;
+    const auto vendor = view.number(folder + "/vendor");
+    const auto kind = view.number(folder + "/class");
+    if (vendor.value == mellanox_vendor) mellanox.push_back(address);
+    if (!vendor.is_found() || (vendor.value == nvidia && !kind.is_found())) {
+      pci_outcome = Outcome::unreadable;
+      pci_reason = vendor.is_found() ? kind.reason : vendor.reason;
+    } else if (vendor.value == nvidia && kind.value >> 16 == display_class) {
+      gpus.push_back(read_pci_device(view, address));
+    }
+  }
+  const auto names = view.names("/sys/class/infiniband");
+  adapter_outcome = names.outcome;
+  adapter_reason = names.reason;
+  for (const std::string& name : names.value) {
+    Adapter adapter{name, "/sys/class/infiniband/" + name, {}};
+    const auto device = view.resolved(adapter.folder + "/device");
+    if (device.is_unknown()) {
+      adapter_outcome = device.outcome;
+      adapter_reason = device.reason;
+    }
+    const std::string address = device.is_found() ? last_name(device.value) : "";
+    if (platform::parse_pci_address(address).has_value()) adapter.pci = read_pci_device(view, address);
+    adapters.push_back(std::move(adapter));
+  }
+}
+
+MachineView open_view(const std::string& root) {
+  auto view = MachineView::open(root);
+  if (!view.has_value()) throw Failure(ExitCode::bad_recording, base::detail());
+  return std::move(*view);
+}
+
+Fact<std::string> labelled(const Fact<std::string>& text, const std::string& label) {
+  Fact<std::string> fact = text;
+  if (!text.is_found()) return fact;
+  fact.outcome = Outcome::absent;
+  fact.value.clear();
+  fact.reason = "no line '" + label + "'";
+  for (std::size_t at = 0; at < text.value.size();) {
+    const auto end = std::min(text.value.find('\n', at), text.value.size());
+    const std::string line = text.value.substr(at, end - at);
+    at = end + 1;
+    const auto colon = line.find(':');
+    if (colon == std::string::npos || line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1) != label) continue;
+    const auto begin = line.find_first_not_of(" \t", colon + 1);
+    fact.outcome = Outcome::found;
+    fact.reason.clear();
+    fact.value = begin == std::string::npos ? "" : line.substr(begin);
+    return fact;
+  }
+  return fact;
+}
+
+}  // namespace gdrkit::tools

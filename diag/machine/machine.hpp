@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Machine: the facts that many checks need, gathered once: PCI devices with the bridges above them, adapters, guest or
+// not.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "diag/machine/probe.hpp"
+#include "diag/topology/machine_view.hpp"
+
+namespace gdrkit::tools {
+
+using topology::Fact;
+using topology::MachineView;
+using topology::Outcome;
+
+struct PciDevice {
+  std::string address;               ///< 0000:3b:00.0
+  std::string folder;                ///< /sys/bus/pci/devices/0000:3b:00.0
+  std::vector<std::string> bridges;  ///< addresses, from the root port down to the port that the device is behind
+  std::int64_t vendor = 0;
+  std::int64_t device = 0;
+  std::string driver;  ///< "" when none is bound
+};
+
+/// An RDMA device with its PCI function.
+struct Adapter {
+  std::string name;    ///< mlx5_0
+  std::string folder;  ///< /sys/class/infiniband/mlx5_0
+  PciDevice pci;       ///< address "" when it is no PCI device
+};
+
+struct TopologyFacts;
+
+struct Machine {
+  explicit Machine(const MachineView& from, Level level = Level::quick);
+
+  const MachineView& view;
+  Outcome pci_outcome = Outcome::absent;  ///< of the list of PCI devices
+  std::string pci_reason;
+  std::size_t pci_count = 0;
+  std::vector<PciDevice> gpus;
+  std::vector<std::string> mellanox;          ///< addresses of all functions of that vendor, whatever they are
+  Outcome adapter_outcome = Outcome::absent;  ///< of the list of RDMA devices; absent: there is none
+  std::string adapter_reason;
+  std::vector<Adapter> adapters;
+  Fact<bool> is_guest;       ///< of a hypervisor
+  Fact<std::string> driver;  ///< text of /proc/driver/nvidia/version
+  Probe probe;
+  mutable std::shared_ptr<const TopologyFacts> topology;  ///< use topology_of(), which reads it when it is first asked
+};
+
+/// Of a device that is in the list of PCI devices.
+[[nodiscard]] PciDevice read_pci_device(const MachineView& view, const std::string& address);
+
+/// A look at `root`, "/" or a recording. Throws Failure(bad_recording) when it is none.
+[[nodiscard]] MachineView open_view(const std::string& root);
+
+/// The first line of `text` that starts with `label` and a colon, without both and blanks; absent if there is none.
+[[nodiscard]] Fact<std::string> labelled(const Fact<std::string>& text, const std::string& label);
+
+}  // namespace gdrkit::tools

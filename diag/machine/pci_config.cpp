@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/machine/pci_config.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+using topology::Fact;
+using topology::Outcome;
+
+constexpr std::size_t whole_space = 4096;
+constexpr unsigned header_end = 0x40;
+constexpr unsigned extended_start = 0x100;
+constexpr unsigned status_offset = 0x06;
+constexpr unsigned has_list = 0x10;
+constexpr unsigned list_offset = 0x34;
+constexpr unsigned most_capabilities = 48;
+constexpr unsigned most_extended = 960;  // four bytes each at least
+
+Fact<unsigned> ended(Outcome outcome, const std::string& path, const char* why) {
+  Fact<unsigned> fact;
+  fact.outcome = outcome;
+  fact.reason = path + ": " + why;
+  return fact;
+}
+
+Fact<unsigned> at(unsigned offset) {
+  Fact<unsigned> fact;
+  fact.outcome = Outcome::found;
+  fact.value = offset;
+  return fact;
+}
+
+}  // namespace
+
+PciConfig::PciConfig(const topology::MachineView& view, const std::string& device_folder)
+    : path_(device_folder + "/config"), content_(view.bytes(path_, whole_space)) {}
+
+Fact<std::uint32_t> PciConfig::value(unsigned offset, unsigned bytes) const {
+  Fact<std::uint32_t> fact;
+  fact.outcome = content_.is_absent() ? Outcome::unreadable : content_.outcome;
+  fact.reason = content_.reason;
+  if (!content_.is_found()) return fact;
+  if (offset + bytes > content_.value.size()) {
+    fact.outcome = Outcome::unreadable;
+    fact.reason = path_ + ": only " + std::to_string(content_.value.size()) + " bytes could be read; root reads all";
+    return fact;
+  }
+  for (unsigned i = 0; i < bytes; ++i) fact.value |= std::uint32_t{content_.value[offset + i]} << (8 * i);
+  return fact;
+}
+
+Fact<unsigned> PciConfig::capability(unsigned id) const {
+  const auto status = value(status_offset, 2);
+  if (!status.is_found()) return ended(status.outcome, path_, status.reason.c_str());
+  if (status.value == 0xffff) return ended(Outcome::malformed, path_, "reads as all ones: the device does not answer");
+  if ((status.value & has_list) == 0) return ended(Outcome::absent, path_, "has no capabilities");
+  auto next = value(list_offset, 2);
+  unsigned offset = next.value & 0xfc;
+  for (unsigned count = 0; offset != 0; ++count) {
+    if (offset < header_end || count == most_capabilities)
+      return ended(Outcome::malformed, path_, "its list of capabilities is damaged");
+    next = value(offset, 2);
+    if (!next.is_found()) return ended(next.outcome, next.reason, "cannot follow the capabilities");
+    if ((next.value & 0xff) == id) return at(offset);
+    offset = next.value >> 8 & 0xfc;
+  }
+  return ended(Outcome::absent, path_, "has no such capability");
+}
+
+Fact<unsigned> PciConfig::extended_capability(unsigned id) const {
+  unsigned offset = extended_start;
+  for (unsigned count = 0; offset != 0; ++count) {
+    if (offset < extended_start || count == most_extended)
+      return ended(Outcome::malformed, path_, "its list of extended capabilities is damaged");
+    const auto head = value(offset, 4);
+    if (!head.is_found()) return ended(head.outcome, head.reason, "cannot follow the extended capabilities");
+    if (head.value == 0xffffffff)
+      return ended(Outcome::malformed, path_, "reads as all ones: the device does not answer");
+    if (head.value == 0) break;
+    if ((head.value & 0xffff) == id) return at(offset);
+    offset = head.value >> 20 & 0xffc;
+  }
+  return ended(Outcome::absent, path_, "has no such extended capability");
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/machine/verbs_facts.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "platform/vendor/verbs_library.hpp"
+#include "diag/machine/fact_json.hpp"
+#include "diag/machine/vendor_text.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+using namespace fact_json;
+using platform::VerbsCalls;
+
+constexpr const char* schema = "gdrkit.verbs/1";
+constexpr int deepest = 5;                // document, devices, device, fact
+constexpr std::size_t longest_name = 64;  // IBV_SYSFS_NAME_MAX
+
+std::string failure(const char* function, int error) {
+  return std::string(function) + ": " + (error == 0 ? "failed without an error" : std::strerror(error));
+}
+
+/// No such dma-buf can exist, so its registration fails: how it does tells whether device and Linux know the call at
+/// all.
+Fact<bool> registration(const VerbsCalls& verbs, platform::VerbsDomain* domain) {
+  errno = 0;
+  platform::VerbsRegion* region = verbs.reg_dmabuf_mr(domain, 0, 0, 0, -1, 0);
+  const int error = errno;
+  if (region != nullptr) {
+    (void)verbs.dereg_mr(region);
+    return ended<bool>(Outcome::unreadable, "ibv_reg_dmabuf_mr: registered a dma-buf that does not exist");
+  }
+  Fact<bool> can;
+  can.outcome = Outcome::found;
+  can.value = error == EBADF;
+  const bool is_no = error == EOPNOTSUPP || error == EPROTONOSUPPORT;
+  return can.value || is_no ? can : ended<bool>(Outcome::unreadable, failure("ibv_reg_dmabuf_mr", error));
+}
+
+/// A release that fails leaves nothing to be done: the end of the process releases what is left.
+Fact<bool> ask_device(const VerbsCalls& verbs, platform::VerbsDeviceHandle* device) {
+  errno = 0;
+  platform::VerbsContext* context = verbs.open_device(device);
+  if (context == nullptr) return ended<bool>(Outcome::unreadable, failure("ibv_open_device", errno));
+  errno = 0;
+  platform::VerbsDomain* domain = verbs.alloc_pd(context);
+  const int error = errno;
+  Fact<bool> can;
+  if (domain == nullptr) {
+    can = ended<bool>(Outcome::unreadable, failure("ibv_alloc_pd", error));
+  } else {
+    can = registration(verbs, domain);
+    (void)verbs.dealloc_pd(domain);
+  }
+  (void)verbs.close_device(context);
+  return can;
+}
+
+std::string take_device(const Json& json, VerbsDevice* device) {
+  const auto name = json.find("name");
+  const bool is_good = name != json.end() && take_value(*name, &device->name) && device->name.size() <= longest_name;
+  if (!is_good) return excuse(verbs_recording, "name", "is no name of a device");
+  device->dmabuf = fact_of<bool>(json, verbs_recording, "dmabuf");
+  return "";
+}
+
+std::string take_facts(const Json& json, VerbsFacts* facts) {
+  facts->dmabuf_call = fact_of<bool>(json, verbs_recording, "dmabuf_call");
+  const Json* list = nullptr;
+  if (auto why = take_list(json, verbs_recording, "devices", most_verbs_devices, &list); !why.empty()) return why;
+  for (const Json& entry : *list) {
+    if (auto why = take_device(entry, &facts->devices.emplace_back()); !why.empty()) return why;
+  }
+  return "";
+}
+
+}  // namespace
+
+const VerbsDevice* VerbsFacts::device_named(std::string_view name) const noexcept {
+  const auto found =
+      std::find_if(devices.begin(), devices.end(), [&](const auto& device) { return device.name == name; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+Fact<VerbsFacts> gather_verbs_facts(const VerbsCalls& verbs) {
+  int count = 0;
+  errno = 0;
+  platform::VerbsDeviceHandle** list = verbs.get_device_list(&count);
+  if (list == nullptr) return ended<VerbsFacts>(Outcome::unreadable, failure("ibv_get_device_list", errno));
+  Fact<VerbsFacts> facts;
+  facts.outcome = Outcome::found;
+  facts.value.dmabuf_call.outcome = Outcome::found;
+  facts.value.dmabuf_call.value = verbs.reg_dmabuf_mr != nullptr;
+  for (int i = 0; i < std::min<int>(count, most_verbs_devices) && list[i] != nullptr; ++i) {
+    const char* name = verbs.get_device_name(list[i]);
+    if (name == nullptr) continue;
+    VerbsDevice& device = facts.value.devices.emplace_back();
+    device.name = printable(name, longest_name);
+    device.dmabuf =
+        verbs.reg_dmabuf_mr != nullptr
+            ? ask_device(verbs, list[i])
+            : ended<bool>(Outcome::absent, "libibverbs has no ibv_reg_dmabuf_mr: it is older than rdma-core 34");
+  }
+  verbs.free_device_list(list);
+  return facts;
+}
+
+std::string to_json_text(const Fact<VerbsFacts>& facts) {
+  Json json = {{"schema", schema}};
+  if (facts.is_found()) {
+    json["dmabuf_call"] = json_of(facts.value.dmabuf_call);
+    json["devices"] = Json::array();
+    for (const VerbsDevice& device : facts.value.devices) {
+      json["devices"].push_back({{"name", device.name}, {"dmabuf", json_of(device.dmabuf)}});
+    }
+  } else {
+    json.update(failure_json(facts.outcome, facts.reason));
+  }
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Fact<VerbsFacts> parse_verbs_facts(std::string_view text) {
+  const Json json = fact_json::parse_bounded(text, deepest);
+  if (!json.is_object()) {
+    return ended<VerbsFacts>(Outcome::malformed, std::string(verbs_recording) + ": is no JSON object");
+  }
+  if (const auto at = json.find("schema"); at == json.end() || *at != schema) {
+    return ended<VerbsFacts>(Outcome::malformed, excuse(verbs_recording, "schema", "is not gdrkit.verbs/1"));
+  }
+  Fact<VerbsFacts> facts;
+  if (take_failure(json, &facts.outcome, &facts.reason)) return facts;
+  if (auto why = take_facts(json, &facts.value); !why.empty())
+    return ended<VerbsFacts>(Outcome::malformed, std::move(why));
+  facts.outcome = Outcome::found;
+  return facts;
+}
+
+Fact<VerbsFacts> read_verbs_facts(const topology::MachineView& view) {
+  const auto text = view.text(verbs_recording);
+  if (text.is_found()) return parse_verbs_facts(text.value);
+  return ended<VerbsFacts>(text.is_absent() ? Outcome::unreadable : text.outcome,
+                           text.is_absent() ? std::string("not recorded: ") + verbs_recording : text.reason);
+}
+
+}  // namespace gdrkit::tools

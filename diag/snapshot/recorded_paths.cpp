@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/snapshot/recorded_paths.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace gdrkit::tools::snapshot {
+namespace {
+
+constexpr const char* variables[] = {
+#define GDRKIT_VARIABLE(name) name,
+#include "diag/snapshot/variables.def"
+#undef GDRKIT_VARIABLE
+};
+
+/// SLURM_JWT and NVIDIA_API_KEY begin as harmless ones do.
+constexpr std::string_view secrets[] = {"TOKEN", "SECRET",  "PASSW",  "PASSPHRASE", "CREDENTIAL", "COOKIE", "JWT",
+                                        "AUTH",  "API_KEY", "APIKEY", "ACCESS_KEY", "PRIVATE",    "CERT"};
+
+bool may_be_secret(std::string_view spelt) {
+  std::string name(spelt);  // Open MPI's parameters are in lower case
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - ('a' - 'A') : c); });
+  const auto is_in = [&](std::string_view word) { return name.find(word) != std::string_view::npos; };
+  const auto ends = [&](std::string_view end) {
+    return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+  };
+  return std::any_of(std::begin(secrets), std::end(secrets), is_in) || ends("_KEY") || ends("_PWD") || ends("_PASS");
+}
+
+}  // namespace
+
+const std::vector<RecordedPath>& recorded_paths() {
+  static const std::vector<RecordedPath> paths = {
+#define GDRKIT_PATH(kind, pattern, purpose) {Kind::kind, pattern, purpose},
+#include "diag/snapshot/paths.def"
+#undef GDRKIT_PATH
+  };
+  return paths;
+}
+
+std::vector<std::string> without_braces(const std::string& pattern) {
+  const auto open = pattern.find('{');
+  const auto close = pattern.find('}', open);
+  if (open == std::string::npos || close == std::string::npos) return {pattern};
+  std::vector<std::string> all;
+  for (std::size_t at = open + 1; at <= close;) {
+    const auto end = std::min(pattern.find(',', at), close);
+    for (std::string& one :
+         without_braces(pattern.substr(0, open) + pattern.substr(at, end - at) + pattern.substr(close + 1))) {
+      all.push_back(std::move(one));
+    }
+    at = end + 1;
+  }
+  return all;
+}
+
+bool is_described(std::string_view name, std::string_view pattern) {
+  // The last * takes one character more whenever the rest does not fit.
+  std::size_t star = std::string_view::npos;
+  std::size_t from = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < name.size();) {
+    if (at < pattern.size() && pattern[at] == '*') {
+      star = at++;
+      from = i;
+    } else if (at < pattern.size() && pattern[at] == name[i]) {
+      ++at;
+      ++i;
+    } else if (star != std::string_view::npos) {
+      at = star + 1;
+      i = ++from;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', at) == std::string_view::npos;
+}
+
+bool is_recorded_variable(std::string_view name) {
+  const auto names_it = [&](const char* pattern) { return is_described(name, pattern); };
+  return std::any_of(std::begin(variables), std::end(variables), names_it) && !may_be_secret(name);
+}
+
+void print_recorded_paths() {
+  constexpr const char* kinds[] = {"content", "name", "setpci", "variables"};
+  std::printf(
+      "A recording holds what is there of these (content: files whole; name: that it is there; setpci: files that "
+      "speak of it; $PCI: each GPU, "
+      "adapter and bridge; $LIBRARIES: each folder of libraries):\n");
+  for (const RecordedPath& path : recorded_paths()) {
+    std::printf("%-9s  %s\n           %s\n", kinds[static_cast<std::size_t>(path.kind)], path.pattern, path.purpose);
+  }
+  std::printf(
+      "Variables of the environment, but none whose name speaks of a key, token or password; HOME where one of "
+      "the files below it is there:\n ");
+  for (const char* name : variables) std::printf(" %s", name);
+  std::printf("\n");
+}
+
+}  // namespace gdrkit::tools::snapshot

@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/snapshot/recorder.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <map>
+#include <set>
+
+#include "cli/common/exit_code.hpp"
+#include "diag/machine/libraries.hpp"
+#include "diag/snapshot/recorded_paths.hpp"
+#include "diag/topology/archive_tree.hpp"
+#include "platform/facts/pci_address.hpp"
+
+namespace gdrkit::tools::snapshot {
+namespace {
+
+using topology::NodeKind;
+using topology::Step;
+
+// Room for headers is left below what an archive that is read may have.
+constexpr std::size_t most_bytes = topology::ArchiveTree::size_limit / 2;
+constexpr std::size_t most_items = topology::ArchiveTree::node_limit / 2;
+constexpr std::size_t most_groups = 256;
+constexpr const char* environ_path = "/proc/self/environ";
+
+/// GPUs, network and other controllers, bridges, accelerators, all of NVIDIA's, whatever RDMA adapters are: the rest of
+/// a large machine, hundreds of parts of its processors, is in no check.
+std::set<std::string> pci_folders(const MachineView& view) {
+  const std::string folder = "/sys/bus/pci/devices/";
+  const auto is_relevant = [&](const std::string& address) {
+    const auto kind = view.number(folder + address + "/class");
+    const std::int64_t base = kind.value >> 16;
+    const std::int64_t vendor = view.number(folder + address + "/vendor").value;
+    // Mellanox: the Data Direct function of an adapter is no network device.
+    return !kind.is_found() || base == 0x02 || base == 0x03 || base == 0x06 || base == 0x0b || base == 0x12 ||
+           vendor == 0x10de || vendor == 0x15b3;
+  };
+  std::set<std::string> all;
+  for (const std::string& address : view.names(folder).value) {
+    if (platform::parse_pci_address(address).has_value() && is_relevant(address)) all.insert(folder + address);
+  }
+  for (const Adapter& adapter : Machine(view).adapters) {
+    if (!adapter.pci.address.empty()) all.insert(folder + adapter.pci.address);
+    for (const std::string& bridge : adapter.pci.bridges) all.insert(folder + bridge);
+  }
+  return all;
+}
+
+/// "7:rdma:/a/b" in /proc/self/cgroup is /a/b, /a and the top, below each place where control groups are mounted.
+std::set<std::string> group_folders(const MachineView& view) {
+  std::set<std::string> all;
+  const std::string text = view.text("/proc/self/cgroup").value;
+  for (std::size_t at = 0; at < text.size() && all.size() < most_groups;) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    const auto slash = line.find(":/", line.find(':') + 1);
+    if (slash == std::string::npos || line.size() > PATH_MAX) continue;
+    for (std::string group = line.substr(slash + 1);; group.resize(group.rfind('/'))) {
+      for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/rdma", "/sys/fs/cgroup/unified"}) {
+        all.insert(mount + (group == "/" ? "" : group));
+      }
+      if (group.empty() || group == "/") break;
+    }
+  }
+  return all;
+}
+
+class Recorder {
+ public:
+  explicit Recorder(const MachineView& view) : view_(view) {
+    read_variables();
+    sets_["PCI"] = pci_folders(view);
+    sets_["CGROUP"] = group_folders(view);
+    const auto libraries = Libraries(view).asked();
+    sets_["LIBRARIES"] = {libraries.begin(), libraries.end()};
+  }
+
+  Recording run() {
+    for (const RecordedPath& path : recorded_paths()) {
+      for (const std::string& pattern : without_braces(path.pattern)) start(pattern, path.kind);
+    }
+    keep_variables();
+    return std::move(recording_);
+  }
+
+ private:
+  void read_variables();
+  void keep_variables();
+  void start(const std::string& pattern, Kind kind);
+  void expand(const std::string& base, std::string_view rest, Kind kind, bool is_listed);
+  void take(const std::string& path, Kind kind, bool is_listed);
+  void take_content(const std::string& path, Item& item);
+  Item* keep(const Step& step);
+  [[nodiscard]] std::string own_path(const std::string& path) const;
+
+  const MachineView& view_;
+  std::map<std::string, std::set<std::string>> sets_;  ///< what a pattern's $NAME stands for, when it is no variable
+  Recording recording_;
+  std::vector<std::string> variables_;  ///< NAME=VALUE
+  std::string own_process_;             ///< /proc/1234: so that recordings do not differ by it, /proc/self is a folder
+  bool is_home_used_ = false;
+  std::size_t bytes_ = 0;
+};
+
+std::string value_of(const std::vector<std::string>& variables, const std::string& name) {
+  for (const std::string& variable : variables) {
+    if (variable.rfind(name + "=", 0) == 0) return variable.substr(name.size() + 1);
+  }
+  return {};
+}
+
+void Recorder::read_variables() {
+  const auto bytes = view_.bytes(environ_path, MachineView::text_limit);
+  const std::string text(bytes.value.begin(), bytes.value.end());
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\0', at), text.size());
+    variables_.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+void Recorder::keep_variables() {
+  const auto item = recording_.items.find(environ_path);
+  if (item == recording_.items.end() || !item->second.has_content) return;
+  std::string kept;
+  for (const std::string& variable : variables_) {
+    const std::string name = variable.substr(0, variable.find('='));
+    if (is_recorded_variable(name) || (is_home_used_ && name == "HOME")) kept += variable + std::string(1, '\0');
+  }
+  item->second.content = kept;
+}
+
+void Recorder::start(const std::string& pattern, Kind kind) {
+  if (pattern.front() != '$') {
+    expand("", pattern, kind, false);
+    return;
+  }
+  const auto slash = std::min(pattern.find('/'), pattern.size());
+  const std::string name = pattern.substr(1, slash - 1);
+  const std::string rest = pattern.substr(slash);
+  if (const auto set = sets_.find(name); set != sets_.end()) {
+    for (const std::string& folder : set->second) expand(folder, rest, kind, false);
+    return;
+  }
+  std::string value = value_of(variables_, name);
+  if (value.empty()) return;
+  if (value.front() != '/') value = "/proc/self/cwd/" + value;  // as the libraries take it
+  const std::size_t before = recording_.items.size();
+  expand(value, rest, kind, false);
+  if (name == "HOME" && recording_.items.size() != before) is_home_used_ = true;
+}
+
+/// One component after another; every name that a * meets is kept, for a check may list the folder.
+void Recorder::expand(const std::string& base, std::string_view rest, Kind kind, bool is_listed) {
+  while (!rest.empty() && rest.front() == '/') rest.remove_prefix(1);
+  if (rest.empty()) {
+    take(base, kind, is_listed);
+    return;
+  }
+  const auto end = std::min(rest.find('/'), rest.size());
+  const std::string_view part = rest.substr(0, end);
+  rest = rest.substr(end);
+  if (part.find('*') == std::string_view::npos) {
+    expand(base + "/" + std::string(part), rest, kind, false);
+    return;
+  }
+  take(base, Kind::name, false);
+  const auto names = view_.names(base);
+  if (names.outcome == Outcome::unreadable) {
+    const auto real = view_.resolved(base);
+    if (const auto item = recording_.items.find(own_path(real.value)); item != recording_.items.end()) {
+      item->second.is_refused = true;
+    }
+  }
+  for (const std::string& name : names.value) {
+    if (!is_described(name, part)) continue;
+    const std::string path = base + "/" + name;
+    if (!rest.empty()) take(path, Kind::name, true);
+    expand(path, rest, kind, true);
+  }
+}
+
+std::string Recorder::own_path(const std::string& path) const {
+  if (own_process_.empty() || path.rfind(own_process_ + "/", 0) != 0) return path == own_process_ ? "/proc/self" : path;
+  return "/proc/self" + path.substr(own_process_.size());
+}
+
+/// nullptr: the link /proc/self, which is no part of a recording.
+Item* Recorder::keep(const Step& step) {
+  if (view_.is_live() && step.path == "/proc/self" && step.entry.is_link) {
+    own_process_ = "/proc/" + step.entry.target;
+    return nullptr;
+  }
+  const auto [place, is_new] = recording_.items.try_emplace(own_path(step.path));
+  Item& item = place->second;
+  if (!is_new) return &item;
+  if (recording_.items.size() > most_items) {
+    throw Failure(ExitCode::failed, format("more than %zu files and folders: this is no machine", most_items));
+  }
+  item.node = step.entry.node;
+  item.is_seen = step.is_seen;
+  item.is_link = step.entry.is_link;
+  item.content = step.entry.target;
+  item.is_refused = step.is_refused;
+  return &item;
+}
+
+void Recorder::take(const std::string& path, Kind kind, bool is_listed) {
+  if (kind == Kind::setpci && !view_.holds(path, "setpci").value) return;
+  std::vector<Step> trail;
+  const auto node = view_.node(path, &trail);
+  if (node.is_absent() && !is_listed) return;
+  // /dev/stdout and its like: where this process writes to is no part of the machine.
+  const auto is_own_descriptor = [](const Step& step) { return step.entry.target.rfind("/proc/self/fd", 0) == 0; };
+  if (std::any_of(trail.begin(), trail.end(), is_own_descriptor)) return;
+  Item* last = nullptr;
+  for (const Step& step : trail) last = keep(step);
+  if (last == nullptr) return;
+  if (node.outcome == Outcome::unreadable && !last->is_link) last->is_refused = true;
+  if (!node.is_found() || node.value.kind != NodeKind::file || last->has_content) return;
+  if (kind == Kind::name) {
+    last->is_refused = true;  // it is there, and what it says is not known to the recording
+    return;
+  }
+  take_content(path, *last);
+}
+
+void Recorder::take_content(const std::string& path, Item& item) {
+  const auto bytes = view_.bytes(path, MachineView::text_limit);
+  item.is_refused = !bytes.is_found() || bytes.value.size() == MachineView::text_limit;
+  if (item.is_refused) return;
+  item.has_content = true;
+  item.content.assign(bytes.value.begin(), bytes.value.end());
+  bytes_ += item.content.size();
+  if (bytes_ > most_bytes) {
+    throw Failure(ExitCode::failed,
+                  format("the files hold more than %zu bytes; last was %s", most_bytes, path.c_str()));
+  }
+}
+
+}  // namespace
+
+Recording record(const MachineView& view) { return Recorder(view).run(); }
+
+void add_probe(const Probe& probe, Recording* recording) {
+  const auto add = [&](const std::string& path, const std::string& content) {
+    Item& item = recording->items[path];
+    item.node.kind = NodeKind::file;
+    item.node.mode = 0644;
+    item.has_content = true;
+    item.content = content;
+  };
+  add(nvml_recording, to_json_text(probe.nvml));
+  add(verbs_recording, to_json_text(probe.verbs));
+  // A log that was not to be had stays away: the recording then says so of itself.
+  if (probe.kernel_log.is_found()) add(kernel_log_recording, to_text(probe.kernel_log.value));
+}
+
+}  // namespace gdrkit::tools::snapshot

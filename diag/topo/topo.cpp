@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// topo: how far GPUs and adapters are from each other, as each library sees it, and the best adapter of each GPU.
+#include "cli/common/command_line.hpp"
+#include "diag/topo/topo_outputs.hpp"
+
+namespace gdrkit::tools {
+namespace topo {
+namespace {
+
+std::vector<Viewer> chosen(const TopologyFacts& facts, const std::string& word) {
+  if (word == "all") return facts.viewers();
+  for (const Viewer viewer : facts.viewers()) {
+    if (word == name_of(viewer)) return {viewer};
+  }
+  throw Failure(ExitCode::usage, "gdrkit topo: --as " + word + ": a file of NCCL tells NCCL's view alone");
+}
+
+/// Nothing at all can be said without the list of PCI devices.
+ExitCode code_of(const TopologyFacts& facts) {
+  return facts.tree.pci_outcome == Outcome::found ? ExitCode::ok : ExitCode::unreadable;
+}
+
+struct Wanted {
+  std::string as = "smi";
+  bool is_json = false;
+  bool is_dot = false;
+  bool is_svg = false;
+  bool is_nccl_xml = false;
+
+  [[nodiscard]] int outputs() const { return int{is_json} + int{is_dot} + int{is_svg} + int{is_nccl_xml}; }
+};
+
+ExitCode print(const TopologyFacts& facts, const Wanted& wanted) {
+  const ExitCode code = code_of(facts);
+  const std::string& as = wanted.as;
+  if (wanted.is_dot) {
+    print_dot(facts);
+  } else if (wanted.is_svg) {
+    print_svg(facts);
+  } else if (wanted.is_json) {
+    print_topology_json(facts, code);
+  } else {
+    print_text(facts, chosen(facts, facts.is_from_nccl && as == "smi" ? "nccl" : as));
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace topo
+
+ExitCode run_topo(Face face, int argc, char** argv) {
+  std::string root = "/";
+  topo::Wanted wanted;
+  std::string level = "quick";
+  std::string nccl_file;
+  CommandLine line;
+  line.name = "topo";
+  line.summary =
+      "How far GPUs and RDMA adapters are from each other, as nvidia-smi, NCCL, NVSHMEM and UCX each see it, and the "
+      "best "
+      "adapter of each GPU. Changes nothing; reads files only unless --level probe is given.";
+  line.exit_codes =
+      "0 ok, 2 wrong usage, 3 the list of PCI devices cannot be read, 4 --root is no recording, or the "
+      "file of NCCL is none";
+  line.example =
+      "gdrkit topo\n  gdrkit topo --as all --level probe\n  gdrkit topo --root RECORDING --svg > tree.svg\n  gdrkit "
+      "topo --nccl-xml > topology.xml";
+  line.options = {
+      {'\0', "as", "LIBRARY", Choice{{"smi", "nccl", "nvshmem", "ucx", "all"}, &wanted.as, ""},
+       "whose view: smi (nvidia-smi), nccl, nvshmem, ucx or all; of a file of NCCL nccl", false},
+      {'\0', "root", "PLACE", &root, "read a recording of a machine, a folder or an archive, instead of this one",
+       false},
+      {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
+       "quick reads files; probe also asks NVIDIA's library for NVLink", false},
+      {'\0', "dot", "", &wanted.is_dot, "print the tree for Graphviz", false},
+      {'\0', "svg", "", &wanted.is_svg, "print the tree as a picture", false},
+      {'\0', "nccl-xml", "", &wanted.is_nccl_xml, "print the topology as NCCL_TOPO_FILE takes it", false},
+      {'\0', "from-nccl-xml", "FILE", &nccl_file,
+       "tell the topology of a file that NCCL wrote (NCCL_TOPO_DUMP_FILE) or a provider gave: NCCL's view alone",
+       false},
+      {'\0', "json", "", &wanted.is_json, "print one JSON document (diag/topo/README.md) and no text", false},
+  };
+  if (const auto ended = parse(line, face, argc, argv)) return *ended;
+  if (wanted.outputs() > 1) throw Failure(ExitCode::usage, "gdrkit topo: one output at a time");
+  if (!nccl_file.empty()) {
+    if (root != "/" || level != "quick" || wanted.is_nccl_xml)
+      throw Failure(ExitCode::usage,
+                    "gdrkit topo: a file of NCCL is no machine: --root, --level and --nccl-xml do not go with it");
+    return topo::print(topo::read_nccl_file(nccl_file), wanted);
+  }
+  const MachineView view = open_view(root);
+  const Probe probe = gather_probe(view, level_named(level));
+  const TopologyFacts facts = read_topology(view, root, probe.nvml);
+  if (wanted.is_nccl_xml) {
+    topo::print_nccl_xml(facts, view, probe.nvml);
+    return topo::code_of(facts);
+  }
+  return topo::print(facts, wanted);
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "gdrkit/gdrkit.h"
+#include "cli/common/json_document.hpp"
+#include "diag/topo/topo_outputs.hpp"
+#include "platform/facts/number_list.hpp"
+
+namespace gdrkit::tools::topo {
+namespace {
+
+using topology::Distance;
+using topology::PathClass;
+using topology::PciFunction;
+using topology::TreeDevice;
+
+template <class T>
+Json json_of(const Fact<T>& fact) {
+  return fact.is_found() ? Json(fact.value) : Json();
+}
+
+Json link_json(const topology::PciLink& link) {
+  return {{"speed_gts", json_of(link.speed_gts)}, {"width", json_of(link.width)}};
+}
+
+Json function_json(const PciFunction& function) {
+  return {{"pci_address", function.name},
+          {"vendor", json_of(function.vendor)},
+          {"device", json_of(function.device)},
+          {"class", json_of(function.class_code)},
+          {"link", link_json(function.current)},
+          {"max_link", link_json(function.most)},
+          {"numa_node", json_of(function.numa_node)}};
+}
+
+Json device_json(const TopologyFacts& facts, const TreeDevice& device) {
+  constexpr const char* kinds[] = {"gpu", "adapter", "nvswitch"};
+  Json json = {{"name", device.name}, {"kind", kinds[static_cast<std::size_t>(device.kind)]}};
+  json.update(function_json(device.function));
+  json["path"] = json_of(device.real_path);
+  json["host_bridge"] = device.root.empty() ? Json() : Json(device.root);
+  json["cpus"] = device.cpus.is_found() ? Json(platform::to_list_text(device.cpus.value)) : Json();
+  json["bridges"] = Json::array();
+  for (const std::size_t bridge : device.bridges) {
+    // A file of NCCL has places for ports that it does not name.
+    if (const std::string& name = facts.tree.bridges[bridge].name; !name.empty()) json["bridges"].push_back(name);
+  }
+  return json;
+}
+
+Json ports_json(const AdapterPorts& adapter) {
+  constexpr const char* words[] = {"yes", "no", "unknown"};
+  Json json = {{"usable", words[static_cast<std::size_t>(adapter.usable)]}, {"why", adapter.why}};
+  json["ports"] = Json::array();
+  for (const AdapterPort& port : adapter.ports) {
+    json["ports"].push_back({{"number", port.number},
+                             {"state", json_of(port.state)},
+                             {"rate_gbit_per_s", json_of(port.rate_gbit_per_s)},
+                             {"link_layer", json_of(port.link_layer)}});
+  }
+  return json;
+}
+
+/// Rows and columns in the order of `devices`; the reasons of what is unknown beside them.
+void add_distances(const TopologyFacts& facts, Json& document) {
+  document["distances"] = Json::object();
+  document["unknown"] = Json::array();
+  for (const Viewer viewer : facts.viewers()) {
+    Json& rows = document["distances"][name_of(viewer)] = Json::array();
+    for (std::size_t from = 0; from < facts.count(); ++from) {
+      Json row = Json::array();
+      for (std::size_t to = 0; to < facts.count(); ++to) {
+        const Distance distance = facts.distance(viewer, from, to);
+        const bool is_unknown = distance.value == PathClass::unknown;
+        row.push_back(is_unknown ? Json() : Json(cell_of(viewer, distance)));
+        if (!is_unknown) continue;
+        document["unknown"].push_back({{"library", name_of(viewer)},
+                                       {"from", facts.device(from).name},
+                                       {"to", facts.device(to).name},
+                                       {"why", distance.why}});
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+}
+
+void add_best(const TopologyFacts& facts, Json& document) {
+  document["matching_hash"] = hash_text(facts);
+  document["best_adapters"] = Json::array();
+  for (std::size_t gpu = 0; gpu < facts.tree.gpus.size(); ++gpu) {
+    const topology::BestAdapter& best = facts.matching.gpus[gpu];
+    Json json = {{"gpu", facts.tree.gpus[gpu].name}, {"why", best.why}};
+    json["adapter"] = best.adapter.has_value() ? Json(facts.tree.adapters[*best.adapter].name) : Json();
+    json["class"] = best.adapter.has_value() ? Json(topology::name_of(best.nearness)) : Json();
+    document["best_adapters"].push_back(std::move(json));
+  }
+}
+
+Json nvlink_json(const TopologyFacts& facts) {
+  Json json = {{"is_known", facts.links.is_known}, {"why_not", facts.links.why_not}};
+  json["gpus"] = Json::array();
+  for (const auto& [address, gpu] : facts.links.gpus) {
+    Json one = {
+        {"pci_address", to_string(address)}, {"links_to_switches", gpu.to_switches}, {"c2c_links", gpu.c2c_count}};
+    one["links_to_gpus"] = Json::object();
+    for (const auto& [other, count] : gpu.to_gpus) one["links_to_gpus"][to_string(other)] = count;
+    json["gpus"].push_back(std::move(one));
+  }
+  return json;
+}
+
+}  // namespace
+
+void print_topology_json(const TopologyFacts& facts, ExitCode code) {
+  Json document = {{"schema", "gdrkit.topo/1"}, {"version", gdrkit_version()}, {"root", facts.source}};
+  document["looked_at"] = {{"pci_devices", facts.tree.pci_count},
+                           {"gpus", facts.tree.gpus.size()},
+                           {"adapters", facts.tree.adapters.size()},
+                           {"nvswitches", facts.tree.nvswitches.size()}};
+  document["missing"] = what_is_missing(facts);
+  document["exit_code"] = static_cast<int>(code);
+  document["nvlink"] = nvlink_json(facts);
+  document["devices"] = Json::array();
+  for (const TreeDevice& gpu : facts.tree.gpus) document["devices"].push_back(device_json(facts, gpu));
+  for (std::size_t i = 0; i < facts.tree.adapters.size(); ++i) {
+    Json adapter = device_json(facts, facts.tree.adapters[i]);
+    adapter.update(ports_json(facts.ports[i]));
+    document["devices"].push_back(std::move(adapter));
+  }
+  document["nvswitches"] = Json::array();
+  for (const TreeDevice& device : facts.tree.nvswitches) document["nvswitches"].push_back(device_json(facts, device));
+  document["bridges"] = Json::array();
+  for (const PciFunction& bridge : facts.tree.bridges) {
+    if (!bridge.name.empty()) document["bridges"].push_back(function_json(bridge));
+  }
+  document["distances_are_over_pcie_alone"] = !facts.links.is_known;
+  add_distances(facts, document);
+  add_best(facts, document);
+  print_json(document);
+}
+
+}  // namespace gdrkit::tools::topo

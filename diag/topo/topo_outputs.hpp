@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What `gdrkit topo` can print, each to stdout.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/common/exit_code.hpp"
+#include "diag/machine/topology_facts.hpp"
+
+namespace gdrkit::tools::topo {
+
+void print_text(const TopologyFacts& facts, const std::vector<Viewer>& libraries);
+void print_topology_json(const TopologyFacts& facts, ExitCode code);
+
+/// "PIX", "NV18", "?".
+[[nodiscard]] std::string cell_of(Viewer viewer, const topology::Distance& distance);
+void print_dot(const TopologyFacts& facts);
+void print_svg(const TopologyFacts& facts);
+/// Throws Failure(unreadable) when a place is not known.
+void print_nccl_xml(const TopologyFacts& facts, const MachineView& view, const topology::Fact<NvmlFacts>& nvml);
+/// Throws Failure(bad_recording) for what is no topology of NCCL.
+[[nodiscard]] TopologyFacts read_nccl_file(const std::string& path);
+
+[[nodiscard]] std::string hash_text(const TopologyFacts& facts);
+/// Sentences on what was looked for and is not there, or could not be read; a line each.
+[[nodiscard]] std::string what_is_missing(const TopologyFacts& facts);
+
+}  // namespace gdrkit::tools::topo

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The matrices and the best adapters as text.
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "gdrkit/gdrkit.h"
+#include "diag/topo/topo_outputs.hpp"
+#include "platform/facts/number_list.hpp"
+
+namespace gdrkit::tools::topo {
+namespace {
+
+using topology::Distance;
+using topology::PathClass;
+using topology::TreeDevice;
+
+/// "0-55,112-167", "N/A", "?".
+std::string cpus_of(const TreeDevice& device) {
+  if (!device.cpus.is_found()) return device.cpus.is_absent() ? "N/A" : "?";
+  return device.cpus.value.empty() ? "N/A" : platform::to_list_text(device.cpus.value);
+}
+
+/// As nvidia-smi, which names the node of a machine that has only one, whatever its firmware says of devices.
+std::string numa_of(const topology::PciTree& tree, const TreeDevice& device) {
+  const auto& node = device.function.numa_node;
+  if (!node.is_found()) return node.is_absent() ? "N/A" : "?";
+  if (node.value < 0) return tree.only_node.has_value() ? std::to_string(*tree.only_node) : "N/A";
+  return std::to_string(node.value);
+}
+
+constexpr std::size_t most_reasons = 12;
+
+const char* title_of(Viewer viewer) {
+  constexpr const char* titles[] = {"as nvidia-smi topo -m shows it", "as NCCL sees it",
+                                    "as NVSHMEM sees it (row to column)", "as UCX sees it"};
+  return titles[static_cast<std::size_t>(viewer)];
+}
+
+/// Columns are as wide as their widest cell.
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += row[i] + std::string(i + 1 < row.size() ? widths[i] - row[i].size() + 2 : 0, ' ');
+    }
+    std::printf("%s\n", printable(line).c_str());
+  }
+}
+
+std::string short_name(const TopologyFacts& facts, std::size_t i) {
+  const std::size_t gpus = facts.tree.gpus.size();
+  return i < gpus ? facts.tree.gpus[i].name : "NIC" + std::to_string(i - gpus);
+}
+
+/// Prints the reasons of unknown cells once each.
+void print_matrix(const TopologyFacts& facts, Viewer viewer) {
+  std::printf("\nDistances %s:\n", title_of(viewer));
+  std::vector<std::vector<std::string>> rows(1, {""});
+  for (std::size_t i = 0; i < facts.count(); ++i) rows[0].push_back(short_name(facts, i));
+  rows[0].insert(rows[0].end(), {"CPU Affinity", "NUMA Affinity"});
+  bool has_star = false;
+  std::set<std::string> reasons;
+  for (std::size_t from = 0; from < facts.count(); ++from) {
+    std::vector<std::string> row = {short_name(facts, from)};
+    for (std::size_t to = 0; to < facts.count(); ++to) {
+      const Distance distance = facts.distance(viewer, from, to);
+      const bool is_open = facts.lacks_nvlink(viewer, from, to);
+      has_star = has_star || is_open;
+      row.push_back(cell_of(viewer, distance) + (is_open ? "*" : ""));
+      if (distance.value == PathClass::unknown && !distance.why.empty()) reasons.insert(distance.why);
+    }
+    row.push_back(cpus_of(facts.device(from)));
+    row.push_back(numa_of(facts.tree, facts.device(from)));
+    rows.push_back(std::move(row));
+  }
+  print_table(rows);
+  if (has_star) {
+    std::printf("* over PCIe alone, NVLink is not known: %s\n", printable(facts.links.why_not).c_str());
+  }
+  std::size_t printed = 0;
+  for (const std::string& reason : reasons) {
+    if (printed++ == most_reasons) break;
+    std::printf("? unknown: %s\n", printable(reason).c_str());
+  }
+  if (reasons.size() > most_reasons) std::printf("? and %zu more reasons\n", reasons.size() - most_reasons);
+}
+
+std::string ports_of(const AdapterPorts& adapter) {
+  std::string text;
+  for (const AdapterPort& port : adapter.ports) {
+    if (!port.is_active() || !port.rate_gbit_per_s.is_found()) continue;
+    text += (text.empty() ? "" : ", ") + format("%.0f Gb/s", port.rate_gbit_per_s.value) +
+            (port.link_layer.is_found() ? " " + port.link_layer.value : "");
+  }
+  if (adapter.usable == Usable::yes) return text;
+  const std::string state = adapter.usable == Usable::no ? "left out: " : "ports unknown: ";
+  return text + (text.empty() ? "" : "; ") + state + adapter.why;
+}
+
+void print_devices(const TopologyFacts& facts) {
+  if (!facts.tree.gpus.empty()) std::printf("\nGPUs:\n");
+  std::vector<std::vector<std::string>> rows;
+  for (const TreeDevice& gpu : facts.tree.gpus) rows.push_back({"  " + gpu.name, gpu.function.name});
+  print_table(rows);
+  if (!facts.tree.adapters.empty()) std::printf("\nAdapters:\n");
+  rows.clear();
+  for (std::size_t i = 0; i < facts.tree.adapters.size(); ++i) {
+    const TreeDevice& adapter = facts.tree.adapters[i];
+    rows.push_back({"  NIC" + std::to_string(i), adapter.name, adapter.function.name, ports_of(facts.ports[i])});
+  }
+  print_table(rows);
+}
+
+void print_best(const TopologyFacts& facts) {
+  std::printf("\nBest adapter of each GPU (matching %s; machines of one kind have the same):\n",
+              hash_text(facts).c_str());
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t gpu = 0; gpu < facts.tree.gpus.size(); ++gpu) {
+    const topology::BestAdapter& best = facts.matching.gpus[gpu];
+    if (!best.adapter.has_value()) {
+      rows.push_back({"  " + facts.tree.gpus[gpu].name, "none", "", best.why});
+      continue;
+    }
+    const AdapterPorts& ports = facts.ports[*best.adapter];
+    const std::string open = ports.usable == Usable::unknown ? "; whether its ports can be used is unknown" : "";
+    rows.push_back({"  " + facts.tree.gpus[gpu].name, facts.tree.adapters[*best.adapter].name,
+                    topology::name_of(best.nearness), best.why + open});
+  }
+  print_table(rows);
+}
+
+void print_legend(const TopologyFacts& facts) {
+  std::printf(
+      "\nLegend: X itself; NV# that many NVLinks; PIX one switch at most; PXB several switches; PHB a host bridge "
+      "(CPU);\n"
+      "  NODE two host bridges of one NUMA node; SYS between NUMA nodes");
+  if (!facts.is_from_nccl) std::printf("; ? not known");
+  std::printf(
+      ".\n  NCCL: NVL NVLink; NVB by another GPU; C2C the chip's own link; P2C C2C and PCIe; PXN NVLink to the "
+      "adapter's GPU;\n"
+      "  LOC one adapter to NCCL. UCX: near: no host bridge between.\n");
+}
+
+}  // namespace
+
+std::string cell_of(Viewer viewer, const Distance& distance) {
+  if (distance.value == PathClass::unknown) return "?";
+  if (viewer == Viewer::smi && distance.value == PathClass::nvlink) return "NV" + std::to_string(distance.nvlinks);
+  return topology::name_of(distance.value);
+}
+
+std::string hash_text(const TopologyFacts& facts) {
+  return format("%016llx", static_cast<unsigned long long>(facts.matching.hash));
+}
+
+std::string what_is_missing(const TopologyFacts& facts) {
+  std::string text;
+  const auto add = [&](const std::string& sentence) { text += sentence + "\n"; };
+  const topology::PciTree& tree = facts.tree;
+  if (facts.is_from_nccl) {
+    if (tree.gpus.empty()) add("No GPU: looked for elements gpu and for class 0x03 in " + facts.source + ".");
+    if (tree.adapters.empty()) add("No adapter: looked for elements net and for class 0x02 in " + facts.source + ".");
+    return text;
+  }
+  if (tree.pci_outcome != Outcome::found) {
+    add("No PCI device can be read: " + tree.pci_reason);
+  } else if (tree.gpus.empty()) {
+    add(format("No NVIDIA GPU: none of %zu functions in /sys/bus/pci/devices has vendor 0x10de and class 0x03.",
+               tree.pci_count));
+  }
+  if (tree.adapter_outcome != Outcome::found) {
+    add("No RDMA adapter: " + tree.adapter_reason);
+  } else if (tree.adapters.empty()) {
+    add("No RDMA adapter: /sys/class/infiniband names none that is a PCI function.");
+  }
+  for (const std::string& name : tree.unplaced)
+    add(name + " is an RDMA device of software and has no place in the tree.");
+  for (const std::string& reason : tree.unread) add("Not looked at: " + reason);
+  if (tree.left_out > 0) add(format("%zu devices are left out: more than any machine has.", tree.left_out));
+  return text;
+}
+
+void print_text(const TopologyFacts& facts, const std::vector<Viewer>& libraries) {
+  std::printf("gdrkit topo %s: looked at %s: %zu NVIDIA GPU(s), %zu RDMA adapter(s), %zu NVSwitch(es)\n",
+              gdrkit_version(), printable(facts.source).c_str(), facts.tree.gpus.size(), facts.tree.adapters.size(),
+              facts.tree.nvswitches.size());
+  std::printf("%s", printable(what_is_missing(facts)).c_str());
+  if (facts.count() == 0) return;
+  for (const Viewer viewer : libraries) print_matrix(facts, viewer);
+  print_devices(facts);
+  if (!facts.tree.gpus.empty() && !facts.tree.adapters.empty()) print_best(facts);
+  print_legend(facts);
+}
+
+}  // namespace gdrkit::tools::topo

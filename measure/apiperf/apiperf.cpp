@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// apiperf: what pinning, mapping, asking, unmapping and unpinning cost, by size, through the drop-in library.
+#include "measure/apiperf/apiperf.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "measure/harness/samples.hpp"
+#include "platform/host/stopwatch.hpp"
+#include "measure/common/buffer_options.hpp"
+#include "cli/common/device_choice.hpp"
+#include "measure/common/histogram.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+CommandLine command_line(ApiperfOptions* options) {
+  CommandLine line;
+  line.name = "apiperf";
+  line.summary = "Cost of pin, map, get_info, unmap and unpin, by size, one CPU thread.";
+  line.example = "gdrkit apiperf --size 0x4000000 --iterations 1000 --json > apiperf.json";
+  line.options = {
+      {'s', "size", "BYTES", &options->size_bytes, "largest size; each power of two from 65536 on is measured"},
+      {'n', "iterations", "N", &options->iterations, "calls of each kind for each size"},
+      {'w', "warm-up", "N", &options->warm_up, "calls before them that are not counted"},
+      allocation_option(&options->allocation),
+      mapping_type_option(&options->mapping_type),
+  };
+  add_common_options(&line, &options->common);
+  add_numa_options(&line, &options->numa);
+  return line;
+}
+
+void check(const ApiperfOptions& options) {
+  if (options.size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to pin");
+  if (options.size_bytes > SIZE_MAX / 4) throw Failure(ExitCode::usage, "ERROR: a buffer of this size cannot be");
+  if (options.iterations < 1 || options.iterations > 10'000'000) {
+    throw Failure(ExitCode::usage, "ERROR: the number of iterations must be at least 1, and at most 10000000");
+  }
+  if (options.warm_up < 0 || options.warm_up > 10'000'000) {
+    throw Failure(ExitCode::usage, "ERROR: the number of warm-up calls must be from 0 to 10000000");
+  }
+}
+
+/// The drop-in library, opened for as long as it lives; closing unpins what a failure left.
+class DropIn {
+ public:
+  DropIn() : context_(open_drop_in()) {}
+  ~DropIn() {
+    if (context_ != nullptr) (void)gdr_close(context_);
+  }
+  DropIn(const DropIn&) = delete;
+  DropIn& operator=(const DropIn&) = delete;
+  [[nodiscard]] gdr_t context() const noexcept { return context_; }
+  void close() {
+    const int result = gdr_close(std::exchange(context_, nullptr));
+    GDRKIT_TOOL_ASSERT(result == 0, "gdr_close: " + errno_text(result));
+  }
+
+ private:
+  gdr_t context_;
+};
+
+class Apiperf {
+ public:
+  Apiperf(Face face, const ApiperfOptions& options)
+      : face_(face),
+        options_(options),
+        nodes_(face == Face::gdrcopy ? NumaChoice{NumaChoice::Kind::keep, {}} : choose_nodes(options.numa)) {}
+
+  ExitCode run() {
+    apply(options_.common);
+    const DeviceChoice choice = choose_device(find_gpus());
+    print_note(choice, options_.common.json);
+    device_ = open_device(choice, options_.common.device);
+    report_.is_emulated = choice.is_emulated;
+    report_.machine = describe_machine(device_.get());
+    report_.names = backend_names();
+    settle();
+    const Clock clock;
+    report_.clock = describe(clock);
+    report_.noise = observe_machine_noise(clock, 20);
+    AlignedAllocation memory(device_.get(), allocation_kind(options_.allocation), options_.size_bytes);
+    print_head(memory);
+    DropIn library;
+    if (nodes_.kind == NumaChoice::Kind::all) {
+      run_sweep(library.context(), memory, clock);
+    } else {
+      run_sizes(library.context(), memory, clock);
+    }
+    if (prints_gdrcopy()) std::printf("closing gdrdrv\n");
+    library.close();
+    memory.free();
+    if (options_.common.json) print_apiperf_json(options_, report_);
+    return ExitCode::ok;
+  }
+
+ private:
+  [[nodiscard]] bool prints_gdrcopy() const { return face_ == Face::gdrcopy && !options_.common.json; }
+  [[nodiscard]] bool prints_own() const { return face_ == Face::gdrkit && !options_.common.json; }
+
+  void settle() {
+    if (face_ == Face::gdrcopy) {
+      stay_on_this_cpu();
+      return;
+    }
+    placement_.emplace(placement_for(*device_));
+    placed_ = place(nodes_, &*placement_);
+    report_.place = placed_.place;
+  }
+
+  void print_head(const AlignedAllocation& memory) const {
+    if (prints_gdrcopy()) {
+      print_banner(*device_);
+      std::printf("device ptr: 0x%" PRIx64 "\nallocated size: %zu\n", memory.address(), memory.rounded_bytes());
+    }
+    if (!prints_own()) return;
+    if (!options_.common.quiet) {
+      std::printf("%s %s, backend %s\n", report_.machine.gpu_name.c_str(), report_.machine.gpu_pci_address.c_str(),
+                  report_.names.backend.c_str());
+      std::printf("%d calls of each kind for each size; %s, whose overhead of %.1f ns is contained\n",
+                  options_.iterations, report_.clock->name.c_str(), report_.clock->overhead_ns);
+      if (nodes_.kind != NumaChoice::Kind::all) print_place(placed_);
+    }
+    if (nodes_.kind != NumaChoice::Kind::all) print_cost_head();
+  }
+
+  [[nodiscard]] CallRequest request_for(const AlignedAllocation& memory, std::size_t size_bytes) const {
+    return {memory.address(), size_bytes, mapping_flag(options_.mapping_type),
+            static_cast<std::size_t>(options_.warm_up), static_cast<std::size_t>(options_.iterations)};
+  }
+
+  void run_sizes(gdr_t context, const AlignedAllocation& memory, const Clock& clock) {
+    for (std::size_t size = GPU_PAGE_SIZE; size <= memory.rounded_bytes(); size *= 2) {
+      report_.costs.push_back(measure_calls(context, request_for(memory, size), clock));
+      if (prints_gdrcopy()) print_gdrcopy_cost(report_.costs.back());
+      if (prints_own()) print_cost_rows(report_.costs.back());
+    }
+    if (!prints_own() || options_.common.quiet) return;
+    std::printf("\npin of %zu bytes\n", report_.costs.back().size_bytes);
+    print_histogram(report_.costs.back().of(Call::pin), "us");
+    if (!report_.noise->is_quiet()) {
+      std::printf("others took %.1f %% of this CPU: p99 and beyond are the machine's\n",
+                  report_.noise->lost_share * 100);
+    }
+  }
+
+  /// --numa all: the largest size alone.
+  void run_sweep(gdr_t context, const AlignedAllocation& memory, const Clock& clock) {
+    const CallRequest request = request_for(memory, memory.rounded_bytes());
+    std::vector<NumaQuantity> quantities;
+    for (const Call call : calls) {
+      quantities.push_back({format("%s, %zu bytes", call_name(call), request.size_bytes), "", request.size_bytes, "us",
+                            true, request.count});
+    }
+    report_.sweep = sweep_nodes(&*placement_, quantities, [&] {
+      const CallCost cost = measure_calls(context, request, clock);
+      std::vector<double> medians;
+      for (const Call call : calls) medians.push_back(median(cost.of(call)));
+      return medians;
+    });
+    if (prints_own()) print_sweep(*report_.sweep, placement_->gpu_node());
+  }
+
+  Face face_;
+  const ApiperfOptions& options_;
+  NumaChoice nodes_;
+  std::optional<Placement> placement_;
+  Placed placed_;
+  std::unique_ptr<platform::Device> device_;
+  ApiperfReport report_;
+};
+
+}  // namespace
+
+ExitCode run_apiperf(Face face, int argc, char** argv) {
+  ApiperfOptions options;
+  if (const auto ended = parse(command_line(&options), face, argc, argv)) return *ended;
+  check(options);
+  return Apiperf(face, options).run();
+}
+
+}  // namespace gdrkit::tools

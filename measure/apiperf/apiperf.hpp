@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Apiperf: what the front ends of the subcommand share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/facts/machine.hpp"
+#include "measure/harness/machine_noise.hpp"
+#include "measure/result/result.hpp"
+#include "measure/apiperf/call_cost.hpp"
+#include "cli/common/banner.hpp"
+#include "cli/common/common_options.hpp"
+#include "measure/common/mapped_buffer.hpp"
+#include "cli/common/numa_options.hpp"
+#include "measure/common/numa_sweep.hpp"
+
+namespace gdrkit::tools {
+
+struct ApiperfOptions {
+  CommonOptions common;
+  NumaOptions numa;
+  std::size_t size_bytes = std::size_t{16} << 20;
+  int iterations = 100;
+  int warm_up = 10;
+  std::string allocation = allocation_mem_alloc;
+  std::string mapping_type = "default";
+};
+
+struct ApiperfReport {
+  bool is_emulated = false;
+  Machine machine;
+  BackendNames names;
+  std::optional<Place> place;
+  std::optional<ClockDescription> clock;
+  std::optional<MachineNoise> noise;
+  std::vector<CallCost> costs;
+  std::optional<NumaSweep> sweep;
+};
+
+/// The predecessor's lines for one size.
+void print_gdrcopy_cost(const CallCost& cost);
+/// A row for each call.
+void print_cost_head();
+void print_cost_rows(const CallCost& cost);
+
+void print_apiperf_json(const ApiperfOptions& options, const ApiperfReport& report);
+
+}  // namespace gdrkit::tools

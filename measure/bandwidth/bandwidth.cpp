@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// bandwidth: what the buses between host and GPUs, and between GPUs, carry; nvbandwidth's tests and options.
+#include <cstdio>
+#include <limits>
+
+#include "measure/bandwidth/report.hpp"
+
+namespace gdrkit::tools {
+namespace bus {
+namespace {
+
+constexpr std::size_t default_buffer_mib = 512;
+constexpr std::size_t emulated_buffer_mib = 1;
+/// What the figures of the emulated device are; the rest of its first line says that they are nothing of hardware.
+constexpr const char* about_figures =
+    ": no bus and no GPU took part, the figures are those of copies within this machine's memory";
+constexpr std::size_t emulated_chase_steps = 20000;
+constexpr std::size_t most_buffer_mib = std::size_t{1} << 20;
+
+CommandLine command_line(BandwidthOptions* options) {
+  CommandLine line;
+  line.name = "bandwidth";
+  line.summary = "Bandwidth and latency between host and GPUs and between GPUs: the tests of nvbandwidth.";
+  line.example = "gdrkit bandwidth -p host_to_device -p device_to_host";
+  Option tests{'t', "testcase", "TEST", &options->names, "run these tests, by name or index, in this order"};
+  Option prefixes{'p', "testcasePrefixes", "PREFIX", &options->prefixes, "run the tests that begin so"};
+  tests.takes_several = prefixes.takes_several = true;
+  line.options = {
+      {'b', "bufferSize", "MIB", &options->buffer_mib, "size of a copy (512; on the emulated device 1)", true, false},
+      {'l', "list", "", &options->lists, "list the tests"},
+      tests,
+      prefixes,
+      {'v', "verbose", "", &options->is_verbose, "print samples, and of each matrix minimum, maximum and mean"},
+      {'s', "skipVerification", "", &options->skips_verification, "do not check what was copied"},
+      {'d', "disableAffinity", "", &options->numa.no_bind, "the same as --no-bind"},
+      {'i', "testSamples", "N", &options->samples, "samples of each figure"},
+      {'m', "useMean", "", &options->uses_mean, "give the samples' mean, not their median"},
+      {'j', "nvbandwidth-json", "", &options->prints_nvbandwidth_json, "print JSON in nvbandwidth's shape"},
+      {'\0', "json", "", &options->prints_json, "print one JSON document (docs/result-schema.md) and no text"},
+      {'\0', "quiet", "", &options->is_quiet, "print results only"},
+      {'\0', "loopCount", "N", &options->loops, "copies in a sample"},
+  };
+  add_numa_options(&line, &options->numa);
+  return line;
+}
+
+void check(const BandwidthOptions& options) {
+  if (options.samples < 1 || options.loops < 1) {
+    throw Failure(ExitCode::usage, "--testSamples and --loopCount must be at least 1");
+  }
+  if (options.loops > 10000) throw Failure(ExitCode::usage, "--loopCount: at most 10000 copies fit before the gate");
+  const bool has_size = options.buffer_mib != BandwidthOptions::usual;
+  if (has_size && (options.buffer_mib < 1 || options.buffer_mib > most_buffer_mib)) {
+    throw Failure(ExitCode::usage, format("--bufferSize counts MiB, from 1 to %zu", most_buffer_mib));
+  }
+  if (options.prints_json && options.prints_nvbandwidth_json) {
+    throw Failure(ExitCode::usage, "--json and -j exclude each other");
+  }
+}
+
+std::string device_text(const platform::DeviceIdentity& identity) {
+  return format("%s (%08x:%02x:%02x)", identity.name, identity.pci_domain, identity.pci_bus, identity.pci_device);
+}
+
+/// --numa all measures plain copies between host and GPU, by the tests asked for or by copy engine.
+std::vector<const TestCase*> sweepable(const std::vector<const TestCase*>& selected, const BandwidthOptions& options) {
+  const bool is_chosen = !options.names.empty() || !options.prefixes.empty();
+  std::vector<const TestCase*> tests;
+  for (const TestCase* test : selected) {
+    const bool is_plain = test->family == Family::host && !test->is_bidirectional;
+    if (is_plain && (is_chosen || test->mover == Mover::copy_engine)) {
+      tests.push_back(test);
+    } else if (is_chosen) {
+      throw Failure(ExitCode::usage,
+                    std::string("--numa all measures copies one way between host and GPU, not ") + test->name);
+    }
+  }
+  return tests;
+}
+
+/// Each test on each pair of nodes, on the first GPU.
+NumaSweep sweep(const std::vector<const TestCase*>& tests, Gpus* gpus, const RunOptions& run_options) {
+  std::vector<NumaQuantity> quantities;
+  for (const TestCase* test : tests) {
+    quantities.push_back({std::string(test->name) + ", GPU 0", test->flow == Flow::forth ? "to_device" : "from_device",
+                          run_options.buffer_bytes, "GB/s", false, static_cast<std::size_t>(run_options.loops),
+                          test->name, test->mover == Mover::copy_engine ? "copy_engine" : "gpu_kernel"});
+    if (test->mover == Mover::gpu_kernel && !gpus->why_no_kernels().empty()) {
+      throw Failure(ExitCode::cannot_run, gpus->why_no_kernels());
+    }
+  }
+  platform::Placement placement = placement_for(gpus->current(0));
+  return sweep_nodes(&placement, quantities, [&] {
+    // New buffers on each pair: host memory comes from where the thread is bound when it is taken.
+    BufferPool pool(gpus);
+    Pattern pattern(gpus, &pool);
+    CellRun run(gpus, &pool, &pattern, run_options);
+    std::vector<double> values;
+    for (const TestCase* test : tests) {
+      const CellValues measured = run.run(*test, plan_all_cells(*test, 1).front());
+      values.push_back(measure::make_point(0, measured.samples.front(), 1).value);
+    }
+    return values;
+  });
+}
+
+class Bandwidth {
+ public:
+  Bandwidth(const BandwidthOptions& options, std::vector<const TestCase*> tests, const NumaChoice& nodes)
+      : options_(options), tests_(std::move(tests)), nodes_(nodes) {}
+
+  ExitCode run() {
+    DeviceChoice choice = choose_device(find_gpus());
+    if (choice.is_emulated) choice.note += about_figures;
+    print_note(choice, is_json());
+    report_.is_emulated = choice.is_emulated;
+    report_.note = choice.note;
+    // A sweep binds by itself.
+    const bool is_sweep = nodes_.kind == NumaChoice::Kind::all;
+    Gpus gpus(choice, is_sweep ? NumaChoice{NumaChoice::Kind::keep, {}} : nodes_);
+    describe(&gpus, is_sweep);
+    RunOptions run_options;
+    run_options.buffer_bytes = report_.buffer_bytes;
+    run_options.samples = options_.samples;
+    run_options.loops = options_.loops;
+    run_options.is_verified = !options_.skips_verification;
+    if (choice.is_emulated) run_options.chase_steps = emulated_chase_steps;
+    if (!is_json() && !options_.is_quiet) print_head(report_, options_);
+    if (is_sweep) {
+      report_.sweep = sweep(tests_, &gpus, run_options);
+      if (!is_json()) print_sweep(*report_.sweep, gpus[0].placement.gpu_node());
+    } else {
+      run_tests(&gpus, run_options);
+    }
+    if (options_.prints_json) print_bandwidth_json(report_, options_);
+    if (options_.prints_nvbandwidth_json) print_nvbandwidth_json(report_, options_);
+    if (report_.has(Status::error)) return ExitCode::failed;
+    return is_sweep || report_.has(Status::passed) ? ExitCode::ok : ExitCode::cannot_run;
+  }
+
+ private:
+  [[nodiscard]] bool is_json() const { return options_.prints_json || options_.prints_nvbandwidth_json; }
+
+  void describe(Gpus* gpus, bool is_sweep) {
+    const std::size_t fallback = report_.is_emulated ? emulated_buffer_mib : default_buffer_mib;
+    report_.buffer_bytes = (options_.buffer_mib == BandwidthOptions::usual ? fallback : options_.buffer_mib) << 20;
+    report_.machine = platform::describe_machine(&gpus->current(0));
+    for (int number = 0; number < gpus->count(); ++number) {
+      report_.devices.push_back(device_text((*gpus)[number].device->identity()));
+    }
+    if (is_sweep) {
+      report_.placed.place.gpu_node = (*gpus)[0].placement.gpu_node();
+    } else {
+      report_.placed = gpus->settle_near(0);
+    }
+  }
+
+  void run_tests(Gpus* gpus, const RunOptions& run_options) {
+    BufferPool pool(gpus);
+    Pattern pattern(gpus, &pool);
+    CellRun run(gpus, &pool, &pattern, run_options);
+    for (const TestCase* test : tests_) {
+      if (!is_json()) print_test_begin(*test);
+      report_.tests.push_back(run_test(*test, gpus, &run, options_));
+      if (!is_json()) print_test_end(report_.tests.back(), options_);
+    }
+  }
+
+  const BandwidthOptions& options_;
+  std::vector<const TestCase*> tests_;
+  NumaChoice nodes_;
+  Report report_;
+};
+
+}  // namespace
+}  // namespace bus
+
+ExitCode run_bandwidth(Face face, int argc, char** argv) {
+  bus::BandwidthOptions options;
+  if (const auto ended = parse(bus::command_line(&options), face, argc, argv)) return *ended;
+  if (options.lists) {
+    bus::print_list();
+    return ExitCode::ok;
+  }
+  bus::check(options);
+  std::vector<const bus::TestCase*> tests = bus::select_tests(options.names, options.prefixes);
+  const NumaChoice nodes = choose_nodes(options.numa);
+  if (nodes.kind == NumaChoice::Kind::all) tests = bus::sweepable(tests, options);
+  return bus::Bandwidth(options, std::move(tests), nodes).run();
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/bandwidth/cell_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gdrkit::tools::bus {
+namespace {
+
+constexpr unsigned threads_per_block = 512;
+/// 1024 threads with 64 bytes on their way each: more than any bus holds, and so few registers that all blocks run at
+/// once on every GPU.
+constexpr unsigned blocks_per_multiprocessor = 2;
+
+double gb_per_s(double bytes, double milliseconds) { return bytes / milliseconds / 1e6; }
+
+std::string place_name(int place) { return place == host ? "the host" : format("GPU %d", place); }
+
+}  // namespace
+
+struct CellRun::Job {
+  JobPlan plan;
+  Mover mover = Mover::copy_engine;
+  std::size_t size_bytes = 0;
+  std::size_t source = 0;  // in the pool
+  std::size_t target = 0;
+  unsigned blocks = 1;
+  platform::Stream stream;
+  platform::Event begin;
+  platform::Event end;
+};
+
+/// The cell's streams and events. They go last: what is in a stream must have ended, so the gate opens before.
+class CellRun::Jobs {
+ public:
+  Jobs(Gpus* gpus, Gate* gate) : gpus_(*gpus), gate_(*gate) {}
+  ~Jobs() {
+    gate_.open();
+    for (const Job& job : all) {
+      platform::Device& device = *gpus_[job.plan.runner].device;
+      if (!device.make_current().has_value()) continue;
+      (void)device.synchronize(job.stream);
+      (void)device.destroy_event(job.begin);
+      (void)device.destroy_event(job.end);
+      (void)device.destroy_stream(job.stream);
+    }
+    if (has_total_end_ && gpus_[all.front().plan.runner].device->make_current().has_value()) {
+      (void)gpus_[all.front().plan.runner].device->destroy_event(total_end_);
+    }
+  }
+  Jobs(const Jobs&) = delete;
+  Jobs& operator=(const Jobs&) = delete;
+
+  void add(Job job) {
+    platform::Device& device = gpus_.current(job.plan.runner);
+    job.stream = demand(device.create_stream());
+    job.begin = demand(device.create_event());
+    job.end = demand(device.create_event());
+    all.push_back(job);
+  }
+  /// Of all jobs together, on the first one's GPU.
+  void add_total_end() {
+    total_end_ = demand(gpus_.current(all.front().plan.runner).create_event());
+    has_total_end_ = true;
+  }
+  [[nodiscard]] platform::Event total_end() const { return total_end_; }
+
+  std::vector<Job> all;
+
+ private:
+  Gpus& gpus_;
+  Gate& gate_;
+  bool has_total_end_ = false;
+  platform::Event total_end_;
+};
+
+void CellRun::prepare(const TestCase& test, const CellPlan& cell, Jobs* jobs) {
+  for (const JobPlan& plan : cell.jobs) {
+    Job job;
+    job.plan = plan;
+    job.mover = test.mover;
+    job.size_bytes = static_cast<std::size_t>(static_cast<double>(options_.buffer_bytes) * plan.size_share);
+    job.source = pool_.take(plan.source, plan.runner, job.size_bytes);
+    job.target = pool_.take(plan.target, plan.runner, job.size_bytes);
+    const int multiprocessors =
+        demand(gpus_.current(plan.runner).attribute(platform::DeviceAttribute::multiprocessor_count));
+    job.blocks = std::max(1u, static_cast<unsigned>(multiprocessors * plan.gpu_share * blocks_per_multiprocessor));
+    jobs->add(job);
+    if (!options_.is_verified) continue;
+    pattern_.fill(&pool_[job.source], job.source + 1);  // the pool's numbers make a seed for each buffer
+    pattern_.clear(&pool_[job.target]);
+  }
+}
+
+void CellRun::enqueue(const Job& job, int loops) {
+  platform::Device& device = gpus_.current(job.plan.runner);
+  const std::uint64_t source = pool_[job.source].allocation.address();
+  const std::uint64_t target = pool_[job.target].allocation.address();
+  if (job.mover == Mover::gpu_kernel) {
+    platform::CopyParameters parameters{};
+    const auto address = [&](int place, std::uint64_t address_of_allocation) {
+      return place == host ? demand(device.device_address(reinterpret_cast<void*>(address_of_allocation)))
+                           : address_of_allocation;
+    };
+    parameters.source = address(job.plan.source, source);
+    parameters.target = address(job.plan.target, target);
+    parameters.size_bytes = job.size_bytes;
+    parameters.loops = static_cast<std::uint32_t>(loops);
+    demand(gpus_.kernels(job.plan.runner).launch(parameters, {job.blocks, threads_per_block}, job.stream));
+    return;
+  }
+  for (int loop = 0; loop < loops; ++loop) {
+    if (job.plan.source == host) {
+      demand(device.copy_to_device_async(target, reinterpret_cast<void*>(source), job.size_bytes, job.stream));
+    } else if (job.plan.target == host) {
+      demand(device.copy_to_host_async(reinterpret_cast<void*>(target), source, job.size_bytes, job.stream));
+    } else {
+      demand(device.copy_on_device_async(target, source, job.size_bytes, job.stream));
+    }
+  }
+}
+
+std::vector<double> CellRun::sample(const CellPlan& cell, Jobs* jobs) {
+  const Job& first = jobs->all.front();
+  gate_.reset();
+  for (const Job& job : jobs->all) {
+    gate_.hold(job.plan.runner, job.stream);
+    enqueue(job, warm_up_copies);
+  }
+  for (const Job& job : jobs->all) {
+    platform::Device& device = gpus_.current(job.plan.runner);
+    // All begin when the first does.
+    if (&job != &first) demand(device.wait(job.stream, first.begin));
+    demand(device.record(job.begin, job.stream));
+  }
+  for (const Job& job : jobs->all) {
+    enqueue(job, options_.loops);
+    demand(gpus_.current(job.plan.runner).record(job.end, job.stream));
+  }
+  if (cell.count == Count::total) {
+    platform::Device& device = gpus_.current(first.plan.runner);
+    for (const Job& job : jobs->all) {
+      if (&job != &first) demand(device.wait(first.stream, job.end));
+    }
+    demand(device.record(jobs->total_end(), first.stream));
+  }
+  gate_.open();
+  for (const Job& job : jobs->all) demand(gpus_.current(job.plan.runner).synchronize(job.stream));
+  gate_.check();
+
+  const auto rate = [&](const Job& job) {
+    const double milliseconds = demand(gpus_.current(job.plan.runner).elapsed_ms(job.begin, job.end));
+    return gb_per_s(static_cast<double>(job.size_bytes) * options_.loops, milliseconds);
+  };
+  if (cell.count == Count::first) return {rate(first)};
+  if (cell.count == Count::each) {
+    const double one = rate(first);
+    const double other = rate(jobs->all.back());
+    return {one, other, one + other};
+  }
+  double bytes = 0;
+  for (const Job& job : jobs->all) bytes += static_cast<double>(job.size_bytes) * options_.loops;
+  return {gb_per_s(bytes, demand(gpus_.current(first.plan.runner).elapsed_ms(first.begin, jobs->total_end())))};
+}
+
+void CellRun::verify(Jobs* jobs) {
+  for (const Job& job : jobs->all) {
+    const auto wrong = pattern_.first_wrong(pool_[job.target], job.source + 1, job.size_bytes);
+    if (!wrong.has_value()) continue;
+    throw Failure(ExitCode::failed,
+                  format("the copy from %s to %s is wrong at offset %zu of %zu", place_name(job.plan.source).c_str(),
+                         place_name(job.plan.target).c_str(), *wrong, job.size_bytes));
+  }
+}
+
+CellValues CellRun::run(const TestCase& test, const CellPlan& cell) {
+  pool_.release_all();
+  (void)gpus_.settle_near(cell.jobs.front().runner);
+  if (test.is_latency()) return run_latency(cell);
+  CellValues values{cell.row, cell.column, {}};
+  Jobs jobs(&gpus_, &gate_);
+  prepare(test, cell, &jobs);
+  if (cell.count == Count::total) jobs.add_total_end();
+  for (int number = 0; number < options_.samples; ++number) {
+    const std::vector<double> sampled = sample(cell, &jobs);
+    values.samples.resize(sampled.size());
+    for (std::size_t index = 0; index < sampled.size(); ++index) values.samples[index].push_back(sampled[index]);
+  }
+  if (options_.is_verified) verify(&jobs);
+  return values;
+}
+
+CellValues CellRun::run_latency(const CellPlan& cell) {
+  const JobPlan& plan = cell.jobs.front();
+  Buffer& data = pool_[pool_.take(plan.source, plan.runner, latency_buffer_bytes)];
+  Buffer& state = pool_[pool_.take(plan.runner, plan.runner, sizeof(platform::ChaseState))];
+  data.seed = 0;
+  std::uint64_t start = data.allocation.address();
+  if (plan.source == host) start = demand(gpus_.current(plan.runner).device_address(data.host_bytes()));
+  // Each line's first word is the address of the next line; the last one's, of the first.
+  std::vector<std::uint64_t> words(latency_buffer_bytes / sizeof(std::uint64_t));
+  for (std::size_t offset = 0; offset < latency_buffer_bytes; offset += latency_stride_bytes) {
+    words[offset / sizeof(std::uint64_t)] = start + (offset + latency_stride_bytes) % latency_buffer_bytes;
+  }
+  if (plan.source == host) {
+    std::copy(words.begin(), words.end(), reinterpret_cast<std::uint64_t*>(data.host_bytes()));
+  } else {
+    demand(gpus_.current(plan.source).copy_to_device(start, words.data(), latency_buffer_bytes));
+  }
+  CellValues values{cell.row, cell.column, {{}}};
+  platform::Device& device = gpus_.current(plan.runner);
+  platform::ChaseParameters parameters{start, options_.chase_steps, state.allocation.address()};
+  const std::uint64_t lines = latency_buffer_bytes / latency_stride_bytes;
+  const std::uint64_t last = start + options_.chase_steps % lines * latency_stride_bytes;
+  for (int number = -1; number < options_.samples; ++number) {  // -1: warms up
+    platform::ChaseState found{};
+    demand(device.copy_to_device(parameters.state, &found, sizeof(found)));
+    demand(gpus_.kernels(plan.runner).launch(parameters, {1, 1}, {}));
+    demand(device.synchronize(platform::Stream{}));
+    demand(device.copy_to_host(&found, parameters.state, sizeof(found)));
+    if (found.last != last) throw Failure(ExitCode::failed, "the GPU kernel lost its way among the pointers");
+    if (number >= 0) {
+      values.samples[0].push_back(static_cast<double>(found.elapsed_ns) / static_cast<double>(options_.chase_steps));
+    }
+  }
+  return values;
+}
+
+}  // namespace gdrkit::tools::bus

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// CellRun: measures one cell of a test's matrix, and checks what was copied.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measure/bandwidth/buffer_pool.hpp"
+#include "measure/bandwidth/gate.hpp"
+#include "measure/bandwidth/pattern.hpp"
+#include "measure/bandwidth/plan.hpp"
+
+namespace gdrkit::tools::bus {
+
+struct RunOptions {
+  std::size_t buffer_bytes = 0;
+  int samples = 3;
+  int loops = 16;  ///< copies in a sample
+  bool is_verified = true;
+  std::size_t chase_steps = 100000;
+  std::uint64_t gate_limit_ns = Gate::usual_limit_ns;
+};
+
+inline constexpr int warm_up_copies = 4;
+inline constexpr std::size_t latency_buffer_bytes = std::size_t{2} << 20;
+inline constexpr std::size_t latency_stride_bytes = 128;  ///< a line of the GPU's L2 cache
+
+/// A value for each sample, in the test's unit, of each quantity that the cell has: one, or with Count::each both
+/// directions and their sum.
+struct CellValues {
+  int row = 0;
+  int column = 0;
+  std::vector<std::vector<double>> samples;
+};
+
+class CellRun {
+ public:
+  CellRun(Gpus* gpus, BufferPool* pool, Pattern* pattern, const RunOptions& options)
+      : gpus_(*gpus), pool_(*pool), pattern_(*pattern), options_(options), gate_(gpus, options.gate_limit_ns) {}
+
+  [[nodiscard]] const RunOptions& options() const noexcept { return options_; }
+  /// Throws Failure: a step failed, or a byte was not copied.
+  [[nodiscard]] CellValues run(const TestCase& test, const CellPlan& cell);
+
+ private:
+  struct Job;
+  class Jobs;
+  void prepare(const TestCase& test, const CellPlan& cell, Jobs* jobs);
+  void enqueue(const Job& job, int loops);
+  std::vector<double> sample(const CellPlan& cell, Jobs* jobs);
+  void verify(Jobs* jobs);
+  [[nodiscard]] CellValues run_latency(const CellPlan& cell);
+
+  Gpus& gpus_;
+  BufferPool& pool_;
+  Pattern& pattern_;
+  const RunOptions& options_;
+  Gate gate_;
+};
+
+}  // namespace gdrkit::tools::bus

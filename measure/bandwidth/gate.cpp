@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/bandwidth/gate.hpp"
+
+#include <atomic>
+#include <thread>
+
+#include "platform/host/stopwatch.hpp"
+
+namespace gdrkit::tools::bus {
+namespace {
+
+constexpr std::size_t most_streams = 256;
+constexpr std::size_t first_end = 16;  // the flag has a cache line of its own
+
+std::uint32_t load(std::uint32_t* word) { return std::atomic_ref(*word).load(std::memory_order_acquire); }
+void store(std::uint32_t* word, std::uint32_t value) { std::atomic_ref(*word).store(value, std::memory_order_release); }
+
+}  // namespace
+
+Gate::Gate(Gpus* gpus, std::uint64_t limit_ns)
+    : gpus_(*gpus),
+      memory_(demand(
+          gpus->current(0).allocate(platform::AllocationKind::host, (first_end + most_streams) * sizeof(std::uint32_t)))),
+      limit_ns_(limit_ns) {
+  // A driver that loads GPU code at its first launch waits for the device then: never behind a gate. So all of it is
+  // launched once, with nothing to do.
+  store(words(), 1);
+  for (int gpu = 0; gpu < gpus_.count(); ++gpu) {
+    if (!gpus_[gpu].kernels.has_value()) continue;
+    hold(gpu, platform::Stream{});
+    demand(gpus_.kernels(gpu).launch(platform::CopyParameters{}, {1, 1}, platform::Stream{}));
+    demand(gpus_.current(gpu).synchronize(platform::Stream{}));
+  }
+  check();
+  reset();
+}
+
+Gate::~Gate() { open(); }
+
+void Gate::reset() {
+  held_ = 0;
+  store(words(), 0);
+}
+
+void Gate::hold(int gpu, platform::Stream stream) {
+  if (held_ == most_streams) throw Failure(ExitCode::failed, "the gate holds no more streams");
+  std::uint32_t* end = words() + first_end + held_++;
+  store(end, static_cast<std::uint32_t>(platform::KernelEnd::running));
+  platform::Device& device = gpus_.current(gpu);
+  if (!gpus_[gpu].kernels.has_value()) {
+    store(end, static_cast<std::uint32_t>(platform::KernelEnd::finished));
+    demand(device.launch_host_function(stream, &Gate::wait, this));
+    return;
+  }
+  platform::GateParameters parameters{};
+  parameters.flag = demand(device.device_address(words()));
+  parameters.end = parameters.flag + static_cast<std::uint64_t>(end - words()) * sizeof(std::uint32_t);
+  parameters.limit_ns = limit_ns_;
+  demand(gpus_.kernels(gpu).launch(parameters, {1, 1}, stream));
+}
+
+void Gate::wait(void* gate) {
+  const auto* self = static_cast<const Gate*>(gate);
+  std::uint32_t* ends = self->words() + first_end;
+  const std::int64_t begin = platform::now_ns();
+  while (load(self->words()) == 0) {
+    std::this_thread::yield();
+    if (platform::now_ns() - begin < static_cast<std::int64_t>(self->limit_ns_)) continue;
+    // Which of the streams it was does not matter: one is enough to make all void.
+    store(ends, static_cast<std::uint32_t>(platform::KernelEnd::expired));
+    return;
+  }
+}
+
+// Pairs with the GPU kernels' acquire of the flag; they order nothing else by it.
+void Gate::open() { store(words(), 1); }
+
+void Gate::check() const {
+  for (std::size_t number = 0; number < held_; ++number) {
+    if (load(words() + first_end + number) == static_cast<std::uint32_t>(platform::KernelEnd::finished)) continue;
+    throw Failure(ExitCode::failed, "the copies were not enqueued in time, so what was measured is void");
+  }
+}
+
+}  // namespace gdrkit::tools::bus

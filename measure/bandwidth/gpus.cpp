@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/bandwidth/gpus.hpp"
+
+#include <utility>
+
+#include "base/result.hpp"
+
+namespace gdrkit::tools::bus {
+namespace {
+
+std::vector<std::unique_ptr<platform::Device>> open_all(const DeviceChoice& choice) {
+  if (choice.is_emulated) follow_emulated_choice();
+  const auto count = choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count();
+  if (!count.has_value()) throw Failure(choice.is_emulated ? ExitCode::usage : ExitCode::cannot_run, base::detail());
+  std::vector<std::unique_ptr<platform::Device>> devices;
+  for (int number = 0; number < *count; ++number) devices.push_back(open_device(choice, number));
+  return devices;
+}
+
+}  // namespace
+
+void demand(const base::Status& result) {
+  if (!result.has_value()) throw Failure(ExitCode::failed, base::detail());
+}
+
+Gpus::Gpus(const DeviceChoice& choice, const NumaChoice& nodes) : Gpus(open_all(choice), nodes) {}
+
+Gpus::Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const NumaChoice& nodes) : nodes_(nodes) {
+  for (auto& device : devices) {
+    demand(device->make_current());
+    Gpu gpu{nullptr, std::nullopt, "", placement_for(*device)};
+    auto kernels = platform::GpuKernels::load(*device);
+    if (kernels.has_value()) {
+      gpu.kernels.emplace(std::move(*kernels));
+    } else {
+      gpu.why_no_kernels = base::detail();
+    }
+    gpu.device = std::move(device);
+    gpus_.push_back(std::move(gpu));
+  }
+  enable_peers();
+}
+
+void Gpus::enable_peers() {
+  reaches_.assign(gpus_.size() * gpus_.size(), false);
+  for (int runner = 0; runner < count(); ++runner) {
+    for (int other = 0; other < count(); ++other) {
+      if (other == runner) continue;
+      platform::Device& peer = *gpus_[static_cast<std::size_t>(other)].device;
+      const auto can = current(runner).can_access_peer(peer);
+      // A pair that the driver refuses after all is one without peer access.
+      if (can.has_value() && *can)
+        reaches_[index(runner, other)] = current(runner).enable_peer_access(peer).has_value();
+    }
+  }
+}
+
+platform::Device& Gpus::current(int number) {
+  platform::Device& device = *gpus_[static_cast<std::size_t>(number)].device;
+  demand(device.make_current());
+  return device;
+}
+
+platform::GpuKernels& Gpus::kernels(int number) {
+  (void)current(number);
+  auto& kernels = gpus_[static_cast<std::size_t>(number)].kernels;
+  if (!kernels.has_value()) throw Failure(ExitCode::failed, gpus_[static_cast<std::size_t>(number)].why_no_kernels);
+  return *kernels;
+}
+
+std::string Gpus::unreachable_pairs() const {
+  std::string text;
+  for (int runner = 0; runner < count(); ++runner) {
+    for (int other = 0; other < count(); ++other) {
+      if (other == runner || reaches(runner, other)) continue;
+      text += (text.empty() ? "" : ", ") + format("GPU %d -> GPU %d", runner, other);
+    }
+  }
+  return text;
+}
+
+std::string Gpus::why_no_kernels() const {
+  for (const Gpu& gpu : gpus_) {
+    if (!gpu.why_no_kernels.empty()) return gpu.why_no_kernels;
+  }
+  return {};
+}
+
+const platform::Placed& Gpus::settle_near(int number) {
+  if (settled_near_ != number) placed_ = place(nodes_, &gpus_[static_cast<std::size_t>(number)].placement);
+  settled_near_ = number;
+  return placed_;
+}
+
+}  // namespace gdrkit::tools::bus

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Gpus: all GPUs that CUDA shows, each with its GPU kernels and its place.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/host/placement.hpp"
+#include "platform/device/device.hpp"
+#include "cli/common/device_choice.hpp"
+#include "cli/common/numa_options.hpp"
+
+namespace gdrkit::tools::bus {
+
+struct Gpu {
+  std::unique_ptr<platform::Device> device;
+  std::optional<platform::GpuKernels> kernels;
+  std::string why_no_kernels;  ///< "" when there are
+  platform::Placement placement;
+};
+
+/// Throws Failure with the step and the library's sentence unless `result` holds.
+void demand(const base::Status& result);
+template <class T>
+T demand(base::Result<T> result) {
+  if (!result.has_value()) throw Failure(ExitCode::failed, base::detail());
+  return std::move(*result);
+}
+
+class Gpus {
+ public:
+  /// Opens all and enables peer access wherever there is any. Throws Failure(cannot_run).
+  Gpus(const DeviceChoice& choice, const NumaChoice& nodes);
+  /// Given ones, for tests.
+  Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const NumaChoice& nodes);
+
+  [[nodiscard]] int count() const { return static_cast<int>(gpus_.size()); }
+  [[nodiscard]] const Gpu& operator[](int number) const { return gpus_[static_cast<std::size_t>(number)]; }
+  [[nodiscard]] bool reaches(int runner, int other) const { return reaches_[index(runner, other)]; }
+  /// Makes a GPU's context current on this thread.
+  platform::Device& current(int number);
+  [[nodiscard]] platform::GpuKernels& kernels(int number);
+  /// "GPU 0 -> GPU 1" for each pair without peer access; "" when all have it.
+  [[nodiscard]] std::string unreachable_pairs() const;
+  /// Why GPU kernels cannot be used on some GPU; "" when they can on all.
+  [[nodiscard]] std::string why_no_kernels() const;
+
+  /// Binds this thread, and host memory from now on, near a GPU as the options say.
+  const platform::Placed& settle_near(int number);
+
+ private:
+  [[nodiscard]] std::size_t index(int runner, int other) const {
+    return static_cast<std::size_t>(runner) * gpus_.size() + static_cast<std::size_t>(other);
+  }
+  void enable_peers();
+
+  std::vector<Gpu> gpus_;
+  std::vector<bool> reaches_;
+  NumaChoice nodes_;
+  int settled_near_ = -1;
+  platform::Placed placed_;
+};
+
+}  // namespace gdrkit::tools::bus

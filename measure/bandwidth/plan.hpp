@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Plan: which copies each cell of a test's matrix consists of, and which of their bytes count.
+#pragma once
+
+#include <vector>
+
+#include "measure/bandwidth/test_case.hpp"
+
+namespace gdrkit::tools::bus {
+
+inline constexpr int host = -1;
+
+/// One copy that runs beside the others of its cell.
+struct JobPlan {
+  int source = host;      ///< number of the GPU, or host
+  int target = host;      ///< likewise
+  int runner = 0;         ///< the GPU that copies
+  double size_share = 1;  ///< of the buffer size
+  double gpu_share = 1;   ///< of the GPU's multiprocessors, for GPU kernels
+};
+
+/// What a cell's value is. first: the first copy's rate. each: the rates of both, and their sum. total: all bytes over
+/// the time from the first start to the last end.
+enum class Count { first, each, total };
+
+struct CellPlan {
+  int row = 0;
+  int column = 0;
+  std::vector<JobPlan> jobs;  ///< of a latency: one, whose runner loads from its source
+  Count count = Count::first;
+};
+
+/// Of `devices` GPUs numbered from 0. Cells of which `reaches(runner, other)` denies a part are left out, or for totals
+/// lack that part.
+template <class Reaches>
+[[nodiscard]] std::vector<CellPlan> plan_cells(const TestCase& test, int devices, Reaches&& reaches);
+
+/// As if all GPUs reached each other.
+[[nodiscard]] std::vector<CellPlan> plan_all_cells(const TestCase& test, int devices);
+
+template <class Reaches>
+std::vector<CellPlan> plan_cells(const TestCase& test, int devices, Reaches&& reaches) {
+  std::vector<CellPlan> kept;
+  for (CellPlan& cell : plan_all_cells(test, devices)) {
+    std::vector<JobPlan> jobs;
+    for (const JobPlan& job : cell.jobs) {
+      const int other = job.runner == job.source ? job.target : job.source;
+      if (other == host || other == job.runner || reaches(job.runner, other)) jobs.push_back(job);
+    }
+    const bool may_be_partial = cell.count == Count::total;
+    if (jobs.empty() || (!may_be_partial && jobs.size() != cell.jobs.size())) continue;
+    cell.jobs = std::move(jobs);
+    kept.push_back(std::move(cell));
+  }
+  return kept;
+}
+
+}  // namespace gdrkit::tools::bus

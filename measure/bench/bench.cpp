@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// bench: measures all sections, shows and keeps the result, compares it with an earlier one.
+#include <cstdio>
+#include <optional>
+
+#include "measure/result/result_file.hpp"
+#include "measure/bench/compare_run.hpp"
+#include "measure/bench/options.hpp"
+#include "measure/bench/output/csv.hpp"
+#include "measure/bench/output/summary.hpp"
+#include "measure/bench/session.hpp"
+#include "cli/common/whole_file.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+void check_files(const BenchOptions& options) {
+  for (const std::string& path : {options.json_path, options.csv_path}) {
+    if (!path.empty() && path != "-") check_can_write(path);
+  }
+}
+
+void print(std::FILE* out, const std::string& text) {
+  if (std::fputs(text.c_str(), out) < 0 || std::fflush(out) != 0) {
+    throw Failure(ExitCode::failed, "cannot write the output");
+  }
+}
+
+/// The files first: a table that cannot be printed must not cost the figures.
+void write_out(const BenchOptions& options, const Result& result) {
+  if (!options.json_path.empty() && !options.is_json_on_stdout()) {
+    write_whole_file(options.json_path, to_json_text(result));
+  }
+  if (!options.csv_path.empty()) write_whole_file(options.csv_path, to_csv_text(result));
+  print(stdout, options.is_json_on_stdout() ? to_json_text(result) : summary_text(result));
+}
+
+/// --compare OLD --with NEW: nothing is measured.
+ExitCode compare_files(const BenchOptions& options) {
+  CompareRun run(options);
+  const Result current = narrowed(read_result_file(options.with_path), options);
+  const CompareReport report = run.compare_with(current, nullptr);
+  print(stdout, printable(report_text(report)));
+  return report.is_ok() ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace
+
+ExitCode run_bench(Face, int argc, char** argv) {
+  BenchOptions options;
+  if (const auto ended = parse_bench_options(argc, argv, &options)) return *ended;
+  if (!options.with_path.empty()) return compare_files(options);
+  check_files(options);
+  std::optional<CompareRun> comparison;
+  if (!options.compare_path.empty()) comparison.emplace(options);
+  Session session(options);
+  if (comparison) comparison->check(session.result());
+  session.measure_all();
+  const Result result = session.result();
+  write_out(options, result);
+  ExitCode code = result.is_ok ? ExitCode::ok : ExitCode::failed;
+  if (comparison) {
+    const CompareReport report = comparison->compare_with(result, &session);
+    // Beside JSON on standard output, text would break the document.
+    print(options.is_json_on_stdout() ? stderr : stdout, printable(report_text(report)));
+    if (!report.is_ok()) code = ExitCode::failed;
+  }
+  return code;
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/bench/collector.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gdrkit::tools {
+
+void Collector::add(const Series& like, Point point) {
+  auto found = std::find_if(series_.begin(), series_.end(), [&](const Series& series) { return series.id == like.id; });
+  if (found == series_.end()) {
+    series_.push_back(like);
+    series_.back().points.clear();
+    found = series_.end() - 1;
+  }
+  found->points.push_back(std::move(point));
+}
+
+void Collector::note(const std::string& sentence) {
+  if (std::find(notes_.begin(), notes_.end(), sentence) == notes_.end()) notes_.push_back(sentence);
+}
+
+const Series* Collector::find(const std::string& id) const noexcept {
+  const auto found =
+      std::find_if(series_.begin(), series_.end(), [&](const Series& series) { return series.id == id; });
+  return found == series_.end() ? nullptr : &*found;
+}
+
+std::size_t Collector::points() const noexcept {
+  std::size_t count = 0;
+  for (const Series& series : series_) count += series.points.size();
+  return count;
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/bench/compare_run.hpp"
+
+#include <algorithm>
+
+#include "measure/compare/retrial.hpp"
+#include "measure/result/result_file.hpp"
+#include "gdrapi.h"
+
+namespace gdrkit::tools {
+namespace {
+
+/// A build that is slower everywhere is known as such by then.
+constexpr std::size_t most_retrials = 30;
+constexpr int retrial_factor = 2;  // rounds, over those of the first look
+
+std::string joined(const std::vector<std::string>& clauses) {
+  std::string text;
+  for (const std::string& clause : clauses) text += (text.empty() ? "" : "; ") + clause;
+  return text;
+}
+
+bool is_of_section(const Series& series, const std::vector<std::string>& sections) {
+  return std::any_of(sections.begin(), sections.end(),
+                     [&](const std::string& section) { return series.id.rfind(section + "/", 0) == 0; });
+}
+
+bool is_of_sizes(double x, const std::vector<std::size_t>& sizes) {
+  return std::any_of(sizes.begin(), sizes.end(), [&](std::size_t size) {
+    // Pins are of whole pages.
+    const std::size_t whole_pages = (size + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
+    return x == static_cast<double>(size) || x == static_cast<double>(whole_pages);
+  });
+}
+
+}  // namespace
+
+Result read_result_file(const std::string& path) {
+  try {
+    return read_result(path);
+  } catch (const BadResult& bad) {
+    throw Failure(ExitCode::usage, std::string("gdrkit bench: ") + bad.what());
+  }
+}
+
+Result narrowed(Result result, const BenchOptions& options) {
+  std::vector<Series> kept;
+  for (Series& series : result.series) {
+    if (!is_of_section(series, options.sections)) continue;
+    if (!options.sizes.empty() && series.x_name == "size_bytes") {
+      std::vector<Point>& points = series.points;
+      points.erase(std::remove_if(points.begin(), points.end(),
+                                  [&](const Point& point) { return !is_of_sizes(point.x, options.sizes); }),
+                   points.end());
+    }
+    if (!series.points.empty()) kept.push_back(std::move(series));
+  }
+  result.series = std::move(kept);
+  return result;
+}
+
+CompareRun::CompareRun(const BenchOptions& options)
+    : options_(options), old_(narrowed(read_result_file(options.compare_path), options)) {}
+
+void CompareRun::check(const Result& head) const {
+  const std::string never = why_no_comparison(old_, head, options_.compare_path);
+  if (!never.empty()) throw Failure(ExitCode::usage, "gdrkit bench: " + never);
+  if (old_.series.empty()) {
+    throw Failure(ExitCode::usage, "gdrkit bench: " + options_.compare_path +
+                                       " has no point in common with the sections and sizes that were asked for");
+  }
+  const std::vector<std::string> differences = machine_differences(old_, head);
+  if (differences.empty() || options_.is_forced) return;
+  throw Failure(ExitCode::usage, "gdrkit bench: " + options_.compare_path + " is of another machine: " +
+                                     joined(differences) + "; --force compares nevertheless");
+}
+
+void CompareRun::retry(const ComparedPoint& suspect, Session* session, CompareReport* report) const {
+  Retrial retrial(suspect, report->comparison.points.size());
+  ConfirmedPoint found{suspect, {}, 0};
+  while (!retrial.is_over()) {
+    std::unique_ptr<Point> control;
+    const std::unique_ptr<Point> point =
+        session->measure_again(suspect.series->id, suspect.new_look.point->x, retrial_factor, &control);
+    if (point == nullptr) break;
+    retrial.add({point.get(), control.get()});
+    ++found.trials;
+  }
+  if (found.trials > 0) found.again = retrial.change();
+  if (retrial.is_confirmed()) {
+    report->slower.push_back(found);
+  } else {
+    (retrial.is_over() ? report->cleared : report->unresolved).push_back(found);
+  }
+}
+
+CompareReport CompareRun::compare_with(const Result& current, Session* session) {
+  check(current);
+  CompareReport report;
+  report.old_name = options_.compare_path + " (" + old_.date + ")";
+  report.settings = setting_differences(old_, current);
+  report.comparison = compare(old_, current);
+  if (report.comparison.points.empty()) {
+    throw Failure(ExitCode::usage, "gdrkit bench: " + options_.compare_path +
+                                       " has no point in common with what was measured, so nothing was compared");
+  }
+  // A quick run looks at fewer sizes: the others are not gone. Nor are those that --sizes rounds or leaves out.
+  if (session != nullptr && (options_.is_quick || !options_.sizes.empty())) report.comparison.vanished.clear();
+  std::vector<ComparedPoint> suspects;
+  for (const ComparedPoint& point : report.comparison.points) {
+    if (session == nullptr && point.is_slower()) report.slower.push_back({point, {}, 0});
+    if (session != nullptr && point.is_suspicious()) suspects.push_back(point);
+  }
+  std::sort(suspects.begin(), suspects.end(), [](const ComparedPoint& one, const ComparedPoint& other) {
+    return one.change.log_ratio / one.limit > other.change.log_ratio / other.limit;
+  });
+  for (std::size_t number = 0; number < suspects.size(); ++number) {
+    if (number < most_retrials) {
+      retry(suspects[number], session, &report);
+    } else {
+      report.unresolved.push_back({suspects[number], {}, 0});
+    }
+  }
+  if (session != nullptr) session->end_progress();
+  return report;
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// CompareRun: --compare, from the old file to the verdict.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measure/compare/comparison.hpp"
+#include "measure/bench/options.hpp"
+#include "measure/bench/session.hpp"
+
+namespace gdrkit::tools {
+
+struct ConfirmedPoint {
+  ComparedPoint point;
+  Change again;            ///< of all trials
+  std::size_t trials = 0;  ///< 0: not measured again
+};
+
+struct CompareReport {
+  std::string old_name;
+  Comparison comparison;
+  std::vector<std::string> settings;       ///< differences that may explain
+  std::vector<ConfirmedPoint> slower;      ///< the verdict: regressions
+  std::vector<ConfirmedPoint> cleared;     ///< stood out, and did not come again
+  std::vector<ConfirmedPoint> unresolved;  ///< stood out, and could not be measured again
+
+  [[nodiscard]] bool is_ok() const { return slower.empty(); }
+};
+
+class CompareRun {
+ public:
+  /// Reads the old file. Throws Failure(usage) with what is wrong with it.
+  explicit CompareRun(const BenchOptions& options);
+
+  /// Throws Failure(usage) where results with this head cannot be compared with the old one: before measuring.
+  void check(const Result& head) const;
+  /// The report points into `current` and into this. `session`: to measure again what stands out; nullptr: both results are of files, and stand as they are. Throws
+  /// Failure(usage) when they have nothing in common.
+  [[nodiscard]] CompareReport compare_with(const Result& current, Session* session);
+
+ private:
+  void retry(const ComparedPoint& suspect, Session* session, CompareReport* report) const;
+
+  const BenchOptions& options_;
+  Result old_;
+};
+
+/// The result of `path`. Throws Failure(usage).
+[[nodiscard]] Result read_result_file(const std::string& path);
+/// The sections and sizes that were asked for.
+[[nodiscard]] Result narrowed(Result result, const BenchOptions& options);
+[[nodiscard]] std::string report_text(const CompareReport& report);
+
+}  // namespace gdrkit::tools

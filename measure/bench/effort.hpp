@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Effort: how long the benchmark looks at one thing.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "measure/harness/rounds.hpp"
+#include "measure/common/measure_names.hpp"
+
+namespace gdrkit::tools {
+
+struct Effort {
+  int rounds = 51;
+  /// Well below a scheduler's time slice: on a shared machine most batches then run undisturbed, and the median is
+  /// theirs. Batches of 2 ms on a CPU shared by two were disturbed as often as not (two modes, five times apart).
+  double batch_ns = 0.25e6;
+  double budget_ns = 1e9;           ///< for all contenders of one size
+  std::size_t most_singles = 2000;  ///< operations timed one by one
+  double singles_ns = 60e6;         ///< for one contender
+  bool is_quick = false;
+
+  /// Fewer singly timed operations than this say nothing of a 99th percentile.
+  static constexpr std::size_t fewest_singles = 100;
+
+  /// For an operation that takes about `each_ns`.
+  [[nodiscard]] RoundsRequest request(double each_ns) const {
+    RoundsRequest request;
+    request.rounds = rounds;
+    request.batch_ns = batch_ns;
+    request.budget_ns = budget_ns;
+    const auto fitting = static_cast<std::size_t>(singles_ns / std::max(each_ns, 1.0));
+    request.single_operations = fitting < fewest_singles ? 0 : std::min(fitting, most_singles);
+    return request;
+  }
+};
+
+[[nodiscard]] inline Effort quick_effort() {
+  Effort effort;
+  effort.rounds = 21;
+  effort.batch_ns = 0.2e6;
+  effort.budget_ns = 0.15e9;
+  effort.most_singles = 500;
+  effort.singles_ns = 10e6;
+  effort.is_quick = true;
+  return effort;
+}
+
+}  // namespace gdrkit::tools

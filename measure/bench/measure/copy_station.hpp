@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// CopyStation: buffers of one size on both sides, and every way to copy between them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measure/harness/direction.hpp"
+#include "measure/harness/host_buffer.hpp"
+#include "measure/harness/rounds.hpp"
+#include "measure/bench/session.hpp"
+#include "measure/common/mapped_buffer.hpp"
+
+namespace gdrkit::tools {
+
+enum class Method { mapping, raw, memcpy_pageable, memcpy_pinned, memcpy_async_pageable, memcpy_async_pinned };
+inline constexpr Method all_methods[] = {Method::mapping,
+                                         Method::raw,
+                                         Method::memcpy_pageable,
+                                         Method::memcpy_pinned,
+                                         Method::memcpy_async_pageable,
+                                         Method::memcpy_async_pinned};
+[[nodiscard]] const char* method_name(Method method);   ///< "memcpy_async_pinned", as in the schema
+[[nodiscard]] std::string method_title(Method method);  ///< "cudaMemcpyAsync + synchronize, pinned"
+
+class CopyStation {
+ public:
+  /// Allocates, pins and maps. Throws CannotMeasure where that is not to be had. Small sizes get all the lines that
+  /// their loads go round in. `device` may be another than the session's; it must be current on the calling thread.
+  CopyStation(Session* session, platform::Device* device, std::size_t size_bytes);
+  ~CopyStation();
+  CopyStation(const CopyStation&) = delete;
+  CopyStation& operator=(const CopyStation&) = delete;
+
+  /// The raw loops serve powers of two alone.
+  [[nodiscard]] bool has(Method method) const;
+  /// One way of copying, planted slowdown included. Lives as long as the station. Each throws Failure when a copy
+  /// fails.
+  [[nodiscard]] Contender contender(Method method, Direction direction);
+  /// Has `contender` copy once and compares what arrived, all of it up to 16 MiB, else three stretches. Not timed.
+  /// Throws Failure.
+  void verify(Method method, Direction direction, const Contender& contender);
+
+  [[nodiscard]] const MappedBuffer& buffer() const { return *buffer_; }
+
+ private:
+  void verify_to_device(Method method, const Contender& contender);
+  void verify_from_device(Method method, const Contender& contender);
+  [[nodiscard]] std::uint8_t* host_of(Method method) const;
+  Contender mapping_contender(Direction direction);
+  Contender raw_contender(Direction direction) const;
+  Contender driver_contender(Method method, Direction direction) const;
+
+  Session* session_;
+  platform::Device* device_;
+  std::size_t size_bytes_;
+  std::unique_ptr<AlignedAllocation> memory_;
+  std::unique_ptr<HostBuffer> pageable_;
+  platform::Allocation pinned_;
+  platform::Stream stream_;
+  std::unique_ptr<MappedBuffer> buffer_;
+};
+
+/// Nanoseconds that one copy may take on the slowest way there is (loads through BAR1, 1 GB/s): to fit efforts.
+[[nodiscard]] inline double slow_copy_ns(std::size_t size_bytes) { return 2000.0 + static_cast<double>(size_bytes); }
+
+/// "4 KiB", "100 B"
+[[nodiscard]] std::string size_text(std::size_t size_bytes);
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Pattern: what verified copies hold: every byte says where it belongs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+
+struct Stretch {
+  std::size_t offset = 0;
+  std::size_t size_bytes = 0;
+};
+
+/// What is looked at of a copy: all of it up to 16 MiB, else a MiB at the begin, in the middle and at the end.
+[[nodiscard]] inline std::vector<Stretch> stretches_of(std::size_t size_bytes) {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  if (size_bytes <= 16 * mib) return {{0, size_bytes}};
+  return {{0, mib}, {size_bytes / 2 - mib / 2, mib}, {size_bytes - mib, mib}};
+}
+
+[[nodiscard]] inline std::uint8_t pattern_byte(std::size_t position, unsigned salt) {
+  return static_cast<std::uint8_t>(position * 131 + (position >> 8) * 29 + (position >> 16) * 7 + salt * 83 + 17);
+}
+
+/// Writes the pattern of the stretch's positions to bytes[0] on.
+inline void write_pattern(std::uint8_t* bytes, const Stretch& stretch, unsigned salt) {
+  for (std::size_t at = 0; at < stretch.size_bytes; ++at) bytes[at] = pattern_byte(stretch.offset + at, salt);
+}
+
+/// Throws Failure with the first wrong byte's place.
+inline void check_pattern(const std::uint8_t* bytes, const Stretch& stretch, unsigned salt, const char* method) {
+  for (std::size_t at = 0; at < stretch.size_bytes; ++at) {
+    if (bytes[at] == pattern_byte(stretch.offset + at, salt)) continue;
+    throw Failure(ExitCode::failed, format("%s copied wrong content: byte %zu is 0x%02x and should be 0x%02x", method,
+                                           stretch.offset + at, bytes[at], pattern_byte(stretch.offset + at, salt)));
+  }
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/bench/output/csv.hpp"
+
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+/// RFC 4180: quoted where a comma, quote or line end would split it.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char character : text) {
+    if (character == '"') quoted += '"';
+    quoted += character;
+  }
+  return quoted + "\"";
+}
+
+std::string number(double value) { return format("%.9g", value); }
+
+std::string conditions_text(const Series& series) {
+  std::string text;
+  for (const auto& [name, value] : series.conditions) text += (text.empty() ? "" : ";") + name + "=" + value;
+  return text;
+}
+
+}  // namespace
+
+std::string to_csv_text(const Result& result) {
+  std::string text =
+      "series,operation,direction,method,conditions,x_name,x,y,unit,better,value,noise,minimum,rounds,"
+      "operations_per_round,single_count,single_minimum,single_p50,single_p99,single_p999,single_maximum\n";
+  for (const Series& series : result.series) {
+    const std::string head = field(series.id) + "," + field(series.operation) + "," + field(series.direction) + "," +
+                             field(series.method) + "," + field(conditions_text(series)) + "," + field(series.x_name) +
+                             ",";
+    for (const Point& point : series.points) {
+      text += head + number(point.x) + "," + (point.y ? number(*point.y) : "") + "," + field(series.unit) + "," +
+              (series.is_lower_better ? "lower" : "higher") + "," + number(point.value) + "," + number(point.noise) +
+              "," + number(point.minimum) + format(",%zu,%zu,", point.rounds.size(), point.operations_per_round);
+      if (point.single) {
+        const Single& single = *point.single;
+        text += format("%zu,", single.count) + number(single.minimum) + "," + number(single.p50) + "," +
+                number(single.p99) + "," + number(single.p999) + "," + number(single.maximum) + "\n";
+      } else {
+        text += ",,,,,\n";
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/bench/output/summary.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include "platform/host/placement.hpp"
+#include "measure/bench/measure/copy_station.hpp"
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+constexpr std::size_t most_rows = 12;
+constexpr double ns_per_us = 1000;
+constexpr int label_width = 12;
+constexpr int column_width = 13;
+
+using Columns = std::vector<const Series*>;
+
+bool differ(const Columns& columns, std::string Series::*field) {
+  return std::any_of(columns.begin(), columns.end(),
+                     [&](const Series* one) { return one->*field != columns[0]->*field; });
+}
+
+/// A column's two lines: what this series has and others of its group have not.
+std::pair<std::string, std::string> heading(const Columns& columns, const Series& series) {
+  if (series.method == "memcpy_pageable") return {"cudaMemcpy", "pageable"};
+  if (series.method == "memcpy_pinned") return {"cudaMemcpy", "pinned"};
+  if (series.method == "memcpy_async_pageable") return {"Async+sync", "pageable"};
+  if (series.method == "memcpy_async_pinned") return {"Async+sync", "pinned"};
+  if (differ(columns, &Series::operation)) return {"", series.operation};
+  std::string which;
+  for (const auto& [name, value] : series.conditions) which += (which.empty() ? "" : " ") + value;
+  return {which, series.method == "raw" ? "raw loop" : series.method};
+}
+
+/// Sizes that people look for first.
+bool is_telling(double size_bytes) {
+  constexpr double telling[] = {8, 64, 1024, 4096, 65536, 1048576, 16777216, 268435456};
+  return std::find(std::begin(telling), std::end(telling), size_bytes) != std::end(telling);
+}
+
+/// The x of all columns; of many sizes the telling ones.
+std::vector<double> rows_of(const Columns& columns) {
+  std::set<double> all;
+  for (const Series* series : columns) {
+    for (const Point& point : series->points) all.insert(point.x);
+  }
+  std::vector<double> rows;
+  const bool is_long = all.size() > most_rows && columns[0]->x_name == "size_bytes";
+  std::copy_if(all.begin(), all.end(), std::back_inserter(rows), [&](double x) { return !is_long || is_telling(x); });
+  return rows;
+}
+
+std::string row_label(const Series& series, double x) {
+  const auto count = static_cast<std::size_t>(x);
+  if (series.x_name == "size_bytes") return size_text(count);
+  return series.x_name == "threads" && count == 1 ? "1 thread" : format("%zu %s", count, series.x_name.c_str());
+}
+
+std::string table(const Columns& columns) {
+  const bool is_time = columns[0]->unit == "ns" || columns[0]->unit == "us";
+  std::string first(label_width, ' ');
+  std::string second(label_width, ' ');
+  for (const Series* series : columns) {
+    const auto [above, below] = heading(columns, *series);
+    first += format("%*s", column_width, above.c_str());
+    second += format("%*s", column_width, below.c_str());
+  }
+  std::string text = (first.find_first_not_of(' ') == std::string::npos ? "" : first + "\n") + second + "\n";
+  for (const double x : rows_of(columns)) {
+    std::string line = format("%*s", label_width, row_label(*columns[0], x).c_str());
+    for (const Series* series : columns) {
+      const Point* const point = find_point(*series, x);
+      const double scale = is_time && series->unit == "ns" ? ns_per_us : 1;
+      line += format("%*s", column_width, point == nullptr ? "-" : digits(point->value / scale).c_str());
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+/// Up to which size the mapping beats all the driver's copies; "" where there is no comparison.
+std::string crossover(const Columns& columns) {
+  const auto mapping =
+      std::find_if(columns.begin(), columns.end(), [](const Series* series) { return series->method == "mapping"; });
+  if (mapping == columns.end()) return "";
+  double last = 0;
+  bool has_driver = false;
+  for (const Point& point : (*mapping)->points) {
+    bool is_fastest = true;
+    for (const Series* series : columns) {
+      if (series->method.rfind("memcpy", 0) != 0) continue;
+      const Point* const other = find_point(*series, point.x);
+      if (other == nullptr) continue;
+      has_driver = true;
+      is_fastest = is_fastest && point.value <= other->value;
+    }
+    if (!is_fastest) break;
+    last = point.x;
+  }
+  if (!has_driver) return "";
+  if (last == 0) return "the driver's copies are faster at every size\n";
+  return "faster than every copy by the driver up to " + size_text(static_cast<std::size_t>(last)) + "\n";
+}
+
+std::string group_title(const Columns& columns) {
+  const Series& series = *columns[0];
+  std::string title = series.group;
+  std::replace(title.begin(), title.end(), '/', ' ');
+  std::replace(title.begin(), title.end(), '_', ' ');
+  const bool is_time = series.unit == "ns" || series.unit == "us";
+  return title + (is_time ? ", microseconds for one" : ", " + series.unit) + " (medians)";
+}
+
+std::string head(const Result& result) {
+  std::string text = format("%s %s, %s\n", result.machine.gpu_name.c_str(), result.machine.gpu_pci_address.c_str(),
+                            result.machine.driver_version.c_str());
+  text += format("%s, %d CPUs, system %s\n", result.machine.cpu_model.c_str(), result.machine.cpu_count,
+                 result.machine.os_release.c_str());
+  const auto setting = [&](const char* name) {
+    return result.settings.count(name) != 0 ? result.settings.at(name) : "";
+  };
+  const std::string mapping_type = setting("mapping_type");
+  text += format("backend %s%s, copy kernels %s (to device) and %s (from device), raw loops %s\n",
+                 result.backend.c_str(),
+                 // A run that copied nothing has none.
+                 mapping_type.empty() ? "" : (", mapping type " + mapping_type).c_str(), setting("store_kernel").c_str(),
+                 setting("load_kernel").c_str(), setting("raw_loops").c_str());
+  if (result.place) {
+    Placed placed;
+    placed.place = *result.place;
+    text += placed.line() + "\n";
+    if (!placed.place.advice.empty()) text += "ADVICE: " + placed.place.advice + "\n";
+  }
+  if (result.noise) {
+    const int cpu = result.place ? result.place->cpu : -1;
+    text += format("others took %.1f %% of %s%s\n", result.noise->lost_share * 100,
+                   cpu < 0 ? "the CPU" : format("CPU %d", cpu).c_str(),
+                   result.noise->is_quiet() ? "" : ": percentiles beyond the 99th are this machine's, not the copies'");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string digits(double value) {
+  if (value >= 1000) return format("%.0f", value);
+  if (value >= 100) return format("%.1f", value);
+  return value >= 1 ? format("%.2f", value) : format("%.3f", value);
+}
+
+std::string summary_text(const Result& result) {
+  std::string text = head(result);
+  std::vector<std::string> groups;
+  for (const Series& series : result.series) {
+    if (std::find(groups.begin(), groups.end(), series.group) == groups.end()) groups.push_back(series.group);
+  }
+  for (const std::string& group : groups) {
+    Columns columns;
+    for (const Series& series : result.series) {
+      if (series.group == group) columns.push_back(&series);
+    }
+    text += "\n" + group_title(columns) + (result.is_emulated ? ", emulated: memory of this machine, no GPU" : "") +
+            "\n" + table(columns);
+    // A thread plays the driver on the emulated device: who is faster there says nothing of any driver.
+    if (!result.is_emulated) text += crossover(columns);
+  }
+  if (!result.notes.empty()) text += "\n";
+  for (const std::string& sentence : result.notes) text += "note: " + sentence + "\n";
+  return text;
+}
+
+}  // namespace gdrkit::tools

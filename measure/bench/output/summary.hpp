@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Summary: the short tables at the end of a run.
+#pragma once
+
+#include <string>
+
+#include "measure/result/result.hpp"
+#include "measure/common/measure_names.hpp"
+
+namespace gdrkit::tools {
+
+/// Where it was measured, a table for each group of series, and the notes.
+[[nodiscard]] std::string summary_text(const Result& result);
+/// 139 ns -> "0.139"; three digits that matter.
+[[nodiscard]] std::string digits(double value);
+
+}  // namespace gdrkit::tools

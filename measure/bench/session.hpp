@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Session: one run of the benchmark: the device, the clock, the place, and the cells that were measured.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measure/harness/clock.hpp"
+#include "measure/result/result.hpp"
+#include "measure/baseline/raw_loops.hpp"
+#include "platform/device/device.hpp"
+#include "measure/bench/measure/plant.hpp"
+#include "measure/bench/options.hpp"
+#include "measure/bench/output/progress.hpp"
+#include "measure/bench/section.hpp"
+#include "cli/common/device_choice.hpp"
+
+namespace gdrkit::tools {
+
+class Session {
+ public:
+  /// Opens the device and prints the note on an emulated one. Throws Failure. `options` must outlive it.
+  explicit Session(const BenchOptions& options);
+
+  /// Measures all chosen sections. What cannot be measured is left out with a note; what fails makes the result not ok.
+  /// Throws Failure(failed) when nothing at all could be measured.
+  void measure_all();
+  /// Measures again, on fresh buffers, the cell that a point came from; nullptr if no cell gave one, or it failed now.
+  /// With `factor` times the rounds.
+  [[nodiscard]] std::unique_ptr<Point> measure_again(const std::string& series_id, double x, int factor,
+                                                     std::unique_ptr<Point>* control);
+
+  void end_progress() { progress_.end(); }
+
+  /// Before measuring: the head alone.
+  [[nodiscard]] Result result() const;
+
+  // For the sections:
+  [[nodiscard]] const BenchOptions& options() const noexcept { return options_; }
+  [[nodiscard]] platform::Device* device() const noexcept { return device_.get(); }
+  [[nodiscard]] bool is_emulated() const noexcept { return choice_.is_emulated; }
+  [[nodiscard]] const DeviceChoice& choice() const noexcept { return choice_; }
+  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+  [[nodiscard]] Plant* plant() noexcept { return &plant_; }
+  [[nodiscard]] bool has_raw() const noexcept { return has_raw_; }
+  [[nodiscard]] measure::RawKind raw_kind() const noexcept { return raw_kind_; }
+  /// CPUs this process could use before it chose one, that one first.
+  [[nodiscard]] const std::vector<int>& cpus() const noexcept { return cpus_; }
+  void note(const std::string& sentence) { collected_.note(sentence); }
+  void set_mapping_type(const std::string& name) { mapping_type_ = name; }
+  /// --sizes where given, else `sizes`.
+  [[nodiscard]] std::vector<std::size_t> sizes_or(std::vector<std::size_t> sizes) const;
+
+ private:
+  struct Source {
+    std::string series_id;
+    double x = 0;
+    std::size_t cell = 0;
+  };
+  void measure_section(const Section& section);
+  void measure_cell(std::size_t number);
+
+  const BenchOptions& options_;
+  DeviceChoice choice_;
+  std::unique_ptr<platform::Device> device_;
+  Placement placement_;
+  Placed placed_;
+  std::vector<int> cpus_;
+  Clock clock_;
+  MachineNoise noise_;
+  Plant plant_;
+  Progress progress_;
+  bool has_raw_ = false;
+  measure::RawKind raw_kind_{};
+  std::string mapping_type_;
+  std::vector<Cell> cells_;
+  std::vector<Source> sources_;
+  Collector collected_;
+  bool is_ok_ = true;
+};
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/common/buffer_options.hpp"
+
+#include "measure/common/mapped_buffer.hpp"
+
+namespace gdrkit::tools {
+
+Option allocation_option(std::string* target) {
+  return {'a', "allocation", "CALL",
+          Choice{{allocation_mem_alloc, allocation_mem_create}, target, "Unrecognized fn argument"},
+          "how the buffer is allocated: cuMemAlloc or cuMemCreate"};
+}
+
+Option mapping_type_option(std::string* target) {
+  return {'M', "mapping-type", "TYPE",
+          Choice{{"default", "wc", "cache", "device"},
+                 target,
+                 "ERROR: invalid mapping_type '{}'. Valid options: default, wc, cache, device."},
+          "how the CPU treats the mapping: default, wc, cache or device"};
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// BufferOptions: the predecessor's options for the mapped buffer, with its words and its complaints.
+#pragma once
+
+#include <string>
+
+#include "cli/common/command_line.hpp"
+
+namespace gdrkit::tools {
+
+/// -a; `target` must outlive the parsing, and holds the default.
+[[nodiscard]] Option allocation_option(std::string* target);
+/// -M; likewise.
+[[nodiscard]] Option mapping_type_option(std::string* target);
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/common/mapped_buffer.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include "base/result.hpp"
+#include "gdrkit/gdrkit.h"
+#include "cli/common/device_choice.hpp"
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+std::string call_failed(const char* call, int error) { return std::string(call) + ": " + errno_text(error); }
+
+}  // namespace
+
+std::string errno_text(int error) { return format("%s (%d)", gdrkit_strerror(error), error); }
+
+platform::AllocationKind allocation_kind(const std::string& gdrcopy_word) {
+  return gdrcopy_word == allocation_mem_create ? platform::AllocationKind::vmm : platform::AllocationKind::cuda_malloc;
+}
+
+gdr_map_flags_t mapping_flag(const std::string& gdrcopy_word) {
+  if (gdrcopy_word == "wc") return GDR_MAP_FLAG_REQ_WC_MAPPING;
+  if (gdrcopy_word == "cache") return GDR_MAP_FLAG_REQ_CACHE_MAPPING;
+  if (gdrcopy_word == "device") return GDR_MAP_FLAG_REQ_DEVICE_MAPPING;
+  return GDR_MAP_FLAG_DEFAULT;
+}
+
+AlignedAllocation::AlignedAllocation(platform::Device* device, platform::AllocationKind kind, std::size_t size_bytes)
+    : size_bytes_(size_bytes) {
+  GDRKIT_TOOL_ASSERT(size_bytes > 0 && size_bytes <= SIZE_MAX / 4, "a buffer of this size cannot be");
+  rounded_bytes_ = (size_bytes + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
+  // Memory of the virtual-memory calls starts on a GPU page by itself.
+  const bool is_vmm = kind == platform::AllocationKind::vmm || kind == platform::AllocationKind::vmm_exportable;
+  auto allocation = device->allocate(kind, is_vmm ? rounded_bytes_ : rounded_bytes_ + GPU_PAGE_OFFSET);
+  if (!allocation.has_value()) {
+    // A kind that this device or driver does not have is not a failure of what is tested.
+    if (allocation.error().errno_value == EOPNOTSUPP) throw Failure(ExitCode::cannot_run, base::detail());
+    const int code = allocation.error().vendor_code;
+    GDRKIT_TOOL_ASSERT(allocation.has_value(),
+                       (code == 0 ? "" : format("CUDA error: %s\n", platform::cuda_result_name(code))) + base::detail());
+  }
+  allocation_ = std::move(*allocation);
+  address_ = (allocation_.address() + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
+  // As GDRCopy's tools do for cuMemAlloc memory, in case a copy is timed. Memory of the virtual-memory calls does not
+  // know the attribute (CUDA 13.0 answers NOT_SUPPORTED) and pools need not; the copies that are compared wait for
+  // their end by themselves.
+  if (kind == platform::AllocationKind::cuda_malloc) {
+    const auto synchronous = device->set_sync_memops(allocation_.address());
+    GDRKIT_TOOL_ASSERT(synchronous.has_value(), base::detail());
+  }
+}
+
+void AlignedAllocation::free() {
+  const auto freed = allocation_.free();
+  GDRKIT_TOOL_ASSERT(freed.has_value(), base::detail());
+}
+
+gdr_t open_drop_in() {
+  gdr_t context = gdr_open();
+  if (context == nullptr) {
+    throw Failure(ExitCode::cannot_run,
+                  "gdr_open error: Is gdrdrv driver installed and loaded?\nWhy no way to the memory can be used:\n" +
+                      why_no_backend());
+  }
+  return context;
+}
+
+MappedBuffer::MappedBuffer(const AlignedAllocation& memory, gdr_map_flags_t mapping_type)
+    : context_(open_drop_in()), mapped_bytes_(memory.rounded_bytes()) {
+  try {
+    const int pin_result = gdr_pin_buffer(context_, memory.address(), mapped_bytes_, 0, 0, &handle_);
+    GDRKIT_TOOL_ASSERT(pin_result == 0, call_failed("gdr_pin_buffer", pin_result));
+    const int map_result = gdr_map_v2(context_, handle_, &mapping_, mapped_bytes_, mapping_type);
+    const bool is_of_no_such_type = map_result == EOPNOTSUPP && mapping_type != GDR_MAP_FLAG_DEFAULT;
+    GDRKIT_TOOL_ASSERT(map_result == 0, call_failed("gdr_map_v2", map_result) +
+                                            (is_of_no_such_type ? "\nthe backend has no mapping of this type; "
+                                                                  "without -M it takes the one it has"
+                                                                : ""));
+    const int info_result = gdr_get_info(context_, handle_, &info_);
+    GDRKIT_TOOL_ASSERT(info_result == 0, call_failed("gdr_get_info", info_result));
+    page_offset_ = memory.address() - info_.va;
+  } catch (...) {
+    (void)gdr_close(context_);
+    throw;
+  }
+}
+
+MappedBuffer::~MappedBuffer() {
+  if (context_ != nullptr) (void)gdr_close(context_);
+}
+
+void MappedBuffer::unmap() {
+  const int result = gdr_unmap(context_, handle_, mapping_, mapped_bytes_);
+  GDRKIT_TOOL_ASSERT(result == 0, call_failed("gdr_unmap", result));
+  mapping_ = nullptr;
+}
+
+void MappedBuffer::unpin() {
+  const int result = gdr_unpin_buffer(context_, handle_);
+  GDRKIT_TOOL_ASSERT(result == 0, call_failed("gdr_unpin_buffer", result));
+}
+
+void MappedBuffer::close() {
+  const int result = gdr_close(std::exchange(context_, nullptr));
+  GDRKIT_TOOL_ASSERT(result == 0, call_failed("gdr_close", result));
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/compare/comparison.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace gdrkit::measure {
+namespace {
+
+std::string number_text(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.10g", number);
+  return text.data();
+}
+
+std::string point_name(const Series& series, const Point& point) {
+  std::string name = series.id + " at " + number_text(point.x);
+  if (point.y) name += ", " + number_text(*point.y);
+  return name;
+}
+
+const Point* control_of(const Result& result, const Series& series, const Point& point) {
+  const Series* const control = series.control.empty() ? nullptr : find_series(result, series.control);
+  return control == nullptr ? nullptr : find_point(*control, point.x, point.y);
+}
+
+/// A control that takes a third or the threefold does the same by other means, which the machine disturbs otherwise
+/// (small copies by ordinary stores beside streaming stores, in ordinary memory).
+constexpr double largest_distance = 3;
+
+Kinship kinship_of(const Result& result, const Series& series, const ComparedPoint& point) {
+  const Series* const control = series.control.empty() ? nullptr : find_series(result, series.control);
+  if (control == nullptr || control->operation != series.operation) return Kinship::same_time;
+  for (const Look& look : {point.old_look, point.new_look}) {
+    if (look.control == nullptr || look.control->value <= 0) return Kinship::same_time;
+    const double distance = look.point->value / look.control->value;
+    if (distance > largest_distance || distance < 1 / largest_distance) return Kinship::same_time;
+  }
+  return Kinship::same_operation;
+}
+
+double unrest_of(const Result& result) { return result.noise ? std::clamp(result.noise->lost_share, 0.0, 1.0) : 0; }
+
+void compare_series(const Result& old_result, const Result& new_result, const Series& old_series,
+                    const Series& new_series, Comparison* comparison) {
+  for (const Point& old_point : old_series.points) {
+    const Point* const new_point = find_point(new_series, old_point.x, old_point.y);
+    if (new_point == nullptr) {
+      if (!is_yardstick(old_series)) comparison->vanished.push_back(point_name(old_series, old_point));
+      continue;
+    }
+    ComparedPoint compared;
+    compared.series = &new_series;
+    compared.old_look = {&old_point, control_of(old_result, old_series, old_point)};
+    compared.new_look = {new_point, control_of(new_result, new_series, *new_point)};
+    // A yardstick is asked whether it moved itself.
+    if (is_yardstick(new_series)) compared.old_look.control = compared.new_look.control = nullptr;
+    compared.kinship = kinship_of(new_result, new_series, compared);
+    compared.unrest = std::max(unrest_of(old_result), unrest_of(new_result));
+    compared.change =
+        change_of(compared.old_look, compared.new_look, new_series.is_lower_better, compared.kinship, compared.unrest);
+    (is_yardstick(new_series) ? comparison->yardsticks : comparison->points).push_back(compared);
+  }
+}
+
+void add_difference(const std::string& what, const std::string& old_text, const std::string& new_text,
+                    std::vector<std::string>* differences) {
+  if (old_text != new_text) differences->push_back(what + ": '" + old_text + "' then, '" + new_text + "' now");
+}
+
+}  // namespace
+
+bool is_yardstick(const Series& series) {
+  return series.method == "raw" || series.method == "copy_engine" || series.method.rfind("memcpy", 0) == 0;
+}
+
+bool ComparedPoint::is_suspicious() const {
+  return change.log_ratio > smallest_change && change.log_ratio > limit_of(change, suspicion_rate);
+}
+
+std::string ComparedPoint::name() const { return point_name(*series, *new_look.point); }
+
+double limit_among(const Change& change, std::size_t points) {
+  return limit_of(change, false_alarm_rate / static_cast<double>(std::max<std::size_t>(points, 1)));
+}
+
+Comparison compare(const Result& old_result, const Result& new_result) {
+  Comparison comparison;
+  for (const Series& old_series : old_result.series) {
+    const Series* const new_series = find_series(new_result, old_series.id);
+    if (new_series != nullptr && new_series->unit == old_series.unit) {
+      compare_series(old_result, new_result, old_series, *new_series, &comparison);
+    } else if (!is_yardstick(old_series)) {
+      for (const Point& point : old_series.points) comparison.vanished.push_back(point_name(old_series, point));
+    }
+  }
+  for (auto* points : {&comparison.points, &comparison.yardsticks}) {
+    for (ComparedPoint& point : *points) point.limit = limit_among(point.change, points->size());
+  }
+  return comparison;
+}
+
+std::string why_no_comparison(const Result& old_result, const Result& new_result, const std::string& name) {
+  if (old_result.tool == new_result.tool) return "";
+  return name + " is a result of 'gdrkit " + old_result.tool + "'; 'gdrkit " + new_result.tool +
+         "' compares with its own results only";
+}
+
+std::vector<std::string> machine_differences(const Result& old_result, const Result& new_result) {
+  std::vector<std::string> differences;
+  add_difference("CPU", old_result.machine.cpu_model, new_result.machine.cpu_model, &differences);
+  add_difference("GPU", old_result.machine.gpu_name, new_result.machine.gpu_name, &differences);
+  add_difference("backend", old_result.backend, new_result.backend, &differences);
+  return differences;
+}
+
+std::vector<std::string> setting_differences(const Result& old_result, const Result& new_result) {
+  std::vector<std::string> differences;
+  add_difference("driver", old_result.machine.driver_version, new_result.machine.driver_version, &differences);
+  add_difference("operating system", old_result.machine.os_release, new_result.machine.os_release, &differences);
+  for (const char* const name : {"store_kernel", "load_kernel", "mapping_type", "raw_loops", "effort"}) {
+    const auto text = [&](const Result& result) {
+      const auto found = result.settings.find(name);
+      return found == result.settings.end() ? std::string() : found->second;
+    };
+    add_difference(name, text(old_result), text(new_result), &differences);
+  }
+  return differences;
+}
+
+}  // namespace gdrkit::measure

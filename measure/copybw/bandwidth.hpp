@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Bandwidth: the measuring core of copybw; prints nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "measure/common/mapped_buffer.hpp"
+
+namespace gdrkit::tools {
+
+/// A 4-byte word that was not what had been written.
+struct WrongWord {
+  std::size_t index = 0;
+  std::uint32_t content = 0;
+  std::uint32_t expected = 0;
+};
+inline constexpr std::size_t most_wrong_words = 10;  ///< kept of one test
+
+struct BandwidthResult {
+  std::size_t size_bytes = 0;
+  std::size_t offset_bytes = 0;
+  double write_mib_per_s = 0;
+  double read_mib_per_s = 0;
+  std::vector<WrongWord> wrong_in_device;  ///< after writing, as the device's own copy shows it
+  std::vector<WrongWord> wrong_in_host;    ///< after reading back through the mapping
+  [[nodiscard]] bool is_verified() const { return wrong_in_device.empty() && wrong_in_host.empty(); }
+};
+
+struct BandwidthRequest {
+  std::vector<std::size_t> sizes_bytes;
+  std::size_t offset_bytes = 0;
+  std::size_t write_iterations = 0;  ///< not 0
+  std::size_t read_iterations = 0;   ///< not 0
+};
+
+/// Told of each step as it happens: a test of large buffers takes seconds.
+class BandwidthListener {
+ public:
+  virtual ~BandwidthListener() = default;
+  virtual void before_write(std::size_t size_bytes) = 0;
+  virtual void after_write(double mib_per_s) = 0;
+  virtual void before_read(std::size_t size_bytes) = 0;
+  virtual void after_read(double mib_per_s) = 0;
+  virtual void after_size(const BandwidthResult& result) = 0;
+};
+
+/// For each size: writes, reads back, and compares both with what was written. Throws Failure.
+[[nodiscard]] std::vector<BandwidthResult> measure_bandwidth(platform::Device* device, const MappedBuffer& buffer,
+                                                             std::uint64_t device_address,
+                                                             const BandwidthRequest& request,
+                                                             BandwidthListener* listener);
+
+/// Words in which the first `size_bytes` differ, at most most_wrong_words; bytes past the end count as 0.
+[[nodiscard]] std::vector<WrongWord> compare_words(const std::uint8_t* content, const std::uint8_t* expected,
+                                                   std::size_t size_bytes);
+
+}  // namespace gdrkit::tools

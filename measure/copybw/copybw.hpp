@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Copybw: what the front ends of the subcommand share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/facts/machine.hpp"
+#include "cli/common/banner.hpp"
+#include "measure/common/measure_names.hpp"
+#include "cli/common/common_options.hpp"
+#include "cli/common/numa_options.hpp"
+#include "measure/common/numa_sweep.hpp"
+#include "measure/copybw/bandwidth.hpp"
+
+namespace gdrkit::tools {
+
+struct CopybwOptions {
+  CommonOptions common;
+  NumaOptions numa;
+  std::size_t size_bytes = 128 * 1024;
+  std::size_t copy_size_bytes = 0;  ///< 0: all of the buffer
+  std::size_t offset_bytes = 0;
+  bool is_sweep = false;
+  int write_iterations = 10000;
+  int read_iterations = 100;
+  std::string allocation = allocation_mem_alloc;
+  std::string mapping_type = "default";
+};
+
+struct CopybwReport {
+  bool is_emulated = false;
+  Machine machine;
+  BackendNames names;
+  std::string mapping_type;
+  std::optional<Place> place;  ///< not under the predecessor's name
+  std::vector<BandwidthResult> results;
+  std::optional<NumaSweep> sweep;  ///< instead of results, with --numa all
+};
+
+/// The copy sizes that the options ask for. Throws Failure(usage) for options that contradict each other.
+[[nodiscard]] std::vector<std::size_t> copy_sizes(const CopybwOptions& options);
+
+void print_copybw_json(const CopybwOptions& options, const CopybwReport& report);
+
+}  // namespace gdrkit::tools

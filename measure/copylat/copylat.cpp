@@ -1,0 +1,280 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// copylat: latency of copies through the drop-in library's mapping, beside the driver's copies and raw loops.
+#include "measure/copylat/copylat.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "platform/host/stopwatch.hpp"
+#include "measure/common/buffer_options.hpp"
+#include "cli/common/device_choice.hpp"
+#include "measure/copylat/printer.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+CommandLine command_line(CopylatOptions* options) {
+  CommandLine line;
+  line.name = "copylat";
+  line.summary = "Latency of copies through a mapping of device memory, by size, one CPU thread.";
+  line.example = "gdrkit copylat --raw --json > latency.json";
+  line.options = {
+      {'c', "with-cumemcpy", "", &options->with_driver_copies, "also measure cuMemcpy"},
+      {'s', "size", "BYTES", &options->size_bytes, "largest copy"},
+      {'w', "write-iterations", "N", &options->write_iterations, "copies to the device for each size"},
+      {'r', "read-iterations", "N", &options->read_iterations, "copies from the device for each size"},
+      allocation_option(&options->allocation),
+      mapping_type_option(&options->mapping_type),
+      {'C', "cold-cache", "", &options->is_cold, "flush the CPU's caches before each copy (cached mappings only)"},
+      {'\0', "raw", "", &options->with_raw, "compare with raw loops on the same mapping, instead of the tables", false},
+      {'\0', "raw-kind", "KIND", Choice{{"widest", "avx512", "avx2", "sse41"}, &options->raw_kind, ""},
+       "instructions of the raw loops", false},
+      {'\0', "rounds", "N", &options->raw_rounds, "interleaved rounds of --raw", false},
+      {'\0', "batch-us", "US", &options->raw_batch_us, "time of one batch of --raw", false},
+      {'\0', "pin-cost", "", &options->with_pin_cost, "what pin, map, unmap and unpin take, instead of the tables",
+       false},
+      {'\0', "pin-size", "BYTES", &options->pin_size_bytes, "size for --pin-cost", false},
+      {'\0', "pin-repeats", "N", &options->pin_repeats, "repeats of --pin-cost", false},
+  };
+  add_common_options(&line, &options->common);
+  add_numa_options(&line, &options->numa);
+  return line;
+}
+
+void check(const CopylatOptions& options) {
+  if (options.size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to copy");
+  const CopylatOptions unchanged;
+  if (!options.with_raw && (options.raw_kind != unchanged.raw_kind || options.raw_rounds != unchanged.raw_rounds ||
+                            options.raw_batch_us != unchanged.raw_batch_us)) {
+    throw Failure(ExitCode::usage, "ERROR: --raw-kind, --rounds and --batch-us belong to --raw");
+  }
+  if (!options.with_pin_cost &&
+      (options.pin_size_bytes != unchanged.pin_size_bytes || options.pin_repeats != unchanged.pin_repeats)) {
+    throw Failure(ExitCode::usage, "ERROR: --pin-size and --pin-repeats belong to --pin-cost");
+  }
+  if (options.pin_size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to pin");
+  if (options.write_iterations < 1 || options.read_iterations < 1 || options.raw_rounds < 1 ||
+      options.raw_batch_us < 1 || options.pin_repeats < 1) {
+    throw Failure(ExitCode::usage, "ERROR: the number of iterations must be at least 1");
+  }
+}
+
+/// Raises the count as the buckets need it, and says so as the predecessor does.
+int iterations_for(const char* what, int wanted) {
+  const int raised = whole_buckets(wanted);
+  if (raised != wanted) {
+    std::fprintf(stderr, "WARNING: number of %s iterations %d is not a multiple of %d. Raised to %d.\n", what, wanted,
+                 most_buckets, raised);
+  }
+  return raised;
+}
+
+measure::RawKind find_raw_kind(const std::string& name) {
+  measure::RawKind kind{};
+  if (name == "widest") {
+    if (!measure::widest_raw_kind(&kind)) throw Failure(ExitCode::cannot_run, "this CPU runs none of the raw loops");
+    return kind;
+  }
+  for (const auto candidate : {measure::RawKind::avx512, measure::RawKind::avx2, measure::RawKind::sse41}) {
+    if (name == measure::raw_kind_name(candidate) && measure::raw_runs_here(candidate)) return candidate;
+  }
+  throw Failure(ExitCode::cannot_run, "this CPU does not run the raw loop '" + name + "'");
+}
+
+constexpr std::size_t sweep_sizes[] = {64, 4096, 65536};
+
+NumaChoice nodes_for(Face face, const CopylatOptions& options) {
+  if (face == Face::gdrcopy) return {NumaChoice::Kind::keep, {}};
+  const NumaChoice choice = choose_nodes(options.numa);
+  if (choice.kind != NumaChoice::Kind::all) return choice;
+  if (options.with_raw || options.with_pin_cost || options.with_driver_copies) {
+    throw Failure(ExitCode::usage,
+                  "--numa all measures copies through the mapping; leave out --raw, --pin-cost and "
+                  "--with-cumemcpy");
+  }
+  if (options.size_bytes < sweep_sizes[0]) {
+    throw Failure(ExitCode::usage, format("--numa all needs a --size of at least %zu bytes", sweep_sizes[0]));
+  }
+  return choice;
+}
+
+/// The run, from the options on: opens, measures, tells the printer, closes.
+class Copylat {
+ public:
+  Copylat(Face face, const CopylatOptions& options) : face_(face), options_(options) {
+    nodes_ = nodes_for(face, options);
+    if (options.common.json) {
+      printer_ = std::make_unique<CopylatPrinter>();
+    } else {
+      printer_ = face == Face::gdrcopy ? make_gdrcopy_printer(options) : make_table_printer(options);
+    }
+  }
+
+  ExitCode run() {
+    apply(options_.common);
+    const DeviceChoice choice = choose_device(find_gpus());
+    print_note(choice, options_.common.json);
+    device_ = open_device(choice, options_.common.device);
+    report_.is_emulated = choice.is_emulated;
+    report_.machine = describe_machine(device_.get());
+    report_.names = backend_names();
+    settle();
+    if (!options_.with_pin_cost || options_.with_raw) run_on_buffer();
+    if (options_.with_pin_cost) run_pin_cost();
+    if (options_.common.json) print_copylat_json(options_, report_);
+    // The emulated device's rows are noise of a shared machine: printed, but no reason to fail.
+    return report_.raw_rows_over_limit() == 0 || report_.is_emulated ? ExitCode::ok : ExitCode::failed;
+  }
+
+ private:
+  void settle() {
+    if (face_ == Face::gdrcopy) {
+      report_.cpu = stay_on_this_cpu();
+      return;
+    }
+    placement_.emplace(placement_for(*device_));
+    const Placed placed = place(nodes_, &*placement_);
+    report_.cpu = placed.place.cpu;
+    report_.place = placed.place;
+    report_.place_line = placed.line();
+  }
+
+  void run_on_buffer() {
+    AlignedAllocation memory(device_.get(), allocation_kind(options_.allocation), options_.size_bytes);
+    const HostBuffer host(options_.size_bytes);
+    printer_->before_driver_tables(*device_, memory);
+    if (nodes_.kind == NumaChoice::Kind::all) return run_sweep(&memory);
+    const int writes = options_.with_raw ? 0 : iterations_for("write", options_.write_iterations);
+    const int reads = options_.with_raw ? 0 : iterations_for("read", options_.read_iterations);
+    if (options_.with_driver_copies && !options_.with_raw) {
+      measure_table({Direction::to_device, true, writes, {}}, [&](std::size_t size) {
+        return measure_driver(device_.get(), memory.address(), host, Direction::to_device, size, writes);
+      });
+      measure_table({Direction::from_device, true, reads, {}}, [&](std::size_t size) {
+        return measure_driver(device_.get(), memory.address(), host, Direction::from_device, size, reads);
+      });
+    }
+    MappedBuffer buffer(memory, mapping_flag(options_.mapping_type));
+    const char* type_text = "";
+    (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
+    report_.mapping_type = type_text;
+    if (options_.is_cold && buffer.info().mapping_type != GDR_MAPPING_TYPE_CACHING) {
+      throw Failure(ExitCode::usage, "ERROR: Cold cache has no effect on other mappings except cache mapping");
+    }
+    if (options_.with_raw) {
+      run_raw(buffer, memory);
+    } else {
+      run_tables(buffer, host, writes, reads);
+    }
+    close(&buffer);
+    memory.free();
+  }
+
+  void run_tables(const MappedBuffer& buffer, const HostBuffer& host, int writes, int reads) {
+    printer_->before_mapping_tables(buffer, report_);
+    measure_table({Direction::to_device, false, writes, {}}, [&](std::size_t size) {
+      return measure_mapping(buffer, host, Direction::to_device, size, writes, options_.is_cold);
+    });
+    measure_table({Direction::from_device, false, reads, {}}, [&](std::size_t size) {
+      return measure_mapping(buffer, host, Direction::from_device, size, reads, options_.is_cold);
+    });
+  }
+
+  template <class Measure>
+  void measure_table(LatencyTable table, Measure&& measure) {
+    printer_->table_begins(table);
+    for (std::size_t size = 1; size <= options_.size_bytes; size *= 2) {
+      table.rows.push_back(measure(size));
+      printer_->row(table, table.rows.back());
+    }
+    printer_->table_ends(table);
+    report_.tables.push_back(std::move(table));
+  }
+
+  /// --numa all: some sizes on every pair of nodes.
+  void run_sweep(AlignedAllocation* memory) {
+    MappedBuffer buffer(*memory, mapping_flag(options_.mapping_type));
+    const char* type_text = "";
+    (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
+    report_.mapping_type = type_text;
+    std::vector<NumaQuantity> quantities;
+    for (const std::size_t size : sweep_sizes) {
+      if (size > options_.size_bytes) continue;
+      quantities.push_back({format("to device, %zu bytes", size), "to_device", size, "us", true,
+                            static_cast<std::size_t>(whole_buckets(options_.write_iterations))});
+      quantities.push_back({format("from device, %zu bytes", size), "from_device", size, "us", true,
+                            static_cast<std::size_t>(whole_buckets(options_.read_iterations))});
+    }
+    printer_->before_mapping_tables(buffer, report_);
+    report_.sweep = sweep_nodes(&*placement_, quantities, [&] {
+      const HostBuffer host(options_.size_bytes);
+      std::vector<double> values;
+      for (const NumaQuantity& quantity : quantities) {
+        const Direction direction = quantity.direction == "to_device" ? Direction::to_device : Direction::from_device;
+        values.push_back(measure_mapping(buffer, host, direction, quantity.size_bytes,
+                                         static_cast<int>(quantity.operations_per_round), options_.is_cold)
+                             .median_us);
+      }
+      return values;
+    });
+    if (!options_.common.json) print_sweep(*report_.sweep, placement_->gpu_node());
+    close(&buffer);
+    memory->free();
+  }
+
+  void run_raw(const MappedBuffer& buffer, const AlignedAllocation& memory) {
+    RawRequest request;
+    request.kind = find_raw_kind(options_.raw_kind);
+    request.largest_bytes = options_.size_bytes;
+    request.rounds = options_.raw_rounds;
+    request.batch_ns = options_.raw_batch_us * 1000.0;
+    report_.raw_kind = measure::raw_kind_name(request.kind);
+    printer_->raw_begins(report_);
+    report_.raw = compare_with_raw(device_.get(), buffer, memory.address(), request,
+                                   [&](const RawRow& row) { printer_->raw_row(row); });
+    printer_->raw_ends(report_);
+  }
+
+  void run_pin_cost() {
+    for (const PinContent content : {PinContent::varied, PinContent::zeros}) {
+      report_.pin_costs.push_back(measure_pin_cost(device_.get(), allocation_kind(options_.allocation),
+                                                   mapping_flag(options_.mapping_type), content,
+                                                   options_.pin_size_bytes, options_.pin_repeats));
+      printer_->pin_cost(report_.pin_costs.back());
+    }
+  }
+
+  void close(MappedBuffer* buffer) {
+    printer_->step("unmapping buffer");
+    buffer->unmap();
+    printer_->step("unpinning buffer");
+    buffer->unpin();
+    printer_->step("closing gdrdrv");
+    buffer->close();
+  }
+
+  Face face_;
+  const CopylatOptions& options_;
+  NumaChoice nodes_;
+  std::optional<Placement> placement_;  // once the device is open; not under the predecessor's name
+  std::unique_ptr<CopylatPrinter> printer_;
+  std::unique_ptr<platform::Device> device_;
+  CopylatReport report_;
+};
+
+}  // namespace
+
+std::size_t CopylatReport::raw_rows_over_limit() const {
+  return static_cast<std::size_t>(
+      std::count_if(raw.begin(), raw.end(), [](const RawRow& row) { return !row.is_within_limit(); }));
+}
+
+ExitCode run_copylat(Face face, int argc, char** argv) {
+  CopylatOptions options;
+  if (const auto ended = parse(command_line(&options), face, argc, argv)) return *ended;
+  check(options);
+  return Copylat(face, options).run();
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Our own text of copylat.
+#include <cstdio>
+
+#include "measure/harness/samples.hpp"
+#include "platform/host/stopwatch.hpp"
+#include "measure/copylat/printer.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+class TablePrinter final : public CopylatPrinter {
+ public:
+  explicit TablePrinter(const CopylatOptions& options) : options_(options) {}
+
+  void before_mapping_tables(const MappedBuffer&, const CopylatReport& report) override { print_head(report); }
+
+  void table_begins(const LatencyTable& table) override {
+    const bool is_to_device = table.direction == Direction::to_device;
+    std::printf("\n%s, %d copies for each size\n",
+                table.is_driver
+                    ? (is_to_device ? "cuMemcpy to the device" : "cuMemcpy from the device")
+                    : (is_to_device ? "through the mapping to the device" : "through the mapping from the device"),
+                table.iterations);
+    std::printf("%12s %14s %14s\n", "bytes", "median, us", "minimum, us");
+  }
+
+  void row(const LatencyTable&, const LatencyRow& row) override {
+    std::printf("%12zu %14.4f %14.4f\n", row.size_bytes, row.median_us, row.minimum_us);
+    std::fflush(stdout);
+  }
+
+  void raw_begins(const CopylatReport& report) override {
+    print_head(report);
+    std::printf(
+        "\nbeside raw loops (%s): medians of %d interleaved rounds, a batch of each about %d us (a single copy where "
+        "that is longer)\n",
+        report.raw_kind.c_str(), options_.raw_rounds, options_.raw_batch_us);
+    std::printf("small copies from the device take another line each time; limit: max(1.05 * raw, raw + 10 ns)\n");
+    std::printf("%-12s %10s %14s %14s %7s %14s  %s\n", "direction", "bytes", "library, us", "raw, us", "ratio",
+                "difference, ns", "verdict");
+  }
+
+  void raw_row(const RawRow& row) override {
+    std::printf("%-12s %10zu %14.4f %14.4f %7.3f %14.1f  %s\n", direction_name(row.direction), row.size_bytes,
+                row.library_median_ns / 1000, row.raw_median_ns / 1000, row.ratio(), row.difference_ns(),
+                row.is_within_limit() ? "ok" : "OVER THE LIMIT");
+    std::fflush(stdout);
+  }
+
+  void raw_ends(const CopylatReport& report) override {
+    const std::size_t over = report.raw_rows_over_limit();
+    std::printf("%zu of %zu sizes within the limit%s\n", report.raw.size() - over, report.raw.size(),
+                report.is_emulated ? " (on the emulated device: no verdict on hardware)" : "");
+  }
+
+  void pin_cost(const PinCost& cost) override {
+    std::printf("\n%zu bytes that hold %s, %zu repeats, verification included\n", cost.size_bytes,
+                cost.content == PinContent::varied ? "varied content" : "zeros", cost.pin_us.size());
+    std::printf("%-12s %14s %14s %14s\n", "call", "median, us", "minimum, us", "99 %, us");
+    print_figures("pin", cost.pin_us);
+    print_figures("map", cost.map_us);
+    print_figures("pin + map", cost.pin_and_map_us);
+    print_figures("unmap", cost.unmap_us);
+    print_figures("unpin", cost.unpin_us);
+  }
+
+ private:
+  static void print_figures(const char* name, const std::vector<double>& values_us) {
+    std::printf("%-12s %14.2f %14.2f %14.2f\n", name, median(values_us), minimum(values_us), percentile(values_us, 99));
+  }
+
+  void print_head(const CopylatReport& report) {
+    if (options_.common.quiet || has_head_) return;
+    has_head_ = true;
+    std::printf("%s %s, %s\n", report.machine.gpu_name.c_str(), report.machine.gpu_pci_address.c_str(),
+                report.machine.driver_version.c_str());
+    std::printf("%s, system %s\n", report.machine.cpu_model.c_str(), report.machine.os_release.c_str());
+    std::printf("backend %s, mapping type %s, copy kernels %s (to device) and %s (from device)\n",
+                report.names.backend.c_str(), report.mapping_type.c_str(), report.names.store_kernel.c_str(),
+                report.names.load_kernel.c_str());
+    std::printf("%s\n", timer_name);
+    if (options_.numa.numa == "all") return;
+    std::printf("%s\n", report.place_line.c_str());
+    if (!report.place->advice.empty()) std::printf("ADVICE: %s\n", report.place->advice.c_str());
+  }
+
+  const CopylatOptions& options_;
+  bool has_head_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<CopylatPrinter> make_table_printer(const CopylatOptions& options) {
+  return std::make_unique<TablePrinter>(options);
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/harness/rounds.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/host/stopwatch.hpp"
+
+namespace gdrkit::measure {
+namespace {
+
+constexpr int fewest_rounds = 3;
+constexpr int calibration_looks = 3;
+/// An operation this long meets next to nothing of what its predecessor left in the caches.
+constexpr double longest_settled_ns = 20e6;
+
+/// Operations that take about `batch_ns`. A single operation's time is mostly the clock's for the shortest ones, so the
+/// second look uses as many as the first one suggests.
+std::size_t calibrate(const Contender& contender, const RoundsRequest& request, double* each_ns) {
+  const auto fitting = [&](double ns) {
+    const double count = request.batch_ns / std::max(ns, 1.0);
+    return std::clamp<std::size_t>(static_cast<std::size_t>(count), 1,
+                                   std::max<std::size_t>(request.most_operations, 1));
+  };
+  double once_ns = contender.run_batch(1);  // page faults and cold code are nobody's time
+  for (int look = 0; look < calibration_looks && once_ns < request.batch_ns; ++look) {
+    once_ns = std::min(once_ns, contender.run_batch(1));
+  }
+  *each_ns = fitting(once_ns) == 1 ? once_ns : contender.run_batch(fitting(once_ns));
+  return fitting(*each_ns);
+}
+
+/// One batch, behind one operation that is not counted: whoever had the turn before left its own state in the caches, and
+/// the same contender always has it.
+double run_settled_batch(const Contender& contender, std::size_t count, double each_ns) {
+  if (each_ns < longest_settled_ns) (void)contender.run_batch(1);
+  return contender.run_batch(count);
+}
+
+/// Times `count` single operations, numbered on from `first`.
+void time_singles(const Contender& contender, std::size_t first, std::size_t count, const Clock& clock,
+                  std::vector<double>* single_ns) {
+  for (std::size_t number = first; number < first + count; ++number) {
+    const std::uint64_t begin = clock.now();
+    contender.run_once(number);
+    const std::uint64_t end = clock.now();
+    single_ns->push_back(clock.ns(end - begin));
+  }
+}
+
+int rounds_within_budget(const RoundsRequest& request, double round_ns) {
+  const int wanted = std::max(request.rounds, 1);
+  if (request.budget_ns <= 0 || round_ns * wanted <= request.budget_ns) return wanted;
+  return std::clamp(static_cast<int>(request.budget_ns / round_ns), std::min(fewest_rounds, wanted), wanted);
+}
+
+}  // namespace
+
+std::function<double(std::size_t)> batch_of(std::function<void(std::size_t)> once) {
+  return [once = std::move(once)](std::size_t count) { return platform::time_batch(count, once); };
+}
+
+std::vector<Measured> measure(const std::vector<Contender>& contenders, const RoundsRequest& request,
+                              const Clock& clock) {
+  std::vector<Measured> results;
+  std::vector<double> each;
+  double round_ns = 0;
+  for (const Contender& contender : contenders) {
+    Measured measured;
+    measured.name = contender.name;
+    double each_ns = 0;
+    measured.operations_per_round = calibrate(contender, request, &each_ns);
+    const double settling_ns = each_ns < longest_settled_ns ? each_ns : 0;
+    round_ns += each_ns * static_cast<double>(measured.operations_per_round) + settling_ns;
+    each.push_back(each_ns);
+    results.push_back(std::move(measured));
+  }
+  const int rounds = rounds_within_budget(request, round_ns);
+  const std::size_t count = contenders.size();
+  const auto all_rounds = static_cast<std::size_t>(rounds);
+  for (std::size_t round = 0; round < all_rounds; ++round) {
+    for (std::size_t turn = 0; turn < count; ++turn) {
+      const std::size_t index = (round + turn) % count;
+      results[index].round_ns.push_back(
+          run_settled_batch(contenders[index], results[index].operations_per_round, each[index]));
+    }
+    const std::size_t from = request.single_operations * round / all_rounds;
+    const std::size_t to = request.single_operations * (round + 1) / all_rounds;
+    for (std::size_t turn = 0; turn < count; ++turn) {
+      const std::size_t index = (round + turn) % count;
+      if (!contenders[index].run_once) continue;
+      time_singles(contenders[index], from, to - from, clock, &results[index].single_ns);
+    }
+  }
+  return results;
+}
+
+}  // namespace gdrkit::measure

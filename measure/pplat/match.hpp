@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// PingPongMatch: one CPU thread and one GPU kernel that answer each other, through the library's mapping or by raw
+// accesses to the same words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "measure/harness/clock.hpp"
+#include "measure/common/measure_names.hpp"
+#include "cli/common/exit_code.hpp"
+#include "measure/common/mapped_buffer.hpp"
+
+namespace gdrkit::tools {
+
+/// mapping: the library's calls. raw: a plain store through the mapping's pointer and a fence; no call.
+enum class Way { mapping, raw };
+[[nodiscard]] constexpr const char* way_name(Way way) { return way == Way::mapping ? "mapping" : "raw"; }
+
+struct MatchRequest {
+  bool is_gpu_first = false;           ///< the GPU produces, the CPU consumes
+  bool is_gpu_flag_in_host = false;    ///< the word that the GPU polls; else in GPU memory
+  bool is_cpu_flag_on_device = false;  ///< the word that the CPU polls; else in host memory
+  bool is_data_in_host = false;
+  std::size_t data_bytes = 0;  ///< a multiple of 4; 0: the flag alone
+  platform::LaunchShape shape;
+  std::uint64_t limit_ns = 0;  ///< for each wait, on both sides
+
+  [[nodiscard]] std::size_t device_bytes() const;  ///< of the mapped buffer
+  /// Some step of the CPU goes through the mapping; else there is nothing to compare.
+  [[nodiscard]] bool uses_mapping() const;
+};
+
+/// The other side said nothing in time.
+class NoAnswer : public Failure {
+ public:
+  NoAnswer(const std::string& sentence, bool is_gpu_kernel_there)
+      : Failure(ExitCode::failed, sentence), is_gpu_kernel_there_(is_gpu_kernel_there) {}
+  [[nodiscard]] bool is_gpu_kernel_there() const noexcept { return is_gpu_kernel_there_; }  ///< still not finished
+
+ private:
+  bool is_gpu_kernel_there_;
+};
+
+class PingPongMatch {
+ public:
+  /// `memory` holds device_bytes() and is mapped by `buffer`; all must outlive it. Takes host memory and a stream.
+  /// Throws Failure.
+  PingPongMatch(platform::Device* device, GpuKernels* kernels, const AlignedAllocation& memory, const MappedBuffer& buffer,
+                const MatchRequest& request);
+  /// Stops the GPU kernel, if it still runs, and waits for its end.
+  ~PingPongMatch();
+  PingPongMatch(const PingPongMatch&) = delete;
+  PingPongMatch& operator=(const PingPongMatch&) = delete;
+
+  /// Plays `warm_up` rounds and `count` more against one launch. Mode CPU first: appends the round trips of the `count`
+  /// to *singles_ns, the clock's overhead contained, and returns their median. GPU first: returns what the GPU measured
+  /// for one of all rounds; *singles_ns stays. Throws NoAnswer; Failure when data was not what it had to be.
+  double play(Way way, std::size_t warm_up, std::size_t count, const Clock& clock, std::vector<double>* singles_ns);
+
+  /// For tests that make the GPU miss its turn.
+  [[nodiscard]] platform::Stream stream() const noexcept { return stream_; }
+
+ private:
+  template <class Side>
+  void play_cpu_first(Side side, std::size_t warm_up, std::size_t count, const Clock& clock,
+                      std::vector<double>* singles_ns);
+  template <class Side>
+  void play_gpu_first(Side side, std::size_t count);
+  template <class Side>
+  void wait_for_pong(Side side, std::uint32_t value);
+  void launch(std::size_t rounds);
+  double end(std::size_t rounds);
+  void stop() noexcept;
+  [[noreturn]] void give_up(std::uint32_t value);
+  void check_data(std::uint32_t value, const std::vector<std::uint32_t>& seen);
+
+  platform::Device* device_;
+  GpuKernels* kernels_;
+  const MatchRequest request_;
+  platform::Stream stream_;
+  platform::Allocation host_;   // flags, end and data in host memory, pinned and seen by the GPU
+  platform::Allocation state_;  // of the GPU kernel, in device memory
+  struct Words {
+    gdr_mh_t handle{};
+    volatile std::uint32_t* ping = nullptr;
+    volatile std::uint32_t* pong = nullptr;
+    std::uint32_t* end = nullptr;
+    std::uint8_t* data = nullptr;
+    std::size_t data_bytes = 0;
+    bool is_ping_mapped = false;
+    bool is_pong_mapped = false;
+    bool is_data_mapped = false;
+  } words_;
+  struct RawSide;
+  struct MappingSide;
+  PingPongParameters parameters_{};
+  std::vector<std::uint32_t> content_;  // host memory that data is copied from or to
+  std::size_t wrong_words_ = 0;         // seen by the CPU
+  std::uint32_t next_ = 1;              // value of the next round; 0 is what the flags begin with
+  bool is_playing_ = false;
+};
+
+}  // namespace gdrkit::tools

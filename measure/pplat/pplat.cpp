@@ -1,0 +1,273 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// pplat: how long a CPU thread and a GPU kernel take to answer each other through a mapping of device memory.
+#include "measure/pplat/pplat.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "platform/device/device.hpp"
+#include "base/result.hpp"
+#include "measure/harness/samples.hpp"
+#include "platform/host/stopwatch.hpp"
+#include "platform/device/cuda_device_calls.hpp"
+#include "measure/common/buffer_options.hpp"
+#include "cli/common/device_choice.hpp"
+#include "measure/pplat/rounds.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+constexpr int iterations_unit = 100;    // the predecessor measures in hundreds
+constexpr double own_budget_ns = 10e9;  // of our face: the predecessor makes all iterations
+constexpr std::size_t most_data = std::size_t{1} << 30;
+constexpr std::uint64_t without_timeout_s = 3600;  // -u 0: nobody waits longer, and no GPU kernel is left for ever
+constexpr std::size_t flag_bytes = sizeof(std::uint32_t);
+
+CommandLine command_line(PplatOptions* options) {
+  CommandLine line;
+  line.name = "pplat";
+  line.summary = "Ping-pong latency between a CPU thread and a GPU kernel, through a mapping of device memory.";
+  line.example = "gdrkit pplat --raw --json > pplat.json";
+  const std::vector<std::string> places = {gpu_memory, host_memory};
+  const char* complaint = "Unrecognized memory location '{}'. Valid options: gpumem, hostmem.";
+  line.options = {
+      {'t', "iterations", "N", &options->iterations, "round trips to be measured"},
+      {'u', "timeout", "SECONDS", &options->timeout_s, "limit of each wait; 0: an hour"},
+      allocation_option(&options->allocation),
+      {'s', "data-size", "BYTES", &options->data_bytes, "data before each flag; 0: the flag alone"},
+      {'B', "blocks", "N", &options->blocks, "blocks of the GPU kernel (with data)"},
+      {'T', "threads", "N", &options->threads, "threads of a block (with data)"},
+      {'m', "mode", "MODE", Choice{{"0", "1"}, &options->mode, "Invalid benchmark mode '{}'. Valid options: 0, 1."},
+       "0: the CPU produces and the GPU consumes; 1: the other way round"},
+      {'G', "gpu-flag", "PLACE", Choice{places, &options->gpu_flag, complaint}, "where the flag is that the GPU polls"},
+      {'C', "cpu-flag", "PLACE", Choice{places, &options->cpu_flag, complaint}, "where the flag is that the CPU polls"},
+      {'D', "data", "PLACE", Choice{places, &options->data, complaint}, "where the data is"},
+      mapping_type_option(&options->mapping_type),
+      {'\0', "raw", "", &options->with_raw,
+       "beside raw stores through the mapping, in the same run; fails over 1.05 of theirs on a GPU", false},
+  };
+  add_common_options(&line, &options->common);
+  add_numa_options(&line, &options->numa);
+  return line;
+}
+
+void check(const PplatOptions& options) {
+  if (options.data_bytes % 4 != 0) throw Failure(ExitCode::usage, "ERROR: data_size must be divisible by 4.");
+  if (options.data_bytes > most_data) {
+    throw Failure(ExitCode::usage, format("ERROR: data_size must be at most %zu", most_data));
+  }
+  if (options.iterations < 1 || options.iterations > 100'000'000) {
+    throw Failure(ExitCode::usage, "ERROR: the number of iterations must be at least 1, and at most 100000000");
+  }
+  if (options.timeout_s < 0) throw Failure(ExitCode::usage, "ERROR: the timeout must not be negative");
+  if (options.blocks < 1 || options.threads < 1 || options.threads > 1024) {
+    throw Failure(ExitCode::usage, "ERROR: there must be at least 1 block, of 1 to 1024 threads");
+  }
+}
+
+MatchRequest request_of(const PplatOptions& options) {
+  MatchRequest request;
+  request.is_gpu_first = options.mode == "1";
+  request.is_gpu_flag_in_host = options.gpu_flag == host_memory;
+  request.is_cpu_flag_on_device = options.cpu_flag == gpu_memory;
+  request.is_data_in_host = options.data == host_memory;
+  request.data_bytes = options.data_bytes;
+  request.shape = {static_cast<unsigned>(options.blocks), static_cast<unsigned>(options.threads)};
+  if (options.data_bytes == 0) request.shape = {1, 1};
+  const std::uint64_t seconds =
+      options.timeout_s == 0 ? without_timeout_s : static_cast<std::uint64_t>(options.timeout_s);
+  request.limit_ns = seconds * 1'000'000'000;
+  return request;
+}
+
+NumaChoice nodes_for(Face face, const PplatOptions& options) {
+  if (face == Face::gdrcopy) return {NumaChoice::Kind::keep, {}};
+  const NumaChoice choice = choose_nodes(options.numa);
+  if (choice.kind == NumaChoice::Kind::all && options.with_raw) {
+    throw Failure(ExitCode::usage, "--numa all measures round trips through the mapping; leave out --raw");
+  }
+  return choice;
+}
+
+int raise_iterations(int wanted) {
+  const int raised = (wanted + iterations_unit - 1) / iterations_unit * iterations_unit;
+  if (raised != wanted) {
+    std::fprintf(stderr, "WARNING: number of iterations %d is not a multiple of %d. Raised to %d.\n", wanted,
+                 iterations_unit, raised);
+  }
+  return raised;
+}
+
+class Pplat {
+ public:
+  Pplat(Face face, const PplatOptions& options)
+      : face_(face), options_(options), request_(request_of(options)), nodes_(nodes_for(face, options)) {
+    if (options.with_raw && !request_.uses_mapping()) {
+      throw Failure(ExitCode::usage,
+                    "--raw: with both flags and the data in host memory nothing goes through the mapping");
+    }
+  }
+
+  ExitCode run() {
+    apply(options_.common);
+    const DeviceChoice choice = choose_device(find_gpus());
+    print_note(choice, options_.common.json);
+    device_ = open_device(choice, options_.common.device);
+    report_.is_emulated = choice.is_emulated;
+    report_.machine = describe_machine(device_.get());
+    report_.names = backend_names();
+    auto loaded = GpuKernels::load(*device_);
+    if (!loaded) throw Failure(ExitCode::cannot_run, base::detail());
+    kernels_ = std::make_unique<GpuKernels>(std::move(*loaded));
+    if (request_.shape.blocks > kernels_->resident_blocks()) {
+      throw Failure(ExitCode::usage, format("ERROR: %u blocks do not run at once on this GPU; at most %u do",
+                                            request_.shape.blocks, kernels_->resident_blocks()));
+    }
+    settle();
+    run_on_buffer();
+    if (options_.common.json) print_pplat_json(options_, report_);
+    return report_.is_within_limit() || report_.is_emulated ? ExitCode::ok : ExitCode::failed;
+  }
+
+ private:
+  [[nodiscard]] bool prints_gdrcopy() const { return face_ == Face::gdrcopy && !options_.common.json; }
+  [[nodiscard]] bool prints_own() const { return face_ == Face::gdrkit && !options_.common.json; }
+
+  void settle() {
+    if (face_ == Face::gdrcopy) {
+      stay_on_this_cpu();
+      return;
+    }
+    placement_.emplace(placement_for(*device_));
+    placed_ = place(nodes_, &*placement_);
+    report_.place = placed_.place;
+  }
+
+  void run_on_buffer() {
+    if (prints_gdrcopy()) print_gdrcopy_head();
+    const Clock clock;
+    report_.clock = describe(clock);
+    report_.noise = observe_machine_noise(clock, 20);
+    AlignedAllocation memory(device_.get(), allocation_kind(options_.allocation), request_.device_bytes());
+    MappedBuffer buffer(memory, mapping_flag(options_.mapping_type));
+    const char* type_text = "";
+    (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
+    report_.mapping_type = type_text;
+    if (prints_own()) print_own_head();
+    if (nodes_.kind == NumaChoice::Kind::all) {
+      run_sweep(memory, buffer, clock);
+    } else {
+      PingPongMatch match(device_.get(), kernels_.get(), memory, buffer, request_);
+      std::vector<Way> ways = {Way::mapping};
+      if (options_.with_raw) ways.push_back(Way::raw);
+      PlayedRounds played = play_rounds(&match, ways, static_cast<std::size_t>(options_.iterations),
+                                        face_ == Face::gdrkit ? own_budget_ns : 0, clock);
+      report_.ways = std::move(played.ways);
+      report_.is_cut_short = played.is_cut_short;
+      if (prints_own()) print_pplat_table(options_, report_);
+    }
+    if (prints_gdrcopy()) print_gdrcopy_result();
+    buffer.unmap();
+    buffer.unpin();
+    if (prints_gdrcopy()) std::printf("closing gdrdrv\n");
+    buffer.close();
+    memory.free();
+  }
+
+  void run_sweep(const AlignedAllocation& memory, const MappedBuffer& buffer, const Clock& clock) {
+    const auto iterations = static_cast<std::size_t>(std::max(options_.iterations / numa_rounds, 1));
+    report_.sweep = sweep_nodes(
+        &*placement_,
+        {{format("round trip, %zu bytes", options_.data_bytes + flag_bytes), "", options_.data_bytes + flag_bytes, "us",
+          true, iterations}},
+        [&] {
+          PingPongMatch match(device_.get(), kernels_.get(), memory, buffer, request_);
+          std::vector<double> singles;
+          return std::vector<double>{match.play(Way::mapping, match_warm_up, iterations, clock, &singles) / 1000};
+        });
+    if (prints_own()) print_sweep(*report_.sweep, placement_->gpu_node());
+  }
+
+  void print_own_head() const {
+    if (options_.common.quiet) return;
+    std::printf("%s %s, backend %s, mapping type %s\n", report_.machine.gpu_name.c_str(),
+                report_.machine.gpu_pci_address.c_str(), report_.names.backend.c_str(), report_.mapping_type.c_str());
+    std::printf("%s\n", describe_match(options_, request_).c_str());
+    if (nodes_.kind != NumaChoice::Kind::all) print_place(placed_);
+  }
+
+  void print_gdrcopy_head() const {
+    print_banner(*device_);
+    if (options_.data_bytes == 0) {
+      std::printf("We will measure the visibility of the flag value only. Setting nblocks and nthreads to 1.\n");
+    }
+    std::printf("Benchmark mode: %s\n",
+                request_.is_gpu_first ? "GPU produces and CPU consumes" : "CPU produces and GPU consumes");
+    std::printf("gpu alloc fn: %s\n", options_.allocation.c_str());
+    if (options_.data_bytes == 0) {
+      std::printf(
+          "Measuring the visibility latency of the flag value.\nRunning %d iterations with flag size %zu bytes.\n",
+          options_.iterations, flag_bytes);
+    } else {
+      std::printf(
+          "Measuring the latency of data + flag model.\nRunning %d iterations with data size %zu bytes and flag size "
+          "%zu bytes.\n",
+          options_.iterations, options_.data_bytes, flag_bytes);
+    }
+    std::printf("\n%s\n%s does the time measurement.\n\n", describe_match(options_, request_).c_str(),
+                request_.is_gpu_first ? "GPU" : "CPU");
+    std::fflush(stdout);
+  }
+
+  void print_gdrcopy_result() const {
+    const Measured& mapping = report_.ways.front();
+    // The GPU's clock gives one figure for all rounds of a launch.
+    const double middle = median_ns(mapping) / 1000;
+    const double least = mapping.single_ns.empty() ? middle : measure::minimum(mapping.single_ns) / 1000;
+    std::printf("Round-trip latency per iteration is (min) %g, (median) %g us\n", least, middle);
+  }
+
+  Face face_;
+  const PplatOptions& options_;
+  MatchRequest request_;
+  NumaChoice nodes_;
+  std::optional<Placement> placement_;
+  Placed placed_;
+  std::unique_ptr<platform::Device> device_;
+  std::unique_ptr<GpuKernels> kernels_;
+  PplatReport report_;
+};
+
+}  // namespace
+
+void print_gdrcopy_timeout(const NoAnswer& failure) {
+  constexpr int success = 0;
+  std::fflush(stdout);
+  std::fprintf(stderr, "ERROR: TIMEOUT!!!\ncuStreamQuery(0) returned %s\n",
+               platform::cuda_result_name(failure.is_gpu_kernel_there() ? platform::cuda_error_not_ready : success));
+}
+
+double median_ns(const Measured& measured) {
+  return median(measured.single_ns.empty() ? measured.round_ns : measured.single_ns);
+}
+
+double PplatReport::ratio_to_raw() const { return ways.size() < 2 ? 0 : median_ns(ways[0]) / median_ns(ways[1]); }
+
+ExitCode run_pplat(Face face, int argc, char** argv) {
+  PplatOptions options;
+  if (face == Face::gdrcopy) options.iterations = 1000;
+  if (const auto ended = parse(command_line(&options), face, argc, argv)) return *ended;
+  check(options);
+  if (face == Face::gdrcopy) options.iterations = raise_iterations(options.iterations);
+  try {
+    return Pplat(face, options).run();
+  } catch (const NoAnswer& failure) {
+    if (face == Face::gdrcopy) print_gdrcopy_timeout(failure);
+    throw;
+  }
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Pplat: what the front ends of the subcommand share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/facts/machine.hpp"
+#include "measure/harness/machine_noise.hpp"
+#include "measure/harness/rounds.hpp"
+#include "measure/result/result.hpp"
+#include "cli/common/banner.hpp"
+#include "cli/common/common_options.hpp"
+#include "cli/common/numa_options.hpp"
+#include "measure/common/numa_sweep.hpp"
+#include "measure/pplat/match.hpp"
+
+namespace gdrkit::tools {
+
+inline constexpr const char* gpu_memory = "gpumem";
+inline constexpr const char* host_memory = "hostmem";
+
+struct PplatOptions {
+  CommonOptions common;
+  NumaOptions numa;
+  int iterations = 10000;
+  int timeout_s = 10;
+  std::string allocation = allocation_mem_alloc;
+  std::size_t data_bytes = 0;
+  int blocks = 8;
+  int threads = 1024;
+  std::string mode = "0";  ///< "0": the CPU produces; "1": the GPU
+  std::string gpu_flag = gpu_memory;
+  std::string cpu_flag = host_memory;
+  std::string data = gpu_memory;
+  std::string mapping_type = "default";
+  bool with_raw = false;
+};
+
+/// Round trips by each way, from interleaved rounds. round_ns holds medians of rounds, or what the GPU measured.
+struct PplatReport {
+  bool is_emulated = false;
+  Machine machine;
+  BackendNames names;
+  std::string mapping_type;
+  std::optional<Place> place;
+  std::optional<ClockDescription> clock;
+  std::optional<MachineNoise> noise;
+  std::vector<Measured> ways;
+  bool is_cut_short = false;  ///< the time was up before all iterations
+  std::optional<NumaSweep> sweep;
+
+  /// Largest ratio of medians, mapping to raw, that passes on a GPU.
+  static constexpr double raw_limit = 1.05;
+  [[nodiscard]] double ratio_to_raw() const;  ///< 0 without --raw
+  [[nodiscard]] bool is_within_limit() const { return ratio_to_raw() <= raw_limit; }
+};
+
+/// Median of single round trips, or of rounds where there are none.
+[[nodiscard]] double median_ns(const Measured& measured);
+
+/// What is on each side, as a sentence.
+[[nodiscard]] std::string describe_match(const PplatOptions& options, const MatchRequest& request);
+/// The predecessor's lines for a GPU that does not answer, on stderr; it aborts then, we end with 1.
+void print_gdrcopy_timeout(const NoAnswer& failure);
+void print_pplat_table(const PplatOptions& options, const PplatReport& report);
+void print_pplat_json(const PplatOptions& options, const PplatReport& report);
+
+}  // namespace gdrkit::tools

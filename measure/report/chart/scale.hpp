@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Scale: where a value lies between two pixels, and which values an axis names.
+#pragma once
+
+#include <vector>
+
+#include "measure/report/page.hpp"
+
+namespace gdrkit::tools::report {
+
+/// Has a place for every finite value if linear, for every positive one if logarithmic.
+class Scale {
+ public:
+  /// `low` lies at `from`, `high` at `to`. Needs low < high, and 0 < low if logarithmic.
+  Scale(Range range, bool is_log, double from, double to);
+
+  [[nodiscard]] double at(double value) const;
+  [[nodiscard]] const Range& range() const { return range_; }
+
+ private:
+  Range range_;
+  bool is_log_;
+  double from_;
+  double to_;
+};
+
+/// A range with low < high that holds `data` and, if logarithmic, stays positive; a single value gets room around it.
+[[nodiscard]] Range with_room(Range data, bool is_log, double share);
+/// Widens to the next values of ticks() outside, so that curves do not end at the edge.
+[[nodiscard]] Range to_ticks(Range data, const Axis& axis);
+
+/// Values inside the range that are round for people: 1, 2, 5 times powers of ten, or powers of two of sizes.
+/// At most `most` of them, evenly spaced on the scale if there are more than the densest choice.
+[[nodiscard]] std::vector<double> ticks(const Range& range, const Axis& axis, std::size_t most);
+
+}  // namespace gdrkit::tools::report

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Two results side by side as a chapter: what differs, what stands out beyond the noise, and every ratio.
+#pragma once
+
+#include "measure/result/result.hpp"
+#include "measure/report/page.hpp"
+
+namespace gdrkit::tools::report {
+
+[[nodiscard]] Chapter comparison_chapter(const measure::Result& older, const measure::Result& newer);
+
+}  // namespace gdrkit::tools::report

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Writes a Page as one HTML document that is well-formed XML too and refers to nothing outside itself.
+#pragma once
+
+#include <string>
+
+#include "measure/report/page.hpp"
+
+namespace gdrkit::tools::report {
+
+[[nodiscard]] std::string page_html(const Page& page);
+
+/// What stands in the page's <style>.
+extern const char* const style_sheet;
+
+}  // namespace gdrkit::tools::report

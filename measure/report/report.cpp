@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// report: one or several results as one self-contained HTML page.
+#include "measure/report/report.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "measure/result/result_file.hpp"
+#include "measure/report/html/page_html.hpp"
+#include "measure/report/output_file.hpp"
+#include "measure/report/report_page.hpp"
+
+namespace gdrkit::tools {
+namespace report {
+namespace {
+
+std::vector<measure::Result> read_all(const std::vector<std::string>& paths) {
+  std::vector<measure::Result> results;
+  for (const std::string& path : paths) {
+    try {
+      results.push_back(measure::read_result(path == "-" ? "/dev/stdin" : path));
+    } catch (const measure::BadResult& bad) {
+      throw Failure(ExitCode::usage, std::string("gdrkit report: ") + bad.what());
+    }
+  }
+  return results;
+}
+
+void print(const std::string& html) {
+  // A disk that is full or a pipe that closed; the program's end would call it ok.
+  if (std::fwrite(html.data(), 1, html.size(), stdout) != html.size() || std::fflush(stdout) != 0) {
+    throw Failure(ExitCode::failed, "gdrkit report: cannot write the page to stdout");
+  }
+}
+
+}  // namespace
+
+void check(const ReportOptions& options, bool is_terminal) {
+  if (options.inputs.empty()) {
+    throw Failure(ExitCode::usage,
+                  "gdrkit report: name at least one result, such as 'gdrkit bench --json' writes\n"
+                  "Try: gdrkit report --help");
+  }
+  if (options.output.empty()) {
+    if (!is_terminal) return;
+    throw Failure(ExitCode::usage,
+                  "gdrkit report: a page of HTML on a terminal helps nobody; name a file with -o, or "
+                  "redirect stdout");
+  }
+  for (const std::string& input : options.inputs) {
+    std::error_code error;
+    if (std::filesystem::equivalent(input, options.output, error)) {
+      throw Failure(ExitCode::usage, "gdrkit report: " + options.output + " is an input; the page would replace it");
+    }
+  }
+}
+
+}  // namespace report
+
+ExitCode run_report(Face face, int argc, char** argv) {
+  report::ReportOptions options;
+  CommandLine line;
+  line.name = "report";
+  line.summary = "One or several results as one HTML page; two of them are compared, the first being the older one.";
+  line.example =
+      "gdrkit report bench.json -o bench.html\n"
+      "  gdrkit report --title \"Before and after\" old.json new.json -o change.html\n"
+      "  gdrkit bench --json | gdrkit report - >bench.html";
+  line.operands = {&options.inputs, "RESULT", "results, as the tools' --json writes them (schema version 2)"};
+  line.options = {
+      {'o', "output", "FILE", &options.output, "write the page here, whole or not at all (default: stdout)"},
+      {'t', "title", "TEXT", &options.title, "heading of the page"},
+  };
+  if (const auto ended = parse(line, face, argc, argv)) return *ended;
+  report::check(options, ::isatty(STDOUT_FILENO) != 0);
+  const std::string html = report::page_html(report::page_of(report::read_all(options.inputs), options.title));
+  if (options.output.empty()) {
+    report::print(html);
+  } else {
+    report::write_whole(options.output, html);
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace gdrkit::tools

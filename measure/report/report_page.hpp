@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Results as a Page: a chapter a document, and one that compares them if there are two.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measure/result/result.hpp"
+#include "measure/report/page.hpp"
+
+namespace gdrkit::tools::report {
+
+/// An empty title is replaced by one from the documents.
+[[nodiscard]] Page page_of(const std::vector<measure::Result>& results, const std::string& title);
+
+}  // namespace gdrkit::tools::report

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Result: what a measuring run found, in one shape for all tools; docs/result-schema.md says what each field means.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/common/document_head.hpp"
+#include "measure/harness/machine_noise.hpp"
+#include "measure/harness/rounds.hpp"
+
+namespace gdrkit::measure {
+
+/// Of operations that were timed one by one, in the series' unit, the clock's overhead included.
+struct Single {
+  std::size_t count = 0;
+  double minimum = 0;
+  double p50 = 0;
+  double p99 = 0;
+  double p999 = 0;
+  double maximum = 0;
+};
+
+struct Point {
+  double x = 0;
+  std::optional<double> y;  ///< the second index of a matrix
+  double value = 0;         ///< median of `rounds`
+  double noise = 0;         ///< relative standard error of `value`
+  double minimum = 0;       ///< of `rounds`
+  std::size_t operations_per_round = 0;
+  std::vector<double> rounds;  ///< a value a round, in the series' unit
+  std::optional<Single> single;
+};
+
+struct Series {
+  std::string id;     ///< unique in a document and the same in every run of the same options: comparisons match by it
+  std::string group;  ///< series of one group belong into one picture
+  std::string title;  ///< for people
+  std::string operation;                          ///< "copy", "pin", "map", "ping_pong", ...
+  std::string direction;                          ///< "to_device", "from_device", "device_to_device" or ""
+  std::string method;                             ///< "mapping", "raw", "memcpy_pageable", ...
+  std::map<std::string, std::string> conditions;  ///< what differs from a plain run: "threads": "4", "gpu": "busy"
+  std::string x_name;                             ///< "size_bytes", "threads", "source_gpu"
+  std::string y_name;                             ///< "" unless the points have y
+  std::string unit;                               ///< "ns", "us", "GB/s", "MiB/s"
+  bool is_lower_better = true;
+  std::string control;  ///< id of the series measured in the same rounds that machine noise moves alike; "" if none
+  std::vector<Point> points;
+};
+
+struct ClockDescription {
+  std::string name;
+  std::string why;
+  double ns_per_tick = 0;
+  double overhead_ns = 0;
+};
+
+struct Result : tools::DocumentHead {
+  std::optional<ClockDescription> clock;
+  std::optional<MachineNoise> noise;
+  std::map<std::string, std::string> settings;  ///< copy kernels, mapping type, allocation, options that matter
+  std::vector<std::string> notes;               ///< sentences for the reader: what was left out and why
+  std::vector<Series> series;
+  bool is_ok = true;
+};
+
+[[nodiscard]] ClockDescription describe(const Clock& clock);
+/// A point of a series in `unit_ns` nanoseconds ("us": 1000).
+[[nodiscard]] Point make_point(double x, const Measured& measured, double unit_ns);
+/// A point from one value a round.
+[[nodiscard]] Point make_point(double x, std::vector<double> rounds, std::size_t operations_per_round);
+[[nodiscard]] const Series* find_series(const Result& result, const std::string& id);
+[[nodiscard]] const Point* find_point(const Series& series, double x, std::optional<double> y = std::nullopt);
+
+}  // namespace gdrkit::measure

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The JSON of results as values, for tools that add fields of their own. Slow to compile: for *_json.cpp files alone.
+#pragma once
+
+#include "cli/common/json_document.hpp"
+#include "measure/result/result.hpp"
+
+namespace gdrkit::measure {
+
+using tools::Json;
+
+/// Everything but `ok`, which to_json_text() adds last.
+[[nodiscard]] Json head_json(const Result& result);
+[[nodiscard]] Json series_json(const std::vector<Series>& series);
+
+}  // namespace gdrkit::measure

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Fixture: the steps that sanity tests share; each ends the test when it does not succeed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "gdrapi.h"
+#include "platform/device/device.hpp"
+#include "measure/common/mapped_buffer.hpp"
+#include "measure/sanity/sanity_test.hpp"
+#include "measure/sanity/verdict.hpp"
+
+namespace gdrkit::tools::sanity {
+
+/// 256 KiB and a little: more than one GPU page, and not a whole number of them.
+inline constexpr std::size_t usual_bytes = 256 * 1024 + 16;
+
+[[nodiscard]] std::unique_ptr<platform::Device> open_device(const Environment& environment);
+
+using Bytes = std::vector<std::uint8_t>;
+/// Bytes without a short period; another seed shares next to nothing with it.
+[[nodiscard]] Bytes pattern(std::size_t size_bytes, unsigned seed);
+
+void write_device(platform::Device* device, std::uint64_t address, const Bytes& bytes);
+[[nodiscard]] Bytes read_device(platform::Device* device, std::uint64_t address, std::size_t size_bytes);
+/// Index of the first byte that differs, or the size.
+[[nodiscard]] std::size_t first_difference(const std::uint8_t* left, const std::uint8_t* right, std::size_t size_bytes);
+
+/// gdr_open that succeeds, closed with the object unless close() was called.
+class Context {
+ public:
+  Context();
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  operator gdr_t() const noexcept { return context_; }  // NOLINT: stands for the handle in every call
+  void close();
+  /// Forgets the handle without closing it.
+  void abandon() noexcept { context_ = nullptr; }
+
+ private:
+  gdr_t context_ = nullptr;
+};
+
+[[nodiscard]] gdr_mh_t pin(gdr_t context, std::uint64_t address, std::size_t size_bytes);
+[[nodiscard]] std::uint8_t* map(gdr_t context, gdr_mh_t handle, std::size_t size_bytes);
+[[nodiscard]] gdr_info_t info_of(gdr_t context, gdr_mh_t handle);
+/// A buffer of the environment's kind, aligned to a GPU page, `size_bytes` rounded up to GPU pages.
+[[nodiscard]] AlignedAllocation allocate(platform::Device* device, const Environment& environment, std::size_t size_bytes);
+
+[[nodiscard]] bool is_persistent(gdr_t context);
+
+/// Whether a one-byte load (or store) there raises SIGSEGV or SIGBUS. Not for two threads at once. To be asked before
+/// anything is allocated: what was unmapped may be given out again.
+[[nodiscard]] bool load_faults(const volatile std::uint8_t* address);
+[[nodiscard]] bool store_faults(volatile std::uint8_t* address);
+
+/// What the CPU's stores to a write-combining mapping still hold back has left it afterwards.
+void flush_write_combining() noexcept;
+
+}  // namespace gdrkit::tools::sanity

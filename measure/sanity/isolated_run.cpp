@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/sanity/isolated_run.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "platform/host/stopwatch.hpp"
+#include "measure/common/measure_names.hpp"
+#include "cli/common/exit_code.hpp"
+#include "measure/sanity/verdict.hpp"
+
+namespace gdrkit::tools::sanity {
+namespace {
+
+constexpr useconds_t look_interval_us = 1000;
+
+[[noreturn]] void run_child(const std::function<void()>& body, int reason_pipe) {
+  ::setpgid(0, 0);
+  // A test must not outlive a tool that was interrupted.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  set_reason_descriptor(reason_pipe);
+  try {
+    body();
+  } catch (const Failure& failure) {
+    if (failure.code() == ExitCode::cannot_run) waive(failure.what());
+    fail(failure.what());
+  } catch (const std::exception& error) {
+    fail(std::string("exception: ") + error.what());
+  }
+  std::fflush(nullptr);
+  ::_exit(exit_passed);
+}
+
+/// The child's wait status, or -1 when the time was up and it was killed.
+int wait_for(pid_t child, double limit_seconds, double* seconds) {
+  const std::int64_t begin = now_ns();
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    *seconds = static_cast<double>(now_ns() - begin) * 1e-9;
+    if (ended == child) return status;
+    if (ended < 0 && errno != EINTR) return -1;
+    if (*seconds > limit_seconds) {
+      ::kill(-child, SIGKILL);
+      ::kill(child, SIGKILL);  // in case it had not got its group yet
+      ::waitpid(child, &status, 0);
+      return -1;
+    }
+    ::usleep(look_interval_us);
+  }
+}
+
+std::string read_reason(int descriptor) {
+  std::string reason;
+  std::array<char, 1024> part{};
+  // Not blocking: a descendant that left the group may still hold the other end.
+  ::fcntl(descriptor, F_SETFL, O_NONBLOCK);
+  for (;;) {
+    const ssize_t count = ::read(descriptor, part.data(), part.size());
+    if (count <= 0) return reason;
+    reason.append(part.data(), static_cast<std::size_t>(count));
+  }
+}
+
+Verdict verdict_of(int status) {
+  if (status < 0 || !WIFEXITED(status)) return Verdict::failed;
+  if (WEXITSTATUS(status) == exit_passed) return Verdict::passed;
+  return WEXITSTATUS(status) == exit_waived ? Verdict::waived : Verdict::failed;
+}
+
+}  // namespace
+
+const char* verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::passed:
+      return "PASSED";
+    case Verdict::waived:
+      return "WAIVED";
+    case Verdict::failed:
+      break;
+  }
+  return "FAILED";
+}
+
+Outcome run_isolated(const std::function<void()>& body, double limit_seconds) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {Verdict::failed, std::strerror(errno), 0};
+  std::fflush(nullptr);  // or the child would print it too
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::close(ends[0]);
+    run_child(body, ends[1]);
+  }
+  ::close(ends[1]);
+  Outcome outcome;
+  if (child < 0) {
+    outcome.reason = std::string("fork: ") + std::strerror(errno);
+    ::close(ends[0]);
+    return outcome;
+  }
+  ::setpgid(child, child);  // here too: whichever comes first
+  const int status = wait_for(child, limit_seconds, &outcome.seconds);
+  ::kill(-child, SIGKILL);
+  outcome.verdict = verdict_of(status);
+  if (outcome.verdict != Verdict::passed) outcome.reason = read_reason(ends[0]);
+  if (status < 0) {
+    outcome.reason = format("it took longer than %g s and was ended", limit_seconds);
+  } else if (WIFSIGNALED(status)) {
+    outcome.reason += format("%sended by signal %d (%s)", outcome.reason.empty() ? "" : "; ", WTERMSIG(status),
+                             ::strsignal(WTERMSIG(status)));
+  } else if (outcome.verdict != Verdict::passed && outcome.reason.empty()) {
+    outcome.reason = format("exit code %d", WEXITSTATUS(status));
+  }
+  ::close(ends[0]);
+  return outcome;
+}
+
+}  // namespace gdrkit::tools::sanity

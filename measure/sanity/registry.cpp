@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Turns tests.def into the list that runs, and adds what is made for each copy kernel of the library.
+#include <algorithm>
+
+#include "gdrkit/gdrkit.h"
+#include "measure/sanity/sanity_test.hpp"
+
+namespace gdrkit::tools::sanity {
+
+#define GDRKIT_SANITY(name, list, function, kind) void function(const Environment&);
+#define GDRKIT_SANITY_COPY_KERNEL(prefix, function) void function(const Environment&);
+#include "measure/sanity/tests.def"
+#undef GDRKIT_SANITY
+#undef GDRKIT_SANITY_COPY_KERNEL
+
+namespace {
+
+void add_for_each_copy_kernel(const char* prefix, TestFunction function, std::vector<SanityTest>* tests) {
+  for (unsigned index = 0; const char* name = gdrkit_copy_kernel_name(index, nullptr); ++index) {
+    tests->push_back({std::string(prefix) + "_" + name, List::own, function, platform::AllocationKind::cuda_malloc, name});
+  }
+}
+
+bool runs_before(const SanityTest& left, const SanityTest& right) {
+  if (left.list != right.list) return left.list < right.list;
+  // The predecessor's lists run by name; ours as they are written, by theme.
+  return left.list != List::own && left.list != List::hidden && left.name < right.name;
+}
+
+}  // namespace
+
+std::vector<SanityTest> all_tests() {
+  std::vector<SanityTest> tests;
+  using Kind = platform::AllocationKind;
+#define GDRKIT_SANITY(name, list, function, kind) tests.push_back({#name, List::list, &function, Kind::kind, ""});
+#define GDRKIT_SANITY_COPY_KERNEL(prefix, function) add_for_each_copy_kernel(#prefix, &function, &tests);
+#include "measure/sanity/tests.def"
+#undef GDRKIT_SANITY
+#undef GDRKIT_SANITY_COPY_KERNEL
+  std::stable_sort(tests.begin(), tests.end(), runs_before);
+  return tests;
+}
+
+}  // namespace gdrkit::tools::sanity

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// sanity: runs the tests, each in a process of its own. This process itself initialises nothing of CUDA, so that every
+// test starts from nothing.
+#include "measure/sanity/sanity.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "cli/common/banner.hpp"
+#include "cli/common/device_choice.hpp"
+#include "measure/common/mapped_buffer.hpp"
+#include "measure/sanity/helper_process.hpp"
+#include "measure/sanity/verdict.hpp"
+
+namespace gdrkit::tools {
+namespace sanity {
+namespace {
+
+CommandLine command_line(SanityOptions* options) {
+  CommandLine line;
+  line.name = "sanity";
+  line.summary = "Checks that mappings of device memory behave, one process a test.";
+  line.example = "gdrkit sanity --json";
+  line.gdrcopy_invalid_option = "Invalid option";
+  line.options = {
+      {'v', "verbose", "", &options->is_verbose, "print each test as it runs, and reasons"},
+      {'s', "no-summary", "", &options->without_summary, "print no summary"},
+      {'l', "list", "", &options->is_list, "list the tests and run none"},
+      {'t', "test", "NAME", &options->names, "run this test (may be given again)"},
+      {'e', "extended", "", &options->with_extended, "run the extended tests too"},
+      {'\0', "time-limit", "S", &options->limit_seconds, "seconds that a test may take", false},
+  };
+  add_common_options(&line, &options->common);
+  return line;
+}
+
+void print_list(const std::vector<SanityTest>& tests) {
+  std::printf("List of all available tests:\n");
+  for (const SanityTest& test : tests) {
+    if (test.list == List::original || test.list == List::own) std::printf("    %s\n", test.name.c_str());
+  }
+  std::printf("\nList of all available extended tests:\n");
+  for (const SanityTest& test : tests) {
+    if (test.list == List::extended) std::printf("    %s\n", test.name.c_str());
+  }
+}
+
+/// What this process may not find out itself, because it must stay free of CUDA.
+struct Findings {
+  DeviceChoice choice;
+  Machine machine;
+  std::string backend;
+};
+
+/// Plain text over a pipe of a helper: fields that end with a NUL each.
+Findings find_out(const SanityOptions& options) {
+  constexpr std::size_t capacity = 8192;
+  struct Told {
+    int is_emulated;
+    int code;  ///< of a Failure; 0 when there was none
+    char text[capacity];
+  };
+  HelperProcess helper([&](Talk* talk) {
+    ::alarm(static_cast<unsigned>(options.limit_seconds));  // a driver that hangs must not hang the tool
+    Told told{};
+    std::string text;
+    try {
+      const DeviceChoice choice = choose_device(find_gpus());
+      const auto device = open_device(choice, options.common.device);
+      const Machine machine = describe_machine(device.get());
+      const gdr_t context = open_drop_in();
+      (void)gdr_close(context);
+      told.is_emulated = choice.is_emulated ? 1 : 0;
+      for (const std::string& field :
+           {choice.note, machine.gpu_name, machine.gpu_pci_address, machine.driver_version, backend_names().backend}) {
+        text += field + '\0';
+      }
+    } catch (const Failure& failure) {
+      told.code = static_cast<int>(failure.code());
+      text = failure.what();
+    }
+    text.resize(std::min(text.size(), capacity - 1));
+    std::memcpy(told.text, text.data(), text.size());
+    talk->send(told);
+  });
+  const auto told = helper.talk().receive<Told>();
+  helper.wait();
+  if (told.code != 0) throw Failure(static_cast<ExitCode>(told.code), told.text);
+  Findings findings;
+  findings.choice.is_emulated = told.is_emulated != 0;
+  findings.machine = describe_machine(nullptr);
+  const char* field = told.text;
+  for (std::string* target : {&findings.choice.note, &findings.machine.gpu_name, &findings.machine.gpu_pci_address,
+                              &findings.machine.driver_version, &findings.backend}) {
+    *target = field;
+    field += target->size() + 1;
+  }
+  return findings;
+}
+
+/// The named tests in their order, or all that run by default. Throws Failure for a name that no test has.
+std::vector<SanityTest> select(const std::vector<SanityTest>& all, const SanityOptions& options) {
+  for (const std::string& name : options.names) {
+    if (std::none_of(all.begin(), all.end(), [&](const SanityTest& test) { return test.name == name; })) {
+      throw Failure(ExitCode::usage,
+                    "Error: cannot find the test '" + name + "'; --list names them all\n" +
+                        format("Error: Encountered an error or a test failure with status=%d", EINVAL));
+    }
+  }
+  std::vector<SanityTest> selected;
+  for (const SanityTest& test : all) {
+    const bool is_named = std::find(options.names.begin(), options.names.end(), test.name) != options.names.end();
+    const bool is_default = options.names.empty() && (test.list == List::original || test.list == List::own);
+    const bool is_extended = test.list == List::extended && options.with_extended;
+    if (is_named || is_default || is_extended) selected.push_back(test);
+  }
+  return selected;
+}
+
+void print_after(Face face, const SanityOptions& options, const Result& result) {
+  const char* verdict = verdict_name(result.outcome.verdict);
+  if (options.is_verbose) {
+    std::fprintf(stderr, "&&&& %s %s\n", verdict, result.test.name.c_str());
+    if (!result.outcome.reason.empty()) std::fprintf(stderr, "     %s\n", result.outcome.reason.c_str());
+  }
+  if (face == Face::gdrcopy || options.common.json) return;
+  if (options.common.quiet && result.outcome.verdict == Verdict::passed) return;
+  std::printf("%s %-64s %8.3f s%s%s\n", verdict, result.test.name.c_str(), result.outcome.seconds,
+              result.outcome.reason.empty() ? "" : "  ", result.outcome.reason.c_str());
+  std::fflush(stdout);
+}
+
+void print_names(const SanityReport& report, Verdict verdict, const char* heading) {
+  if (report.count(verdict) == 0) return;
+  std::printf("\n%s\n", heading);
+  for (const Result& result : report.results) {
+    if (result.outcome.verdict == verdict) std::printf("    %s\n", result.test.name.c_str());
+  }
+}
+
+void print_summary(const SanityReport& report) {
+  std::printf("Total: %zu, Passed: %zu, Failed: %zu, Waived: %zu\n", report.results.size(),
+              report.count(Verdict::passed), report.count(Verdict::failed), report.count(Verdict::waived));
+  print_names(report, Verdict::failed, "List of failed tests:");
+  print_names(report, Verdict::waived, "List of waived tests:");
+  std::fflush(stdout);
+}
+
+ExitCode run(Face face, const SanityOptions& options) {
+  const std::vector<SanityTest> all = all_tests();
+  if (options.is_list) {
+    print_list(all);
+    return ExitCode::ok;
+  }
+  if (options.limit_seconds < 1) throw Failure(ExitCode::usage, "Error: --time-limit must be at least 1 second");
+  apply(options.common);
+  const std::vector<SanityTest> selected = select(all, options);
+  const Findings findings = find_out(options);
+  print_note(findings.choice, options.common.json);
+  SanityReport report{findings.choice.is_emulated, findings.machine, findings.backend, {}};
+  if (face == Face::gdrkit && !options.common.json && !options.common.quiet) {
+    std::printf("%s %s, %s, backend %s\n", report.machine.gpu_name.c_str(), report.machine.gpu_pci_address.c_str(),
+                report.machine.driver_version.c_str(), report.backend.c_str());
+  }
+  for (const SanityTest& test : selected) {
+    if (options.is_verbose) std::fprintf(stderr, "&&&& RUNNING %s\n", test.name.c_str());
+    const Environment environment{report.is_emulated, options.common.device, test.kind, test.argument};
+    // The device choice is followed in the test's process: GDRKIT_BACKEND must not leak from one test to the next.
+    const auto body = [&] {
+      if (environment.is_emulated) follow_emulated_choice();
+      test.function(environment);
+    };
+    report.results.push_back({test, run_isolated(body, options.limit_seconds)});
+    print_after(face, options, report.results.back());
+  }
+  if (options.common.json) {
+    print_sanity_json(report);
+  } else if (!options.without_summary) {
+    print_summary(report);
+  }
+  if (report.count(Verdict::failed) == 0) return ExitCode::ok;
+  std::fprintf(stderr, "Error: Encountered an error or a test failure with status=1\n");
+  return ExitCode::failed;
+}
+
+}  // namespace
+
+std::size_t SanityReport::count(Verdict verdict) const {
+  return static_cast<std::size_t>(std::count_if(
+      results.begin(), results.end(), [&](const Result& result) { return result.outcome.verdict == verdict; }));
+}
+
+}  // namespace sanity
+
+ExitCode run_sanity(Face face, int argc, char** argv) {
+  sanity::SanityOptions options;
+  if (const auto ended = parse(sanity::command_line(&options), face, argc, argv)) return *ended;
+  return sanity::run(face, options);
+}
+
+}  // namespace gdrkit::tools

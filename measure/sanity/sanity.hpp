@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Sanity: what the front ends of the subcommand share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "platform/facts/machine.hpp"
+#include "measure/common/measure_names.hpp"
+#include "cli/common/common_options.hpp"
+#include "measure/sanity/isolated_run.hpp"
+#include "measure/sanity/sanity_test.hpp"
+
+namespace gdrkit::tools::sanity {
+
+struct SanityOptions {
+  CommonOptions common;
+  bool is_verbose = false;
+  bool without_summary = false;
+  bool is_list = false;
+  bool with_extended = false;
+  std::vector<std::string> names;
+  int limit_seconds = 60;
+};
+
+struct Result {
+  SanityTest test;
+  Outcome outcome;
+};
+
+struct SanityReport {
+  bool is_emulated = false;
+  Machine machine;
+  std::string backend;
+  std::vector<Result> results;
+
+  [[nodiscard]] std::size_t count(Verdict verdict) const;
+};
+
+void print_sanity_json(const SanityReport& report);
+
+}  // namespace gdrkit::tools::sanity

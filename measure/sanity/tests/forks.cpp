@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Forks and deaths beyond the predecessor's list, and what may be left behind.
+#include <dirent.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "base/result.hpp"
+#include "measure/sanity/fixture.hpp"
+#include "measure/sanity/helper_process.hpp"
+
+namespace gdrkit::tools::sanity {
+namespace {
+
+constexpr std::size_t mapped_bytes = 2 * GPU_PAGE_SIZE;
+
+int open_descriptors() {
+  int count = 0;
+  DIR* folder = ::opendir("/proc/self/fd");
+  SANITY_CHECK(folder != nullptr, "cannot list this process's descriptors");
+  while (::readdir(folder) != nullptr) ++count;
+  ::closedir(folder);
+  return count;
+}
+
+int mapped_regions() {
+  std::ifstream maps("/proc/self/maps");
+  int count = 0;
+  for (std::string line; std::getline(maps, line);) ++count;
+  return count;
+}
+
+/// Inherited handles: whatever the errno, nothing succeeds but closing a context, and nothing crashes.
+void check_child_is_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes, std::uint64_t address) {
+  const auto is_refusal = [](int result) { return result == EACCES || result == EINVAL; };
+  gdr_mh_t out{};
+  void* mapping = nullptr;
+  gdr_info_t info{};
+  int value = 0;
+  std::uint8_t byte = 0;
+  SANITY_CHECK(is_refusal(gdr_pin_buffer(context, address, mapped_bytes, 0, 0, &out)), "a child pins");
+  SANITY_CHECK(is_refusal(gdr_map(context, handle, &mapping, mapped_bytes)), "a child maps");
+  SANITY_CHECK(is_refusal(gdr_get_info(context, handle, &info)), "a child asks for information");
+  SANITY_CHECK(is_refusal(gdr_get_callback_flag(context, handle, &value)), "a child asks for the flag");
+  SANITY_CHECK(is_refusal(gdr_copy_to_mapping(handle, bytes, &byte, 1)), "a child writes");
+  SANITY_CHECK(is_refusal(gdr_copy_from_mapping(handle, &byte, bytes, 1)), "a child reads");
+  SANITY_CHECK(is_refusal(gdr_unmap(context, handle, bytes, mapped_bytes)), "a child unmaps");
+  SANITY_CHECK(is_refusal(gdr_unpin_buffer(context, handle)), "a child unpins");
+  SANITY_CHECK(is_refusal(gdr_close(context)), "a child closes a context with pins");
+  SANITY_CHECK(out.h == 0 && mapping == nullptr, "a refused call set its output");
+}
+
+}  // namespace
+
+void fork_calls_of_the_child(const Environment& environment) {
+  const auto device = open_device(environment);
+  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const Bytes content = pattern(mapped_bytes, 1);
+  write_device(device.get(), memory.address(), content);
+  Context context;
+  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  for (int count = 0; count < 3; ++count) {
+    HelperProcess child([&](Talk*) {
+      check_child_is_refused(context, handle, bytes, memory.address());
+      // Its own child is no closer to the memory.
+      HelperProcess grandchild([&](Talk*) {
+        check_child_is_refused(context, handle, bytes, memory.address());
+        SANITY_CHECK(load_faults(bytes), "a grandchild reads the mapping");
+      });
+      grandchild.wait();
+    });
+    child.wait();
+  }
+  Bytes seen(mapped_bytes);
+  SANITY_RESULT(gdr_copy_from_mapping(handle, seen.data(), bytes, seen.size()), 0);
+  SANITY_CHECK(seen == content, "the parent's mapping changed");
+  SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+  SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
+  context.close();
+}
+
+void fork_while_threads_pin(const Environment& environment) {
+  constexpr int forks = 30;
+  constexpr int pinning_threads = 3;
+  const auto device = open_device(environment);
+  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  Context context;
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> threads;
+  for (int number = 0; number < pinning_threads; ++number) {
+    threads.emplace_back([&] {
+      SANITY_CHECK(device->make_current().has_value(), "%s", base::detail());
+      while (!is_over.load()) {
+        const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+        std::uint8_t* bytes = map(context, handle, mapped_bytes);
+        SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+        SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
+      }
+    });
+  }
+  // A child that inherits a lock held by a thread it does not have would hang, and the time limit would tell.
+  for (int count = 0; count < forks; ++count) {
+    const pid_t child = ::fork();
+    SANITY_CHECK(child >= 0, "fork failed");
+    if (child == 0) {
+      gdr_mh_t handle{};
+      const int pinned = gdr_pin_buffer(context, memory.address(), mapped_bytes, 0, 0, &handle);
+      const int closed = gdr_close(context);
+      const bool is_refused = (pinned == EACCES || pinned == EINVAL) && (closed == 0 || closed == EACCES);
+      ::_exit(is_refused ? exit_passed : exit_failed);
+    }
+    int status = 0;
+    SANITY_CHECK(::waitpid(child, &status, 0) == child, "waitpid failed");
+    SANITY_CHECK(WIFEXITED(status) && WEXITSTATUS(status) == exit_passed, "child %d: wait status %d", count, status);
+  }
+  is_over = true;
+  for (std::thread& thread : threads) thread.join();
+  context.close();
+}
+
+void process_killed_while_mapped(const Environment& environment) {
+  constexpr int victims = 3;
+  for (int count = 0; count < victims; ++count) {
+    HelperProcess victim([&](Talk* talk) {
+      const auto device = open_device(environment);
+      const AlignedAllocation memory = allocate(device.get(), environment, 64 * mapped_bytes);
+      Context context;
+      const gdr_mh_t handle = pin(context, memory.address(), 64 * mapped_bytes);
+      std::uint8_t* bytes = map(context, handle, 64 * mapped_bytes);
+      const Bytes written = pattern(64 * mapped_bytes, 9);
+      talk->meet();
+      for (;;) (void)gdr_copy_to_mapping(handle, bytes, written.data(), written.size());
+    });
+    victim.talk().meet();
+    ::usleep(20000);  // into its copies
+    victim.kill();
+  }
+  const auto device = open_device(environment);
+  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  Context context;
+  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  const Bytes written = pattern(mapped_bytes, 1);
+  SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
+  SANITY_CHECK(read_device(device.get(), memory.address(), mapped_bytes) == written,
+               "mappings do not work after processes were killed with theirs");
+  context.close();
+}
+
+void leakage_descriptors_and_mappings(const Environment& environment) {
+  constexpr int rounds = 50;
+  const auto device = open_device(environment);
+  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const auto live_once = [&](int way) {
+    Context context;
+    const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+    std::uint8_t* bytes = map(context, handle, mapped_bytes);
+    gdr_mh_t refused{};
+    (void)gdr_pin_buffer(context, 0xdead0000, mapped_bytes, 0, 0, &refused);
+    (void)gdr_pin_buffer(context, reinterpret_cast<unsigned long>(&refused), 8, 0, 0, &refused);
+    if (way % 3 == 0) SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+    if (way % 3 <= 1) SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
+    context.close();
+  };
+  for (int round = 0; round < 3; ++round) live_once(round);  // what is set up once stays
+  const int descriptors = open_descriptors();
+  const int regions = mapped_regions();
+  for (int round = 0; round < rounds; ++round) live_once(round);
+  SANITY_CHECK(open_descriptors() == descriptors, "%d descriptors before, %d after %d rounds", descriptors,
+               open_descriptors(), rounds);
+  // The allocator and the driver may add a region now and then; a leak would add one a round.
+  SANITY_CHECK(mapped_regions() - regions < rounds / 2, "%d mapped regions before, %d after %d rounds", regions,
+               mapped_regions(), rounds);
+}
+
+void leakage_pin_pages_fork(const Environment& environment) {
+  // The predecessor counts the kernel module's pins. Here: what a child holds of a parent that died without closing.
+  HelperProcess owner([&](Talk* talk) {
+    const auto device = open_device(environment);
+    const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+    const int before = open_descriptors();
+    Context context;
+    const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+    std::uint8_t* bytes = map(context, handle, mapped_bytes);
+    const pid_t child = ::fork();
+    SANITY_CHECK(child >= 0, "fork failed");
+    if (child == 0) {
+      const int result = gdr_close(context);
+      SANITY_CHECK(result == 0 || result == EACCES, "gdr_close in a child: %d", result);
+      SANITY_CHECK(open_descriptors() <= before, "a child holds %d descriptors, its parent had %d before it opened",
+                   open_descriptors(), before);
+      SANITY_CHECK(load_faults(bytes), "a child keeps its parent's mapping");
+      talk->send('c');
+      ::_exit(exit_passed);
+    }
+    context.abandon();
+    ::_exit(exit_passed);  // dies with the mapping, and closes nothing
+  });
+  SANITY_CHECK(owner.talk().receive<char>() == 'c', "no word of the child");
+  owner.wait();
+}
+
+}  // namespace gdrkit::tools::sanity

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Handles that are NULL, stale, foreign or invented are answered with EINVAL, and change nothing.
+#include <cerrno>
+#include <cstring>
+
+#include "gdrkit/gdrkit.h"
+#include "measure/sanity/fixture.hpp"
+
+namespace gdrkit::tools::sanity {
+namespace {
+
+constexpr std::size_t mapped_bytes = 2 * GPU_PAGE_SIZE;
+
+/// Every call that takes a context, with one that must be refused.
+void check_context_refused(gdr_t context, std::uint64_t address, gdr_mh_t handle) {
+  gdr_mh_t out{};
+  void* mapping = nullptr;
+  gdr_info_t info{};
+  int first = -1;
+  int second = -1;
+  SANITY_RESULT(gdr_pin_buffer(context, address, mapped_bytes, 0, 0, &out), EINVAL);
+  SANITY_RESULT(gdr_pin_buffer_v2(context, address, mapped_bytes, 0, &out), EINVAL);
+  SANITY_RESULT(gdr_map(context, handle, &mapping, mapped_bytes), EINVAL);
+  SANITY_RESULT(gdr_map_v2(context, handle, &mapping, mapped_bytes, GDR_MAP_FLAG_DEFAULT), EINVAL);
+  SANITY_RESULT(gdr_unmap(context, handle, reinterpret_cast<void*>(GPU_PAGE_SIZE), mapped_bytes), EINVAL);
+  SANITY_RESULT(gdr_get_info(context, handle, &info), EINVAL);
+  SANITY_RESULT(gdr_get_callback_flag(context, handle, &first), EINVAL);
+  SANITY_RESULT(gdr_driver_get_version(context, &first, &second), EINVAL);
+  SANITY_RESULT(gdr_get_attribute(context, GDR_ATTR_USE_PERSISTENT_MAPPING, &first), EINVAL);
+  SANITY_RESULT(gdr_unpin_buffer(context, handle), EINVAL);
+  SANITY_RESULT(gdr_close(context), EINVAL);
+  SANITY_CHECK(out.h == 0 && mapping == nullptr, "a refused call set its output");
+}
+
+/// Every call that takes a pin, with one that must be refused. `bytes`: memory of `size` bytes that no copy may touch.
+void check_pin_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes) {
+  void* mapping = nullptr;
+  gdr_info_t info{};
+  int flag = -1;
+  std::uint64_t word = 0;
+  SANITY_RESULT(gdr_map(context, handle, &mapping, mapped_bytes), EINVAL);
+  SANITY_RESULT(gdr_map_v2(context, handle, &mapping, mapped_bytes, GDR_MAP_FLAG_REQ_WC_MAPPING), EINVAL);
+  SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), EINVAL);
+  SANITY_RESULT(gdr_get_info(context, handle, &info), EINVAL);
+  SANITY_RESULT(gdr_get_callback_flag(context, handle, &flag), EINVAL);
+  SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, &word, sizeof(word)), EINVAL);
+  SANITY_RESULT(gdr_copy_from_mapping(handle, &word, bytes, sizeof(word)), EINVAL);
+  SANITY_RESULT(gdr_unpin_buffer(context, handle), EINVAL);
+  SANITY_CHECK(mapping == nullptr, "a refused map set its output");
+}
+
+/// A context with a mapped buffer that must stay as it is.
+struct Witness {
+  explicit Witness(const Environment& environment)
+      : device(open_device(environment)),
+        memory(allocate(device.get(), environment, mapped_bytes)),
+        handle(pin(context, memory.address(), mapped_bytes)),
+        bytes(map(context, handle, mapped_bytes)),
+        written(pattern(mapped_bytes, 1)) {
+    write_device(device.get(), memory.address(), written);
+  }
+  void check_unharmed() {
+    Bytes seen(mapped_bytes);
+    SANITY_RESULT(gdr_copy_from_mapping(handle, seen.data(), bytes, seen.size()), 0);
+    SANITY_CHECK(seen == written, "a refused call changed a buffer's content");
+    SANITY_CHECK(info_of(context, handle).mapped == 1, "a refused call unmapped a buffer");
+    context.close();
+  }
+
+  std::unique_ptr<platform::Device> device;
+  AlignedAllocation memory;
+  Context context;
+  gdr_mh_t handle;
+  std::uint8_t* bytes;
+  Bytes written;
+};
+
+}  // namespace
+
+void handles_null(const Environment& environment) {
+  Witness witness(environment);
+  check_context_refused(nullptr, witness.memory.address(), witness.handle);
+  check_pin_refused(witness.context, gdr_mh_t{0}, witness.bytes);
+  witness.check_unharmed();
+}
+
+void handles_stale(const Environment& environment) {
+  Witness witness(environment);
+  gdr_t const closed = gdr_open();
+  SANITY_CHECK(closed != nullptr, "gdr_open gave NULL");
+  const gdr_mh_t of_closed = pin(closed, witness.memory.address(), mapped_bytes);
+  SANITY_RESULT(gdr_close(closed), 0);
+  check_context_refused(closed, witness.memory.address(), of_closed);
+  check_pin_refused(witness.context, of_closed, witness.bytes);
+
+  const gdr_mh_t unpinned = pin(witness.context, witness.memory.address(), mapped_bytes);
+  SANITY_RESULT(gdr_unpin_buffer(witness.context, unpinned), 0);
+  check_pin_refused(witness.context, unpinned, witness.bytes);
+  // The slot is used again: the old handle must not name its new owner.
+  const gdr_mh_t successor = pin(witness.context, witness.memory.address(), mapped_bytes);
+  SANITY_CHECK(successor.h != unpinned.h, "a handle was given out twice");
+  check_pin_refused(witness.context, unpinned, witness.bytes);
+  SANITY_RESULT(gdr_unpin_buffer(witness.context, successor), 0);
+
+  const gdr_mh_t unmapped = pin(witness.context, witness.memory.address(), mapped_bytes);
+  std::uint8_t* bytes = map(witness.context, unmapped, mapped_bytes);
+  SANITY_RESULT(gdr_unmap(witness.context, unmapped, bytes, mapped_bytes), 0);
+  SANITY_RESULT(gdr_unmap(witness.context, unmapped, bytes, mapped_bytes), EINVAL);
+  SANITY_RESULT(gdr_unpin_buffer(witness.context, unmapped), 0);
+  witness.check_unharmed();
+}
+
+void handles_foreign(const Environment& environment) {
+  Witness witness(environment);
+  Context other;
+  // A pin is its context's alone; copies name no context and go on.
+  void* mapping = nullptr;
+  gdr_info_t info{};
+  int flag = 0;
+  SANITY_RESULT(gdr_map(other, witness.handle, &mapping, mapped_bytes), EINVAL);
+  SANITY_RESULT(gdr_unmap(other, witness.handle, witness.bytes, mapped_bytes), EINVAL);
+  SANITY_RESULT(gdr_get_info(other, witness.handle, &info), EINVAL);
+  SANITY_RESULT(gdr_get_callback_flag(other, witness.handle, &flag), EINVAL);
+  SANITY_RESULT(gdr_unpin_buffer(other, witness.handle), EINVAL);
+  // A handle of the other kind, and of the other library.
+  gdr_mh_t context_as_pin{};
+  gdr_t const context = witness.context;
+  std::memcpy(&context_as_pin, &context, sizeof(context_as_pin));
+  check_pin_refused(witness.context, context_as_pin, witness.bytes);
+  gdrkit_context_t of_other_library{};
+  SANITY_RESULT(gdrkit_open(nullptr, &of_other_library), 0);
+  gdrkit_pin_t pin_of_other_library{};
+  SANITY_RESULT(gdrkit_pin(of_other_library, witness.memory.address(), mapped_bytes, &pin_of_other_library), 0);
+  check_pin_refused(witness.context, gdr_mh_t{pin_of_other_library.value}, witness.bytes);
+  SANITY_RESULT(gdrkit_unpin(gdrkit_pin_t{witness.handle.h}), -EINVAL);
+  SANITY_RESULT(gdrkit_close(of_other_library), 0);
+  other.close();
+  witness.check_unharmed();
+}
+
+void handles_invented(const Environment& environment) {
+  Witness witness(environment);
+  const unsigned long real = witness.handle.h;
+  for (unsigned bit = 0; bit < 64; ++bit) check_pin_refused(witness.context, {real ^ (1ul << bit)}, witness.bytes);
+  std::uint64_t state = 88172645463325252u;
+  for (int count = 0; count < 20000; ++count) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    if (state != real) check_pin_refused(witness.context, {state}, witness.bytes);
+  }
+  for (const std::uint64_t word : {std::uint64_t{1}, std::uint64_t{0xffffffffu}, UINT64_MAX,
+                                   reinterpret_cast<std::uint64_t>(&witness), reinterpret_cast<std::uint64_t>(&real)}) {
+    check_pin_refused(witness.context, {word}, witness.bytes);
+    check_context_refused(reinterpret_cast<gdr_t>(word), witness.memory.address(), witness.handle);
+  }
+  witness.check_unharmed();
+}
+
+void handles_of_the_own_api(const Environment& environment) {
+  const auto device = open_device(environment);
+  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  gdrkit_context_t context{};
+  gdrkit_pin_t pin{};
+  void* address = nullptr;
+  std::uint64_t word = 0;
+  SANITY_RESULT(gdrkit_open(nullptr, &context), 0);
+  SANITY_RESULT(gdrkit_pin(context, memory.address(), mapped_bytes, &pin), 0);
+  SANITY_RESULT(gdrkit_read(pin, 0, &word, sizeof(word)), -EINVAL);  // not mapped
+  SANITY_RESULT(gdrkit_unmap(pin), -EINVAL);
+  SANITY_RESULT(gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address), 0);
+  SANITY_RESULT(gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address), -EAGAIN);
+  SANITY_RESULT(gdrkit_unpin(pin), 0);
+  for (const gdrkit_pin_t dead : {pin, gdrkit_pin_t{0}, gdrkit_pin_t{context.value}, gdrkit_pin_t{UINT64_MAX}}) {
+    SANITY_RESULT(gdrkit_map(dead, GDRKIT_MAPPING_DEFAULT, &address), -EINVAL);
+    SANITY_RESULT(gdrkit_unmap(dead), -EINVAL);
+    SANITY_RESULT(gdrkit_write(dead, 0, &word, sizeof(word)), -EINVAL);
+    SANITY_RESULT(gdrkit_read(dead, 0, &word, sizeof(word)), -EINVAL);
+    SANITY_RESULT(gdrkit_unpin(dead), -EINVAL);
+  }
+  SANITY_RESULT(gdrkit_close(context), 0);
+  SANITY_RESULT(gdrkit_close(context), -EINVAL);
+  SANITY_RESULT(gdrkit_close(gdrkit_context_t{0}), -EINVAL);
+  SANITY_RESULT(gdrkit_pin(context, memory.address(), mapped_bytes, &pin), -EINVAL);
+}
+
+}  // namespace gdrkit::tools::sanity

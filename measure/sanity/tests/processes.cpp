@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The predecessor's tests of two processes: a fork or a passed handle must give nobody another's memory.
+//
+// A helper process is forked before this one initialises CUDA wherever the helper needs CUDA itself.
+
+#include "measure/sanity/fixture.hpp"
+#include "measure/sanity/helper_process.hpp"
+
+namespace gdrkit::tools::sanity {
+namespace {
+
+constexpr std::size_t mapped_bytes = 4 * GPU_PAGE_SIZE;
+
+Bytes read_mapping(gdr_mh_t handle, const std::uint8_t* mapping) {
+  Bytes seen(mapped_bytes);
+  SANITY_RESULT(gdr_copy_from_mapping(handle, seen.data(), mapping, seen.size()), 0);
+  return seen;
+}
+
+void write_mapping(gdr_mh_t handle, std::uint8_t* mapping, const Bytes& bytes) {
+  SANITY_RESULT(gdr_copy_to_mapping(handle, mapping, bytes.data(), bytes.size()), 0);
+}
+
+}  // namespace
+
+void invalidation_fork_access_after_free(const Environment& environment) {
+  const Bytes own = pattern(mapped_bytes, 1);
+  const Bytes foreign = pattern(mapped_bytes, 2);
+  HelperProcess helper([&](Talk* talk) {
+    talk->meet();  // the other process has freed its memory
+    const auto device = open_device(environment);
+    // Several, so that one of them is likely to get the memory that was just given back.
+    std::vector<AlignedAllocation> buffers;
+    for (int count = 0; count < 8; ++count) {
+      buffers.push_back(allocate(device.get(), environment, mapped_bytes));
+      write_device(device.get(), buffers.back().address(), foreign);
+    }
+    talk->meet();  // filled
+    talk->meet();  // looked at
+    for (AlignedAllocation& buffer : buffers) {
+      SANITY_CHECK(read_device(device.get(), buffer.address(), mapped_bytes) == foreign,
+                   "the other process changed this one's memory");
+    }
+  });
+  const auto device = open_device(environment);
+  AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  Context context;
+  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  write_mapping(handle, bytes, own);
+  memory.free();
+  helper.talk().meet();
+  helper.talk().meet();
+  if (is_persistent(context)) {
+    SANITY_CHECK(read_mapping(handle, bytes) == own, "a mapping of freed memory shows other bytes than were written");
+    // A store into the stale mapping must not reach the other process, which checks its memory.
+    write_mapping(handle, bytes, pattern(mapped_bytes, 3));
+  } else {
+    SANITY_CHECK(load_faults(bytes), "a mapping of freed memory can still be read");
+  }
+  helper.talk().meet();
+  helper.wait();
+  SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+  SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
+  context.close();
+}
+
+void invalidation_fork_after_gdr_map(const Environment& environment) {
+  const auto device = open_device(environment);
+  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  Context context;
+  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  const Bytes written = pattern(mapped_bytes, 1);
+  write_mapping(handle, bytes, written);
+  HelperProcess helper([&](Talk*) {
+    for (const std::size_t offset : {std::size_t{0}, mapped_bytes / 2, mapped_bytes - 1}) {
+      SANITY_CHECK(load_faults(bytes + offset), "a forked child reads byte %zu of its parent's mapping", offset);
+      SANITY_CHECK(store_faults(bytes + offset), "a forked child writes byte %zu of its parent's mapping", offset);
+    }
+    std::uint8_t byte = 0;
+    SANITY_CHECK(gdr_copy_from_mapping(handle, &byte, bytes, 1) != 0,
+                 "a forked child copies from its parent's mapping");
+  });
+  helper.wait();
+  SANITY_CHECK(read_mapping(handle, bytes) == written, "the parent's mapping changed by the fork");
+  SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+  SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
+  context.close();
+}
+
+void invalidation_fork_child_gdr_map_parent(const Environment& environment) {
+  const auto device = open_device(environment);
+  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  Context context;
+  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+  HelperProcess helper([&](Talk*) {
+    void* mapping = nullptr;
+    SANITY_CHECK(gdr_map(context, handle, &mapping, mapped_bytes) != 0, "a forked child maps its parent's pin");
+    SANITY_CHECK(mapping == nullptr, "a refused map set its output");
+  });
+  helper.wait();
+  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  const Bytes written = pattern(mapped_bytes, 1);
+  write_mapping(handle, bytes, written);
+  SANITY_CHECK(read_device(device.get(), memory.address(), mapped_bytes) == written,
+               "the parent's mapping does not work after the child's attempt");
+  context.close();
+}
+
+void invalidation_fork_child_gdr_pin_parent(const Environment& environment) {
+  struct Offer {
+    std::uint64_t address;
+    std::uint64_t token;
+    std::uint32_t va_space;
+  };
+  const Bytes secret = pattern(mapped_bytes, 1);
+  HelperProcess helper([&](Talk* talk) {
+    const auto device = open_device(environment);  // a context of its own, and no memory
+    Context context;
+    const auto offer = talk->receive<Offer>();
+    gdr_mh_t handle{};
+    const int result = gdr_pin_buffer(context, offer.address, mapped_bytes, offer.token, offer.va_space, &handle);
+    SANITY_CHECK(result != 0, "a process pins an address of another one");
+    SANITY_CHECK(handle.h == 0, "a refused pin gave a handle");
+    talk->meet();
+  });
+  const auto device = open_device(environment);
+  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  write_device(device.get(), memory.address(), secret);
+  helper.talk().send(Offer{memory.address(), 0x1234567890abcdef, 0x1234});
+  helper.talk().meet();
+  helper.wait();
+  SANITY_CHECK(read_device(device.get(), memory.address(), mapped_bytes) == secret, "the memory was changed");
+}
+
+void invalidation_fork_map_and_free(const Environment& environment) {
+  HelperProcess helper([&](Talk* talk) {
+    const auto device = open_device(environment);
+    AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+    Context context;
+    const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+    std::uint8_t* bytes = map(context, handle, mapped_bytes);
+    write_mapping(handle, bytes, pattern(mapped_bytes, 2));
+    talk->meet();  // both are mapped
+    memory.free();
+    SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+    SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
+    context.close();
+  });
+  const auto device = open_device(environment);
+  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  Context context;
+  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  const Bytes written = pattern(mapped_bytes, 1);
+  write_mapping(handle, bytes, written);
+  helper.talk().meet();
+  helper.wait();
+  int flag = -1;
+  SANITY_RESULT(gdr_get_callback_flag(context, handle, &flag), 0);
+  SANITY_CHECK(flag == 0, "freeing another process's memory invalidated this mapping");
+  SANITY_CHECK(read_mapping(handle, bytes) == written, "freeing another process's memory changed this mapping");
+  const Bytes again = pattern(mapped_bytes, 3);
+  write_mapping(handle, bytes, again);
+  SANITY_CHECK(read_device(device.get(), memory.address(), mapped_bytes) == again, "the mapping takes no more writes");
+  context.close();
+}
+
+namespace {
+
+/// What the predecessor's tests send as a file descriptor is a pair of words here: the library has no descriptor to
+/// pass.
+struct PassedHandles {
+  gdr_t context;
+  gdr_mh_t handle;
+  std::uint64_t address;
+};
+
+/// The helper gets the handles over a Unix socket and tries them beside a context of its own.
+void pass_handles(const Environment& environment, void (*attempt)(gdr_t own, const PassedHandles& passed)) {
+  const Bytes secret = pattern(mapped_bytes, 1);
+  HelperProcess helper([&](Talk* talk) {
+    const auto device = open_device(environment);
+    Context own;
+    attempt(own, talk->receive<PassedHandles>());
+    talk->meet();
+    own.close();
+  });
+  const auto device = open_device(environment);
+  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  // Other handles first, so that equal numbers in both processes are no accident of both being the first.
+  Context unused;
+  Context context;
+  write_device(device.get(), memory.address(), secret);
+  const gdr_mh_t unused_handle = pin(context, memory.address(), mapped_bytes);
+  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+  helper.talk().send(PassedHandles{context, handle, memory.address()});
+  helper.talk().meet();
+  helper.wait();
+  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  SANITY_CHECK(read_mapping(handle, bytes) == secret, "the handles do not work in their own process any more");
+  SANITY_RESULT(gdr_unpin_buffer(context, unused_handle), 0);
+  context.close();
+  unused.close();
+}
+
+}  // namespace
+
+void invalidation_unix_sock_pin(const Environment& environment) {
+  pass_handles(environment, [](gdr_t own, const PassedHandles& passed) {
+    for (gdr_t const context : {passed.context, own}) {
+      gdr_mh_t handle{};
+      SANITY_CHECK(gdr_pin_buffer(context, passed.address, mapped_bytes, 0, 0, &handle) != 0,
+                   "an address of another process can be pinned %s", context == own ? "here" : "by its handle");
+      SANITY_CHECK(handle.h == 0, "a refused pin gave a handle");
+    }
+  });
+}
+
+void invalidation_unix_sock_map(const Environment& environment) {
+  pass_handles(environment, [](gdr_t own, const PassedHandles& passed) {
+    for (gdr_t const context : {passed.context, own}) {
+      void* mapping = nullptr;
+      SANITY_CHECK(gdr_map(context, passed.handle, &mapping, mapped_bytes) != 0,
+                   "a pin of another process can be mapped");
+      SANITY_CHECK(mapping == nullptr, "a refused map set its output");
+      SANITY_CHECK(gdr_unpin_buffer(context, passed.handle) != 0, "a pin of another process can be undone");
+    }
+  });
+}
+
+}  // namespace gdrkit::tools::sanity

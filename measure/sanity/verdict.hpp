@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// How a sanity test ends: by returning it passes; these two end its process with another verdict and a reason.
+#pragma once
+
+#include <string>
+
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools::sanity {
+
+/// Exit codes of a test's process, as the predecessor's are.
+inline constexpr int exit_passed = 0;
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_waived = 2;
+
+/// Called once in a test's process: where reasons are written to. Forked children of the test inherit it.
+void set_reason_descriptor(int descriptor) noexcept;
+
+/// Any thread, any child of the test: tells the reason and ends the process at once (no destructor runs: the state that
+/// failed is not to be trusted with a teardown).
+[[noreturn]] void waive(const std::string& reason) noexcept;
+[[noreturn]] void fail(const std::string& reason) noexcept;
+
+}  // namespace gdrkit::tools::sanity
+
+/// SANITY_CHECK(expression, printf format and values that say what was found)
+#define SANITY_CHECK(expression, ...)                                                                           \
+  do {                                                                                                          \
+    if (!(expression))                                                                                          \
+      ::gdrkit::tools::sanity::fail(                                                                            \
+          ::gdrkit::tools::format("Assertion \"%s\" failed at %s:%d: ", #expression, __FILE_NAME__, __LINE__) + \
+          ::gdrkit::tools::format(__VA_ARGS__));                                                                \
+  } while (false)
+
+/// SANITY_RESULT(call, expected): the call's int result equals the expected errno (0 for success).
+#define SANITY_RESULT(call, expected)                                                                          \
+  do {                                                                                                         \
+    const int sanity_result = (call);                                                                          \
+    const int sanity_expected = (expected);                                                                    \
+    if (sanity_result != sanity_expected)                                                                      \
+      ::gdrkit::tools::sanity::fail(                                                                           \
+          ::gdrkit::tools::format("Assertion \"(%s) == (%s)\" failed at %s:%d: got %d, "                       \
+                                  "expected %d",                                                               \
+                                  #call, #expected, __FILE_NAME__, __LINE__, sanity_result, sanity_expected)); \
+  } while (false)
