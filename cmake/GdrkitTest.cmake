@@ -41,3 +41,25 @@ endforeach()
 ")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
+
+# gdrkit_add_program_tests(group): one CTest test, group/<class>, for each class of each *_test.py in this folder, which run
+# the built programs. One that cannot run says why in its first line and ends with 77.
+function(gdrkit_add_program_tests group)
+  find_package(Python3 COMPONENTS Interpreter)
+  if(NOT Python3_FOUND)
+    message(STATUS "no python3: the tests of the output of ${group} are left out")
+    return()
+  endif()
+  file(GLOB files CONFIGURE_DEPENDS *_test.py)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+  foreach(file IN LISTS files)
+    file(STRINGS ${file} lines REGEX "^class [A-Za-z]+\\((Report)?Test\\):")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^class ([A-Za-z]+).*" "\\1" name "${line}")
+      add_test(NAME ${group}/${name} COMMAND ${Python3_EXECUTABLE} ${file} -v ${name})
+      set_tests_properties(${group}/${name} PROPERTIES LABELS programs TIMEOUT 300
+        SKIP_RETURN_CODE 77
+        ENVIRONMENT "GDRKIT_BIN=$<TARGET_FILE_DIR:gdrkit_program>;PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support;PYTHONDONTWRITEBYTECODE=1")
+    endforeach()
+  endforeach()
+endfunction()

@@ -116,7 +116,7 @@ Info gather_info() {
   info.machine = describe_machine(nullptr);
   if (!info.gpus.empty()) {
     info.machine.gpu_name = info.gpus.front().name;
-    info.machine.gpu_pci_address = topology::to_string(info.gpus.front().gpu.address);
+    info.machine.gpu_pci_address = platform::to_string(info.gpus.front().gpu.address);
   }
   if (info.driver) info.machine.driver_version = "NVIDIA driver " + info.driver->version;
   // Told last: initialising CUDA must not change what the backends say of a process without it.

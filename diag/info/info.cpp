@@ -41,7 +41,7 @@ void print_copy_kernels(const Info& info) {
 void print_gpus(const Info& info) {
   std::printf("\nGPUs\n");
   for (const GpuInfo& gpu : info.gpus) {
-    std::printf("  %s  %s, BAR1 %s, NUMA node %d, driver %s\n", topology::to_string(gpu.gpu.address).c_str(),
+    std::printf("  %s  %s, BAR1 %s, NUMA node %d, driver %s\n", platform::to_string(gpu.gpu.address).c_str(),
                 gpu.name.c_str(), size_text(gpu.gpu.bar1_size_bytes).c_str(), gpu.gpu.numa_node,
                 gpu.gpu.driver.empty() ? "none" : gpu.gpu.driver.c_str());
   }

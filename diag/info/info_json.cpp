@@ -33,7 +33,7 @@ Json copy_kernels_json(const Info& info) {
 Json gpus_json(const Info& info) {
   Json gpus = Json::array();
   for (const GpuInfo& gpu : info.gpus) {
-    gpus.push_back({{"pci_address", topology::to_string(gpu.gpu.address)},
+    gpus.push_back({{"pci_address", platform::to_string(gpu.gpu.address)},
                     {"name", gpu.name},
                     {"bar1_size_bytes", gpu.gpu.bar1_size_bytes},
                     {"numa_node", gpu.gpu.numa_node},

@@ -77,7 +77,7 @@ void ask_device(const platform::CudaDeviceCalls& cuda, int ordinal, NvmlFacts* f
   if (cuda.device_get_pci_bus_id(text.data(), static_cast<int>(text.size()), device) != 0) return;
   const auto address = platform::parse_pci_address(printable(text.data(), text.size()));
   if (!address.has_value()) return;
-  const std::string spelled = topology::to_string(*address);
+  const std::string spelled = platform::to_string(*address);
   for (NvmlGpu& gpu : facts->gpus) {
     if (!gpu.address.is_found() || gpu.address.value != spelled) continue;
     gpu.cuda_rdma = truth(cuda, device, rdma);

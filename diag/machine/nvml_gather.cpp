@@ -82,7 +82,7 @@ Fact<std::int64_t> field(const NvmlCalls& nvml, void* device, std::uint32_t id, 
 
 std::string address_of(const platform::NvmlPciInfo& info) {
   const auto address = platform::parse_pci_address(printable(info.bus_id, sizeof info.bus_id));
-  return address.has_value() && address->domain < hidden_domain ? topology::to_string(*address) : "";
+  return address.has_value() && address->domain < hidden_domain ? platform::to_string(*address) : "";
 }
 
 Fact<std::string> remote_kind(const Answer& answer, int kind) {

@@ -5,6 +5,7 @@
 #include "gdrkit/gdrkit.h"
 #include "measure/bandwidth/report.hpp"
 #include "cli/common/json_document.hpp"
+#include "measure/result/result_document.hpp"
 
 namespace gdrkit::tools::bus {
 namespace {

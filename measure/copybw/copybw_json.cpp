@@ -3,6 +3,7 @@
 #include "platform/host/stopwatch.hpp"
 #include "measure/common/measure_names.hpp"
 #include "cli/common/json_document.hpp"
+#include "measure/result/result_document.hpp"
 #include "measure/copybw/copybw.hpp"
 
 namespace gdrkit::tools {

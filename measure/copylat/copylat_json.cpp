@@ -3,6 +3,7 @@
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
 #include "cli/common/json_document.hpp"
+#include "measure/result/result_document.hpp"
 #include "measure/copylat/copylat.hpp"
 
 namespace gdrkit::tools {

@@ -61,7 +61,7 @@ std::function<double(std::size_t)> batch_of(std::function<void(std::size_t)> onc
   return [once = std::move(once)](std::size_t count) { return platform::time_batch(count, once); };
 }
 
-std::vector<Measured> measure(const std::vector<Contender>& contenders, const RoundsRequest& request,
+std::vector<Measured> measure_rounds(const std::vector<Contender>& contenders, const RoundsRequest& request,
                               const Clock& clock) {
   std::vector<Measured> results;
   std::vector<double> each;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "abi/consumer.h"
 
-#include "unit/capi/emulated_fixture.hpp"
+#include "lib/capi/emulated_fixture.hpp"
 
 namespace gdrkit::tests {
 namespace {

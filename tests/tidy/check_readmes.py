@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Every folder of sources says in a README of at most 40 lines what it is for (tests/unit, whose folders mirror lib/, once
-for all); links inside the documents lead somewhere."""
+"""Every product has a README that a newcomer reads first, READMEs below it stay short, and links inside the documents lead
+somewhere."""
 import os
 import posixpath
 import re
@@ -10,20 +10,21 @@ import re
 import repo
 import report
 
-FOLDERS = ("lib", "tools", "bench", "tests", "examples")
-SOURCES = repo.C_SUFFIXES + repo.SCRIPT_SUFFIXES + ("CMakeLists.txt",)
+PRODUCTS = ("lib", "platform", "measure", "diag", "cli", "tests", "examples")
 LIMIT = 40
 FRONT_PAGE_LIMIT = 200
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 
 
-def folder_violations(root, files):
-    folders = {posixpath.dirname(path) for path in files if path.endswith(SOURCES)}
-    for folder in sorted({re.sub(r"^(tests/unit)/.*", r"\1", folder) for folder in folders}):
-        if not repo.exists(root, f"{folder}/README.md"):
-            yield f"{folder}: has no README.md"
-        elif repo.read(root, f"{folder}/README.md").count("\n") > LIMIT:
-            yield f"{folder}/README.md: more than {LIMIT} lines"
+def product_violations(root):
+    for product in PRODUCTS:
+        if not os.path.isdir(os.path.join(root, product)):
+            continue
+        if not repo.exists(root, f"{product}/README.md"):
+            yield f"{product}: has no README.md"
+        for path in repo.own_files(root, product):
+            if path.endswith("/README.md") and repo.read(root, path).count("\n") > LIMIT:
+                yield f"{path}: more than {LIMIT} lines"
 
 
 def link_violations(root, path):
@@ -37,7 +38,7 @@ def link_violations(root, path):
 
 
 def find_violations(root):
-    yield from folder_violations(root, repo.own_files(root, *FOLDERS))
+    yield from product_violations(root)
     if repo.exists(root, "README.md") and repo.read(root, "README.md").count("\n") > FRONT_PAGE_LIMIT:
         yield f"README.md: more than {FRONT_PAGE_LIMIT} lines"
     for path in repo.own_files(root):

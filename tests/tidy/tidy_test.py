@@ -15,7 +15,8 @@ import check_sizes
 import check_words
 
 SPDX = "// SPDX-FileCopyrightText: The gdrkit authors\n// SPDX-License-Identifier: MIT\n"
-LAYERS = "public:\nbase:\nshim: base\ncpu: base\ncopy: base cpu\nbackend: base shim\ncapi: base public\ntools: base public\n"
+LAYERS = ("include:\nlib/base:\nlib/shim: lib/base\nlib/cpu: lib/base\nlib/copy: lib/base lib/cpu\n"
+          "lib/backend: lib/base lib/shim\nlib/capi: lib/base include\nplatform: lib/base lib/shim\nmeasure: lib/base include platform\n")
 
 
 class TidyTest(unittest.TestCase):
@@ -54,13 +55,13 @@ class Layers(TidyTest):
 
     def test_refuses_an_include_that_goes_up(self):
         self.plant("lib/base/settings.cpp", '#include "shim/cuda.hpp"\n')
-        self.expect(check_layers, "lib/base/settings.cpp:1: layer 'base' may not include 'shim'")
+        self.expect(check_layers, "lib/base/settings.cpp:1: layer 'lib/base' may not include 'lib/shim'")
 
     def test_sees_through_relative_paths_and_angle_brackets(self):
         self.plant("lib/base/a.cpp", '\n#include "../shim/cuda.hpp"\n')
         self.plant("lib/cpu/b.cpp", "#  include <shim/cuda.hpp>\n")
-        self.plant("tools/c.cpp", '#include "../lib/cpu/features.hpp"\n')
-        self.expect(check_layers, "lib/base/a.cpp:2:", "lib/cpu/b.cpp:1:", "layer 'tools' may not include 'cpu'")
+        self.plant("measure/c.cpp", '#include "../lib/cpu/features.hpp"\n')
+        self.expect(check_layers, "lib/base/a.cpp:2:", "lib/cpu/b.cpp:1:", "layer 'measure' may not include 'lib/cpu'")
 
     def test_ignores_includes_in_comments(self):
         self.plant("lib/base/a.cpp", '// #include "shim/cuda.hpp"\n/*\n#include "shim/cuda.hpp"\n*/\n')
@@ -68,11 +69,18 @@ class Layers(TidyTest):
 
     def test_refuses_a_layer_nobody_declared(self):
         self.plant("lib/engine/engine.cpp", '#include "base/result.hpp"\n')
-        self.expect(check_layers, "'engine' is not in cmake/layers.txt")
+        self.expect(check_layers, "lib/engine/engine.cpp: no line of cmake/layers.txt")
 
     def test_refuses_an_own_header_that_is_not_there(self):
         self.plant("lib/base/a.cpp", '#include "base/missing.hpp"\n')
         self.expect(check_layers, '"base/missing.hpp" does not exist')
+
+    def test_sees_what_is_used_by_way_of_others(self):
+        self.plant("platform/device.hpp", '#include "shim/cuda.hpp"\n')
+        self.plant("platform/device.cpp", '#include "platform/device.hpp"\nint x = shim::cuda();\n')
+        self.plant("measure/a.cpp", '#include "platform/device.hpp"\n// shim::cuda() in a comment\nint x = shim::cuda();\n')
+        self.plant("measure/b.cpp", 'int x = gdrkit::platform::device();\n')
+        self.expect(check_layers, "measure/a.cpp:3: names shim:: without", "measure/b.cpp:1: names platform:: without")
 
     def test_keeps_backends_apart(self):
         self.plant("lib/backend/backend.hpp")
@@ -177,24 +185,21 @@ class Rules(TidyTest):
     def test_knows_the_two_exceptions_and_only_those(self):
         self.plant("lib/base/settings.cpp", SPDX + 'std::getenv("X");\n')
         self.plant("lib/capi/log_sink.cpp", SPDX + 'std::fputs(text, stderr);\n')
-        self.plant("tools/a.cpp", SPDX + 'std::printf("x"); std::getenv("X"); throw 1;\n')
+        self.plant("measure/a.cpp", SPDX + 'std::printf("x"); std::getenv("X"); throw 1;\n')
         self.expect(check_rules)
         self.plant("lib/shim/settings.cpp", SPDX + 'std::getenv("X");\n')
         self.expect(check_rules, "lib/shim/settings.cpp:3: the library reads or changes the environment: getenv")
 
 
 class Readmes(TidyTest):
-    def test_wants_one_in_every_folder_of_sources(self):
-        self.plant("lib/base/a.cpp")
-        self.plant("lib/base/README.md", "x\n")
+    def test_wants_one_in_every_product(self):
+        self.plant("lib/README.md", "x\n")
         self.plant("lib/shim/a.cpp")
-        self.plant("tests/unit/base/CMakeLists.txt")
-        self.plant("tests/abi/symbols/CMakeLists.txt")
-        self.plant("tests/fuzz/corpus/seed.bin")
-        self.expect(check_readmes, "lib/shim: has no README.md", "tests/unit: has no README.md", "tests/abi/symbols: has no README.md")
+        self.plant("measure/copylat/a.cpp")
+        self.expect(check_readmes, "measure: has no README.md")
 
     def test_keeps_them_short(self):
-        self.plant("lib/base/a.cpp")
+        self.plant("lib/README.md", "x\n")
         self.plant("lib/base/README.md", "x\n" * 41)
         self.plant("README.md", "x\n" * 201)
         self.expect(check_readmes, "lib/base/README.md: more than 40", "README.md: more than 200")

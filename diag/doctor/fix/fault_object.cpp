@@ -68,8 +68,8 @@ bool may_be_interface(const std::string& subject) {
 FaultObject object_of(const std::string& subject, const Machine& machine) {
   FaultObject object;
   if (const auto address = platform::parse_pci_address(subject); address.has_value()) {
-    put(object, "ADDRESS", topology::to_string(*address));
-    put(object, "PORT", topology::to_string(*address));
+    put(object, "ADDRESS", platform::to_string(*address));
+    put(object, "PORT", platform::to_string(*address));
   }
   const auto colon = subject.find(':');
   const std::string name = subject.substr(0, colon);

@@ -38,7 +38,7 @@ void measure_copies(Session* session, const CopyScene& scene, Direction directio
   }
   const std::unique_ptr<Disturbance> beside = scene.disturb ? scene.disturb() : nullptr;
   const std::vector<Measured> measured =
-      measure(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
+      measure_rounds(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
   if (beside != nullptr && !beside->complaint().empty()) throw Failure(ExitCode::failed, beside->complaint());
   for (std::size_t index = 0; index < methods.size(); ++index) {
     Series series = series_of(scene, methods[index], direction);

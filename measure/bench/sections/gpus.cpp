@@ -72,7 +72,7 @@ void measure_pair(Session* session, const Pair& pair, Direction direction, std::
     contenders.push_back({turns[2], [&](std::size_t count) { return team.run(way.of_each, count); }, nullptr});
   }
   const std::vector<Measured> measured =
-      measure(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
+      measure_rounds(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
   for (std::size_t index = 0; index < contenders.size(); ++index) {
     const std::size_t turn = index % std::size(turns);
     const std::size_t copies = turn == 2 ? stations.size() : 1;

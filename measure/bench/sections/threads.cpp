@@ -53,7 +53,7 @@ void measure_threads(Session* session, Direction direction, std::size_t size_byt
                           [&team, &own = batches[index]](std::size_t count) { return team.run(own, count); }, nullptr});
   }
   const std::vector<Measured> measured =
-      measure(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
+      measure_rounds(contenders, effort.request(slow_copy_ns(size_bytes)), session->clock());
   for (std::size_t index = 0; index < methods.size(); ++index) {
     std::vector<double> rates;
     // Bytes a nanosecond are 10^9 bytes a second.

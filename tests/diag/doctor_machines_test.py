@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit doctor on every machine of the plan: what it must say of each."""
+import functools
+import json
+import os
+import re
+import unittest
+
+from doctor_runs import TOP, examine, worst
+from hostile import HOSTILE
+from named import NAMED
+from program import Test
+from settings import ZOO
+
+GOLDEN = os.path.join(TOP, "tests", "diag", "golden", "doctor_machines.json")
+SWITCH_PORTS = ["0000:12:00.0", "0000:12:01.0", "0000:2a:00.0", "0000:2a:01.0"]
+
+# name -> (exit code, {check: worst state}, {check: subjects of its warn and fail, all of them})
+EXPECTED = {
+    "dgx-h100-ok": (0, {"peer.any": "ok", "acs.redirect": "ok", "iommu.mode": "ok", "nic.rate": "ok", "numa.gpu": "ok"}, {}),
+    "dgx-h100-acs": (1, {"acs.redirect": "fail", "iommu.mode": "ok"}, {"acs.redirect": SWITCH_PORTS}),
+    "dgx-h100-nonroot": (0, dict.fromkeys(("acs.redirect", "pcie.mrrs", "pcie.mps", "rebar.cap"), "unknown"), {}),
+    "large": (0, {"acs.redirect": "ok", "nic.state": "ok"}, {}),
+    "hgx-a100-cascade": (0, {"acs.redirect": "ok"}, {}),
+    "hgx-node-sys": (0, {"topo.pair": "warn", "acs.redirect": "skip", "numa.gpu": "ok"}, {}),
+    "ws-acs-iommu": (0, {"topo.pair": "warn", "iommu.mode": "warn", "acs.override": "warn", "iommu.cmdline": "warn",
+                         "acs.redirect": "skip"},
+                     {"iommu.mode": ["0000:01:00.0", "0000:02:00.0", "0000:03:00.0"]}),
+    "epyc-nps4": (0, {"topo.pair": "warn", "numa.gpu": "ok", "numa.nic": "ok"}, {}),
+    "vm-h100-1gpu": (0, dict.fromkeys(("pcie.width", "pcie.speed", "acs.redirect", "nic.state", "cpu.governor"), "skip"), {}),
+    "vm-h200-1gpu": (0, dict.fromkeys(("pcie.width", "pcie.speed", "acs.redirect", "nic.state", "cpu.governor"), "skip"), {}),
+    "vm-azure-8x": (0, {"topo.vm_flat": "warn", "topo.pair": "skip", "acs.redirect": "skip", "pcie.width": "skip",
+                        "peer.any": "ok"}, {}),
+    "aws-p5-efa": (0, {"nic.sm": "skip", "acs.redirect": "skip", "peer.any": "ok"}, {}),
+    "gh200": (0, {"topo.pair": "ok", "gpu.chipset_p2p": "ok", "cpu.wc": "skip", "acs.redirect": "skip",
+                  "peer.any": "ok", "numa.gpu": "ok"}, {}),
+    "gb300-datadirect": (0, {"acs.datadirect": "ok", "iommu.groups": "ok", "acs.redirect": "skip"}, {}),
+    "gb300-zeroed": (1, {"acs.datadirect": "fail", "acs.redirect": "skip"},
+                     {"acs.datadirect": ["0010:02:01.0", "0010:02:00.0", "0010:00:01.0"]}),
+    "altra-pcie": (1, {"gpu.chipset_p2p": "fail", "cpu.wc": "skip", "acs.redirect": "skip"}, {}),
+    "legacy-conflict": (1, {"peer.conflict": "fail"}, {"peer.conflict": ["nv_peer_mem"]}),
+    "peermem-einval": (1, {"peer.any": "fail", "peer.symbols": "fail"}, {}),
+    "proprietary-nopeer": (1, {"peer.any": "fail", "drv.flavour": "warn"}, {}),
+    "dmabuf-only": (0, {"peer.any": "ok", "peer.conflict": "skip", "peer.autoload": "skip"}, {}),
+    "gdrdrv-mismatch": (1, {"gdr.node": "fail"}, {"gdr.node": ["/dev/gdrdrv"]}),
+    "container-bare": (1, {"ctr.devices": "fail", "lim.memlock": "fail", "lim.shm": "fail", "gdr.node": "fail"},
+                       {"ctr.devices": ["/dev/infiniband"]}),
+    "container-ok": (0, {"ctr.devices": "ok", "lim.memlock": "ok"}, {}),
+    "roce-bad": (1, {"roce.gid_index": "fail", "nic.mtu": "warn", "roce.qos": "warn", "nic.state": "info", "nic.sm": "ok"},
+                 {"nic.mtu": ["mlx5_10:1"], "roce.qos": ["mlx5_10:1"], "roce.gid_index": ["NCCL_IB_GID_INDEX=3"]}),
+    "ib-init": (1, {"nic.sm": "fail", "nic.state": "fail"}, {"nic.sm": ["mlx5_3:1"], "nic.state": ["mlx5_3:1"]}),
+    "x8-gen3-nic": (1, {"pcie.width": "fail", "pcie.speed": "info"}, {"pcie.width": ["0000:44:00.0"]}),
+    "bar256": (0, {"bar1.size": "warn", "rebar.cap": "warn", "bar.above4g": "ok"}, {}),
+    "mig-on": (0, {"gpu.mig": "warn"}, {"gpu.mig": ["0000:13:00.0"]}),
+    "cc-on": (0, {"gpu.cc": "warn"}, {}),
+    "nvl-down": (1, {"nvl.state": "fail"}, {"nvl.state": ["0000:13:00.0"]}),
+    "fm-down": (1, {"nvl.fabric": "fail", "nvl.state": "ok"}, {}),
+    "secureboot": (None, {"sec.lockdown": "warn"}, {"sec.lockdown": ["lockdown"]}),
+    "socket-direct": (0, {"pcie.width": "info"}, {"pcie.width": []}),
+    "mlx-bond": (0, {}, {}),
+    "numa-minus1": (0, {"numa.gpu": "warn"}, {"numa.gpu": ["0000:8b:00.0"]}),
+    "env-zoo": (1, {"env.gdr_level": "fail", "env.ib_hca": "fail", "env.ib_disable": "fail", "env.sources": "warn"},
+                {"env.sources": ["NCCL_IB_DISABLE", "NCCL_SHM_DISABLE"]}),
+    "gh200-pxb": (1, {"env.gdr_level": "fail"}, {"env.gdr_level": ["NCCL_NET_GDR_LEVEL"]}),
+    "empty": (3, {"drv.loaded": "unknown"}, {}),
+}
+
+# The DGX with one thing wrong: the checks that then speak otherwise than they do of the healthy one.
+SINGLE = {
+    "dgx-h100-acs": {"acs.redirect", "acs.persist"},
+    "dmabuf-only": {"peer.any", "peer.conflict", "peer.params", "peer.symbols", "peer.autoload"},
+    "ib-init": {"nic.sm", "nic.state", "nic.rate", "topo.pair", "topo.balance", "pcie.path_min"},
+    "x8-gen3-nic": {"pcie.width", "pcie.speed", "pcie.path_min"},
+    "bar256": {"bar1.size", "rebar.cap", "bar.above4g"},
+    "secureboot": {"sec.lockdown", "sec.secureboot"},
+    "numa-minus1": {"numa.gpu"},
+}
+
+
+@functools.lru_cache(maxsize=None)
+def examined(name, *arguments):
+    return examine({**NAMED, **HOSTILE}[name](), *arguments)
+
+
+def complaining(findings):
+    return [subject for state, subject, _ in findings if state in ("warn", "fail")]
+
+
+class DoctorPlan(Test):
+    def test_every_machine_has_its_expectation(self):
+        self.assertEqual(set(NAMED), set(EXPECTED))
+
+    def test_each_machine_gets_what_must_be_said_of_it(self):
+        for name, (code, states, subjects) in EXPECTED.items():
+            with self.subTest(name):
+                ended, found = examined(name)
+                self.assertEqual(ended if code is None else code, ended)
+                self.assertEqual({check: worst(found[check]) for check in states}, states)
+                self.assertEqual({check: complaining(found[check]) for check in subjects}, subjects)
+
+    def test_the_healthy_machines_leave_nothing_open(self):
+        for name in ("dgx-h100-ok", "large", "hgx-a100-cascade", "container-ok"):
+            code, found = examined(name, "--strict")
+            self.assertEqual((name, code, {c: f for c, f in found.items() if worst(f) in ("unknown", "warn", "fail")}),
+                             (name, 0, {}))
+
+    def test_without_root_strict_is_3_and_nothing_is_called_fine(self):
+        code, found = examined("dgx-h100-nonroot", "--strict")
+        self.assertEqual(code, 3)
+        self.assertEqual({state for state, _, _ in found["acs.redirect"]}, {"unknown"})
+
+    def test_one_fault_changes_what_belongs_to_it_and_no_other_check(self):
+        _, healthy = examined("dgx-h100-ok")
+        for name, checks in SINGLE.items():
+            with self.subTest(name):
+                _, found = examined(name)
+                self.assertEqual({check for check in found if found[check] != healthy[check]}, checks)
+
+    def test_what_is_not_of_mellanox_is_not_asked_for_it(self):
+        with self.subTest("aws-p5-efa"):
+            _, found = examined("aws-p5-efa")
+            for check, findings in found.items():
+                for state, subject, text in findings:
+                    if state in ("warn", "fail"):
+                        self.assertNotRegex(f"{subject} {text}", "mlx5|OFED|opensm", check)
+
+    def test_every_variable_of_the_zoo_is_told(self):
+        _, found = examined("env-zoo")
+        told = [f"{subject} {text}" for check, findings in found.items() if check.startswith("env.")
+                for state, subject, text in findings if state in ("warn", "fail", "info")]
+        for name, value in ZOO.items():
+            if name != "NVSHMEM_IB_ENABLE_IBGDA":  # right by itself: wrong is the handler that it is given
+                self.assertTrue(any(re.search(rf"\b{name}\b", line) for line in told), f"{name}={value}")
+        for check, findings in found.items():
+            if not check.startswith("env."):
+                self.assertEqual(complaining(findings), [], check)
+
+    def test_dmabuf_needs_no_module_and_none_is_advised(self):
+        _, found = examined("dmabuf-only")
+        self.assertEqual([f for c in ("peer.any", "peer.autoload", "peer.conflict") for f in found[c] if f[0] in ("warn", "fail")], [])
+
+
+def verdicts():
+    """check -> its worst state on the healthy DGX, and the machines on which it has another."""
+    machines = [*NAMED, *HOSTILE]
+    found = {name: {check: worst(findings) for check, findings in examined(name)[1].items()} for name in machines}
+    lines = {}
+    for check, usual in found["dgx-h100-ok"].items():
+        others = {}
+        for name in machines:
+            if found[name][check] != usual:
+                others.setdefault(found[name][check], []).append(name)
+        lines[check] = "; ".join([usual] + [f"{state}: {' '.join(names)}" for state, names in sorted(others.items())])
+    return lines
+
+
+class DoctorGolden(Test):
+    def test_every_check_says_of_every_machine_what_was_reviewed(self):
+        """A new check, a new machine, a changed verdict: GDRKIT_UPDATE_GOLDEN=1 writes the table anew; review its difference."""
+        lines = verdicts()
+        if os.environ.get("GDRKIT_UPDATE_GOLDEN") == "1":
+            with open(GOLDEN, "w", encoding="ascii") as file:
+                file.write(json.dumps(lines, indent=1) + "\n")
+        with open(GOLDEN, encoding="ascii") as file:
+            golden = json.load(file)
+        different = [f"{check}: {lines.get(check)}\n   was reviewed: {golden.get(check)}" for check in sorted({*lines, *golden})
+                     if lines.get(check) != golden.get(check)]
+        self.assertEqual(different, [], "GDRKIT_UPDATE_GOLDEN=1 writes the table anew: review its difference")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A module that lies: whatever of an answer is used is looked at first, and a pin that is not what was asked for is given back.
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "lib/backend/gdrdrv/gdrdrv_machine.hpp"
+
+namespace gdrkit::backend::gdrdrv {
+namespace {
+
+constexpr unsigned info_number = 5;
+
+struct Lie {
+  const char* name;
+  std::size_t offset;
+  std::uint64_t value;
+  std::size_t width;
+};
+void PrintTo(const Lie& lie, std::ostream* out) { *out << lie.name; }
+
+void tell(const Lie& lie, void* argument) {
+  std::memcpy(static_cast<std::uint8_t*>(argument) + lie.offset, &lie.value, lie.width);
+}
+
+class LieOfThePin : public ::testing::TestWithParam<Lie> {};
+
+TEST_P(LieOfThePin, IsRefusedAndThePinGivenBack) {
+  GdrdrvMachine machine;
+  const auto memory = machine.allocate(3 * gpu_page);
+  {
+    const auto backend = open_or_fail(machine);
+    machine.module.bend = [](unsigned number, void* argument) {
+      if (number == info_number) tell(GetParam(), argument);
+    };
+    const auto pin = backend->pin({memory.address(), gpu_page + 1, false, true});
+    ASSERT_FALSE(pin);
+    EXPECT_EQ(pin.error().errno_value, EIO);
+    EXPECT_THAT(base::detail(), ::testing::HasSubstr("was asked for"));
+    EXPECT_EQ(machine.module.census().pins, 0u);
+    machine.module.bend = nullptr;
+    EXPECT_NE(pin_or_fail(*backend, memory.address(), gpu_page), nullptr);
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+INSTANTIATE_TEST_SUITE_P(Info, LieOfThePin,
+                         ::testing::Values(Lie{"OtherAddress", 8, 0x7000'0000, 8}, Lie{"NoAddress", 8, 0, 8},
+                                           Lie{"OnePage", 16, gpu_page, 8}, Lie{"ThreePages", 16, 3 * gpu_page, 8},
+                                           Lie{"NoPages", 16, 0, 8}, Lie{"AllTheWorld", 16, UINT64_MAX, 8},
+                                           Lie{"SmallPages", 24, 4096, 4}, Lie{"LargePages", 24, 131'072, 4},
+                                           Lie{"NoPageSize", 24, 0, 4}, Lie{"MappedAlready", 40, 1, 4}),
+                         [](const auto& tested) { return tested.param.name; });
+
+// An offset that mmap cannot be told would map something else, or nothing.
+TEST(GdrdrvAnswers, HandlesBeyondEveryOffsetAreRefused) {
+  for (const std::uint64_t handle : {UINT64_MAX, UINT64_MAX / 4096, std::uint64_t{INT64_MAX} / 4096,
+                                     std::uint64_t{INT64_MAX} / 4096 - 16 + 1}) {
+    fakes::GdrdrvModel model;
+    model.first_handle = handle;
+    GdrdrvMachine machine(model);
+    const auto memory = machine.allocate(gpu_page);
+    {
+      const auto backend = open_or_fail(machine);
+      const auto pin = backend->pin({memory.address(), 1, false, true});
+      ASSERT_FALSE(pin) << handle;
+      EXPECT_EQ(pin.error().errno_value, EIO);
+      EXPECT_EQ(machine.module.census().pins, 0u);
+    }
+    EXPECT_TRUE(is_clean(machine));
+  }
+}
+
+class LieOfTheMapping : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(LieOfTheMapping, IsRefusedAndUnmapped) {
+  GdrdrvMachine machine;
+  const auto memory = machine.allocate(gpu_page);
+  {
+    const auto backend = open_or_fail(machine);
+    const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
+    machine.module.bend = [](unsigned number, void* argument) {
+      if (number == info_number) tell({"Type", 40, GetParam(), 4}, argument);
+    };
+    const auto region = pin->map(gpu_page, MappingType::none);
+    ASSERT_FALSE(region);
+    EXPECT_EQ(region.error().errno_value, EIO);
+    EXPECT_THAT(base::detail(), ::testing::HasSubstr("mapping type"));
+    EXPECT_EQ(machine.module.census().vmas, 0u);
+    machine.module.bend = nullptr;
+    EXPECT_NE(map_or_fail(*pin).address, nullptr);
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, LieOfTheMapping, ::testing::Values(0u, 4u, 256u, 257u, 0xffff'ffffu));
+
+// A request that the module forgets: the mapping is another than the one that was asked for.
+TEST(GdrdrvAnswers, AMappingOfAnotherTypeThanAskedForIsRefusedAndUnmapped) {
+  for (const std::uint32_t version : {0x0002'0000u, 0x0002'0004u, 0x0002'0006u}) {
+    fakes::GdrdrvModel model = model_of(version);
+    model.types = {1, 2};
+    GdrdrvMachine machine(model);
+    const auto memory = machine.allocate(gpu_page);
+    const auto backend = open_or_fail(machine);
+    const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
+    machine.module.bend = [version](unsigned number, void* argument) {
+      if (version >= 0x0002'0005 && number == info_number) tell({"Type", 40, 1, 4}, argument);
+    };
+    const auto region = pin->map(gpu_page, MappingType::cached);
+    ASSERT_FALSE(region) << version;
+    EXPECT_EQ(region.error().errno_value, EOPNOTSUPP) << base::detail();
+    EXPECT_EQ(machine.module.census().vmas, 0u);
+    EXPECT_EQ(map_or_fail(*pin, MappingType::write_combining).type, MappingType::write_combining);
+  }
+}
+
+// Before 2.4 there were two kinds of mapping and no number for them.
+TEST(GdrdrvAnswers, OldModulesTellCachedFromWriteCombining) {
+  for (const std::uint32_t type : {1u, 2u}) {
+    fakes::GdrdrvModel model = model_of(0x0002'0003);
+    model.types = {type};
+    GdrdrvMachine machine(model);
+    const auto memory = machine.allocate(gpu_page);
+    const auto backend = open_or_fail(machine);
+    const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
+    EXPECT_EQ(map_or_fail(*pin).type, static_cast<MappingType>(type));
+  }
+}
+
+TEST(GdrdrvAnswers, AttributesThatAreNeitherYesNorNoAreNo) {
+  GdrdrvMachine machine;
+  machine.module.bend = [](unsigned number, void* argument) {
+    if (number == 6) tell({"Value", 4, 7, 4}, argument);
+  };
+  const auto backend = open_or_fail(machine);
+  EXPECT_FALSE(backend->traits().persistent);
+  EXPECT_FALSE(backend->traits().supports_force_pcie);
+}
+
+TEST(GdrdrvAnswers, AnyFlagButNoneMeansThatTheMemoryIsGone) {
+  GdrdrvMachine machine;
+  const auto memory = machine.allocate(gpu_page);
+  const auto backend = open_or_fail(machine);
+  const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
+  EXPECT_FALSE(pin->is_invalidated());
+  machine.module.bend = [](unsigned number, void* argument) {
+    if (number == 3) tell({"Flag", 8, 0x8000'0000, 4}, argument);
+  };
+  EXPECT_TRUE(pin->is_invalidated());
+  machine.module.bend = nullptr;
+  EXPECT_TRUE(pin->is_invalidated()) << "gone is gone";
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::gdrdrv

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The calls on the module, one by one: each version is asked only what it knows, and nothing more than is needed.
+#include <gmock/gmock.h>
+
+#include "lib/backend/gdrdrv/gdrdrv_machine.hpp"
+
+namespace gdrkit::backend::gdrdrv {
+namespace {
+
+using ::testing::ElementsAreArray;
+using Words = std::vector<std::string>;
+
+/// Opens, pins three pages by an unaligned range, maps, unmaps, maps two of them, unpins mapped, closes.
+Words conversation_with(std::uint32_t version) {
+  GdrdrvMachine machine(model_of(version));
+  const auto memory = machine.allocate(4 * gpu_page);
+  machine.module.set_log_base(memory.address());
+  {
+    const auto backend = open_or_fail(machine);
+    const auto pin = pin_or_fail(*backend, memory.address() + gpu_page + 5, 2 * gpu_page);
+    (void)map_or_fail(*pin);
+    EXPECT_TRUE(pin->unmap());
+    EXPECT_TRUE(pin->map(gpu_page + 1, MappingType::none));
+    EXPECT_TRUE(pin->unpin());
+  }
+  EXPECT_TRUE(is_clean(machine));
+  return machine.module.log();
+}
+
+Words with_info(Words words, const std::string& info) {
+  for (std::string& line : words) {
+    if (line == "INFO") line = info + " handle 0 = 0";
+  }
+  return words;
+}
+
+const Words middle = {"INFO",
+                      "MMAP handle 0 196608 = 0",
+                      "INFO",
+                      "MMAP handle 0 69632 = 0",
+                      "INFO",
+                      "UNPIN_BUFFER handle 0 = 0"};
+
+Words joined(Words first, const Words& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+class GdrdrvCalls : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(GdrdrvCalls, AreThoseOfTheVersion) {
+  const std::uint32_t version = GetParam();
+  Words expected = {"GET_VERSION = 0"};
+  if (version >= 0x0002'0005) {
+    expected = joined(expected, {"GET_ATTR 1 = 0", "GET_ATTR 2 = 0", "PIN_BUFFER_V2 +0x10000 196608 flags 0 = 0"});
+  } else {
+    expected = joined(expected, {"PIN_BUFFER +0x10000 196608 flags 0 = 0"});
+  }
+  expected = joined(expected, with_info(middle, version >= 0x0002'0004 ? "GET_INFO_V2" : "GET_INFO"));
+  EXPECT_THAT(conversation_with(version), ElementsAreArray(expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(Versions, GdrdrvCalls, ::testing::ValuesIn(all_versions), [](const auto& tested) {
+  return "Version" + std::to_string(tested.param >> 16) + "_" + std::to_string(tested.param & 0xffff);
+});
+
+// The module remembers a request: the default after it must be asked for too.
+TEST(GdrdrvCalls, AskForAMappingTypeOnlyWhenThereIsOneToAskForOrToTakeBack) {
+  GdrdrvMachine machine;
+  machine.module.model().types = {1, 2};
+  const auto memory = machine.allocate(gpu_page);
+  machine.module.set_log_base(memory.address());
+  const auto backend = open_or_fail(machine);
+  const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
+  const std::size_t before = machine.module.log().size();
+  for (const MappingType type : {MappingType::none, MappingType::cached, MappingType::none, MappingType::none}) {
+    const auto region = map_or_fail(*pin, type);
+    EXPECT_EQ(region.type, type == MappingType::cached ? MappingType::cached : MappingType::write_combining);
+    EXPECT_TRUE(pin->unmap());
+  }
+  Words log = machine.module.log();
+  log.erase(log.begin(), log.begin() + static_cast<std::ptrdiff_t>(before));
+  const Words map = {"MMAP handle 0 65536 = 0", "GET_INFO_V2 handle 0 = 0"};
+  Words expected = map;
+  expected = joined(joined(expected, {"REQ_MAPPING_TYPE handle 0 type 2 = 0"}), map);
+  expected = joined(joined(expected, {"REQ_MAPPING_TYPE handle 0 type 0 = 0"}), map);
+  expected = joined(expected, map);
+  EXPECT_THAT(log, ElementsAreArray(expected));
+}
+
+TEST(GdrdrvCalls, SayTheForceFlagWhereTheModuleKnowsIt) {
+  GdrdrvMachine machine;
+  const auto memory = machine.allocate(gpu_page);
+  machine.module.set_log_base(memory.address());
+  const auto backend = open_or_fail(machine);
+  const auto pin = backend->pin({memory.address(), 1, true, true});
+  ASSERT_TRUE(pin) << base::detail();
+  EXPECT_THAT(machine.module.log(), ::testing::Contains("PIN_BUFFER_V2 +0x0 65536 flags 1 = 0"));
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::gdrdrv

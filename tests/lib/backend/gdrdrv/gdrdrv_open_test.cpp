@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Opening: which modules can be used, and what is said about the others.
+#include <gmock/gmock.h>
+
+#include "lib/backend/gdrdrv/gdrdrv_machine.hpp"
+
+namespace gdrkit::backend::gdrdrv {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+void expect_refusal(GdrdrvMachine& machine, int errno_value, const ::testing::Matcher<std::string>& sentence) {
+  const auto opened = machine.open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().errno_value, errno_value);
+  EXPECT_THAT(std::string(base::detail()), sentence);
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(GdrdrvBackend, SaysWhatItIs) {
+  GdrdrvMachine machine;
+  {
+    const auto backend = open_or_fail(machine);
+    EXPECT_STREQ(backend->traits().name, "gdrdrv");
+    EXPECT_EQ(backend->traits().page_size_bytes, 65536u);
+    EXPECT_FALSE(backend->traits().uses_dmabuf_mmap);
+    EXPECT_EQ(backend->traits().module_version, 0x0002'0006u);
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(GdrdrvBackend, ServesEveryVersionFromTwoOn) {
+  for (const std::uint32_t version : all_versions) {
+    GdrdrvMachine machine(model_of(version));
+    const auto backend = open_or_fail(machine);
+    ASSERT_NE(backend, nullptr) << version;
+    EXPECT_EQ(backend->traits().module_version, version);
+    const bool has_attributes = version >= 0x0002'0005;
+    EXPECT_EQ(backend->traits().persistent, has_attributes);
+    EXPECT_EQ(backend->traits().supports_force_pcie, has_attributes);
+  }
+}
+
+TEST(GdrdrvBackend, TellsPersistentModulesFromOthers) {
+  for (const bool is_persistent : {true, false}) {
+    fakes::GdrdrvModel model;
+    model.is_persistent = is_persistent;
+    GdrdrvMachine machine(model);
+    const auto backend = open_or_fail(machine);
+    EXPECT_EQ(backend->traits().persistent, is_persistent);
+    EXPECT_EQ(backend->traits().supports_force_pcie, is_persistent);
+  }
+}
+
+TEST(GdrdrvBackend, SaysThatThereIsNoModule) {
+  GdrdrvMachine machine;
+  machine.module.open_error = ENOENT;
+  expect_refusal(machine, ENODEV, AllOf(HasSubstr("no gdrdrv kernel module"), HasSubstr("/dev/gdrdrv does not exist")));
+}
+
+TEST(GdrdrvBackend, SaysThatNothingIsBehindTheNode) {
+  for (const int error : {ENXIO, ENODEV}) {
+    GdrdrvMachine machine;
+    machine.module.open_error = error;
+    expect_refusal(machine, ENODEV, AllOf(HasSubstr("nothing is behind /dev/gdrdrv"), HasSubstr("not loaded")));
+  }
+}
+
+TEST(GdrdrvBackend, SaysThatTheNodeMayNotBeUsed) {
+  for (const int error : {EACCES, EPERM}) {
+    GdrdrvMachine machine;
+    machine.module.open_error = error;
+    expect_refusal(machine, EACCES, AllOf(HasSubstr("no permission to use /dev/gdrdrv"), HasSubstr("mode")));
+  }
+}
+
+TEST(GdrdrvBackend, KeepsOtherErrorsOfTheNode) {
+  GdrdrvMachine machine;
+  machine.module.open_error = EMFILE;
+  expect_refusal(machine, EMFILE, HasSubstr("/dev/gdrdrv"));
+}
+
+TEST(GdrdrvBackend, RefusesModulesThatAreTooOld) {
+  for (const std::uint32_t version : {0u, 0x0001'0003u, 0x0001'ffffu}) {
+    fakes::GdrdrvModel model;
+    GdrdrvMachine machine(model);
+    // Before 2.0 the numbers were others; what matters is the answer.
+    machine.module.bend = [version](unsigned number, void* argument) {
+      if (number == 255) *static_cast<std::uint32_t*>(argument) = version;
+    };
+    expect_refusal(machine, EOPNOTSUPP, AllOf(HasSubstr("is version"), HasSubstr("2.0 or newer is needed")));
+  }
+}
+
+TEST(GdrdrvBackend, RefusesModulesThatWantANewerLibrary) {
+  for (const std::uint32_t api : {0x0002'0007u, 0x0003'0000u, 0xffff'ffffu}) {
+    fakes::GdrdrvModel model;
+    model.version = 0x0003'0001;
+    model.minimum_api = api;
+    GdrdrvMachine machine(model);
+    expect_refusal(machine, EOPNOTSUPP, AllOf(HasSubstr("version 3.1"), HasSubstr("wants a library of API")));
+  }
+}
+
+TEST(GdrdrvBackend, ServesNewerModulesThatStillServeThisLibrary) {
+  fakes::GdrdrvModel model;
+  model.version = 0x0003'0001;
+  model.minimum_api = 0x0002'0006;
+  GdrdrvMachine machine(model);
+  EXPECT_NE(open_or_fail(machine), nullptr);
+}
+
+// Some other driver behind the name answers ENOTTY to what it does not know.
+TEST(GdrdrvBackend, RefusesNodesThatAreNoGdrdrv) {
+  for (const int error : {ENOTTY, EINVAL}) {
+    class Stranger : public fakes::FakeGdrdrv {
+     public:
+      explicit Stranger(int error) : error_(error) {}
+      int ioctl(int, unsigned long, void*) noexcept override { return -error_; }
+
+     private:
+      int error_;
+    };
+    Stranger stranger(error);
+    const auto opened = open_gdrdrv_on(stranger, nullptr);
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().errno_value, EOPNOTSUPP);
+    EXPECT_THAT(std::string(base::detail()), HasSubstr("is no gdrdrv"));
+    EXPECT_EQ(stranger.census(), fakes::GdrdrvCensus());
+  }
+}
+
+// The registered name opens the real node; where there is none it says so, and touches nothing else.
+TEST(GdrdrvBackend, IsTheFirstInProbeOrderAndChosenAutomatically) {
+  const Registration& first = *registrations().begin();
+  EXPECT_STREQ(first.name, "gdrdrv");
+  EXPECT_TRUE(first.automatic);
+  const auto opened = first.open({});
+  if (opened) GTEST_SKIP() << "this machine has a gdrdrv";
+  EXPECT_GT(opened.error().errno_value, 0);
+  EXPECT_THAT(std::string(base::detail()), HasSubstr("gdrdrv"));
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::gdrdrv

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Pins and mappings of the module's own kind: what it refuses, memory that goes away, forks, and processes without CUDA.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "support/forked_child.hpp"
+#include "lib/backend/gdrdrv/gdrdrv_machine.hpp"
+
+namespace gdrkit::backend::gdrdrv {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using tests::run_in_child;
+
+fakes::GdrdrvModel not_persistent() {
+  fakes::GdrdrvModel model;
+  model.is_persistent = false;
+  return model;
+}
+
+struct Refusal {
+  int from_module;
+  int errno_value;
+  const char* words;
+};
+
+TEST(GdrdrvPin, SaysInItsOwnWordsWhatTheModuleRefuses) {
+  constexpr int enotsupp = 524;
+  const Refusal refusals[] = {{EINVAL, EINVAL, "not device memory"}, {ENOMEM, ENOMEM, "BAR1"},
+                              {enotsupp, EOPNOTSUPP, "does not support"}, {EOPNOTSUPP, EOPNOTSUPP, "does not support"},
+                              {EIO, EIO, "Input/output"}, {EBUSY, EIO, "busy"}, {ENODEV, EIO, "No such device"},
+                              {EFAULT, EIO, "Bad address"}, {EACCES, EACCES, "another one"}};
+  for (const Refusal& refusal : refusals) {
+    GdrdrvMachine machine;
+    const auto memory = machine.allocate(gpu_page);
+    {
+      const auto backend = open_or_fail(machine);
+      machine.module.pin_error = refusal.from_module;
+      const auto pin = backend->pin({memory.address(), gpu_page, false, true});
+      ASSERT_FALSE(pin);
+      EXPECT_EQ(pin.error().errno_value, refusal.errno_value);
+      EXPECT_THAT(std::string(base::detail()), AllOf(HasSubstr("gdrdrv"), HasSubstr(refusal.words)));
+    }
+    EXPECT_TRUE(is_clean(machine));
+  }
+}
+
+TEST(GdrdrvPin, KeepsWhatMmapAnswers) {
+  for (const int error : {EAGAIN, ENOMEM, EINVAL}) {
+    GdrdrvMachine machine;
+    const auto memory = machine.allocate(gpu_page);
+    const auto backend = open_or_fail(machine);
+    const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
+    machine.module.map_error = error;
+    const auto region = pin->map(gpu_page, MappingType::none);
+    ASSERT_FALSE(region);
+    EXPECT_EQ(region.error().errno_value, error);
+    EXPECT_THAT(std::string(base::detail()), HasSubstr("mmap of 65536 bytes of /dev/gdrdrv"));
+    machine.module.map_error = 0;
+    EXPECT_NE(map_or_fail(*pin).address, nullptr);
+  }
+}
+
+// GDRCopy's library asks CUDA nothing: a process without libcuda, or before cuInit, has the module's word alone.
+TEST(GdrdrvPin, LeavesTheJudgementToTheModuleWhereCudaHasNoOpinion) {
+  for (const int answer : {3, 4, 34, 100}) {
+    GdrdrvMachine machine;
+    machine.cuda.answer = answer;
+    const auto memory = machine.allocate(gpu_page + 10);
+    {
+      const auto backend = open_or_fail(machine);
+      const auto pin = pin_or_fail(*backend, memory.address() + 10, gpu_page);
+      ASSERT_NE(pin, nullptr);
+      EXPECT_EQ(pin->page_address(), memory.address());
+      EXPECT_EQ(pin->page_bytes(), 2 * gpu_page);
+      EXPECT_EQ(pin->device(), "");
+      const auto region = map_or_fail(*pin);
+      EXPECT_EQ(std::memcmp(region.address, tests::make_pattern(gpu_page + 10, 1).data(), gpu_page + 10), 0);
+      const auto refused = backend->pin({0x1234000, 4096, false, true});
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().errno_value, EINVAL);
+      const auto past_the_top = backend->pin({UINT64_MAX - 65535, 65535, false, true});
+      ASSERT_FALSE(past_the_top);
+      EXPECT_EQ(past_the_top.error().errno_value, EINVAL);
+    }
+    EXPECT_TRUE(is_clean(machine));
+  }
+}
+
+TEST(GdrdrvPin, NeedsNoCudaAtAll) {
+  GdrdrvMachine machine;
+  const auto memory = machine.allocate(gpu_page);
+  auto backend = open_gdrdrv_on(machine.module, nullptr);
+  ASSERT_TRUE(backend) << base::detail();
+  const auto pin = pin_or_fail(**backend, memory.address(), 100);
+  ASSERT_NE(pin, nullptr);
+  EXPECT_NE(map_or_fail(*pin).address, nullptr);
+}
+
+// An error of CUDA's that says something is not hidden behind the module.
+TEST(GdrdrvPin, PassesOnWhatCudaSays) {
+  GdrdrvMachine machine;
+  machine.cuda.answer = 700;  // CUDA_ERROR_ILLEGAL_ADDRESS: the context is broken
+  const auto memory = machine.allocate(gpu_page);
+  const auto backend = open_or_fail(machine);
+  const std::size_t before = machine.module.log().size();
+  const auto pin = backend->pin({memory.address(), 1, false, true});
+  ASSERT_FALSE(pin);
+  EXPECT_EQ(pin.error().vendor_code, 700);
+  EXPECT_EQ(machine.module.log().size(), before) << "the module was asked all the same";
+}
+
+/// Ends by SIGBUS, or by the number of the step that went wrong.
+int touch_freed_memory() {
+  GdrdrvMachine machine(not_persistent());
+  auto memory = machine.allocate(2 * gpu_page);
+  const auto backend = open_or_fail(machine);
+  const auto pin = pin_or_fail(*backend, memory.address(), 2 * gpu_page);
+  const auto region = map_or_fail(*pin);
+  if (std::memcmp(region.address, tests::make_pattern(2 * gpu_page, 1).data(), 2 * gpu_page) != 0) return 1;
+  if (!memory.free()) return 2;
+  machine.module.notice_frees();
+  if (!pin->is_invalidated()) return 3;
+  return *(static_cast<volatile std::uint8_t*>(region.address) + gpu_page) * 0;
+}
+
+TEST(GdrdrvPin, MemoryThatIsFreedIsGoneFromTheMapping) {
+  const auto child = run_in_child(touch_freed_memory);
+  EXPECT_EQ(child.signal, SIGBUS) << "exit code " << child.exit_code;
+}
+
+/// The owner frees the memory between mmap and what follows it.
+class FreeingGdrdrv : public fakes::FakeGdrdrv {
+ public:
+  FreeingGdrdrv() : FakeGdrdrv(not_persistent()) {}
+  int madvise(void* address, std::size_t length, int advice) noexcept override {
+    EXPECT_TRUE(to_free == nullptr || to_free->free());
+    return FakeGdrdrv::madvise(address, length, advice);
+  }
+  platform::Allocation* to_free = nullptr;
+};
+
+TEST(GdrdrvPin, IsFoundFreedWhileItIsBeingMapped) {
+  GdrdrvMachine machine;
+  FreeingGdrdrv module;
+  auto memory = machine.allocate(gpu_page);
+  {
+    const auto backend = open_gdrdrv_on(module, &machine.cuda);
+    ASSERT_TRUE(backend);
+    const auto pin = pin_or_fail(**backend, memory.address(), gpu_page);
+    module.to_free = &memory;
+    const auto region = pin->map(gpu_page, MappingType::none);
+    ASSERT_FALSE(region);
+    EXPECT_EQ(region.error().errno_value, EINVAL);
+    EXPECT_THAT(std::string(base::detail()), HasSubstr("freed by its owner while it was being mapped"));
+    EXPECT_TRUE(pin->unpin()) << base::detail();
+  }
+  EXPECT_EQ(module.census(), fakes::GdrdrvCensus());
+  EXPECT_TRUE(module.violations().list().empty());
+}
+
+TEST(GdrdrvPin, KeepsItsMappingsFromForkedChildrenWhateverTheModuleDoes) {
+  GdrdrvMachine machine;
+  const auto memory = machine.allocate(3 * gpu_page);
+  const auto backend = open_or_fail(machine);
+  const auto pin = pin_or_fail(*backend, memory.address(), 3 * gpu_page);
+  (void)map_or_fail(*pin);
+  EXPECT_EQ(machine.module.vmas_inherited_by_fork(), 0u);
+  EXPECT_TRUE(pin->unmap());
+  ASSERT_TRUE(pin->map(gpu_page + 1, MappingType::none));
+  EXPECT_EQ(machine.module.vmas_inherited_by_fork(), 0u);
+}
+
+TEST(GdrdrvPin, ServesNobodyInAForkedChild) {
+  GdrdrvMachine machine;
+  const auto memory = machine.allocate(gpu_page);
+  const auto backend = open_or_fail(machine);
+  const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
+  const auto mapped = map_or_fail(*pin);
+  const auto child = run_in_child([&] {
+    const auto again = backend->pin({memory.address(), 1, false, true});
+    return again ? 1 : 0;
+  });
+  EXPECT_EQ(child.exit_code, 0) << "signal " << child.signal;
+  const auto second = pin_or_fail(*backend, memory.address(), gpu_page);
+  const auto mapping_child = run_in_child([&] {
+    const auto region = second->map(gpu_page, MappingType::none);
+    return !region && region.error().errno_value == EACCES ? 0 : 1;
+  });
+  EXPECT_EQ(mapping_child.exit_code, 0) << "signal " << mapping_child.signal;
+  EXPECT_EQ(std::memcmp(mapped.address, tests::make_pattern(gpu_page, 1).data(), gpu_page), 0);
+}
+
+TEST(GdrdrvPin, IsDeadAfterUnpin) {
+  GdrdrvMachine machine;
+  const auto memory = machine.allocate(gpu_page);
+  {
+    const auto backend = open_or_fail(machine);
+    const auto pin = pin_or_fail(*backend, memory.address(), gpu_page);
+    EXPECT_FALSE(pin->unmap()) << "it is not mapped";
+    EXPECT_TRUE(pin->unpin());
+    EXPECT_TRUE(pin->unpin()) << "there is nothing left to do";
+    EXPECT_FALSE(pin->is_invalidated());
+    const auto region = pin->map(gpu_page, MappingType::none);
+    ASSERT_FALSE(region);
+    EXPECT_EQ(region.error().errno_value, EINVAL);
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::gdrdrv

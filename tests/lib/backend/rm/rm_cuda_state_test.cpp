@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Pins and maps in whatever state a program has brought CUDA: captures, missing contexts, several GPUs in any order.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "lib/backend/rm/rm_machine.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+using fakes::CaptureMode;
+using ::testing::HasSubstr;
+
+fakes::FakeCuda::Options visible(std::vector<unsigned> gpus) {
+  fakes::FakeCuda::Options options;
+  options.gpus = std::move(gpus);
+  return options;
+}
+
+/// Pins, maps, compares every byte and undoes it, on the calling thread.
+void expect_served(RmMachine& machine, Backend& backend, std::uint64_t address, std::size_t size) {
+  auto pin = pin_or_fail(backend, address, size);
+  ASSERT_NE(pin, nullptr);
+  const MappedRegion region = map_or_fail(*pin);
+  ASSERT_NE(region.address, nullptr);
+  EXPECT_EQ(std::memcmp(own_byte(*pin, region, address), machine.cuda.read(address, size).data(), size), 0);
+  EXPECT_TRUE(pin->unmap());
+  EXPECT_TRUE(pin->unpin());
+}
+
+struct CaptureCase {
+  const char* name;
+  CaptureMode mode;
+  bool is_own_thread;
+  bool is_plain;
+};
+
+class RmDuringCapture : public ::testing::TestWithParam<CaptureCase> {};
+
+TEST_P(RmDuringCapture, LeavesTheCaptureValid) {
+  const CaptureCase& tested = GetParam();
+  RmMachine machine;
+  const std::uint64_t address = machine.cuda.malloc(256 * kib);
+  if (!tested.is_plain) machine.cuda.fill_pattern(address, 256 * kib);
+  {
+    auto backend = open_or_fail(machine);
+    machine.cuda.threads().begin_capture(tested.mode);
+    if (tested.is_own_thread) {
+      expect_served(machine, *backend, address, 256 * kib);
+    } else {
+      std::thread([&] { expect_served(machine, *backend, address, 256 * kib); }).join();
+    }
+    EXPECT_TRUE(machine.cuda.threads().end_capture());
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rm, RmDuringCapture,
+                         ::testing::Values(CaptureCase{"GlobalOwnThread", CaptureMode::global, true, false},
+                                           CaptureCase{"GlobalOtherThread", CaptureMode::global, false, false},
+                                           CaptureCase{"GlobalOwnThreadPlain", CaptureMode::global, true, true},
+                                           CaptureCase{"GlobalOtherThreadPlain", CaptureMode::global, false, true},
+                                           CaptureCase{"ThreadLocalOwnThread", CaptureMode::thread_local_only, true,
+                                                       true},
+                                           CaptureCase{"RelaxedOwnThread", CaptureMode::relaxed, true, true}),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST(RmCudaState, RestoresAThreadLocalCaptureMode) {
+  RmMachine machine;
+  const std::uint64_t address = machine.cuda.malloc(256 * kib);
+  auto backend = open_or_fail(machine);
+  (void)machine.cuda.threads().exchange_mode(CaptureMode::thread_local_only);
+  expect_served(machine, *backend, address, 256 * kib);
+  EXPECT_EQ(machine.cuda.threads().mode(), CaptureMode::thread_local_only);
+}
+
+TEST(RmCudaState, ServesAThreadWithoutAContext) {
+  RmMachine machine;
+  const std::uint64_t blocks[] = {machine.cuda.malloc(256 * kib), machine.cuda.vmm({2 * mib}, false),
+                                  machine.cuda.pool_malloc(256 * kib)};
+  {
+    auto backend = open_or_fail(machine);
+    std::thread([&] {
+      for (const std::uint64_t address : blocks) expect_served(machine, *backend, address, 256 * kib);
+      EXPECT_EQ(machine.cuda.threads().depth(), 0u);
+    }).join();
+  }
+  EXPECT_EQ(machine.cuda.contexts_created(), 0u);
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(RmCudaState, ServesMemoryOfAnotherContextThanTheCurrentOne) {
+  RmMachine machine;
+  const std::uint64_t address = machine.cuda.malloc(256 * kib);
+  machine.cuda.fill_pattern(address, 256 * kib);
+  const std::uint64_t other = machine.cuda.make_context(0);
+  machine.cuda.threads().push(other);
+  {
+    auto backend = open_or_fail(machine);
+    expect_served(machine, *backend, address, 256 * kib);
+  }
+  EXPECT_EQ(machine.cuda.threads().current(), other);
+  EXPECT_TRUE(machine.cuda.threads().pop());
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(RmCudaState, NamesADestroyedContext) {
+  RmMachine machine;
+  const std::uint64_t address = machine.cuda.malloc(256 * kib);
+  auto backend = open_or_fail(machine);
+  machine.cuda.threads().push(machine.cuda.make_context(0));
+  machine.cuda.destroy_context(machine.cuda.primary(0));
+  EXPECT_FALSE(backend->pin({address, 4096, false, true}));
+  EXPECT_THAT(std::string(base::detail()), HasSubstr("CONTEXT_IS_DESTROYED"));
+  EXPECT_TRUE(machine.cuda.threads().pop());
+}
+
+TEST(RmCudaState, CreatesAContextOnlyForMemoryThatHasNoneAndGivesItBack) {
+  RmMachine machine;
+  const std::uint64_t address = machine.cuda.vmm({2 * mib}, false);
+  machine.cuda.fill_pattern(address, 2 * mib);
+  EXPECT_EQ(machine.cuda.contexts_created(), 0u);
+  {
+    auto backend = open_or_fail(machine);
+    EXPECT_EQ(machine.cuda.contexts_created(), 0u);
+    expect_served(machine, *backend, address, 2 * mib);
+  }
+  EXPECT_EQ(machine.cuda.contexts_created(), 0u) << "the primary context was there";
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(RmCudaState, GoesToTheGpuThatOwnsThePointerWhateverTheOrdinals) {
+  for (const auto& order : {std::vector<unsigned>{0, 1}, std::vector<unsigned>{1, 0}, std::vector<unsigned>{1}}) {
+    RmMachine machine(fakes::driver_model("580.159.04"), 2, visible(order));
+    {
+      auto backend = open_or_fail(machine);
+      for (int ordinal = 0; ordinal < static_cast<int>(order.size()); ++ordinal) {
+        const std::uint64_t address = machine.cuda.malloc(256 * kib, ordinal);
+        machine.cuda.activate_primary(ordinal);
+        machine.cuda.fill_pattern(address, 256 * kib, 7);
+        auto pin = pin_or_fail(*backend, address, 256 * kib);
+        ASSERT_NE(pin, nullptr);
+        EXPECT_EQ(pin->device(), machine.rm.gpus()[order[static_cast<std::size_t>(ordinal)]].pci());
+        pin.reset();
+        expect_served(machine, *backend, address, 256 * kib);
+      }
+    }
+    EXPECT_TRUE(is_clean(machine));
+  }
+}
+
+TEST(RmCudaState, ServesMemoryOfOneGpuWhileAnotherIsCurrent) {
+  RmMachine machine(fakes::driver_model("580.159.04"), 2, visible({0, 1}));
+  machine.cuda.activate_primary(1);
+  const std::uint64_t blocks[] = {machine.cuda.malloc(256 * kib, 1), machine.cuda.vmm({2 * mib}, true, 0, 1),
+                                  machine.cuda.pool_malloc(256 * kib, false, 1)};
+  {
+    auto backend = open_or_fail(machine);
+    for (const std::uint64_t address : blocks) {
+      machine.cuda.fill_pattern(address, 256 * kib, 3);
+      expect_served(machine, *backend, address, 256 * kib);
+    }
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(RmCudaState, CalibratesEachGpuByItself) {
+  RmMachine machine(fakes::driver_model("580.159.04"), 2, visible({0, 1}));
+  machine.cuda.activate_primary(1);
+  auto backend = open_or_fail(machine);
+  for (const int ordinal : {0, 1}) {
+    const std::uint64_t address = machine.cuda.malloc(256 * kib, ordinal);
+    auto pin = pin_or_fail(*backend, address, 256 * kib);
+    EXPECT_EQ(map_or_fail(*pin).verification, Verification::calibrated) << "GPU " << ordinal;
+  }
+  EXPECT_TRUE(is_lawful(machine));
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::rm

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Every kind of CUDA memory that the backend serves: the mapping is the user's memory, both ways, and nothing is left.
+#include "lib/backend/rm/rm_machine.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+struct Kind {
+  const char* name;
+  std::size_t size_bytes;
+  std::uint64_t (*allocate)(fakes::FakeCuda& cuda);
+  std::uint64_t from = 0;  ///< bytes into the allocation at which the pin begins
+};
+
+std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
+
+const Kind kinds[] = {
+    {"Large", 4 * mib, [](fakes::FakeCuda& cuda) { return cuda.malloc(4 * mib); }},
+    {"SmallFirstOfItsBlock", 4096, [](fakes::FakeCuda& cuda) { return cuda.malloc(4096); }},
+    {"SubAllocation", 100000,
+     [](fakes::FakeCuda& cuda) {
+       (void)cuda.malloc(4096);
+       return cuda.malloc(100000);
+     }},
+    {"OneByte", 1, [](fakes::FakeCuda& cuda) { return cuda.malloc(1); }},
+    {"UnalignedInside", 2 * mib + 77, [](fakes::FakeCuda& cuda) { return cuda.malloc(4 * mib); }, 0x1234},
+    {"VmmExportable", 2 * mib, [](fakes::FakeCuda& cuda) { return cuda.vmm({2 * mib}, true); }},
+    {"VmmNotExportable", 2 * mib, [](fakes::FakeCuda& cuda) { return cuda.vmm({2 * mib}, false, 10 * mib); }},
+    {"VmmOfThreeHandles", 6 * mib,
+     [](fakes::FakeCuda& cuda) {
+       return cuda.vmm({2 * mib, 2 * mib, 2 * mib}, true, 16 * mib);
+     }},
+    {"VmmFromTheMiddleOfTheSecondHandle", 3 * mib - 100,
+     [](fakes::FakeCuda& cuda) {
+       return cuda.vmm({2 * mib, 2 * mib, 2 * mib}, false, 16 * mib);
+     },
+     3 * mib + 50},
+    {"VmmOf130Handles", 260 * mib,
+     [](fakes::FakeCuda& cuda) { return cuda.vmm(std::vector<std::uint64_t>(130, 2 * mib), false); }},
+    {"PoolFirstOfItsBlock", 4096, [](fakes::FakeCuda& cuda) { return cuda.pool_malloc(4096); }},
+    {"PoolInsideABlock", 5 * mib,
+     [](fakes::FakeCuda& cuda) {
+       (void)cuda.pool_malloc(4096);
+       return cuda.pool_malloc(5 * mib);
+     }},
+    {"PoolFarInsideABlock", 64 * kib,
+     [](fakes::FakeCuda& cuda) {
+       (void)cuda.pool_malloc(20 * mib);
+       return cuda.pool_malloc(64 * kib);
+     }},
+    {"PoolOverFourBlocks", 100 * mib,
+     [](fakes::FakeCuda& cuda) {
+       (void)cuda.pool_malloc(5 * mib);
+       return cuda.pool_malloc(100 * mib);
+     }},
+    {"PoolWhoseBlockStartIsFree", 64 * kib,
+     [](fakes::FakeCuda& cuda) {
+       const std::uint64_t first = cuda.pool_malloc(8 * mib);
+       const std::uint64_t second = cuda.pool_malloc(64 * kib);
+       cuda.free(first);
+       return second;
+     }},
+    {"ExportablePool", 2 * mib, [](fakes::FakeCuda& cuda) { return cuda.pool_malloc(2 * mib, true); }},
+    {"UnderASubdevice", 4 * mib,
+     [](fakes::FakeCuda& cuda) {
+       cuda.is_memory_under_subdevice = true;
+       return cuda.malloc(4 * mib);
+     }},
+};
+
+class RmMemoryKind : public ::testing::TestWithParam<Kind> {};
+
+TEST_P(RmMemoryKind, IsMappedWhereItIs) {
+  RmMachine machine;
+  const Kind& kind = GetParam();
+  const std::uint64_t address = kind.allocate(machine.cuda) + kind.from;
+  machine.cuda.fill_pattern(address, kind.size_bytes);
+  const auto before = machine.cuda.read(address, kind.size_bytes);
+  {
+    auto backend = open_or_fail(machine);
+    ASSERT_NE(backend, nullptr);
+    auto pin = pin_or_fail(*backend, address, kind.size_bytes);
+    ASSERT_NE(pin, nullptr);
+    EXPECT_LE(pin->page_address(), address);
+    EXPECT_EQ(pin->page_address() % backend->traits().page_size_bytes, 0u);
+    EXPECT_GE(pin->page_address() + pin->page_bytes(), address + kind.size_bytes);
+    EXPECT_EQ(pin->device(), machine.rm.gpus()[0].pci());
+    const MappedRegion region = map_or_fail(*pin);
+    ASSERT_NE(region.address, nullptr);
+    EXPECT_EQ(region.type, MappingType::write_combining);
+    EXPECT_EQ(region.verification, kind.size_bytes >= 128 ? Verification::content : Verification::calibrated);
+    auto* own = own_byte(*pin, region, address);
+    EXPECT_EQ(std::memcmp(own, before.data(), kind.size_bytes), 0) << "the mapping shows something else";
+    EXPECT_EQ(machine.cuda.read(address, kind.size_bytes), before) << "pin or map wrote to the user's memory";
+    std::memset(own, 0x5a, kind.size_bytes);
+    EXPECT_EQ(machine.cuda.read(address, kind.size_bytes), std::vector<std::uint8_t>(kind.size_bytes, 0x5a));
+    EXPECT_EQ(machine.rm.vmas_inherited_by_fork(), 0u);
+    EXPECT_TRUE(pin->unmap());
+    EXPECT_TRUE(pin->unpin());
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST_P(RmMemoryKind, IsGivenBackByDestructionAlone) {
+  RmMachine machine;
+  const std::uint64_t address = GetParam().allocate(machine.cuda) + GetParam().from;
+  {
+    auto backend = open_or_fail(machine);
+    ASSERT_NE(backend, nullptr);
+    auto pin = pin_or_fail(*backend, address, GetParam().size_bytes);
+    ASSERT_NE(pin, nullptr);
+    (void)map_or_fail(*pin);
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rm, RmMemoryKind, ::testing::ValuesIn(kinds),
+                         [](const auto& tested) { return tested.param.name; });
+
+TEST(RmPin, CanBeMappedAndUnmappedAgainAndAgain) {
+  RmMachine machine;
+  const std::uint64_t address = machine.cuda.malloc(4 * mib);
+  machine.cuda.fill_pattern(address, 4 * mib);
+  auto backend = open_or_fail(machine);
+  auto pin = pin_or_fail(*backend, address, 4 * mib);
+  const fakes::Census pinned = machine.rm.census();
+  for (int round = 0; round < 3; ++round) {
+    const MappedRegion region = map_or_fail(*pin);
+    EXPECT_EQ(std::memcmp(region.address, machine.cuda.read(address, 4 * mib).data(), 4 * mib), 0);
+    ASSERT_TRUE(pin->unmap());
+    EXPECT_EQ(machine.rm.census(), pinned);
+  }
+}
+
+TEST(RmPin, MapsAPrefixOfItsPages) {
+  RmMachine machine;
+  const std::uint64_t address = machine.cuda.vmm({2 * mib, 2 * mib}, false);
+  machine.cuda.fill_pattern(address, 4 * mib);
+  auto backend = open_or_fail(machine);
+  auto pin = pin_or_fail(*backend, address, 4 * mib);
+  for (const std::size_t wanted :
+       {std::size_t{1}, std::size_t{4097}, std::size_t{2 * mib}, std::size_t{2 * mib + 4096}}) {
+    auto mapped = pin->map(wanted, MappingType::write_combining);
+    ASSERT_TRUE(mapped) << base::detail();
+    EXPECT_EQ(mapped->size_bytes, (wanted + 4095) / 4096 * 4096);
+    EXPECT_EQ(std::memcmp(mapped->address, machine.cuda.read(address, wanted).data(), wanted), 0);
+    ASSERT_TRUE(pin->unmap());
+  }
+  EXPECT_TRUE(is_lawful(machine));
+}
+
+TEST(RmPin, KeepsTheMemoryAliveAfterItsOwnerFreedIt) {
+  RmMachine machine;
+  const std::uint64_t address = machine.cuda.malloc(4 * mib);
+  machine.cuda.fill_pattern(address, 4 * mib);
+  const auto content = machine.cuda.read(address, 4 * mib);
+  const auto memory = machine.cuda.memory_at(address);
+  {
+    auto backend = open_or_fail(machine);
+    auto pin = pin_or_fail(*backend, address, 4 * mib);
+    const MappedRegion region = map_or_fail(*pin);
+    machine.cuda.free(address);
+    EXPECT_FALSE(memory.expired());
+    EXPECT_EQ(std::memcmp(region.address, content.data(), content.size()), 0);
+    EXPECT_FALSE(pin->is_invalidated());
+    EXPECT_TRUE(pin->unpin());
+    EXPECT_TRUE(memory.expired()) << "the GPU memory is still held";
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(RmPin, CanBeMappedAfterItsOwnerFreedTheMemory) {
+  RmMachine machine;
+  const std::uint64_t address = machine.cuda.malloc(4 * mib);
+  machine.cuda.fill_pattern(address, 4 * mib);
+  const auto content = machine.cuda.read(address, 4 * mib);
+  auto backend = open_or_fail(machine);
+  auto pin = pin_or_fail(*backend, address, 4 * mib);
+  machine.cuda.free(address);
+  const MappedRegion region = map_or_fail(*pin);
+  EXPECT_EQ(std::memcmp(region.address, content.data(), content.size()), 0);
+  EXPECT_NE(region.verification, Verification::content);
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::rm

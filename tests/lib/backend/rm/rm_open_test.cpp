@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Opening: which machines can be used, and what is said about the others.
+#include <gmock/gmock.h>
+
+#include "lib/backend/rm/rm_machine.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+void expect_refusal(RmMachine& machine, int errno_value, const ::testing::Matcher<std::string>& sentence) {
+  const auto opened = machine.open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().errno_value, errno_value);
+  EXPECT_THAT(std::string(base::detail()), sentence);
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(RmBackend, SaysWhatItIs) {
+  RmMachine machine;
+  auto backend = open_or_fail(machine);
+  EXPECT_STREQ(backend->traits().name, "rm");
+  EXPECT_TRUE(backend->traits().persistent);
+  EXPECT_FALSE(backend->traits().supports_force_pcie);
+  EXPECT_FALSE(backend->traits().uses_dmabuf_mmap);
+  EXPECT_EQ(backend->traits().page_size_bytes, 65536u);
+}
+
+TEST(RmBackend, OpensWithoutTouchingCudaOrAGpusNode) {
+  fakes::FakeCuda::Options nothing;
+  nothing.is_initialised = false;
+  RmMachine machine(fakes::driver_model("580.159.04"), 1, nothing);
+  auto backend = open_or_fail(machine);
+  ASSERT_NE(backend, nullptr);
+  EXPECT_EQ(machine.cuda.contexts_created(), 0u);
+  EXPECT_EQ(machine.rm.census().descriptors, 1u) << "only the control file";
+}
+
+TEST(RmBackend, SaysThatThereIsNoDriver) {
+  RmMachine machine;
+  machine.rm.fail_path("/proc/driver/nvidia/version", ENOENT);
+  expect_refusal(machine, ENODEV, HasSubstr("no NVIDIA driver is loaded"));
+}
+
+TEST(RmBackend, SaysThatTheGpusNodeIsNotInTheContainer) {
+  RmMachine machine;
+  machine.rm.fail_path(machine.rm.gpus()[0].node(), ENOENT);
+  expect_refusal(machine, ENODEV,
+                 AllOf(HasSubstr("580.159.04"), HasSubstr(machine.rm.gpus()[0].node()), HasSubstr("container")));
+}
+
+TEST(RmBackend, SaysThatTheControlNodeIsNotInTheContainer) {
+  RmMachine machine;
+  machine.rm.fail_path("/dev/nvidiactl", ENOENT);
+  expect_refusal(machine, ENODEV, AllOf(HasSubstr("580.159.04"), HasSubstr("/dev/nvidiactl"), HasSubstr("container")));
+}
+
+TEST(RmBackend, SaysWhichNodeItMayNotOpen) {
+  for (const char* node : {"/dev/nvidiactl", "/dev/nvidia3"}) {
+    RmMachine machine;
+    machine.rm.fail_path(node, EACCES);
+    expect_refusal(machine, EACCES, AllOf(HasSubstr("permission"), HasSubstr(node)));
+  }
+}
+
+TEST(RmBackend, OpensWhenOneOfSeveralGpusIsUsable) {
+  RmMachine machine(fakes::driver_model("580.159.04"), 2);
+  machine.rm.fail_path(machine.rm.gpus()[0].node(), ENOENT);
+  EXPECT_NE(open_or_fail(machine), nullptr);
+}
+
+TEST(RmBackend, SaysThatADriverHasNoGpu) {
+  fakes::FakeCuda::Options none;
+  none.gpus = {};
+  none.is_initialised = false;
+  RmMachine machine(fakes::driver_model("580.159.04"), 0, none);
+  expect_refusal(machine, ENODEV, AllOf(HasSubstr("580.159.04"), HasSubstr("no GPU")));
+}
+
+TEST(RmBackend, SaysThatDescriptorsAreUsedUp) {
+  RmMachine machine;
+  machine.rm.set_descriptor_limit(0);
+  expect_refusal(machine, EMFILE, AllOf(HasSubstr("too many open files"), HasSubstr("/dev/nvidiactl")));
+}
+
+TEST(RmBackend, RefusesADriverThatIsOlderThanItsTables) {
+  RmMachine machine(fakes::driver_model("510.47.03"));
+  expect_refusal(machine, ENOTSUP, AllOf(HasSubstr("510.47.03"), HasSubstr("515")));
+}
+
+TEST(RmBackend, RefusesADriverThatIsNewerThanItsReviewUnlessAllowed) {
+  RmMachine machine(fakes::driver_model("999.10"));
+  expect_refusal(machine, ENOTSUP, AllOf(HasSubstr("999.10"), HasSubstr("GDRKIT_ALLOW_UNREVIEWED_DRIVER")));
+  machine.settings.allow_unreviewed_driver = true;
+  const std::uint64_t address = machine.cuda.malloc(4 * mib);
+  machine.cuda.fill_pattern(address, 4 * mib);
+  {
+    auto backend = open_or_fail(machine);
+    auto pin = pin_or_fail(*backend, address, 4 * mib);
+    EXPECT_EQ(map_or_fail(*pin).verification, Verification::content);
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(RmBackend, RefusesADriverWhoseStructuresNobodyKnowsBeforeItMapsAnything) {
+  RmMachine machine(fakes::alien_driver_model());
+  expect_refusal(machine, EINVAL, AllOf(HasSubstr("structure size"), HasSubstr("580.200.01")));
+  machine.settings.allow_unreviewed_driver = true;
+  expect_refusal(machine, EINVAL, HasSubstr("structure size"));
+  EXPECT_EQ(machine.rm.count_of(fakes::command::rm_map), 0u);
+}
+
+TEST(RmBackend, RefusesADriverThatWasExchangedUnderARunningSystem) {
+  RmMachine machine;
+  machine.rm.set_module_version("575.57.08");
+  expect_refusal(machine, EIO, AllOf(HasSubstr("575.57.08"), HasSubstr("580.159.04")));
+}
+
+TEST(RmBackend, RefusesAVersionFileItCannotRead) {
+  for (const char* text :
+       {"", "NVRM version: something else\n", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580  \n"}) {
+    RmMachine machine;
+    machine.rm.set_version_text(text);
+    const auto opened = machine.open();
+    EXPECT_FALSE(opened) << text;
+    EXPECT_STRNE(base::detail(), "");
+    EXPECT_TRUE(is_clean(machine));
+  }
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::rm

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// No mapping is handed out that was seen to show something else, and the user's memory is never written to find out.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
+
+#include "fakes/fault_injection.hpp"
+#include "lib/backend/rm/rm_machine.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Pins 1 MiB; its content is distinct words when `seed` is not 0, else zeros.
+class RmVerification : public ::testing::Test {
+ protected:
+  static constexpr std::size_t size = 1 * mib;
+
+  void pin(std::uint64_t seed) {
+    address = machine.cuda.malloc(size);
+    if (seed != 0) machine.cuda.fill_pattern(address, size, seed);
+    backend = open_or_fail(machine);
+    pinned = pin_or_fail(*backend, address, size);
+    census = machine.rm.census();
+  }
+  void expect_map_fails(int errno_value, const char* sentence) {
+    const auto mapped = pinned->map(pinned->page_bytes(), MappingType::none);
+    ASSERT_FALSE(mapped);
+    EXPECT_EQ(mapped.error().errno_value, errno_value);
+    EXPECT_THAT(std::string(base::detail()), HasSubstr(sentence));
+    EXPECT_EQ(machine.rm.census(), census) << "the refused mapping was not undone";
+    EXPECT_TRUE(is_lawful(machine));
+  }
+  Verification map() {
+    const auto mapped = pinned->map(pinned->page_bytes(), MappingType::none);
+    if (mapped) return mapped->verification;
+    ADD_FAILURE() << base::detail();
+    return Verification::none;
+  }
+
+  RmMachine machine;
+  std::uint64_t address = 0;
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<BackendPin> pinned;
+  fakes::Census census;
+};
+
+TEST_F(RmVerification, RefusesAMappingOfOtherMemory) {
+  pin(1);
+  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
+  expect_map_fails(EIO, "does not show what CUDA reads");
+  machine.rm.set_mapping_shows(fakes::MappingShows::memory);
+  EXPECT_EQ(map(), Verification::content) << "a pin outlives a refused mapping";
+}
+
+TEST_F(RmVerification, RefusesAMappingOfOtherMemoryWhenTheUsersIsAllZeros) {
+  pin(0);
+  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
+  expect_map_fails(EIO, "does not show what CUDA reads");
+}
+
+TEST_F(RmVerification, ComparesEveryPieceOfARange) {
+  for (unsigned wrong = 0; wrong < 3; ++wrong) {
+    RmMachine other;
+    const std::uint64_t start = other.cuda.vmm({128 * kib, 128 * kib, 128 * kib}, false);
+    other.cuda.fill_pattern(start, 384 * kib);
+    auto opened = open_or_fail(other);
+    auto held = pin_or_fail(*opened, start, 384 * kib);
+    other.rm.set_mapping_shows(fakes::MappingShows::other_memory, wrong);
+    EXPECT_FALSE(held->map(held->page_bytes(), MappingType::none)) << "from piece " << wrong << " on";
+    EXPECT_TRUE(is_lawful(other));
+  }
+}
+
+TEST_F(RmVerification, TellsALostGpuByAllOnes) {
+  pin(1);
+  machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
+  expect_map_fails(ENODEV, "GPU is lost or its BAR1 is off");
+}
+
+TEST_F(RmVerification, TellsALostGpuByAllOnesWhenTheUsersMemoryIsAllZeros) {
+  pin(0);
+  machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
+  expect_map_fails(ENODEV, "GPU is lost or its BAR1 is off");
+}
+
+TEST_F(RmVerification, ComparesContentWhereThereIsAny) {
+  pin(1);
+  EXPECT_EQ(map(), Verification::content);
+  EXPECT_EQ(machine.cuda.census().scratch_allocations, 0u);
+}
+
+TEST_F(RmVerification, FindsDifferencesAtEitherEndOfTheRange) {
+  for (const std::uint64_t at : {std::uint64_t{0}, std::uint64_t{size - 64}}) {
+    RmMachine other;
+    const std::uint64_t start = other.cuda.malloc(size);
+    other.cuda.fill_pattern(start, size);
+    auto opened = open_or_fail(other);
+    auto held = pin_or_fail(*opened, start, size);
+    // CUDA sees a line that the mapping does not: put there for CUDA's read and taken away before the mapping's.
+    const auto line = other.cuda.read(start + at, 64);
+    const std::vector<std::uint8_t> shifted(line.rbegin(), line.rend());
+    other.cuda.write(start + at, shifted.data(), shifted.size());
+    other.cuda.after_gather = [&] { other.cuda.write(start + at, line.data(), line.size()); };
+    other.cuda.before_gather = [&] { other.cuda.write(start + at, shifted.data(), shifted.size()); };
+    EXPECT_FALSE(held->map(held->page_bytes(), MappingType::none)) << "offset " << at;
+    other.cuda.after_gather = other.cuda.before_gather = nullptr;
+  }
+}
+
+TEST_F(RmVerification, CalibratesOnceADeviceWhenContentIsPlain) {
+  pin(0);
+  EXPECT_EQ(map(), Verification::calibrated);
+  ASSERT_TRUE(pinned->unmap());
+  const unsigned exports = machine.cuda.exports_made();
+  EXPECT_EQ(map(), Verification::calibrated);
+  EXPECT_EQ(machine.cuda.exports_made(), exports) << "calibrated a second time";
+}
+
+TEST_F(RmVerification, RefusesPlainContentThatAgreesWhereScratchMemoryDoesNot) {
+  pin(0);
+  const std::vector<std::uint8_t> ones(size, 0xff);
+  machine.cuda.write(address, ones.data(), ones.size());
+  machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
+  expect_map_fails(EIO, "cannot be trusted");
+  EXPECT_EQ(machine.cuda.census().scratch_allocations, 0u);
+  expect_map_fails(EIO, "cannot be trusted");
+}
+
+TEST_F(RmVerification, TakesOneRepeatedByteForPlain) {
+  pin(0);
+  const std::vector<std::uint8_t> bytes(size, 0x7f);
+  machine.cuda.write(address, bytes.data(), bytes.size());
+  EXPECT_EQ(map(), Verification::calibrated);
+}
+
+TEST_F(RmVerification, FallsBackToStructureWhenThereIsNoScratchMemory) {
+  fakes::FaultPlan plan;
+  fakes::FaultySystem system(machine.rm, plan);
+  fakes::FaultyCuda cuda(machine.cuda, plan);
+  address = machine.cuda.malloc(size);
+  plan.fail_every("mem_alloc_async", {0, 0, 2});
+  auto opened = open_rm_on(system, cuda, machine.settings);
+  ASSERT_TRUE(opened);
+  auto held = pin_or_fail(**opened, address, size);
+  const auto mapped = held->map(held->page_bytes(), MappingType::none);
+  ASSERT_TRUE(mapped) << base::detail();
+  EXPECT_EQ(mapped->verification, Verification::structural);
+  EXPECT_TRUE(plan.was_reached());
+}
+
+TEST_F(RmVerification, ToleratesAWriterWhoIsFasterThanOneComparison) {
+  pin(1);
+  std::uint64_t seed = 2;
+  machine.cuda.after_gather = [&] { machine.cuda.fill_pattern(address, size, seed++); };
+  const Verification verification = map();
+  // What changes between any two reads proves nothing; then scratch memory has to.
+  EXPECT_TRUE(verification == Verification::content || verification == Verification::calibrated);
+  EXPECT_GT(seed, 3u) << "the writer never came between";
+}
+
+TEST_F(RmVerification, ProvesByTheRestWhatAWriterOfOneLineLeaves) {
+  pin(1);
+  std::uint64_t value = 2;
+  machine.cuda.after_gather = [&] {
+    ++value;
+    machine.cuda.write(address, &value, sizeof value);
+  };
+  EXPECT_EQ(map(), Verification::content);
+  EXPECT_GT(value, 3u) << "the writer never came between";
+}
+
+TEST_F(RmVerification, ToleratesAConcurrentWriterOfWholeLines) {
+  pin(1);
+  std::atomic<bool> is_done{false};
+  const auto memory = machine.cuda.memory_at(address).lock();
+  auto* word = reinterpret_cast<std::atomic<std::uint64_t>*>(memory->bytes().data());
+  std::thread writer([&] {
+    for (std::uint64_t value = 0; !is_done; ++value) word[5].store(value, std::memory_order_relaxed);
+  });
+  for (int round = 0; round < 50; ++round) {
+    const auto mapped = pinned->map(pinned->page_bytes(), MappingType::none);
+    EXPECT_TRUE(mapped) << base::detail();
+    EXPECT_TRUE(pinned->unmap());
+  }
+  is_done = true;
+  writer.join();
+  EXPECT_EQ(map(), Verification::content);
+}
+
+TEST_F(RmVerification, WritesNeitherToTheRangeNorToItsNeighbours) {
+  for (const std::uint64_t seed : {0, 1}) {
+    RmMachine other;
+    const std::uint64_t before = other.cuda.malloc(4096);
+    const std::uint64_t start = other.cuda.malloc(100000);
+    (void)other.cuda.malloc(4096);
+    if (seed != 0) other.cuda.fill_pattern(before, 200000, seed);
+    const auto memory = other.cuda.memory_at(start).lock();
+    const std::vector<std::uint8_t> block(memory->bytes().begin(), memory->bytes().end());
+    {
+      auto opened = open_or_fail(other);
+      auto held = pin_or_fail(*opened, start, 100000);
+      (void)map_or_fail(*held);
+      EXPECT_TRUE(std::equal(block.begin(), block.end(), memory->bytes().begin())) << "while mapped";
+    }
+    EXPECT_TRUE(std::equal(block.begin(), block.end(), memory->bytes().begin())) << "afterwards";
+    EXPECT_TRUE(is_clean(other));
+  }
+}
+
+TEST_F(RmVerification, RefusesRatherThanReadsWhatCudaCannotRead) {
+  fakes::FaultPlan plan;
+  fakes::FaultySystem system(machine.rm, plan);
+  fakes::FaultyCuda cuda(machine.cuda, plan);
+  address = machine.cuda.malloc(size);
+  auto opened = open_rm_on(system, cuda, machine.settings);
+  ASSERT_TRUE(opened);
+  auto held = pin_or_fail(**opened, address, size);
+  const fakes::Census before = machine.rm.census();
+  plan.fail_every("gather_dtoh_async", {0, 0, 700});
+  const auto mapped = held->map(held->page_bytes(), MappingType::none);
+  ASSERT_FALSE(mapped);
+  EXPECT_THAT(std::string(base::detail()), HasSubstr("ILLEGAL_ADDRESS"));
+  EXPECT_EQ(machine.rm.census(), before);
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::rm

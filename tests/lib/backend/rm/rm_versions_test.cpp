@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The same flow on every driver version at which the interface changed.
+#include <gmock/gmock.h>
+
+#include "fakes/fault_injection.hpp"
+#include "lib/backend/rm/rm_machine.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+class RmVersion : public ::testing::TestWithParam<fakes::DriverModel> {};
+
+TEST_P(RmVersion, MapsEveryKindOfMemory) {
+  RmMachine machine(GetParam());
+  const std::vector<std::pair<std::uint64_t, std::size_t>> ranges = {
+      {machine.cuda.malloc(4 * mib), 4 * mib},
+      {machine.cuda.malloc(100000), 100000},
+      {machine.cuda.vmm({2 * mib, 2 * mib, 2 * mib}, false), 6 * mib},
+      {machine.cuda.vmm(std::vector<std::uint64_t>(130, 64 * kib), true), 130 * 64 * kib},
+      {machine.cuda.pool_malloc(5 * mib), 5 * mib},
+  };
+  {
+    auto backend = open_or_fail(machine);
+    ASSERT_NE(backend, nullptr);
+    for (const auto& [address, size] : ranges) {
+      machine.cuda.fill_pattern(address, size);
+      auto pin = pin_or_fail(*backend, address, size);
+      ASSERT_NE(pin, nullptr);
+      const MappedRegion region = map_or_fail(*pin);
+      ASSERT_NE(region.address, nullptr);
+      EXPECT_EQ(region.type, MappingType::write_combining);
+      EXPECT_EQ(region.verification, Verification::content);
+      EXPECT_EQ(std::memcmp(own_byte(*pin, region, address), machine.cuda.read(address, size).data(), size), 0);
+    }
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST_P(RmVersion, ImportsAnExportedFileWhenTheHookCannotBeInstalled) {
+  RmMachine machine(GetParam());
+  const std::uint64_t address = machine.cuda.vmm({2 * mib, 4 * mib}, true, 16 * mib);
+  machine.cuda.fill_pattern(address, 6 * mib);
+  machine.cuda.is_hook_installable = false;
+  {
+    auto backend = open_or_fail(machine);
+    auto pin = pin_or_fail(*backend, address + 100, 6 * mib - 100);
+    ASSERT_NE(pin, nullptr);
+    const MappedRegion region = map_or_fail(*pin);
+    EXPECT_EQ(region.verification, Verification::content);
+    EXPECT_EQ(std::memcmp(region.address, machine.cuda.read(address, 6 * mib).data(), 6 * mib), 0);
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST_P(RmVersion, ReadsAnIpcHandleOnlyWhenAllowed) {
+  RmMachine machine(GetParam());
+  machine.settings.allow_ipc_handle = true;
+  machine.cuda.is_hook_installable = false;
+  (void)machine.cuda.malloc(4096);
+  const std::uint64_t address = machine.cuda.malloc(100000);
+  machine.cuda.fill_pattern(address, 100000);
+  {
+    auto backend = open_or_fail(machine);
+    auto pin = pin_or_fail(*backend, address, 100000);
+    ASSERT_NE(pin, nullptr);
+    const MappedRegion region = map_or_fail(*pin);
+    EXPECT_EQ(std::memcmp(own_byte(*pin, region, address), machine.cuda.read(address, 100000).data(), 100000), 0);
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST_P(RmVersion, SeesTheStatusOfEveryRefusedAllocation) {
+  for (int refused = 0; refused < 3; ++refused) {
+    RmMachine machine(GetParam());
+    const std::uint64_t address = machine.cuda.malloc(128 * kib);
+    fakes::FaultPlan plan;
+    plan.alloc_status_at = GetParam().alloc_status_at;
+    fakes::FaultySystem system(machine.rm, plan);
+    plan.fail_call_of("RM_ALLOC", refused, {0, 0x0f, 0});
+    bool was_refused = false;
+    {
+      auto backend = open_rm_on(system, machine.cuda, machine.settings);
+      was_refused = !backend || !(*backend)->pin({address, 4096, false, true});
+    }
+    EXPECT_TRUE(was_refused) << "RM_ALLOC number " << refused;
+    EXPECT_THAT(std::string(base::detail()), ::testing::HasSubstr("GPU_IS_LOST")) << "RM_ALLOC number " << refused;
+    EXPECT_TRUE(is_clean(machine));
+  }
+}
+
+TEST_P(RmVersion, GivesTheFiguresOfAUsedUpBar1) {
+  RmMachine machine(GetParam());
+  const std::uint64_t address = machine.cuda.malloc(8 * mib);
+  auto backend = open_or_fail(machine);
+  auto pin = pin_or_fail(*backend, address, 8 * mib);
+  auto& heap = machine.rm.state().bar1(0);
+  heap.occupy(4 * mib, heap.size() - 4 * mib);
+  EXPECT_FALSE(pin->map(pin->page_bytes(), MappingType::none));
+  EXPECT_THAT(std::string(base::detail()), ::testing::HasSubstr("4 of 262144 MiB free"))
+      << "FB_GET_INFO_V2's size is this version's own";
+}
+
+INSTANTIATE_TEST_SUITE_P(Rm, RmVersion, ::testing::ValuesIn(fakes::driver_models()), [](const auto& tested) {
+  std::string name = tested.param.version;
+  std::replace(name.begin(), name.end(), '.', '_');
+  return "Driver" + name;
+});
+
+}  // namespace
+}  // namespace gdrkit::backend::rm

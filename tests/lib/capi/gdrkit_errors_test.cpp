@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The own C and C++ faces on a scripted backend: what only some backends do.
+#include <cerrno>
+
+#include "gdrkit/gdrkit.hpp"
+#include "lib/core/context_fixture.hpp"
+
+namespace gdrkit::tests {
+namespace {
+
+class GdrkitErrors : public OnScriptedBackend {};
+
+TEST_F(GdrkitErrors, InvalidationShowsInItsOwnCall) {
+  const gdrkit_pin_t handle{mapped_pin()};
+  EXPECT_EQ(gdrkit_is_invalidated(handle), 0);
+  script.is_invalidated = true;
+  EXPECT_EQ(gdrkit_is_invalidated(handle), 1);
+  EXPECT_EQ(gdrkit_unmap(handle), 0);
+  EXPECT_EQ(gdrkit_is_invalidated(handle), 1) << "it is the pin's, not the mapping's";
+  EXPECT_EQ(gdrkit_unpin(handle), 0);
+  EXPECT_EQ(gdrkit_is_invalidated(handle), -EINVAL);
+}
+
+TEST_F(GdrkitErrors, PersistenceShowsInTheContextInfo) {
+  script.traits.persistent = false;
+  const base::Result<core::Handle> opened = open();
+  ASSERT_TRUE(opened);
+  gdrkit_context_info info{};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(gdrkit_get_context_info({*opened}, &info), 0);
+  EXPECT_EQ(info.persistent, 0);
+  EXPECT_EQ(gdrkit_close({*opened}), 0);
+}
+
+}  // namespace
+}  // namespace gdrkit::tests

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The C++20 face on the emulated device.
+#include "gdrkit/gdrkit.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+
+#include "lib/capi/emulated_fixture.hpp"
+
+namespace gdrkit::tests {
+namespace {
+
+using testing::HasSubstr;
+
+static_assert(!std::is_copy_constructible_v<Context> && !std::is_copy_constructible_v<Pin> &&
+              !std::is_copy_constructible_v<Mapping>);
+static_assert(std::is_nothrow_move_constructible_v<Mapping> && std::is_nothrow_move_assignable_v<Mapping>);
+static_assert(std::is_nothrow_move_constructible_v<Pin> && std::is_nothrow_move_assignable_v<Context>);
+
+class GdrkitHpp : public OnEmulatedDevice {
+ protected:
+  template <class Body>
+  static int errno_of(Body body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      last_sentence = error.what();
+      return error.code().value();
+    }
+    return 0;
+  }
+  static inline std::string last_sentence;
+};
+
+TEST_F(GdrkitHpp, WritesReadsAndRaisesFlags) {
+  Context context;
+  EXPECT_STREQ(context.backend_name(), "emulated");
+  EXPECT_TRUE(context.is_emulated());
+  const Pin pin = context.pin(memory + 1000, 5000);
+  const Mapping mapping = pin.map();
+  EXPECT_EQ(mapping.size(), 5000u);
+  EXPECT_FALSE(pin.is_invalidated());
+
+  const std::vector<std::uint32_t> source = {1, 2, 3, 4, 5};
+  mapping.write(24, source);
+  std::memcpy(&expected[1024], source.data(), 20);
+  std::array<std::uint32_t, 5> target{};
+  mapping.read(24, target);
+  EXPECT_TRUE(std::equal(source.begin(), source.end(), target.begin()));
+  std::vector<std::uint8_t> part(10);
+  mapping.read(0, std::span(part).first(3));
+  EXPECT_EQ(std::memcmp(part.data(), &expected[1000], 3), 0);
+
+  mapping.store_flag(48, std::uint64_t{0x1122334455667788});
+  const std::uint64_t flag = 0x1122334455667788;
+  std::memcpy(&expected[1048], &flag, 8);
+  EXPECT_EQ(mapping.load_flag<std::uint64_t>(48), flag);
+  EXPECT_EQ(mapping.load_flag<std::uint16_t>(50), 0x5566);
+
+  EXPECT_EQ(static_cast<std::uint8_t>(mapping.bytes()[1]), expected[1001]);
+  mapping.bytes()[4999] = std::byte{0x3C};
+  expected[5999] = 0x3C;
+  expect_device_as_expected();
+}
+
+TEST_F(GdrkitHpp, TakesPointersAndNumbersAsDeviceAddresses) {
+  Context context;
+  const Pin by_pointer = context.pin(device + 3, 10);
+  const Pin by_number = context.pin(memory + 3, 10);
+  EXPECT_EQ(by_pointer.info().user_address, memory + 3);
+  EXPECT_EQ(by_number.info().user_address, memory + 3);
+  EXPECT_EQ(by_number.size(), 10u);
+}
+
+TEST_F(GdrkitHpp, ThrowsTheErrnoWithTheLibrarysSentence) {
+  Context context;
+  EXPECT_EQ(errno_of([&] { (void)context.pin(memory, 0); }), EINVAL);
+  EXPECT_THAT(last_sentence, HasSubstr("0 bytes"));
+  const Pin pin = context.pin(memory, 64);
+  const Mapping mapping = pin.map();
+  EXPECT_EQ(errno_of([&] { (void)pin.map(); }), EAGAIN);
+  EXPECT_EQ(errno_of([&] { mapping.write(60, std::array<char, 5>{}); }), EINVAL);
+  EXPECT_EQ(errno_of([&] { mapping.store_flag(2, 1u); }), EINVAL);
+  EXPECT_EQ(errno_of([&] { mapping.store_flag(64, 1u); }), EINVAL);
+  EXPECT_EQ(errno_of([&] { (void)context.pin(memory, 64).map(MappingType::cached); }), EOPNOTSUPP);
+  EXPECT_EQ(errno_of([] { const Context other({.backend = "abacus", .copy_kernel = ""}); }), EINVAL);
+  EXPECT_THAT(last_sentence, HasSubstr("abacus"));
+  try {
+    (void)context.pin(memory, 0);
+    FAIL();
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code(), std::errc::invalid_argument);
+  }
+  expect_device_as_expected();
+}
+
+TEST_F(GdrkitHpp, OptionsForceBackendAndCopyKernel) {
+  ::unsetenv("GDRKIT_BACKEND");
+  const Context context({.backend = "emulated", .copy_kernel = "scalar"});
+  EXPECT_STREQ(context.info().store_kernel_name, "scalar");
+}
+
+TEST_F(GdrkitHpp, DestructorsGiveBackInAnyOrder) {
+  std::optional<Context> context(std::in_place);
+  std::optional<Pin> pin(context->pin(memory, 100));
+  std::optional<Mapping> mapping(pin->map());
+  pin.reset();
+  EXPECT_EQ(errno_of([&] { mapping->store_flag(0, 1u); }), EINVAL);
+  mapping.reset();
+  pin.emplace(context->pin(memory, 100));
+  context.reset();
+  EXPECT_EQ(errno_of([&] { (void)pin->map(); }), EINVAL);
+  EXPECT_EQ(errno_of([&] { (void)pin->is_invalidated(); }), EINVAL);
+  expect_device_as_expected();
+}
+
+TEST_F(GdrkitHpp, MovesKeepTheMappingAlive) {
+  Context context;
+  Context moved_context = std::move(context);
+  Pin pin = moved_context.pin(memory, 100);
+  Pin moved_pin = std::move(pin);
+  Mapping mapping = moved_pin.map();
+  Mapping moved = std::move(mapping);
+  context = std::move(moved_context);
+  moved.store_flag(8, std::uint8_t{0x11});
+  expected[8] = 0x11;
+  expect_device_as_expected();
+  EXPECT_EQ(errno_of([&] { (void)pin.map(); }), EINVAL);
+  EXPECT_EQ(errno_of([&] { mapping.store_flag(8, std::uint8_t{1}); }), EINVAL);
+
+  const Pin other = context.pin(memory + gpu_page, 100);
+  moved = other.map();  // gives the first mapping back
+  EXPECT_EQ(moved_pin.info().is_mapped, 0);
+  EXPECT_EQ(other.info().is_mapped, 1);
+}
+
+TEST_F(GdrkitHpp, MoveToItselfKeepsWhatIsOwned) {
+  Context context;
+  Pin pin = context.pin(memory, 100);
+  Mapping mapping = pin.map();
+  // Through references: the compiler warns of the plain form.
+  Context& same_context = context;
+  Pin& same_pin = pin;
+  Mapping& same_mapping = mapping;
+  context = std::move(same_context);
+  pin = std::move(same_pin);
+  mapping = std::move(same_mapping);
+  EXPECT_TRUE(context.is_emulated());
+  EXPECT_EQ(pin.info().is_mapped, 1);
+  EXPECT_EQ(mapping.size(), 100u);
+  mapping.store_flag(8, std::uint8_t{0x22});
+  expected[8] = 0x22;
+  expect_device_as_expected();
+}
+
+TEST_F(GdrkitHpp, GivesBackOnDemandAndSaysHowThatWent) {
+  Context context;
+  Pin pin = context.pin(memory, 100);
+  Mapping mapping = pin.map();
+  mapping.unmap();
+  EXPECT_EQ(mapping.size(), 0u);
+  EXPECT_EQ(pin.info().is_mapped, 0);
+  mapping.unmap();  // nothing left to do
+  mapping = pin.map();
+  pin.unpin();
+  EXPECT_EQ(errno_of([&] { mapping.unmap(); }), EINVAL);
+  context.close();
+  EXPECT_EQ(errno_of([&] { (void)context.info(); }), EINVAL);
+}
+
+}  // namespace
+}  // namespace gdrkit::tests

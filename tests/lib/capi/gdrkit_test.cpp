@@ -1,0 +1,392 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The own C API on the emulated device, through the shared library.
+#include "gdrkit/gdrkit.h"
+
+#include <gmock/gmock.h>
+
+#include <cerrno>
+#include <string>
+#include <thread>
+
+#include "gdrapi.h"
+#include "support/forked_child.hpp"
+#include "lib/capi/emulated_fixture.hpp"
+
+namespace gdrkit::tests {
+namespace {
+
+using testing::HasSubstr;
+
+class GdrkitApi : public OnEmulatedDevice {
+ protected:
+  void SetUp() override {
+    OnEmulatedDevice::SetUp();
+    ASSERT_EQ(gdrkit_open(nullptr, &context), 0) << gdrkit_last_error_detail();
+  }
+  void TearDown() override {
+    if (context.value != 0) {
+      EXPECT_EQ(gdrkit_close(context), 0);
+    }
+    OnEmulatedDevice::TearDown();
+  }
+
+  gdrkit_pin_t pin(std::size_t offset, std::size_t size) {
+    gdrkit_pin_t handle{};
+    EXPECT_EQ(gdrkit_pin(context, memory + offset, size, &handle), 0) << gdrkit_last_error_detail();
+    return handle;
+  }
+  gdrkit_pin_t mapped_pin(std::size_t offset, std::size_t size) {
+    const gdrkit_pin_t handle = pin(offset, size);
+    EXPECT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_DEFAULT, &address), 0) << gdrkit_last_error_detail();
+    return handle;
+  }
+  gdrkit_pin_info info_of(gdrkit_pin_t handle) {
+    gdrkit_pin_info info{};
+    info.struct_size = sizeof info;
+    EXPECT_EQ(gdrkit_get_pin_info(handle, &info), 0);
+    return info;
+  }
+
+  gdrkit_context_t context{};
+  void* address = nullptr;
+};
+
+TEST_F(GdrkitApi, ServesAnyAlignmentAndCountsFromTheUsersOwnByte) {
+  const std::size_t start = gpu_page + 1001;
+  const std::size_t size = gpu_page + 77;
+  const gdrkit_pin_t handle = mapped_pin(start, size);
+  EXPECT_EQ(*static_cast<std::uint8_t*>(address), expected[start]);
+  const std::vector<std::uint8_t> source = make_pattern(size, 9);
+  for (const auto& [offset, length] : {std::pair<std::size_t, std::size_t>{0, 1}, {3, 5}, {64, 4096}, {0, size}}) {
+    ASSERT_EQ(gdrkit_write(handle, offset, source.data(), length), 0);
+    std::memcpy(&expected[start + offset], source.data(), length);
+    std::vector<std::uint8_t> target(length);
+    ASSERT_EQ(gdrkit_read(handle, offset, target.data(), length), 0);
+    EXPECT_EQ(std::memcmp(target.data(), source.data(), length), 0);
+  }
+  EXPECT_EQ(gdrkit_write(handle, size - 1, source.data(), 2), -EINVAL);
+  EXPECT_EQ(gdrkit_read(handle, size, address, 1), -EINVAL);
+  expect_device_as_expected();
+}
+
+TEST_F(GdrkitApi, PinInfoFollowsTheLifeOfTheMapping) {
+  const gdrkit_pin_t handle = pin(gpu_page + 100, 50);
+  gdrkit_pin_info info = info_of(handle);
+  EXPECT_EQ(info.page_size_bytes, gpu_page);
+  EXPECT_EQ(info.page_address, memory + gpu_page);
+  EXPECT_EQ(info.page_bytes, gpu_page);
+  EXPECT_EQ(info.user_address, memory + gpu_page + 100);
+  EXPECT_EQ(info.user_bytes, 50u);
+  EXPECT_EQ(info.is_mapped, 0);
+  EXPECT_EQ(info.address, nullptr);
+  ASSERT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_WRITE_COMBINING, &address), 0);
+  info = info_of(handle);
+  EXPECT_EQ(info.is_mapped, 1);
+  EXPECT_EQ(info.mapping_type, GDRKIT_MAPPING_WRITE_COMBINING);
+  EXPECT_EQ(info.verification, GDRKIT_VERIFIED_BY_INTERFACE);
+  EXPECT_EQ(info.address, address);
+  EXPECT_EQ(gdrkit_is_invalidated(handle), 0);
+  EXPECT_EQ(gdrkit_unmap(handle), 0);
+  EXPECT_EQ(info_of(handle).is_mapped, 0);
+  EXPECT_EQ(info_of(handle).address, nullptr);
+}
+
+TEST_F(GdrkitApi, ContextInfoNamesBackendAndCopyKernels) {
+  gdrkit_context_info info{};
+  info.struct_size = sizeof info;
+  ASSERT_EQ(gdrkit_get_context_info(context, &info), 0);
+  EXPECT_STREQ(info.backend_name, "emulated");
+  EXPECT_EQ(info.is_emulated, 1);
+  EXPECT_EQ(info.persistent, 1);
+  EXPECT_EQ(info.page_size_bytes, gpu_page);
+  bool is_listed = false;
+  for (unsigned i = 0; const char* name = gdrkit_copy_kernel_name(i, nullptr); ++i) {
+    is_listed = is_listed || std::string(name) == info.store_kernel_name;
+  }
+  EXPECT_TRUE(is_listed) << info.store_kernel_name;
+  EXPECT_STRNE(info.load_kernel_name, "");
+}
+
+TEST_F(GdrkitApi, OptionsForceBackendAndCopyKernel) {
+  ::unsetenv("GDRKIT_BACKEND");
+  for (unsigned i = 0;; ++i) {
+    int is_usable = -1;
+    const char* const name = gdrkit_copy_kernel_name(i, &is_usable);
+    if (name == nullptr) break;
+    gdrkit_open_options options{};
+    options.struct_size = sizeof options;
+    options.backend = "emulated";
+    options.copy_kernel = name;
+    gdrkit_context_t other{};
+    const int result = gdrkit_open(&options, &other);
+    if (is_usable == 0) {
+      EXPECT_EQ(result, -EOPNOTSUPP) << name;
+      continue;
+    }
+    ASSERT_EQ(result, 0) << gdrkit_last_error_detail();
+    gdrkit_context_info info{};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(gdrkit_get_context_info(other, &info), 0);
+    EXPECT_STREQ(info.backend_name, "emulated");
+    EXPECT_STREQ(info.store_kernel_name, name);
+    EXPECT_EQ(gdrkit_close(other), 0);
+  }
+}
+
+TEST_F(GdrkitApi, OpenSaysWhyItFails) {
+  gdrkit_open_options options{};
+  options.struct_size = sizeof options;
+  options.backend = "abacus";
+  gdrkit_context_t other{42};
+  EXPECT_EQ(gdrkit_open(&options, &other), -EINVAL);
+  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("abacus"));
+  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("emulated"));
+  options.backend = nullptr;
+  options.copy_kernel = "abacus";
+  EXPECT_EQ(gdrkit_open(&options, &other), -EINVAL);
+  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("abacus"));
+  EXPECT_EQ(other.value, 42u);
+  EXPECT_EQ(gdrkit_open(nullptr, nullptr), -EINVAL);
+}
+
+TEST_F(GdrkitApi, RefusesWithASentenceThatNamesTheReason) {
+  gdrkit_pin_t out{42};
+  const base::Result<std::uint64_t> managed = shim::emulated_allocate(gpu_page, shim::EmulatedKind::managed);
+  ASSERT_TRUE(managed);
+  EXPECT_EQ(gdrkit_pin(context, *managed, 1, &out), -EOPNOTSUPP);
+  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("managed"));
+  EXPECT_TRUE(shim::emulated_free(*managed));
+  EXPECT_EQ(gdrkit_pin(context, memory + 10, memory_bytes, &out), -EINVAL);
+  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("past its allocation"));
+  EXPECT_EQ(gdrkit_pin(context, memory, 0, &out), -EINVAL);
+  EXPECT_EQ(gdrkit_pin(context, 0, 1, &out), -EINVAL);
+  EXPECT_EQ(out.value, 42u);
+}
+
+TEST_F(GdrkitApi, MapsOnceAndOnlyKnownTypes) {
+  const gdrkit_pin_t handle = pin(0, 10);
+  unsigned four = 4;
+  gdrkit_mapping_type unknown{};
+  std::memcpy(&unknown, &four, sizeof unknown);
+  EXPECT_EQ(gdrkit_map(handle, unknown, &address), -EINVAL);
+  EXPECT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_CACHED, &address), -EOPNOTSUPP);
+  EXPECT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_DEFAULT, nullptr), -EINVAL);
+  EXPECT_EQ(address, nullptr);
+  ASSERT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_DEFAULT, &address), 0);
+  void* again = nullptr;
+  EXPECT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_DEFAULT, &again), -EAGAIN);
+  EXPECT_EQ(again, nullptr);
+  EXPECT_EQ(gdrkit_unmap(handle), 0);
+  EXPECT_EQ(gdrkit_unmap(handle), -EINVAL);
+}
+
+class GdrkitBadHandle : public GdrkitApi, public testing::WithParamInterface<std::string> {
+ protected:
+  void SetUp() override {
+    GdrkitApi::SetUp();
+    good_pin = mapped_pin(0, gpu_page);
+    const std::string& kind = GetParam();
+    if (kind == "one") bad_context.value = bad_pin.value = 1;
+    if (kind == "all_ones") bad_context.value = bad_pin.value = ~std::uint64_t{0};
+    if (kind == "pointer") bad_context.value = bad_pin.value = reinterpret_cast<std::uintptr_t>(this);
+    if (kind == "neighbour") bad_context.value = context.value ^ 1, bad_pin.value = good_pin.value ^ 1;
+    if (kind == "swapped") bad_context.value = good_pin.value, bad_pin.value = context.value;
+    if (kind == "stale") {
+      ASSERT_EQ(gdrkit_open(nullptr, &bad_context), 0);
+      ASSERT_EQ(gdrkit_close(bad_context), 0);
+      bad_pin = pin(0, 1);
+      ASSERT_EQ(gdrkit_unpin(bad_pin), 0);
+    }
+    if (kind == "foreign") {
+      foreign = gdr_open();
+      gdr_mh_t handle{};
+      void* va = nullptr;
+      ASSERT_EQ(gdr_pin_buffer(foreign, memory, gpu_page, 0, 0, &handle), 0);
+      ASSERT_EQ(gdr_map(foreign, handle, &va, gpu_page), 0);
+      bad_context.value = reinterpret_cast<std::uintptr_t>(foreign);
+      bad_pin.value = handle.h;
+    }
+  }
+  void TearDown() override {
+    if (foreign != nullptr) {
+      EXPECT_EQ(gdr_close(foreign), 0);
+    }
+    GdrkitApi::TearDown();
+  }
+
+  gdrkit_pin_t good_pin{};
+  gdrkit_context_t bad_context{};
+  gdrkit_pin_t bad_pin{};
+  gdr_t foreign = nullptr;
+};
+
+TEST_P(GdrkitBadHandle, IsEinvalEverywhere) {
+  gdrkit_pin_t out{42};
+  gdrkit_context_info context_info{};
+  context_info.struct_size = sizeof context_info;
+  gdrkit_pin_info pin_info{};
+  pin_info.struct_size = sizeof pin_info;
+  void* mapped_at = nullptr;
+  std::uint8_t byte = 42;
+  EXPECT_EQ(gdrkit_close(bad_context), -EINVAL);
+  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("handle"));
+  EXPECT_EQ(gdrkit_get_context_info(bad_context, &context_info), -EINVAL);
+  EXPECT_EQ(gdrkit_pin(bad_context, memory, 1, &out), -EINVAL);
+  EXPECT_EQ(gdrkit_unpin(bad_pin), -EINVAL);
+  EXPECT_EQ(gdrkit_get_pin_info(bad_pin, &pin_info), -EINVAL);
+  EXPECT_EQ(gdrkit_map(bad_pin, GDRKIT_MAPPING_DEFAULT, &mapped_at), -EINVAL);
+  EXPECT_EQ(gdrkit_unmap(bad_pin), -EINVAL);
+  EXPECT_EQ(gdrkit_is_invalidated(bad_pin), -EINVAL);
+  EXPECT_EQ(gdrkit_write(bad_pin, 0, &byte, 1), -EINVAL);
+  EXPECT_EQ(gdrkit_read(bad_pin, 0, &byte, 1), -EINVAL);
+  EXPECT_EQ(out.value, 42u);
+  EXPECT_EQ(byte, 42);
+  EXPECT_EQ(mapped_at, nullptr);
+  EXPECT_EQ(info_of(good_pin).is_mapped, 1);
+  expect_device_as_expected();
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryKind, GdrkitBadHandle,
+                         testing::Values("null", "one", "all_ones", "pointer", "neighbour", "swapped", "stale",
+                                         "foreign"),
+                         [](const auto& test) { return test.param; });
+
+TEST_F(GdrkitApi, NullStructsAndWrongSizesAreRefused) {
+  const gdrkit_pin_t handle = pin(0, 1);
+  EXPECT_EQ(gdrkit_get_context_info(context, nullptr), -EINVAL);
+  EXPECT_EQ(gdrkit_get_pin_info(handle, nullptr), -EINVAL);
+  EXPECT_EQ(gdrkit_probe_backend(0, nullptr), -EINVAL);
+  EXPECT_EQ(gdrkit_pin(context, memory, 1, nullptr), -EINVAL);
+  gdrkit_pin_info info{};
+  for (const std::uint32_t size : {4097u, UINT32_MAX}) {
+    info.struct_size = size;
+    EXPECT_EQ(gdrkit_get_pin_info(handle, &info), -EINVAL) << size;
+    gdrkit_open_options options{};
+    options.struct_size = size;
+    gdrkit_context_t other{};
+    EXPECT_EQ(gdrkit_open(&options, &other), -EINVAL) << size;
+  }
+  for (const std::uint32_t size : {0u, 4u, static_cast<std::uint32_t>(sizeof info) - 1}) {
+    info.struct_size = size;
+    EXPECT_EQ(gdrkit_get_pin_info(handle, &info), -EINVAL) << size;
+    gdrkit_context_info context_info{};
+    context_info.struct_size = std::min(size, static_cast<std::uint32_t>(sizeof context_info) - 1);
+    EXPECT_EQ(gdrkit_get_context_info(context, &context_info), -EINVAL) << size;
+    gdrkit_backend_report report{};
+    report.struct_size = size;
+    EXPECT_EQ(gdrkit_probe_backend(0, &report), -EINVAL) << size;
+    gdrkit_open_options options{};
+    options.struct_size = std::min(size, static_cast<std::uint32_t>(sizeof options) - 1);
+    gdrkit_context_t other{};
+    EXPECT_EQ(gdrkit_open(&options, &other), -EINVAL) << size;
+  }
+}
+
+TEST_F(GdrkitApi, ServesNewerCallersAsFarAsItKnows) {
+  struct {
+    gdrkit_open_options known;
+    std::uint64_t unknown;
+  } options{};
+  options.known.struct_size = sizeof options;
+  gdrkit_context_t other{};
+  ASSERT_EQ(gdrkit_open(&options.known, &other), 0);
+  EXPECT_EQ(gdrkit_close(other), 0);
+  options.unknown = 1;
+  EXPECT_EQ(gdrkit_open(&options.known, &other), -E2BIG);
+  options.unknown = 0;
+  options.known.reserved = 1;
+  EXPECT_EQ(gdrkit_open(&options.known, &other), -EINVAL);
+
+  struct {
+    gdrkit_pin_info known;
+    std::uint64_t unknown;
+    std::uint64_t not_the_librarys;
+  } info{};
+  info.known.struct_size = sizeof info - sizeof info.not_the_librarys;
+  info.unknown = info.not_the_librarys = 0xA5A5A5A5A5A5A5A5;
+  ASSERT_EQ(gdrkit_get_pin_info(pin(0, 7), &info.known), 0);
+  EXPECT_EQ(info.known.user_bytes, 7u);
+  EXPECT_EQ(info.known.struct_size, sizeof info - sizeof info.not_the_librarys);
+  EXPECT_EQ(info.unknown, 0u);
+  EXPECT_EQ(info.not_the_librarys, 0xA5A5A5A5A5A5A5A5u);
+}
+
+TEST_F(GdrkitApi, ReportsEveryBackendInProbeOrder) {
+  std::string names;
+  for (unsigned i = 0;; ++i) {
+    gdrkit_backend_report report{};
+    report.struct_size = sizeof report;
+    const int result = gdrkit_probe_backend(i, &report);
+    if (result == -ENOENT) break;
+    ASSERT_EQ(result, 0);
+    names += std::string(report.name) + " ";
+    EXPECT_EQ(report.usable == 1, report.error == 0);
+    EXPECT_EQ(report.usable == 1, report.reason[0] == '\0') << report.reason;
+    EXPECT_LE(report.error, 0);
+    if (std::string(report.name) == "emulated") {
+      EXPECT_EQ(report.usable, 1);
+      EXPECT_EQ(report.is_automatic, 0);
+    }
+  }
+  EXPECT_THAT(names, HasSubstr("rm emulated "));
+}
+
+TEST_F(GdrkitApi, ErrorTextsAreNeverNull) {
+  EXPECT_STREQ(gdrkit_strerror(-EINVAL), "Invalid argument");
+  EXPECT_STREQ(gdrkit_strerror(EINVAL), "Invalid argument");
+  EXPECT_STREQ(gdrkit_strerror(0), "Success");
+  for (const int value : {-100000, 100000, 41, 524, INT32_MIN, INT32_MAX}) EXPECT_NE(gdrkit_strerror(value), nullptr);
+}
+
+TEST_F(GdrkitApi, DetailBelongsToTheThread) {
+  EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
+  const std::string mine = gdrkit_last_error_detail();
+  EXPECT_NE(mine, "");
+  std::thread([] { EXPECT_STREQ(gdrkit_last_error_detail(), ""); }).join();
+  EXPECT_EQ(gdrkit_last_error_detail(), mine);
+}
+
+TEST_F(GdrkitApi, DetailStaysUntilACallFails) {
+  EXPECT_EQ(gdrkit_pin(context, 0, 1, nullptr), -EINVAL);
+  const char* const detail = gdrkit_last_error_detail();
+  const std::string first = detail;
+  // Something fails inside each of these; the calls themselves do what they say.
+  for (unsigned i = 0; gdrkit_copy_kernel_name(i, nullptr) != nullptr;) ++i;
+  gdrkit_backend_report report{};
+  report.struct_size = sizeof report;
+  EXPECT_EQ(gdrkit_probe_backend(0, &report), 0);
+  gdrkit_context_t other{};
+  EXPECT_EQ(gdrkit_open(nullptr, &other), 0);
+  EXPECT_EQ(gdrkit_close(other), 0);
+  EXPECT_EQ(gdrkit_write(mapped_pin(0, 8), 8, "", 1), -EINVAL);
+  EXPECT_EQ(gdrkit_last_error_detail(), detail);
+  EXPECT_EQ(detail, first);
+  EXPECT_EQ(gdrkit_close(other), -EINVAL);
+  EXPECT_NE(gdrkit_last_error_detail(), first);
+}
+
+TEST_F(GdrkitApi, VersionHasThreeNumbers) {
+  EXPECT_THAT(gdrkit_version(), testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
+}
+
+TEST_F(GdrkitApi, ForkedChildIsRefusedAndHarmsNothing) {
+  const gdrkit_pin_t handle = mapped_pin(5, 100);
+  const ChildEnd end = run_in_child([&] {
+    std::uint8_t byte = 0;
+    gdrkit_pin_t out{};
+    const bool is_refused = gdrkit_read(handle, 0, &byte, 1) == -EINVAL &&
+                            gdrkit_write(handle, 0, &byte, 1) == -EINVAL && gdrkit_unmap(handle) == -EACCES &&
+                            gdrkit_is_invalidated(handle) == -EACCES &&
+                            gdrkit_unpin(handle) == -EACCES && gdrkit_pin(context, memory, 1, &out) == -EACCES &&
+                            gdrkit_close(context) == -EACCES;
+    return is_refused ? 0 : 1;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  std::uint8_t byte = 0;
+  EXPECT_EQ(gdrkit_read(handle, 0, &byte, 1), 0);
+  EXPECT_EQ(byte, expected[5]);
+}
+
+}  // namespace
+}  // namespace gdrkit::tests

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "core/choose_backend.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <span>
+#include <string>
+
+#include "core/core.hpp"
+#include "lib/core/context_fixture.hpp"
+
+namespace gdrkit::core {
+namespace {
+
+using backend::Backend;
+using backend::Registration;
+using testing::HasSubstr;
+using testing::Not;
+
+int opened_count = 0;
+
+base::Result<std::unique_ptr<Backend>> no_driver(const base::Settings&) noexcept {
+  return base::fail(ENOENT, "/proc/driver/nvidia is missing");
+}
+base::Result<std::unique_ptr<Backend>> no_permission(const base::Settings&) noexcept {
+  return base::fail(EACCES, "/dev/device0: permission denied");
+}
+base::Result<std::unique_ptr<Backend>> works(const base::Settings&) noexcept {
+  static tests::Script script;
+  ++opened_count;
+  return std::unique_ptr<Backend>(new tests::ScriptedBackend(script));
+}
+
+constexpr std::array broken = {Registration{"first", "", true, no_driver},
+                               Registration{"second", "", true, no_permission},
+                               Registration{"pretended", "", false, works}};
+constexpr std::array working = {Registration{"first", "", true, no_driver},
+                                Registration{"pretended", "", false, no_driver},
+                                Registration{"second", "", true, works}, Registration{"third", "", true, works}};
+
+base::Result<std::unique_ptr<Backend>> choose(std::span<const Registration> list, const char* forced) {
+  base::Settings settings;
+  settings.backend = forced;
+  opened_count = 0;
+  return choose_backend({list.data(), list.size()}, settings);
+}
+
+TEST(ChooseBackend, TakesTheFirstAutomaticOneThatRuns) {
+  const auto chosen = choose(working, "");
+  ASSERT_TRUE(chosen) << base::detail();
+  EXPECT_STREQ((*chosen)->traits().name, "scripted");
+  EXPECT_EQ(opened_count, 1);
+}
+
+TEST(ChooseBackend, NamesEveryBackendsReasonWhenNoneRuns) {
+  const auto chosen = choose(broken, "");
+  ASSERT_FALSE(chosen);
+  EXPECT_EQ(chosen.error().errno_value, ENODEV);
+  EXPECT_STREQ(
+      base::detail(),
+      "no backend can run here: first: /proc/driver/nvidia is missing; second: /dev/device0: permission denied; "
+      "pretended: only when asked for (GDRKIT_BACKEND=pretended)");
+  EXPECT_EQ(opened_count, 0);
+}
+
+TEST(ChooseBackend, ForcedOneIsTheOnlyOneTried) {
+  EXPECT_TRUE(choose(broken, "pretended")) << base::detail();
+  const auto failed = choose(working, "first");
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().errno_value, ENOENT);
+  EXPECT_STREQ(base::detail(), "/proc/driver/nvidia is missing");
+  EXPECT_EQ(opened_count, 0);
+}
+
+TEST(ChooseBackend, UnknownNameIsEinvalAndListsTheKnownOnes) {
+  for (const char* name : {"fist", "First", "first ", "firs"}) {
+    const auto failed = choose(working, name);
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().errno_value, EINVAL);
+    EXPECT_THAT(base::detail(), HasSubstr(name));
+    EXPECT_THAT(base::detail(), HasSubstr("first, pretended, second, third"));
+  }
+}
+
+TEST(ChooseBackend, NeverPicksTheEmulatedDeviceByItself) {
+  base::Settings settings;
+  const base::Result<Handle> opened = open(settings);
+  if (opened) {
+    const base::Result<ContextInfo> info = context_info(*opened);
+    ASSERT_TRUE(info);
+    EXPECT_STRNE(info->traits.name, "emulated");
+    EXPECT_TRUE(close(*opened));
+    return;
+  }
+  EXPECT_EQ(opened.error().errno_value, ENODEV);
+  EXPECT_THAT(base::detail(), HasSubstr("emulated: only when asked for (GDRKIT_BACKEND=emulated)"));
+  EXPECT_THAT(base::detail(), HasSubstr("rm: "));
+}
+
+TEST(ChooseBackend, OpensTheEmulatedDeviceWhenAsked) {
+  base::Settings settings;
+  settings.backend = "emulated";
+  const base::Result<Handle> opened = open(settings);
+  ASSERT_TRUE(opened) << base::detail();
+  EXPECT_STREQ(context_info(*opened)->traits.name, "emulated");
+  EXPECT_TRUE(close(*opened));
+}
+
+TEST(ProbeBackend, ReportsEveryLineOfTheListThenEnoent) {
+  unsigned count = 0;
+  bool saw_emulated = false;
+  for (;; ++count) {
+    const base::Result<BackendReport> report = probe_backend(count, {});
+    if (!report) {
+      EXPECT_EQ(report.error().errno_value, ENOENT);
+      break;
+    }
+    EXPECT_STRNE(report->name, "");
+    EXPECT_STRNE(report->summary, "");
+    EXPECT_EQ(report->is_usable, report->errno_value == 0);
+    EXPECT_EQ(report->is_usable, report->reason[0] == '\0') << report->reason;
+    if (std::string(report->name) == "emulated") {
+      saw_emulated = true;
+      EXPECT_TRUE(report->is_usable) << report->reason;
+      EXPECT_FALSE(report->is_automatic);
+    }
+  }
+  EXPECT_EQ(count, backend::registrations().count);
+  EXPECT_TRUE(saw_emulated);
+}
+
+TEST(CopyKernelList, NamesUsableOnesAndEnds) {
+  unsigned count = 0;
+  bool has_usable = false;
+  for (;; ++count) {
+    const base::Result<CopyKernelReport> kernel = copy_kernel(count);
+    if (!kernel) {
+      EXPECT_EQ(kernel.error().errno_value, ENOENT);
+      break;
+    }
+    base::Settings settings;
+    settings.backend = "emulated";
+    settings.copy_kernel = kernel->name;
+    const base::Result<Handle> opened = open(settings);
+    EXPECT_EQ(opened.has_value(), kernel->is_usable) << kernel->name << ": " << base::detail();
+    if (opened) {
+      EXPECT_TRUE(close(*opened));
+    }
+    has_usable = has_usable || kernel->is_usable;
+  }
+  EXPECT_GT(count, 0u);
+  EXPECT_TRUE(has_usable);
+}
+
+}  // namespace
+}  // namespace gdrkit::core

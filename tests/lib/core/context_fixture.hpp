@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A context on a scripted backend, and a check that nothing of it is left when a test ends.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "core/copy_path.hpp"
+#include "core/core.hpp"
+#include "core/testing.hpp"
+#include "lib/core/scripted_backend.hpp"
+
+namespace gdrkit::tests {
+
+inline constexpr cpu::MappingType any_type = cpu::MappingType::none;
+
+class OnScriptedBackend : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(script.device, nullptr);
+    const base::Result<core::Handle> opened = open();
+    ASSERT_TRUE(opened) << base::detail();
+    context = *opened;
+  }
+
+  void TearDown() override {
+    if (context != 0) {
+      EXPECT_TRUE(core::close(context)) << base::detail();
+    }
+    EXPECT_EQ(script.mappings, 0);
+    EXPECT_EQ(script.pins, 0);
+    EXPECT_EQ(script.backends, 0);
+  }
+
+  base::Result<core::Handle> open(const base::Settings& settings = {}) {
+    return core::open_with(std::make_unique<ScriptedBackend>(script), settings);
+  }
+
+  /// A pin of `size_bytes` at `offset` in the device's memory; 0 and a failed test if that fails.
+  core::Handle pin(std::uint64_t offset = 0, std::size_t size_bytes = scripted_page_bytes) {
+    const base::Result<core::Handle> pinned = core::pin(context, scripted_device_start + offset, size_bytes, {});
+    EXPECT_TRUE(pinned) << base::detail();
+    return pinned ? *pinned : 0;
+  }
+
+  core::Handle mapped_pin(std::uint64_t offset = 0, std::size_t size_bytes = scripted_page_bytes) {
+    const core::Handle handle = pin(offset, size_bytes);
+    const base::Result<core::PinInfo> info = core::pin_info(context, handle);
+    EXPECT_TRUE(info && core::map(context, handle, info->page_bytes, any_type)) << base::detail();
+    return handle;
+  }
+
+  Script script;
+  core::Handle context = 0;
+};
+
+/// The errno of a result, 0 for success: what most checks compare.
+template <class T>
+int errno_of(const base::Result<T>& result) {
+  return result ? 0 : result.error().errno_value;
+}
+
+}  // namespace gdrkit::tests

@@ -1,0 +1,490 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What a forked child can and cannot do with what it inherited, and what the parent keeps.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "shim/emulated_memory.hpp"
+#include "support/forked_child.hpp"
+#include "support/process_resources.hpp"
+#include "lib/core/context_fixture.hpp"
+
+// The C library's way behind pthread_atfork, which is below for this program.
+extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
+extern "C" void* __dso_handle;
+
+namespace {
+bool is_atfork_failing = false;
+}
+
+extern "C" int pthread_atfork(void (*prepare)(), void (*parent)(), void (*child)()) noexcept {
+  return is_atfork_failing ? ENOMEM : __register_atfork(prepare, parent, child, &__dso_handle);
+}
+
+// In a forked child: says what failed and ends the child's part of the test.
+#define EXPECT_IN_CHILD(condition)                                        \
+  do {                                                                    \
+    if (!(condition)) {                                                   \
+      std::fprintf(stderr, "child, line %d: %s\n", __LINE__, #condition); \
+      return 1;                                                           \
+    }                                                                     \
+  } while (false)
+
+namespace gdrkit::core {
+namespace {
+
+using namespace std::chrono_literals;
+using tests::any_type;
+using tests::ChildEnd;
+using tests::errno_of;
+using tests::run_in_child;
+using tests::scripted_device_start;
+using tests::scripted_page_bytes;
+using Clock = std::chrono::steady_clock;
+
+/// An application's own fork handlers. Registered before the library's: its prepare runs after the library's.
+struct ApplicationHandlers {
+  std::function<void()> prepare = [] {};
+  std::function<void()> parent = [] {};
+};
+ApplicationHandlers application;
+
+/// What happens before main: the handlers above, and a first open while the C library has no memory for handlers.
+const int errno_without_handlers = [] {
+  (void)pthread_atfork([] { application.prepare(); }, [] { application.parent(); }, nullptr);
+  tests::Script script;
+  is_atfork_failing = true;
+  const base::Result<Handle> refused = open_with(std::make_unique<tests::ScriptedBackend>(script), {});
+  is_atfork_failing = false;
+  return errno_of(refused);
+}();
+
+class Fork : public tests::OnScriptedBackend {
+ protected:
+  void TearDown() override {
+    application = {};
+    tests::OnScriptedBackend::TearDown();
+  }
+
+  /// In a child: a context of its own does everything.
+  int use_new_context() {
+    const base::Result<Handle> opened = open();
+    EXPECT_IN_CHILD(opened);
+    const base::Result<Handle> handle = core::pin(*opened, scripted_device_start, 100, {});
+    EXPECT_IN_CHILD(handle);
+    EXPECT_IN_CHILD(map(*opened, *handle, scripted_page_bytes, any_type));
+    const std::uint8_t source[] = {1, 2, 3};
+    std::uint8_t target[3] = {};
+    EXPECT_IN_CHILD(write(*handle, 1, source, 3) == 0);
+    EXPECT_IN_CHILD(read(*handle, 1, target, 3) == 0);
+    EXPECT_IN_CHILD(std::memcmp(source, target, 3) == 0);
+    EXPECT_IN_CHILD(unmap(*opened, *handle));
+    EXPECT_IN_CHILD(unpin(*opened, *handle));
+    EXPECT_IN_CHILD(close(*opened));
+    return 0;
+  }
+
+  int expect_inherited_is_dead(Handle mapped, Handle unmapped) {
+    std::uint8_t byte = 77;
+    EXPECT_IN_CHILD(write(mapped, 0, &byte, 1) == EINVAL);
+    EXPECT_IN_CHILD(read(mapped, 0, &byte, 1) == EINVAL);
+    EXPECT_IN_CHILD(copy_to_mapping(mapped, script.device, &byte, 1) == EINVAL);
+    EXPECT_IN_CHILD(copy_from_mapping(mapped, &byte, script.device, 1) == EINVAL);
+    EXPECT_IN_CHILD(errno_of(context_info(context)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(core::pin(context, scripted_device_start, 1, {})) == EACCES);
+    EXPECT_IN_CHILD(errno_of(map(context, unmapped, 1, any_type)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(pin_info(context, mapped)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(is_invalidated(0, mapped)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(unmap(context, mapped)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(unpin(0, unmapped)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(close(context)) == EACCES);
+    EXPECT_IN_CHILD(script.unmap_calls == 0 && script.unpin_calls == 0 && script.pin_calls == 2 &&
+                    script.map_calls == 1);
+    return 0;
+  }
+};
+
+TEST_F(Fork, InheritedHandlesAreDeadInTheChildAndNothingIsTouched) {
+  const Handle mapped = mapped_pin(0);
+  const Handle unmapped = pin(scripted_page_bytes);
+  const ChildEnd end = run_in_child([&] {
+    EXPECT_IN_CHILD(script.abandoned_pins == 2);
+    EXPECT_IN_CHILD(script.abandoned_backends == 1);
+    return expect_inherited_is_dead(mapped, unmapped);
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(script.abandoned_pins, 0);
+  std::uint8_t byte = 5;
+  EXPECT_EQ(write(mapped, 0, &byte, 1), 0);
+  EXPECT_TRUE(map(context, unmapped, 1, any_type));
+  EXPECT_EQ(script.device[0], 5);
+}
+
+TEST_F(Fork, ProtectionThatFailedOnceIsTriedAgain) {
+  EXPECT_EQ(errno_without_handlers, ENOMEM);
+  EXPECT_EQ(run_in_child([&] { return errno_of(context_info(context)) == EACCES ? 0 : 1; }).exit_code, 0);
+}
+
+TEST_F(Fork, ChildOpensContextsOfItsOwn) {
+  mapped_pin();
+  // Free slots whose locks a thread of the parent might hold must not be what the child builds on.
+  EXPECT_TRUE(unpin(context, pin()));
+  EXPECT_EQ(run_in_child([&] { return use_new_context(); }).exit_code, 0);
+}
+
+TEST_F(Fork, GrandchildLosesWhatTheChildOpened) {
+  mapped_pin();
+  const ChildEnd end = run_in_child([&] {
+    const base::Result<Handle> opened = open();
+    EXPECT_IN_CHILD(opened);
+    const base::Result<Handle> handle = core::pin(*opened, scripted_device_start, 1, {});
+    EXPECT_IN_CHILD(handle && map(*opened, *handle, 1, any_type));
+    const ChildEnd grandchild = run_in_child([&] {
+      std::uint8_t byte = 0;
+      EXPECT_IN_CHILD(read(*handle, 0, &byte, 1) == EINVAL);
+      EXPECT_IN_CHILD(errno_of(unmap(*opened, *handle)) == EACCES);
+      // The one of the child, and the one of the parent when the child was forked: not abandoned again.
+      EXPECT_IN_CHILD(script.abandoned_backends == 2 && script.abandoned_pins == 2);
+      return use_new_context();
+    });
+    EXPECT_IN_CHILD(grandchild.exit_code == 0);
+    EXPECT_IN_CHILD(close(*opened));
+    return 0;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+}
+
+TEST_F(Fork, ChildMayCloseAnInheritedContextWithoutPinsOnce) {
+  const ChildEnd end = run_in_child([&] {
+    EXPECT_IN_CHILD(close(context));
+    EXPECT_IN_CHILD(errno_of(close(context)) == EINVAL);
+    EXPECT_IN_CHILD(errno_of(context_info(context)) == EINVAL);
+    EXPECT_IN_CHILD(script.backends == 1);
+    return use_new_context();
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_TRUE(context_info(context));
+}
+
+TEST_F(Fork, BareCloneThatRunsNoHandlerIsRecognisedToo) {
+  const Handle handle = mapped_pin();
+  const auto child = static_cast<pid_t>(::syscall(SYS_fork));
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool is_refused = errno_of(pin_info(context, handle)) == EACCES &&
+                            errno_of(unmap(context, handle)) == EACCES && errno_of(unpin(context, handle)) == EACCES &&
+                            errno_of(close(context)) == EACCES && script.unpin_calls == 0;
+    ::_exit(is_refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/// A call that is under way in another thread when the process forks.
+struct RunningCall {
+  const char* name;
+  std::function<void()> tests::Script::*hook;
+  base::Status (*call)(Handle context, Handle handle);
+  int pins_of_child;  ///< left for the child to give up
+};
+
+class ForkDuring : public Fork, public testing::WithParamInterface<RunningCall> {};
+
+TEST_P(ForkDuring, WaitsUntilTheCallIsOver) {
+  const Handle handle = mapped_pin();
+  if (std::string(GetParam().name) == "map") {
+    ASSERT_TRUE(unmap(context, handle));
+  }
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> is_over{false};
+  script.*GetParam().hook = [&] {
+    has_begun = true;
+    std::this_thread::sleep_for(200ms);
+    is_over = true;
+  };
+  std::thread caller([&] { EXPECT_TRUE(GetParam().call(context, handle)); });
+  while (!has_begun) std::this_thread::yield();
+  const ChildEnd end = run_in_child([&] {
+    EXPECT_IN_CHILD(is_over);
+    EXPECT_IN_CHILD(script.abandoned_pins == GetParam().pins_of_child);
+    return 0;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  caller.join();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    EveryBackendCall, ForkDuring,
+    testing::Values(RunningCall{"pin", &tests::Script::on_pin,
+                                [](Handle context, Handle) {
+                                  const auto pinned = core::pin(context, scripted_device_start, 1, {});
+                                  return pinned ? base::Status() : base::Status(base::pass(pinned));
+                                },
+                                2},
+                    RunningCall{"map", &tests::Script::on_map,
+                                [](Handle context, Handle handle) {
+                                  const auto mapped = map(context, handle, 1, any_type);
+                                  return mapped ? base::Status() : base::Status(base::pass(mapped));
+                                },
+                                1},
+                    RunningCall{"unmap", &tests::Script::on_unmap,
+                                [](Handle context, Handle handle) { return unmap(context, handle); }, 1},
+                    RunningCall{"unpin", &tests::Script::on_unpin,
+                                [](Handle context, Handle handle) { return unpin(context, handle); }, 0}),
+    [](const testing::TestParamInfo<RunningCall>& test) { return test.param.name; });
+
+TEST_F(Fork, WaitsUntilAContextIsClosed) {
+  std::atomic<bool> has_begun{false};
+  std::atomic<bool> is_over{false};
+  script.on_close = [&] {
+    has_begun = true;
+    std::this_thread::sleep_for(200ms);
+    is_over = true;
+  };
+  std::thread closer([&] { EXPECT_TRUE(close(context)); });
+  while (!has_begun) std::this_thread::yield();
+  EXPECT_EQ(run_in_child([&] { return is_over && script.backends == 0 ? 0 : 1; }).exit_code, 0);
+  closer.join();
+  context = 0;
+}
+
+tests::Script* script_to_open = nullptr;
+std::function<void()> while_opening;
+
+TEST_F(Fork, ChildGivesUpWhatABackendHeldThatWasBeingOpened) {
+  std::atomic<bool> has_begun{false};
+  const backend::Registration slow = {"slow", "scripted, opened slowly", true,
+                                      [](const base::Settings&) noexcept
+                                      -> base::Result<std::unique_ptr<backend::Backend>> {
+                                        auto opened = std::make_unique<tests::ScriptedBackend>(*script_to_open);
+                                        while_opening();
+                                        return opened;
+                                      }};
+  script_to_open = &script;
+  while_opening = [&] {
+    has_begun = true;
+    std::this_thread::sleep_for(200ms);
+  };
+  std::thread opener([&] {
+    const base::Result<Handle> opened = open_first_of({&slow, 1}, {});
+    EXPECT_TRUE(opened && close(*opened));
+  });
+  while (!has_begun) std::this_thread::yield();
+  EXPECT_EQ(run_in_child([&] { return script.abandoned_backends == script.backends ? 0 : 1; }).exit_code, 0);
+  opener.join();
+}
+
+/// A thread that calls in while it holds a mutex of the application's, which the application's handlers take.
+TEST_F(Fork, IsNotHungByAnApplicationThatTakesItsOwnLockToForkAndToCall) {
+  std::mutex mutex;
+  application.prepare = [&] { mutex.lock(); };
+  application.parent = [&] { mutex.unlock(); };
+  std::atomic<bool> is_locked{false};
+  std::thread caller([&] {
+    const std::lock_guard lock(mutex);
+    is_locked = true;
+    std::this_thread::sleep_for(200ms);
+    const base::Result<Handle> opened = open();
+    EXPECT_TRUE(opened);
+    const base::Result<Handle> handle = core::pin(*opened, scripted_device_start, 1, {});
+    EXPECT_TRUE(handle && map(*opened, *handle, 1, any_type));
+    EXPECT_TRUE(unpin(*opened, *handle));
+    EXPECT_TRUE(close(*opened));
+  });
+  while (!is_locked) std::this_thread::yield();
+  ::alarm(30);  // a hang kills this program
+  EXPECT_EQ(run_in_child([&] { return use_new_context(); }).exit_code, 0);
+  ::alarm(0);
+  caller.join();
+}
+
+TEST_F(Fork, AnApplicationsHandlersMayCallIn) {
+  const Handle handle = mapped_pin();
+  application.prepare = [&] { EXPECT_TRUE(unpin(context, handle)); };
+  Handle again = 0;
+  application.parent = [&] { again = mapped_pin(); };
+  const Clock::time_point start = Clock::now();
+  ::alarm(30);
+  EXPECT_EQ(run_in_child([&] { return script.pins == 0 ? use_new_context() : 1; }).exit_code, 0);
+  ::alarm(0);
+  EXPECT_LT(Clock::now() - start, 1500ms);
+  EXPECT_TRUE(unpin(context, again));
+}
+
+TEST_F(Fork, DoesNotWaitForTheRegistryAndGivesTheChildAFreshOne) {
+  std::atomic<bool> is_locked{false};
+  std::atomic<bool> may_go_on{false};
+  std::thread holder([&] {
+    const std::lock_guard lock(registry_mutex);
+    is_locked = true;
+    while (!may_go_on) std::this_thread::sleep_for(1ms);
+  });
+  while (!is_locked) std::this_thread::yield();
+  ::alarm(30);
+  EXPECT_EQ(run_in_child([&] { return use_new_context(); }).exit_code, 0);
+  ::alarm(0);
+  may_go_on = true;
+  holder.join();
+}
+
+TEST_F(Fork, ThatWaitsForAStuckCallHoldsUpOthersForAMomentOnly) {
+  const Handle stuck = pin();
+  const Handle other = mapped_pin(scripted_page_bytes);
+  std::atomic<bool> is_mapping{false};
+  std::atomic<bool> may_go_on{false};
+  script.on_map = [&] {
+    is_mapping = true;
+    while (!may_go_on) std::this_thread::sleep_for(1ms);
+  };
+  std::thread mapper([&] { EXPECT_TRUE(map(context, stuck, 1, any_type)); });
+  while (!is_mapping) std::this_thread::yield();
+  std::thread forker([&] { EXPECT_EQ(run_in_child([] { return 0; }).exit_code, 0); });
+  std::this_thread::sleep_for(200ms);  // less than the two seconds that the fork waits
+  const Clock::time_point start = Clock::now();
+  EXPECT_TRUE(unmap(context, other));
+  EXPECT_LT(Clock::now() - start, 1s);
+  may_go_on = true;
+  forker.join();
+  mapper.join();
+}
+
+TEST_F(Fork, IsNotHungByAMapThatNeverEnds) {
+  const Handle handle = pin();
+  std::atomic<bool> is_mapping{false};
+  std::atomic<bool> may_go_on{false};
+  script.on_map = [&] {
+    is_mapping = true;
+    while (!may_go_on) std::this_thread::sleep_for(1ms);
+  };
+  std::thread mapper([&] { EXPECT_TRUE(map(context, handle, 1, any_type)); });
+  while (!is_mapping) std::this_thread::yield();
+  const Clock::time_point start = Clock::now();
+  const ChildEnd end = run_in_child([&] {
+    script.on_map = [] {};
+    EXPECT_IN_CHILD(script.abandoned_pins == 0);  // it was in the middle of a call: its state cannot be trusted
+    EXPECT_IN_CHILD(errno_of(unpin(context, handle)) == EACCES);
+    return use_new_context();
+  });
+  EXPECT_LT(Clock::now() - start, 10s);
+  EXPECT_GT(Clock::now() - start, 1s);
+  EXPECT_EQ(end.exit_code, 0);
+  may_go_on = true;
+  mapper.join();
+  // The parent's lock is whole again: maps and forks go on.
+  EXPECT_TRUE(unmap(context, handle));
+  EXPECT_TRUE(map(context, handle, 1, any_type));
+  EXPECT_EQ(run_in_child([] { return 0; }).exit_code, 0);
+}
+
+TEST_F(Fork, LocksThatOtherThreadsHoldDoNotHangTheChild) {
+  const Handle handle = mapped_pin();
+  std::atomic<int> inside{0};
+  std::atomic<bool> may_go_on{false};
+  const auto stay = [&] {
+    ++inside;
+    while (!may_go_on) std::this_thread::sleep_for(1ms);
+  };
+  script.on_pin = stay;
+  script.on_unmap = stay;
+  std::thread pinner([&] { EXPECT_TRUE(core::pin(context, scripted_device_start, 1, {})); });
+  std::thread unmapper([&] { EXPECT_TRUE(unmap(context, handle)); });
+  while (inside != 2) std::this_thread::yield();
+  // A third thread waits for the context alone, a fourth for the pin.
+  std::thread closer([&] { EXPECT_TRUE(close(context)); });
+  while (context_info(context)) std::this_thread::yield();
+  const Clock::time_point start = Clock::now();
+  const ChildEnd end = run_in_child([&] {
+    script.on_pin = [] {};
+    script.on_unmap = [] {};
+    EXPECT_IN_CHILD(script.abandoned_backends == 1);  // its handle is gone, what it has open is not
+    EXPECT_IN_CHILD(errno_of(pin_info(0, handle)) == EINVAL);  // the parent was closing its context
+    std::uint8_t byte = 0;
+    EXPECT_IN_CHILD(read(handle, 0, &byte, 1) == EINVAL);
+    return use_new_context();
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_LT(Clock::now() - start, 10s);
+  may_go_on = true;
+  pinner.join();
+  unmapper.join();
+  closer.join();
+  context = 0;
+}
+
+TEST_F(Fork, ChildUsesNoFreeSlotWhoseLockAThreadOfTheParentHeld) {
+  const Handle handle = pin();
+  PinSlot* const slot = pin_table.find(index_of(handle));
+  EXPECT_TRUE(unpin(context, handle));
+  std::atomic<bool> is_locked{false};
+  std::atomic<bool> may_go_on{false};
+  // As the holder of a stale handle does for a moment.
+  std::thread holder([&] {
+    const std::lock_guard lock(slot->mutex);
+    is_locked = true;
+    while (!may_go_on) std::this_thread::sleep_for(1ms);
+  });
+  while (!is_locked) std::this_thread::yield();
+  const ChildEnd end = run_in_child([&] {
+    ::alarm(10);
+    return use_new_context();
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  may_go_on = true;
+  holder.join();
+}
+
+TEST_F(Fork, InsideABackendsOwnMapDoesNotWaitForItself) {
+  const Handle handle = pin();
+  int exit_code = -1;
+  script.on_map = [&] { exit_code = run_in_child([] { return 0; }).exit_code; };
+  const Clock::time_point start = Clock::now();
+  EXPECT_TRUE(map(context, handle, 1, any_type));
+  EXPECT_EQ(exit_code, 0);
+  EXPECT_LT(Clock::now() - start, 1500ms);
+}
+
+TEST_F(Fork, NoChildEverInheritsAMapping) {
+  const base::Result<std::uint64_t> memory = shim::emulated_allocate(4 << 20, shim::EmulatedKind::device);
+  ASSERT_TRUE(memory) << base::detail();
+  base::Settings settings;
+  settings.backend = "emulated";
+  const base::Result<Handle> opened = core::open(settings);
+  ASSERT_TRUE(opened) << base::detail();
+  std::atomic<bool> is_over{false};
+  std::atomic<int> rounds{0};
+  std::thread mapper([&] {
+    const base::Result<Handle> handle = core::pin(*opened, *memory, 4 << 20, {});
+    EXPECT_TRUE(handle);
+    while (!is_over) {
+      EXPECT_TRUE(map(*opened, *handle, 4 << 20, any_type));
+      EXPECT_TRUE(unmap(*opened, *handle));
+      ++rounds;
+    }
+  });
+  int inherited = 0;
+  for (int i = 0; i < 100; ++i) {
+    const ChildEnd end = run_in_child([] { return tests::count_process_resources().device_mappings == 0 ? 0 : 1; });
+    inherited += end.exit_code != 0;
+  }
+  is_over = true;
+  mapper.join();
+  EXPECT_EQ(inherited, 0);
+  EXPECT_GT(rounds, 0);
+  EXPECT_TRUE(close(*opened));
+  EXPECT_TRUE(shim::emulated_free(*memory));
+}
+
+}  // namespace
+}  // namespace gdrkit::core

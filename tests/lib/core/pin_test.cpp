@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lib/core/context_fixture.hpp"
+
+namespace gdrkit::core {
+namespace {
+
+using testing::HasSubstr;
+using tests::errno_of;
+using tests::scripted_device_start;
+using tests::scripted_page_bytes;
+
+class Pin : public tests::OnScriptedBackend {
+ protected:
+  int pin_errno(std::uint64_t address, std::size_t size_bytes, const PinOptions& options = {}) {
+    return errno_of(core::pin(context, address, size_bytes, options));
+  }
+};
+
+TEST_F(Pin, KnowsTheUsersRangeAndItsPages) {
+  const Handle handle = pin(100, scripted_page_bytes);
+  const base::Result<PinInfo> info = pin_info(context, handle);
+  ASSERT_TRUE(info);
+  EXPECT_EQ(info->user_address, scripted_device_start + 100);
+  EXPECT_EQ(info->user_bytes, scripted_page_bytes);
+  EXPECT_EQ(info->page_address, scripted_device_start);
+  EXPECT_EQ(info->page_bytes, 2 * scripted_page_bytes);
+  EXPECT_EQ(info->page_size_bytes, scripted_page_bytes);
+  EXPECT_FALSE(info->is_mapped);
+  EXPECT_EQ(info->mapping_type, cpu::MappingType::none);
+  EXPECT_EQ(info->mapping_address, nullptr);
+}
+
+TEST_F(Pin, HandsTheRequestToTheBackendAsItIs) {
+  script.traits.supports_force_pcie = true;
+  const base::Result<Handle> opened = open();
+  ASSERT_TRUE(opened);
+  ASSERT_TRUE(core::pin(*opened, scripted_device_start + 5, 77, {.force_pcie = true, .exact_range = false}));
+  EXPECT_EQ(script.last_request.address, scripted_device_start + 5);
+  EXPECT_EQ(script.last_request.size_bytes, 77u);
+  EXPECT_TRUE(script.last_request.force_pcie);
+  EXPECT_FALSE(script.last_request.exact_range);
+  EXPECT_TRUE(close(*opened));
+}
+
+TEST_F(Pin, RefusesWhatIsNoRangeWithoutAskingTheBackend) {
+  EXPECT_EQ(pin_errno(0, 1), EINVAL);
+  EXPECT_EQ(pin_errno(scripted_device_start, 0), EINVAL);
+  EXPECT_EQ(pin_errno(UINT64_MAX - 5, 10), EINVAL);
+  EXPECT_EQ(pin_errno(scripted_device_start, SIZE_MAX), EINVAL);
+  EXPECT_EQ(pin_errno(scripted_device_start, 1, {.force_pcie = true}), EINVAL);
+  EXPECT_EQ(script.pin_calls, 0);
+}
+
+TEST_F(Pin, PassesTheBackendsErrorAndSentenceOn) {
+  script.pin_error = EOPNOTSUPP;
+  EXPECT_EQ(pin_errno(scripted_device_start, 1), EOPNOTSUPP);
+  EXPECT_STREQ(base::detail(), "scripted: pin fails");
+}
+
+TEST_F(Pin, DisbelievesABackendThatPinnedOtherPages) {
+  const std::pair<std::int64_t, std::int64_t> wrong[] = {{65536, 0}, {0, -65536}, {4096, 0}, {0, 4096}, {-65536, 0}};
+  for (const auto& [move_address, move_bytes] : wrong) {
+    script.bend_pin = [move_address, move_bytes](std::uint64_t* address, std::size_t* bytes) {
+      *address += static_cast<std::uint64_t>(move_address);
+      *bytes += static_cast<std::size_t>(move_bytes);
+    };
+    EXPECT_EQ(pin_errno(scripted_device_start + 3 * scripted_page_bytes, scripted_page_bytes), EIO) << move_address;
+    EXPECT_THAT(base::detail(), HasSubstr("scripted pinned"));
+    EXPECT_EQ(script.pins, 0);
+  }
+}
+
+TEST_F(Pin, KeepsTheFirstSentenceWhenUndoingFailsToo) {
+  script.bend_pin = [](auto*, std::size_t* bytes) { *bytes += 1; };
+  script.unpin_error = ENXIO;
+  EXPECT_EQ(pin_errno(scripted_device_start, 1), EIO);
+  EXPECT_THAT(base::detail(), HasSubstr("scripted pinned"));
+}
+
+TEST_F(Pin, UnpinsOnceAndForAll) {
+  const Handle handle = pin();
+  EXPECT_TRUE(unpin(context, handle));
+  EXPECT_EQ(script.pins, 0);
+  EXPECT_EQ(errno_of(unpin(context, handle)), EINVAL);
+  EXPECT_EQ(errno_of(unpin(0, handle)), EINVAL);
+  EXPECT_EQ(errno_of(pin_info(context, handle)), EINVAL);
+  EXPECT_EQ(errno_of(is_invalidated(context, handle)), EINVAL);
+  EXPECT_EQ(errno_of(map(context, handle, 1, tests::any_type)), EINVAL);
+  EXPECT_EQ(errno_of(unmap(context, handle)), EINVAL);
+  EXPECT_EQ(script.unpin_calls, 1);
+}
+
+TEST_F(Pin, StaleHandleStaysStaleWhenItsSlotIsUsedAgain) {
+  const Handle stale = mapped_pin();
+  EXPECT_TRUE(unpin(context, stale));
+  const Handle fresh = mapped_pin();
+  EXPECT_EQ(index_of(stale), index_of(fresh));
+  EXPECT_NE(stale, fresh);
+  std::uint8_t byte = 42;
+  EXPECT_EQ(copy_to_mapping(stale, script.device, &byte, 1), EINVAL);
+  EXPECT_EQ(errno_of(unpin(0, stale)), EINVAL);
+  EXPECT_TRUE(pin_info(context, fresh)->is_mapped);
+  EXPECT_EQ(script.device[0], 0);
+}
+
+TEST_F(Pin, UnpinWhileMappedUnmapsFirst) {
+  const Handle handle = mapped_pin();
+  bool was_mapped_at_unpin = true;
+  script.on_unpin = [this, &was_mapped_at_unpin] { was_mapped_at_unpin = script.mappings != 0; };
+  EXPECT_TRUE(unpin(context, handle));
+  EXPECT_EQ(script.unmap_calls, 1);
+  EXPECT_FALSE(was_mapped_at_unpin);
+}
+
+TEST_F(Pin, UnpinRunsToItsEndAndReturnsTheFirstError) {
+  const Handle handle = mapped_pin();
+  script.unmap_error = EBUSY;
+  script.unpin_error = EIO;
+  EXPECT_EQ(errno_of(unpin(context, handle)), EBUSY);
+  EXPECT_STREQ(base::detail(), "scripted: unmap fails");
+  EXPECT_EQ(script.pins, 0);
+  EXPECT_EQ(errno_of(unpin(context, handle)), EINVAL);
+}
+
+TEST_F(Pin, BelongsToOneContext) {
+  const Handle handle = pin();
+  const base::Result<Handle> other = open();
+  ASSERT_TRUE(other);
+  EXPECT_EQ(errno_of(unpin(*other, handle)), EINVAL);
+  EXPECT_EQ(errno_of(pin_info(*other, handle)), EINVAL);
+  EXPECT_EQ(errno_of(map(*other, handle, 1, tests::any_type)), EINVAL);
+  EXPECT_EQ(errno_of(unmap(*other, handle)), EINVAL);
+  EXPECT_EQ(errno_of(is_invalidated(*other, handle)), EINVAL);
+  EXPECT_TRUE(pin_info(0, handle));
+  EXPECT_TRUE(pin_info(context, handle));
+  EXPECT_TRUE(close(*other));
+  EXPECT_EQ(errno_of(pin_info(*other, handle)), EINVAL);
+  EXPECT_TRUE(unpin(0, handle));
+}
+
+TEST_F(Pin, RefusesHandlesThatAreNoPin) {
+  const Handle good = mapped_pin();
+  std::uint8_t byte = 9;
+  for (const Handle bad : {Handle{0}, Handle{1}, ~Handle{0}, good ^ 1, good ^ Handle{1} << 40, good ^ Handle{1} << 62,
+                           context, reinterpret_cast<Handle>(&script)}) {
+    EXPECT_EQ(errno_of(unpin(0, bad)), EINVAL) << bad;
+    EXPECT_EQ(errno_of(unpin(context, bad)), EINVAL) << bad;
+    EXPECT_EQ(errno_of(pin_info(context, bad)), EINVAL) << bad;
+    EXPECT_EQ(errno_of(map(context, bad, 1, tests::any_type)), EINVAL) << bad;
+    EXPECT_EQ(errno_of(unmap(context, bad)), EINVAL) << bad;
+    EXPECT_EQ(errno_of(is_invalidated(context, bad)), EINVAL) << bad;
+    EXPECT_EQ(copy_to_mapping(bad, script.device, &byte, 1), EINVAL) << bad;
+    EXPECT_EQ(copy_from_mapping(bad, &byte, script.device, 1), EINVAL) << bad;
+    EXPECT_EQ(core::write(bad, 0, &byte, 1), EINVAL) << bad;
+    EXPECT_EQ(core::read(bad, 0, &byte, 1), EINVAL) << bad;
+  }
+  EXPECT_EQ(byte, 9);
+  EXPECT_TRUE(pin_info(context, good)->is_mapped);
+}
+
+TEST_F(Pin, SameRangeMayBePinnedTwice) {
+  const Handle first = mapped_pin();
+  const Handle second = mapped_pin();
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(unpin(context, first));
+  std::uint8_t byte = 7;
+  EXPECT_EQ(core::write(second, 0, &byte, 1), 0);
+  EXPECT_EQ(script.device[0], 7);
+}
+
+TEST_F(Pin, TellsWhetherItsMemoryWasTakenAway) {
+  const Handle handle = pin();
+  EXPECT_FALSE(*is_invalidated(context, handle));
+  script.is_invalidated = true;
+  EXPECT_TRUE(*is_invalidated(context, handle));
+}
+
+}  // namespace
+}  // namespace gdrkit::core

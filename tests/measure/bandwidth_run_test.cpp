@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Runs the tests of `gdrkit bandwidth` on devices that fail in every step.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "tests/measure/faulty_device.hpp"
+#include "measure/bandwidth/report.hpp"
+
+namespace gdrkit::tools::bus {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+class BandwidthRun : public testing::Test {
+ protected:
+  BandwidthRun() {
+    ::setenv("GDRKIT_EMULATED_DEVICES", "3", 1);
+    faults_.has_gpu_code = true;
+    options_.buffer_bytes = buffer_bytes;
+    options_.samples = 2;
+    options_.loops = 4;
+    options_.chase_steps = 1000;
+    user_options_.loops = options_.loops;
+  }
+  ~BandwidthRun() override { ::unsetenv("GDRKIT_EMULATED_DEVICES"); }
+
+  std::unique_ptr<Gpus> open(int count) {
+    std::vector<std::unique_ptr<platform::Device>> devices;
+    for (int number = 0; number < count; ++number) {
+      auto device = platform::open_emulated_device(number);
+      EXPECT_TRUE(device.has_value()) << base::detail();
+      devices.push_back(std::make_unique<FaultyDevice>(std::move(*device), &faults_));
+    }
+    return std::make_unique<Gpus>(std::move(devices), NumaChoice{NumaChoice::Kind::keep, {}});
+  }
+
+  TestReport run(const std::string& name, int count) {
+    const auto gpus = open(count);
+    BufferPool pool(gpus.get());
+    Pattern pattern(gpus.get(), &pool);
+    CellRun run(gpus.get(), &pool, &pattern, options_);
+    return run_test(*select_tests({name}, {}).front(), gpus.get(), &run, user_options_);
+  }
+
+  Faults faults_;
+  RunOptions options_;
+  BandwidthOptions user_options_;
+};
+
+TEST_F(BandwidthRun, EveryTestPassesWithItsMatrixWhole) {
+  const auto gpus = open(3);
+  BufferPool pool(gpus.get());
+  Pattern pattern(gpus.get(), &pool);
+  CellRun run(gpus.get(), &pool, &pattern, options_);
+  for (const TestCase& test : test_cases()) {
+    const TestReport report = run_test(test, gpus.get(), &run, user_options_);
+    EXPECT_EQ(report.status, Status::passed) << test.name << ": " << report.reason;
+    const bool is_pairs = test.family == Family::pair || test.family == Family::pair_latency;
+    ASSERT_EQ(report.matrices.size(), test.family == Family::pair && test.is_bidirectional ? 3u : 1u) << test.name;
+    for (const measure::Series& matrix : report.matrices) {
+      EXPECT_EQ(matrix.points.size(), is_pairs ? 6u : 3u) << test.name;
+      for (const measure::Point& point : matrix.points) {
+        EXPECT_GT(point.value, 0) << test.name;
+        EXPECT_EQ(point.rounds.size(), 2u) << test.name;
+      }
+    }
+  }
+}
+
+struct Counted {
+  const char* name;
+  double buffers;  ///< whose bytes count, of the last matrix's first cell
+};
+
+class BandwidthCount : public BandwidthRun, public testing::WithParamInterface<Counted> {};
+
+TEST_P(BandwidthCount, CountsTheBytesThatNvbandwidthCounts) {
+  faults_.elapsed_ms = 2;
+  const TestReport report = run(GetParam().name, 3);
+  ASSERT_EQ(report.status, Status::passed) << report.reason;
+  const double bytes = GetParam().buffers * static_cast<double>(buffer_bytes) * options_.loops;
+  EXPECT_DOUBLE_EQ(report.matrices.back().points.front().value, bytes / 2e-3 / 1e9);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tests, BandwidthCount,
+                         testing::Values(Counted{"host_to_device_memcpy_ce", 1},
+                                         Counted{"host_to_device_bidirectional_memcpy_ce", 1},
+                                         Counted{"device_to_host_bidirectional_memcpy_sm", 0.5},
+                                         Counted{"device_to_device_bidirectional_memcpy_read_ce", 2},
+                                         Counted{"device_to_device_bidirectional_memcpy_write_sm", 2},
+                                         Counted{"all_to_host_bidirectional_memcpy_ce", 1},
+                                         Counted{"host_to_all_memcpy_sm", 1}, Counted{"all_to_one_write_ce", 2},
+                                         Counted{"one_to_all_read_sm", 2}, Counted{"device_local_copy", 1}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST_F(BandwidthRun, WrongDataIsAnErrorThatNamesCopyAndOffset) {
+  faults_.is_copy_wrong = true;
+  const TestReport report = run("device_to_host_memcpy_ce", 1);
+  EXPECT_EQ(report.status, Status::error);
+  EXPECT_TRUE(says(report.reason, "from GPU 0 to the host is wrong at offset 1044480 of 1048576")) << report.reason;
+  EXPECT_EQ(run("host_to_device_bidirectional_memcpy_ce", 1).status, Status::error)
+      << "what runs beside the measured copy is checked too";
+  options_.is_verified = false;
+  EXPECT_EQ(run("device_to_host_memcpy_ce", 1).status, Status::passed);
+}
+
+class BandwidthFault : public BandwidthRun, public testing::WithParamInterface<std::pair<const char*, int>> {};
+
+TEST_P(BandwidthFault, EndsTheTestWithTheStepAndHangsNowhere) {
+  const auto gpus = open(2);
+  BufferPool pool(gpus.get());
+  Pattern pattern(gpus.get(), &pool);
+  CellRun run(gpus.get(), &pool, &pattern, options_);
+  std::tie(faults_.failing, faults_.calls_before_failure) = GetParam();
+  const char* name = std::string(faults_.failing) == "copy_on_device_async" ? "device_to_device_memcpy_read_ce"
+                                                                            : "all_to_host_bidirectional_memcpy_ce";
+  const TestReport report = run_test(*select_tests({name}, {}).front(), gpus.get(), &run, user_options_);
+  EXPECT_EQ(report.status, Status::error);
+  EXPECT_GE(faults_.failures, 1);
+  EXPECT_TRUE(says(report.reason, "on purpose")) << report.reason;
+  EXPECT_TRUE(report.matrices.empty());
+  faults_.failing = "";
+  EXPECT_EQ(run_test(*select_tests({name}, {}).front(), gpus.get(), &run, user_options_).status, Status::passed)
+      << "what comes after it must not suffer";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Steps, BandwidthFault,
+    testing::Values(std::pair{"make_current", 0}, std::pair{"make_current", 25}, std::pair{"create_stream", 1},
+                    std::pair{"create_event", 3}, std::pair{"copy_to_device", 0}, std::pair{"fill", 0},
+                    std::pair{"copy_to_device_async", 9}, std::pair{"copy_to_host_async", 0},
+                    std::pair{"copy_on_device_async", 5}, std::pair{"record", 2}, std::pair{"wait", 0},
+                    std::pair{"launch", 1}, std::pair{"synchronize", 1}, std::pair{"elapsed_ms", 0},
+                    std::pair{"copy_to_host", 0}, std::pair{"allocate", 2}),
+    [](const auto& one) { return std::string(one.param.first) + "_after_" + std::to_string(one.param.second); });
+
+/// Seconds that a cell's value stands for.
+double seconds(const measure::Point& point, double buffers, int loops) {
+  return buffers * static_cast<double>(buffer_bytes) * loops / point.value / 1e9;
+}
+
+TEST_F(BandwidthRun, ATotalLastsUntilTheLastCopyHasEnded) {
+  for (const int slow : {1, 2}) {
+    faults_.slow_copier = slow;
+    const TestReport report = run("all_to_one_write_ce", 3);
+    ASSERT_EQ(report.status, Status::passed) << report.reason;
+    const measure::Point* point = measure::find_point(report.matrices[0], 0, 0);
+    EXPECT_GE(seconds(*point, 2, options_.loops), 0.02 * options_.loops) << "GPU " << slow << " was not waited for";
+  }
+}
+
+TEST_F(BandwidthRun, WhatTheCpuNeedsToEnqueueIsNotMeasured) {
+  faults_.is_slow_to_take = true;
+  const TestReport report = run("host_to_device_memcpy_ce", 1);
+  ASSERT_EQ(report.status, Status::passed) << report.reason;
+  EXPECT_LT(seconds(report.matrices[0].points[0], 1, options_.loops), 0.02 * options_.loops)
+      << "the copies were measured while they were being enqueued";
+}
+
+TEST_F(BandwidthRun, GivesIdleBuffersBackWhenMemoryLacks) {
+  const auto gpus = open(1);
+  BufferPool pool(gpus.get());
+  const std::size_t first = pool.take(0, 0, 4096);
+  pool.release_all();
+  faults_.failing = "allocate";
+  faults_.is_failing_once = true;
+  EXPECT_EQ(pool.take(0, 0, 8192), first) << "the idle buffer was kept";
+  EXPECT_EQ(faults_.failures, 1);
+  EXPECT_EQ(pool[first].size_bytes, 8192u);
+}
+
+TEST_F(BandwidthRun, AGateThatWentByItselfMakesTheFiguresVoid) {
+  for (const bool has_gpu_code : {true, false}) {
+    faults_.has_gpu_code = has_gpu_code;
+    faults_.is_slow = false;
+    const auto gpus = open(1);
+    EXPECT_EQ(gpus->why_no_kernels().empty(), has_gpu_code);
+    BufferPool pool(gpus.get());
+    Pattern pattern(gpus.get(), &pool);
+    options_.gate_limit_ns = 1'000'000;
+    CellRun run(gpus.get(), &pool, &pattern, options_);
+    faults_.is_slow = true;
+    const TestReport report = run_test(test_cases().front(), gpus.get(), &run, user_options_);
+    EXPECT_EQ(report.status, Status::error);
+    EXPECT_TRUE(says(report.reason, "not enqueued in time")) << report.reason;
+  }
+}
+
+TEST_F(BandwidthRun, WithoutGpuKernelsTheCopyEnginesTestsRunAndTheOthersAreWaived) {
+  faults_.has_gpu_code = false;
+  EXPECT_EQ(run("all_to_host_bidirectional_memcpy_ce", 2).status, Status::passed);
+  const TestReport report = run("host_to_device_memcpy_sm", 2);
+  EXPECT_EQ(report.status, Status::waived);
+  EXPECT_FALSE(report.reason.empty());
+}
+
+TEST_F(BandwidthRun, TestsOfPairsAreWaivedOnOneGpu) {
+  for (const char* name : {"device_to_device_memcpy_read_ce", "all_to_one_write_sm", "device_to_device_latency_sm"}) {
+    const TestReport report = run(name, 1);
+    EXPECT_EQ(report.status, Status::waived);
+    EXPECT_EQ(report.reason, "it needs two GPUs, and there is 1");
+  }
+}
+
+TEST_F(BandwidthRun, WithoutPeerAccessTheyAreWaivedAndThePairsNamed) {
+  faults_.reaches = [](int, int) { return false; };
+  const TestReport report = run("one_to_all_write_ce", 2);
+  EXPECT_EQ(report.status, Status::waived);
+  EXPECT_TRUE(says(report.reason, "GPU 0 -> GPU 1, GPU 1 -> GPU 0")) << report.reason;
+  EXPECT_EQ(run("host_to_all_memcpy_ce", 2).status, Status::passed);
+}
+
+TEST_F(BandwidthRun, PairsWithoutPeerAccessAreHolesOfTheMatrix) {
+  faults_.reaches = [](int runner, int other) { return runner != 2 && other != 2; };
+  const TestReport report = run("device_to_device_memcpy_write_ce", 3);
+  EXPECT_EQ(report.status, Status::passed) << report.reason;
+  EXPECT_NE(measure::find_point(report.matrices[0], 0, 1), nullptr);
+  EXPECT_EQ(measure::find_point(report.matrices[0], 0, 2), nullptr);
+  EXPECT_TRUE(says(report.note, "GPU 2 -> GPU 0")) << report.note;
+  testing::internal::CaptureStdout();
+  print_test_end(report, user_options_);
+  EXPECT_TRUE(says(testing::internal::GetCapturedStdout(), "N/A"));
+}
+
+TEST_F(BandwidthRun, PeerAccessThatTheDriverRefusesAfterAllIsNone) {
+  faults_.failing = "enable_peer_access";
+  EXPECT_EQ(run("device_to_device_memcpy_write_ce", 2).status, Status::waived);
+}
+
+TEST_F(BandwidthRun, MeanAndMedianAreToldApart) {
+  const TestCase& test = test_cases().front();
+  const std::vector<CellValues> cells = {{0, 0, {{1, 2, 9}}}};
+  EXPECT_DOUBLE_EQ(make_matrices(test, cells, user_options_, 1).front().points.front().value, 2);
+  user_options_.uses_mean = true;
+  EXPECT_DOUBLE_EQ(make_matrices(test, cells, user_options_, 1).front().points.front().value, 4);
+}
+
+}  // namespace
+}  // namespace gdrkit::tools::bus
