@@ -6,8 +6,8 @@
 #include <exception>
 #include <string>
 
-#include "gdrkit/gdrkit.h"
 #include "cli/subcommand.hpp"
+#include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools {
 

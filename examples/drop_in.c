@@ -8,22 +8,22 @@
 /* The few functions of libcuda that are needed, loaded by hand so that the example builds without CUDA. */
 struct cuda {
   int (*init)(unsigned flags);
-  int (*device_get)(int *device, int ordinal);
-  int (*primary_context_retain)(void **context, int device);
-  int (*context_set_current)(void *context);
-  int (*allocate)(uint64_t *address, size_t bytes);
+  int (*device_get)(int* device, int ordinal);
+  int (*primary_context_retain)(void** context, int device);
+  int (*context_set_current)(void* context);
+  int (*allocate)(uint64_t* address, size_t bytes);
   int (*free)(uint64_t address);
 };
 
-static int load(struct cuda *cuda) {
-  void *const library = dlopen("libcuda.so.1", RTLD_NOW);
+static int load(struct cuda* cuda) {
+  void* const library = dlopen("libcuda.so.1", RTLD_NOW);
   if (library == NULL) return 0;
-  *(void **)&cuda->init = dlsym(library, "cuInit");
-  *(void **)&cuda->device_get = dlsym(library, "cuDeviceGet");
-  *(void **)&cuda->primary_context_retain = dlsym(library, "cuDevicePrimaryCtxRetain");
-  *(void **)&cuda->context_set_current = dlsym(library, "cuCtxSetCurrent");
-  *(void **)&cuda->allocate = dlsym(library, "cuMemAlloc_v2");
-  *(void **)&cuda->free = dlsym(library, "cuMemFree_v2");
+  *(void**)&cuda->init = dlsym(library, "cuInit");
+  *(void**)&cuda->device_get = dlsym(library, "cuDeviceGet");
+  *(void**)&cuda->primary_context_retain = dlsym(library, "cuDevicePrimaryCtxRetain");
+  *(void**)&cuda->context_set_current = dlsym(library, "cuCtxSetCurrent");
+  *(void**)&cuda->allocate = dlsym(library, "cuMemAlloc_v2");
+  *(void**)&cuda->free = dlsym(library, "cuMemFree_v2");
   return cuda->init && cuda->device_get && cuda->primary_context_retain && cuda->context_set_current &&
          cuda->allocate && cuda->free;
 }
@@ -32,7 +32,7 @@ int main(void) {
   const size_t bytes = GPU_PAGE_SIZE;
   struct cuda cuda;
   uint64_t address = 0;
-  void *context = NULL;
+  void* context = NULL;
   int device = 0;
   int result;
   if (!load(&cuda) || cuda.init(0) != 0 || cuda.device_get(&device, 0) != 0 ||

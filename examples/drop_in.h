@@ -9,20 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static int complain(const char *what, int error) {
+static int complain(const char* what, int error) {
   printf("%s: %s\n", what, strerror(error));
   return 1;
 }
 
-/* 0 when what was read back is what was written. `device_address` is 64 KiB aligned (gdr_map insists), `bytes` > 4096. */
+/* 0 when what was read back is what was written. `device_address` is 64 KiB aligned (gdr_map insists), `bytes` > 4096.
+ */
 static int drop_in(unsigned long device_address, size_t bytes) {
   static const char text[] = "written by the CPU";
   const uint32_t raised = 1;
   char seen[sizeof text] = "";
   uint32_t flag = 0;
   gdr_mh_t handle;
-  void *mapping = NULL;
-  char *start;
+  void* mapping = NULL;
+  char* start;
   gdr_info_t info;
   int error;
 
@@ -34,7 +35,7 @@ static int drop_in(unsigned long device_address, size_t bytes) {
   if ((error = gdr_pin_buffer(g, device_address, bytes, 0, 0, &handle)) != 0) return complain("gdr_pin_buffer", error);
   if ((error = gdr_map(g, handle, &mapping, bytes)) != 0) return complain("gdr_map", error);
   if ((error = gdr_get_info(g, handle, &info)) != 0) return complain("gdr_get_info", error);
-  start = (char *)mapping + (device_address - info.va); /* the mapping begins with the pinned page */
+  start = (char*)mapping + (device_address - info.va); /* the mapping begins with the pinned page */
 
   error = gdr_copy_to_mapping(handle, start, text, sizeof text);
   if (error == 0) error = gdr_copy_to_mapping(handle, start + 4096, &raised, sizeof raised);

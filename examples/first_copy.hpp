@@ -18,10 +18,10 @@ inline bool first_copy(const void* device_pointer, std::size_t bytes) {
   auto pin = context.pin(device_pointer, bytes);  // any alignment, any size, inside one allocation
   auto map = pin.map();                           // map.bytes() is a span over the user's own bytes
 
-  map.write(0, values);                           // host to device; the stores have left the core when it returns
-  map.store_flag(4096, std::uint32_t{1});         // in one piece, after everything written before it
+  map.write(0, values);                    // host to device; the stores have left the core when it returns
+  map.store_flag(4096, std::uint32_t{1});  // in one piece, after everything written before it
 
   std::vector<std::uint32_t> seen(values.size());
-  map.read(0, seen);                              // device to host; never older than the call
+  map.read(0, seen);  // device to host; never older than the call
   return seen == values && map.load_flag<std::uint32_t>(4096) == 1;
 }

@@ -32,6 +32,8 @@ has_googletest() {
   [ -e third_party/googletest/CMakeLists.txt ] || { has_header gtest/gtest.h && has_header gmock/gmock.h; }
 }
 
+has_clang_format() { has_tool clang-format || has_tool clang-format-14; }
+
 has_administrators_tool() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1; }
 
 has_library() { { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -F "$1" >/dev/null; }
@@ -48,6 +50,7 @@ cli11|has_header CLI/CLI.hpp|libcli11-dev|the programs
 json|has_header nlohmann/json.hpp|nlohmann-json3-dev|the programs
 googletest|has_googletest|libgtest-dev libgmock-dev googletest|the tests
 python|has_tool python3|python3|the checks of tests/tidy and the list of skipped tests
+format|has_clang_format|clang-format|the check that every file is formatted
 trace|has_tool strace|strace|the trace of what the doctor opens
 browser|has_browser|chromium fonts-dejavu-core|the look at reports in a browser
 machine|has_tool qemu-system-x86_64|qemu-system-x86|the tests of the kernel modules: they run in a virtual machine
@@ -72,6 +75,7 @@ needs_of_programs=(cli11 json)
 needs_of_tests=(googletest python)
 needs_of_browser_tests=(browser)
 needs_of_trace_tests=(trace)
+needs_of_format_tests=(format)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
 
 missing="" # names of what is not there, after look_for

@@ -40,7 +40,7 @@ struct Option {
 /// Words that belong to no option. Only `gdrkit <name>` has them.
 struct Operands {
   std::vector<std::string>* target = nullptr;  ///< nullptr: there may be none
-  const char* value_name = "";  ///< a word; the help says that there may be several
+  const char* value_name = "";                 ///< a word; the help says that there may be several
   const char* help = "";
 };
 

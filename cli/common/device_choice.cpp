@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/settings.hpp"
-#include "gdrkit/gdrkit.h"
 #include "cli/common/common_options.hpp"
+#include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "platform/device/device.hpp"
 #include "cli/common/exit_code.hpp"
+#include "platform/device/device.hpp"
 
 namespace gdrkit::tools {
 
@@ -36,8 +36,8 @@ struct GpuFacts {
 
 /// Makes the libraries of this process use the emulated backend. Other processes are left alone.
 void follow_emulated_choice();
-/// Follows the choice for this process (GDRKIT_BACKEND=emulated) and opens the device. Throws Failure(cannot_run), and usage
-/// for a GDRKIT_EMULATED_DEVICES that is no count.
+/// Follows the choice for this process (GDRKIT_BACKEND=emulated) and opens the device. Throws Failure(cannot_run), and
+/// usage for a GDRKIT_EMULATED_DEVICES that is no count.
 [[nodiscard]] std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int ordinal);
 
 /// For people on stdout, or on stderr where stdout carries JSON. Nothing on a GPU.

@@ -5,10 +5,10 @@
 
 #include <string>
 
-#include "platform/host/placement.hpp"
-#include "platform/device/device.hpp"
-#include "cli/common/platform_names.hpp"
 #include "cli/common/command_line.hpp"
+#include "cli/common/platform_names.hpp"
+#include "platform/device/device.hpp"
+#include "platform/host/placement.hpp"
 
 namespace gdrkit::tools {
 

@@ -8,16 +8,16 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "platform/host/placement.hpp"
-#include "diag/bind/local_rank.hpp"
-#include "diag/bind/visible_devices.hpp"
 #include "cli/common/command_line.hpp"
 #include "cli/common/shell_word.hpp"
+#include "diag/bind/local_rank.hpp"
+#include "diag/bind/visible_devices.hpp"
 #include "diag/machine/environment.hpp"
 #include "diag/machine/machine.hpp"
 #include "diag/machine/rank_layout.hpp"
 #include "diag/machine/topology_facts.hpp"
 #include "platform/facts/number_list.hpp"
+#include "platform/host/placement.hpp"
 
 namespace gdrkit::tools {
 namespace bind {

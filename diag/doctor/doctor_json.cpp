@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "gdrkit/gdrkit.h"
 #include "cli/common/json_document.hpp"
 #include "diag/doctor/examination.hpp"
 #include "diag/doctor/verdict/verdicts_json.hpp"
+#include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools::doctor {
 namespace {

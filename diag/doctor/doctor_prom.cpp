@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "gdrkit/gdrkit.h"
 #include "diag/doctor/examination.hpp"
 #include "diag/doctor/metric_text.hpp"
 #include "diag/machine/counters.hpp"
+#include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools::doctor {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <map>
 
-#include "gdrkit/gdrkit.h"
 #include "diag/doctor/fix/fault_object.hpp"
 #include "diag/doctor/host_facts.hpp"
+#include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools::doctor {
 namespace {

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "base/settings.hpp"
-#include "gdrkit/gdrkit.h"
-#include "platform/device/device.hpp"
 #include "cli/common/exit_code.hpp"
 #include "diag/info/info.hpp"
+#include "gdrkit/gdrkit.h"
+#include "platform/device/device.hpp"
 
 namespace gdrkit::tools {
 namespace {

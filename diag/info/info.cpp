@@ -5,8 +5,8 @@
 
 #include <cstdio>
 
-#include "gdrkit/gdrkit.h"
 #include "cli/common/common_options.hpp"
+#include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools {
 namespace {

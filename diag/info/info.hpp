@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "platform/facts/machine.hpp"
 #include "cli/common/platform_names.hpp"
+#include "platform/facts/machine.hpp"
 #include "platform/facts/nvidia_driver.hpp"
 #include "platform/facts/nvidia_gpus.hpp"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "platform/facts/pci_address.hpp"
 #include "diag/machine/adapter_ports.hpp"
+#include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::tools {
 namespace {

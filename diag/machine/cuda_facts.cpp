@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "platform/device/device.hpp"
-#include "platform/device/cuda_device_calls.hpp"
 #include "diag/machine/nvml_gather.hpp"
 #include "diag/machine/vendor_text.hpp"
+#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/device.hpp"
 #include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::tools {
@@ -110,7 +110,8 @@ void add_cuda_facts(const platform::CudaDeviceCalls& cuda, NvmlFacts* facts) {
   };
   if (const int result = cuda.init(0); result != 0) return give_up(failure("cuInit", result));
   int count = 0;
-  if (const int result = cuda.device_get_count(&count); result != 0) return give_up(failure("cuDeviceGetCount", result));
+  if (const int result = cuda.device_get_count(&count); result != 0)
+    return give_up(failure("cuDeviceGetCount", result));
   for (int ordinal = 0; ordinal < std::min<int>(count, most_nvml_gpus); ++ordinal) ask_device(cuda, ordinal, facts);
 }
 

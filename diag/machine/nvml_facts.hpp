@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NvmlFacts: what NVML and CUDA's device attributes say of the GPUs, and /gdrkit/nvml.json, which keeps it in a recording.
+// NvmlFacts: what NVML and CUDA's device attributes say of the GPUs, and /gdrkit/nvml.json, which keeps it in a
+// recording.
 #pragma once
 
 #include <cstddef>

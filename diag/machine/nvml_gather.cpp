@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "platform/vendor/nvml_library.hpp"
 #include "diag/machine/vendor_text.hpp"
 #include "platform/facts/pci_address.hpp"
+#include "platform/vendor/nvml_library.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -110,16 +110,18 @@ NvmlLink ask_link(const NvmlCalls& nvml, void* device, unsigned index, Fact<bool
     if (!link.speed_mbps.is_found()) link.speed_mbps = field(nvml, device, platform::nvml_field_link_speed_common, 0);
   }
   unsigned can_p2p = 0;
-  link.can_p2p = ASK(link_capability, "nvmlDeviceGetNvLinkCapability", device, index, platform::nvml_link_can_p2p, &can_p2p)
-                     .as(can_p2p != 0);
+  link.can_p2p =
+      ASK(link_capability, "nvmlDeviceGetNvLinkCapability", device, index, platform::nvml_link_can_p2p, &can_p2p)
+          .as(can_p2p != 0);
   return link;
 }
 
 void ask_links(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   gpu->nvlink_count = field(nvml, device, platform::nvml_field_link_count, 0);
   const bool is_counted = gpu->nvlink_count.is_found();
-  const auto count = is_counted ? static_cast<unsigned>(std::min<std::int64_t>(gpu->nvlink_count.value, most_nvml_links))
-                                : most_links_without_a_count;
+  const auto count = is_counted
+                         ? static_cast<unsigned>(std::min<std::int64_t>(gpu->nvlink_count.value, most_nvml_links))
+                         : most_links_without_a_count;
   for (unsigned index = 0; index < count; ++index) {
     int active = 0;
     const Answer answer = ASK(link_state, "nvmlDeviceGetNvLinkState", device, index, &active);
@@ -197,10 +199,10 @@ void ask_modes(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   gpu->mig = mig.as(now != 0);
   gpu->mig_next = mig.as(next != 0);
   unsigned link = 0;
-#define ASK_PCIE(member, symbol)                          \
-  {                                                       \
+#define ASK_PCIE(member, symbol)                              \
+  {                                                           \
     const Answer answer = ASK(member, symbol, device, &link); \
-    gpu->member = answer.number(link);                    \
+    gpu->member = answer.number(link);                        \
   }
   ASK_PCIE(pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration")
   ASK_PCIE(pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration")
@@ -222,7 +224,8 @@ void ask_system(const NvmlCalls& nvml, NvmlFacts* facts) {
   facts->driver_version =
       text_of(ASK(driver_version, "nvmlSystemGetDriverVersion", text.data(), unsigned{sizeof text}), text);
   text = {};
-  facts->nvml_version = text_of(ASK(nvml_version, "nvmlSystemGetNVMLVersion", text.data(), unsigned{sizeof text}), text);
+  facts->nvml_version =
+      text_of(ASK(nvml_version, "nvmlSystemGetNVMLVersion", text.data(), unsigned{sizeof text}), text);
   int version = 0;
   const Answer cuda = ASK(cuda_version, "nvmlSystemGetCudaDriverVersion_v2", &version);
   facts->cuda_version = cuda.number(version);

@@ -5,9 +5,9 @@
 
 #include <string>
 
+#include "diag/machine/nvml_facts.hpp"
 #include "platform/device/cuda_device_calls.hpp"
 #include "platform/vendor/nvml_library.hpp"
-#include "diag/machine/nvml_facts.hpp"
 
 namespace gdrkit::shim {
 struct CudaDeviceCalls;

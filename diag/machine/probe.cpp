@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/result.hpp"
+#include "diag/machine/guarded_thread.hpp"
+#include "diag/machine/nvml_gather.hpp"
 #include "platform/device/cuda_device_calls.hpp"
 #include "platform/vendor/nvml_library.hpp"
 #include "platform/vendor/verbs_library.hpp"
-#include "diag/machine/guarded_thread.hpp"
-#include "diag/machine/nvml_gather.hpp"
 
 namespace gdrkit::tools {
 namespace {

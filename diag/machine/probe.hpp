@@ -12,9 +12,10 @@
 
 namespace gdrkit::tools {
 
-/// quick: reads files. probe: also opens devices and asks the vendor's libraries (diag/doctor/README.md lists which), in a
-/// thread that cannot change files. cuda: also starts CUDA, without a context, for what only it tells; NVIDIA's library then maps
-/// registers of the GPUs, writes a thread's name to procfs and makes ~/.nv, which it cannot do without (docs/design/0012).
+/// quick: reads files. probe: also opens devices and asks the vendor's libraries (diag/doctor/README.md lists which),
+/// in a thread that cannot change files. cuda: also starts CUDA, without a context, for what only it tells; NVIDIA's
+/// library then maps registers of the GPUs, writes a thread's name to procfs and makes ~/.nv, which it cannot do
+/// without (docs/design/0012).
 enum class Level { quick, probe, cuda };
 [[nodiscard]] const char* name_of(Level level);
 /// For the option --level.

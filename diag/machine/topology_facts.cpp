@@ -61,14 +61,10 @@ TopologyFacts::TopologyFacts(std::string from, topology::PciTree read_tree, topo
 
 Distance TopologyFacts::distance(Viewer viewer, std::size_t from, std::size_t to) const {
   switch (viewer) {
-    case Viewer::smi:
-      return topology::smi_distance(tree, links, device(from), device(to));
-    case Viewer::nccl:
-      return nccl.at(from, to);
-    case Viewer::nvshmem:
-      return topology::nvshmem_distance(device(from), device(to));
-    default:
-      return topology::ucx_distance(device(from), device(to));
+    case Viewer::smi: return topology::smi_distance(tree, links, device(from), device(to));
+    case Viewer::nccl: return nccl.at(from, to);
+    case Viewer::nvshmem: return topology::nvshmem_distance(device(from), device(to));
+    default: return topology::ucx_distance(device(from), device(to));
   }
 }
 

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "platform/vendor/verbs_library.hpp"
 #include "diag/machine/fact_json.hpp"
 #include "diag/machine/vendor_text.hpp"
+#include "platform/vendor/verbs_library.hpp"
 
 namespace gdrkit::tools {
 namespace {

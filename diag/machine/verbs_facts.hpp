@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/vendor/verbs_library.hpp"
 #include "diag/topology/machine_view.hpp"
+#include "platform/vendor/verbs_library.hpp"
 
 namespace gdrkit::shim {
 struct VerbsCalls;

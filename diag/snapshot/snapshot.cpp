@@ -6,12 +6,12 @@
 
 #include <cstdio>
 
-#include "gdrkit/gdrkit.h"
 #include "cli/common/command_line.hpp"
 #include "cli/common/whole_file.hpp"
 #include "diag/snapshot/recorded_paths.hpp"
 #include "diag/snapshot/recorder.hpp"
 #include "diag/snapshot/redaction.hpp"
+#include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools {
 namespace snapshot {
@@ -66,7 +66,8 @@ ExitCode run_snapshot(Face face, int argc, char** argv) {
       {'\0', "redact", "", &is_redacted, "names, addresses and serial numbers as hashes (diag/snapshot/README.md)",
        false},
       {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
-       "quick reads files; probe also asks NVML and libibverbs, and reads the log of Linux; cuda also asks CUDA", false},
+       "quick reads files; probe also asks NVML and libibverbs, and reads the log of Linux; cuda also asks CUDA",
+       false},
       {'\0', "root", "FOLDER|ARCHIVE", &root, "record a recording again instead of this machine", false},
   };
   line.operands = {&words, "FILE", "where the tar archive goes; - for standard output"};

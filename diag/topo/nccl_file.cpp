@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "platform/facts/pci_address.hpp"
 #include "base/result.hpp"
 #include "diag/topo/topo_outputs.hpp"
 #include "diag/topology/nccl_xml.hpp"
+#include "platform/facts/pci_address.hpp"
 
 namespace gdrkit::tools::topo {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "gdrkit/gdrkit.h"
 #include "cli/common/json_document.hpp"
 #include "diag/topo/topo_outputs.hpp"
+#include "gdrkit/gdrkit.h"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools::topo {

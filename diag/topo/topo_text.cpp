@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "gdrkit/gdrkit.h"
 #include "diag/topo/topo_outputs.hpp"
+#include "gdrkit/gdrkit.h"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools::topo {

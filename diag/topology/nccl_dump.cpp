@@ -115,7 +115,8 @@ class Reader {
 
   base::Status read_pci(const XmlElement& pci, const Way& way) {
     const std::string* bus_id = pci.attribute("busid");
-    const auto address = bus_id == nullptr ? base::Result<platform::PciAddress>(platform::PciAddress{}) : platform::parse_pci_address(*bus_id);
+    const auto address = bus_id == nullptr ? base::Result<platform::PciAddress>(platform::PciAddress{})
+                                           : platform::parse_pci_address(*bus_id);
     if (bus_id == nullptr || !address.has_value()) {
       return base::fail(EINVAL, "an element pci: busid '%.40s' is no PCI address",
                         bus_id == nullptr ? "" : bus_id->c_str());
@@ -203,7 +204,8 @@ class Reader {
       if (link.name != "nvlink") continue;
       const std::string* target = link.attribute("target");
       const std::string* kind = link.attribute("tclass");
-      const auto other = target == nullptr ? base::Result<platform::PciAddress>(platform::PciAddress{}) : platform::parse_pci_address(*target);
+      const auto other = target == nullptr ? base::Result<platform::PciAddress>(platform::PciAddress{})
+                                           : platform::parse_pci_address(*target);
       if (kind != nullptr && kind->rfind("0x03", 0) == 0 && target != nullptr && other.has_value()) {
         links.to_gpus[*other] += count;
       } else if (kind == nullptr || *kind != "0x068001") {

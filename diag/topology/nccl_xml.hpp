@@ -23,9 +23,9 @@ struct NcclXmlFacts {
   std::string vendor;  ///< GenuineIntel
   std::string family_id;
   std::string model_id;
-  std::map<std::string, std::string> affinity;        ///< by number of the NUMA node, a mask as in cpumap
-  std::map<platform::PciAddress, std::pair<int, int>> gpus;     ///< NVML's index, compute capability (90)
-  std::map<std::string, unsigned> speeds_mbit_per_s;  ///< of adapters, by name
+  std::map<std::string, std::string> affinity;               ///< by number of the NUMA node, a mask as in cpumap
+  std::map<platform::PciAddress, std::pair<int, int>> gpus;  ///< NVML's index, compute capability (90)
+  std::map<std::string, unsigned> speeds_mbit_per_s;         ///< of adapters, by name
 };
 
 /// arch to affinity, from /proc/cpuinfo and the cpumap files.

@@ -43,7 +43,7 @@ struct Distance {
 struct NvLinks {
   struct Gpu {
     std::map<platform::PciAddress, unsigned> to_gpus;  ///< active links to each
-    unsigned to_switches = 0;                ///< active links to NVSwitches, or to what is not visible from here
+    unsigned to_switches = 0;  ///< active links to NVSwitches, or to what is not visible from here
     unsigned c2c_count = 0;
     unsigned c2c_mb_per_s = 0;  ///< of one C2C link
   };

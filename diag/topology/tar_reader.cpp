@@ -154,9 +154,7 @@ base::Status TarReader::fill(std::string_view header, const Extension& extension
     case '\0':
     case '0':
     case '7':
-    case '5':
-      member->node.kind = is_folder ? NodeKind::folder : NodeKind::file;
-      break;
+    case '5': member->node.kind = is_folder ? NodeKind::folder : NodeKind::file; break;
     case '1':
     case '2':
       member->kind = type == '1' ? TarMember::Kind::hard_link : TarMember::Kind::link;
@@ -169,8 +167,7 @@ base::Status TarReader::fill(std::string_view header, const Extension& extension
       }
       break;
     case '4':
-    case '6':
-      break;
+    case '6': break;
     default:
       return base::fail(EINVAL, "holds a member of type 0x%02x at byte %zu, which no recording has",
                         static_cast<unsigned char>(type), member_at_);

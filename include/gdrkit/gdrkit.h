@@ -13,12 +13,17 @@ extern "C" {
 
 /* Every function returns 0 (or a value >= 0) on success and a negative errno on failure; outputs are set only on
  * success. A NULL, stale, foreign or twice closed handle is -EINVAL, never a crash. Every call may run beside every
- * other, with one exception that is the caller's to keep: unmapping, unpinning or closing while another thread copies through
- * (or accesses) that same mapping. In a child made by fork(), calls on inherited handles return -EACCES or -EINVAL. A
- * child made without fork handlers (_Fork, a bare clone) must not copy through them: what they map is not there. */
+ * other, with one exception that is the caller's to keep: unmapping, unpinning or closing while another thread copies
+ * through (or accesses) that same mapping. In a child made by fork(), calls on inherited handles return -EACCES or
+ * -EINVAL. A child made without fork handlers (_Fork, a bare clone) must not copy through them: what they map is not
+ * there. */
 
-typedef struct { uint64_t value; } gdrkit_context_t;
-typedef struct { uint64_t value; } gdrkit_pin_t;
+typedef struct {
+  uint64_t value;
+} gdrkit_context_t;
+typedef struct {
+  uint64_t value;
+} gdrkit_pin_t;
 
 enum gdrkit_mapping_type {
   GDRKIT_MAPPING_DEFAULT = 0,
@@ -39,16 +44,16 @@ enum gdrkit_verification {
 struct gdrkit_open_options {
   uint32_t struct_size;
   uint32_t reserved;
-  const char *backend;     /* NULL: $GDRKIT_BACKEND, else the first that can run */
-  const char *copy_kernel; /* NULL: $GDRKIT_COPY_KERNEL, else the best for this CPU */
+  const char* backend;     /* NULL: $GDRKIT_BACKEND, else the first that can run */
+  const char* copy_kernel; /* NULL: $GDRKIT_COPY_KERNEL, else the best for this CPU */
 };
 
 struct gdrkit_context_info {
   uint32_t struct_size;
   uint32_t page_size_bytes;
-  const char *backend_name;      /* static */
-  const char *store_kernel_name; /* static; copy kernel for host to device */
-  const char *load_kernel_name;  /* static; copy kernel for device to host */
+  const char* backend_name;      /* static */
+  const char* store_kernel_name; /* static; copy kernel for host to device */
+  const char* load_kernel_name;  /* static; copy kernel for device to host */
   int32_t persistent;            /* 1: the memory stays readable through the mapping after its owner freed it */
   int32_t is_emulated;
 };
@@ -64,59 +69,62 @@ struct gdrkit_pin_info {
   int32_t mapping_type; /* enum gdrkit_mapping_type; 0 when not mapped */
   int32_t verification; /* enum gdrkit_verification */
   int32_t reserved;
-  void *address; /* CPU address of user_address; NULL when not mapped */
+  void* address; /* CPU address of user_address; NULL when not mapped */
 };
 
 struct gdrkit_backend_report {
   uint32_t struct_size;
-  int32_t usable;      /* 1: a context can be opened on it now */
+  int32_t usable;       /* 1: a context can be opened on it now */
   int32_t is_automatic; /* 1: may be chosen when none is asked for */
-  int32_t error;       /* negative errno when not usable */
-  const char *name;    /* static */
-  const char *summary; /* static */
-  char reason[1024];   /* why not usable; "" when usable */
+  int32_t error;        /* negative errno when not usable */
+  const char* name;     /* static */
+  const char* summary;  /* static */
+  char reason[1024];    /* why not usable; "" when usable */
 };
 
 /* Opens a context on a backend. `options` may be NULL. Creates no CUDA context and allocates no device memory.
  * -ENODEV: no backend can run here, and gdrkit_last_error_detail() says why for each. */
-int gdrkit_open(const struct gdrkit_open_options *options, gdrkit_context_t *context);
+int gdrkit_open(const struct gdrkit_open_options* options, gdrkit_context_t* context);
 /* Unmaps and unpins what is left, then closes. Runs to its end; returns the first error. */
 int gdrkit_close(gdrkit_context_t context);
-int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info *info);
+int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info* info);
 
-/* Pins [device_address, device_address + size_bytes), any alignment, any size > 0, inside one allocation of device memory. */
-int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_bytes, gdrkit_pin_t *pin);
+/* Pins [device_address, device_address + size_bytes), any alignment, any size > 0, inside one allocation of device
+ * memory. */
+int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_bytes, gdrkit_pin_t* pin);
 int gdrkit_unpin(gdrkit_pin_t pin);
-int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info *info);
+int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
 
 /* Maps the pinned range; *address is the CPU address of the user's own first byte. One mapping a pin: -EAGAIN. */
-int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void **address);
+int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address);
 int gdrkit_unmap(gdrkit_pin_t pin);
 
-/* 1 once the owner of the memory freed it and the backend took it out of the mapping, else 0. On backends that are persistent
- * (gdrkit_context_info.persistent) only where a kernel module had to pin in the other way. From then on an access through the mapping, gdrkit_write and gdrkit_read included,
- * ends in SIGBUS; map is -EINVAL; unmap, unpin and close work. One system call, none on the copy path. */
+/* 1 once the owner of the memory freed it and the backend took it out of the mapping, else 0. On backends that are
+ * persistent (gdrkit_context_info.persistent) only where a kernel module had to pin in the other way. From then on an
+ * access through the mapping, gdrkit_write and gdrkit_read included, ends in SIGBUS; map is -EINVAL; unmap, unpin and
+ * close work. One system call, none on the copy path. */
 int gdrkit_is_invalidated(gdrkit_pin_t pin);
 
 /* Copies; offset and size in bytes, relative to the user's own first byte, inside the user's own range (-EINVAL else).
  * A write has left this CPU core when the call returns; a read returns data no older than the call. No system call,
  * lock or allocation. */
-int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void *source, size_t size_bytes);
-int gdrkit_read(gdrkit_pin_t pin, size_t offset, void *target, size_t size_bytes);
+int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t size_bytes);
+int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes);
 
 /* What backend number `index` (0, 1, ... in probe order) says of this machine. -ENOENT past the last one. */
-int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report *report);
-/* Name of copy kernel number `index`, best first; NULL past the last one. *is_usable (may be NULL): this CPU runs it. */
-const char *gdrkit_copy_kernel_name(unsigned index, int *is_usable);
+int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report);
+/* Name of copy kernel number `index`, best first; NULL past the last one. *is_usable (may be NULL): this CPU runs it.
+ */
+const char* gdrkit_copy_kernel_name(unsigned index, int* is_usable);
 
 /* Text of a negative (or positive) errno; never NULL. Thread safe. */
-const char *gdrkit_strerror(int error);
+const char* gdrkit_strerror(int error);
 /* One sentence on this thread's last failed call: the step, the path, the vendor's code. "" if none. Valid until the
  * thread's next failing call; calls that succeed leave it alone. gdrkit_write and gdrkit_read leave no sentence, and
  * that of an earlier failure stays. */
-const char *gdrkit_last_error_detail(void);
+const char* gdrkit_last_error_detail(void);
 /* "0.1.0" */
-const char *gdrkit_version(void);
+const char* gdrkit_version(void);
 
 #ifdef __cplusplus
 }

@@ -25,9 +25,9 @@ enum class Verification : std::uint8_t {
 };
 
 struct PinRequest {
-  std::uint64_t address = 0;     ///< the user's own first byte, any alignment, not 0
-  std::size_t size_bytes = 0;    ///< the user's own size, not 0; address + size_bytes does not overflow
-  bool force_pcie = false;       ///< only set when traits().supports_force_pcie
+  std::uint64_t address = 0;   ///< the user's own first byte, any alignment, not 0
+  std::size_t size_bytes = 0;  ///< the user's own size, not 0; address + size_bytes does not overflow
+  bool force_pcie = false;     ///< only set when traits().supports_force_pcie
   /// true: the range must lie inside its allocation. false (drop-in face, whose callers round to pages): inside its
   /// allocation rounded out to page_size_bytes.
   bool exact_range = true;
@@ -36,14 +36,15 @@ struct PinRequest {
 struct Traits {
   const char* name = "";
   std::uint32_t page_size_bytes = 65536;  ///< a power of two, at least the host's page
-  bool persistent = true;          ///< the memory stays readable through the mapping after its owner freed it
+  bool persistent = true;                 ///< the memory stays readable through the mapping after its owner freed it
   bool supports_force_pcie = false;
   bool uses_dmabuf_mmap = false;
-  std::uint32_t module_version = 0;  ///< of the kernel module behind it, major << 16 | minor; 0: there is none of its own
+  std::uint32_t module_version =
+      0;  ///< of the kernel module behind it, major << 16 | minor; 0: there is none of its own
 };
 
 struct MappedRegion {
-  void* address = nullptr;   ///< CPU address of the first byte of the first pinned page that is mapped
+  void* address = nullptr;  ///< CPU address of the first byte of the first pinned page that is mapped
   std::size_t size_bytes = 0;
   MappingType type = MappingType::none;
   Verification verification = Verification::none;
@@ -59,9 +60,9 @@ class BackendPin {
   [[nodiscard]] std::size_t page_bytes() const noexcept { return page_bytes_; }        ///< multiple of the page size
   [[nodiscard]] const std::string& device() const noexcept { return device_; }         ///< PCI address "0000:3b:00.0"
 
-  /// Maps the first `size_bytes` (rounded up to the host's page, not more than page_bytes()) of the pinned pages, readable and
-  /// writable, not inherited by fork. At most one mapping at a time (core guarantees it).
-  /// EOPNOTSUPP if `requested` (none = the backend's choice) is impossible, ENOMEM if the aperture is used up.
+  /// Maps the first `size_bytes` (rounded up to the host's page, not more than page_bytes()) of the pinned pages,
+  /// readable and writable, not inherited by fork. At most one mapping at a time (core guarantees it). EOPNOTSUPP if
+  /// `requested` (none = the backend's choice) is impossible, ENOMEM if the aperture is used up.
   virtual base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept = 0;
   /// Undoes map; runs to its end and returns the first error. No access through the region is possible afterwards.
   virtual base::Status unmap() noexcept = 0;
@@ -70,7 +71,8 @@ class BackendPin {
   /// true once the owner freed the memory and the backend noticed (never, for persistent backends).
   [[nodiscard]] virtual bool is_invalidated() const noexcept { return false; }
   /// In a forked child, single-threaded, inside the atfork handler: give up what was inherited (close file
-  /// descriptors) without touching the parent's state at the device. Async-signal-safe calls only. Afterwards only destruction follows.
+  /// descriptors) without touching the parent's state at the device. Async-signal-safe calls only. Afterwards only
+  /// destruction follows.
   virtual void abandon_after_fork() noexcept = 0;
 
  protected:
@@ -86,7 +88,8 @@ class Backend {
   virtual ~Backend() = default;
   [[nodiscard]] virtual const Traits& traits() const noexcept = 0;
   /// Refuses with EINVAL (not device memory, freed, past its allocation), EOPNOTSUPP (a kind of memory or device this
-  /// backend cannot serve), ENOMEM, EACCES (another process's), EMFILE, EIO (verification failed); the detail names why.
+  /// backend cannot serve), ENOMEM, EACCES (another process's), EMFILE, EIO (verification failed); the detail names
+  /// why.
   virtual base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept = 0;
   /// As BackendPin::abandon_after_fork, for what the backend itself holds.
   virtual void abandon_after_fork() noexcept = 0;

@@ -13,20 +13,20 @@ enum MemoryType : std::uint32_t { unknown = 0, host = 1, device = 2, array = 3, 
 base::Status refuse_kind(const shim::PointerAttributes& attributes, std::uint64_t address) noexcept {
   if (attributes.is_managed != 0) {
     return base::fail(EOPNOTSUPP,
-                      "0x%" PRIx64 " is managed memory: it moves between CPU and GPU, so it has no fixed place to map; "
+                      "0x%" PRIx64
+                      " is managed memory: it moves between CPU and GPU, so it has no fixed place to map; "
                       "the CPU can use the pointer itself",
                       address);
   }
   switch (attributes.memory_type) {
     case device: return {};
-    case host:
-      return base::fail(EINVAL, "0x%" PRIx64 " is host memory: the CPU can use the pointer itself", address);
+    case host: return base::fail(EINVAL, "0x%" PRIx64 " is host memory: the CPU can use the pointer itself", address);
     case unknown:
-      return base::fail(EINVAL, "0x%" PRIx64 " is no live CUDA allocation: freed, never allocated, or ordinary host memory",
-                        address);
+      return base::fail(
+          EINVAL, "0x%" PRIx64 " is no live CUDA allocation: freed, never allocated, or ordinary host memory", address);
     default:
-      return base::fail(EOPNOTSUPP, "0x%" PRIx64 " is CUDA memory of a kind that cannot be mapped (memory type %u)", address,
-                        attributes.memory_type);
+      return base::fail(EOPNOTSUPP, "0x%" PRIx64 " is CUDA memory of a kind that cannot be mapped (memory type %u)",
+                        address, attributes.memory_type);
   }
 }
 
@@ -72,7 +72,8 @@ base::Result<DeviceRange> enclosing_pages(const PinRequest& request, std::uint32
   const std::uint64_t mask = std::uint64_t{page_size} - 1;
   const std::uint64_t end = request.address + request.size_bytes;
   if (end > UINT64_MAX - mask || end < request.address) {
-    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes lies beyond the address space", request.address, request.size_bytes);
+    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes lies beyond the address space", request.address,
+                      request.size_bytes);
   }
   DeviceRange range;
   range.page_address = request.address & ~mask;
@@ -89,7 +90,8 @@ base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& requ
   const int result = cuda.pointer_get_attributes(request.address, &range.attributes);
   constexpr int not_initialized = 3;
   if (result == not_initialized) {
-    return base::fail_vendor(EINVAL, result, "CUDA is not initialised in this process, so 0x%" PRIx64 " cannot be its device memory",
+    return base::fail_vendor(EINVAL, result,
+                             "CUDA is not initialised in this process, so 0x%" PRIx64 " cannot be its device memory",
                              request.address);
   }
   if (result != 0) {
@@ -102,8 +104,8 @@ base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& requ
   const std::uint64_t allowed_end = request.exact_range ? extent.end : (extent.end + mask) & ~mask;
   if (end > allowed_end) {
     return base::fail(EINVAL,
-                      "the range ends %" PRIu64 " bytes past its allocation, which is 0x%" PRIx64 " to 0x%" PRIx64, end - extent.end,
-                      extent.start, extent.end);
+                      "the range ends %" PRIu64 " bytes past its allocation, which is 0x%" PRIx64 " to 0x%" PRIx64,
+                      end - extent.end, extent.start, extent.end);
   }
   range.valid_start = std::max(extent.start, range.page_address);
   range.valid_end = std::min(extent.end, range.page_address + range.page_bytes);

@@ -19,7 +19,8 @@ struct DeviceRange {
   std::uint64_t valid_end = 0;
 };
 
-/// The request rounded out to pages, nothing asked of CUDA: the rest of the range stays empty. EINVAL where it overflows.
+/// The request rounded out to pages, nothing asked of CUDA: the rest of the range stays empty. EINVAL where it
+/// overflows.
 [[nodiscard]] base::Result<DeviceRange> enclosing_pages(const PinRequest& request, std::uint32_t page_size) noexcept;
 
 /// EINVAL: CUDA not initialised, not device memory, freed, past the end. EOPNOTSUPP: managed or array memory.

@@ -9,14 +9,14 @@ namespace gdrkit::base {
 
 /// The only place in lib/ that reads the environment. An empty string means "not set".
 struct Settings {
-  std::string backend;                  ///< GDRKIT_BACKEND: name of the one backend to use
-  std::string copy_kernel;              ///< GDRKIT_COPY_KERNEL: name of the one copy kernel to use
-  bool allow_unreviewed_driver = false; ///< GDRKIT_ALLOW_UNREVIEWED_DRIVER=1
-  bool allow_ipc_handle = false;        ///< GDRKIT_ALLOW_IPC_HANDLE=1: the rm backend may read CUDA IPC handles
-  std::string emulated_devices;         ///< GDRKIT_EMULATED_DEVICES: how many emulated devices there are
-  bool log_enabled = false;             ///< GDRCOPY_ENABLE_LOGGING: defined at all
-  int log_level = 4;                    ///< GDRCOPY_LOG_LEVEL: 1 debug, 2 info, 3 warning, 4 error
-  bool force_dmabuf = false;            ///< GDRCOPY_USE_DMABUF_MMAP is exactly "1"
+  std::string backend;                   ///< GDRKIT_BACKEND: name of the one backend to use
+  std::string copy_kernel;               ///< GDRKIT_COPY_KERNEL: name of the one copy kernel to use
+  bool allow_unreviewed_driver = false;  ///< GDRKIT_ALLOW_UNREVIEWED_DRIVER=1
+  bool allow_ipc_handle = false;         ///< GDRKIT_ALLOW_IPC_HANDLE=1: the rm backend may read CUDA IPC handles
+  std::string emulated_devices;          ///< GDRKIT_EMULATED_DEVICES: how many emulated devices there are
+  bool log_enabled = false;              ///< GDRCOPY_ENABLE_LOGGING: defined at all
+  int log_level = 4;                     ///< GDRCOPY_LOG_LEVEL: 1 debug, 2 info, 3 warning, 4 error
+  bool force_dmabuf = false;             ///< GDRCOPY_USE_DMABUF_MMAP is exactly "1"
 };
 
 [[nodiscard]] Settings read_settings();

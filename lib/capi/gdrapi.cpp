@@ -255,18 +255,10 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
   const base::Result<core::ContextInfo> info = core::context_info(context_of(g));
   if (!info) return refuse(__func__, info.error());
   switch (static_cast<int>(attr)) {
-    case GDR_ATTR_USE_PERSISTENT_MAPPING:
-      *v = info->traits.persistent ? 1 : 0;
-      return 0;
-    case GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE:
-      *v = info->traits.supports_force_pcie ? 1 : 0;
-      return 0;
-    case GDR_ATTR_USING_DMA_BUF_MMAP:
-      *v = info->traits.uses_dmabuf_mmap ? 1 : 0;
-      return 0;
-    default:
-      *v = 0;
-      return refuse(__func__, EINVAL, "the attribute is none of gdr_attr_t");
+    case GDR_ATTR_USE_PERSISTENT_MAPPING: *v = info->traits.persistent ? 1 : 0; return 0;
+    case GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE: *v = info->traits.supports_force_pcie ? 1 : 0; return 0;
+    case GDR_ATTR_USING_DMA_BUF_MMAP: *v = info->traits.uses_dmabuf_mmap ? 1 : 0; return 0;
+    default: *v = 0; return refuse(__func__, EINVAL, "the attribute is none of gdr_attr_t");
   }
 }
 

@@ -41,14 +41,10 @@ bool is_printed(LogLevel level) noexcept {
 
 const char* prefix(LogLevel level) noexcept {
   switch (level) {
-    case LogLevel::debug:
-      return "DBG:  ";
-    case LogLevel::info:
-      return "INFO: ";
-    case LogLevel::warning:
-      return "WARN: ";
-    case LogLevel::error:
-      return "ERR:  ";
+    case LogLevel::debug: return "DBG:  ";
+    case LogLevel::info: return "INFO: ";
+    case LogLevel::warning: return "WARN: ";
+    case LogLevel::error: return "ERR:  ";
   }
   return "";
 }

@@ -18,8 +18,8 @@
 namespace base = gdrkit::base;
 namespace capi = gdrkit::capi;
 namespace core = gdrkit::core;
-using gdrkit::core::Verification;
 using gdrkit::core::MappingType;
+using gdrkit::core::Verification;
 
 static_assert(GDRKIT_MAPPING_WRITE_COMBINING == static_cast<int>(MappingType::write_combining) &&
               GDRKIT_MAPPING_CACHED == static_cast<int>(MappingType::cached) &&

@@ -79,14 +79,9 @@ base::Result<Copier> choose(const cpu::Features& features, MappingType type, con
       copier.load_name = loads.name;
       return copier;
     }
-    case MappingType::cached:
-      copier.store_name = copier.load_name = "memcpy";
-      return copier;
-    case MappingType::device:
-      copier.store_name = copier.load_name = "words";
-      return copier;
-    case MappingType::none:
-      break;
+    case MappingType::cached: copier.store_name = copier.load_name = "memcpy"; return copier;
+    case MappingType::device: copier.store_name = copier.load_name = "words"; return copier;
+    case MappingType::none: break;
   }
   return base::fail(EINVAL, "no copy is possible through mapping type %u", static_cast<unsigned>(type));
 }

@@ -28,12 +28,12 @@ inline void flush_write_combining() noexcept {
 }
 
 /// Before ordinary loads from a write-combining mapping.
-/// Observers: this thread, against whoever writes the device memory (the device, another CPU). Write-combining memory may
-/// be read out of order and speculatively: without this a load could be performed before the call, or before an earlier
-/// load of the caller, such as a flag in host memory (pairs with the writer's store of data before flag). LFENCE
-/// completes all earlier instructions first, and ordinary loads are never answered from a streaming-load buffer (Intel
-/// SDM volume 2, MOVNTDQA: only further MOVNTDQA are). It does not order the caller's earlier stores to host memory;
-/// who stores a request there and then reads the device's answer polls for it anyway.
+/// Observers: this thread, against whoever writes the device memory (the device, another CPU). Write-combining memory
+/// may be read out of order and speculatively: without this a load could be performed before the call, or before an
+/// earlier load of the caller, such as a flag in host memory (pairs with the writer's store of data before flag).
+/// LFENCE completes all earlier instructions first, and ordinary loads are never answered from a streaming-load buffer
+/// (Intel SDM volume 2, MOVNTDQA: only further MOVNTDQA are). It does not order the caller's earlier stores to host
+/// memory; who stores a request there and then reads the device's answer polls for it anyway.
 inline void order_before_loads() noexcept {
 #if defined(__x86_64__)
   _mm_lfence();
@@ -45,10 +45,10 @@ inline void order_before_loads() noexcept {
 }
 
 /// Before streaming loads from a write-combining mapping.
-/// Observers: as above. A streaming load may moreover be answered from a buffer that an earlier one filled, if only by a
-/// mispredicted loop end. MFENCE drops such buffers, so that the following loads see at least what was visible when the
-/// call was made (Intel SDM volume 2, MOVNTDQA: an MFENCE synchronises its reads with other agents' writes). It costs
-/// some 20 ns more than LFENCE on a Sapphire Rapids CPU, hence only here.
+/// Observers: as above. A streaming load may moreover be answered from a buffer that an earlier one filled, if only by
+/// a mispredicted loop end. MFENCE drops such buffers, so that the following loads see at least what was visible when
+/// the call was made (Intel SDM volume 2, MOVNTDQA: an MFENCE synchronises its reads with other agents' writes). It
+/// costs some 20 ns more than LFENCE on a Sapphire Rapids CPU, hence only here.
 inline void order_before_streaming_loads() noexcept {
 #if defined(__x86_64__)
   _mm_mfence();

@@ -77,10 +77,10 @@ class Cuda {
   virtual int stream_create_non_blocking(std::uint64_t* stream) noexcept = 0;
   virtual int stream_destroy(std::uint64_t stream) noexcept = 0;
   virtual int stream_synchronize(std::uint64_t stream) noexcept = 0;
-  /// Gathers `rows` pieces of `width` bytes, `pitch` bytes apart in device memory (pitch >= width, at most 2^31 - 1), packed into
-  /// pageable host memory.
-  virtual int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width, std::size_t rows,
-                                std::uint64_t stream) noexcept = 0;
+  /// Gathers `rows` pieces of `width` bytes, `pitch` bytes apart in device memory (pitch >= width, at most 2^31 - 1),
+  /// packed into pageable host memory.
+  virtual int gather_dtoh_async(void* target, std::uint64_t source, std::size_t pitch, std::size_t width,
+                                std::size_t rows, std::uint64_t stream) noexcept = 0;
   virtual int memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,
                                 std::uint64_t stream) noexcept = 0;
   virtual int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept = 0;

@@ -36,7 +36,8 @@ base::Result<void*> cuda_symbol(const char* name) noexcept {
   auto library = cuda_library();
   if (!library) return library;
   void* symbol = ::dlsym(*library, name);
-  if (symbol == nullptr) return base::fail(ENOSYS, "libcuda has no function %s: the driver is too old for this call", name);
+  if (symbol == nullptr)
+    return base::fail(ENOSYS, "libcuda has no function %s: the driver is too old for this call", name);
   return symbol;
 }
 

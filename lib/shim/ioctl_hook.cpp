@@ -137,14 +137,15 @@ int exchange_under_loader_lock(dl_phdr_info*, std::size_t, void* data) noexcept 
   const auto page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   void* page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(exchange.target.slot) & ~(page_size - 1));
   if (exchange.target.is_read_only && ::mprotect(page, page_size, PROT_READ | PROT_WRITE) != 0) return 1;
-  exchange.done = std::atomic_ref<void*>(*exchange.target.slot).compare_exchange_strong(exchange.expected, exchange.wanted);
+  exchange.done =
+      std::atomic_ref<void*>(*exchange.target.slot).compare_exchange_strong(exchange.expected, exchange.wanted);
   if (exchange.target.is_read_only) ::mprotect(page, page_size, PROT_READ);
   return 1;
 }
 
-/// Exchanges the slot's content if it still is `expected`; false if it is not, or the page cannot be made writable. Runs
-/// inside dl_iterate_phdr for its lock: a process may hold two copies of this code (libgdrapi and libgdrkit), and one
-/// must not take the page's write permission away between the other's mprotect and store.
+/// Exchanges the slot's content if it still is `expected`; false if it is not, or the page cannot be made writable.
+/// Runs inside dl_iterate_phdr for its lock: a process may hold two copies of this code (libgdrapi and libgdrkit), and
+/// one must not take the page's write permission away between the other's mprotect and store.
 bool exchange(const ImportSlot& target, void* expected, void* wanted) noexcept {
   Exchange request{target, expected, wanted};
   ::dl_iterate_phdr(&exchange_under_loader_lock, &request);

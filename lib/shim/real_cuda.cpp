@@ -16,9 +16,9 @@ namespace gdrkit::shim {
 namespace {
 
 constexpr unsigned export_to_dmabuf_fd_number = 0xd9;
-constexpr int handle_type_dmabuf_fd = 1;       // CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
-constexpr int handle_type_posix_fd = 1;        // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
-constexpr unsigned stream_non_blocking = 1;    // CU_STREAM_NON_BLOCKING
+constexpr int handle_type_dmabuf_fd = 1;     // CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD
+constexpr int handle_type_posix_fd = 1;      // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+constexpr unsigned stream_non_blocking = 1;  // CU_STREAM_NON_BLOCKING
 
 /// CUpointer_attribute numbers, in the order of attribute_targets().
 constexpr int attribute_numbers[] = {1, 2, 7, 8, 9, 10, 11, 12, 14, 18, 19};
@@ -84,9 +84,10 @@ class RealCuda final : public Cuda {
     PointerAttributes got;
     void* context = nullptr;
     // Booleans are asked for as 32-bit words: the driver writes no more than its own type into them.
-    void* targets[] = {&context,          &got.memory_type, &got.buffer_id,  &got.is_managed,
-                       &got.device_ordinal, &got.is_legacy_ipc_capable, &got.range_start, &got.range_size,
-                       &got.allowed_handle_types, &got.mapping_size, &got.mapping_base};
+    void* targets[] = {&context,          &got.memory_type,    &got.buffer_id,
+                       &got.is_managed,   &got.device_ordinal, &got.is_legacy_ipc_capable,
+                       &got.range_start,  &got.range_size,     &got.allowed_handle_types,
+                       &got.mapping_size, &got.mapping_base};
     static_assert(std::size(targets) == std::size(attribute_numbers));
     const int result =
         f_.cuPointerGetAttributes(static_cast<unsigned>(std::size(targets)), attribute_numbers, targets, address);
@@ -123,8 +124,7 @@ class RealCuda final : public Cuda {
   }
   int primary_ctx_retain(int ordinal, std::uint64_t* context) noexcept override {
     void* retained = nullptr;
-    const int result =
-        on_device(ordinal, [&](int device) { return f_.cuDevicePrimaryCtxRetain(&retained, device); });
+    const int result = on_device(ordinal, [&](int device) { return f_.cuDevicePrimaryCtxRetain(&retained, device); });
     if (result == 0) *context = to_word(retained);
     return result;
   }

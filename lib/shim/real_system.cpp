@@ -47,7 +47,9 @@ class RealSystem final : public System {
     }
   }
 
-  int munmap(void* address, std::size_t length) noexcept override { return ::munmap(address, length) == 0 ? 0 : -errno; }
+  int munmap(void* address, std::size_t length) noexcept override {
+    return ::munmap(address, length) == 0 ? 0 : -errno;
+  }
 
   int access(const char* path, int mode) noexcept override { return ::access(path, mode) == 0 ? 0 : -errno; }
 

@@ -8,11 +8,11 @@
 #include <memory>
 #include <utility>
 
+#include "cli/common/device_choice.hpp"
+#include "measure/common/buffer_options.hpp"
+#include "measure/common/histogram.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
-#include "measure/common/buffer_options.hpp"
-#include "cli/common/device_choice.hpp"
-#include "measure/common/histogram.hpp"
 
 namespace gdrkit::tools {
 namespace {

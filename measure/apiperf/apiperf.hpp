@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "platform/facts/machine.hpp"
-#include "measure/harness/machine_noise.hpp"
-#include "measure/result/result.hpp"
-#include "measure/apiperf/call_cost.hpp"
 #include "cli/common/banner.hpp"
 #include "cli/common/common_options.hpp"
-#include "measure/common/mapped_buffer.hpp"
 #include "cli/common/numa_options.hpp"
+#include "measure/apiperf/call_cost.hpp"
+#include "measure/common/mapped_buffer.hpp"
 #include "measure/common/numa_sweep.hpp"
+#include "measure/harness/machine_noise.hpp"
+#include "measure/result/result.hpp"
+#include "platform/facts/machine.hpp"
 
 namespace gdrkit::tools {
 

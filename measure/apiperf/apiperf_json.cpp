@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "measure/result/result_document.hpp"
+#include "cli/common/json_document.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/apiperf/apiperf.hpp"
-#include "cli/common/json_document.hpp"
+#include "measure/result/result_document.hpp"
 
 namespace gdrkit::tools {
 namespace {

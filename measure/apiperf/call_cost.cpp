@@ -9,16 +9,11 @@ namespace gdrkit::tools {
 
 const char* call_name(Call call) {
   switch (call) {
-    case Call::pin:
-      return "pin";
-    case Call::map:
-      return "map";
-    case Call::get_info:
-      return "get_info";
-    case Call::unmap:
-      return "unmap";
-    case Call::unpin:
-      return "unpin";
+    case Call::pin: return "pin";
+    case Call::map: return "map";
+    case Call::get_info: return "get_info";
+    case Call::unmap: return "unmap";
+    case Call::unpin: return "unpin";
   }
   return "";
 }

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "measure/harness/clock.hpp"
 #include "gdrapi.h"
 #include "measure/common/measure_names.hpp"
+#include "measure/harness/clock.hpp"
 
 namespace gdrkit::tools {
 

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <numeric>
 
-#include "measure/harness/samples.hpp"
-#include "measure/apiperf/apiperf.hpp"
 #include "cli/common/exit_code.hpp"
+#include "measure/apiperf/apiperf.hpp"
 #include "measure/common/histogram.hpp"
+#include "measure/harness/samples.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 
+#include "cli/common/json_document.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/bandwidth/report.hpp"
-#include "cli/common/json_document.hpp"
 #include "measure/result/result_document.hpp"
 
 namespace gdrkit::tools::bus {
@@ -12,12 +12,9 @@ namespace {
 
 const char* status_name(Status status) {
   switch (status) {
-    case Status::passed:
-      return "Passed";
-    case Status::waived:
-      return "Waived";
-    case Status::error:
-      break;
+    case Status::passed: return "Passed";
+    case Status::waived: return "Waived";
+    case Status::error: break;
   }
   return "Error";
 }

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "platform/device/device.hpp"
 #include "measure/bandwidth/gpus.hpp"
 #include "measure/bandwidth/plan.hpp"
+#include "platform/device/device.hpp"
 
 namespace gdrkit::tools::bus {
 

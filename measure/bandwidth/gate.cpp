@@ -20,8 +20,8 @@ void store(std::uint32_t* word, std::uint32_t value) { std::atomic_ref(*word).st
 
 Gate::Gate(Gpus* gpus, std::uint64_t limit_ns)
     : gpus_(*gpus),
-      memory_(demand(
-          gpus->current(0).allocate(platform::AllocationKind::host, (first_end + most_streams) * sizeof(std::uint32_t)))),
+      memory_(demand(gpus->current(0).allocate(platform::AllocationKind::host,
+                                               (first_end + most_streams) * sizeof(std::uint32_t)))),
       limit_ns_(limit_ns) {
   // A driver that loads GPU code at its first launch waits for the device then: never behind a gate. So all of it is
   // launched once, with nothing to do.

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "platform/gpu_code/gpu_kernels.hpp"
-#include "platform/host/placement.hpp"
-#include "platform/device/device.hpp"
 #include "cli/common/device_choice.hpp"
 #include "cli/common/numa_options.hpp"
+#include "platform/device/device.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "platform/host/placement.hpp"
 
 namespace gdrkit::tools::bus {
 

@@ -82,22 +82,12 @@ std::vector<CellPlan> plan_all_cells(const TestCase& test, int devices) {
   std::vector<CellPlan> cells;
   for (int row = 0; row < devices; ++row) {
     switch (test.family) {
-      case Family::host:
-        cells.push_back(host_cell(test, row));
-        break;
-      case Family::all_host:
-        cells.push_back(all_host_cell(test, row, devices));
-        break;
+      case Family::host: cells.push_back(host_cell(test, row)); break;
+      case Family::all_host: cells.push_back(all_host_cell(test, row, devices)); break;
       case Family::all_to_one:
-      case Family::one_to_all:
-        cells.push_back(gathering_cell(test, row, devices));
-        break;
-      case Family::local:
-        cells.push_back({0, row, {{row, row, row, 1, 1}}, Count::first});
-        break;
-      case Family::host_latency:
-        cells.push_back({0, row, {{host, row, row, 1, 1}}, Count::first});
-        break;
+      case Family::one_to_all: cells.push_back(gathering_cell(test, row, devices)); break;
+      case Family::local: cells.push_back({0, row, {{row, row, row, 1, 1}}, Count::first}); break;
+      case Family::host_latency: cells.push_back({0, row, {{host, row, row, 1, 1}}, Count::first}); break;
       case Family::pair:
       case Family::pair_latency:
         for (int column = 0; column < devices; ++column) {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "measure/result/result.hpp"
-#include "measure/bandwidth/cell_run.hpp"
 #include "cli/common/numa_options.hpp"
+#include "measure/bandwidth/cell_run.hpp"
 #include "measure/common/numa_sweep.hpp"
+#include "measure/result/result.hpp"
 
 namespace gdrkit::tools::bus {
 
@@ -51,7 +51,7 @@ struct Report {
   std::size_t buffer_bytes = 0;
   platform::Machine machine;
   std::vector<std::string> devices;  ///< "NVIDIA H200 (00000000:3b:00)"
-  platform::Placed placed;              ///< near the first GPU
+  platform::Placed placed;           ///< near the first GPU
   std::vector<TestReport> tests;
   std::optional<NumaSweep> sweep;  ///< instead of tests, with --numa all
 
@@ -62,7 +62,7 @@ struct Report {
 [[nodiscard]] TestReport run_test(const TestCase& test, Gpus* gpus, CellRun* run, const BandwidthOptions& options);
 /// Of the cells' values, for tests of it without GPUs.
 [[nodiscard]] std::vector<measure::Series> make_matrices(const TestCase& test, const std::vector<CellValues>& cells,
-                                                       const BandwidthOptions& options, std::size_t buffer_bytes);
+                                                         const BandwidthOptions& options, std::size_t buffer_bytes);
 
 struct MatrixFigures {
   double sum = 0;

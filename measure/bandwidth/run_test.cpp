@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "measure/harness/samples.hpp"
 #include "measure/bandwidth/report.hpp"
+#include "measure/harness/samples.hpp"
 
 namespace gdrkit::tools::bus {
 namespace {
@@ -45,7 +45,7 @@ bool Report::has(Status status) const {
 }
 
 std::vector<measure::Series> make_matrices(const TestCase& test, const std::vector<CellValues>& cells,
-                                         const BandwidthOptions& options, std::size_t buffer_bytes) {
+                                           const BandwidthOptions& options, std::size_t buffer_bytes) {
   std::vector<measure::Series> matrices;
   if (cells.empty()) return matrices;
   const std::vector<std::string> suffixes = suffixes_of(test, cells.front().samples.size());
@@ -64,7 +64,7 @@ std::vector<measure::Series> make_matrices(const TestCase& test, const std::vect
     series.is_lower_better = test.is_latency();
     for (const CellValues& cell : cells) {
       measure::Point point = measure::make_point(cell.row, cell.samples[index],
-                                             test.is_latency() ? 1 : static_cast<std::size_t>(options.loops));
+                                                 test.is_latency() ? 1 : static_cast<std::size_t>(options.loops));
       point.y = cell.column;
       if (options.uses_mean) {
         point.value =

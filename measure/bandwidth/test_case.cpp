@@ -49,20 +49,14 @@ const std::vector<TestCase>& test_cases() {
 std::string TestCase::title() const {
   const std::string by = mover == Mover::copy_engine ? "CE" : "SM";
   switch (family) {
-    case Family::local:
-      return "memcpy local GPU(column) bandwidth (GB/s)";
-    case Family::host_latency:
-      return "memory latency SM CPU(row) <-> GPU(column) (ns)";
-    case Family::pair_latency:
-      return "Device to Device Latency SM GPU(row) <-> GPU(column) (ns)";
+    case Family::local: return "memcpy local GPU(column) bandwidth (GB/s)";
+    case Family::host_latency: return "memory latency SM CPU(row) <-> GPU(column) (ns)";
+    case Family::pair_latency: return "Device to Device Latency SM GPU(row) <-> GPU(column) (ns)";
     case Family::host:
-    case Family::all_host:
-      return "memcpy " + by + " CPU(row) " + arrow(*this) + " GPU(column) bandwidth (GB/s)";
+    case Family::all_host: return "memcpy " + by + " CPU(row) " + arrow(*this) + " GPU(column) bandwidth (GB/s)";
     case Family::all_to_one:
-    case Family::one_to_all:
-      return "memcpy " + by + " GPU(column) " + arrow(*this) + " all others bandwidth (GB/s)";
-    case Family::pair:
-      break;
+    case Family::one_to_all: return "memcpy " + by + " GPU(column) " + arrow(*this) + " all others bandwidth (GB/s)";
+    case Family::pair: break;
   }
   return "memcpy " + by + " GPU(row) " + arrow(*this) + " GPU(column) bandwidth (GB/s)";
 }

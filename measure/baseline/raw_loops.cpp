@@ -15,12 +15,9 @@ namespace gdrkit::measure {
 
 const char* raw_kind_name(RawKind kind) noexcept {
   switch (kind) {
-    case RawKind::avx512:
-      return "avx512";
-    case RawKind::avx2:
-      return "avx2";
-    case RawKind::sse41:
-      return "sse41";
+    case RawKind::avx512: return "avx512";
+    case RawKind::avx2: return "avx2";
+    case RawKind::sse41: return "sse41";
   }
   return "";
 }
@@ -154,26 +151,16 @@ Loops loops_for(std::size_t size) noexcept {
     if (size < Kind::width) return loops_for<typename Kind::Narrower>(size);
   }
   switch (size) {
-    case 1:
-      return {Words<std::uint8_t>::store, Words<std::uint8_t>::load};
-    case 2:
-      return {Words<std::uint16_t>::store, Words<std::uint16_t>::load};
-    case 4:
-      return {Words<std::uint32_t>::store, Words<std::uint32_t>::load};
-    case 8:
-      return {Words<std::uint64_t>::store, Words<std::uint64_t>::load};
-    case Kind::width:
-      return loops_of<Kind, Kind::width>;
-    case 2 * Kind::width:
-      return loops_of<Kind, 2 * Kind::width>;
-    case 4 * Kind::width:
-      return loops_of<Kind, 4 * Kind::width>;
-    case 8 * Kind::width:
-      return loops_of<Kind, 8 * Kind::width>;
-    case 16 * Kind::width:
-      return loops_of<Kind, 16 * Kind::width>;
-    default:
-      return loops_of<Kind, run_time_bytes>;
+    case 1: return {Words<std::uint8_t>::store, Words<std::uint8_t>::load};
+    case 2: return {Words<std::uint16_t>::store, Words<std::uint16_t>::load};
+    case 4: return {Words<std::uint32_t>::store, Words<std::uint32_t>::load};
+    case 8: return {Words<std::uint64_t>::store, Words<std::uint64_t>::load};
+    case Kind::width: return loops_of<Kind, Kind::width>;
+    case 2 * Kind::width: return loops_of<Kind, 2 * Kind::width>;
+    case 4 * Kind::width: return loops_of<Kind, 4 * Kind::width>;
+    case 8 * Kind::width: return loops_of<Kind, 8 * Kind::width>;
+    case 16 * Kind::width: return loops_of<Kind, 16 * Kind::width>;
+    default: return loops_of<Kind, run_time_bytes>;
   }
 }
 

@@ -4,13 +4,13 @@
 #include <cstdio>
 #include <optional>
 
-#include "measure/result/result_file.hpp"
+#include "cli/common/whole_file.hpp"
 #include "measure/bench/compare_run.hpp"
 #include "measure/bench/options.hpp"
 #include "measure/bench/output/csv.hpp"
 #include "measure/bench/output/summary.hpp"
 #include "measure/bench/session.hpp"
-#include "cli/common/whole_file.hpp"
+#include "measure/result/result_file.hpp"
 
 namespace gdrkit::tools {
 namespace {

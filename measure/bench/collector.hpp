@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "measure/result/result.hpp"
 #include "measure/common/measure_names.hpp"
+#include "measure/result/result.hpp"
 
 namespace gdrkit::tools {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "gdrapi.h"
 #include "measure/compare/retrial.hpp"
 #include "measure/result/result_file.hpp"
-#include "gdrapi.h"
 
 namespace gdrkit::tools {
 namespace {

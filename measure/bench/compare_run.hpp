@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "measure/compare/comparison.hpp"
 #include "measure/bench/options.hpp"
 #include "measure/bench/session.hpp"
+#include "measure/compare/comparison.hpp"
 
 namespace gdrkit::tools {
 
@@ -36,8 +36,8 @@ class CompareRun {
 
   /// Throws Failure(usage) where results with this head cannot be compared with the old one: before measuring.
   void check(const Result& head) const;
-  /// The report points into `current` and into this. `session`: to measure again what stands out; nullptr: both results are of files, and stand as they are. Throws
-  /// Failure(usage) when they have nothing in common.
+  /// The report points into `current` and into this. `session`: to measure again what stands out; nullptr: both results
+  /// are of files, and stand as they are. Throws Failure(usage) when they have nothing in common.
   [[nodiscard]] CompareReport compare_with(const Result& current, Session* session);
 
  private:

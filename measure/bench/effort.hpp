@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "measure/harness/rounds.hpp"
 #include "measure/common/measure_names.hpp"
+#include "measure/harness/rounds.hpp"
 
 namespace gdrkit::tools {
 

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cstring>
 
-#include "measure/bench/section.hpp"
 #include "cli/common/whole_file.hpp"
+#include "measure/bench/section.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -86,7 +86,8 @@ void refuse_lost_files(const BenchOptions& options) {
     return !path.empty() && !other.empty() && are_one_file(path, other);
   };
   if (options.csv_path == "-") refuse("--csv takes the name of a file; standard output is /dev/stdout");
-  if (are_one(json, options.csv_path)) refuse("--json and --csv are one file, " + json + ": one would replace the other");
+  if (are_one(json, options.csv_path))
+    refuse("--json and --csv are one file, " + json + ": one would replace the other");
   for (const std::string& path : {json, options.csv_path}) {
     if (!are_one(path, options.compare_path)) continue;
     refuse(path + " is what --compare reads, and would be replaced; write the new result to another file");

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "measure/harness/direction.hpp"
-#include "measure/bench/effort.hpp"
-#include "measure/common/measure_names.hpp"
 #include "cli/common/common_options.hpp"
 #include "cli/common/numa_options.hpp"
+#include "measure/bench/effort.hpp"
+#include "measure/common/measure_names.hpp"
+#include "measure/harness/direction.hpp"
 
 namespace gdrkit::tools {
 

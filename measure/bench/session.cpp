@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <new>
 
-#include "gdrkit/gdrkit.h"
 #include "cli/common/banner.hpp"
+#include "gdrkit/gdrkit.h"
 #include "measure/common/mapped_buffer.hpp"
 
 namespace gdrkit::tools {

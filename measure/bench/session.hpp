@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "measure/harness/clock.hpp"
-#include "measure/result/result.hpp"
+#include "cli/common/device_choice.hpp"
 #include "measure/baseline/raw_loops.hpp"
-#include "platform/device/device.hpp"
 #include "measure/bench/measure/plant.hpp"
 #include "measure/bench/options.hpp"
 #include "measure/bench/output/progress.hpp"
 #include "measure/bench/section.hpp"
-#include "cli/common/device_choice.hpp"
+#include "measure/harness/clock.hpp"
+#include "measure/result/result.hpp"
+#include "platform/device/device.hpp"
 
 namespace gdrkit::tools {
 

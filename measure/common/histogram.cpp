@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <string>
 
-#include "measure/harness/samples.hpp"
 #include "measure/common/measure_names.hpp"
+#include "measure/harness/samples.hpp"
 
 namespace gdrkit::tools {
 

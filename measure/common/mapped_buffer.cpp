@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/result.hpp"
-#include "gdrkit/gdrkit.h"
 #include "cli/common/device_choice.hpp"
 #include "cli/common/exit_code.hpp"
+#include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools {
 namespace {
@@ -41,8 +41,9 @@ AlignedAllocation::AlignedAllocation(platform::Device* device, platform::Allocat
     // A kind that this device or driver does not have is not a failure of what is tested.
     if (allocation.error().errno_value == EOPNOTSUPP) throw Failure(ExitCode::cannot_run, base::detail());
     const int code = allocation.error().vendor_code;
-    GDRKIT_TOOL_ASSERT(allocation.has_value(),
-                       (code == 0 ? "" : format("CUDA error: %s\n", platform::cuda_result_name(code))) + base::detail());
+    GDRKIT_TOOL_ASSERT(
+        allocation.has_value(),
+        (code == 0 ? "" : format("CUDA error: %s\n", platform::cuda_result_name(code))) + base::detail());
   }
   allocation_ = std::move(*allocation);
   address_ = (allocation_.address() + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;

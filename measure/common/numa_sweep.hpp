@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "platform/host/placement.hpp"
-#include "measure/result/result.hpp"
 #include "measure/common/measure_names.hpp"
+#include "measure/result/result.hpp"
+#include "platform/host/placement.hpp"
 
 namespace gdrkit::tools {
 

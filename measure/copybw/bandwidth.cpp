@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "base/result.hpp"
+#include "cli/common/exit_code.hpp"
+#include "measure/common/measure_names.hpp"
 #include "measure/harness/host_buffer.hpp"
 #include "platform/host/stopwatch.hpp"
-#include "measure/common/measure_names.hpp"
-#include "cli/common/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "platform/host/stopwatch.hpp"
-#include "measure/common/buffer_options.hpp"
 #include "cli/common/device_choice.hpp"
+#include "measure/common/buffer_options.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {

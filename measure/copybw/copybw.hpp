@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "platform/facts/machine.hpp"
 #include "cli/common/banner.hpp"
-#include "measure/common/measure_names.hpp"
 #include "cli/common/common_options.hpp"
 #include "cli/common/numa_options.hpp"
+#include "measure/common/measure_names.hpp"
 #include "measure/common/numa_sweep.hpp"
 #include "measure/copybw/bandwidth.hpp"
+#include "platform/facts/machine.hpp"
 
 namespace gdrkit::tools {
 

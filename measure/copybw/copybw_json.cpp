@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "platform/host/stopwatch.hpp"
-#include "measure/common/measure_names.hpp"
 #include "cli/common/json_document.hpp"
-#include "measure/result/result_document.hpp"
+#include "measure/common/measure_names.hpp"
 #include "measure/copybw/copybw.hpp"
+#include "measure/result/result_document.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {

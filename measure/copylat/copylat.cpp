@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "platform/host/stopwatch.hpp"
-#include "measure/common/buffer_options.hpp"
 #include "cli/common/device_choice.hpp"
+#include "measure/common/buffer_options.hpp"
 #include "measure/copylat/printer.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {

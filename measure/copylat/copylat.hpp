@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "platform/facts/machine.hpp"
 #include "cli/common/banner.hpp"
-#include "measure/common/measure_names.hpp"
 #include "cli/common/common_options.hpp"
 #include "cli/common/numa_options.hpp"
+#include "measure/common/measure_names.hpp"
 #include "measure/common/numa_sweep.hpp"
 #include "measure/copylat/latency.hpp"
 #include "measure/copylat/pin_cost.hpp"
 #include "measure/copylat/raw_comparison.hpp"
+#include "platform/facts/machine.hpp"
 
 namespace gdrkit::tools {
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/harness/samples.hpp"
-#include "platform/host/stopwatch.hpp"
 #include "cli/common/json_document.hpp"
-#include "measure/result/result_document.hpp"
 #include "measure/copylat/copylat.hpp"
+#include "measure/harness/samples.hpp"
+#include "measure/result/result_document.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {

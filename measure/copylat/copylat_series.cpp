@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "measure/result/result.hpp"
 #include "measure/copylat/copylat.hpp"
+#include "measure/result/result.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/common/exit_code.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
-#include "cli/common/exit_code.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

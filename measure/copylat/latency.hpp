@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "measure/common/mapped_buffer.hpp"
+#include "measure/common/measure_names.hpp"
 #include "measure/harness/direction.hpp"
 #include "measure/harness/host_buffer.hpp"
-#include "measure/common/measure_names.hpp"
-#include "measure/common/mapped_buffer.hpp"
 
 namespace gdrkit::tools {
 

@@ -3,9 +3,9 @@
 #include "measure/copylat/pin_cost.hpp"
 
 #include "base/result.hpp"
-#include "platform/host/stopwatch.hpp"
-#include "measure/common/measure_names.hpp"
 #include "cli/common/exit_code.hpp"
+#include "measure/common/measure_names.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {

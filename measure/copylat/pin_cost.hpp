@@ -28,7 +28,8 @@ struct PinCost {
 };
 
 /// Allocates one buffer, fills it, and pins, maps, unmaps and unpins it `repeats` times. Throws Failure.
-[[nodiscard]] PinCost measure_pin_cost(platform::Device* device, platform::AllocationKind kind, gdr_map_flags_t mapping_type,
-                                       PinContent content, std::size_t size_bytes, int repeats);
+[[nodiscard]] PinCost measure_pin_cost(platform::Device* device, platform::AllocationKind kind,
+                                       gdr_map_flags_t mapping_type, PinContent content, std::size_t size_bytes,
+                                       int repeats);
 
 }  // namespace gdrkit::tools

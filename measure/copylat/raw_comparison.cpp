@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "base/result.hpp"
+#include "cli/common/exit_code.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
-#include "cli/common/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -50,17 +50,18 @@ class Contest {
     bool has_copied = true;
     double ns = 0;
     if (direction_ == Direction::to_device) {
-      ns =
-          time_batch(
-              1, [&](std::size_t) { has_copied = measure::raw_store(kind_, mapping_, host_, size_bytes_, iterations); }) /
-          static_cast<double>(iterations);
+      ns = time_batch(
+               1,
+               [&](std::size_t) { has_copied = measure::raw_store(kind_, mapping_, host_, size_bytes_, iterations); }) /
+           static_cast<double>(iterations);
     } else if (rotation_.is_rotating()) {
       ns = time_batch(iterations, [&](std::size_t number) {
         has_copied &= measure::raw_load(kind_, host_, mapping_ + rotation_.offset(number), size_bytes_, 1);
       });
     } else {
       ns = time_batch(
-               1, [&](std::size_t) { has_copied = measure::raw_load(kind_, host_, mapping_, size_bytes_, iterations); }) /
+               1,
+               [&](std::size_t) { has_copied = measure::raw_load(kind_, host_, mapping_, size_bytes_, iterations); }) /
            static_cast<double>(iterations);
     }
     GDRKIT_TOOL_ASSERT(has_copied, "the raw loop refused this size");
@@ -96,8 +97,8 @@ std::uint8_t pattern_byte(std::size_t position, std::uint8_t salt) {
 }
 
 /// Proof that both ways copy what they are timed for. Not timed.
-void check_content(platform::Device* device, std::uint64_t address, HostBuffer* host, Contest* contest, Direction direction,
-                   std::size_t size_bytes) {
+void check_content(platform::Device* device, std::uint64_t address, HostBuffer* host, Contest* contest,
+                   Direction direction, std::size_t size_bytes) {
   const std::size_t span = std::max(size_bytes, rotation_bytes);
   std::vector<std::uint8_t> expected(span);
   std::vector<std::uint8_t> seen(size_bytes);

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "measure/harness/direction.hpp"
 #include "measure/baseline/raw_loops.hpp"
-#include "measure/common/measure_names.hpp"
 #include "measure/common/mapped_buffer.hpp"
+#include "measure/common/measure_names.hpp"
 #include "measure/copylat/latency.hpp"
+#include "measure/harness/direction.hpp"
 
 namespace gdrkit::tools {
 

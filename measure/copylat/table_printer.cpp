@@ -3,9 +3,9 @@
 // Our own text of copylat.
 #include <cstdio>
 
+#include "measure/copylat/printer.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
-#include "measure/copylat/printer.hpp"
 
 namespace gdrkit::tools {
 namespace {

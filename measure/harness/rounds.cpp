@@ -31,8 +31,8 @@ std::size_t calibrate(const Contender& contender, const RoundsRequest& request, 
   return fitting(*each_ns);
 }
 
-/// One batch, behind one operation that is not counted: whoever had the turn before left its own state in the caches, and
-/// the same contender always has it.
+/// One batch, behind one operation that is not counted: whoever had the turn before left its own state in the caches,
+/// and the same contender always has it.
 double run_settled_batch(const Contender& contender, std::size_t count, double each_ns) {
   if (each_ns < longest_settled_ns) (void)contender.run_batch(1);
   return contender.run_batch(count);
@@ -62,7 +62,7 @@ std::function<double(std::size_t)> batch_of(std::function<void(std::size_t)> onc
 }
 
 std::vector<Measured> measure_rounds(const std::vector<Contender>& contenders, const RoundsRequest& request,
-                              const Clock& clock) {
+                                     const Clock& clock) {
   std::vector<Measured> results;
   std::vector<double> each;
   double round_ns = 0;

@@ -43,7 +43,7 @@ struct Measured {
 /// Warms up, calibrates each contender, then runs the rounds; the order of the contenders turns by one each round, and
 /// each batch follows one operation of its own contender that is not counted.
 /// Singly timed operations have their place after each round's batches. Results in the order of `contenders`.
-[[nodiscard]] std::vector<Measured> measure_rounds(const std::vector<Contender>& contenders, const RoundsRequest& request,
-                                            const Clock& clock);
+[[nodiscard]] std::vector<Measured> measure_rounds(const std::vector<Contender>& contenders,
+                                                   const RoundsRequest& request, const Clock& clock);
 
 }  // namespace gdrkit::measure

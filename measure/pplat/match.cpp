@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "base/result.hpp"
+#include "measure/baseline/raw_loops.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
-#include "measure/baseline/raw_loops.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -126,8 +126,9 @@ struct PingPongMatch::RawSide {
     if (!words.is_data_mapped) {
       std::memcpy(words.data, source, words.data_bytes);
     } else {
-      in_pieces(
-          [&](std::size_t at, std::size_t size) { (void)measure::raw_store(kind, words.data + at, source + at, size); });
+      in_pieces([&](std::size_t at, std::size_t size) {
+        (void)measure::raw_store(kind, words.data + at, source + at, size);
+      });
     }
   }
   void read_data(std::uint32_t* content) const {

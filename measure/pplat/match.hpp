@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "platform/gpu_code/gpu_kernels.hpp"
-#include "measure/harness/clock.hpp"
-#include "measure/common/measure_names.hpp"
 #include "cli/common/exit_code.hpp"
 #include "measure/common/mapped_buffer.hpp"
+#include "measure/common/measure_names.hpp"
+#include "measure/harness/clock.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
 
 namespace gdrkit::tools {
 
@@ -49,8 +49,8 @@ class PingPongMatch {
  public:
   /// `memory` holds device_bytes() and is mapped by `buffer`; all must outlive it. Takes host memory and a stream.
   /// Throws Failure.
-  PingPongMatch(platform::Device* device, GpuKernels* kernels, const AlignedAllocation& memory, const MappedBuffer& buffer,
-                const MatchRequest& request);
+  PingPongMatch(platform::Device* device, GpuKernels* kernels, const AlignedAllocation& memory,
+                const MappedBuffer& buffer, const MatchRequest& request);
   /// Stops the GPU kernel, if it still runs, and waits for its end.
   ~PingPongMatch();
   PingPongMatch(const PingPongMatch&) = delete;

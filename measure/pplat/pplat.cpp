@@ -8,14 +8,14 @@
 #include <memory>
 #include <utility>
 
-#include "platform/device/device.hpp"
 #include "base/result.hpp"
-#include "measure/harness/samples.hpp"
-#include "platform/host/stopwatch.hpp"
-#include "platform/device/cuda_device_calls.hpp"
-#include "measure/common/buffer_options.hpp"
 #include "cli/common/device_choice.hpp"
+#include "measure/common/buffer_options.hpp"
+#include "measure/harness/samples.hpp"
 #include "measure/pplat/rounds.hpp"
+#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/device.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/result/result_document.hpp"
-#include "gdrkit/gdrkit.h"
 #include "cli/common/json_document.hpp"
+#include "gdrkit/gdrkit.h"
 #include "measure/pplat/pplat.hpp"
+#include "measure/result/result_document.hpp"
 
 namespace gdrkit::tools {
 namespace {

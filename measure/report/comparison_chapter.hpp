@@ -3,8 +3,8 @@
 // Two results side by side as a chapter: what differs, what stands out beyond the noise, and every ratio.
 #pragma once
 
-#include "measure/result/result.hpp"
 #include "measure/report/page.hpp"
+#include "measure/result/result.hpp"
 
 namespace gdrkit::tools::report {
 

@@ -44,23 +44,12 @@ bool is_hidden(std::uint32_t code) {
 
 void append_escaped(std::string* out, std::string_view character) {
   switch (character[0]) {
-    case '&':
-      *out += "&amp;";
-      break;
-    case '<':
-      *out += "&lt;";
-      break;
-    case '>':
-      *out += "&gt;";
-      break;
-    case '"':
-      *out += "&quot;";
-      break;
-    case '\'':
-      *out += "&#39;";
-      break;
-    default:
-      *out += character;
+    case '&': *out += "&amp;"; break;
+    case '<': *out += "&lt;"; break;
+    case '>': *out += "&gt;"; break;
+    case '"': *out += "&quot;"; break;
+    case '\'': *out += "&#39;"; break;
+    default: *out += character;
   }
 }
 

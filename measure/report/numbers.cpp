@@ -114,14 +114,11 @@ std::string written(double value, Quantity quantity, const std::string& unit) {
       const Step& step = step_of(rounded(value), time_steps);
       return three_digits(value / step.size) + " " + step.name;
     }
-    case Quantity::bandwidth:
-      return three_digits(value) + " GB/s";
-    case Quantity::size:
-      return size_text(value);
+    case Quantity::bandwidth: return three_digits(value) + " GB/s";
+    case Quantity::size: return size_text(value);
     case Quantity::ratio:
       return std::abs(value) >= 0.1 && std::abs(value) < 10 ? printed("%.3f", value) : three_digits(value);
-    case Quantity::plain:
-      break;
+    case Quantity::plain: break;
   }
   return plain_text(value) + (unit.empty() ? "" : " " + unit);
 }

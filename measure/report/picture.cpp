@@ -149,8 +149,8 @@ std::vector<std::string> labels_of(const Picture& picture) {
 std::string heading_of(const Picture& picture) {
   if (picture.series.size() == 1) return name_of(picture.first());
   std::string text = in_words(is_shared(picture, &measure::Series::operation) ? picture.first().operation
-                              : picture.first().group.empty()               ? picture.first().operation + " and others"
-                                                                            : picture.first().group);
+                              : picture.first().group.empty() ? picture.first().operation + " and others"
+                                                              : picture.first().group);
   if (is_shared(picture, &measure::Series::direction) && !picture.first().direction.empty()) {
     text += " " + in_words(picture.first().direction);
   }

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "measure/result/result.hpp"
 #include "measure/report/page.hpp"
+#include "measure/result/result.hpp"
 
 namespace gdrkit::tools::report {
 
 struct Picture {
   std::vector<const measure::Series*> series;  ///< at least one; the same group, x, quantity and direction of "better"
-  bool is_shown = false;                     ///< a section has taken it
+  bool is_shown = false;                       ///< a section has taken it
 
   [[nodiscard]] const measure::Series& first() const { return *series.front(); }
   [[nodiscard]] bool is_matrix() const { return !first().y_name.empty(); }

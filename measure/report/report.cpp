@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <system_error>
 
-#include "measure/result/result_file.hpp"
 #include "measure/report/html/page_html.hpp"
 #include "measure/report/output_file.hpp"
 #include "measure/report/report_page.hpp"
+#include "measure/result/result_file.hpp"
 
 namespace gdrkit::tools {
 namespace report {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "measure/result/result.hpp"
 #include "measure/report/page.hpp"
+#include "measure/result/result.hpp"
 
 namespace gdrkit::tools::report {
 

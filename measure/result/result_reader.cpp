@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "measure/result/result_document.hpp"
-#include "platform/host/place.hpp"
 #include "measure/result/result_file.hpp"
+#include "platform/host/place.hpp"
 
 namespace gdrkit::measure {
 namespace {
@@ -148,8 +148,9 @@ void read_head(const Node& node, Result* result) {
   result->machine.driver_version = machine.at("driver_version").text();
   if (node.has("place")) {
     const Node place = node.at("place");
-    result->place = platform::Place{place.at("cpu").integer(), place.at("cpu_node").integer(), place.at("memory_node").integer(),
-                          place.at("gpu_node").integer(), place.at("advice").text()};
+    result->place =
+        platform::Place{place.at("cpu").integer(), place.at("cpu_node").integer(), place.at("memory_node").integer(),
+                        place.at("gpu_node").integer(), place.at("advice").text()};
   }
   if (node.has("clock")) {
     const Node clock = node.at("clock");
@@ -177,7 +178,8 @@ Result result_from_json(const std::string& text, const std::string& name) {
   result.version_of_schema = root.at("schema_version").integer();
   if (result.version_of_schema != tools::schema_version) {
     throw BadResult(name + " has schema_version " + std::to_string(result.version_of_schema) +
-                    ", and this gdrkit reads " + std::to_string(tools::schema_version) + ": measure again with this version");
+                    ", and this gdrkit reads " + std::to_string(tools::schema_version) +
+                    ": measure again with this version");
   }
   read_head(root, &result);
   if (!root.has("series")) {

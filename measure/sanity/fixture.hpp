@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "gdrapi.h"
-#include "platform/device/device.hpp"
 #include "measure/common/mapped_buffer.hpp"
 #include "measure/sanity/sanity_test.hpp"
 #include "measure/sanity/verdict.hpp"
+#include "platform/device/device.hpp"
 
 namespace gdrkit::tools::sanity {
 
@@ -50,7 +50,8 @@ class Context {
 [[nodiscard]] std::uint8_t* map(gdr_t context, gdr_mh_t handle, std::size_t size_bytes);
 [[nodiscard]] gdr_info_t info_of(gdr_t context, gdr_mh_t handle);
 /// A buffer of the environment's kind, aligned to a GPU page, `size_bytes` rounded up to GPU pages.
-[[nodiscard]] AlignedAllocation allocate(platform::Device* device, const Environment& environment, std::size_t size_bytes);
+[[nodiscard]] AlignedAllocation allocate(platform::Device* device, const Environment& environment,
+                                         std::size_t size_bytes);
 
 [[nodiscard]] bool is_persistent(gdr_t context);
 

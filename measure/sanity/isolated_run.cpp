@@ -15,10 +15,10 @@
 #include <cstring>
 #include <exception>
 
-#include "platform/host/stopwatch.hpp"
-#include "measure/common/measure_names.hpp"
 #include "cli/common/exit_code.hpp"
+#include "measure/common/measure_names.hpp"
 #include "measure/sanity/verdict.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools::sanity {
 namespace {
@@ -83,12 +83,9 @@ Verdict verdict_of(int status) {
 
 const char* verdict_name(Verdict verdict) {
   switch (verdict) {
-    case Verdict::passed:
-      return "PASSED";
-    case Verdict::waived:
-      return "WAIVED";
-    case Verdict::failed:
-      break;
+    case Verdict::passed: return "PASSED";
+    case Verdict::waived: return "WAIVED";
+    case Verdict::failed: break;
   }
   return "FAILED";
 }

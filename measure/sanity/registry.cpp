@@ -18,7 +18,8 @@ namespace {
 
 void add_for_each_copy_kernel(const char* prefix, TestFunction function, std::vector<SanityTest>* tests) {
   for (unsigned index = 0; const char* name = gdrkit_copy_kernel_name(index, nullptr); ++index) {
-    tests->push_back({std::string(prefix) + "_" + name, List::own, function, platform::AllocationKind::cuda_malloc, name});
+    tests->push_back(
+        {std::string(prefix) + "_" + name, List::own, function, platform::AllocationKind::cuda_malloc, name});
   }
 }
 

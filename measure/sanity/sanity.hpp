@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "platform/facts/machine.hpp"
-#include "measure/common/measure_names.hpp"
 #include "cli/common/common_options.hpp"
+#include "measure/common/measure_names.hpp"
 #include "measure/sanity/isolated_run.hpp"
 #include "measure/sanity/sanity_test.hpp"
+#include "platform/facts/machine.hpp"
 
 namespace gdrkit::tools::sanity {
 

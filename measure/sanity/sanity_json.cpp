@@ -8,14 +8,10 @@ namespace {
 
 const char* list_name(List list) {
   switch (list) {
-    case List::original:
-      return "original";
-    case List::own:
-      return "own";
-    case List::extended:
-      return "extended";
-    case List::hidden:
-      break;
+    case List::original: return "original";
+    case List::own: return "own";
+    case List::extended: return "extended";
+    case List::hidden: break;
   }
   return "hidden";
 }

@@ -10,18 +10,12 @@ const char* cuda_result_name(int result) noexcept { return shim::cuda_result_nam
 
 const char* allocation_kind_name(AllocationKind kind) noexcept {
   switch (kind) {
-    case AllocationKind::cuda_malloc:
-      return "cuda_malloc";
-    case AllocationKind::vmm:
-      return "vmm";
-    case AllocationKind::vmm_exportable:
-      return "vmm_exportable";
-    case AllocationKind::pool:
-      return "pool";
-    case AllocationKind::managed:
-      return "managed";
-    case AllocationKind::host:
-      return "host";
+    case AllocationKind::cuda_malloc: return "cuda_malloc";
+    case AllocationKind::vmm: return "vmm";
+    case AllocationKind::vmm_exportable: return "vmm_exportable";
+    case AllocationKind::pool: return "pool";
+    case AllocationKind::managed: return "managed";
+    case AllocationKind::host: return "host";
   }
   return "unknown";
 }

@@ -96,9 +96,7 @@ base::Result<Allocation> CudaDevice::allocate_simple(AllocationKind kind, std::s
       allocated =
           check_at(calls_.mem_alloc_async(&address, size_bytes, pool_stream_), "cuMemAllocAsync", 0, size_bytes);
       break;
-    default:
-      allocated = check_at(calls_.mem_alloc(&address, size_bytes), "cuMemAlloc", 0, size_bytes);
-      break;
+    default: allocated = check_at(calls_.mem_alloc(&address, size_bytes), "cuMemAlloc", 0, size_bytes); break;
   }
   if (!allocated) return base::pass(allocated);
   if (kind == AllocationKind::pool) {
@@ -170,8 +168,7 @@ base::Status CudaDevice::free(std::uint64_t address, std::size_t extent_bytes, A
       if (unmapped != 0) return check_at(unmapped, "cuMemUnmap", address, extent_bytes);
       return check_at(freed, "cuMemAddressFree", address, extent_bytes);
     }
-    default:
-      return check_at(calls_.mem_free(address), "cuMemFree", address, extent_bytes);
+    default: return check_at(calls_.mem_free(address), "cuMemFree", address, extent_bytes);
   }
 }
 

@@ -22,8 +22,8 @@ inline base::Status check(int result, const char* call) noexcept {
 
 inline base::Status check_at(int result, const char* call, std::uint64_t address, std::size_t size_bytes) noexcept {
   if (result == 0) return {};
-  return base::fail_vendor(shim::cuda_result_errno(result), result, "%s of %zu bytes at 0x%" PRIx64 ": %s", call, size_bytes,
-                           address, shim::cuda_result_name(result));
+  return base::fail_vendor(shim::cuda_result_errno(result), result, "%s of %zu bytes at 0x%" PRIx64 ": %s", call,
+                           size_bytes, address, shim::cuda_result_name(result));
 }
 
 class CudaDevice final : public Device {

@@ -21,9 +21,9 @@
 
 #include "base/settings.hpp"
 #include "platform/device/device.hpp"
+#include "platform/device/emulated_stream.hpp"
 #include "shim/emulated_device_identity.hpp"
 #include "shim/emulated_memory.hpp"
-#include "platform/device/emulated_stream.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -50,7 +50,8 @@ class EmulatedDevice final : public Device {
       : cpus_(present_cpus()), default_stream_(std::make_shared<EmulatedStream>(cpus_)) {
     identity_.ordinal = ordinal;
     std::snprintf(identity_.name, sizeof identity_.name, "%s", shim::emulated_device_name);
-    std::sscanf(shim::emulated_pci_bus_id, "%x:%x:%x", &identity_.pci_domain, &identity_.pci_bus, &identity_.pci_device);
+    std::sscanf(shim::emulated_pci_bus_id, "%x:%x:%x", &identity_.pci_domain, &identity_.pci_bus,
+                &identity_.pci_device);
     identity_.pci_device -= static_cast<unsigned>(ordinal);  // downwards from the last: there are 16 at most
     std::snprintf(identity_.pci_bus_id, sizeof identity_.pci_bus_id, "%04x:%02x:%02x.0", identity_.pci_domain,
                   identity_.pci_bus, identity_.pci_device);
@@ -64,7 +65,8 @@ class EmulatedDevice final : public Device {
 
   base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept override {
     if (size_bytes > largest_size()) {
-      return base::fail(ENOMEM, "%zu bytes are more than there can be: this machine has %zu", size_bytes, largest_size());
+      return base::fail(ENOMEM, "%zu bytes are more than there can be: this machine has %zu", size_bytes,
+                        largest_size());
     }
     const bool is_vmm = kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable;
     const std::size_t extent = is_vmm ? (size_bytes + vmm_granularity - 1) & ~(vmm_granularity - 1) : size_bytes;
@@ -151,10 +153,8 @@ class EmulatedDevice final : public Device {
     switch (attribute) {
       case DeviceAttribute::multiprocessor_count:
         return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-      case DeviceAttribute::copy_engine_count:
-        return 2;
-      default:
-        return 0;  // it has no such thing
+      case DeviceAttribute::copy_engine_count: return 2;
+      default: return 0;  // it has no such thing
     }
   }
   base::Result<bool> can_access_peer(Device& peer) noexcept override { return peer.is_emulated() && &peer != this; }

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "shim/system.hpp"
 #include "platform/facts/number_list.hpp"
+#include "shim/system.hpp"
 
 namespace gdrkit::platform {
 namespace {

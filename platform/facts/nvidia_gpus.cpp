@@ -12,8 +12,8 @@
 #include <memory>
 #include <optional>
 
-#include "shim/system.hpp"
 #include "platform/facts/pci_bars.hpp"
+#include "shim/system.hpp"
 
 namespace gdrkit::platform {
 namespace {

@@ -153,8 +153,8 @@ GpuKernels::~GpuKernels() {
 }
 
 template <class Parameters>
-base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& parameters, LaunchShape shape,
-                                    Stream stream, void (*play)(const Parameters&, LaunchShape)) noexcept {
+base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& parameters, LaunchShape shape, Stream stream,
+                                    void (*play)(const Parameters&, LaunchShape)) noexcept {
   if (shape.blocks == 0 || shape.threads == 0 || shape.threads > most_threads) {
     return base::fail(EINVAL, "%s: %u blocks of %u threads; a block has 1 to %u", gpu_kernel_name(kernel), shape.blocks,
                       shape.threads, most_threads);
@@ -172,10 +172,9 @@ base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& paramete
   return launched;
 }
 
-#define GDRKIT_GPU_KERNEL(name, Parameters)                                              \
-  base::Status GpuKernels::launch(const Parameters& parameters, LaunchShape shape, \
-                                  Stream stream) noexcept {                        \
-    return launch_any(GpuKernel::name, parameters, shape, stream, &play_##name);         \
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                                                  \
+  base::Status GpuKernels::launch(const Parameters& parameters, LaunchShape shape, Stream stream) noexcept { \
+    return launch_any(GpuKernel::name, parameters, shape, stream, &play_##name);                             \
   }
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL

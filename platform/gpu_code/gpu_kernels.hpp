@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/result.hpp"
+#include "platform/device/device.hpp"
 #include "platform/gpu_code/image.hpp"
 #include "platform/gpu_code/parameters.hpp"
-#include "platform/device/device.hpp"
 
 namespace gdrkit::platform {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/host/place.hpp"
 #include "platform/facts/numa_nodes.hpp"
+#include "platform/host/place.hpp"
 
 namespace gdrkit::platform {
 

@@ -11,8 +11,8 @@
 #include <climits>
 #include <memory>
 
-#include "platform/host/placement.hpp"
 #include "platform/facts/number_list.hpp"
+#include "platform/host/placement.hpp"
 
 namespace gdrkit::platform {
 namespace {

@@ -92,8 +92,8 @@ struct NvmlCalls {
 #undef GDRKIT_NVML_CALL
 };
 
-/// The functions of libnvidia-ml.so.1, which stays loaded. Loading opens no device. ENOENT: there is no library, ENOSYS:
-/// it lacks a function that all drivers since 2013 have; the sentence names it. A failure is not remembered.
+/// The functions of libnvidia-ml.so.1, which stays loaded. Loading opens no device. ENOENT: there is no library,
+/// ENOSYS: it lacks a function that all drivers since 2013 have; the sentence names it. A failure is not remembered.
 [[nodiscard]] base::Result<const NvmlCalls*> nvml_calls() noexcept;
 
 /// "NVML_ERROR_GPU_IS_LOST"; "an unknown result" for a number that has no name here.

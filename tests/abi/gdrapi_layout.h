@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * Numbers and layouts that binaries built against GDRCopy's header carry in them; included by a C11 and a C++17 file. */
+ * Numbers and layouts that binaries built against GDRCopy's header carry in them; included by a C11 and a C++17 file.
+ */
 #ifndef GDRKIT_TESTS_GDRAPI_LAYOUT_H
 #define GDRKIT_TESTS_GDRAPI_LAYOUT_H
 
@@ -12,12 +13,12 @@ static_assert(sizeof(gdr_t) == 8, "a pointer");
 static_assert(sizeof(gdr_mh_t) == 8 && offsetof(gdr_mh_t, h) == 0, "one word");
 
 static_assert(sizeof(gdr_info_v2_t) == 48 && sizeof(gdr_info_t) == 48, "");
-static_assert(offsetof(gdr_info_v2_t, va) == 0 && sizeof(((gdr_info_v2_t *)0)->va) == 8, "");
-static_assert(offsetof(gdr_info_v2_t, mapped_size) == 8 && sizeof(((gdr_info_v2_t *)0)->mapped_size) == 8, "");
-static_assert(offsetof(gdr_info_v2_t, page_size) == 16 && sizeof(((gdr_info_v2_t *)0)->page_size) == 4, "");
-static_assert(offsetof(gdr_info_v2_t, tm_cycles) == 24 && sizeof(((gdr_info_v2_t *)0)->tm_cycles) == 8, "");
-static_assert(offsetof(gdr_info_v2_t, cycles_per_ms) == 32 && sizeof(((gdr_info_v2_t *)0)->cycles_per_ms) == 4, "");
-static_assert(offsetof(gdr_info_v2_t, mapping_type) == 40 && sizeof(((gdr_info_v2_t *)0)->mapping_type) == 4, "");
+static_assert(offsetof(gdr_info_v2_t, va) == 0 && sizeof(((gdr_info_v2_t*)0)->va) == 8, "");
+static_assert(offsetof(gdr_info_v2_t, mapped_size) == 8 && sizeof(((gdr_info_v2_t*)0)->mapped_size) == 8, "");
+static_assert(offsetof(gdr_info_v2_t, page_size) == 16 && sizeof(((gdr_info_v2_t*)0)->page_size) == 4, "");
+static_assert(offsetof(gdr_info_v2_t, tm_cycles) == 24 && sizeof(((gdr_info_v2_t*)0)->tm_cycles) == 8, "");
+static_assert(offsetof(gdr_info_v2_t, cycles_per_ms) == 32 && sizeof(((gdr_info_v2_t*)0)->cycles_per_ms) == 4, "");
+static_assert(offsetof(gdr_info_v2_t, mapping_type) == 40 && sizeof(((gdr_info_v2_t*)0)->mapping_type) == 4, "");
 
 static_assert(GDR_PIN_FLAG_DEFAULT == 0 && GDR_PIN_FLAG_FORCE_PCIE == 1, "");
 static_assert(GDR_MAP_FLAG_DEFAULT == 0 && GDR_MAP_FLAG_REQ_WC_MAPPING == 1, "");

@@ -4,9 +4,9 @@
 
 #include <map>
 
+#include "cli/common/exit_code.hpp"
 #include "diag/bind/local_rank.hpp"
 #include "diag/bind/visible_devices.hpp"
-#include "cli/common/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {

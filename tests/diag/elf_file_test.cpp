@@ -6,9 +6,9 @@
 #include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 
+#include "diag/topology/archive_tree.hpp"
 #include "support/elf_bytes.hpp"
 #include "support/tar_bytes.hpp"
-#include "diag/topology/archive_tree.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -65,7 +65,8 @@ class RandomFacts {
     } else if constexpr (std::is_same_v<T, std::string>) {
       fact->value = text();
     } else {
-      constexpr std::int64_t awkward[] = {0, 1, INT32_MAX, std::int64_t{1} << 53, (std::int64_t{1} << 53) + 1, INT64_MAX};
+      constexpr std::int64_t awkward[] = {0,        1, INT32_MAX, std::int64_t{1} << 53, (std::int64_t{1} << 53) + 1,
+                                          INT64_MAX};
       fact->value = awkward[below(6)];
     }
   }
@@ -89,7 +90,8 @@ TEST(NvmlFacts, ComeBackExactlyAsTheyWereWritten) {
 }
 
 TEST(NvmlFacts, AreFoundByAddress) {
-  const auto facts = parse_nvml_facts(R"({"schema":"gdrkit.nvml/1","gpus":[{"index":0,"address":"0000:03:00.0","links":[]},
+  const auto facts =
+      parse_nvml_facts(R"({"schema":"gdrkit.nvml/1","gpus":[{"index":0,"address":"0000:03:00.0","links":[]},
     {"index":1,"address":"0000:04:00.0","links":[]},{"index":2,"links":[]}],"pairs":[{"first":0,"second":1,"p2p_read":5}]})");
   ASSERT_TRUE(facts.is_found()) << facts.reason;
   ASSERT_NE(facts.value.gpu_at("0000:04:00.0"), nullptr);
@@ -128,11 +130,13 @@ TEST(NvmlFacts, ADocumentOfMoreThanAnyMachineIsMalformedWithoutBeingParsed) {
 TEST(NvmlFacts, OtherDocumentsAreMalformedAsAWhole) {
   const std::string start = R"({"schema":"gdrkit.nvml/1",)";
   std::string many_gpus = start + R"("pairs":[],"gpus":[)";
-  for (std::size_t i = 0; i <= most_nvml_gpus; ++i) many_gpus += std::string(i > 0 ? "," : "") + R"({"index":0,"links":[]})";
+  for (std::size_t i = 0; i <= most_nvml_gpus; ++i)
+    many_gpus += std::string(i > 0 ? "," : "") + R"({"index":0,"links":[]})";
   for (const std::string& text :
-       {std::string(), std::string("[]"), std::string("{"), std::string(R"({"schema":"gdrkit.nvml/2","gpus":[],"pairs":[]})"),
-        start + R"("gpus":{},"pairs":[]})", start + R"("gpus":[]})", start + R"("gpus":[1],"pairs":[]})",
-        start + R"("gpus":[{"index":0}],"pairs":[]})", start + R"("gpus":[{"index":-1,"links":[]}],"pairs":[]})",
+       {std::string(), std::string("[]"), std::string("{"),
+        std::string(R"({"schema":"gdrkit.nvml/2","gpus":[],"pairs":[]})"), start + R"("gpus":{},"pairs":[]})",
+        start + R"("gpus":[]})", start + R"("gpus":[1],"pairs":[]})", start + R"("gpus":[{"index":0}],"pairs":[]})",
+        start + R"("gpus":[{"index":-1,"links":[]}],"pairs":[]})",
         start + R"("gpus":[],"pairs":[{"first":0,"second":0}]})",
         start + R"("gpus":[{"index":0,"links":[]}],"pairs":[{"first":0,"second":1}]})", many_gpus + "]}",
         std::string(200000, '['), start + R"("gpus":)" + std::string(100000, '[') + std::string(100000, ']') + "}"}) {

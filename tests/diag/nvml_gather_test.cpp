@@ -117,7 +117,8 @@ TEST_F(NvmlGather, KeepsLinksAndPairs) {
 /// Every function, with every kind of failure: its facts have no value and say why; all others are as before.
 TEST_F(NvmlGather, OneFailingFunctionTakesItsFactsAlone) {
   const auto healthy = gather_nvml_facts(*nvml_);
-  const std::set<std::string> without_facts = {"nvmlShutdown", "nvmlDeviceGetNvLinkState", "nvmlSystemGetConfComputeState"};
+  const std::set<std::string> without_facts = {"nvmlShutdown", "nvmlDeviceGetNvLinkState",
+                                               "nvmlSystemGetConfComputeState"};
   const auto check = [&](const std::string& function, int result) {
     SCOPED_TRACE(function + " answers " + std::to_string(result));
     const auto facts = gather_nvml_facts(*nvml_);
@@ -137,7 +138,8 @@ TEST_F(NvmlGather, OneFailingFunctionTakesItsFactsAlone) {
     });
     EXPECT_EQ(changed > 0, without_facts.count(function) == 0);
   };
-  for (const int result : {platform::nvml_not_supported, platform::nvml_no_permission, platform::nvml_gpu_is_lost, 999, 4711}) {
+  for (const int result :
+       {platform::nvml_not_supported, platform::nvml_no_permission, platform::nvml_gpu_is_lost, 999, 4711}) {
 #define GDRKIT_NVML_CALL(member, symbol, ...) \
   fail_(#symbol, result);                     \
   check(#symbol, result);                     \

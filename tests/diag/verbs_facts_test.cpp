@@ -8,9 +8,9 @@
 
 #include <cerrno>
 
+#include "diag/machine/guarded_thread.hpp"
 #include "fakes/fake_verbs.hpp"
 #include "platform/vendor/verbs_library.hpp"
-#include "diag/machine/guarded_thread.hpp"
 
 namespace gdrkit::tools {
 namespace {

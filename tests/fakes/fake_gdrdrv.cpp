@@ -132,8 +132,8 @@ void FakeGdrdrv::zap(const Open& open, std::uint64_t handle) {
   for (auto& [first, vma] : vmas_) {
     if (&opens_[vma.open] != &open || vma.handle != handle || vma.is_zapped) continue;
     const int nothing = ::memfd_create("zapped", MFD_CLOEXEC);
-    if (nothing < 0 || ::mmap(reinterpret_cast<void*>(first), vma.length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                              nothing, 0) == MAP_FAILED) {
+    if (nothing < 0 || ::mmap(reinterpret_cast<void*>(first), vma.length, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_FIXED, nothing, 0) == MAP_FAILED) {
       violations_.add("the fake cannot zap");
     }
     if (nothing >= 0) ::close(nothing);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// FakeGdrdrv: the operating system with a gdrdrv kernel module in it, played in this process on the emulated device's memory.
+// FakeGdrdrv: the operating system with a gdrdrv kernel module in it, played in this process on the emulated device's
+// memory.
 #pragma once
 
 #include <sys/types.h>
@@ -59,7 +60,8 @@ class FakeGdrdrv : public shim::System {
   std::function<void(unsigned number, void* argument)> bend;
 
   [[nodiscard]] GdrdrvCensus census() const;
-  /// Mappings that nobody asked Linux to keep from forked children; the real module does so itself, an older one may not.
+  /// Mappings that nobody asked Linux to keep from forked children; the real module does so itself, an older one may
+  /// not.
   [[nodiscard]] std::size_t vmas_inherited_by_fork() const;
   [[nodiscard]] Violations& violations() noexcept { return violations_; }
   /// Every ioctl and mmap so far, in words, with what was answered. Addresses count from `base`.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The module's ioctls, by their published numbers and offsets, with the checks in the order in which the module makes them.
+// The module's ioctls, by their published numbers and offsets, with the checks in the order in which the module makes
+// them.
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -39,10 +40,14 @@ struct Ioctl {
 };
 
 constexpr Ioctl ioctls[] = {
-    {number::pin_buffer, 40, 0x0002'0000, "PIN_BUFFER"},      {number::unpin_buffer, 8, 0x0002'0000, "UNPIN_BUFFER"},
-    {number::get_cb_flag, 8, 0x0002'0000, "GET_CB_FLAG"},     {number::get_info, 8, 0x0002'0000, "GET_INFO"},
-    {number::get_info_v2, 8, 0x0002'0004, "GET_INFO_V2"},     {number::get_attr, 8, 0x0002'0005, "GET_ATTR"},
-    {number::pin_buffer_v2, 32, 0x0002'0005, "PIN_BUFFER_V2"}, {number::req_mapping_type, 8, 0x0002'0005, "REQ_MAPPING_TYPE"},
+    {number::pin_buffer, 40, 0x0002'0000, "PIN_BUFFER"},
+    {number::unpin_buffer, 8, 0x0002'0000, "UNPIN_BUFFER"},
+    {number::get_cb_flag, 8, 0x0002'0000, "GET_CB_FLAG"},
+    {number::get_info, 8, 0x0002'0000, "GET_INFO"},
+    {number::get_info_v2, 8, 0x0002'0004, "GET_INFO_V2"},
+    {number::get_attr, 8, 0x0002'0005, "GET_ATTR"},
+    {number::pin_buffer_v2, 32, 0x0002'0005, "PIN_BUFFER_V2"},
+    {number::req_mapping_type, 8, 0x0002'0005, "REQ_MAPPING_TYPE"},
     {number::get_version, 8, 0x0002'0000, "GET_VERSION"},
 };
 
@@ -97,7 +102,8 @@ int FakeGdrdrv::dispatch(Open& open, unsigned nr, void* argument) {
       const auto bytes = get<std::uint64_t>(argument, 8);
       const bool is_first = nr == number::pin_buffer;
       const auto flags = is_first ? 0 : get<std::uint32_t>(argument, 16);
-      const bool has_tokens = is_first && (get<std::uint64_t>(argument, 16) != 0 || get<std::uint32_t>(argument, 24) != 0);
+      const bool has_tokens =
+          is_first && (get<std::uint64_t>(argument, 16) != 0 || get<std::uint32_t>(argument, 24) != 0);
       words += " " + relative(address) + " " + std::to_string(bytes) + " flags " + std::to_string(flags);
       if (has_tokens && model_.is_persistent) return -EINVAL;
       std::uint64_t handle = 0;
@@ -114,12 +120,15 @@ int FakeGdrdrv::dispatch(Open& open, unsigned nr, void* argument) {
     }
     case number::get_info:
     case number::get_info_v2: (void)handle_word(); return get_info(open, argument, nr == number::get_info_v2);
-    case number::get_attr: words += " " + std::to_string(get<std::uint32_t>(argument, 0)); return get_attribute(argument);
+    case number::get_attr:
+      words += " " + std::to_string(get<std::uint32_t>(argument, 0));
+      return get_attribute(argument);
     default: (void)handle_word(); return request_type(open, argument);
   }
 }
 
-int FakeGdrdrv::pin(Open& open, std::uint64_t address, std::uint64_t bytes, std::uint32_t flags, std::uint64_t* handle) {
+int FakeGdrdrv::pin(Open& open, std::uint64_t address, std::uint64_t bytes, std::uint32_t flags,
+                    std::uint64_t* handle) {
   if (address == 0 || (flags & ~1u) != 0) return -EINVAL;
   if (flags != 0 && (!model_.is_persistent || !model_.can_force_pcie)) return -EINVAL;
   if (pin_error != 0) return -pin_error;

@@ -70,7 +70,7 @@ bool is_dead(void* device, unsigned link) { return device == &devices[1] && link
 
 }  // namespace
 
-#define START(...)                                            \
+#define START(...) \
   if (const int result = start(__func__ __VA_OPT__(, ) __VA_ARGS__); result != ok) return result
 #define EXPORT extern "C" __attribute__((visibility("default"))) int
 
@@ -79,7 +79,9 @@ extern "C" __attribute__((visibility("default"))) void fake_nvml_fail(const char
   failures[name] = result;
 }
 EXPORT fake_nvml_violations() { return violations; }
-extern "C" __attribute__((visibility("default"))) void fake_nvml_talk_nonsense(bool does_it) { talks_nonsense = does_it; }
+extern "C" __attribute__((visibility("default"))) void fake_nvml_talk_nonsense(bool does_it) {
+  talks_nonsense = does_it;
+}
 
 EXPORT nvmlInit_v2() {
   START();
@@ -165,10 +167,12 @@ EXPORT nvmlDeviceGetEccMode(void* device, int* now, int* next) {
 }
 EXPORT nvmlDeviceGetTotalEccErrors(void* device, int type, int counter, unsigned long long* count) {
   START(device);
-  if (type != gdrkit::platform::nvml_uncorrected_errors || counter != gdrkit::platform::nvml_volatile_counter) ++violations;
+  if (type != gdrkit::platform::nvml_uncorrected_errors || counter != gdrkit::platform::nvml_volatile_counter)
+    ++violations;
   return write(count, 7ull);
 }
-EXPORT nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncorrected, unsigned* pending, unsigned* failed) {
+EXPORT nvmlDeviceGetRemappedRows(void* device, unsigned* corrected, unsigned* uncorrected, unsigned* pending,
+                                 unsigned* failed) {
   START(device);
   (void)write(corrected, 5u);
   (void)write(uncorrected, 6u);

@@ -89,8 +89,7 @@ std::uint32_t FakeRm::client_control(Handle client, std::uint32_t command, void*
       return has(20) ? import_objects(client, command, parameters) : rm_status::invalid_param_struct;
     case control_command::import_objects:
       return has(652) ? import_objects(client, command, parameters) : rm_status::invalid_param_struct;
-    default:
-      return rm_status::not_supported;
+    default: return rm_status::not_supported;
   }
 }
 
@@ -134,8 +133,7 @@ std::uint32_t FakeRm::subdevice_control(const RmObject& subdevice, std::uint32_t
     case control_command::fb_info_v2:
       if (!has(model_.fb_info_bytes)) return rm_status::invalid_param_struct;
       return fb_info_works_ ? fb_info(subdevice.gpu, parameters) : rm_status::not_supported;
-    default:
-      return rm_status::not_supported;
+    default: return rm_status::not_supported;
   }
 }
 
@@ -146,17 +144,10 @@ std::uint32_t FakeRm::fb_info(unsigned gpu, void* parameters) {
   for (std::uint32_t i = 0; i < count; ++i) {
     std::uint64_t bytes = 0;
     switch (get<std::uint32_t>(parameters, 4 + 8 * std::size_t{i})) {
-      case bar1_size_index:
-        bytes = heap.size();
-        break;
-      case bar1_available_index:
-        bytes = heap.available();
-        break;
-      case bar1_contiguous_index:
-        bytes = heap.largest();
-        break;
-      default:
-        return rm_status::invalid_argument;
+      case bar1_size_index: bytes = heap.size(); break;
+      case bar1_available_index: bytes = heap.available(); break;
+      case bar1_contiguous_index: bytes = heap.largest(); break;
+      default: return rm_status::invalid_argument;
     }
     put(parameters, 8 + 8 * std::size_t{i}, static_cast<std::uint32_t>(bytes / 1024));
   }

@@ -35,10 +35,8 @@ FileId FakeRm::control_file_of(const OpenFile& file) const {
 int FakeRm::dispatch(OpenFile& file, unsigned long request, void* argument) {
   const bool is_control = is(file, OpenFile::Kind::control);
   switch (_IOC_NR(request)) {
-    case command::card_info:
-      return is_control ? card_info(request, argument) : -EINVAL;
-    case command::register_fd:
-      return is_control || !has_size(request, 4) ? -EINVAL : register_fd(file, argument);
+    case command::card_info: return is_control ? card_info(request, argument) : -EINVAL;
+    case command::register_fd: return is_control || !has_size(request, 4) ? -EINVAL : register_fd(file, argument);
     case command::check_version:
       return !is_control || !has_size(request, version_bytes) ? -EINVAL : check_version(argument);
     case command::wait_open: {
@@ -49,18 +47,12 @@ int FakeRm::dispatch(OpenFile& file, unsigned long request, void* argument) {
     case command::rm_alloc:
       if (has_size(request, alloc_bytes)) return rm_alloc(file, argument, false);
       return has_size(request, model_.alloc_long_bytes) ? rm_alloc(file, argument, true) : -EINVAL;
-    case command::rm_free:
-      return has_size(request, free_bytes) ? rm_free(file, argument) : -EINVAL;
-    case command::rm_control:
-      return has_size(request, control_bytes) ? rm_control(file, argument) : -EINVAL;
-    case command::rm_dup:
-      return has_size(request, dup_bytes) ? rm_dup(file, argument) : -EINVAL;
-    case command::rm_map:
-      return has_size(request, map_bytes) ? rm_map(file, argument) : -EINVAL;
-    case command::rm_unmap:
-      return has_size(request, unmap_bytes) ? rm_unmap(file, argument) : -EINVAL;
-    default:
-      return -EINVAL;
+    case command::rm_free: return has_size(request, free_bytes) ? rm_free(file, argument) : -EINVAL;
+    case command::rm_control: return has_size(request, control_bytes) ? rm_control(file, argument) : -EINVAL;
+    case command::rm_dup: return has_size(request, dup_bytes) ? rm_dup(file, argument) : -EINVAL;
+    case command::rm_map: return has_size(request, map_bytes) ? rm_map(file, argument) : -EINVAL;
+    case command::rm_unmap: return has_size(request, unmap_bytes) ? rm_unmap(file, argument) : -EINVAL;
+    default: return -EINVAL;
   }
 }
 

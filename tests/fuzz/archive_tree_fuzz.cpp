@@ -4,10 +4,10 @@
 #include <cstring>
 #include <string>
 
-#include "fuzz_target.hpp"
-#include "support/tar_bytes.hpp"
 #include "diag/topology/archive_tree.hpp"
 #include "diag/topology/machine_view.hpp"
+#include "fuzz_target.hpp"
+#include "support/tar_bytes.hpp"
 
 using gdrkit::fuzz::Bytes;
 using gdrkit::topology::ArchiveTree;

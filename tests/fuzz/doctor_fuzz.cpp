@@ -10,9 +10,6 @@
 #include <sstream>
 #include <string>
 
-#include "fuzz_target.hpp"
-#include "healthy_machine.hpp"
-#include "machine_damage.hpp"
 #include "diag/doctor/difference.hpp"
 #include "diag/doctor/doctor_text.hpp"
 #include "diag/doctor/fix/script.hpp"
@@ -20,6 +17,9 @@
 #include "diag/env/formats.hpp"
 #include "diag/machine/topology_facts.hpp"
 #include "diag/topo/topo_outputs.hpp"
+#include "fuzz_target.hpp"
+#include "healthy_machine.hpp"
+#include "machine_damage.hpp"
 
 using namespace gdrkit::tools;
 using gdrkit::fuzz::HealthyMachine;

@@ -16,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FUZZ_CHECK(version->major <= 99999 && version->minor <= 99999 && version->patch <= 99999);
     FUZZ_CHECK(std::all_of(text.begin(), text.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); }));
     const auto layout = layout_for(*version, std::string(text), false);
-    FUZZ_CHECK(layout.has_value() == (*version >= DriverVersion{515, 43, 4} && version->major <= newest_reviewed_major));
+    FUZZ_CHECK(layout.has_value() ==
+               (*version >= DriverVersion{515, 43, 4} && version->major <= newest_reviewed_major));
     if (layout) FUZZ_CHECK(layout->first <= *version);
   }
   if (const auto found = find_version_text(text)) {
@@ -28,9 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
   std::vector<Bytes> all;
-  for (const std::string& text : {std::string("580.159.04"), std::string("515.43"), std::string("620.6.0"),
-                                  std::string("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nGCC"),
-                                  std::string("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\n")}) {
+  for (const std::string& text :
+       {std::string("580.159.04"), std::string("515.43"), std::string("620.6.0"),
+        std::string("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nGCC"),
+        std::string("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32 UTC 2023\n")}) {
     all.emplace_back(text.begin(), text.end());
   }
   return all;

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // A file that claims to be a library or a kernel module: nothing is read out of bounds, and what is given is bounded.
+#include "diag/machine/elf_file.hpp"
+#include "diag/topology/archive_tree.hpp"
 #include "fuzz_target.hpp"
 #include "support/elf_bytes.hpp"
 #include "support/tar_bytes.hpp"
-#include "diag/machine/elf_file.hpp"
-#include "diag/topology/archive_tree.hpp"
 
 using gdrkit::tools::ElfFile;
 using gdrkit::topology::ArchiveTree;

@@ -24,7 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 std::vector<fuzz::Bytes> gdrkit::fuzz::seeds() {
   // The words of a 100000-byte allocation at offset 0x103000 of a 2 MiB block.
-  const std::uint32_t words[16] = {0x7ca15540, 0x55be, 0x200, 0, 0x186a0, 0, 0x200, 0x103000, 6, 0xff00, 0x32, 0, 0xc1d0001d, 0x5c000096, 0, 0};
+  const std::uint32_t words[16] = {0x7ca15540, 0x55be, 0x200, 0, 0x186a0,    0,          0x200, 0x103000,
+                                   6,          0xff00, 0x32,  0, 0xc1d0001d, 0x5c000096, 0,     0};
   const std::uint64_t range_size = 0x186a0;
   Bytes seed(sizeof range_size + sizeof words);
   std::memcpy(seed.data(), &range_size, sizeof range_size);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Messages of Linux, as a recording or /dev/kmsg might give them: what is understood comes back the same when written.
-#include "fuzz_target.hpp"
 #include "diag/machine/kernel_log.hpp"
+#include "fuzz_target.hpp"
 
 using namespace gdrkit::tools;
 

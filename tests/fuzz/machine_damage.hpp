@@ -185,18 +185,10 @@ class MachineDamage {
     std::string& content = file->content;
     const std::size_t at = input->word() % (content.size() + 1);
     switch (command) {
-      case 0:
-        content.resize(at);
-        break;
-      case 1:
-        content.insert(at, input->of(hostile_texts()));
-        break;
-      case 2:
-        content.insert(at, input->text(1 + input->byte() % 16));
-        break;
-      case 3:
-        replace_run(&content, at, "0123456789", input->of(edge_numbers()));
-        break;
+      case 0: content.resize(at); break;
+      case 1: content.insert(at, input->of(hostile_texts())); break;
+      case 2: content.insert(at, input->text(1 + input->byte() % 16)); break;
+      case 3: replace_run(&content, at, "0123456789", input->of(edge_numbers())); break;
       case 4:
         replace_run(&content, at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", input->of(hostile_texts()));
         break;
@@ -208,9 +200,7 @@ class MachineDamage {
       case 6:
         if (at < content.size()) content[at] = static_cast<char>(input->byte());
         break;
-      default:
-        replace_line(&content, at, input->of(hostile_texts()));
-        break;
+      default: replace_line(&content, at, input->of(hostile_texts())); break;
     }
   }
 
@@ -218,27 +208,15 @@ class MachineDamage {
     static const std::vector<int> errors = {EACCES, EPERM, EIO, ENODEV, EINVAL, EISDIR, ELOOP, ENOENT, EOPNOTSUPP};
     File* file = tree_.find(path);
     switch (command) {
-      case 8:
-        tree_.put(path, input->of(hostile_texts()) + "\n");
-        break;
-      case 9:
-        tree_.put(path, input->of(edge_numbers()) + "\n");
-        break;
-      case 10:
-        tree_.put(path, input->text(input->byte() % 64));
-        break;
-      case 11:
-        tree_.remove(path);
-        break;
+      case 8: tree_.put(path, input->of(hostile_texts()) + "\n"); break;
+      case 9: tree_.put(path, input->of(edge_numbers()) + "\n"); break;
+      case 10: tree_.put(path, input->text(input->byte() % 64)); break;
+      case 11: tree_.remove(path); break;
       case 12:
         if (file != nullptr) file->error = input->of(errors);
         break;
-      case 13:
-        tree_.put_link(path, input->of(paths_));
-        break;
-      case 14:
-        tree_.put_link(path, input->of(hostile_texts()));
-        break;
+      case 13: tree_.put_link(path, input->of(paths_)); break;
+      case 14: tree_.put_link(path, input->of(hostile_texts())); break;
       case 15:
         if (input->byte() % 2 == 0) {
           tree_.put_device(path, input->byte(), input->byte());
@@ -246,12 +224,8 @@ class MachineDamage {
           tree_.put_folder(path);
         }
         break;
-      case 16:
-        copy(path, input->of(paths_));
-        break;
-      default:
-        repeat(path, input);
-        break;
+      case 16: copy(path, input->of(paths_)); break;
+      default: repeat(path, input); break;
     }
   }
 

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string>
 
-#include "fuzz_target.hpp"
 #include "diag/topology/machine_view.hpp"
+#include "fuzz_target.hpp"
 
 namespace files = std::filesystem;
 using gdrkit::topology::MachineView;
@@ -51,18 +51,12 @@ void build(const files::path& root, const std::uint8_t* data, std::size_t size) 
     std::error_code error;
     if (files::weakly_canonical(path.parent_path(), error).string().rfind(root.string(), 0) != 0) continue;
     switch (data[at] % 4) {
-      case 0:
-        files::create_directory(path, error);
-        break;
+      case 0: files::create_directory(path, error); break;
       case 1:
         if (!files::exists(files::symlink_status(path, error))) std::ofstream(path) << "inside " << int{data[at + 4]};
         break;
-      case 2:
-        files::create_symlink("/" + path_of(data + at + 3, 4), path, error);
-        break;
-      default:
-        files::create_symlink("../" + path_of(data + at + 3, 4), path, error);
-        break;
+      case 2: files::create_symlink("/" + path_of(data + at + 3, 4), path, error); break;
+      default: files::create_symlink("../" + path_of(data + at + 3, 4), path, error); break;
     }
   }
 }

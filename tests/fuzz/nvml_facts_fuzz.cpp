@@ -65,7 +65,8 @@ std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
   for (const std::string& text :
        {to_json_text(facts), to_json_text({}), start + "\"gpus\":[],\"pairs\":[]}",
         start + "\"outcome\":\"unreadable\",\"reason\":\"nvmlInit_v2: NVML_ERROR_NO_PERMISSION\"}",
-        start + "\"gpus\":[{\"index\":0,\"links\":[{\"index\":0,\"remote\":{\"outcome\":\"absent\",\"reason\":\"\"}}]}],\"pairs\":[]}"}) {
+        start + "\"gpus\":[{\"index\":0,\"links\":[{\"index\":0,\"remote\":{\"outcome\":\"absent\",\"reason\":\"\"}}]}]"
+                ",\"pairs\":[]}"}) {
     all.emplace_back(text.begin(), text.end());
   }
   return all;

@@ -223,12 +223,8 @@ struct Scene {
     // Another allocation with content of its own, for wrong handles to lead to.
     cuda.fill_pattern(cuda.malloc_at(part_bytes, 0, part_bytes), part_bytes, 99);
     switch (which % scenes) {
-      case 0:
-        address = cuda.malloc_at(4 * part_bytes, part_bytes + 512, bytes);
-        break;
-      case 1:
-        address = cuda.malloc_at(4 * part_bytes, 0, bytes);
-        break;  // plain
+      case 0: address = cuda.malloc_at(4 * part_bytes, part_bytes + 512, bytes); break;
+      case 1: address = cuda.malloc_at(4 * part_bytes, 0, bytes); break;  // plain
       case 2:
         bytes = 3 * part_bytes;
         address = cuda.vmm({part_bytes, part_bytes, part_bytes}, false, 16 * part_bytes);

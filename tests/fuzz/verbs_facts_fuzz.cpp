@@ -28,7 +28,8 @@ std::vector<gdrkit::fuzz::Bytes> gdrkit::fuzz::seeds() {
   for (const std::string& text :
        {to_json_text({}), start + "\"dmabuf_call\":true,\"devices\":[]}",
         start + "\"outcome\":\"unreadable\",\"reason\":\"libibverbs cannot be loaded\"}",
-        start + "\"dmabuf_call\":true,\"devices\":[{\"name\":\"mlx5_0\",\"dmabuf\":true},{\"name\":\"mlx5_1\",\"dmabuf\":false}]}",
+        start + "\"dmabuf_call\":true,\"devices\":[{\"name\":\"mlx5_0\",\"dmabuf\":true},{\"name\":\"mlx5_1\","
+                "\"dmabuf\":false}]}",
         start + "\"devices\":[{\"name\":\"mlx5_0\",\"dmabuf\":{\"outcome\":\"absent\",\"reason\":\"\"}}]}"}) {
     all.emplace_back(text.begin(), text.end());
   }

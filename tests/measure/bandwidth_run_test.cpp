@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "tests/measure/faulty_device.hpp"
 #include "measure/bandwidth/report.hpp"
+#include "tests/measure/faulty_device.hpp"
 
 namespace gdrkit::tools::bus {
 namespace {

@@ -127,7 +127,8 @@ class FaultyDevice final : public platform::Device {
                       void** parameters) noexcept override {
     return inner_->launch(function, shape, stream, parameters);
   }
-  base::Status launch_host_function(platform::Stream stream, void (*function)(void*), void* argument) noexcept override {
+  base::Status launch_host_function(platform::Stream stream, void (*function)(void*),
+                                    void* argument) noexcept override {
     return guard("launch", [&] { return inner_->launch_host_function(stream, function, argument); });
   }
   base::Result<std::uint64_t> device_address(const void* host) noexcept override {

@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "measure/harness/samples.hpp"
 #include "measure/common/measure_names.hpp"
 #include "measure/copybw/copybw.hpp"
 #include "measure/copylat/copylat.hpp"
+#include "measure/harness/samples.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -30,8 +30,8 @@ class PplatMatch : public ::testing::Test {
     kernels_ = std::make_unique<GpuKernels>(std::move(*loaded));
     request_.limit_ns = 20'000'000'000;
     request_.data_bytes = 128;
-    memory_ =
-        std::make_unique<AlignedAllocation>(device_.get(), platform::AllocationKind::cuda_malloc, request_.device_bytes());
+    memory_ = std::make_unique<AlignedAllocation>(device_.get(), platform::AllocationKind::cuda_malloc,
+                                                  request_.device_bytes());
     buffer_ = std::make_unique<MappedBuffer>(*memory_, GDR_MAP_FLAG_DEFAULT);
   }
   [[nodiscard]] std::unique_ptr<PingPongMatch> match() {

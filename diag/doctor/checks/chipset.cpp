@@ -35,12 +35,15 @@ Judged judge(const Machine& machine, const PciDevice& gpu) {
   const std::int64_t maker = hexadecimal(labelled(cpus, "CPU implementer"));
   const std::int64_t part = hexadecimal(labelled(cpus, "CPU part"));
   if (maker == ampere_computing) return {Processor::refused, "AmpereOne"};
-  const auto vendor = gpu.bridges.empty() ? Fact<std::int64_t>{}
-                                          : machine.view.number("/sys/bus/pci/devices/" + gpu.bridges.front() + "/vendor");
-  if (maker == arm && part == neoverse_n1 && vendor.value == pci_ampere_computing) return {Processor::refused, "Ampere Altra"};
+  const auto vendor = gpu.bridges.empty()
+                          ? Fact<std::int64_t>{}
+                          : machine.view.number("/sys/bus/pci/devices/" + gpu.bridges.front() + "/vendor");
+  if (maker == arm && part == neoverse_n1 && vendor.value == pci_ampere_computing)
+    return {Processor::refused, "Ampere Altra"};
   if (maker == arm && part == neoverse_v2 && vendor.value == pci_nvidia) return {Processor::grace, "NVIDIA Grace"};
-  return {Processor::unknown, format("what the driver thinks of this processor (maker 0x%llx, part 0x%llx) is not known",
-                                     static_cast<unsigned long long>(maker), static_cast<unsigned long long>(part))};
+  return {Processor::unknown,
+          format("what the driver thinks of this processor (maker 0x%llx, part 0x%llx) is not known",
+                 static_cast<unsigned long long>(maker), static_cast<unsigned long long>(part))};
 }
 
 /// What level probe knows of links between GPU and processor. Where there are any the driver does not judge.
@@ -80,10 +83,12 @@ std::vector<std::string> adapters_apart(const Machine& machine, const PciDevice&
 }  // namespace
 
 const Advice advice_gpu_chipset_p2p = {
-    "the processors in /proc/cpuinfo, the vendor of the GPU's root port, whether GPU and adapter share a root port; on Grace, of "
+    "the processors in /proc/cpuinfo, the vendor of the GPU's root port, whether GPU and adapter share a root port; on "
+    "Grace, of "
     "level probe: NVLink-C2C",
     "the driver refuses RDMA mappings between devices that only such a processor joins: registration fails",
-    {"move the adapter below the GPU's PCIe switch; as the last resort: options nvidia NVreg_GrdmaPciTopoCheckOverride=1 in "
+    {"move the adapter below the GPU's PCIe switch; as the last resort: options nvidia "
+     "NVreg_GrdmaPciTopoCheckOverride=1 in "
      "/etc/modprobe.d, then reload the driver",
      true, true, true, "gdrkit doctor --only gpu.chipset_p2p"},
     "in virtual machines the driver does not judge; the override allows what may hang or corrupt, test it"};
@@ -106,7 +111,8 @@ void check_gpu_chipset_p2p(const Machine& machine, Findings& findings) {
     } else if (machine.is_guest.is_found() && machine.is_guest.value) {
       findings.add(State::skip, gpu.address, "in a virtual machine the driver does not judge the processor");
     } else if (allowed.is_found() && allowed.value == "1") {
-      findings.add(State::info, gpu.address, "GrdmaPciTopoCheckOverride=1 allows what the driver refuses on " + judged.text);
+      findings.add(State::info, gpu.address,
+                   "GrdmaPciTopoCheckOverride=1 allows what the driver refuses on " + judged.text);
     } else {
       for (const std::string& adapter : apart) {
         findings.add(State::fail, gpu.address + " and " + adapter,

@@ -30,10 +30,13 @@ Fact<std::string> version_in(const Machine& machine, const std::string& folder) 
 }  // namespace
 
 const Advice advice_drv_match = {
-    "the version of the loaded module in /sys/module/nvidia/version, and of libnvidia-ml.so.1 in the usual folders; of level "
+    "the version of the loaded module in /sys/module/nvidia/version, and of libnvidia-ml.so.1 in the usual folders; of "
+    "level "
     "probe: whether NVML starts",
-    "a library of another version than the module's is refused: \"Driver/library version mismatch\"; no GPU can be used",
-    {"reboot, so that the installed module is loaded; in a container: start it anew, so that it gets the host's libraries",
+    "a library of another version than the module's is refused: \"Driver/library version mismatch\"; no GPU can be "
+    "used",
+    {"reboot, so that the installed module is loaded; in a container: start it anew, so that it gets the host's "
+     "libraries",
      true, true, true, "nvidia-smi"},
     "libcuda may be newer on purpose (forward compatibility), therefore only libnvidia-ml is compared"};
 

@@ -172,16 +172,10 @@ void check_gpu_compute_mode(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
     if (!take(gpu->address.value, gpu->compute_mode, "has no compute mode", findings)) continue;
     switch (gpu->compute_mode.value) {
-      case 0:
-        findings.add(State::ok, gpu->address.value, "any number of processes may use it");
-        break;
+      case 0: findings.add(State::ok, gpu->address.value, "any number of processes may use it"); break;
       case exclusive_thread:
-      case exclusive_process:
-        findings.add(State::warn, gpu->address.value, "one process alone may use it");
-        break;
-      case prohibited:
-        findings.add(State::fail, gpu->address.value, "no process may use it");
-        break;
+      case exclusive_process: findings.add(State::warn, gpu->address.value, "one process alone may use it"); break;
+      case prohibited: findings.add(State::fail, gpu->address.value, "no process may use it"); break;
       default:
         findings.add(State::unknown, gpu->address.value,
                      format("compute mode %lld", static_cast<long long>(gpu->compute_mode.value)));

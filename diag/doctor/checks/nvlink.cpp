@@ -126,15 +126,9 @@ void check_nvl_fabric(const Machine& machine, Findings& findings) {
     const std::string& subject = gpu->address.value;
     if (!take(subject, gpu->fabric_state, "belongs to no NVLink fabric that it could tell of", findings)) continue;
     switch (gpu->fabric_state.value) {
-      case fabric_none:
-        findings.add(State::skip, subject, "belongs to no NVLink fabric that it could tell of");
-        break;
-      case fabric_not_started:
-        findings.add(State::fail, subject, "has not begun to join the NVLink fabric");
-        break;
-      case fabric_in_progress:
-        findings.add(State::warn, subject, "is joining the NVLink fabric");
-        break;
+      case fabric_none: findings.add(State::skip, subject, "belongs to no NVLink fabric that it could tell of"); break;
+      case fabric_not_started: findings.add(State::fail, subject, "has not begun to join the NVLink fabric"); break;
+      case fabric_in_progress: findings.add(State::warn, subject, "is joining the NVLink fabric"); break;
       case fabric_completed:
         if (!gpu->fabric_status.is_found()) {
           findings.add_unknown(subject, gpu->fabric_status);

@@ -19,7 +19,8 @@ namespace gdrkit::tools::doctor {
 
 /// False after a finding for a fact that is not there: absent means that the GPU has no such thing (skip, with `what`).
 template <class T>
-[[nodiscard]] bool take(const std::string& subject, const topology::Fact<T>& fact, const char* what, Findings& findings) {
+[[nodiscard]] bool take(const std::string& subject, const topology::Fact<T>& fact, const char* what,
+                        Findings& findings) {
   if (fact.is_absent()) findings.add(State::skip, subject, what);
   if (fact.is_unknown()) findings.add_unknown(subject, fact);
   return fact.is_found();

@@ -6,9 +6,9 @@
 #include <set>
 #include <sstream>
 
-#include "gdrkit/gdrkit.h"
 #include "diag/doctor/fix/fault_object.hpp"
 #include "diag/doctor/fix/shell_text.hpp"
+#include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools::doctor {
 namespace {

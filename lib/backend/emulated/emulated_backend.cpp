@@ -27,16 +27,14 @@ class EmulatedBackend final : public Backend {
 
 base::Status refuse_kind(const shim::EmulatedAllocation& allocation, std::uint64_t address) noexcept {
   switch (allocation.kind) {
-    case shim::EmulatedKind::device:
-      return {};
+    case shim::EmulatedKind::device: return {};
     case shim::EmulatedKind::managed:
       return base::fail(EOPNOTSUPP,
                         "0x%" PRIx64
                         " is (emulated) managed memory: it moves between CPU and GPU, so it has no fixed "
                         "place to map; the CPU can use the pointer itself",
                         address);
-    case shim::EmulatedKind::host:
-      break;
+    case shim::EmulatedKind::host: break;
   }
   return base::fail(EINVAL, "0x%" PRIx64 " is (emulated) host memory: the CPU can use the pointer itself", address);
 }

@@ -16,12 +16,9 @@ namespace {
 
 const char* type_name(MappingType type) noexcept {
   switch (type) {
-    case MappingType::cached:
-      return "cached";
-    case MappingType::device:
-      return "device";
-    default:
-      return "unknown";
+    case MappingType::cached: return "cached";
+    case MappingType::device: return "device";
+    default: return "unknown";
   }
 }
 

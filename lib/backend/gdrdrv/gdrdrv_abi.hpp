@@ -51,8 +51,8 @@ struct GetInfo {
   std::uint32_t page_bytes;
   std::uint32_t tsc_khz;
   std::uint64_t pin_cycles;
-  std::uint32_t type_or_is_mapped;  ///< GET_INFO_V2: mapping type; GET_INFO: 0 or 1
-  std::uint32_t is_write_combining; ///< GET_INFO only
+  std::uint32_t type_or_is_mapped;   ///< GET_INFO_V2: mapping type; GET_INFO: 0 or 1
+  std::uint32_t is_write_combining;  ///< GET_INFO only
 };
 
 struct GetAttribute {
@@ -66,9 +66,11 @@ struct RequestMappingType {
   std::uint32_t padding;
 };
 
-static_assert(sizeof(GetVersion) == 8 && sizeof(PinBuffer) == 40 && sizeof(PinBufferV2) == 32 && sizeof(UnpinBuffer) == 8);
+static_assert(sizeof(GetVersion) == 8 && sizeof(PinBuffer) == 40 && sizeof(PinBufferV2) == 32 &&
+              sizeof(UnpinBuffer) == 8);
 static_assert(sizeof(GetCallbackFlag) == 16 && sizeof(GetInfo) == 48 && sizeof(GetAttribute) == 8);
-static_assert(sizeof(RequestMappingType) == 16 && offsetof(PinBuffer, handle) == 32 && offsetof(PinBufferV2, handle) == 24);
+static_assert(sizeof(RequestMappingType) == 16 && offsetof(PinBuffer, handle) == 32 &&
+              offsetof(PinBufferV2, handle) == 24);
 static_assert(offsetof(GetInfo, type_or_is_mapped) == 40);
 
 /// All are "read and write" of 8 bytes but for the two pins: the size in the word is not the structure's.

@@ -16,7 +16,8 @@ namespace {
 /// CUDA says nothing about any pointer in this process.
 bool has_no_opinion(int cuda_result) noexcept {
   constexpr int not_initialized = 3, deinitialized = 4, stub_library = 34, no_device = 100;
-  return cuda_result == not_initialized || cuda_result == deinitialized || cuda_result == stub_library || cuda_result == no_device;
+  return cuda_result == not_initialized || cuda_result == deinitialized || cuda_result == stub_library ||
+         cuda_result == no_device;
 }
 
 base::Result<DeviceRange> check(shim::Cuda* cuda, const PinRequest& request) noexcept {
@@ -42,7 +43,8 @@ base::Result<std::unique_ptr<Backend>> serve(std::unique_ptr<ModuleFile> file, s
 
 }  // namespace
 
-GdrdrvBackend::GdrdrvBackend(std::unique_ptr<ModuleFile> file, shim::Cuda* cuda) noexcept : file_(std::move(file)), cuda_(cuda) {
+GdrdrvBackend::GdrdrvBackend(std::unique_ptr<ModuleFile> file, shim::Cuda* cuda) noexcept
+    : file_(std::move(file)), cuda_(cuda) {
   traits_.name = "gdrdrv";
   traits_.page_size_bytes = gpu_page_bytes;
   traits_.persistent = file_->is_persistent();
@@ -54,7 +56,8 @@ base::Result<std::unique_ptr<BackendPin>> GdrdrvBackend::pin(const PinRequest& r
   try {
     auto range = check(cuda_, request);
     if (!range) return base::pass(range);
-    return GdrdrvPin::create(*file_, {range->page_address, range->page_bytes, request.force_pcie}, device_of(cuda_, *range));
+    return GdrdrvPin::create(*file_, {range->page_address, range->page_bytes, request.force_pcie},
+                             device_of(cuda_, *range));
   } catch (const std::bad_alloc&) {
     return base::fail(ENOMEM, "out of memory while pinning");
   }

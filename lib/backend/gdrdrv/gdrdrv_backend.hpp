@@ -26,8 +26,9 @@ class GdrdrvBackend final : public Backend {
   Traits traits_;
 };
 
-/// Opens the backend on the given seams, which outlive it. Without `cuda`, or where CUDA is not initialised in this process, the
-/// module alone judges addresses: it knows pages, not the exact ends of allocations. The error's detail says why it cannot run.
+/// Opens the backend on the given seams, which outlive it. Without `cuda`, or where CUDA is not initialised in this
+/// process, the module alone judges addresses: it knows pages, not the exact ends of allocations. The error's detail
+/// says why it cannot run.
 base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(shim::System& system, shim::Cuda* cuda) noexcept;
 
 }  // namespace gdrkit::backend::gdrdrv

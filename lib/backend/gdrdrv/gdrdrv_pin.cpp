@@ -33,18 +33,20 @@ tl::unexpected<base::Error> pin_refused(const GdrdrvPin::Range& range, int error
     case EINVAL:
       return base::fail(EINVAL,
                         "%s 0x%" PRIx64 " + %" PRIu64
-                        ": not device memory (freed, never allocated, host memory or managed memory), past its allocation, or of a kind "
+                        ": not device memory (freed, never allocated, host memory or managed memory), past its "
+                        "allocation, or of a kind "
                         "that was not allocated for GPUDirect RDMA",
                         step, range.page_address, range.page_bytes);
     case EOPNOTSUPP:
-      return base::fail(EOPNOTSUPP, "%s 0x%" PRIx64 ": the GPU or this kind of memory does not support it", step, range.page_address);
+      return base::fail(EOPNOTSUPP, "%s 0x%" PRIx64 ": the GPU or this kind of memory does not support it", step,
+                        range.page_address);
     case ENOMEM:
       return base::fail(ENOMEM,
-                        "%s %" PRIu64 " KiB at 0x%" PRIx64 ": BAR1 or a limit of the module's is used up (other pins, of other "
+                        "%s %" PRIu64 " KiB at 0x%" PRIx64
+                        ": BAR1 or a limit of the module's is used up (other pins, of other "
                         "processes too, count)",
                         step, range.page_bytes / 1024, range.page_address);
-    case EACCES:
-      return base::fail(EACCES, "%s for this process: %s was opened by another one", step, node);
+    case EACCES: return base::fail(EACCES, "%s for this process: %s was opened by another one", step, node);
     default:
       return base::fail(error == EPERM || error == EMFILE ? error : EIO, "%s 0x%" PRIx64 " + %" PRIu64 ": %s", step,
                         range.page_address, range.page_bytes, std::strerror(error));
@@ -71,7 +73,8 @@ GdrdrvPin::GdrdrvPin(ModuleFile& file, const Range& range, std::string device) n
   device_ = std::move(device);
 }
 
-base::Result<std::unique_ptr<BackendPin>> GdrdrvPin::create(ModuleFile& file, const Range& range, const std::string& device) {
+base::Result<std::unique_ptr<BackendPin>> GdrdrvPin::create(ModuleFile& file, const Range& range,
+                                                            const std::string& device) {
   // The record first: what the module gave must have an owner.
   std::unique_ptr<GdrdrvPin> pin(new GdrdrvPin(file, range, device));
   base::Status taken = pin->take(range);
@@ -92,7 +95,8 @@ base::Status GdrdrvPin::take(const Range& range) noexcept {
 base::Status GdrdrvPin::check_state() noexcept {
   PinState state;
   if (const int result = file_.state(handle_, &state); result < 0) {
-    return base::fail(EIO, "the gdrdrv kernel module does not know what it has just pinned: %s", std::strerror(-result));
+    return base::fail(EIO, "the gdrdrv kernel module does not know what it has just pinned: %s",
+                      std::strerror(-result));
   }
   std::int64_t offset = 0;
   const bool is_as_asked = state.address == page_address_ && state.mapped_bytes == page_bytes_ &&
@@ -101,7 +105,8 @@ base::Status GdrdrvPin::check_state() noexcept {
   return base::fail(EIO,
                     "the gdrdrv kernel module pinned 0x%" PRIx64 " + %" PRIu64 " in pages of %u as handle 0x%" PRIx64
                     ", mapping type %u, where 0x%" PRIx64 " + %zu was asked for",
-                    state.address, state.mapped_bytes, state.page_bytes, handle_, state.mapping_type, page_address_, page_bytes_);
+                    state.address, state.mapped_bytes, state.page_bytes, handle_, state.mapping_type, page_address_,
+                    page_bytes_);
 }
 
 base::Result<MappedRegion> GdrdrvPin::map(std::size_t size_bytes, MappingType requested) noexcept {
@@ -143,9 +148,11 @@ base::Status GdrdrvPin::map_pages(std::size_t bytes) noexcept {
   void* mapped = nullptr;
   if (const int result = file_.map(handle_, bytes, &mapped); result < 0) {
     if (is_invalidated()) {
-      return base::fail(EINVAL, "the memory at 0x%" PRIx64 " was freed by its owner: there is nothing left to map", page_address_);
+      return base::fail(EINVAL, "the memory at 0x%" PRIx64 " was freed by its owner: there is nothing left to map",
+                        page_address_);
     }
-    return base::fail(-result, "mmap of %zu bytes of %s (handle 0x%" PRIx64 "): %s", bytes, node, handle_, std::strerror(-result));
+    return base::fail(-result, "mmap of %zu bytes of %s (handle 0x%" PRIx64 "): %s", bytes, node, handle_,
+                      std::strerror(-result));
   }
   address_ = mapped;
   mapped_bytes_ = bytes;
@@ -160,17 +167,20 @@ base::Status GdrdrvPin::map_pages(std::size_t bytes) noexcept {
 base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
   PinState state;
   if (const int result = file_.state(handle_, &state); result < 0) {
-    return base::fail(EIO, "the gdrdrv kernel module does not say how it mapped the memory: %s", std::strerror(-result));
+    return base::fail(EIO, "the gdrdrv kernel module does not say how it mapped the memory: %s",
+                      std::strerror(-result));
   }
   const auto type = static_cast<MappingType>(state.mapping_type);
   if (state.mapping_type > static_cast<unsigned>(MappingType::device) || !is_known(type)) {
     if (is_invalidated()) {
-      return base::fail(EINVAL, "the memory at 0x%" PRIx64 " was freed by its owner while it was being mapped", page_address_);
+      return base::fail(EINVAL, "the memory at 0x%" PRIx64 " was freed by its owner while it was being mapped",
+                        page_address_);
     }
     return base::fail(EIO, "the gdrdrv kernel module says mapping type %u, which is none", state.mapping_type);
   }
   if (requested == MappingType::none || requested == type) return type;
-  return base::fail(EOPNOTSUPP, "gdrdrv %u.%u maps this memory %s; %s was asked for, which only newer versions may be able to map",
+  return base::fail(EOPNOTSUPP,
+                    "gdrdrv %u.%u maps this memory %s; %s was asked for, which only newer versions may be able to map",
                     file_.version().major_number(), file_.version().minor_number(), name_of(type), name_of(requested));
 }
 
@@ -188,20 +198,22 @@ base::Status GdrdrvPin::unpin() noexcept {
   if (address_ != nullptr) unmapped = unmap();
   if (!is_pinned_) return unmapped;
   is_pinned_ = false;
-  // Also where munmap failed: the module takes the pages out of the mapping before it gives them back, so that what stays mapped
-  // shows nothing.
+  // Also where munmap failed: the module takes the pages out of the mapping before it gives them back, so that what
+  // stays mapped shows nothing.
   address_ = nullptr;
   const int result = file_.unpin(handle_);
   if (!unmapped || result >= 0) return unmapped;
-  return base::fail(-result, "the gdrdrv kernel module does not unpin handle 0x%" PRIx64 ": %s",
-                    handle_, std::strerror(-result));
+  return base::fail(-result, "the gdrdrv kernel module does not unpin handle 0x%" PRIx64 ": %s", handle_,
+                    std::strerror(-result));
 }
 
 bool GdrdrvPin::is_invalidated() const noexcept {
-  if (is_invalidated_.load(std::memory_order_relaxed) || !is_pinned_) return is_invalidated_.load(std::memory_order_relaxed);
+  if (is_invalidated_.load(std::memory_order_relaxed) || !is_pinned_)
+    return is_invalidated_.load(std::memory_order_relaxed);
   bool is_freed = false;
   // No answer is no news.
-  if (file_.is_freed_by_owner(handle_, &is_freed) == 0 && is_freed) is_invalidated_.store(true, std::memory_order_relaxed);
+  if (file_.is_freed_by_owner(handle_, &is_freed) == 0 && is_freed)
+    is_invalidated_.store(true, std::memory_order_relaxed);
   return is_freed;
 }
 

@@ -20,8 +20,10 @@ class GdrdrvPin final : public BackendPin {
     std::uint64_t page_bytes;
     bool force_pcie;
   };
-  /// Pins `range` and believes the module only when it describes the pin as what was asked for. `device`: PCI address, "" unknown.
-  static base::Result<std::unique_ptr<BackendPin>> create(ModuleFile& file, const Range& range, const std::string& device);
+  /// Pins `range` and believes the module only when it describes the pin as what was asked for. `device`: PCI address,
+  /// "" unknown.
+  static base::Result<std::unique_ptr<BackendPin>> create(ModuleFile& file, const Range& range,
+                                                          const std::string& device);
   GdrdrvPin(const GdrdrvPin&) = delete;
   GdrdrvPin& operator=(const GdrdrvPin&) = delete;
   ~GdrdrvPin() override { (void)unpin(); }

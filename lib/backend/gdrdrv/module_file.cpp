@@ -15,11 +15,13 @@ namespace {
 tl::unexpected<base::Error> open_failed(int error) noexcept {
   switch (error) {
     case ENOENT:
-      return base::fail(ENODEV, "no gdrdrv kernel module is loaded, or its device node was not made (%s does not exist)", node);
+      return base::fail(ENODEV,
+                        "no gdrdrv kernel module is loaded, or its device node was not made (%s does not exist)", node);
     case ENXIO:
     case ENODEV:
-      return base::fail(ENODEV, "nothing is behind %s (%s): the gdrdrv kernel module is not loaded, or the node has an old number",
-                        node, std::strerror(error));
+      return base::fail(
+          ENODEV, "nothing is behind %s (%s): the gdrdrv kernel module is not loaded, or the node has an old number",
+          node, std::strerror(error));
     case EACCES:
     case EPERM:
       return base::fail(EACCES, "no permission to use %s (%s): check its mode and the container's device rules", node,
@@ -80,7 +82,8 @@ base::Status ModuleFile::shake_hands() noexcept {
 base::Status ModuleFile::read_attribute(std::uint32_t attribute, const char* name, bool* value) noexcept {
   GetAttribute answer{attribute, 0};
   const int result = call(request::get_attribute, &answer);
-  if (result < 0 && result != -EINVAL) return base::fail(-result, "asking %s for %s: %s", node, name, std::strerror(-result));
+  if (result < 0 && result != -EINVAL)
+    return base::fail(-result, "asking %s for %s: %s", node, name, std::strerror(-result));
   *value = result >= 0 && answer.value == 1;
   return {};
 }

@@ -22,8 +22,8 @@ struct PinState {
   std::uint32_t mapping_type = 0;  ///< 0: not mapped; unknown numbers are passed on
 };
 
-/// Thread safe: every call is one system call. The module frees what is left when the last descriptor and the last mapping of this
-/// open are gone.
+/// Thread safe: every call is one system call. The module frees what is left when the last descriptor and the last
+/// mapping of this open are gone.
 class ModuleFile {
  public:
   /// The error's detail says why the module cannot be used here.

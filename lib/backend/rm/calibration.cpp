@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "backend/rm/memory_locator.hpp"
 #include "backend/pointer_check.hpp"
+#include "backend/rm/memory_locator.hpp"
 #include "backend/rm/rm_mapping.hpp"
 #include "backend/rm/verifier.hpp"
 #include "cpu/ordering.hpp"
@@ -16,8 +16,8 @@ namespace {
 constexpr std::uint32_t page_size = 65536;
 constexpr std::size_t pattern_words = 512;
 
-/// Distinct words (an odd multiplier permutes the integers). The same every time: the second pattern travels through the mapping under
-/// test, so memory left over from an earlier calibration cannot pass for this one.
+/// Distinct words (an odd multiplier permutes the integers). The same every time: the second pattern travels through
+/// the mapping under test, so memory left over from an earlier calibration cannot pass for this one.
 void fill(std::uint64_t (&pattern)[pattern_words], std::uint64_t seed) noexcept {
   for (std::size_t i = 0; i < pattern_words; ++i) pattern[i] = (seed + i) * 0x9e3779b97f4a7c15u;
 }
@@ -83,9 +83,11 @@ Calibration calibrate(shim::Cuda& cuda, shim::System& system, RmDevice& device, 
   auto memory = locate(cuda, system, device, *range, settings);
   if (!memory) return Calibration::impossible;
   RmMapping mapping(system, device);
-  const auto mapped = mapping.map(memory->pieces, static_cast<std::size_t>(range->page_bytes), reports_caching_type, fb_info_bytes);
+  const auto mapped =
+      mapping.map(memory->pieces, static_cast<std::size_t>(range->page_bytes), reports_caching_type, fb_info_bytes);
   if (!mapped) return Calibration::impossible;
-  const Calibration calibration = both_ways(scratch, verifier, mapping.address() + (scratch.address() - range->page_address));
+  const Calibration calibration =
+      both_ways(scratch, verifier, mapping.address() + (scratch.address() - range->page_address));
   (void)mapping.unmap();
   // While pages may still be mapped the memory must stay ours.
   if (mapping.address() != nullptr) memory->abandon();

@@ -10,9 +10,9 @@
 
 namespace gdrkit::backend::rm {
 
-/// While alive: the thread's stream-capture mode is relaxed (a capture in progress on this or another thread stays valid), and
-/// a context that reaches the memory is current. Restores both. Creates a context only for memory that belongs to none, on a
-/// device whose primary context is not active, when the thread has none either.
+/// While alive: the thread's stream-capture mode is relaxed (a capture in progress on this or another thread stays
+/// valid), and a context that reaches the memory is current. Restores both. Creates a context only for memory that
+/// belongs to none, on a device whose primary context is not active, when the thread has none either.
 class CudaScope {
  public:
   static base::Result<CudaScope> enter(shim::Cuda& cuda, std::uint64_t memory_context, int device_ordinal) noexcept;
@@ -26,7 +26,7 @@ class CudaScope {
   base::Status push(std::uint64_t context) noexcept;
 
   shim::Cuda* cuda_;
-  int capture_mode_ = -1;       ///< the thread's own mode, -1 when not exchanged
+  int capture_mode_ = -1;  ///< the thread's own mode, -1 when not exchanged
   int retained_ordinal_ = -1;
   bool is_pushed_ = false;
 };

@@ -8,12 +8,8 @@ namespace gdrkit::backend::rm {
 namespace {
 
 constexpr DriverLayout rows[] = {
-    {{515, 43, 4}, 436, false, false},
-    {{520, 56, 6}, 436, false, true},
-    {{530, 30, 2}, 436, true, true},
-    {{545, 23, 6}, 444, true, true},
-    {{560, 28, 3}, 460, true, true},
-    {{580, 65, 6}, 1028, true, true},
+    {{515, 43, 4}, 436, false, false}, {{520, 56, 6}, 436, false, true}, {{530, 30, 2}, 436, true, true},
+    {{545, 23, 6}, 444, true, true},   {{560, 28, 3}, 460, true, true},  {{580, 65, 6}, 1028, true, true},
 };
 
 }  // namespace
@@ -25,10 +21,11 @@ base::Result<DriverLayout> layout_for(const DriverVersion& version, const std::s
                       version_text.c_str());
   }
   if (version.major > newest_reviewed_major && !allow_unreviewed) {
-    return base::fail(ENOTSUP,
-                      "the interface of NVIDIA driver %s is not known to this gdrkit (reviewed up to %u.x): update gdrkit, "
-                      "or set GDRKIT_ALLOW_UNREVIEWED_DRIVER=1 to rely on its run-time checks alone",
-                      version_text.c_str(), newest_reviewed_major);
+    return base::fail(
+        ENOTSUP,
+        "the interface of NVIDIA driver %s is not known to this gdrkit (reviewed up to %u.x): update gdrkit, "
+        "or set GDRKIT_ALLOW_UNREVIEWED_DRIVER=1 to rely on its run-time checks alone",
+        version_text.c_str(), newest_reviewed_major);
   }
   DriverLayout layout = rows[0];
   for (const DriverLayout& row : rows) {

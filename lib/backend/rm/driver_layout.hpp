@@ -13,10 +13,10 @@ namespace gdrkit::backend::rm {
 
 /// Only what changes between versions and is used here; everything else is frozen from 515.43.04 on (rm_abi.hpp).
 struct DriverLayout {
-  DriverVersion first;                ///< first version that this row describes
-  std::uint32_t fb_info_bytes;        ///< size of FB_GET_INFO_V2's parameters
-  bool has_version_query;             ///< CHECK_VERSION_STR knows the query command
-  bool reports_caching_type;          ///< RM_MAP_MEMORY returns the mapping's caching type in its flags
+  DriverVersion first;          ///< first version that this row describes
+  std::uint32_t fb_info_bytes;  ///< size of FB_GET_INFO_V2's parameters
+  bool has_version_query;       ///< CHECK_VERSION_STR knows the query command
+  bool reports_caching_type;    ///< RM_MAP_MEMORY returns the mapping's caching type in its flags
 };
 
 /// Newest major version whose interface was compared with this table.

@@ -40,8 +40,8 @@ bool parse(std::string_view text, DriverVersion& version) noexcept {
 base::Result<DriverVersion> parse_driver_version(std::string_view text) noexcept {
   DriverVersion version;
   if (!parse(text, version)) {
-    return base::fail(EINVAL, "\"%.*s\" is no NVIDIA driver version", static_cast<int>(text.size() > 64 ? 64 : text.size()),
-                      text.data());
+    return base::fail(EINVAL, "\"%.*s\" is no NVIDIA driver version",
+                      static_cast<int>(text.size() > 64 ? 64 : text.size()), text.data());
   }
   return version;
 }

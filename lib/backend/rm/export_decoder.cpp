@@ -58,7 +58,8 @@ base::Status decode_one(const shim::ObservedIoctl& seen, std::uint64_t size_byte
   if (pieces.empty()) totals = {client, total_objects, 0};
   const bool is_consistent = client != 0 && client == totals.client && total_objects == totals.objects && count > 0 &&
                              count <= objects_per_call && index == pieces.size() &&
-                             count <= total_objects - static_cast<std::uint32_t>(pieces.size()) && total_bytes == size_bytes;
+                             count <= total_objects - static_cast<std::uint32_t>(pieces.size()) &&
+                             total_bytes == size_bytes;
   if (!is_consistent) return base::fail(EIO, "CUDA's dma-buf export contradicts itself: its counts do not add up");
   for (std::uint32_t i = 0; i < count; ++i) {
     MemoryPiece piece{client, field<std::uint32_t>(bytes, layout->handles + 4 * std::size_t{i}),
@@ -86,10 +87,12 @@ base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<shim::Obs
       if (auto decoded = decode_one(seen, size_bytes, totals, pieces); !decoded) return base::pass(decoded);
     }
     if (pieces.empty()) {
-      return base::fail(EIO, "CUDA exported the range without a call that could be observed (is its ioctl hooked by another tool?)");
+      return base::fail(
+          EIO, "CUDA exported the range without a call that could be observed (is its ioctl hooked by another tool?)");
     }
     if (pieces.size() != totals.objects || totals.bytes != size_bytes) {
-      return base::fail(EIO, "CUDA's dma-buf export is incomplete: %zu of %u objects seen", pieces.size(), totals.objects);
+      return base::fail(EIO, "CUDA's dma-buf export is incomplete: %zu of %u objects seen", pieces.size(),
+                        totals.objects);
     }
     return pieces;
   } catch (...) {

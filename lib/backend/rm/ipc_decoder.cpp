@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Words as seen in handles of driver 580.159.04: 4-5 size of the allocation, 6 size of its block in 4 KiB units, 7 offset in
-// the block, 12 RM client, 13 RM memory object.
+// Words as seen in handles of driver 580.159.04: 4-5 size of the allocation, 6 size of its block in 4 KiB units, 7
+// offset in the block, 12 RM client, 13 RM memory object.
 #include "backend/rm/ipc_decoder.hpp"
 
 #include <cstring>
@@ -19,8 +19,9 @@ base::Result<IpcMemory> decode_ipc_handle(const shim::CudaIpcHandle& handle, std
   memory.allocation.size_bytes = words[4] | std::uint64_t{words[5]} << 32;
   memory.object_bytes = std::uint64_t{words[6]} * 4096;
   const MemoryPiece& piece = memory.allocation;
-  const bool is_plausible = piece.client != 0 && piece.object != 0 && piece.size_bytes == range_size && range_size != 0 &&
-                            piece.offset < memory.object_bytes && piece.size_bytes <= memory.object_bytes - piece.offset;
+  const bool is_plausible = piece.client != 0 && piece.object != 0 && piece.size_bytes == range_size &&
+                            range_size != 0 && piece.offset < memory.object_bytes &&
+                            piece.size_bytes <= memory.object_bytes - piece.offset;
   if (!is_plausible) return base::fail(EIO, "CUDA's IPC handle has a layout this gdrkit does not know");
   return memory;
 }

@@ -23,8 +23,8 @@ void read_bytes(std::uint8_t* target, const volatile std::uint8_t* source, std::
 }
 
 #if defined(__x86_64__)
-// The fence makes the loads that follow fetch anew: a line left in a streaming-load buffer by an earlier read may be older
-// than what the device holds now (Intel SDM, MOVNTDQA).
+// The fence makes the loads that follow fetch anew: a line left in a streaming-load buffer by an earlier read may be
+// older than what the device holds now (Intel SDM, MOVNTDQA).
 [[gnu::target("sse4.1")]] void read_lines(std::uint8_t* target, const volatile std::uint8_t* first, std::size_t pitch,
                                           std::size_t rows) noexcept {
   _mm_mfence();

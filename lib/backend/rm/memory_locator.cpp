@@ -21,15 +21,17 @@ base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
     return asked;
   }
   if (space.type != addr_space_video_memory) {
-    return base::fail(EOPNOTSUPP, "the memory behind this pointer is not video memory (address space type %u)", space.type);
+    return base::fail(EOPNOTSUPP, "the memory behind this pointer is not video memory (address space type %u)",
+                      space.type);
   }
   InfoEntry size{surface_size_in_4k, 0};
   SurfaceInfo info{1, 0, reinterpret_cast<std::uint64_t>(&size)};
-  if (auto asked = client.control(piece.object, control::memory_get_surface_info, &info, sizeof info); !asked) return asked;
+  if (auto asked = client.control(piece.object, control::memory_get_surface_info, &info, sizeof info); !asked)
+    return asked;
   const std::uint64_t object_bytes = std::uint64_t{size.data} * 4096;
   if (piece.size_bytes == 0 || piece.offset > object_bytes || piece.size_bytes > object_bytes - piece.offset) {
-    return base::fail(EIO, "the driver's object has %" PRIu64 " bytes, too few for offset %" PRIu64 " + %" PRIu64, object_bytes,
-                      piece.offset, piece.size_bytes);
+    return base::fail(EIO, "the driver's object has %" PRIu64 " bytes, too few for offset %" PRIu64 " + %" PRIu64,
+                      object_bytes, piece.offset, piece.size_bytes);
   }
   return {};
 }
@@ -46,10 +48,12 @@ base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemo
     duplicate = client.duplicate(parent, piece.client, piece.object);
   }
   if (!duplicate) {
-    if (duplicate.error().vendor_code != static_cast<int>(status::insufficient_permissions)) return base::pass(duplicate);
-    return base::fail_vendor(EACCES, duplicate.error().vendor_code,
-                             "the driver refuses to share this memory (%s): it belongs to another process, or to an MPS server",
-                             base::detail());
+    if (duplicate.error().vendor_code != static_cast<int>(status::insufficient_permissions))
+      return base::pass(duplicate);
+    return base::fail_vendor(
+        EACCES, duplicate.error().vendor_code,
+        "the driver refuses to share this memory (%s): it belongs to another process, or to an MPS server",
+        base::detail());
   }
   memory.pieces.push_back({parent, *duplicate, piece.offset, piece.size_bytes});
   return check_object(client, memory.pieces.back());
@@ -73,12 +77,13 @@ int observe_export(shim::Cuda& cuda, shim::System& system, std::uint64_t address
 Pieces observed_pieces(const shim::ObservedExport& seen, int result, std::uint64_t size) {
   constexpr int invalid_value = 1;
   if (result == invalid_value) {
-    return base::fail_vendor(EINVAL, result,
-                             "CUDA does not export this memory (%s): imported from another process, or a range with holes",
-                             shim::cuda_result_name(result));
+    return base::fail_vendor(
+        EINVAL, result, "CUDA does not export this memory (%s): imported from another process, or a range with holes",
+        shim::cuda_result_name(result));
   }
   if (result != 0) return cuda_failed("cuMemGetHandleForAddressRange (dma-buf export)", result);
-  if (!seen.hook_installed) return base::fail(EOPNOTSUPP, "libcuda's ioctl calls cannot be observed: %s", base::detail());
+  if (!seen.hook_installed)
+    return base::fail(EOPNOTSUPP, "libcuda's ioctl calls cannot be observed: %s", base::detail());
   return decode_export(seen.ioctls, size);
 }
 
@@ -94,8 +99,9 @@ std::vector<MemoryPiece> trim_front(std::vector<MemoryPiece> pieces, std::uint64
   return pieces;
 }
 
-/// For ranges inside one block of a pool: libcuda exports them only from the block's start on, and only while something is allocated
-/// there; otherwise its refused attempt still names the object, and the pointer's attributes confirm the offset.
+/// For ranges inside one block of a pool: libcuda exports them only from the block's start on, and only while something
+/// is allocated there; otherwise its refused attempt still names the object, and the pointer's attributes confirm the
+/// offset.
 Pieces pieces_inside_block(shim::Cuda& cuda, shim::System& system, const DeviceRange& range,
                            const shim::ObservedExport& refused) {
   const auto& at = range.attributes;
@@ -145,7 +151,8 @@ base::Result<ObjectHandle> import_exported(shim::Cuda& cuda, shim::System& syste
   (void)cuda.mem_release(handle);
   if (result != 0) return cuda_failed("cuMemExportToShareableHandle", result);
   ImportObject import{fd, import_type_rm, device.device(), device.device(), 0};
-  auto imported = device.client().control(device.client().root(), control::import_object_from_fd, &import, sizeof import);
+  auto imported =
+      device.client().control(device.client().root(), control::import_object_from_fd, &import, sizeof import);
   system.close(fd);
   if (!imported) return base::pass(imported);
   return import.object;

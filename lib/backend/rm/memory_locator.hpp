@@ -39,9 +39,10 @@ class OwnedMemory {
   RmClient* client_;
 };
 
-/// References to all of the range's pages, in address order. The caller holds a CudaScope. Order of strategies: observed dma-buf
-/// export (any kind of memory), exported file (memory made for it), IPC handle (only when settings allow). The error of the
-/// first one that applied is reported. Each object is checked: in video memory, and long enough.
+/// References to all of the range's pages, in address order. The caller holds a CudaScope. Order of strategies:
+/// observed dma-buf export (any kind of memory), exported file (memory made for it), IPC handle (only when settings
+/// allow). The error of the first one that applied is reported. Each object is checked: in video memory, and long
+/// enough.
 [[nodiscard]] base::Result<OwnedMemory> locate(shim::Cuda& cuda, shim::System& system, RmDevice& device,
                                                const DeviceRange& range, const base::Settings& settings) noexcept;
 

@@ -10,7 +10,7 @@ namespace gdrkit::backend::rm {
 struct MemoryPiece {
   std::uint32_t client = 0;  ///< the RM client that owns the object: CUDA's, in this process
   std::uint32_t object = 0;
-  std::uint64_t offset = 0;      ///< bytes from the object's start
+  std::uint64_t offset = 0;  ///< bytes from the object's start
   std::uint64_t size_bytes = 0;
 
   bool operator==(const MemoryPiece&) const = default;

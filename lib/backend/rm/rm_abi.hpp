@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The part of the resource manager's user ABI that this backend speaks: numbers and structures, x86-64 and arm64. Source:
-// the public headers of NVIDIA's open kernel modules; sizes and offsets hold for every release since 515.43.04.
+// The part of the resource manager's user ABI that this backend speaks: numbers and structures, x86-64 and arm64.
+// Source: the public headers of NVIDIA's open kernel modules; sizes and offsets hold for every release since 515.43.04.
 #pragma once
 
 #include <linux/ioctl.h>

@@ -4,10 +4,10 @@
 
 #include <new>
 
+#include "backend/pointer_check.hpp"
 #include "backend/rm/calibration.hpp"
 #include "backend/rm/cuda_scope.hpp"
 #include "backend/rm/memory_locator.hpp"
-#include "backend/pointer_check.hpp"
 #include "backend/rm/rm_pin.hpp"
 #include "backend/rm/rm_probe.hpp"
 
@@ -30,8 +30,8 @@ base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
   if (result == 0) result = cuda_.device_get_pci_bus_id(cuda_ordinal, pci, sizeof pci);
   if (result == 0) result = cuda_.device_get_uuid(cuda_ordinal, &uuid);
   if (result != 0) {
-    return base::fail_vendor(shim::cuda_result_errno(result), result, "CUDA does not tell which GPU device %d is: %s", cuda_ordinal,
-                             shim::cuda_result_name(result));
+    return base::fail_vendor(shim::cuda_result_errno(result), result, "CUDA does not tell which GPU device %d is: %s",
+                             cuda_ordinal, shim::cuda_result_name(result));
   }
   if (integrated != 0) return base::fail(EOPNOTSUPP, "the GPU at %s is integrated: it has no BAR1 to map through", pci);
   const std::lock_guard lock(mutex_);

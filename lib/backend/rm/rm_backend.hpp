@@ -44,10 +44,10 @@ class RmBackend final : public Backend {
   shim::Cuda& cuda_;
   base::Settings settings_;
   DriverLayout layout_;
-  std::unique_ptr<RmClient> client_;  // outlives the devices
-  std::mutex mutex_;                  // guards devices_
+  std::unique_ptr<RmClient> client_;                          // outlives the devices
+  std::mutex mutex_;                                          // guards devices_
   std::map<std::string, std::unique_ptr<RmDevice>> devices_;  // by PCI address
-  std::mutex calibrating_;            // guards calibrations_, held while one is made
+  std::mutex calibrating_;                                    // guards calibrations_, held while one is made
   std::map<RmDevice*, Calibration> calibrations_;
 };
 

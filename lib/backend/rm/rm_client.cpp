@@ -24,8 +24,10 @@ std::uint64_t word(void* pointer) noexcept { return reinterpret_cast<std::uint64
 
 tl::unexpected<base::Error> open_failed(const char* path, int error, const std::string& driver) noexcept {
   if (error == ENOENT) {
-    return base::fail(ENODEV, "NVIDIA driver %s is loaded but %s is not here: was this container started without the GPU's device nodes?",
-                      driver.c_str(), path);
+    return base::fail(
+        ENODEV,
+        "NVIDIA driver %s is loaded but %s is not here: was this container started without the GPU's device nodes?",
+        driver.c_str(), path);
   }
   if (error == EACCES || error == EPERM) {
     return base::fail(EACCES, "no permission to open %s (%s): check its mode and the container's device rules", path,
@@ -45,8 +47,8 @@ base::Status RmClient::check(const char* what, int result, std::uint32_t status)
                       driver_.c_str());
   }
   if (status != status::ok) {
-    return base::fail_vendor(status_errno(status), static_cast<int>(status), "%s: status 0x%x (%s), driver %s", what, status,
-                             status_name(status), driver_.c_str());
+    return base::fail_vendor(status_errno(status), static_cast<int>(status), "%s: status 0x%x (%s), driver %s", what,
+                             status, status_name(status), driver_.c_str());
   }
   return {};
 }

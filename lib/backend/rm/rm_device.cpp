@@ -50,7 +50,8 @@ base::Status RmDevice::find_card(const char* pci_bus_id) noexcept {
 base::Status RmDevice::allocate_objects() noexcept {
   GpuIdInfo info{};
   info.gpu_id = gpu_id_;
-  if (auto asked = client_.control(client_.root(), control::gpu_get_id_info_v2, &info, sizeof info); !asked) return asked;
+  if (auto asked = client_.control(client_.root(), control::gpu_get_id_info_v2, &info, sizeof info); !asked)
+    return asked;
   DeviceParameters device{};
   device.device_id = info.device_instance;
   auto allocated = client_.allocate(client_.root(), object_class::device, &device);
@@ -68,9 +69,10 @@ base::Status RmDevice::check_uuid(const shim::CudaUuid& uuid) noexcept {
   gid.flags = gid_binary;
   if (auto asked = client_.control(subdevice_, control::gpu_get_gid_info, &gid, sizeof gid); !asked) return asked;
   if (gid.length >= uuid.size() && std::memcmp(gid.data, uuid.data(), uuid.size()) == 0) return {};
-  return base::fail(EOPNOTSUPP,
-                    "CUDA's UUID differs from that of the GPU at %s: a partition (MIG) of it, which this backend does not serve",
-                    pci_.c_str());
+  return base::fail(
+      EOPNOTSUPP,
+      "CUDA's UUID differs from that of the GPU at %s: a partition (MIG) of it, which this backend does not serve",
+      pci_.c_str());
 }
 
 Bar1Figures RmDevice::bar1(std::uint32_t fb_info_bytes) const noexcept {

@@ -20,8 +20,8 @@ struct Bar1Figures {
   bool is_known = false;
 };
 
-/// Thread safe. Keeps one file of the GPU open for its life: RM allows the device object only to a process that has one.
-/// Must not outlive its client.
+/// Thread safe. Keeps one file of the GPU open for its life: RM allows the device object only to a process that has
+/// one. Must not outlive its client.
 class RmDevice {
  public:
   /// The GPU at `pci_bus_id` ("0000:3b:00.0", as CUDA writes it), checked against CUDA's UUID of it.

@@ -28,10 +28,11 @@ tl::unexpected<base::Error> bar1_used_up(const RmDevice& device, const base::Err
     return base::fail_vendor(ENOMEM, error.vendor_code, "BAR1 of %s has no room for %zu KiB (status 0x%x, %s)",
                              device.pci().c_str(), length / 1024, status, status_name(status));
   }
-  return base::fail_vendor(ENOMEM, error.vendor_code,
-                           "BAR1 of %s has no room for %zu KiB: %u of %u MiB free, largest piece %u MiB (status 0x%x, %s)",
-                           device.pci().c_str(), length / 1024, figures.available_mib, figures.size_mib,
-                           figures.contiguous_mib, status, status_name(status));
+  return base::fail_vendor(
+      ENOMEM, error.vendor_code,
+      "BAR1 of %s has no room for %zu KiB: %u of %u MiB free, largest piece %u MiB (status 0x%x, %s)",
+      device.pci().c_str(), length / 1024, figures.available_mib, figures.size_mib, figures.contiguous_mib, status,
+      status_name(status));
 }
 
 }  // namespace
@@ -66,7 +67,8 @@ base::Status RmMapping::reserve(std::size_t size_bytes) noexcept {
   void* reserved = nullptr;
   const int result =
       system_.mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0, &reserved);
-  if (result < 0) return base::fail(-result, "cannot reserve %zu bytes of address space: %s", size_bytes, std::strerror(-result));
+  if (result < 0)
+    return base::fail(-result, "cannot reserve %zu bytes of address space: %s", size_bytes, std::strerror(-result));
   address_ = static_cast<std::uint8_t*>(reserved);
   size_bytes_ = size_bytes;
   return {};
@@ -80,12 +82,14 @@ base::Status RmMapping::map_part(const OwnedPiece& piece, std::size_t at, std::s
   Part& part = parts_.back();
   if (auto mapped = rm_map(part, piece, length, reports_caching_type, fb_info_bytes); !mapped) return mapped;
   void* mapped = nullptr;
-  const int result = system_.mmap(address_ + at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, part.device_fd, 0,
-                                  &mapped);
+  const int result =
+      system_.mmap(address_ + at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, part.device_fd, 0, &mapped);
   if (result < 0) {
-    return base::fail(-result, "mmap of %zu bytes of /dev/nvidia%u: %s", length, device_.minor(), std::strerror(-result));
+    return base::fail(-result, "mmap of %zu bytes of /dev/nvidia%u: %s", length, device_.minor(),
+                      std::strerror(-result));
   }
-  // The driver leaves the mapping to forked children, who would keep it beyond our unmap. Core holds fork off meanwhile.
+  // The driver leaves the mapping to forked children, who would keep it beyond our unmap. Core holds fork off
+  // meanwhile.
   if (const int advised = system_.madvise(mapped, length, MADV_DONTFORK); advised < 0) {
     return base::fail(-advised, "madvise(MADV_DONTFORK) on the mapping: %s", std::strerror(-advised));
   }
@@ -101,10 +105,11 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
       return bar1_used_up(device_, mapped.error(), length, fb_info_bytes);
     }
     if (status == status::not_supported) {
-      return base::fail_vendor(EOPNOTSUPP, mapped.error().vendor_code,
-                               "the driver does not map this memory through BAR1 (%s): protected or multicast memory, or "
-                               "confidential computing is on",
-                               base::detail());
+      return base::fail_vendor(
+          EOPNOTSUPP, mapped.error().vendor_code,
+          "the driver does not map this memory through BAR1 (%s): protected or multicast memory, or "
+          "confidential computing is on",
+          base::detail());
     }
     return base::pass(mapped);
   }
@@ -125,7 +130,8 @@ base::Status RmMapping::unmap() noexcept {
   };
   if (address_ != nullptr) {
     if (const int result = system_.munmap(address_, size_bytes_); result < 0) {
-      // Pages may still be mapped: giving the BAR1 mapping back now could show another allocation through them. Keep it.
+      // Pages may still be mapped: giving the BAR1 mapping back now could show another allocation through them. Keep
+      // it.
       return base::fail(-result, "munmap of the mapping: %s; its BAR1 space stays in use", std::strerror(-result));
     }
     address_ = nullptr;

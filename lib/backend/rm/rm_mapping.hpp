@@ -14,8 +14,9 @@
 
 namespace gdrkit::backend::rm {
 
-/// Undone by destruction, piece by piece in the one safe order: munmap, RM unmap, device file. (RM takes the BAR1 mapping away
-/// without touching the page tables of this process: a page still mapped then could show another allocation.)
+/// Undone by destruction, piece by piece in the one safe order: munmap, RM unmap, device file. (RM takes the BAR1
+/// mapping away without touching the page tables of this process: a page still mapped then could show another
+/// allocation.)
 class RmMapping {
  public:
   RmMapping(shim::System& system, RmDevice& device) noexcept : system_(system), device_(device) {}
@@ -23,7 +24,8 @@ class RmMapping {
   RmMapping(const RmMapping&) = delete;
   RmMapping& operator=(const RmMapping&) = delete;
 
-  /// Maps the first `size_bytes` (a multiple of the host's page) of `pieces`. ENOMEM with BAR1's figures when it is used up.
+  /// Maps the first `size_bytes` (a multiple of the host's page) of `pieces`. ENOMEM with BAR1's figures when it is
+  /// used up.
   base::Status map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes, bool reports_caching_type,
                    std::uint32_t fb_info_bytes) noexcept;
   base::Status unmap() noexcept;  ///< runs to its end, first error

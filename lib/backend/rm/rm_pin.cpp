@@ -31,9 +31,10 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
     return base::fail(EOPNOTSUPP, "BAR1 memory of a discrete GPU cannot be mapped cached");
   }
   if (mapping_.address() != nullptr) return base::fail(EIO, "an earlier mapping of this pin could not be undone");
-  if (size_bytes == 0 || length > page_bytes()) return base::fail(EINVAL, "%zu bytes were to be mapped of %zu pinned", size_bytes, page_bytes());
-  base::Status mapped = mapping_.map(memory_.pieces, length, backend_.layout().reports_caching_type,
-                                     backend_.layout().fb_info_bytes);
+  if (size_bytes == 0 || length > page_bytes())
+    return base::fail(EINVAL, "%zu bytes were to be mapped of %zu pinned", size_bytes, page_bytes());
+  base::Status mapped =
+      mapping_.map(memory_.pieces, length, backend_.layout().reports_caching_type, backend_.layout().fb_info_bytes);
   base::Result<Verification> verification = Verification::none;
   if (mapped && requested != MappingType::none && mapping_.type() != requested) {
     const char* given = mapping_.type() == MappingType::write_combining ? "write-combining" : "uncached";
@@ -50,13 +51,13 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
   return tl::unexpected<base::Error>(error);
 }
 
-/// The owner may have freed the memory, or unmapped part of it, since it was pinned: ours is then the last reference, and CUDA must
-/// not be asked to read it.
+/// The owner may have freed the memory, or unmapped part of it, since it was pinned: ours is then the last reference,
+/// and CUDA must not be asked to read it.
 bool RmPin::is_still_allocated() noexcept {
   shim::PointerAttributes now;
   const auto is_device_memory = [&](std::uint64_t address) {
-    return backend_.cuda().pointer_get_attributes(address, &now) == 0 && now.memory_type == range_.attributes.memory_type &&
-           now.device_ordinal == range_.attributes.device_ordinal;
+    return backend_.cuda().pointer_get_attributes(address, &now) == 0 &&
+           now.memory_type == range_.attributes.memory_type && now.device_ordinal == range_.attributes.device_ordinal;
   };
   if (!is_device_memory(range_.valid_start)) return false;
   const bool is_same_block = now.mapping_base == range_.attributes.mapping_base;
@@ -65,7 +66,8 @@ bool RmPin::is_still_allocated() noexcept {
   for (const OwnedPiece& piece : memory_.pieces) {
     const std::uint64_t end = start + piece.size_bytes;
     const std::uint64_t first = std::max(start, range_.valid_start);
-    if (first < std::min(end, range_.valid_end) && first != range_.valid_start && !is_device_memory(first)) return false;
+    if (first < std::min(end, range_.valid_end) && first != range_.valid_start && !is_device_memory(first))
+      return false;
     start = end;
   }
   return true;
@@ -100,10 +102,11 @@ base::Result<Verification> RmPin::judge(Calibration calibration) noexcept {
     case Calibration::impossible: return Verification::structural;
     case Calibration::contradicted: break;
   }
-  return base::fail(EIO,
-                    "scratch memory of %s, mapped in the same way, does not show what CUDA writes there: mappings of this GPU cannot "
-                    "be trusted",
-                    rm_device_.pci().c_str());
+  return base::fail(
+      EIO,
+      "scratch memory of %s, mapped in the same way, does not show what CUDA writes there: mappings of this GPU cannot "
+      "be trusted",
+      rm_device_.pci().c_str());
 }
 
 base::Status RmPin::unmap() noexcept { return mapping_.unmap(); }

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "backend/rm/memory_locator.hpp"
 #include "backend/pointer_check.hpp"
+#include "backend/rm/memory_locator.hpp"
 #include "backend/rm/rm_backend.hpp"
 #include "backend/rm/rm_mapping.hpp"
 

@@ -19,7 +19,9 @@ base::Result<std::string> read_version(shim::System& system) {
   char text[512];
   const auto got = system.read_text(version_file, text, sizeof text);
   if (got == -ENOENT) return base::fail(ENODEV, "no NVIDIA driver is loaded (%s does not exist)", version_file);
-  if (got < 0) return base::fail(static_cast<int>(-got), "cannot read %s: %s", version_file, std::strerror(static_cast<int>(-got)));
+  if (got < 0)
+    return base::fail(static_cast<int>(-got), "cannot read %s: %s", version_file,
+                      std::strerror(static_cast<int>(-got)));
   auto version = find_version_text({text, static_cast<std::size_t>(got)});
   if (!version) return base::pass(version);
   return std::string(*version);
@@ -30,10 +32,12 @@ base::Status confirm_version(shim::System& system, const RmClient& client) noexc
   CheckVersion check{};
   check.command = version_query;
   const int result = system.ioctl(client.control_fd(), request_word<CheckVersion>(number::check_version), &check);
-  if (result < 0) return base::fail(-result, "CHECK_VERSION_STR on driver %s: %s", client.driver().c_str(), std::strerror(-result));
+  if (result < 0)
+    return base::fail(-result, "CHECK_VERSION_STR on driver %s: %s", client.driver().c_str(), std::strerror(-result));
   check.text[sizeof check.text - 1] = '\0';
   if (client.driver() == check.text) return {};
-  return base::fail(EIO, "the NVIDIA driver calls itself %s, but %s says %s", check.text, version_file, client.driver().c_str());
+  return base::fail(EIO, "the NVIDIA driver calls itself %s, but %s says %s", check.text, version_file,
+                    client.driver().c_str());
 }
 
 /// At least one of the driver's GPUs has a node that this process may open.
@@ -55,11 +59,12 @@ base::Status find_usable_node(shim::System& system, RmClient& client) noexcept {
   }
   if (failure == 0) return base::fail(ENODEV, "NVIDIA driver %s is loaded but has no GPU", client.driver().c_str());
   if (failure == ENOENT) {
-    return base::fail(ENODEV, "NVIDIA driver %s is loaded but /dev/nvidia%u is not here: was this container given a GPU?",
+    return base::fail(ENODEV,
+                      "NVIDIA driver %s is loaded but /dev/nvidia%u is not here: was this container given a GPU?",
                       client.driver().c_str(), failed_minor);
   }
-  return base::fail(EACCES, "no permission to use /dev/nvidia%u (%s): check its mode and the container's device rules", failed_minor,
-                    std::strerror(failure));
+  return base::fail(EACCES, "no permission to use /dev/nvidia%u (%s): check its mode and the container's device rules",
+                    failed_minor, std::strerror(failure));
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ struct Probed {
   std::unique_ptr<RmClient> client;
 };
 
-/// Driver loaded, version known, control node usable, and at least one GPU whose node is here. Opens no GPU's node, so an idle
-/// GPU is not woken.
+/// Driver loaded, version known, control node usable, and at least one GPU whose node is here. Opens no GPU's node, so
+/// an idle GPU is not woken.
 [[nodiscard]] base::Result<Probed> probe(shim::System& system, const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::backend::rm

@@ -12,7 +12,7 @@ namespace gdrkit::backend::rm {
 namespace {
 
 constexpr std::size_t line_bytes = 64;
-constexpr std::size_t rows_at_once = 16;      // one core's line buffers: more would cost a second round trip
+constexpr std::size_t rows_at_once = 16;  // one core's line buffers: more would cost a second round trip
 // CUDA takes pitches up to 2^31 - 1; one sample spreads its rows at most half that far apart.
 constexpr std::uint64_t lines_per_sample = (rows_at_once - 1) * ((std::uint64_t{1} << 30) / line_bytes);
 constexpr int attempts = 8;  // a word that toggles may contradict by chance, but hardly eight times in a row
@@ -21,10 +21,11 @@ bool is_all_ones(const std::uint8_t* bytes, std::size_t size) noexcept {
   return std::all_of(bytes, bytes + size, [](std::uint8_t byte) { return byte == 0xff; });
 }
 
-/// Whether what the mapping showed between two reads by CUDA cannot be the same memory: bytes that did not change from one to the
-/// other differ, in a row that is neither's. Memory that a GPU kernel or another thread is writing changes between any two reads,
-/// and says nothing where it does.
-bool contradicts(const std::uint8_t* before, const std::uint8_t* mapping, const std::uint8_t* after, std::size_t width) noexcept {
+/// Whether what the mapping showed between two reads by CUDA cannot be the same memory: bytes that did not change from
+/// one to the other differ, in a row that is neither's. Memory that a GPU kernel or another thread is writing changes
+/// between any two reads, and says nothing where it does.
+bool contradicts(const std::uint8_t* before, const std::uint8_t* mapping, const std::uint8_t* after,
+                 std::size_t width) noexcept {
   if (std::memcmp(mapping, before, width) == 0 || std::memcmp(mapping, after, width) == 0) return false;
   constexpr std::size_t word_bytes = 8;  // written in one piece, so a word is old or new
   for (std::size_t at = 0; at < width; at += word_bytes) {
@@ -64,8 +65,8 @@ base::Status Verifier::compare(std::uint64_t first, std::uint64_t end, const vol
     const std::uint64_t rows = std::min<std::uint64_t>(rows_at_once, chunk);
     const std::uint64_t step = rows > 1 ? (chunk - 1) / (rows - 1) : 1;
     const auto sample = [&](std::uint64_t line, std::uint64_t pitch, std::uint64_t count) {
-      return Sample{aligned + line * line_bytes, mapped + line * line_bytes, static_cast<std::size_t>(pitch * line_bytes),
-                    line_bytes, static_cast<std::size_t>(count)};
+      return Sample{aligned + line * line_bytes, mapped + line * line_bytes,
+                    static_cast<std::size_t>(pitch * line_bytes), line_bytes, static_cast<std::size_t>(count)};
     };
     if (auto spread = compare_sample(sample(at, step, rows)); !spread) return spread;
     if (step * (rows - 1) + 1 < chunk) {
@@ -116,10 +117,12 @@ base::Status Verifier::compare_sample(const Sample& sample) noexcept {
     std::memcpy(by_cuda, after, size);
   }
   if (is_all_ones(by_mapping, size)) {
-    return base::fail(ENODEV, "the mapping of 0x%" PRIx64 " reads all ones while CUDA reads data: the GPU is lost or its BAR1 is off",
-                      sample.first);
+    return base::fail(
+        ENODEV, "the mapping of 0x%" PRIx64 " reads all ones while CUDA reads data: the GPU is lost or its BAR1 is off",
+        sample.first);
   }
-  return base::fail(EIO, "the mapping of 0x%" PRIx64 " does not show what CUDA reads there; it was undone", sample.first);
+  return base::fail(EIO, "the mapping of 0x%" PRIx64 " does not show what CUDA reads there; it was undone",
+                    sample.first);
 }
 
 void Verifier::count_telling_words(const std::uint8_t* bytes, std::size_t size) noexcept {

@@ -19,8 +19,9 @@ class Verifier {
   Verifier(const Verifier&) = delete;
   Verifier& operator=(const Verifier&) = delete;
 
-  /// Compares lines spread over [first, end) of device memory with the mapping, `mapped` being the CPU address of `first`. Memory
-  /// that is being written proves nothing where it changes between two reads by CUDA; EIO when mapping and CUDA still differ, ENODEV when the mapping reads all ones.
+  /// Compares lines spread over [first, end) of device memory with the mapping, `mapped` being the CPU address of
+  /// `first`. Memory that is being written proves nothing where it changes between two reads by CUDA; EIO when mapping
+  /// and CUDA still differ, ENODEV when the mapping reads all ones.
   base::Status compare(std::uint64_t first, std::uint64_t end, const volatile std::uint8_t* mapped) noexcept;
 
   /// true once enough of what was compared could not have agreed by chance (zeros everywhere prove nothing).

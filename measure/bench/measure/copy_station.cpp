@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/result.hpp"
-#include "platform/host/stopwatch.hpp"
 #include "measure/bench/measure/pattern.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -39,36 +39,24 @@ bool is_power_of_two(std::size_t size) { return (size & (size - 1)) == 0; }
 
 const char* method_name(Method method) {
   switch (method) {
-    case Method::mapping:
-      return "mapping";
-    case Method::raw:
-      return "raw";
-    case Method::memcpy_pageable:
-      return "memcpy_pageable";
-    case Method::memcpy_pinned:
-      return "memcpy_pinned";
-    case Method::memcpy_async_pageable:
-      return "memcpy_async_pageable";
-    case Method::memcpy_async_pinned:
-      return "memcpy_async_pinned";
+    case Method::mapping: return "mapping";
+    case Method::raw: return "raw";
+    case Method::memcpy_pageable: return "memcpy_pageable";
+    case Method::memcpy_pinned: return "memcpy_pinned";
+    case Method::memcpy_async_pageable: return "memcpy_async_pageable";
+    case Method::memcpy_async_pinned: return "memcpy_async_pinned";
   }
   return "";
 }
 
 std::string method_title(Method method) {
   switch (method) {
-    case Method::mapping:
-      return "through the mapping";
-    case Method::raw:
-      return "raw loop on the mapping";
-    case Method::memcpy_pageable:
-      return "cudaMemcpy, pageable";
-    case Method::memcpy_pinned:
-      return "cudaMemcpy, pinned";
-    case Method::memcpy_async_pageable:
-      return "cudaMemcpyAsync + synchronize, pageable";
-    case Method::memcpy_async_pinned:
-      return "cudaMemcpyAsync + synchronize, pinned";
+    case Method::mapping: return "through the mapping";
+    case Method::raw: return "raw loop on the mapping";
+    case Method::memcpy_pageable: return "cudaMemcpy, pageable";
+    case Method::memcpy_pinned: return "cudaMemcpy, pinned";
+    case Method::memcpy_async_pageable: return "cudaMemcpyAsync + synchronize, pageable";
+    case Method::memcpy_async_pinned: return "cudaMemcpyAsync + synchronize, pinned";
   }
   return "";
 }

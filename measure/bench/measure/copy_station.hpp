@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "measure/bench/session.hpp"
+#include "measure/common/mapped_buffer.hpp"
 #include "measure/harness/direction.hpp"
 #include "measure/harness/host_buffer.hpp"
 #include "measure/harness/rounds.hpp"
-#include "measure/bench/session.hpp"
-#include "measure/common/mapped_buffer.hpp"
 
 namespace gdrkit::tools {
 

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "measure/harness/rounds.hpp"
 #include "measure/common/measure_names.hpp"
+#include "measure/harness/rounds.hpp"
 
 namespace gdrkit::tools {
 

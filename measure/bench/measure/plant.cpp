@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "measure/harness/samples.hpp"
 #include "cli/common/exit_code.hpp"
+#include "measure/harness/samples.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -3,9 +3,9 @@
 // What a comparison found, as text.
 #include <cmath>
 
+#include "cli/common/exit_code.hpp"
 #include "measure/bench/compare_run.hpp"
 #include "measure/bench/output/summary.hpp"
-#include "cli/common/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -26,9 +26,9 @@ std::string line(const char* what, const ConfirmedPoint& found, std::size_t poin
                             values(point).c_str(), percent_of(point.change.log_ratio).c_str(),
                             point.change.is_controlled ? " beside its control" : "", percent_of(point.limit).c_str());
   if (found.trials > 0) {
-    text +=
-        format("; measured again %zu time%s: %s, chance alone: up to %s", found.trials, found.trials == 1 ? "" : "s",
-               percent_of(found.again.log_ratio).c_str(), percent_of(measure::limit_among(found.again, points)).c_str());
+    text += format("; measured again %zu time%s: %s, chance alone: up to %s", found.trials,
+                   found.trials == 1 ? "" : "s", percent_of(found.again.log_ratio).c_str(),
+                   percent_of(measure::limit_among(found.again, points)).c_str());
   }
   return text + "\n";
 }

@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
-#include "platform/host/placement.hpp"
-#include "measure/bench/measure/copy_station.hpp"
 #include "cli/common/exit_code.hpp"
+#include "measure/bench/measure/copy_station.hpp"
+#include "platform/host/placement.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -126,11 +126,11 @@ std::string head(const Result& result) {
     return result.settings.count(name) != 0 ? result.settings.at(name) : "";
   };
   const std::string mapping_type = setting("mapping_type");
-  text += format("backend %s%s, copy kernels %s (to device) and %s (from device), raw loops %s\n",
-                 result.backend.c_str(),
-                 // A run that copied nothing has none.
-                 mapping_type.empty() ? "" : (", mapping type " + mapping_type).c_str(), setting("store_kernel").c_str(),
-                 setting("load_kernel").c_str(), setting("raw_loops").c_str());
+  text +=
+      format("backend %s%s, copy kernels %s (to device) and %s (from device), raw loops %s\n", result.backend.c_str(),
+             // A run that copied nothing has none.
+             mapping_type.empty() ? "" : (", mapping type " + mapping_type).c_str(), setting("store_kernel").c_str(),
+             setting("load_kernel").c_str(), setting("raw_loops").c_str());
   if (result.place) {
     Placed placed;
     placed.place = *result.place;

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "measure/result/result.hpp"
 #include "measure/common/measure_names.hpp"
+#include "measure/result/result.hpp"
 
 namespace gdrkit::tools {
 

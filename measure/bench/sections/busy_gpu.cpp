@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/result.hpp"
-#include "platform/gpu_code/gpu_kernels.hpp"
 #include "measure/bench/measure/copy_cell.hpp"
 #include "measure/bench/measure/elsewhere.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -8,9 +8,9 @@
 #include <new>
 
 #include "base/result.hpp"
-#include "platform/host/stopwatch.hpp"
 #include "measure/bench/measure/copy_station.hpp"
 #include "measure/bench/measure/pattern.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {

@@ -40,16 +40,11 @@ constexpr const char* methods_with_a_style[] = {
 
 std::string marker_path(std::size_t style, double x, double y) {
   switch (style % style_count) {
-    case 0:
-      return circle(x, y, 3);
-    case 1:
-      return polygon(x, y, {{-2.7, -2.7}, {2.7, -2.7}, {2.7, 2.7}, {-2.7, 2.7}});
-    case 2:
-      return polygon(x, y, {{0, -3.8}, {3.4, 2.6}, {-3.4, 2.6}});
-    case 3:
-      return polygon(x, y, {{0, -4}, {4, 0}, {0, 4}, {-4, 0}});
-    case 4:
-      return polygon(x, y, {{0, 3.8}, {3.4, -2.6}, {-3.4, -2.6}});
+    case 0: return circle(x, y, 3);
+    case 1: return polygon(x, y, {{-2.7, -2.7}, {2.7, -2.7}, {2.7, 2.7}, {-2.7, 2.7}});
+    case 2: return polygon(x, y, {{0, -3.8}, {3.4, 2.6}, {-3.4, 2.6}});
+    case 3: return polygon(x, y, {{0, -4}, {4, 0}, {0, 4}, {-4, 0}});
+    case 4: return polygon(x, y, {{0, 3.8}, {3.4, -2.6}, {-3.4, -2.6}});
     case 5:
       return polygon(x, y,
                      {{-3.4, -1},
@@ -64,10 +59,8 @@ std::string marker_path(std::size_t style, double x, double y) {
                       {-1, 3.4},
                       {-1, 1},
                       {-3.4, 1}});
-    case 6:
-      return polygon(x, y, {{-4, -1.6}, {4, -1.6}, {4, 1.6}, {-4, 1.6}});
-    default:
-      return polygon(x, y, {{-1.6, -4}, {1.6, -4}, {1.6, 4}, {-1.6, 4}});
+    case 6: return polygon(x, y, {{-4, -1.6}, {4, -1.6}, {4, 1.6}, {-4, 1.6}});
+    default: return polygon(x, y, {{-1.6, -4}, {1.6, -4}, {1.6, 4}, {-1.6, 4}});
   }
 }
 

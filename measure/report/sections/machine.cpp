@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "platform/host/place.hpp"
-#include "platform/facts/machine.hpp"
 #include "measure/report/section.hpp"
+#include "platform/facts/machine.hpp"
+#include "platform/host/place.hpp"
 
 namespace gdrkit::tools::report {
 namespace {

@@ -13,7 +13,8 @@ namespace {
 /// Cells of a larger one would be too small to read; its figures are listed instead.
 constexpr std::size_t most_cells = 4096;
 
-std::vector<double> values_of(const measure::Series& series, const std::function<double(const measure::Point&)>& index) {
+std::vector<double> values_of(const measure::Series& series,
+                              const std::function<double(const measure::Point&)>& index) {
   std::vector<double> values;
   for (const measure::Point& point : series.points) values.push_back(index(point));
   std::sort(values.begin(), values.end());

@@ -25,7 +25,8 @@ constexpr Percentile percentiles[] = {
     {"p99.9", &measure::Single::p999, 3, measure::beyond_p999},
 };
 
-std::string told(const measure::Series& series, const measure::Single& single, double value, std::size_t beyond_permille) {
+std::string told(const measure::Series& series, const measure::Single& single, double value,
+                 std::size_t beyond_permille) {
   return measure::tells_percentile(single.count, beyond_permille) ? value_text(series, value) : "-";
 }
 

@@ -32,7 +32,8 @@ struct Candidate {
   std::string resource;  ///< whose absence excuses a skip, in the words of GDRKIT_REQUIRE; "": none does
   std::function<base::Result<std::unique_ptr<Backend>>()> open;
   std::function<base::Result<std::unique_ptr<platform::Device>>()> open_device;
-  std::vector<platform::AllocationKind> unserved = {};  ///< kinds of memory that its way to the memory is known not to serve
+  std::vector<platform::AllocationKind> unserved =
+      {};  ///< kinds of memory that its way to the memory is known not to serve
 };
 
 /// Defined by the program: all of backends.def, or one backend on a fake in every shape that the fake can take.
@@ -54,7 +55,8 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
 
   /// Memory filled with a pattern; empty (address 0) after a test failure that says why.
   [[nodiscard]] platform::Allocation allocate(platform::AllocationKind kind, std::size_t size_bytes);
-  /// false where this device has no such memory at all (a driver without memory pools, say), or the backend no way to it.
+  /// false where this device has no such memory at all (a driver without memory pools, say), or the backend no way to
+  /// it.
   [[nodiscard]] bool has_kind(platform::AllocationKind kind);
   void fill(std::uint64_t address, const std::vector<std::uint8_t>& bytes);
   [[nodiscard]] std::vector<std::uint8_t> read(std::uint64_t address, std::size_t size_bytes);
@@ -86,8 +88,8 @@ class BackendConformance : public ::testing::TestWithParam<std::string> {
 };
 
 /// The kinds that every backend is asked to serve.
-inline constexpr platform::AllocationKind served_kinds[] = {platform::AllocationKind::cuda_malloc, platform::AllocationKind::vmm,
-                                                        platform::AllocationKind::vmm_exportable,
-                                                        platform::AllocationKind::pool};
+inline constexpr platform::AllocationKind served_kinds[] = {
+    platform::AllocationKind::cuda_malloc, platform::AllocationKind::vmm, platform::AllocationKind::vmm_exportable,
+    platform::AllocationKind::pool};
 
 }  // namespace gdrkit::backend

@@ -20,8 +20,12 @@ Candidate on_fake(const Shape& shape) {
   static fakes::EmulatedCuda cuda;
   auto& machine = machines[shape.name];
   if (machine == nullptr) machine = std::make_unique<fakes::FakeGdrdrv>(shape.model);
-  return {shape.name, "gdrdrv", "", [system = machine.get()] { return gdrdrv::open_gdrdrv_on(*system, &cuda); },
-          [] { return platform::open_emulated_device(0); }, {}};
+  return {shape.name,
+          "gdrdrv",
+          "",
+          [system = machine.get()] { return gdrdrv::open_gdrdrv_on(*system, &cuda); },
+          [] { return platform::open_emulated_device(0); },
+          {}};
 }
 
 }  // namespace

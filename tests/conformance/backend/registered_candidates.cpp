@@ -23,9 +23,10 @@ std::vector<Candidate> candidates() {
   std::vector<Candidate> all;
   for (const Registration& registration : registrations()) {
     const std::string name = registration.name;
-    all.push_back({name, name, resource_of(name), [&registration] { return registration.open(base::read_settings()); },
-                   [name] { return name == "emulated" ? platform::open_emulated_device(0) : platform::open_cuda_device(0); },
-                   unserved_by(name)});
+    all.push_back(
+        {name, name, resource_of(name), [&registration] { return registration.open(base::read_settings()); },
+         [name] { return name == "emulated" ? platform::open_emulated_device(0) : platform::open_cuda_device(0); },
+         unserved_by(name)});
   }
   return all;
 }

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/gpu_code/gpu_kernels.hpp"
 #include "platform/device/device.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
 
 namespace gdrkit::platform {
 

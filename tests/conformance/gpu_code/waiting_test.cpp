@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <vector>
 
-#include "platform/host/stopwatch.hpp"
 #include "gpu_kernels_conformance.hpp"
+#include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::platform {
 namespace {

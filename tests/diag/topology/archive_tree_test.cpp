@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "support/tar_bytes.hpp"
 #include "diag/topology/machine_view.hpp"
+#include "support/tar_bytes.hpp"
 
 namespace gdrkit::topology {
 namespace {

@@ -12,20 +12,13 @@ using Kind = CanonicalNames::Kind;
 
 std::uint64_t first_of(Kind kind) {
   switch (kind) {
-    case Kind::descriptor:
-      return 100;
-    case Kind::handle:
-      return 0xcd000001;
-    case Kind::bar1_address:
-      return 0xba1000000000;
-    case Kind::context:
-      return 0xc0000001;
-    case Kind::stream:
-      return 0x57000001;
-    case Kind::allocation:
-      return 0xa1000001;
-    case Kind::buffer:
-      return 1;
+    case Kind::descriptor: return 100;
+    case Kind::handle: return 0xcd000001;
+    case Kind::bar1_address: return 0xba1000000000;
+    case Kind::context: return 0xc0000001;
+    case Kind::stream: return 0x57000001;
+    case Kind::allocation: return 0xa1000001;
+    case Kind::buffer: return 1;
   }
   return 0;
 }

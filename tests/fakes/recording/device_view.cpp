@@ -44,8 +44,7 @@ void DeviceView::saw_ioctl(unsigned long request, const void* argument) {
           round_down(object->second + get<std::uint64_t>(argument, 16), host_page);
       break;
     }
-    default:
-      break;
+    default: break;
   }
 }
 

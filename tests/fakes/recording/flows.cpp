@@ -20,18 +20,12 @@ constexpr std::uint64_t kib = 1024;
 
 const char* kind_name(CudaKind kind) {
   switch (kind) {
-    case CudaKind::malloc:
-      return "malloc";
-    case CudaKind::vmm:
-      return "vmm";
-    case CudaKind::pool:
-      return "pool";
-    case CudaKind::managed:
-      return "managed";
-    case CudaKind::host:
-      return "host";
-    case CudaKind::ipc_import:
-      return "ipc_import";
+    case CudaKind::malloc: return "malloc";
+    case CudaKind::vmm: return "vmm";
+    case CudaKind::pool: return "pool";
+    case CudaKind::managed: return "managed";
+    case CudaKind::host: return "host";
+    case CudaKind::ipc_import: return "ipc_import";
   }
   return "";
 }

@@ -87,14 +87,9 @@ Pointed parameters_of(unsigned long request, const void* argument) {
       case control_command::import_object:
         pointed.fields = {{0, What::descriptor}, {8, What::handle}, {12, What::handle}, {16, What::handle}};
         break;
-      case control_command::address_space:
-        pointed.fields = {{0, What::handle}};
-        break;
-      case control_command::surface_info:
-        pointed.fields = {{8, What::pointer}};
-        break;
-      default:
-        break;
+      case control_command::address_space: pointed.fields = {{0, What::handle}}; break;
+      case control_command::surface_info: pointed.fields = {{8, What::pointer}}; break;
+      default: break;
     }
   }
   if (pointed.bytes == nullptr) pointed.size = 0;
@@ -112,9 +107,7 @@ void make_canonical(std::vector<std::uint8_t>& bytes, const Fields& fields, Cano
   void* base = bytes.data();
   for (const Field& field : fields) {
     switch (field.what) {
-      case What::descriptor:
-        put(base, field.offset, names.descriptor(get<std::int32_t>(base, field.offset)));
-        break;
+      case What::descriptor: put(base, field.offset, names.descriptor(get<std::int32_t>(base, field.offset))); break;
       case What::handle: {
         const std::uint64_t name = names.name(CanonicalNames::Kind::handle, get<std::uint32_t>(base, field.offset));
         put(base, field.offset, static_cast<std::uint32_t>(name));

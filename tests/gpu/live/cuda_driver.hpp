@@ -22,7 +22,7 @@ Function* driver_function(const char* name) {
 }
 
 struct CudaDriver {
-#define GDRKIT_LIVE_CALL(result, name, arguments) result (*name) arguments = driver_function<result arguments>(#name)
+#define GDRKIT_LIVE_CALL(result, name, arguments) result(*name) arguments = driver_function<result arguments>(#name)
   GDRKIT_LIVE_CALL(int, cuInit, (unsigned));
   GDRKIT_LIVE_CALL(int, cuDeviceGetCount, (int*));
   GDRKIT_LIVE_CALL(int, cuDeviceGetPCIBusId, (char*, int, int));
@@ -41,8 +41,9 @@ struct CudaDriver {
   GDRKIT_LIVE_CALL(int, cuMemsetD32Async, (DevicePointer, unsigned, std::size_t, void*));
   GDRKIT_LIVE_CALL(int, cuModuleLoadData, (void**, const void*));
   GDRKIT_LIVE_CALL(int, cuModuleGetFunction, (void**, void*, const char*));
-  GDRKIT_LIVE_CALL(int, cuLaunchKernel, (void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                                         void*, void**, void**));
+  GDRKIT_LIVE_CALL(int, cuLaunchKernel,
+                   (void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                    void**));
   GDRKIT_LIVE_CALL(int, cuStreamCreate, (void**, unsigned));
   GDRKIT_LIVE_CALL(int, cuStreamDestroy_v2, (void*));
   GDRKIT_LIVE_CALL(int, cuStreamQuery, (void*));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What only a real GPU can show: pins beside spinning GPU kernels, during stream capture, from threads without a context,
-// and what dead processes leave behind.
+// What only a real GPU can show: pins beside spinning GPU kernels, during stream capture, from threads without a
+// context, and what dead processes leave behind.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>

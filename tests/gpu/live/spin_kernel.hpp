@@ -5,8 +5,8 @@
 
 namespace gdrkit::live {
 
-/// spin(word*, stop, limit_ns, seen*): polls *word until it equals stop or limit_ns have passed; thread 0 of block 0 stores 1 in *seen
-/// if it saw the value. PTX, so that the test needs no CUDA compiler.
+/// spin(word*, stop, limit_ns, seen*): polls *word until it equals stop or limit_ns have passed; thread 0 of block 0
+/// stores 1 in *seen if it saw the value. PTX, so that the test needs no CUDA compiler.
 inline constexpr const char* spin_kernel_ptx = R"(
 .version 7.0
 .target sm_70

@@ -14,9 +14,9 @@
 #include "base/result.hpp"
 #include "fakes/raw_rm.hpp"
 #include "fakes/recording/flows.hpp"
-#include "shim/cuda.hpp"
 #include "platform/device/cuda_device_calls.hpp"
 #include "platform/device/device.hpp"
+#include "shim/cuda.hpp"
 #include "shim/system.hpp"
 
 namespace gdrkit::fakes {
@@ -49,7 +49,7 @@ class MappedHandles {
       mapped_ += part;
     }
     const platform::CudaMemAccessDesc access{{platform::cuda_mem_location_type_device, device},
-                                         platform::cuda_mem_access_read_write};
+                                             platform::cuda_mem_access_read_write};
     check(calls_.mem_set_access(address_, bytes_, &access, 1), "cuMemSetAccess");
   }
   ~MappedHandles() {
@@ -120,14 +120,10 @@ class Machine {
  private:
   static platform::AllocationKind kind_of(const Flow& flow) {
     switch (flow.kind) {
-      case CudaKind::pool:
-        return platform::AllocationKind::pool;
-      case CudaKind::managed:
-        return platform::AllocationKind::managed;
-      case CudaKind::host:
-        return platform::AllocationKind::host;
-      default:
-        return platform::AllocationKind::cuda_malloc;
+      case CudaKind::pool: return platform::AllocationKind::pool;
+      case CudaKind::managed: return platform::AllocationKind::managed;
+      case CudaKind::host: return platform::AllocationKind::host;
+      default: return platform::AllocationKind::cuda_malloc;
     }
   }
 

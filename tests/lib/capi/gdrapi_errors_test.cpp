@@ -100,8 +100,10 @@ TEST_F(GdrapiErrors, TraitsShowInAttributesAndTheForceFlagIsHandedOn) {
 }
 
 TEST_F(GdrapiErrors, TheDriversVersionIsTheModulesWhereThereIsOne) {
-  const std::pair<uint32_t, std::pair<int, int>> table[] = {
-      {0, {GDR_API_MAJOR_VERSION, GDR_API_MINOR_VERSION}}, {0x0002'0000, {2, 0}}, {0x0002'0004, {2, 4}}, {0x0003'0001, {3, 1}}};
+  const std::pair<uint32_t, std::pair<int, int>> table[] = {{0, {GDR_API_MAJOR_VERSION, GDR_API_MINOR_VERSION}},
+                                                            {0x0002'0000, {2, 0}},
+                                                            {0x0002'0004, {2, 4}},
+                                                            {0x0003'0001, {3, 1}}};
   for (const auto& [word, numbers] : table) {
     script.traits.module_version = word;
     const base::Result<core::Handle> opened = open();

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "gdrkit/gdrkit.h"
-#include "support/forked_child.hpp"
 #include "lib/capi/emulated_fixture.hpp"
+#include "support/forked_child.hpp"
 
 // The binary symbol of API 2.3 and before; in source code the name is a macro for the newer function.
 struct InfoV1 {

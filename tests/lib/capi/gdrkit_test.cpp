@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "gdrapi.h"
-#include "support/forked_child.hpp"
 #include "lib/capi/emulated_fixture.hpp"
+#include "support/forked_child.hpp"
 
 namespace gdrkit::tests {
 namespace {
@@ -377,9 +377,8 @@ TEST_F(GdrkitApi, ForkedChildIsRefusedAndHarmsNothing) {
     gdrkit_pin_t out{};
     const bool is_refused = gdrkit_read(handle, 0, &byte, 1) == -EINVAL &&
                             gdrkit_write(handle, 0, &byte, 1) == -EINVAL && gdrkit_unmap(handle) == -EACCES &&
-                            gdrkit_is_invalidated(handle) == -EACCES &&
-                            gdrkit_unpin(handle) == -EACCES && gdrkit_pin(context, memory, 1, &out) == -EACCES &&
-                            gdrkit_close(context) == -EACCES;
+                            gdrkit_is_invalidated(handle) == -EACCES && gdrkit_unpin(handle) == -EACCES &&
+                            gdrkit_pin(context, memory, 1, &out) == -EACCES && gdrkit_close(context) == -EACCES;
     return is_refused ? 0 : 1;
   });
   EXPECT_EQ(end.exit_code, 0);

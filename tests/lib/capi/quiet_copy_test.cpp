@@ -17,9 +17,9 @@
 
 #include "gdrapi.h"
 #include "gdrkit/gdrkit.h"
-#include "support/forked_child.hpp"
 #include "lib/capi/emulated_fixture.hpp"
 #include "lib/capi/interposers.hpp"
+#include "support/forked_child.hpp"
 
 namespace gdrkit::tests {
 namespace {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "support/device_access.hpp"
 #include "lib/core/context_fixture.hpp"
+#include "support/device_access.hpp"
 
 namespace gdrkit::core {
 namespace {

@@ -15,10 +15,10 @@
 #include <string>
 #include <thread>
 
+#include "lib/core/context_fixture.hpp"
 #include "shim/emulated_memory.hpp"
 #include "support/forked_child.hpp"
 #include "support/process_resources.hpp"
-#include "lib/core/context_fixture.hpp"
 
 // The C library's way behind pthread_atfork, which is below for this program.
 extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
@@ -265,13 +265,13 @@ std::function<void()> while_opening;
 
 TEST_F(Fork, ChildGivesUpWhatABackendHeldThatWasBeingOpened) {
   std::atomic<bool> has_begun{false};
-  const backend::Registration slow = {"slow", "scripted, opened slowly", true,
-                                      [](const base::Settings&) noexcept
-                                      -> base::Result<std::unique_ptr<backend::Backend>> {
-                                        auto opened = std::make_unique<tests::ScriptedBackend>(*script_to_open);
-                                        while_opening();
-                                        return opened;
-                                      }};
+  const backend::Registration slow = {
+      "slow", "scripted, opened slowly", true,
+      [](const base::Settings&) noexcept -> base::Result<std::unique_ptr<backend::Backend>> {
+        auto opened = std::make_unique<tests::ScriptedBackend>(*script_to_open);
+        while_opening();
+        return opened;
+      }};
   script_to_open = &script;
   while_opening = [&] {
     has_begun = true;
@@ -408,7 +408,7 @@ TEST_F(Fork, LocksThatOtherThreadsHoldDoNotHangTheChild) {
   const ChildEnd end = run_in_child([&] {
     script.on_pin = [] {};
     script.on_unmap = [] {};
-    EXPECT_IN_CHILD(script.abandoned_backends == 1);  // its handle is gone, what it has open is not
+    EXPECT_IN_CHILD(script.abandoned_backends == 1);           // its handle is gone, what it has open is not
     EXPECT_IN_CHILD(errno_of(pin_info(0, handle)) == EINVAL);  // the parent was closing its context
     std::uint8_t byte = 0;
     EXPECT_IN_CHILD(read(handle, 0, &byte, 1) == EINVAL);

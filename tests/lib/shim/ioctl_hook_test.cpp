@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The hook sees this thread's ioctls, lets all others pass, gives back only what is its own, and is never blind afterwards.
+// The hook sees this thread's ioctls, lets all others pass, gives back only what is its own, and is never blind
+// afterwards.
 #include "shim/ioctl_hook.hpp"
 
 #include <dlfcn.h>
@@ -57,7 +58,8 @@ class IoctlHook : public testing::TestWithParam<const char*> {
   }
   std::size_t observed_by_copy() {
     std::vector<ObservedIoctl> seen;
-    observe_by_copy(library, number, &seen, [](void* self) { static_cast<IoctlHook*>(self)->call(-1, number); }, this);
+    observe_by_copy(
+        library, number, &seen, [](void* self) { static_cast<IoctlHook*>(self)->call(-1, number); }, this);
     return seen.size();
   }
   void put_into_slot(void* entry) {

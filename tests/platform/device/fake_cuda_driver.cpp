@@ -182,7 +182,8 @@ int mem_unmap(std::uint64_t address, std::size_t) {
   ENTER("mem_unmap");
   return found(fake().mappings.erase(address) == 1);
 }
-int mem_set_access(std::uint64_t address, std::size_t size, const platform::CudaMemAccessDesc* access, std::size_t count) {
+int mem_set_access(std::uint64_t address, std::size_t size, const platform::CudaMemAccessDesc* access,
+                   std::size_t count) {
   ENTER("mem_set_access");
   const auto entry = fake().mappings.find(address);
   if (entry == fake().mappings.end() || entry->second != size || count != 1 || access->flags != 3) return invalid_value;
@@ -278,7 +279,8 @@ int event_elapsed_time(float* milliseconds, void* begin, void* end) {
 
 int module_load_data(void** module, const void* image) {
   ENTER("module_load_data");
-  if (!fake().takes_any_image && std::strcmp(static_cast<const char*>(image), fake_image) != 0) return no_binary_for_gpu;
+  if (!fake().takes_any_image && std::strcmp(static_cast<const char*>(image), fake_image) != 0)
+    return no_binary_for_gpu;
   *module = reinterpret_cast<void*>(std::uintptr_t{0x4000} + fake().log.size());
   fake().modules.insert(*module);
   return 0;

@@ -44,9 +44,9 @@ class FakeCudaDriver {
   std::set<void*> registered;  ///< host memory
   std::set<void*> peers;       ///< contexts that access was enabled to
   std::pair<void*, void*> last_peer_copy;
-  bool takes_any_image = false;              ///< and finds any name in it; launches only note their parameters
-  std::vector<std::string> functions;        ///< names asked for
-  std::vector<std::uint8_t> last_parameters; ///< of a launch: so many bytes of the first, as this holds before
+  bool takes_any_image = false;               ///< and finds any name in it; launches only note their parameters
+  std::vector<std::string> functions;         ///< names asked for
+  std::vector<std::uint8_t> last_parameters;  ///< of a launch: so many bytes of the first, as this holds before
   unsigned last_blocks = 0;
   unsigned last_threads = 0;
   bool is_busy = false;  ///< what cuStreamQuery says

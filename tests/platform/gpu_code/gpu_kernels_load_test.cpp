@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "platform/gpu_code/gpu_kernels.hpp"
 #include "fake_cuda_driver.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
 
 namespace gdrkit::platform {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A module that lies: whatever of an answer is used is looked at first, and a pin that is not what was asked for is given back.
+// A module that lies: whatever of an answer is used is looked at first, and a pin that is not what was asked for is
+// given back.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -55,8 +56,8 @@ INSTANTIATE_TEST_SUITE_P(Info, LieOfThePin,
 
 // An offset that mmap cannot be told would map something else, or nothing.
 TEST(GdrdrvAnswers, HandlesBeyondEveryOffsetAreRefused) {
-  for (const std::uint64_t handle : {UINT64_MAX, UINT64_MAX / 4096, std::uint64_t{INT64_MAX} / 4096,
-                                     std::uint64_t{INT64_MAX} / 4096 - 16 + 1}) {
+  for (const std::uint64_t handle :
+       {UINT64_MAX, UINT64_MAX / 4096, std::uint64_t{INT64_MAX} / 4096, std::uint64_t{INT64_MAX} / 4096 - 16 + 1}) {
     fakes::GdrdrvModel model;
     model.first_handle = handle;
     GdrdrvMachine machine(model);

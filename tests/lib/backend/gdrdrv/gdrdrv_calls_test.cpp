@@ -35,12 +35,8 @@ Words with_info(Words words, const std::string& info) {
   return words;
 }
 
-const Words middle = {"INFO",
-                      "MMAP handle 0 196608 = 0",
-                      "INFO",
-                      "MMAP handle 0 69632 = 0",
-                      "INFO",
-                      "UNPIN_BUFFER handle 0 = 0"};
+const Words middle = {"INFO", "MMAP handle 0 196608 = 0", "INFO", "MMAP handle 0 69632 = 0",
+                      "INFO", "UNPIN_BUFFER handle 0 = 0"};
 
 Words joined(Words first, const Words& second) {
   first.insert(first.end(), second.begin(), second.end());

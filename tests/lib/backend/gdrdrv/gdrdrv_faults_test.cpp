@@ -73,7 +73,8 @@ TEST_P(GdrdrvFault, LeavesNothingBehindWhicheverCallFails) {
     const FlowEnd end = run_flow(system, scene.machine.cuda, scene.memory.address(), Scene::size, scene.content);
     const std::string what = "call " + std::to_string(call) + " (" + plan.failed_call() + ") failed";
     const bool was_reached = plan.was_reached();
-    // A module that does not unpin, and a mapping that cannot be unmapped, keep what they have until the file is closed.
+    // A module that does not unpin, and a mapping that cannot be unmapped, keep what they have until the file is
+    // closed.
     if (was_reached && plan.failed_call() == "munmap") {
       EXPECT_EQ(scene.machine.module.violations().list(), std::vector<std::string>()) << what;
       EXPECT_EQ(scene.machine.module.census().descriptors, 0u) << what;
@@ -96,7 +97,8 @@ TEST_P(GdrdrvFault, LeavesNothingBehindWhicheverCallFails) {
 
 INSTANTIATE_TEST_SUITE_P(Versions, GdrdrvFault,
                          ::testing::Combine(::testing::Values(0x0002'0000u, 0x0002'0004u, 0x0002'0006u),
-                                            ::testing::Values(ENOMEM, EIO, EMFILE, EINVAL, EACCES, EBUSY, EFAULT, 524)));
+                                            ::testing::Values(ENOMEM, EIO, EMFILE, EINVAL, EACCES, EBUSY, EFAULT,
+                                                              524)));
 
 TEST(GdrdrvFault, LeavesNothingBehindWhicheverAllocationFails) {
   int reached = 0;

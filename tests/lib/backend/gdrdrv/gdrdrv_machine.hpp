@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GdrdrvMachine: a machine with a gdrdrv kernel module and an emulated device, and the question whether anything was left behind.
+// GdrdrvMachine: a machine with a gdrdrv kernel module and an emulated device, and the question whether anything was
+// left behind.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pins and mappings of the module's own kind: what it refuses, memory that goes away, forks, and processes without CUDA.
+// Pins and mappings of the module's own kind: what it refuses, memory that goes away, forks, and processes without
+// CUDA.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <csignal>
 
-#include "support/forked_child.hpp"
 #include "lib/backend/gdrdrv/gdrdrv_machine.hpp"
+#include "support/forked_child.hpp"
 
 namespace gdrkit::backend::gdrdrv {
 namespace {
@@ -30,10 +31,15 @@ struct Refusal {
 
 TEST(GdrdrvPin, SaysInItsOwnWordsWhatTheModuleRefuses) {
   constexpr int enotsupp = 524;
-  const Refusal refusals[] = {{EINVAL, EINVAL, "not device memory"}, {ENOMEM, ENOMEM, "BAR1"},
-                              {enotsupp, EOPNOTSUPP, "does not support"}, {EOPNOTSUPP, EOPNOTSUPP, "does not support"},
-                              {EIO, EIO, "Input/output"}, {EBUSY, EIO, "busy"}, {ENODEV, EIO, "No such device"},
-                              {EFAULT, EIO, "Bad address"}, {EACCES, EACCES, "another one"}};
+  const Refusal refusals[] = {{EINVAL, EINVAL, "not device memory"},
+                              {ENOMEM, ENOMEM, "BAR1"},
+                              {enotsupp, EOPNOTSUPP, "does not support"},
+                              {EOPNOTSUPP, EOPNOTSUPP, "does not support"},
+                              {EIO, EIO, "Input/output"},
+                              {EBUSY, EIO, "busy"},
+                              {ENODEV, EIO, "No such device"},
+                              {EFAULT, EIO, "Bad address"},
+                              {EACCES, EACCES, "another one"}};
   for (const Refusal& refusal : refusals) {
     GdrdrvMachine machine;
     const auto memory = machine.allocate(gpu_page);

@@ -5,8 +5,8 @@
 
 #include <thread>
 
-#include "support/forked_child.hpp"
 #include "lib/backend/rm/rm_machine.hpp"
+#include "support/forked_child.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
