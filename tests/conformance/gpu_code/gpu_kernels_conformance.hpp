@@ -22,7 +22,7 @@ namespace gdrkit::platform {
 std::set<std::string>& covered_gpu_kernels();
 #define GDRKIT_COVERS(name)                   \
   [[maybe_unused]] const bool covers_##name = \
-      ((void)GpuKernel::name, ::gdrkit::measure::covered_gpu_kernels().insert(#name).second)
+      ((void)GpuKernel::name, ::gdrkit::platform::covered_gpu_kernels().insert(#name).second)
 
 /// For what must happen: generous, as the machine may be busy.
 inline constexpr std::uint64_t long_ns = 20'000'000'000;
