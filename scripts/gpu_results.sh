@@ -120,4 +120,5 @@ for part in $parts; do
       ;;
   esac
 done
+! compgen -G "$output/*.json" >/dev/null || python3 "$here/scripts/minify_json.py" "$output"/*.json || failed=1
 exit "$failed"

@@ -1,0 +1,27 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Recorded JSON in docs/results can be parsed and has no indentation: a run of the benchmark would be 36,000 lines with it."""
+import json
+
+import repo
+import report
+
+
+def find_violations(root):
+    for path in repo.own_files(root, "docs/results"):
+        if not path.endswith(".json"):
+            continue
+        text = repo.read(root, path)
+        try:
+            json.loads(text)
+        except ValueError as error:
+            yield f"{path}: is not JSON: {error}"
+        for number, line in enumerate(text.split("\n"), 1):
+            if line[:1] in (" ", "\t"):
+                yield f"{path}:{number}: is indented; run scripts/minify_json.py {path}"
+                break
+
+
+if __name__ == "__main__":
+    report.main(find_violations)
