@@ -19,8 +19,11 @@ if [ -z "$formatter" ]; then
   exit 77
 fi
 
-folders=(include lib platform measure diag cli examples tests)
-mapfile -d '' -t files < <(find "${folders[@]}" -type f \
-  \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print0)
+mapfile -d '' -t files < <(find . \( -path ./kernel -o -path './build*' -o -path ./third_party -o -path ./dist -o -name '.?*' \) -prune -o \
+  -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print0)
+[ "${#files[@]}" -gt 0 ] || {
+  echo "no file was found to check"
+  exit 1
+}
 printf '%s\0' "${files[@]}" | xargs -0 -n 40 -P "$(nproc)" "$formatter" --dry-run -Werror
 echo "${#files[@]} files are formatted"

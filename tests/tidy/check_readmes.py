@@ -10,16 +10,19 @@ import re
 import repo
 import report
 
-PRODUCTS = ("lib", "platform", "measure", "diag", "cli", "tests", "examples")
 LIMIT = 40
 FRONT_PAGE_LIMIT = 200
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 
 
+def products(root):
+    """The top folders that hold sources, whatever they are called."""
+    tops = {path.split("/")[0] for path in repo.own_files(root) if "/" in path and path.endswith(repo.C_SUFFIXES + (".py",))}
+    return sorted(tops - {"include", "docs", "scripts"})
+
+
 def product_violations(root):
-    for product in PRODUCTS:
-        if not os.path.isdir(os.path.join(root, product)):
-            continue
+    for product in products(root):
         if not repo.exists(root, f"{product}/README.md"):
             yield f"{product}: has no README.md"
         for path in repo.own_files(root, product):

@@ -8,7 +8,7 @@ import re
 import repo
 import report
 
-SPDX_SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".cu", ".py", ".sh", ".cmake")
+SPDX_SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".cu", ".cuh", ".py", ".sh", ".cmake")
 SPDX_LINES = ("SPDX-FileCopyrightText: The gdrkit authors", "SPDX-License-Identifier: MIT")
 # (what, pattern, paths where it is allowed)
 BANNED_IN_LIBRARY = (

@@ -8,5 +8,13 @@ command -v shellcheck >/dev/null || {
   echo "shellcheck is not here (Debian: shellcheck)"
   exit 77
 }
-mapfile -t scripts < <(grep -rlE --include='*.sh' '^#!/usr/bin/env bash' scripts tests tools bench examples kernel 2>/dev/null)
-shellcheck -x run .ci/run kernel/check_nvidia_symbols "${scripts[@]}"
+mapfile -d '' -t scripts < <(grep -rlZ --exclude-dir='build*' --exclude-dir=.git --exclude-dir=third_party --exclude-dir=dist \
+  -m 1 -E '^#!/usr/bin/env bash' .)
+for script in ./run ./.ci/run ./scripts/check_commits.sh ./tests/tidy/check_shell.sh ./kernel/build.sh; do
+  [[ " ${scripts[*]} " == *" $script "* ]] || {
+    echo "$script was not found among the ${#scripts[@]} scripts to check"
+    exit 1
+  }
+done
+shellcheck -x "${scripts[@]}"
+echo "${#scripts[@]} scripts are clean"

@@ -8,7 +8,6 @@ import repo
 import report
 
 FILE_LIMIT, TEST_FILE_LIMIT, FUNCTION_LIMIT = 600, 800, 70
-FOLDERS = ("include", "lib", "tools", "bench", "tests", "examples", "scripts", "cmake")
 TYPE_HEAD = re.compile(r"\b(class|struct|union|enum)\b[^()]*$")
 SCOPE_HEAD = re.compile(r'\bnamespace\b|\bextern\s+""?\s*$|\bextern\s+"[^"]*"\s*$')
 PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n\\]|\\\n|\\.)*", re.MULTILINE)
@@ -84,7 +83,7 @@ def functions(source):
 
 
 def find_violations(root):
-    for path in repo.own_files(root, *FOLDERS):
+    for path in repo.own_files(root):
         if not path.endswith(repo.C_SUFFIXES + repo.SCRIPT_SUFFIXES):
             continue
         source = repo.read(root, path)

@@ -5,7 +5,7 @@ import os
 import re
 
 SKIPPED_FOLDERS = {"third_party", "dist", "__pycache__", "node_modules"}
-C_SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".def", ".cu")
+C_SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".def", ".cu", ".cuh")
 SCRIPT_SUFFIXES = (".py", ".sh", ".cmake")
 
 

@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+import check_json
+import check_labels
 import check_layers
 import check_readmes
 import check_rules
@@ -69,7 +71,9 @@ class Layers(TidyTest):
 
     def test_refuses_a_layer_nobody_declared(self):
         self.plant("lib/engine/engine.cpp", '#include "base/result.hpp"\n')
-        self.expect(check_layers, "lib/engine/engine.cpp: no line of cmake/layers.txt")
+        self.plant("new_product/a.cuh")
+        self.plant("kernel/gdrdrv/pin.c")
+        self.expect(check_layers, "lib/engine/engine.cpp: no line of cmake/layers.txt", "new_product/a.cuh: no line of")
 
     def test_refuses_an_own_header_that_is_not_there(self):
         self.plant("lib/base/a.cpp", '#include "base/missing.hpp"\n')
@@ -110,7 +114,8 @@ class Sizes(TidyTest):
         self.plant("lib/base/fits.cpp", "//\n" * 600)
         self.plant("tests/unit/long_test.cpp", "//\n" * 801)
         self.plant("tests/unit/fits_test.cpp", "//\n" * 800)
-        self.expect(check_sizes, "lib/base/long.cpp: 601 lines", "tests/unit/long_test.cpp: 801 lines")
+        self.plant("new_product/long.cuh", "//\n" * 601)
+        self.expect(check_sizes, "lib/base/long.cpp: 601 lines", "tests/unit/long_test.cpp: 801 lines", "new_product/long.cuh")
 
     def test_measures_functions_wherever_they_stand(self):
         for name, head in {
@@ -201,6 +206,7 @@ class Readmes(TidyTest):
     def test_keeps_them_short(self):
         self.plant("lib/README.md", "x\n")
         self.plant("lib/base/README.md", "x\n" * 41)
+        self.plant("lib/base/a.cpp")
         self.plant("README.md", "x\n" * 201)
         self.expect(check_readmes, "lib/base/README.md: more than 40", "README.md: more than 200")
 
@@ -209,6 +215,49 @@ class Readmes(TidyTest):
         self.plant("docs/b.md")
         self.plant("LICENSE")
         self.expect(check_readmes, "docs/a.md:2: the link to gone.md leads nowhere")
+
+
+class Json(TidyTest):
+    INDENTED = '{\n "size": 1.50,\n "text": "a, [b]: \\"c\\" {",\n "none": [],\n "rows": [\n  {"a": [1,\n 2]},\n  -2e-05\n ],\n "more": {"b": 1}\n}\n'
+
+    def test_refuses_indentation_and_what_is_no_json(self):
+        self.plant("docs/results/a/indented.json", self.INDENTED)
+        self.plant("docs/results/a/cut_off.json", '{"a":')
+        self.plant("docs/results/a/fine.json", '{\n"a":" two  spaces"\n}\n')
+        self.plant("docs/design/a.json", self.INDENTED)
+        self.expect(check_json, "indented.json:2: is indented", "cut_off.json: is not JSON")
+
+    def test_the_script_that_it_names_changes_space_only(self):
+        self.plant("docs/results/a.json", self.INDENTED)
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "minify_json.py")
+        path = os.path.join(self.root, "docs/results/a.json")
+        for _ in range(2):  # a second time changes nothing
+            subprocess.run([sys.executable, script, path], check=True, capture_output=True)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), '{\n"size":1.50,\n"text":"a, [b]: \\"c\\" {",\n"none":[\n\n],\n"rows":[\n{"a":[1,2]},\n-2e-05\n],\n"more":{"b":1}\n}\n')
+        self.expect(check_json)
+        self.plant("docs/results/a.json", "{")
+        self.assertNotEqual(subprocess.run([sys.executable, script, path], capture_output=True, check=False).returncode, 0)
+
+
+class Labels(TidyTest):
+    README = "| folder | label | asks |\n| --- | --- | --- |\n| `lib/<layer>` | `unit` | x |\n| `a` | `fuzz`, `threads` | `gpu` |\n| `fakes` | | x |\n"
+
+    def setUp(self):
+        super().setUp()
+        self.plant("tests/README.md", self.README)
+        self.plant("tests/a/CMakeLists.txt", "add(x SOURCES a.cpp LABELS unit threads\n  TIMEOUT 3)\n# LABELS old\n")
+        self.plant("cmake/a.cmake", 'set_tests_properties(x PROPERTIES LABELS fuzz)\nset(LABELS "${TEST_LABELS}")\n')
+        self.plant("CMakePresets.json", '{"testPresets":[{"name":"a"},{"name":"b","filter":{"include":{"label":"unit|^fuzz$"}}}]}')
+
+    def test_accepts_the_same_words_everywhere(self):
+        self.expect(check_labels)
+
+    def test_finds_a_label_that_one_of_them_lacks(self):
+        self.plant("tests/b/CMakeLists.txt", "add(x LABELS slow)\n")
+        self.plant("tests/README.md", self.README + "| `a` | `gone` | x |\n")
+        self.plant("CMakePresets.json", '{"testPresets":[{"name":"b","filter":{"exclude":{"label":"unit|missing"}}}]}')
+        self.expect(check_labels, "tests/b/CMakeLists.txt: the label 'slow'", "no test has the label 'gone'", "'b' selects the label 'missing'")
 
 
 class Words(TidyTest):
