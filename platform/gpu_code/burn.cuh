@@ -24,7 +24,7 @@ extern "C" __global__ void gdrkit_burn(const BurnParameters parameters) {
     }
     if (threadIdx.x == 0) {
       shared_end = KernelEnd::running;
-      if (load_of_all(parameters.stop) != 0) shared_end = KernelEnd::stopped;
+      if (load_relaxed(parameters.stop) != 0) shared_end = KernelEnd::stopped;
       if (shared_end == KernelEnd::running && clock_ns() - begin > parameters.limit_ns) shared_end = KernelEnd::expired;
       if (at >= count) ++passes;
     }

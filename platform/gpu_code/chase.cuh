@@ -4,13 +4,14 @@
 
 namespace gdrkit::platform {
 
-/// volatile: every load goes to the memory, or to the cache of the GPU that owns it; never to the L1 cache.
+/// Relaxed: every load goes to the memory, or to the cache of the GPU that owns it; never to the L1 cache.
 extern "C" __global__ void gdrkit_chase(const ChaseParameters parameters) {
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
   std::uint64_t at = parameters.start;
   const std::uint64_t begin = clock_ns();
-  for (std::uint64_t step = 0; step < parameters.steps; ++step)
-    at = *reinterpret_cast<const volatile std::uint64_t*>(at);
+  for (std::uint64_t step = 0; step < parameters.steps; ++step) {
+    asm volatile("ld.relaxed.sys.global.u64 %0, [%0];" : "+l"(at)::"memory");
+  }
   auto* state = reinterpret_cast<ChaseState*>(parameters.state);
   state->last = at;  // depends on every load: when it is stored, they are done
   __threadfence();

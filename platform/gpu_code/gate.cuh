@@ -6,10 +6,10 @@ namespace gdrkit::platform {
 
 extern "C" __global__ void gdrkit_gate(const GateParameters parameters) {
   if (blockIdx.x != 0 || threadIdx.x != 0) return;
-  std::uint32_t seen = 0;
-  const bool is_open =
-      wait_for(parameters.flag, parameters.limit_ns, &seen, [](std::uint32_t word) { return word != 0; });
-  tell_end(parameters.end, is_open ? KernelEnd::finished : KernelEnd::expired);
+  // acquire: what follows in the stream may read what the CPU wrote before it opened the gate
+  const KernelEnd end =
+      wait_for(load_acquire, parameters.flag, parameters.limit_ns, [](std::uint32_t word) { return word != 0; });
+  tell_end(parameters.end, end == KernelEnd::running ? KernelEnd::finished : end);
 }
 
 }  // namespace gdrkit::platform

@@ -4,10 +4,31 @@
 
 namespace gdrkit::platform {
 
-/// The GPU's side of one ping-pong. Blocks must all run at once: each waits for the CPU by itself.
-class PingPong {
+/// The GPU's side of a ping-pong of flags alone, by one thread. No data is ordered by a flag, so relaxed accesses do;
+/// the answer depends on the poll, so it cannot be early.
+__device__ inline KernelEnd play_flags(const PingPongParameters& parameters) {
+  for (std::uint32_t round = 0; round < parameters.rounds; ++round) {
+    const std::uint32_t value = parameters.first + round;
+    if (parameters.is_gpu_first != 0) store_relaxed(parameters.pong, value);
+    const KernelEnd end =
+        wait_for(load_relaxed, parameters.ping, parameters.limit_ns, [=](std::uint32_t word) { return word == value; });
+    if (end != KernelEnd::running) return end;
+    if (parameters.is_gpu_first == 0) store_relaxed(parameters.pong, value);
+  }
+  return KernelEnd::finished;
+}
+
+/// The GPU's side of a ping-pong with data before each flag. Blocks must all run at once: each waits for the CPU by
+/// itself. Ordering, both ways by the PTX memory model:
+/// - CPU first: the CPU's data, then its fence and its ping. The block's first thread acquires the ping, the barrier
+///   hands on what it acquired, all threads read. Their reads come before the barrier in answer() and so before the
+///   release of the pong: the CPU that saw it may overwrite the data.
+/// - GPU first: all threads write, the barrier in answer() puts their stores before the first thread's release.
+/// - Several blocks: each arrival puts its block's accesses before those of the last block to arrive, which alone
+///   releases the pong.
+class PingPongWithData {
  public:
-  __device__ explicit PingPong(const PingPongParameters& parameters)
+  __device__ explicit PingPongWithData(const PingPongParameters& parameters)
       : parameters_(parameters), state_(reinterpret_cast<PingPongState*>(parameters.state)) {}
 
   __device__ KernelEnd play() {
@@ -30,17 +51,13 @@ class PingPong {
  private:
   /// running: the ping came.
   __device__ KernelEnd wait_for_ping(std::uint32_t value) {
-    __shared__ KernelEnd end;
+    __shared__ KernelEnd end;  // read by all before the barrier in answer(), so written anew after it only
     if (threadIdx.x == 0) {
-      std::uint32_t seen = 0;
-      const bool came = wait_for(parameters_.ping, parameters_.limit_ns, &seen,
-                                 [=](std::uint32_t word) { return word == value || word == stop_word; });
-      end = !came ? KernelEnd::expired : seen == stop_word ? KernelEnd::stopped : KernelEnd::running;
+      end = wait_for(load_acquire, parameters_.ping, parameters_.limit_ns,
+                     [=](std::uint32_t word) { return word == value; });
     }
-    __syncthreads();  // what the first thread acquired, the block has
-    const KernelEnd result = end;
-    __syncthreads();  // before the first thread writes `end` anew
-    return result;
+    __syncthreads();
+    return end;
   }
 
   __device__ void fill(std::uint32_t value) {
@@ -58,15 +75,10 @@ class PingPong {
 
   /// The block that comes last answers for all.
   __device__ void answer(std::uint32_t round, std::uint32_t value) {
-    if (parameters_.data_bytes != 0) __threadfence_system();  // each thread's own data before the pong
     __syncthreads();
     if (threadIdx.x != 0) return;
-    if (gridDim.x > 1) {
-      __threadfence();
-      if (atomicAdd(&state_->arrivals, 1U) + 1 != (round + 1) * gridDim.x) return;
-      __threadfence();  // what the other blocks did before they arrived
-    }
-    store_for_all(parameters_.pong, value);
+    if (gridDim.x > 1 && arrive(&state_->arrivals) != (round + 1) * gridDim.x) return;
+    store_release(parameters_.pong, value);
   }
 
   __device__ static std::uint64_t place() { return std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
@@ -78,9 +90,12 @@ class PingPong {
 };
 
 extern "C" __global__ void gdrkit_ping_pong(const PingPongParameters parameters) {
+  const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
+  const bool has_data = parameters.data_bytes != 0;
+  if (!has_data && !is_first) return;
   const std::uint64_t begin = clock_ns();
-  const KernelEnd end = PingPong(parameters).play();
-  if (blockIdx.x != 0 || threadIdx.x != 0) return;
+  const KernelEnd end = has_data ? PingPongWithData(parameters).play() : play_flags(parameters);
+  if (!is_first) return;
   reinterpret_cast<PingPongState*>(parameters.state)->elapsed_ns = clock_ns() - begin;
   tell_end(parameters.end, end);
 }

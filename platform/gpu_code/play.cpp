@@ -45,7 +45,7 @@ KernelEnd play_rounds(const PingPongParameters& parameters, PingPongState* state
   for (std::uint32_t round = 0; round < parameters.rounds; ++round) {
     const std::uint32_t value = parameters.first + round;
     const auto answer = [&] {
-      if (shape.blocks > 1) state->arrivals += shape.blocks;
+      if (words != 0 && shape.blocks > 1) state->arrivals += shape.blocks;
       store_for_all(parameters.pong, value);
     };
     if (parameters.is_gpu_first != 0) {

@@ -67,6 +67,41 @@ TEST_F(PingPongConformance, APingOfAnotherRoundIsNoPing) {
   EXPECT_EQ(look(pong_), 0U);
 }
 
+TEST_F(PingPongConformance, FlagsAloneTakeOneThreadOfAnyShape) {
+  const unsigned blocks = kernels_->resident_blocks() > 1 ? 2 : 1;
+  launch({blocks, 96});
+  for (std::uint32_t value = 100; value < 150; ++value) {
+    store(ping_, value);
+    ASSERT_TRUE(comes(pong_, value)) << "round " << value - 100;
+  }
+  EXPECT_EQ(finish(KernelEnd::finished).arrivals, 0U) << "blocks met, though no data had to be ordered";
+}
+
+TEST_F(PingPongConformance, FlagsAloneGoTheOtherWayRoundToo) {
+  parameters_.is_gpu_first = 1;
+  launch();
+  for (std::uint32_t value = 100; value < 150; ++value) {
+    ASSERT_TRUE(comes(pong_, value)) << "round " << value - 100;
+    store(ping_, value);
+  }
+  (void)finish(KernelEnd::finished);
+}
+
+TEST_F(PingPongConformance, StopsWithDataToo) {
+  (void)add_data(1000);
+  launch({1, 64});
+  store(ping_, stop_word);
+  (void)finish(KernelEnd::stopped);
+  EXPECT_EQ(look(pong_), 0U);
+}
+
+TEST_F(PingPongConformance, ExpiresWithDataToo) {
+  (void)add_data(1000);
+  parameters_.limit_ns = short_ns;
+  launch({1, 64});
+  EXPECT_GE(finish(KernelEnd::expired).elapsed_ns, short_ns);
+}
+
 TEST_F(PingPongConformance, AllBlocksSeeAllDataBeforeTheAnswer) {
   constexpr std::size_t words = 5000;
   auto* data = add_data(words);
