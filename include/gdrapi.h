@@ -116,7 +116,8 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size);
 
 /* Copies between ordinary memory and the mapping; the mapping's side must lie inside it (EINVAL else). A store has left
  * this CPU core when the call returns; a load returns data no older than the call. No system call, lock or allocation.
- */
+ * What the caller stored to host memory before is ordered before a store through the mapping only by a store fence of
+ * the caller's own (_mm_sfence) between the two, or by an earlier call of this function between the two. */
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size);
 int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, size_t size);
 

@@ -97,7 +97,8 @@ class Mapping {
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size(); }
 
-  /// Host to device. The stores have left this CPU core when it returns.
+  /// Host to device. The stores have left this CPU core when it returns. Earlier stores to host memory are ordered
+  /// before it only by a store fence (_mm_sfence) of the caller's own.
   template <Bytes Source>
   void write(std::size_t offset, const Source& source) const {
     const std::size_t size_bytes = std::ranges::size(source) * sizeof(std::ranges::range_value_t<Source>);
@@ -119,7 +120,8 @@ class Mapping {
     detail::check_copy(gdrkit_write(owner_.get(), offset, &value, sizeof value));
   }
 
-  /// Loads one naturally aligned value in one piece, freshly each time, so that a loop may poll it.
+  /// Loads one naturally aligned value in one piece, freshly each time, so that a loop may poll it. Later loads of this
+  /// thread see what the writer stored before the value.
   template <FlagValue T>
   [[nodiscard]] T load_flag(std::size_t offset) const {
     check_alignment(offset, sizeof(T));

@@ -3,6 +3,8 @@
 // One copy: device accesses cut into words and lines, handed to the copy kernel, and fenced as the mapping type asks.
 #include "copy/copier.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -14,11 +16,6 @@ namespace gdrkit::copy {
 namespace {
 
 std::uintptr_t address_of(const void* pointer) noexcept { return reinterpret_cast<std::uintptr_t>(pointer); }
-
-/// true where one scalar access does it, which is then single-copy atomic.
-bool is_one_word(std::uintptr_t address, std::size_t size) noexcept {
-  return size <= 8 && (size & (size - 1)) == 0 && (address & (size - 1)) == 0;
-}
 
 [[gnu::always_inline]] inline void store_words(char* device, const char* host, std::size_t size) noexcept {
   for_each_piece(address_of(device), size, [device, host](std::size_t offset, auto width) noexcept {
@@ -32,7 +29,7 @@ bool is_one_word(std::uintptr_t address, std::size_t size) noexcept {
   });
 }
 
-// The longer ways are kept out of line, so that a copy of one word saves no registers and needs no stack.
+// The longer ways are kept out of line, so that a short copy saves no registers and needs no stack.
 
 [[gnu::noinline]] void store_words_out_of_line(char* device, const char* host, std::size_t size) noexcept {
   store_words(device, host, size);
@@ -62,6 +59,23 @@ bool is_one_word(std::uintptr_t address, std::size_t size) noexcept {
   if (split.tail_bytes != 0) load_words_out_of_line(host + tail_start, device + tail_start, split.tail_bytes);
 }
 
+/// The smallest naturally aligned piece of 16, 32, 64, ... bytes that holds the range of at least one byte.
+std::size_t piece_around(std::uintptr_t address, std::size_t size) noexcept {
+  constexpr std::size_t smallest = 16;
+  const auto differing_bits = static_cast<unsigned>(std::bit_width(address ^ (address + size - 1)));
+  return std::max(smallest, std::size_t{1} << differing_bits);
+}
+
+/// One ordinary load of the piece. It costs one round trip, like a scalar load, and may read its neighbours' bytes, as
+/// load_enclosing_lines() explains.
+[[gnu::noinline]] void load_enclosing_piece(LoadPiece load_piece, char* host, const char* device, std::size_t size,
+                                            std::size_t piece_bytes) noexcept {
+  alignas(line_bytes) char piece[line_bytes];
+  const std::size_t skipped_bytes = address_of(device) & (piece_bytes - 1);
+  load_piece(piece, device - skipped_bytes, piece_bytes);
+  std::memcpy(host, piece + skipped_bytes, size);
+}
+
 /// Reads every line the range touches once, whole, by streaming loads; of the first and the last only the wanted bytes
 /// go to `host`. A word load from a write-combining mapping costs a round trip to the device each and they do not
 /// overlap; a streaming load fetches 64 bytes in one and overlaps with others. Reading the neighbours' bytes is sound:
@@ -69,7 +83,6 @@ bool is_one_word(std::uintptr_t address, std::size_t size) noexcept {
 /// The first and last line are taken out of their buffers only after all loads were issued, so that all misses overlap.
 [[gnu::noinline]] void load_enclosing_lines(CopyLines load_lines, char* host, const char* device,
                                             std::size_t size) noexcept {
-  if (size == 0) return;
   const std::size_t skipped_bytes = address_of(device) % line_bytes;
   const std::size_t touched_lines = (skipped_bytes + size + line_bytes - 1) / line_bytes;
   alignas(line_bytes) char edges[2 * line_bytes];
@@ -110,27 +123,27 @@ void Copier::to_device(void* device, const void* host, std::size_t size) const n
   }
 }
 
-void Copier::from_device(void* host, const void* device, std::size_t size) const noexcept {
+void Copier::load_more(void* host, const void* device, std::size_t size) const noexcept {
   auto* target = static_cast<char*>(host);
   const auto* source = static_cast<const char*>(device);
+  if (size == 0) return;
   if (type == MappingType::write_combining) [[likely]] {
-    if (is_one_word(address_of(source), size)) {
-      cpu::order_before_loads();
-      load_words(target, source, size);
+    const std::size_t piece_bytes = piece_around(address_of(source), size);
+    if (piece_bytes <= widest_load_bytes) {
+      load_enclosing_piece(load_piece, target, source, size, piece_bytes);
     } else if (!streaming_loads) {
-      cpu::order_before_loads();
       load_words_and_lines(load_lines, target, source, size);
     } else {
-      cpu::order_before_streaming_loads();
+      // Of a short copy order_before_load() did not know that it would be streamed.
+      if (size <= line_bytes) cpu::order_before_streaming_loads();
       if ((address_of(source) | size) % line_bytes == 0) {
         load_lines(target, source, size / line_bytes);
       } else {
         load_enclosing_lines(load_lines, target, source, size);
       }
     }
-    cpu::order_after_loads();
   } else if (type == MappingType::cached) {
-    if (size != 0) std::memcpy(host, device, size);
+    std::memcpy(host, device, size);
   } else {
     load_words_out_of_line(target, source, size);
   }

@@ -39,13 +39,14 @@ namespace gdrkit::core {
 
 [[nodiscard]] inline int copy_from_mapping(Handle pin, void* host, const void* device,
                                            std::size_t size_bytes) noexcept {
+  copy::Copier::order_before_load(size_bytes);
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr) [[unlikely]]
     return EINVAL;
   const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(device) - view->base;
   if (!is_inside(offset, size_bytes, view->size_bytes) || host == nullptr) [[unlikely]]
     return size_bytes == 0 ? 0 : EINVAL;
-  view->copier.from_device(host, device, size_bytes);
+  view->copier.load_ordered(host, device, size_bytes);
   return 0;
 }
 
@@ -61,12 +62,13 @@ namespace gdrkit::core {
 }
 
 [[nodiscard]] inline int read(Handle pin, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
+  copy::Copier::order_before_load(size_bytes);
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr) [[unlikely]]
     return EINVAL;
   if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]]
     return size_bytes == 0 ? 0 : EINVAL;
-  view->copier.from_device(host, reinterpret_cast<const void*>(view->user_base + offset), size_bytes);
+  view->copier.load_ordered(host, reinterpret_cast<const void*>(view->user_base + offset), size_bytes);
   return 0;
 }
 

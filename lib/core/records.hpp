@@ -41,6 +41,8 @@ struct alignas(64) MappingView {
   std::size_t user_bytes = 0;    ///< the part of the user's own range that is mapped
   copy::Copier copier;
 };
+// What a copy of up to a line reads is in the record's first cache line.
+static_assert(offsetof(MappingView, copier) + offsetof(copy::Copier, load_lines) == 64);
 
 [[nodiscard]] inline bool is_inside(std::size_t offset, std::size_t size_bytes, std::size_t limit) noexcept {
   return offset <= limit && size_bytes <= limit - offset;

@@ -59,10 +59,11 @@ inline void order_before_streaming_loads() noexcept {
 #endif
 }
 
-/// After loads from a write-combining mapping, before the caller goes on.
+/// After the load of a flag from a write-combining mapping, before the caller goes on.
 /// Observers: this thread, against whoever writes what it reads next. Loads from write-combining memory are weakly
-/// ordered, so without this a later load of the caller (of any memory) could be performed before them and see data
-/// older than the flag just read. Pairs with the writer's store of data before flag.
+/// ordered, so without this a later load of the caller (of host memory, or through a pointer into the mapping) could be
+/// performed before it and see data older than the flag. Pairs with the writer's store of data before flag. A later
+/// copy from a mapping needs no such fence: it begins with one of its own.
 inline void order_after_loads() noexcept {
 #if defined(__x86_64__)
   _mm_lfence();

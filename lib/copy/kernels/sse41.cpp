@@ -40,4 +40,11 @@ namespace gdrkit::copy::copy_kernel::sse41 {
   }
 }
 
+// Volatile: an ordinary load could be repeated or narrowed by the compiler, and each would be a round trip to the
+// device.
+[[gnu::target("sse4.1")]] void load_piece(void* target, const void* source,
+                                          [[maybe_unused]] std::size_t piece_bytes) noexcept {
+  _mm_storeu_si128(static_cast<__m128i*>(target), *static_cast<const volatile __m128i*>(source));
+}
+
 }  // namespace gdrkit::copy::copy_kernel::sse41

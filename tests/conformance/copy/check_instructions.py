@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Disassembles the library's archive: wide registers only in copy kernels, so that the rest runs on any x86-64; no fence
-and no call in a copy kernel; in the copier the fences that its contract names, and no call but memcpy."""
+and no call in a copy kernel; in the copier and in the drop-in's copies the fences that their contracts name, and in the copier
+no call but memcpy."""
 import argparse
 import re
 import subprocess
@@ -57,7 +58,7 @@ def violations(objects, names):
 
 
 def copier_violations(functions):
-    for method, wanted in (("to_device", ["sfence"]), ("from_device", ["lfence", "mfence"])):
+    for method, wanted in (("to_device", ["sfence"]), ("load_more", ["mfence"])):
         found = {instruction for function, instruction, _ in instructions(functions)
                  if f"Copier::{method}" in function and FENCE.match(instruction)}
         if sorted(found) != wanted:
@@ -69,15 +70,26 @@ def copier_violations(functions):
             yield f"copier.cpp.o: {function}: calls {target}"
 
 
+def drop_in_violations(functions):
+    """The fences of loads are made where the mapping is looked up, so they stand in the exported function itself."""
+    for function, wanted in (("gdr_copy_to_mapping", []), ("gdr_copy_from_mapping", ["lfence", "mfence"])):
+        found = {instruction for instruction, _ in functions.get(function, []) if FENCE.match(instruction)}
+        if function not in functions or sorted(found) != wanted:
+            yield f"libgdrapi: {function} has the fences {sorted(found)}, not {wanted}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--objdump", required=True)
     parser.add_argument("--list", required=True)
     parser.add_argument("archive")
+    parser.add_argument("drop_in", help="libgdrapi")
     arguments = parser.parse_args()
     names = copy_kernel_names(arguments.list)
     objects = disassemble(arguments.objdump, arguments.archive)
     found = list(violations(objects, names))
+    for functions in disassemble(arguments.objdump, arguments.drop_in).values():
+        found += drop_in_violations(functions)
     # The check is blind if it sees no wide register where one must be.
     if not any(WIDE.search(instruction) for _, instruction, _ in instructions(objects.get("avx512.cpp.o", {}))):
         found.append("avx512.cpp.o: no wide register was seen")

@@ -53,13 +53,17 @@ TEST_F(ChooseOnX86, TakesTheWidestThatRuns) {
     EXPECT_EQ(copier->store_lines, find(name)->store_lines);
     EXPECT_EQ(copier->load_lines, find(name)->load_lines);
     EXPECT_EQ(copier->streaming_loads, find(name)->streaming_loads);
+    EXPECT_EQ(copier->load_piece, find(name)->load_piece);
+    EXPECT_EQ(copier->widest_load_bytes, find(name)->widest_load_bytes);
   }
 }
 
-TEST_F(ChooseOnX86, PrefersVectorStoresToMovdir64b) {
+TEST_F(ChooseOnX86, UsesDirectStoresOnlyTogetherWithAvx512) {
   cpu::Features features = features_up_to("avx512");
   features.movdir64b = true;
-  EXPECT_STREQ(choose(features, MappingType::write_combining, "")->store_name, "avx512");
+  const base::Result<Copier> both = choose(features, MappingType::write_combining, "");
+  EXPECT_STREQ(both->store_name, "avx512_movdir64b");
+  EXPECT_STREQ(both->load_name, "avx512");
   features.avx512f = false;
   EXPECT_STREQ(choose(features, MappingType::write_combining, "")->store_name, "avx2");
 }

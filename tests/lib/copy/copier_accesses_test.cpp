@@ -45,6 +45,13 @@ bool is_one_word(std::size_t offset, std::size_t size) {
   return size <= 8 && std::has_single_bit(size) && offset % size == 0;
 }
 
+/// The smallest naturally aligned piece of at least 16 bytes that holds the range.
+std::size_t piece_around(std::size_t offset, std::size_t size) {
+  std::size_t piece = 16;
+  while (offset / piece != (offset + size - 1) / piece) piece *= 2;
+  return piece;
+}
+
 class CopierAccesses : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
@@ -96,11 +103,27 @@ TEST_P(CopierAccesses, LoadAnAlignedWordByOneScalarAccess) {
   }
 }
 
+TEST_P(CopierAccesses, LoadAPieceByOneOrdinaryLoad) {
+  const Copier& copier = GetParam().copier;
+  if (copier.widest_load_bytes == 0) GTEST_SKIP() << "this copy kernel loads no pieces";
+  for (std::size_t offset = 0; offset <= line; ++offset) {
+    for (const std::size_t size : sizes) {
+      const std::size_t piece = piece_around(offset, size);
+      if (is_one_word(offset, size) || piece > copier.widest_load_bytes) continue;
+      const std::vector<Access> accesses =
+          recorder_.record_loads([&] { copier.from_device(host_.data(), recorder_.region() + offset, size); });
+      ASSERT_EQ(accesses.size(), 1u) << "offset " << offset << " size " << size;
+      EXPECT_EQ(accesses[0].offset, offset / piece * piece) << "offset " << offset << " size " << size;
+      EXPECT_FALSE(accesses[0].streaming_load);
+    }
+  }
+}
+
 TEST_P(CopierAccesses, LoadEachLineOnceByStreamingLoadsOrEachPlaceOnceByOthers) {
   const Copier& copier = GetParam().copier;
   for (std::size_t offset = 0; offset <= line; ++offset) {
     for (const std::size_t size : sizes) {
-      if (is_one_word(offset, size)) continue;
+      if (is_one_word(offset, size) || piece_around(offset, size) <= copier.widest_load_bytes) continue;
       const std::vector<Access> accesses =
           recorder_.record_loads([&] { copier.from_device(host_.data(), recorder_.region() + offset, size); });
       std::map<std::size_t, std::vector<std::size_t>> by_line;

@@ -27,6 +27,8 @@ TEST(KernelList, NamesEachOnceAndGivesEachADirection) {
     EXPECT_TRUE(names.insert(info.name).second) << info.name;
     EXPECT_TRUE(info.store_lines != nullptr || info.load_lines != nullptr) << info.name;
     EXPECT_FALSE(info.streaming_loads && info.load_lines == nullptr) << info.name;
+    EXPECT_EQ(info.load_piece == nullptr, info.widest_load_bytes == 0) << info.name;
+    EXPECT_FALSE(info.load_piece != nullptr && info.load_lines == nullptr) << info.name;
   }
 }
 

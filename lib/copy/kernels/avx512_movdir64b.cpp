@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Copy kernel "avx512_movdir64b": direct stores for few lines, 64-byte non-temporal stores for many. It has no loads.
+#include <immintrin.h>
+
+#include <cstddef>
+
+#include "copy/kernel.hpp"
+
+namespace gdrkit::copy::copy_kernel {
+namespace avx512 {
+void store_lines(void* target, const void* source, std::size_t line_count) noexcept;
+}
+namespace avx512_movdir64b {
+
+// Up to 8 KiB direct stores are up to 2 % faster, from 16 KiB on 7 % slower (Sapphire Rapids to the BAR1 of an H100).
+constexpr std::size_t most_direct_lines = 128;
+
+[[gnu::target("movdir64b")]] void store_lines(void* target, const void* source, std::size_t line_count) noexcept {
+  if (line_count > most_direct_lines) return avx512::store_lines(target, source, line_count);
+  auto* to = static_cast<char*>(target);
+  const auto* from = static_cast<const char*>(source);
+  for (; line_count != 0; --line_count, to += line_bytes, from += line_bytes) _movdir64b(to, from);
+}
+
+}  // namespace avx512_movdir64b
+}  // namespace gdrkit::copy::copy_kernel
