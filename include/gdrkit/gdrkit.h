@@ -107,9 +107,9 @@ int gdrkit_is_invalidated(gdrkit_pin_t pin);
 
 /* Copies; offset and size in bytes, relative to the user's own first byte, inside the user's own range (-EINVAL else).
  * A write has left this CPU core when the call returns; a read returns data no older than the call, and of a naturally
- * aligned 1, 2, 4 or 8 bytes (a flag) also orders the caller's later loads after it. Writes are seen in the order of the
- * calls. Earlier stores of the caller to host memory are ordered before a write only by a store fence of the caller's
- * own (_mm_sfence) between the two, or by an earlier gdrkit_write between the two. No system call, lock or
+ * aligned 1, 2, 4 or 8 bytes (a flag) also orders the caller's later loads after it. Writes are seen in the order of
+ * the calls. Earlier stores of the caller to host memory are ordered before a write only by a store fence of the
+ * caller's own (_mm_sfence) between the two, or by an earlier gdrkit_write between the two. No system call, lock or
  * allocation. */
 int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t size_bytes);
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes);
