@@ -11,14 +11,14 @@
 
 namespace gdrkit::tools {
 
-#define GDRKIT_SUBCOMMAND(name, summary, has_gdrcopy_face) ExitCode run_##name(Face face, int argc, char** argv);
+#define GDRKIT_SUBCOMMAND(name, summary, has_gdrcopy_name) ExitCode run_##name(Front front, int argc, char** argv);
 #include "cli/subcommands.def"
 #undef GDRKIT_SUBCOMMAND
 
 namespace {
 
 constexpr Subcommand subcommands[] = {
-#define GDRKIT_SUBCOMMAND(name, summary, has_gdrcopy_face) {#name, summary, has_gdrcopy_face, &run_##name},
+#define GDRKIT_SUBCOMMAND(name, summary, has_gdrcopy_name) {#name, summary, has_gdrcopy_name, &run_##name},
 #include "cli/subcommands.def"
 #undef GDRKIT_SUBCOMMAND
 };
@@ -37,7 +37,7 @@ const Subcommand* find_by_program(const char* path) {
   constexpr char prefix[] = "gdrcopy_";
   if (name.rfind(prefix, 0) == 0) name = name.substr(sizeof(prefix) - 1);
   const Subcommand* found = find(name);
-  return found != nullptr && found->has_gdrcopy_face ? found : nullptr;
+  return found != nullptr && found->has_gdrcopy_name ? found : nullptr;
 }
 
 void print_help(std::FILE* out) {
@@ -60,10 +60,10 @@ ExitCode after_output(const std::string& program, ExitCode code) {
   return ExitCode::failed;
 }
 
-int run(const Subcommand& subcommand, Face face, int argc, char** argv) {
+int run(const Subcommand& subcommand, Front front, int argc, char** argv) {
   ExitCode code = ExitCode::failed;
   try {
-    code = subcommand.run(face, argc, argv);
+    code = subcommand.run(front, argc, argv);
   } catch (const Failure& failure) {
     std::fflush(stdout);
     std::fprintf(stderr, "%s\n", printable(failure.what()).c_str());
@@ -73,7 +73,7 @@ int run(const Subcommand& subcommand, Face face, int argc, char** argv) {
     std::fprintf(stderr, "gdrkit %s: %s\n", subcommand.name, printable(error.what()).c_str());
   }
   code = after_output(std::string("gdrkit ") + subcommand.name, code);
-  if (face == Face::gdrcopy && code != ExitCode::ok) code = ExitCode::failed;
+  if (front == Front::gdrcopy && code != ExitCode::ok) code = ExitCode::failed;
   return static_cast<int>(code);
 }
 
@@ -81,7 +81,7 @@ int run(const Subcommand& subcommand, Face face, int argc, char** argv) {
 
 int run_program(int argc, char** argv) {
   if (argc < 1) return static_cast<int>(ExitCode::usage);
-  if (const Subcommand* subcommand = find_by_program(argv[0])) return run(*subcommand, Face::gdrcopy, argc, argv);
+  if (const Subcommand* subcommand = find_by_program(argv[0])) return run(*subcommand, Front::gdrcopy, argc, argv);
   const std::string word = argc < 2 ? "" : argv[1];
   if (word == "--help" || word == "-h" || word == "help") {
     print_help(stdout);
@@ -91,7 +91,7 @@ int run_program(int argc, char** argv) {
     std::printf("gdrkit %s\n", gdrkit_version());
     return static_cast<int>(after_output("gdrkit", ExitCode::ok));
   }
-  if (const Subcommand* subcommand = find(word)) return run(*subcommand, Face::gdrkit, argc - 1, argv + 1);
+  if (const Subcommand* subcommand = find(word)) return run(*subcommand, Front::gdrkit, argc - 1, argv + 1);
   if (!word.empty()) std::fprintf(stderr, "gdrkit: there is no subcommand '%s'\n\n", word.c_str());
   print_help(stderr);
   return static_cast<int>(ExitCode::usage);

@@ -10,9 +10,9 @@ namespace gdrkit::tools {
 struct Subcommand {
   const char* name;  ///< `gdrkit <name>`, and the program's own name may be this or gdrcopy_<name>
   const char* summary;
-  bool has_gdrcopy_face;  ///< the predecessor has a tool of this name
+  bool has_gdrcopy_name;  ///< the predecessor has a tool of this name
   /// argv[0] is the name it was called by. May throw Failure.
-  ExitCode (*run)(Face face, int argc, char** argv);
+  ExitCode (*run)(Front front, int argc, char** argv);
 };
 
 }  // namespace gdrkit::tools

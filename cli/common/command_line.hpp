@@ -14,7 +14,7 @@
 namespace gdrkit::tools {
 
 /// gdrcopy: called by a name of the predecessor's tools, behaves as those do. gdrkit: our own.
-enum class Face { gdrkit, gdrcopy };
+enum class Front { gdrkit, gdrcopy };
 
 /// One of some words. `gdrcopy_complaint` is what the predecessor says to others, with {} for the word.
 struct Choice {
@@ -61,8 +61,8 @@ struct CommandLine {
 /// gdrkit: short and long options, numbers checked, wrong ones end with usage; --help prints the example.
 [[nodiscard]] std::optional<ExitCode> parse_gdrkit(const CommandLine& line, int argc, char** argv);
 
-[[nodiscard]] inline std::optional<ExitCode> parse(const CommandLine& line, Face face, int argc, char** argv) {
-  return face == Face::gdrcopy ? parse_gdrcopy(line, argc, argv) : parse_gdrkit(line, argc, argv);
+[[nodiscard]] inline std::optional<ExitCode> parse(const CommandLine& line, Front front, int argc, char** argv) {
+  return front == Front::gdrcopy ? parse_gdrcopy(line, argc, argv) : parse_gdrkit(line, argc, argv);
 }
 
 }  // namespace gdrkit::tools

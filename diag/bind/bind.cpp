@@ -201,7 +201,7 @@ ExitCode run(const Options& options, std::vector<std::string>* program) {
 }  // namespace
 }  // namespace bind
 
-ExitCode run_bind(Face face, int argc, char** argv) {
+ExitCode run_bind(Front front, int argc, char** argv) {
   // What stands after -- is the program's, options that look like ours included.
   int own = 0;
   while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
@@ -227,7 +227,7 @@ ExitCode run_bind(Face face, int argc, char** argv) {
       {'\0', "root", "RECORDING", &options.root, "take the machine from a recording", false},
   };
   line.operands = {&words, "PROGRAM ARGUMENTS", "after --: what to become"};
-  if (const auto ended = parse(line, face, own, argv)) return *ended;
+  if (const auto ended = parse(line, front, own, argv)) return *ended;
   if (!words.empty())
     throw Failure(ExitCode::usage, format("gdrkit bind: '%s' stands before --: write gdrkit bind -- %s",
                                           words[0].c_str(), words[0].c_str()));

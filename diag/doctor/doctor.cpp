@@ -152,9 +152,9 @@ ExitCode run_diff(const Options& options) {
 }  // namespace
 }  // namespace doctor
 
-ExitCode run_doctor(Face face, int argc, char** argv) {
+ExitCode run_doctor(Front front, int argc, char** argv) {
   doctor::Options options;
-  if (const auto ended = parse(doctor::command_line(&options), face, argc, argv)) return *ended;
+  if (const auto ended = parse(doctor::command_line(&options), front, argc, argv)) return *ended;
   const auto& words = options.words;
   if (words.size() == 1 && words[0] == "list") {
     doctor::print_list();

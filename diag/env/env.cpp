@@ -38,7 +38,7 @@ std::vector<Judged> judge(const Machine& machine, const std::string& root, Level
 }  // namespace
 }  // namespace env
 
-ExitCode run_env(Face face, int argc, char** argv) {
+ExitCode run_env(Front front, int argc, char** argv) {
   std::vector<std::string> words;
   std::string root = "/";
   std::string level = "quick";
@@ -71,7 +71,7 @@ ExitCode run_env(Face face, int argc, char** argv) {
       {'\0', "json", "", &is_json, "the same as --format json (diag/env/README.md)", false},
   };
   line.operands = {&words, "LIBRARY", "nccl, ucx, nvshmem, openmpi or mvapich2"};
-  if (const auto ended = parse(line, face, argc, argv)) return *ended;
+  if (const auto ended = parse(line, front, argc, argv)) return *ended;
   const CommLibrary library = env::library_of(words);
   const MachineView view = open_view(root);
   const Level depth = level_named(level);

@@ -80,14 +80,14 @@ void print_text(const Info& info, bool quiet) {
 
 }  // namespace
 
-ExitCode run_info(Face face, int argc, char** argv) {
+ExitCode run_info(Front front, int argc, char** argv) {
   CommonOptions options;
   CommandLine line;
   line.name = "info";
   line.summary = "What this machine offers: backends and why not, copy kernels, GPUs, settings, what is missing.";
   line.example = "gdrkit info --json";
   add_common_options(&line, &options);
-  if (const auto ended = parse(line, face, argc, argv)) return *ended;
+  if (const auto ended = parse(line, front, argc, argv)) return *ended;
   apply(options);
   const Info info = gather_info();
   if (options.json) {

@@ -45,7 +45,7 @@ void print_summary(const Recording& recording, const std::string& file, std::siz
 }  // namespace
 }  // namespace snapshot
 
-ExitCode run_snapshot(Face face, int argc, char** argv) {
+ExitCode run_snapshot(Front front, int argc, char** argv) {
   std::vector<std::string> words;
   std::string root = "/";
   bool is_forced = false;
@@ -71,7 +71,7 @@ ExitCode run_snapshot(Face face, int argc, char** argv) {
       {'\0', "root", "FOLDER|ARCHIVE", &root, "record a recording again instead of this machine", false},
   };
   line.operands = {&words, "FILE", "where the tar archive goes; - for standard output"};
-  if (const auto ended = parse(line, face, argc, argv)) return *ended;
+  if (const auto ended = parse(line, front, argc, argv)) return *ended;
   if (is_list) {
     snapshot::print_recorded_paths();
     return ExitCode::ok;

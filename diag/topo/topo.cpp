@@ -49,7 +49,7 @@ ExitCode print(const TopologyFacts& facts, const Wanted& wanted) {
 }  // namespace
 }  // namespace topo
 
-ExitCode run_topo(Face face, int argc, char** argv) {
+ExitCode run_topo(Front front, int argc, char** argv) {
   std::string root = "/";
   topo::Wanted wanted;
   std::string level = "quick";
@@ -81,7 +81,7 @@ ExitCode run_topo(Face face, int argc, char** argv) {
        false},
       {'\0', "json", "", &wanted.is_json, "print one JSON document (diag/topo/README.md) and no text", false},
   };
-  if (const auto ended = parse(line, face, argc, argv)) return *ended;
+  if (const auto ended = parse(line, front, argc, argv)) return *ended;
   if (wanted.outputs() > 1) throw Failure(ExitCode::usage, "gdrkit topo: one output at a time");
   if (!nccl_file.empty()) {
     if (root != "/" || level != "quick" || wanted.is_nccl_xml)

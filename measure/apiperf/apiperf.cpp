@@ -66,10 +66,10 @@ class DropIn {
 
 class Apiperf {
  public:
-  Apiperf(Face face, const ApiperfOptions& options)
-      : face_(face),
+  Apiperf(Front front, const ApiperfOptions& options)
+      : front_(front),
         options_(options),
-        nodes_(face == Face::gdrcopy ? NumaChoice{NumaChoice::Kind::keep, {}} : choose_nodes(options.numa)) {}
+        nodes_(front == Front::gdrcopy ? NumaChoice{NumaChoice::Kind::keep, {}} : choose_nodes(options.numa)) {}
 
   ExitCode run() {
     apply(options_.common);
@@ -99,11 +99,11 @@ class Apiperf {
   }
 
  private:
-  [[nodiscard]] bool prints_gdrcopy() const { return face_ == Face::gdrcopy && !options_.common.json; }
-  [[nodiscard]] bool prints_own() const { return face_ == Face::gdrkit && !options_.common.json; }
+  [[nodiscard]] bool prints_gdrcopy() const { return front_ == Front::gdrcopy && !options_.common.json; }
+  [[nodiscard]] bool prints_own() const { return front_ == Front::gdrkit && !options_.common.json; }
 
   void settle() {
-    if (face_ == Face::gdrcopy) {
+    if (front_ == Front::gdrcopy) {
       stay_on_this_cpu();
       return;
     }
@@ -165,7 +165,7 @@ class Apiperf {
     if (prints_own()) print_sweep(*report_.sweep, placement_->gpu_node());
   }
 
-  Face face_;
+  Front front_;
   const ApiperfOptions& options_;
   NumaChoice nodes_;
   std::optional<Placement> placement_;
@@ -176,11 +176,11 @@ class Apiperf {
 
 }  // namespace
 
-ExitCode run_apiperf(Face face, int argc, char** argv) {
+ExitCode run_apiperf(Front front, int argc, char** argv) {
   ApiperfOptions options;
-  if (const auto ended = parse(command_line(&options), face, argc, argv)) return *ended;
+  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
   check(options);
-  return Apiperf(face, options).run();
+  return Apiperf(front, options).run();
 }
 
 }  // namespace gdrkit::tools

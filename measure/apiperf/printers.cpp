@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The texts of both faces.
+// The texts of both fronts.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>

@@ -176,9 +176,9 @@ class Bandwidth {
 }  // namespace
 }  // namespace bus
 
-ExitCode run_bandwidth(Face face, int argc, char** argv) {
+ExitCode run_bandwidth(Front front, int argc, char** argv) {
   bus::BandwidthOptions options;
-  if (const auto ended = parse(bus::command_line(&options), face, argc, argv)) return *ended;
+  if (const auto ended = parse(bus::command_line(&options), front, argc, argv)) return *ended;
   if (options.lists) {
     bus::print_list();
     return ExitCode::ok;

@@ -47,7 +47,7 @@ ExitCode compare_files(const BenchOptions& options) {
 
 }  // namespace
 
-ExitCode run_bench(Face, int argc, char** argv) {
+ExitCode run_bench(Front, int argc, char** argv) {
   BenchOptions options;
   if (const auto ended = parse_bench_options(argc, argv, &options)) return *ended;
   if (!options.with_path.empty()) return compare_files(options);

@@ -117,9 +117,9 @@ void print_table_head(const CopybwOptions& options, const CopybwReport& report, 
   std::printf("%12s %18s %18s  %s\n", "bytes", "to device, MiB/s", "from device, MiB/s", "checked");
 }
 
-std::unique_ptr<BandwidthListener> listener_for(Face face, const CopybwOptions& options) {
+std::unique_ptr<BandwidthListener> listener_for(Front front, const CopybwOptions& options) {
   if (options.common.json) return std::make_unique<Silence>();
-  if (face == Face::gdrcopy) return std::make_unique<GdrcopyPrinter>(options);
+  if (front == Front::gdrcopy) return std::make_unique<GdrcopyPrinter>(options);
   return std::make_unique<TablePrinter>();
 }
 
@@ -147,8 +147,8 @@ NumaSweep sweep(const CopybwOptions& options, platform::Device* device, const Ma
       });
 }
 
-NumaChoice nodes_for(Face face, const CopybwOptions& options) {
-  if (face == Face::gdrcopy) return {NumaChoice::Kind::keep, {}};
+NumaChoice nodes_for(Front front, const CopybwOptions& options) {
+  if (front == Front::gdrcopy) return {NumaChoice::Kind::keep, {}};
   const NumaChoice choice = choose_nodes(options.numa);
   if (choice.kind == NumaChoice::Kind::all && options.is_sweep) {
     throw Failure(ExitCode::usage, "--numa all measures one size (--copy-size); leave out --sweep");
@@ -156,36 +156,36 @@ NumaChoice nodes_for(Face face, const CopybwOptions& options) {
   return choice;
 }
 
-ExitCode run(Face face, const CopybwOptions& options) {
+ExitCode run(Front front, const CopybwOptions& options) {
   const BandwidthRequest request = request_of(options);
-  const NumaChoice nodes = nodes_for(face, options);
+  const NumaChoice nodes = nodes_for(front, options);
   apply(options.common);
   const bool is_text = !options.common.json;
-  const bool prints_gdrcopy = is_text && face == Face::gdrcopy;
+  const bool prints_gdrcopy = is_text && front == Front::gdrcopy;
   const DeviceChoice choice = choose_device(find_gpus());
   print_note(choice, options.common.json);
   const auto device = open_device(choice, options.common.device);
   Placement placement = placement_for(*device);
   Placed placed;
-  if (face == Face::gdrkit) placed = place(nodes, &placement);
+  if (front == Front::gdrkit) placed = place(nodes, &placement);
   AlignedAllocation memory(device.get(), allocation_kind(options.allocation), options.size_bytes);
   if (prints_gdrcopy) print_gdrcopy_head(options, *device, memory);
 
   CopybwReport report{choice.is_emulated, describe_machine(device.get()), backend_names(), "", {}, {}, {}};
-  if (face == Face::gdrkit) report.place = placed.place;
+  if (front == Front::gdrkit) report.place = placed.place;
   MappedBuffer buffer(memory, mapping_flag(options.mapping_type));
   const char* type_text = "";
   (void)gdr_get_mapping_type_string(buffer.info().mapping_type, &type_text);
   report.mapping_type = type_text;
   if (prints_gdrcopy) print_gdrcopy_mapping(buffer);
-  if (is_text && face == Face::gdrkit) print_table_head(options, report, placed, nodes);
+  if (is_text && front == Front::gdrkit) print_table_head(options, report, placed, nodes);
 
-  if (face == Face::gdrcopy) stay_on_this_cpu();
+  if (front == Front::gdrcopy) stay_on_this_cpu();
   if (nodes.kind == NumaChoice::Kind::all) {
     report.sweep = sweep(options, device.get(), buffer, memory.address(), &placement);
     if (is_text) print_sweep(*report.sweep, placement.gpu_node());
   } else {
-    const auto listener = listener_for(face, options);
+    const auto listener = listener_for(front, options);
     report.results = measure_bandwidth(device.get(), buffer, memory.address(), request, listener.get());
   }
 
@@ -200,7 +200,7 @@ ExitCode run(Face face, const CopybwOptions& options) {
   const bool is_verified = std::all_of(report.results.begin(), report.results.end(),
                                        [](const auto& result) { return result.is_verified(); });
   // Scripts around the predecessor's tool expect 0 whatever the comparison found; it is printed.
-  return is_verified || face == Face::gdrcopy ? ExitCode::ok : ExitCode::failed;
+  return is_verified || front == Front::gdrcopy ? ExitCode::ok : ExitCode::failed;
 }
 
 }  // namespace
@@ -221,10 +221,10 @@ std::vector<std::size_t> copy_sizes(const CopybwOptions& options) {
   return sizes;
 }
 
-ExitCode run_copybw(Face face, int argc, char** argv) {
+ExitCode run_copybw(Front front, int argc, char** argv) {
   CopybwOptions options;
-  if (const auto ended = parse(command_line(&options), face, argc, argv)) return *ended;
-  return run(face, options);
+  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
+  return run(front, options);
 }
 
 }  // namespace gdrkit::tools

@@ -84,8 +84,8 @@ measure::RawKind find_raw_kind(const std::string& name) {
 
 constexpr std::size_t sweep_sizes[] = {64, 4096, 65536};
 
-NumaChoice nodes_for(Face face, const CopylatOptions& options) {
-  if (face == Face::gdrcopy) return {NumaChoice::Kind::keep, {}};
+NumaChoice nodes_for(Front front, const CopylatOptions& options) {
+  if (front == Front::gdrcopy) return {NumaChoice::Kind::keep, {}};
   const NumaChoice choice = choose_nodes(options.numa);
   if (choice.kind != NumaChoice::Kind::all) return choice;
   if (options.with_raw || options.with_pin_cost || options.with_driver_copies) {
@@ -102,12 +102,12 @@ NumaChoice nodes_for(Face face, const CopylatOptions& options) {
 /// The run, from the options on: opens, measures, tells the printer, closes.
 class Copylat {
  public:
-  Copylat(Face face, const CopylatOptions& options) : face_(face), options_(options) {
-    nodes_ = nodes_for(face, options);
+  Copylat(Front front, const CopylatOptions& options) : front_(front), options_(options) {
+    nodes_ = nodes_for(front, options);
     if (options.common.json) {
       printer_ = std::make_unique<CopylatPrinter>();
     } else {
-      printer_ = face == Face::gdrcopy ? make_gdrcopy_printer(options) : make_table_printer(options);
+      printer_ = front == Front::gdrcopy ? make_gdrcopy_printer(options) : make_table_printer(options);
     }
   }
 
@@ -129,7 +129,7 @@ class Copylat {
 
  private:
   void settle() {
-    if (face_ == Face::gdrcopy) {
+    if (front_ == Front::gdrcopy) {
       report_.cpu = stay_on_this_cpu();
       return;
     }
@@ -254,7 +254,7 @@ class Copylat {
     buffer->close();
   }
 
-  Face face_;
+  Front front_;
   const CopylatOptions& options_;
   NumaChoice nodes_;
   std::optional<Placement> placement_;  // once the device is open; not under the predecessor's name
@@ -270,11 +270,11 @@ std::size_t CopylatReport::raw_rows_over_limit() const {
       std::count_if(raw.begin(), raw.end(), [](const RawRow& row) { return !row.is_within_limit(); }));
 }
 
-ExitCode run_copylat(Face face, int argc, char** argv) {
+ExitCode run_copylat(Front front, int argc, char** argv) {
   CopylatOptions options;
-  if (const auto ended = parse(command_line(&options), face, argc, argv)) return *ended;
+  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
   check(options);
-  return Copylat(face, options).run();
+  return Copylat(front, options).run();
 }
 
 }  // namespace gdrkit::tools

@@ -21,7 +21,7 @@ namespace gdrkit::tools {
 namespace {
 
 constexpr int iterations_unit = 100;    // the predecessor measures in hundreds
-constexpr double own_budget_ns = 10e9;  // of our face: the predecessor makes all iterations
+constexpr double own_budget_ns = 10e9;  // of our front: the predecessor makes all iterations
 constexpr std::size_t most_data = std::size_t{1} << 30;
 constexpr std::uint64_t without_timeout_s = 3600;  // -u 0: nobody waits longer, and no GPU kernel is left for ever
 constexpr std::size_t flag_bytes = sizeof(std::uint32_t);
@@ -83,8 +83,8 @@ MatchRequest request_of(const PplatOptions& options) {
   return request;
 }
 
-NumaChoice nodes_for(Face face, const PplatOptions& options) {
-  if (face == Face::gdrcopy) return {NumaChoice::Kind::keep, {}};
+NumaChoice nodes_for(Front front, const PplatOptions& options) {
+  if (front == Front::gdrcopy) return {NumaChoice::Kind::keep, {}};
   const NumaChoice choice = choose_nodes(options.numa);
   if (choice.kind == NumaChoice::Kind::all && options.with_raw) {
     throw Failure(ExitCode::usage, "--numa all measures round trips through the mapping; leave out --raw");
@@ -103,8 +103,8 @@ int raise_iterations(int wanted) {
 
 class Pplat {
  public:
-  Pplat(Face face, const PplatOptions& options)
-      : face_(face), options_(options), request_(request_of(options)), nodes_(nodes_for(face, options)) {
+  Pplat(Front front, const PplatOptions& options)
+      : front_(front), options_(options), request_(request_of(options)), nodes_(nodes_for(front, options)) {
     if (options.with_raw && !request_.uses_mapping()) {
       throw Failure(ExitCode::usage,
                     "--raw: with both flags and the data in host memory nothing goes through the mapping");
@@ -133,11 +133,11 @@ class Pplat {
   }
 
  private:
-  [[nodiscard]] bool prints_gdrcopy() const { return face_ == Face::gdrcopy && !options_.common.json; }
-  [[nodiscard]] bool prints_own() const { return face_ == Face::gdrkit && !options_.common.json; }
+  [[nodiscard]] bool prints_gdrcopy() const { return front_ == Front::gdrcopy && !options_.common.json; }
+  [[nodiscard]] bool prints_own() const { return front_ == Front::gdrkit && !options_.common.json; }
 
   void settle() {
-    if (face_ == Face::gdrcopy) {
+    if (front_ == Front::gdrcopy) {
       stay_on_this_cpu();
       return;
     }
@@ -164,7 +164,7 @@ class Pplat {
       std::vector<Way> ways = {Way::mapping};
       if (options_.with_raw) ways.push_back(Way::raw);
       PlayedRounds played = play_rounds(&match, ways, static_cast<std::size_t>(options_.iterations),
-                                        face_ == Face::gdrkit ? own_budget_ns : 0, clock);
+                                        front_ == Front::gdrkit ? own_budget_ns : 0, clock);
       report_.ways = std::move(played.ways);
       report_.is_cut_short = played.is_cut_short;
       if (prints_own()) print_pplat_table(options_, report_);
@@ -230,7 +230,7 @@ class Pplat {
     std::printf("Round-trip latency per iteration is (min) %g, (median) %g us\n", least, middle);
   }
 
-  Face face_;
+  Front front_;
   const PplatOptions& options_;
   MatchRequest request_;
   NumaChoice nodes_;
@@ -256,16 +256,16 @@ double median_ns(const Measured& measured) {
 
 double PplatReport::ratio_to_raw() const { return ways.size() < 2 ? 0 : median_ns(ways[0]) / median_ns(ways[1]); }
 
-ExitCode run_pplat(Face face, int argc, char** argv) {
+ExitCode run_pplat(Front front, int argc, char** argv) {
   PplatOptions options;
-  if (face == Face::gdrcopy) options.iterations = 1000;
-  if (const auto ended = parse(command_line(&options), face, argc, argv)) return *ended;
+  if (front == Front::gdrcopy) options.iterations = 1000;
+  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
   check(options);
-  if (face == Face::gdrcopy) options.iterations = raise_iterations(options.iterations);
+  if (front == Front::gdrcopy) options.iterations = raise_iterations(options.iterations);
   try {
-    return Pplat(face, options).run();
+    return Pplat(front, options).run();
   } catch (const NoAnswer& failure) {
-    if (face == Face::gdrcopy) print_gdrcopy_timeout(failure);
+    if (front == Front::gdrcopy) print_gdrcopy_timeout(failure);
     throw;
   }
 }

@@ -61,7 +61,7 @@ void check(const ReportOptions& options, bool is_terminal) {
 
 }  // namespace report
 
-ExitCode run_report(Face face, int argc, char** argv) {
+ExitCode run_report(Front front, int argc, char** argv) {
   report::ReportOptions options;
   CommandLine line;
   line.name = "report";
@@ -75,7 +75,7 @@ ExitCode run_report(Face face, int argc, char** argv) {
       {'o', "output", "FILE", &options.output, "write the page here, whole or not at all (default: stdout)"},
       {'t', "title", "TEXT", &options.title, "heading of the page"},
   };
-  if (const auto ended = parse(line, face, argc, argv)) return *ended;
+  if (const auto ended = parse(line, front, argc, argv)) return *ended;
   report::check(options, ::isatty(STDOUT_FILENO) != 0);
   const std::string html = report::page_html(report::page_of(report::read_all(options.inputs), options.title));
   if (options.output.empty()) {

@@ -122,13 +122,13 @@ std::vector<SanityTest> select(const std::vector<SanityTest>& all, const SanityO
   return selected;
 }
 
-void print_after(Face face, const SanityOptions& options, const Result& result) {
+void print_after(Front front, const SanityOptions& options, const Result& result) {
   const char* verdict = verdict_name(result.outcome.verdict);
   if (options.is_verbose) {
     std::fprintf(stderr, "&&&& %s %s\n", verdict, result.test.name.c_str());
     if (!result.outcome.reason.empty()) std::fprintf(stderr, "     %s\n", result.outcome.reason.c_str());
   }
-  if (face == Face::gdrcopy || options.common.json) return;
+  if (front == Front::gdrcopy || options.common.json) return;
   if (options.common.quiet && result.outcome.verdict == Verdict::passed) return;
   std::printf("%s %-64s %8.3f s%s%s\n", verdict, result.test.name.c_str(), result.outcome.seconds,
               result.outcome.reason.empty() ? "" : "  ", result.outcome.reason.c_str());
@@ -151,7 +151,7 @@ void print_summary(const SanityReport& report) {
   std::fflush(stdout);
 }
 
-ExitCode run(Face face, const SanityOptions& options) {
+ExitCode run(Front front, const SanityOptions& options) {
   const std::vector<SanityTest> all = all_tests();
   if (options.is_list) {
     print_list(all);
@@ -163,7 +163,7 @@ ExitCode run(Face face, const SanityOptions& options) {
   const Findings findings = find_out(options);
   print_note(findings.choice, options.common.json);
   SanityReport report{findings.choice.is_emulated, findings.machine, findings.backend, {}};
-  if (face == Face::gdrkit && !options.common.json && !options.common.quiet) {
+  if (front == Front::gdrkit && !options.common.json && !options.common.quiet) {
     std::printf("%s %s, %s, backend %s\n", report.machine.gpu_name.c_str(), report.machine.gpu_pci_address.c_str(),
                 report.machine.driver_version.c_str(), report.backend.c_str());
   }
@@ -176,7 +176,7 @@ ExitCode run(Face face, const SanityOptions& options) {
       test.function(environment);
     };
     report.results.push_back({test, run_isolated(body, options.limit_seconds)});
-    print_after(face, options, report.results.back());
+    print_after(front, options, report.results.back());
   }
   if (options.common.json) {
     print_sanity_json(report);
@@ -197,10 +197,10 @@ std::size_t SanityReport::count(Verdict verdict) const {
 
 }  // namespace sanity
 
-ExitCode run_sanity(Face face, int argc, char** argv) {
+ExitCode run_sanity(Front front, int argc, char** argv) {
   sanity::SanityOptions options;
-  if (const auto ended = parse(sanity::command_line(&options), face, argc, argv)) return *ended;
-  return sanity::run(face, options);
+  if (const auto ended = parse(sanity::command_line(&options), front, argc, argv)) return *ended;
+  return sanity::run(front, options);
 }
 
 }  // namespace gdrkit::tools

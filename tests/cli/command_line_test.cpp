@@ -22,7 +22,7 @@ struct Values {
 
 class CommandLineTest : public testing::Test {
  protected:
-  std::optional<ExitCode> parse_as(Face face, std::initializer_list<const char*> words) {
+  std::optional<ExitCode> parse_as(Front front, std::initializer_list<const char*> words) {
     CommandLine line;
     line.name = "tool";
     line.summary = "A tool.";
@@ -38,14 +38,14 @@ class CommandLineTest : public testing::Test {
     std::vector<char*> argv;
     for (std::string& word : copies) argv.push_back(word.data());
     argv.push_back(nullptr);
-    return parse(line, face, static_cast<int>(copies.size()), argv.data());
+    return parse(line, front, static_cast<int>(copies.size()), argv.data());
   }
   Values values_;
 };
 
-class BothFaces : public CommandLineTest, public testing::WithParamInterface<Face> {};
+class BothFronts : public CommandLineTest, public testing::WithParamInterface<Front> {};
 
-TEST_P(BothFaces, ShortOptionsFillTheirTargets) {
+TEST_P(BothFronts, ShortOptionsFillTheirTargets) {
   EXPECT_EQ(parse_as(GetParam(), {"-f", "-n", "12", "-s", "0x40", "-w", "second", "-t", "a", "-t", "b"}), std::nullopt);
   EXPECT_TRUE(values_.flag);
   EXPECT_EQ(values_.number, 12);
@@ -54,48 +54,48 @@ TEST_P(BothFaces, ShortOptionsFillTheirTargets) {
   EXPECT_EQ(values_.names, (std::vector<std::string>{"a", "b"}));
 }
 
-TEST_P(BothFaces, NoOptionsLeaveTheDefaults) {
+TEST_P(BothFronts, NoOptionsLeaveTheDefaults) {
   EXPECT_EQ(parse_as(GetParam(), {}), std::nullopt);
   EXPECT_EQ(values_.number, 7);
   EXPECT_EQ(values_.word, "first");
 }
 
-TEST_P(BothFaces, HelpEndsWithZero) {
+TEST_P(BothFronts, HelpEndsWithZero) {
   testing::internal::CaptureStdout();
   EXPECT_EQ(parse_as(GetParam(), {"-h"}), ExitCode::ok);
   EXPECT_NE(testing::internal::GetCapturedStdout().find("-n"), std::string::npos);
 }
 
-INSTANTIATE_TEST_SUITE_P(Faces, BothFaces, testing::Values(Face::gdrkit, Face::gdrcopy));
+INSTANTIATE_TEST_SUITE_P(Fronts, BothFronts, testing::Values(Front::gdrkit, Front::gdrcopy));
 
 TEST_F(CommandLineTest, GdrcopyTakesAnyNumberAsStrtolDoes) {
-  EXPECT_EQ(parse_as(Face::gdrcopy, {"-n", "12abc", "-s", "010"}), std::nullopt);
+  EXPECT_EQ(parse_as(Front::gdrcopy, {"-n", "12abc", "-s", "010"}), std::nullopt);
   EXPECT_EQ(values_.number, 12);
   EXPECT_EQ(values_.size, 8u);
 }
 
 TEST_F(CommandLineTest, GdrcopyEndsUnknownOptionsWithOne) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(parse_as(Face::gdrcopy, {"-z"}), ExitCode::failed);
+  EXPECT_EQ(parse_as(Front::gdrcopy, {"-z"}), ExitCode::failed);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("ERROR: invalid option"), std::string::npos);
 }
 
 TEST_F(CommandLineTest, GdrcopyComplainsOfAWordWithTheWordInIt) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(parse_as(Face::gdrcopy, {"-w", "third"}), ExitCode::failed);
+  EXPECT_EQ(parse_as(Front::gdrcopy, {"-w", "third"}), ExitCode::failed);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "what is 'third'?\n");
 }
 
 TEST_F(CommandLineTest, GdrcopyHasNoLongOptionsOfOurs) {
   testing::internal::CaptureStderr();
-  EXPECT_EQ(parse_as(Face::gdrcopy, {"--own"}), ExitCode::failed);
-  EXPECT_EQ(parse_as(Face::gdrcopy, {"--flag"}), ExitCode::failed);
+  EXPECT_EQ(parse_as(Front::gdrcopy, {"--own"}), ExitCode::failed);
+  EXPECT_EQ(parse_as(Front::gdrcopy, {"--flag"}), ExitCode::failed);
   (void)testing::internal::GetCapturedStderr();
   EXPECT_FALSE(values_.own);
 }
 
 TEST_F(CommandLineTest, GdrkitTakesLongOptions) {
-  EXPECT_EQ(parse_as(Face::gdrkit, {"--flag", "--number", "3", "--size=4096", "--word", "second", "--own"}),
+  EXPECT_EQ(parse_as(Front::gdrkit, {"--flag", "--number", "3", "--size=4096", "--word", "second", "--own"}),
             std::nullopt);
   EXPECT_TRUE(values_.flag && values_.own);
   EXPECT_EQ(values_.number, 3);
@@ -108,8 +108,8 @@ TEST_P(WrongForGdrkit, EndsWithUsageAndASentence) {
   testing::internal::CaptureStderr();
   const auto words = GetParam();
   std::optional<ExitCode> ended;
-  if (words.size() == 1) ended = parse_as(Face::gdrkit, {words[0]});
-  if (words.size() == 2) ended = parse_as(Face::gdrkit, {words[0], words[1]});
+  if (words.size() == 1) ended = parse_as(Front::gdrkit, {words[0]});
+  if (words.size() == 2) ended = parse_as(Front::gdrkit, {words[0], words[1]});
   EXPECT_EQ(ended, ExitCode::usage);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("gdrkit tool: "), std::string::npos);
 }

@@ -52,7 +52,7 @@ class Program(Test):
     def test_version(self):
         self.assertRegex(run("gdrkit", "--version").out, r"^gdrkit \d+\.\d+\.\d+\n$")
 
-    def test_names_without_the_prefix_have_the_predecessors_face_too(self):
+    def test_names_without_the_prefix_have_the_gdrcopy_front_too(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("sanity", "copybw", "copylat", "pplat", "apiperf"):
                 # Beside the program, as the libraries are found by its place.
@@ -163,7 +163,7 @@ class Copybw(Test):
         self.assertIn("no mapping of this type", ended.err)
         self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at \w+\.cpp:\d+$')
 
-    def test_own_face(self):
+    def test_own_front(self):
         ended = run("gdrkit", "copybw", "--size", "1000", "--write-iterations", "5", "--read-iterations", "5")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.lines[0], "^" + NOTE + "$")
@@ -354,7 +354,7 @@ class SanityRunner(Test):
         self.assertEqual(reasons["hidden_hangs"], ("failed", "it took longer than 1 s and was ended"))
         self.assertFalse(document["ok"])
 
-    def test_own_face_prints_every_verdict_with_its_reason(self):
+    def test_own_front_prints_every_verdict_with_its_reason(self):
         ended = run("gdrkit", "sanity", "-t", "basic_cumemalloc", "-t", "hidden_is_waived")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertRegex(ended.out, r"(?m)^PASSED basic_cumemalloc +[0-9.]+ s$")
@@ -379,7 +379,7 @@ class Json(Test):
         if len(name) > 4:
             self.assertNotIn(name, ended.out)
 
-    def test_all_tools_in_both_faces(self):
+    def test_all_tools_in_both_fronts(self):
         for tool, arguments in self.RUNS.items():
             document, ended = self.json_of(tool, *arguments)
             self.check(tool, document, ended)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""apiperf in both faces on the emulated device."""
+"""apiperf in both fronts on the emulated device."""
 import os
 import re
 import subprocess

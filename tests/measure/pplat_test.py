@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""pplat in both faces on the emulated device, where a host thread plays the GPU kernel."""
+"""pplat in both fronts on the emulated device, where a host thread plays the GPU kernel."""
 import os
 import re
 import subprocess

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 2 * GPU_PAGE_SIZE;
 
-/// Both faces refuse with one of the errnos, and the own one's sentence holds `word`.
+/// Both APIs refuse with one of the errnos, and the own one's sentence holds `word`.
 void check_refused(std::uint64_t address, std::size_t size, std::initializer_list<int> errnos, const char* word) {
   const auto is_allowed = [&](int error) {
     for (const int allowed : errnos) {
@@ -95,7 +95,7 @@ void refusal_past_the_end(const Environment& environment) {
   SANITY_RESULT(gdrkit_pin(context, address + extent - 1, 2, &pin), -EINVAL);
   SANITY_CHECK(pin.value == 0, "a refused pin gave a handle");
   SANITY_RESULT(gdrkit_close(context), 0);
-  // The drop-in face's callers round to GPU pages, so there the end is that of the allocation's last page.
+  // The drop-in API's callers round to GPU pages, so there the end is that of the allocation's last page.
   check_refused(address, ((extent + GPU_PAGE_OFFSET) & GPU_PAGE_MASK) + 64 * buffer_bytes, {EINVAL}, "past");
 }
 
