@@ -81,8 +81,33 @@ class BackendPin {
   std::string device_;
 };
 
+/// Device memory that the backend allocated, for callers without CUDA code of their own. Not thread safe: core
+/// serialises all calls on one buffer, but calls on different buffers of one backend run in parallel. Destruction frees
+/// what is left.
+class BackendBuffer {
+ public:
+  virtual ~BackendBuffer() = default;
+
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }  ///< device address
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
+
+  /// Copies by the driver, not through a mapping: when one returns, the bytes are where they belong. The caller has
+  /// checked that [offset, offset + size_bytes) lies inside the buffer.
+  virtual base::Status copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept = 0;
+  virtual base::Status copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept = 0;
+  /// Frees now; runs to its end and returns the first error. The buffer is empty afterwards whatever is returned. Pins
+  /// of the memory live on as if any other owner had freed it (Traits::persistent).
+  virtual base::Status free() noexcept = 0;
+  /// As BackendPin::abandon_after_fork.
+  virtual void abandon_after_fork() noexcept = 0;
+
+ protected:
+  std::uint64_t address_ = 0;
+  std::size_t size_bytes_ = 0;
+};
+
 /// A usable way to device memory. Opening one creates no CUDA context and allocates nothing on a device.
-/// Thread safe. Outlives its pins.
+/// Thread safe. Outlives its pins and its buffers.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -91,6 +116,10 @@ class Backend {
   /// backend cannot serve), ENOMEM, EACCES (another process's), EMFILE, EIO (verification failed); the detail names
   /// why.
   virtual base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept = 0;
+  /// Allocates `size_bytes` (not 0; what they hold is not defined) on device number `device`, counted as CUDA counts.
+  /// Unlike opening and pinning, this initialises CUDA and keeps the device's primary context until the buffer is
+  /// freed; the calling thread's current context stays as it was. ENODEV: no such device. ENOMEM.
+  virtual base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept = 0;
   /// As BackendPin::abandon_after_fork, for what the backend itself holds.
   virtual void abandon_after_fork() noexcept = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The seam for the CUDA driver API: the few calls made while pinning, replaceable by fakes and recorders.
+// The seam for the CUDA driver API: the few calls made for pins and buffers, replaceable by fakes and recorders.
 #pragma once
 
 #include <array>
@@ -45,7 +45,8 @@ using CudaUuid = std::array<std::uint8_t, 16>;
 using CudaIpcHandle = std::array<std::uint8_t, 64>;
 
 /// Every call returns the CUresult (0 success) and sets outputs only then, except where said. Nothing here may
-/// synchronise a device. Thread safe as the driver is. Handles of contexts, streams and allocations are opaque words.
+/// synchronise a device, except where said. Thread safe as the driver is. Handles of contexts, streams and allocations
+/// are opaque words.
 class Cuda {
  public:
   virtual ~Cuda() = default;
@@ -85,9 +86,21 @@ class Cuda {
                                 std::uint64_t stream) noexcept = 0;
   virtual int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept = 0;
   virtual int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept = 0;
+
+  // Made for buffers of the library's own, never while pinning. What stands in for the driver in a test of pins need
+  // not know them: CUDA_ERROR_NOT_SUPPORTED.
+  static constexpr int not_supported = 801;
+  virtual int init() noexcept { return not_supported; }
+  /// In the current context, by cuMemAlloc.
+  virtual int mem_alloc(std::uint64_t* /*address*/, std::size_t /*size*/) noexcept { return not_supported; }
+  virtual int mem_free(std::uint64_t /*address*/) noexcept { return not_supported; }  ///< synchronises the device
+  virtual int memcpy_dtoh_async(void* /*target*/, std::uint64_t /*source*/, std::size_t /*size*/,
+                                std::uint64_t /*stream*/) noexcept {
+    return not_supported;
+  }
 };
 
-/// Loads libcuda.so.1 (never initialises it, never creates a context) and resolves the calls above; an error names
+/// Loads libcuda.so.1 (initialises nothing, creates no context) and resolves the calls above; an error names
 /// the library or the missing symbol. Lives for the whole process once loaded.
 [[nodiscard]] base::Result<Cuda*> real_cuda() noexcept;
 

@@ -3,6 +3,10 @@
 // Who the emulated device says it is: the same to the backend as to the application's side.
 #pragma once
 
+#include <string_view>
+
+#include "base/result.hpp"
+
 namespace gdrkit::shim {
 
 inline constexpr const char* emulated_device_name = "gdrkit emulated device (no GPU)";
@@ -10,5 +14,9 @@ inline constexpr const char* emulated_device_name = "gdrkit emulated device (no 
 /// count down from it.
 inline constexpr const char* emulated_pci_bus_id = "ffff:ff:1f.0";
 inline constexpr int most_emulated_devices = 16;
+
+/// How many there are by the setting GDRKIT_EMULATED_DEVICES: 1 when it is empty, EINVAL when it says no number from 1
+/// to most_emulated_devices.
+[[nodiscard]] base::Result<int> emulated_device_count(std::string_view setting) noexcept;
 
 }  // namespace gdrkit::shim

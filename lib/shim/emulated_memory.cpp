@@ -7,8 +7,10 @@
 #include "shim/emulated_memory.hpp"
 
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cinttypes>
@@ -23,7 +25,16 @@ namespace gdrkit::shim {
 namespace {
 
 constexpr std::uint64_t page_mask = emulated_page_bytes - 1;
-constexpr std::size_t largest_size = std::size_t{1} << 46;  // below the 2^47 bytes of x86-64's user half
+
+/// Emulated memory takes no pages before it is touched, and then nothing can be refused any more: what cannot fit is
+/// refused before, as a GPU does, or a copy through it has processes killed. Below the 2^47 bytes of x86-64's user half
+/// in any case.
+std::size_t largest_size() noexcept {
+  constexpr std::size_t address_space = std::size_t{1} << 46;
+  struct sysinfo info {};
+  if (::sysinfo(&info) != 0) return address_space;
+  return std::min(address_space, (std::size_t{info.totalram} + info.totalswap) * info.mem_unit);
+}
 
 constexpr std::size_t round_up(std::size_t size) noexcept { return (size + page_mask) & ~page_mask; }
 void* as_pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
@@ -180,8 +191,10 @@ base::Result<void*> map_pages(std::uint64_t page_address, std::size_t size_bytes
 
 base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind) noexcept {
   if (size_bytes == 0) return base::fail(EINVAL, "an emulated allocation of 0 bytes");
-  if (size_bytes > largest_size)
-    return base::fail(ENOMEM, "%zu bytes of emulated memory are more than there can be", size_bytes);
+  if (size_bytes > largest_size()) {
+    return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: this machine has %zu", size_bytes,
+                      largest_size());
+  }
   const std::size_t data_bytes = round_up(size_bytes);
   char name[64];
   std::snprintf(name, sizeof name, name_format, static_cast<unsigned>(kind), size_bytes);

@@ -44,6 +44,7 @@ constexpr int memory_type_host = 1;    // CU_MEMORYTYPE_HOST
 constexpr int memory_type_device = 2;  // CU_MEMORYTYPE_DEVICE
 
 struct Functions {
+  int (*cuInit)(unsigned);
   int (*cuDriverGetVersion)(int*);
   int (*cuPointerGetAttributes)(unsigned, const int*, void**, unsigned long long);
   int (*cuDeviceGet)(int*, int);
@@ -69,6 +70,9 @@ struct Functions {
   int (*cuMemcpyHtoDAsync_v2)(unsigned long long, const void*, std::size_t, void*);
   int (*cuMemAllocAsync)(unsigned long long*, std::size_t, void*);
   int (*cuMemFreeAsync)(unsigned long long, void*);
+  int (*cuMemAlloc_v2)(unsigned long long*, std::size_t);
+  int (*cuMemFree_v2)(unsigned long long);
+  int (*cuMemcpyDtoHAsync_v2)(void*, unsigned long long, std::size_t, void*);
 };
 
 void* to_pointer(std::uint64_t word) noexcept { return reinterpret_cast<void*>(word); }
@@ -192,6 +196,18 @@ class RealCuda final : public Cuda {
     return f_.cuMemFreeAsync(address, to_pointer(stream));
   }
 
+  int init() noexcept override { return f_.cuInit(0); }
+  int mem_alloc(std::uint64_t* address, std::size_t size) noexcept override {
+    unsigned long long allocated = 0;
+    const int result = f_.cuMemAlloc_v2(&allocated, size);
+    if (result == 0) *address = allocated;
+    return result;
+  }
+  int mem_free(std::uint64_t address) noexcept override { return f_.cuMemFree_v2(address); }
+  int memcpy_dtoh_async(void* target, std::uint64_t source, std::size_t size, std::uint64_t stream) noexcept override {
+    return f_.cuMemcpyDtoHAsync_v2(target, source, size, to_pointer(stream));
+  }
+
  private:
   template <class Call>
   int on_device(int ordinal, Call call) noexcept {
@@ -216,6 +232,7 @@ base::Result<Functions> resolve_all() noexcept {
   Functions f{};
 #define GDRKIT_RESOLVE(name) \
   if (auto status = resolve(#name, &f.name); !status) return base::pass(status)
+  GDRKIT_RESOLVE(cuInit);
   GDRKIT_RESOLVE(cuDriverGetVersion);
   GDRKIT_RESOLVE(cuPointerGetAttributes);
   GDRKIT_RESOLVE(cuDeviceGet);
@@ -241,6 +258,9 @@ base::Result<Functions> resolve_all() noexcept {
   GDRKIT_RESOLVE(cuMemcpyHtoDAsync_v2);
   GDRKIT_RESOLVE(cuMemAllocAsync);
   GDRKIT_RESOLVE(cuMemFreeAsync);
+  GDRKIT_RESOLVE(cuMemAlloc_v2);
+  GDRKIT_RESOLVE(cuMemFree_v2);
+  GDRKIT_RESOLVE(cuMemcpyDtoHAsync_v2);
 #undef GDRKIT_RESOLVE
   return f;
 }

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: MIT
 // Device on emulated memory. What a stream is given while a GPU kernel's stand-in occupies it waits in its order.
 #include <sched.h>
-#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -30,14 +28,6 @@ namespace {
 
 /// As cuMemGetAllocationGranularity answers on current GPUs.
 constexpr std::size_t vmm_granularity = std::size_t{2} << 20;
-
-/// Emulated memory takes no pages before it is touched, and then nobody is asked any more: what cannot fit is refused
-/// before, as a GPU does, or a copy through it has processes killed.
-std::size_t largest_size() noexcept {
-  struct sysinfo info {};
-  if (::sysinfo(&info) != 0) return SIZE_MAX / 2;
-  return (std::size_t{info.totalram} + info.totalswap) * info.mem_unit;
-}
 
 /// Events are waited for by streams of other devices too, so they are not a device's own.
 std::mutex events_mutex;
@@ -64,10 +54,6 @@ class EmulatedDevice final : public Device {
   base::Status make_current() noexcept override { return {}; }
 
   base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept override {
-    if (size_bytes > largest_size()) {
-      return base::fail(ENOMEM, "%zu bytes are more than there can be: this machine has %zu", size_bytes,
-                        largest_size());
-    }
     const bool is_vmm = kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable;
     const std::size_t extent = is_vmm ? (size_bytes + vmm_granularity - 1) & ~(vmm_granularity - 1) : size_bytes;
     auto address = shim::emulated_allocate(extent, emulated_kind(kind));
@@ -358,15 +344,7 @@ base::Status EmulatedDevice::launch_host_function(Stream stream, void (*function
 }  // namespace
 
 base::Result<int> emulated_device_count() noexcept {
-  const std::string text = base::read_settings().emulated_devices;
-  if (text.empty()) return 1;
-  int count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size() || count < 1 || count > shim::most_emulated_devices) {
-    return base::fail(EINVAL, "GDRKIT_EMULATED_DEVICES is \"%.40s\": it must be a number from 1 to %d", text.c_str(),
-                      shim::most_emulated_devices);
-  }
-  return count;
+  return shim::emulated_device_count(base::read_settings().emulated_devices);
 }
 
 base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept {

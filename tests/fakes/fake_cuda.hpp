@@ -23,6 +23,7 @@ struct CudaCensus {
   std::size_t retained_contexts = 0;
   std::size_t allocation_handles = 0;
   std::size_t scratch_allocations = 0;
+  std::size_t buffers = 0;
   std::size_t context_depth = 0;         ///< of this thread, above what the test pushed
   bool is_capture_mode_changed = false;  ///< of this thread
 
@@ -109,6 +110,10 @@ class FakeCuda final : public shim::Cuda {
                         std::uint64_t stream) noexcept override;
   int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override;
   int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override;
+  int init() noexcept override;
+  int mem_alloc(std::uint64_t* address, std::size_t size) noexcept override;
+  int mem_free(std::uint64_t address) noexcept override;
+  int memcpy_dtoh_async(void* target, std::uint64_t source, std::size_t size, std::uint64_t stream) noexcept override;
 
  private:
   struct Primary {
@@ -136,6 +141,7 @@ class FakeCuda final : public shim::Cuda {
   [[nodiscard]] const FakeGpu& gpu_of(int ordinal) const;
   [[nodiscard]] int unsafe_during_capture(const char* call);
   Stream* private_stream(std::uint64_t stream, const char* call);
+  [[nodiscard]] int current_ordinal() const;
 
   mutable std::recursive_mutex mutex_;
   FakeRm& rm_;
@@ -145,6 +151,7 @@ class FakeCuda final : public shim::Cuda {
   CudaMemoryMap map_;
   CudaThreads threads_;
   std::thread::id test_thread_;
+  std::size_t depth_of_test_ = 0;  ///< contexts that the test's thread has current from the start
   std::vector<Primary> primaries_;
   std::map<std::uint64_t, bool> contexts_;  ///< handle -> is alive
   std::map<std::uint64_t, Stream> streams_;
@@ -157,6 +164,7 @@ class FakeCuda final : public shim::Cuda {
   std::uint64_t next_stream_ = 0x57000001;
   std::uint64_t next_context_ = 0x55be7ca15540;
   std::size_t scratch_ = 0;
+  std::size_t buffers_ = 0;
   unsigned ipc_handles_taken_ = 0;
   unsigned contexts_created_ = 0;
   unsigned exports_made_ = 0;

@@ -29,6 +29,7 @@ FakeCuda::FakeCuda(FakeRm& rm, Options options)
   if (!options_.is_initialised) return;
   activate_primary(0);
   threads_.push(primary(0));
+  depth_of_test_ = 1;
 }
 
 FakeCuda::~FakeCuda() = default;
@@ -254,8 +255,8 @@ CudaCensus FakeCuda::census() const {
   for (const Primary& primary : primaries_) census.retained_contexts += static_cast<std::size_t>(primary.others);
   census.allocation_handles = allocation_handles_.size();
   census.scratch_allocations = scratch_;
-  census.context_depth =
-      threads_.depth() - (std::this_thread::get_id() == test_thread_ && options_.is_initialised ? 1 : 0);
+  census.buffers = buffers_;
+  census.context_depth = threads_.depth() - (std::this_thread::get_id() == test_thread_ ? depth_of_test_ : 0);
   census.is_capture_mode_changed = threads_.mode() != CaptureMode::global;
   return census;
 }

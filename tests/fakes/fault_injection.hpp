@@ -110,6 +110,10 @@ class FaultyCuda final : public shim::Cuda {
                         std::uint64_t stream) noexcept override;
   int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept override;
   int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept override;
+  int init() noexcept override;
+  int mem_alloc(std::uint64_t* address, std::size_t size) noexcept override;
+  int mem_free(std::uint64_t address) noexcept override;
+  int memcpy_dtoh_async(void* target, std::uint64_t source, std::size_t size, std::uint64_t stream) noexcept override;
 
  private:
   shim::Cuda& inner_;

@@ -99,6 +99,22 @@ int FaultyCuda::mem_alloc_async(std::uint64_t* address, std::size_t size, std::u
   return take(plan_, "mem_alloc_async", [&] { return inner_.mem_alloc_async(address, size, stream); });
 }
 
+int FaultyCuda::init() noexcept {
+  return take(plan_, "init", [&] { return inner_.init(); });
+}
+
+int FaultyCuda::mem_alloc(std::uint64_t* address, std::size_t size) noexcept {
+  return take(plan_, "mem_alloc", [&] { return inner_.mem_alloc(address, size); });
+}
+
+int FaultyCuda::mem_free(std::uint64_t address) noexcept {
+  return give_back(plan_, "mem_free", [&] { return inner_.mem_free(address); });
+}
+
+int FaultyCuda::memcpy_dtoh_async(void* target, std::uint64_t source, std::size_t size, std::uint64_t stream) noexcept {
+  return take(plan_, "memcpy_dtoh_async", [&] { return inner_.memcpy_dtoh_async(target, source, size, stream); });
+}
+
 int FaultyCuda::ctx_pop_current() noexcept {
   return give_back(plan_, "ctx_pop_current", [&] { return inner_.ctx_pop_current(); });
 }

@@ -6,7 +6,9 @@
 #include <new>
 
 #include "backend/backend.hpp"
+#include "backend/emulated/emulated_buffer.hpp"
 #include "backend/emulated/emulated_pin.hpp"
+#include "shim/emulated_device_identity.hpp"
 #include "shim/emulated_memory.hpp"
 
 namespace gdrkit::backend {
@@ -17,11 +19,16 @@ constexpr std::uint64_t page_mask = shim::emulated_page_bytes - 1;
 
 class EmulatedBackend final : public Backend {
  public:
+  explicit EmulatedBackend(int device_count) noexcept : device_count_(device_count) {}
   [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
   base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
+  base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override {
+    return EmulatedBuffer::allocate(device, device_count_, size_bytes);
+  }
   void abandon_after_fork() noexcept override {}  // holds nothing
 
  private:
+  const int device_count_;
   const Traits traits_{"emulated", static_cast<std::uint32_t>(shim::emulated_page_bytes), true, false, false};
 };
 
@@ -68,11 +75,13 @@ base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest&
 
 base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings& settings) noexcept;
 
-base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings&) noexcept {
+base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings& settings) noexcept {
+  const auto devices = shim::emulated_device_count(settings.emulated_devices);
+  if (!devices) return base::pass(devices);
   // Without a readable /proc/self/maps no address can be recognised: better said now than at the first pin.
   auto probe = shim::emulated_find(0);
   if (!probe && probe.error().errno_value != EINVAL) return base::pass(probe);
-  std::unique_ptr<Backend> backend(new (std::nothrow) emulated::EmulatedBackend);
+  std::unique_ptr<Backend> backend(new (std::nothrow) emulated::EmulatedBackend(*devices));
   if (backend == nullptr) return base::fail(ENOMEM, "no memory for the record of the emulated backend");
   return backend;
 }

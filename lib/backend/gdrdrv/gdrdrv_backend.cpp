@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "backend/cuda_buffer.hpp"
 #include "backend/gdrdrv/gdrdrv_pin.hpp"
 #include "backend/pointer_check.hpp"
 
@@ -61,6 +62,13 @@ base::Result<std::unique_ptr<BackendPin>> GdrdrvBackend::pin(const PinRequest& r
   } catch (const std::bad_alloc&) {
     return base::fail(ENOMEM, "out of memory while pinning");
   }
+}
+
+base::Result<std::unique_ptr<BackendBuffer>> GdrdrvBackend::allocate(int device, std::size_t size_bytes) noexcept {
+  if (cuda_ == nullptr) {
+    return base::fail(ENODEV, "cannot allocate device memory: CUDA's driver library (libcuda.so.1) cannot be loaded");
+  }
+  return CudaBuffer::allocate(*cuda_, device, size_bytes);
 }
 
 base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(shim::System& system, shim::Cuda* cuda) noexcept {

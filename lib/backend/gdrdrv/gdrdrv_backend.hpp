@@ -18,6 +18,7 @@ class GdrdrvBackend final : public Backend {
 
   [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
   base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
+  base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override;
   void abandon_after_fork() noexcept override { file_->abandon_after_fork(); }
 
  private:

@@ -4,9 +4,10 @@
 
 #include <new>
 
+#include "backend/cuda_buffer.hpp"
+#include "backend/cuda_scope.hpp"
 #include "backend/pointer_check.hpp"
 #include "backend/rm/calibration.hpp"
-#include "backend/rm/cuda_scope.hpp"
 #include "backend/rm/memory_locator.hpp"
 #include "backend/rm/rm_pin.hpp"
 #include "backend/rm/rm_probe.hpp"
@@ -56,6 +57,10 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
   } catch (...) {
     return base::fail(ENOMEM, "out of memory while pinning");
   }
+}
+
+base::Result<std::unique_ptr<BackendBuffer>> RmBackend::allocate(int device, std::size_t size_bytes) noexcept {
+  return CudaBuffer::allocate(cuda_, device, size_bytes);
 }
 
 Calibration RmBackend::calibrate_once(RmDevice& device, int cuda_ordinal) noexcept {

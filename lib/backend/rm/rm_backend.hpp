@@ -26,6 +26,7 @@ class RmBackend final : public Backend {
 
   [[nodiscard]] const Traits& traits() const noexcept override;
   base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
+  base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override;
   void abandon_after_fork() noexcept override;
 
   [[nodiscard]] shim::System& system() noexcept { return system_; }

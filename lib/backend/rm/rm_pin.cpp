@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "backend/rm/cuda_scope.hpp"
+#include "backend/cuda_scope.hpp"
 #include "backend/rm/verifier.hpp"
 
 namespace gdrkit::backend::rm {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -40,21 +41,65 @@ struct Script {
 
   // An errno to fail with, 0 to succeed. What fails in teardown has still been torn down.
   std::atomic<int> pin_error{0}, map_error{0}, unmap_error{0}, unpin_error{0};
+  std::atomic<int> allocate_error{0}, buffer_copy_error{0}, buffer_free_error{0};
   std::atomic<bool> is_invalidated{false};
   // Called inside the backend's call, before it does anything.
-  std::function<void()> on_pin = [] {}, on_map = [] {}, on_unmap = [] {}, on_unpin = [] {}, on_close = [] {};
+  std::function<void()> on_pin = [] {}, on_map = [] {}, on_unmap = [] {}, on_unpin = [] {}, on_close = [] {},
+                        on_buffer_free = [] {};
   // Changes an answer before it is given.
   std::function<void(std::uint64_t* page_address, std::size_t* page_bytes)> bend_pin = [](auto*, auto*) {};
   std::function<void(backend::MappedRegion*)> bend_map = [](auto*) {};
+  std::function<void(std::uint64_t* address, std::size_t* size_bytes)> bend_buffer = [](auto*, auto*) {};
 
   std::mutex mutex;  ///< guards the three below
   backend::PinRequest last_request;
   std::size_t last_map_bytes = 0;
   cpu::MappingType last_map_type = cpu::MappingType::none;
 
-  std::atomic<int> backends{0}, pins{0}, mappings{0};  ///< alive now
+  std::atomic<int> backends{0}, pins{0}, mappings{0}, buffers{0};  ///< alive now
   std::atomic<int> pin_calls{0}, map_calls{0}, unmap_calls{0}, unpin_calls{0};
-  std::atomic<int> abandoned_backends{0}, abandoned_pins{0};
+  std::atomic<int> allocate_calls{0}, buffer_copy_calls{0}, buffer_free_calls{0}, last_device{-1};
+  std::atomic<int> abandoned_backends{0}, abandoned_pins{0}, abandoned_buffers{0};
+};
+
+/// Every buffer is the start of the device's memory.
+class ScriptedBuffer final : public backend::BackendBuffer {
+ public:
+  ScriptedBuffer(Script& script, std::size_t size_bytes) : script_(script) {
+    address_ = scripted_device_start;
+    size_bytes_ = size_bytes;
+    script_.bend_buffer(&address_, &size_bytes_);
+    ++script_.buffers;
+  }
+  ~ScriptedBuffer() override {
+    if (!is_gone_) (void)free();
+  }
+
+  base::Status copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept override {
+    ++script_.buffer_copy_calls;
+    if (const int error = script_.buffer_copy_error) return base::fail(error, "scripted: the driver's copy fails");
+    std::memcpy(script_.device + offset, source, size_bytes);
+    return {};
+  }
+  base::Status copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept override {
+    ++script_.buffer_copy_calls;
+    if (const int error = script_.buffer_copy_error) return base::fail(error, "scripted: the driver's copy fails");
+    std::memcpy(target, script_.device + offset, size_bytes);
+    return {};
+  }
+  base::Status free() noexcept override {
+    script_.on_buffer_free();
+    ++script_.buffer_free_calls;
+    if (!is_gone_) --script_.buffers;
+    is_gone_ = true;
+    if (const int error = script_.buffer_free_error) return base::fail(error, "scripted: free fails");
+    return {};
+  }
+  void abandon_after_fork() noexcept override { ++script_.abandoned_buffers; }
+
+ private:
+  Script& script_;
+  bool is_gone_ = false;
 };
 
 class ScriptedPin final : public backend::BackendPin {
@@ -143,6 +188,13 @@ class ScriptedBackend final : public backend::Backend {
     const std::uint64_t first = request.address & ~mask;
     const std::uint64_t end = (request.address + request.size_bytes + mask) & ~mask;
     return std::unique_ptr<backend::BackendPin>(new ScriptedPin(script_, first, end - first));
+  }
+
+  base::Result<std::unique_ptr<backend::BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override {
+    ++script_.allocate_calls;
+    script_.last_device = device;
+    if (const int error = script_.allocate_error) return base::fail(error, "scripted: allocate fails");
+    return std::unique_ptr<backend::BackendBuffer>(new ScriptedBuffer(script_, size_bytes));
   }
 
   void abandon_after_fork() noexcept override { ++script_.abandoned_backends; }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CudaScope: makes the CUDA calls of a pin legal on this thread, whatever it is doing.
+// CudaScope: makes the CUDA calls of a pin or a buffer legal on this thread, whatever it is doing.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include "base/result.hpp"
 #include "shim/cuda.hpp"
 
-namespace gdrkit::backend::rm {
+namespace gdrkit::backend {
 
 /// While alive: the thread's stream-capture mode is relaxed (a capture in progress on this or another thread stays
 /// valid), and a context that reaches the memory is current. Restores both. Creates a context only for memory that
@@ -31,4 +31,4 @@ class CudaScope {
   bool is_pushed_ = false;
 };
 
-}  // namespace gdrkit::backend::rm
+}  // namespace gdrkit::backend

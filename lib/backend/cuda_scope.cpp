@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "backend/rm/cuda_scope.hpp"
+#include "backend/cuda_scope.hpp"
 
 #include <utility>
 
-namespace gdrkit::backend::rm {
+namespace gdrkit::backend {
 namespace {
 
 constexpr int capture_mode_relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
@@ -61,4 +61,4 @@ base::Status CudaScope::push(std::uint64_t context) noexcept {
   return {};
 }
 
-}  // namespace gdrkit::backend::rm
+}  // namespace gdrkit::backend

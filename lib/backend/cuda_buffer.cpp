@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/cuda_buffer.hpp"
+
+#include <new>
+#include <utility>
+
+#include "backend/cuda_scope.hpp"
+
+namespace gdrkit::backend {
+
+base::Result<std::unique_ptr<BackendBuffer>> CudaBuffer::allocate(shim::Cuda& cuda, int device,
+                                                                  std::size_t size_bytes) noexcept {
+  std::unique_ptr<CudaBuffer> buffer(new (std::nothrow) CudaBuffer(cuda, device));
+  if (buffer == nullptr) return base::fail(ENOMEM, "no memory for the record of a buffer");
+  if (base::Status taken = buffer->take(size_bytes); !taken) {
+    (void)buffer->free();  // what was taken before; the reason is `taken`
+    return base::pass(taken);
+  }
+  return std::unique_ptr<BackendBuffer>(std::move(buffer));
+}
+
+CudaBuffer::~CudaBuffer() { (void)free(); }
+
+base::Status CudaBuffer::take(std::size_t size_bytes) noexcept {
+  if (const int result = cuda_.init(); result != 0) {
+    return base::fail_vendor(shim::cuda_result_errno(result), result, "cannot initialise CUDA: cuInit: %s",
+                             shim::cuda_result_name(result));
+  }
+  if (const int result = cuda_.primary_ctx_retain(device_, &context_); result != 0) {
+    return base::fail_vendor(shim::cuda_result_errno(result), result,
+                             "cannot use CUDA device %d: cuDevicePrimaryCtxRetain: %s", device_,
+                             shim::cuda_result_name(result));
+  }
+  is_retained_ = true;
+  auto scope = CudaScope::enter(cuda_, context_, device_);
+  if (!scope) return base::pass(scope);
+  if (const int result = cuda_.mem_alloc(&address_, size_bytes); result != 0) {
+    return base::fail_vendor(shim::cuda_result_errno(result), result,
+                             "cannot allocate %zu bytes on CUDA device %d: cuMemAlloc: %s", size_bytes, device_,
+                             shim::cuda_result_name(result));
+  }
+  size_bytes_ = size_bytes;
+  return {};
+}
+
+template <class Copy>
+base::Status CudaBuffer::run_copy(const char* call, Copy copy) noexcept {
+  auto scope = CudaScope::enter(cuda_, context_, device_);
+  if (!scope) return base::pass(scope);
+  std::uint64_t stream = 0;
+  const char* step = "cuStreamCreate";
+  int result = cuda_.stream_create_non_blocking(&stream);
+  if (result == 0) {
+    step = call;
+    result = copy(stream);
+    // In any case: the driver may still write to the caller's memory.
+    const int synchronized = cuda_.stream_synchronize(stream);
+    if (result == 0 && synchronized != 0) {
+      step = "cuStreamSynchronize";
+      result = synchronized;
+    }
+    (void)cuda_.stream_destroy(stream);
+  }
+  if (result == 0) return {};
+  return base::fail_vendor(shim::cuda_result_errno(result), result,
+                           "cannot copy between host memory and CUDA device %d: %s: %s", device_, step,
+                           shim::cuda_result_name(result));
+}
+
+base::Status CudaBuffer::copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept {
+  return run_copy("cuMemcpyHtoDAsync", [&](std::uint64_t stream) {
+    return cuda_.memcpy_htod_async(address_ + offset, source, size_bytes, stream);
+  });
+}
+
+base::Status CudaBuffer::copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept {
+  return run_copy("cuMemcpyDtoHAsync", [&](std::uint64_t stream) {
+    return cuda_.memcpy_dtoh_async(target, address_ + offset, size_bytes, stream);
+  });
+}
+
+base::Status CudaBuffer::free_memory() noexcept {
+  auto scope = CudaScope::enter(cuda_, context_, device_);
+  if (!scope) return base::pass(scope);
+  const int result = cuda_.mem_free(address_);
+  if (result == 0) return {};
+  return base::fail_vendor(shim::cuda_result_errno(result), result,
+                           "cannot free a buffer of CUDA device %d: cuMemFree: %s", device_,
+                           shim::cuda_result_name(result));
+}
+
+base::Status CudaBuffer::free() noexcept {
+  base::Status first;
+  if (address_ != 0) first = free_memory();
+  address_ = 0;
+  size_bytes_ = 0;
+  if (!std::exchange(is_retained_, false)) return first;
+  const int result = cuda_.primary_ctx_release(device_);
+  if (result == 0 || !first) return first;
+  return base::fail_vendor(shim::cuda_result_errno(result), result,
+                           "cannot give back CUDA device %d: cuDevicePrimaryCtxRelease: %s", device_,
+                           shim::cuda_result_name(result));
+}
+
+// CUDA does not survive a fork: nothing of it may be called in the child.
+void CudaBuffer::abandon_after_fork() noexcept {
+  address_ = 0;
+  is_retained_ = false;
+}
+
+}  // namespace gdrkit::backend

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/emulated/emulated_buffer.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "shim/emulated_memory.hpp"
+
+namespace gdrkit::backend::emulated {
+namespace {
+
+/// A driver's copy is ordered with the copies of all threads before and after it, streaming stores included.
+void copy_bytes(void* target, const void* source, std::size_t size_bytes) noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  std::memcpy(target, source, size_bytes);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<BackendBuffer>> EmulatedBuffer::allocate(int device, int device_count,
+                                                                      std::size_t size_bytes) noexcept {
+  if (device < 0 || device >= device_count) {
+    return base::fail(ENODEV,
+                      "cannot allocate on emulated device %d: there %s %d, counted from 0; set "
+                      "GDRKIT_EMULATED_DEVICES for more",
+                      device, device_count == 1 ? "is" : "are", device_count);
+  }
+  std::unique_ptr<EmulatedBuffer> buffer(new (std::nothrow) EmulatedBuffer);
+  if (buffer == nullptr) return base::fail(ENOMEM, "no memory for the record of a buffer");
+  auto address = shim::emulated_allocate(size_bytes, shim::EmulatedKind::device);
+  if (!address) return base::pass(address);
+  buffer->address_ = *address;
+  buffer->size_bytes_ = size_bytes;
+  return std::unique_ptr<BackendBuffer>(std::move(buffer));
+}
+
+EmulatedBuffer::~EmulatedBuffer() { (void)free(); }
+
+base::Status EmulatedBuffer::copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept {
+  copy_bytes(reinterpret_cast<void*>(address_ + offset), source, size_bytes);
+  return {};
+}
+
+base::Status EmulatedBuffer::copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept {
+  copy_bytes(target, reinterpret_cast<const void*>(address_ + offset), size_bytes);
+  return {};
+}
+
+base::Status EmulatedBuffer::free() noexcept {
+  size_bytes_ = 0;
+  if (address_ == 0) return {};
+  return shim::emulated_free(std::exchange(address_, 0));
+}
+
+// The child never had the memory (it is not inherited).
+void EmulatedBuffer::abandon_after_fork() noexcept { address_ = 0; }
+
+}  // namespace gdrkit::backend::emulated

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Memory that the backend itself allocates: it can be pinned and mapped as any other, and the driver's copies see it.
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "backend_conformance.hpp"
+#include "shim/cuda.hpp"
+#include "support/forked_child.hpp"
+
+namespace gdrkit::backend {
+namespace {
+
+using tests::first_difference;
+using tests::make_pattern;
+using tests::store_to_mapping;
+
+std::unique_ptr<BackendBuffer> allocate_or_fail(Backend& backend, std::size_t size_bytes) {
+  auto buffer = backend.allocate(0, size_bytes);
+  if (buffer) return std::move(*buffer);
+  ADD_FAILURE() << "allocating " << size_bytes << " bytes: " << base::detail();
+  return nullptr;
+}
+
+/// What the driver reads in `size_bytes` from `offset` on.
+std::vector<std::uint8_t> bytes_of(BackendBuffer& buffer, std::size_t offset, std::size_t size_bytes) {
+  std::vector<std::uint8_t> bytes(size_bytes);
+  EXPECT_TRUE(buffer.copy_to_host(offset, bytes.data(), size_bytes)) << base::detail();
+  return bytes;
+}
+
+void expect_bytes(const std::vector<std::uint8_t>& found, const std::vector<std::uint8_t>& expected) {
+  EXPECT_EQ(first_difference(found, expected), expected.size()) << "first byte that differs";
+}
+
+TEST_P(BackendConformance, ABufferIsMappedAndSeenByTheDriver) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{4096}, std::size_t{100'001}, std::size_t{3} << 20}) {
+    SCOPED_TRACE(std::to_string(size) + " bytes");
+    const auto buffer = allocate_or_fail(*backend_, size);
+    ASSERT_NE(buffer, nullptr);
+    ASSERT_EQ(buffer->size_bytes(), size);
+    const auto range = pin_and_map(buffer->address(), size);
+    ASSERT_NE(range.user, nullptr);
+    store_to_mapping(range.user, make_pattern(size, 21));
+    expect_bytes(bytes_of(*buffer, 0, size), make_pattern(size, 21));
+    expect_on_device(buffer->address(), make_pattern(size, 21));
+    const auto other = make_pattern(size, 22);
+    ASSERT_TRUE(buffer->copy_from_host(0, other.data(), size)) << base::detail();
+    expect_in_mapping(range.user, other);
+  }
+}
+
+TEST_P(BackendConformance, ABuffersPartsAreCopiedByOffset) {
+  constexpr std::size_t size = 300'000;
+  const auto buffer = allocate_or_fail(*backend_, size);
+  ASSERT_NE(buffer, nullptr);
+  auto expected = make_pattern(size, 31);
+  ASSERT_TRUE(buffer->copy_from_host(0, expected.data(), size)) << base::detail();
+  for (const std::size_t offset : {std::size_t{0}, std::size_t{1}, std::size_t{65'535}, size - 77}) {
+    const auto part = make_pattern(77, offset);
+    ASSERT_TRUE(buffer->copy_from_host(offset, part.data(), 77)) << base::detail();
+    std::copy(part.begin(), part.end(), expected.begin() + static_cast<std::ptrdiff_t>(offset));
+    expect_bytes(bytes_of(*buffer, offset, 77), part);
+  }
+  expect_bytes(bytes_of(*buffer, 0, size), expected);
+}
+
+TEST_P(BackendConformance, RefusesBuffersOfDevicesThatDoNotExistAndOfMoreThanThereIs) {
+  for (const int device : {-1, 4096, INT32_MIN, INT32_MAX}) {
+    const auto refused = backend_->allocate(device, 4096);
+    ASSERT_FALSE(refused) << device;
+    EXPECT_EQ(refused.error().errno_value, ENODEV) << base::detail();
+    EXPECT_NE(std::string(base::detail()).find(std::to_string(device)), std::string::npos) << base::detail();
+  }
+  for (const std::size_t size : {std::size_t{1} << 50, SIZE_MAX / 2, SIZE_MAX}) {
+    const auto refused = backend_->allocate(0, size);
+    ASSERT_FALSE(refused) << size;
+    EXPECT_EQ(refused.error().errno_value, ENOMEM) << base::detail();
+  }
+}
+
+TEST_P(BackendConformance, FreedAndDestroyedBuffersLeaveNothing) {
+  expect_nothing_left_by([&] {
+    const auto destroyed = allocate_or_fail(*backend_, 100'000);
+    const auto freed = allocate_or_fail(*backend_, 300'000);
+    ASSERT_TRUE(destroyed != nullptr && freed != nullptr);
+    EXPECT_NE(destroyed->address(), freed->address());
+    const auto byte = make_pattern(1, 1);
+    EXPECT_TRUE(freed->copy_from_host(0, byte.data(), 1)) << base::detail();
+    EXPECT_TRUE(freed->free()) << base::detail();
+    EXPECT_EQ(freed->address(), 0u);
+    EXPECT_FALSE(backend_->allocate(-1, 4096));
+  });
+}
+
+TEST_P(BackendConformance, AFreedBufferCannotBePinned) {
+  const auto buffer = allocate_or_fail(*backend_, std::size_t{8} << 20);
+  ASSERT_NE(buffer, nullptr);
+  const std::uint64_t address = buffer->address();
+  EXPECT_NE(pin(address, 4096), nullptr);
+  ASSERT_TRUE(buffer->free()) << base::detail();
+  PinRequest request;
+  request.address = address;
+  request.size_bytes = 4096;
+  const auto refused = backend_->pin(request);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().errno_value, EINVAL);
+}
+
+TEST_P(BackendConformance, BuffersServeEveryThreadAndLeaveItsContextAlone) {
+  const auto current_context = [] {
+    std::uint64_t context = 0;
+    auto cuda = shim::real_cuda();
+    return cuda && (*cuda)->ctx_get_current(&context) == 0 ? context : 0;
+  };
+  const std::uint64_t before = current_context();
+  const auto use = [&] {
+    const std::uint64_t own = current_context();
+    const auto buffer = allocate_or_fail(*backend_, 100'000);
+    ASSERT_NE(buffer, nullptr);
+    const auto pattern = make_pattern(100'000, 41);
+    EXPECT_TRUE(buffer->copy_from_host(0, pattern.data(), pattern.size())) << base::detail();
+    expect_bytes(bytes_of(*buffer, 0, pattern.size()), pattern);
+    EXPECT_TRUE(buffer->free()) << base::detail();
+    EXPECT_EQ(current_context(), own);
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back(use);
+  use();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(current_context(), before);
+}
+
+TEST_P(BackendConformance, ABufferIsGivenUpInAForkedChildAndStaysTheParents) {
+  const auto buffer = allocate_or_fail(*backend_, 100'000);
+  ASSERT_NE(buffer, nullptr);
+  const auto pattern = make_pattern(100'000, 51);
+  ASSERT_TRUE(buffer->copy_from_host(0, pattern.data(), pattern.size())) << base::detail();
+  const auto end = tests::run_in_child([&] {
+    buffer->abandon_after_fork();
+    return buffer->free() ? 0 : 1;  // nothing is left to free
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  expect_bytes(bytes_of(*buffer, 0, pattern.size()), pattern);
+}
+
+}  // namespace
+}  // namespace gdrkit::backend

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Buffers on the fake of CUDA: whose context they use, what they leave, and a fault at every call.
+#include "backend/cuda_buffer.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fakes/allocation_faults.hpp"
+#include "fakes/fault_injection.hpp"
+#include "lib/backend/rm/rm_machine.hpp"
+
+namespace gdrkit::backend {
+namespace {
+
+using fakes::mib;
+using rm::is_clean;
+using rm::RmMachine;
+using ::testing::HasSubstr;
+
+constexpr std::size_t size = 100'001;
+
+fakes::FakeCuda::Options gpus(std::vector<unsigned> visible, bool is_initialised = true) {
+  fakes::FakeCuda::Options options;
+  options.gpus = std::move(visible);
+  options.is_initialised = is_initialised;
+  return options;
+}
+
+/// Allocates, copies both ways and frees, expecting success of each.
+void expect_served(shim::Cuda& cuda, int device) {
+  auto buffer = CudaBuffer::allocate(cuda, device, size);
+  ASSERT_TRUE(buffer) << base::detail();
+  EXPECT_EQ((*buffer)->size_bytes(), size);
+  const auto source = fakes::distinct_words(4096, 7);
+  std::vector<std::uint8_t> target(4096);
+  EXPECT_TRUE((*buffer)->copy_from_host(size - 4096, source.data(), 4096)) << base::detail();
+  EXPECT_TRUE((*buffer)->copy_to_host(size - 4096, target.data(), 4096)) << base::detail();
+  EXPECT_EQ(target, source);
+  EXPECT_TRUE((*buffer)->free()) << base::detail();
+}
+
+TEST(CudaBuffer, IsWhatTheDeviceHas) {
+  RmMachine machine;
+  auto buffer = CudaBuffer::allocate(machine.cuda, 0, size);
+  ASSERT_TRUE(buffer) << base::detail();
+  const std::uint64_t address = (*buffer)->address();
+  const auto written = fakes::distinct_words(1000, 3);
+  ASSERT_TRUE((*buffer)->copy_from_host(5, written.data(), written.size()));
+  EXPECT_EQ(machine.cuda.read(address + 5, written.size()), written);
+  machine.cuda.fill_pattern(address, size, 9);
+  std::vector<std::uint8_t> seen(size);
+  ASSERT_TRUE((*buffer)->copy_to_host(0, seen.data(), size));
+  EXPECT_EQ(seen, fakes::distinct_words(size, 9));
+  buffer->reset();
+  EXPECT_TRUE(is_clean(machine)) << "destruction frees";
+}
+
+TEST(CudaBuffer, InitialisesCudaAndMakesAContextWhereThereIsNone) {
+  RmMachine machine(fakes::driver_model("580.159.04"), 1, gpus({0}, false));
+  expect_served(machine.cuda, 0);
+  EXPECT_EQ(machine.cuda.contexts_created(), 1u);
+  EXPECT_EQ(machine.cuda.threads().depth(), 0u);
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(CudaBuffer, UsesThePrimaryContextOfTheApplication) {
+  RmMachine machine;
+  expect_served(machine.cuda, 0);
+  EXPECT_EQ(machine.cuda.contexts_created(), 0u);
+  EXPECT_EQ(machine.cuda.threads().current(), machine.cuda.primary(0));
+}
+
+TEST(CudaBuffer, LeavesTheThreadsContextAloneOnAnyDevice) {
+  RmMachine machine(fakes::driver_model("580.159.04"), 2, gpus({1, 0}));
+  const std::uint64_t own = machine.cuda.make_context(0);
+  machine.cuda.threads().push(own);
+  for (const int device : {0, 1}) {
+    auto buffer = CudaBuffer::allocate(machine.cuda, device, size);
+    ASSERT_TRUE(buffer) << base::detail();
+    shim::PointerAttributes attributes;
+    ASSERT_EQ(machine.cuda.pointer_get_attributes((*buffer)->address(), &attributes), 0);
+    EXPECT_EQ(attributes.device_ordinal, device);
+    EXPECT_EQ(machine.cuda.threads().current(), own);
+    buffer->reset();
+    expect_served(machine.cuda, device);
+    EXPECT_EQ(machine.cuda.threads().current(), own);
+    std::thread([&] {
+      expect_served(machine.cuda, device);
+      EXPECT_EQ(machine.cuda.threads().depth(), 0u);
+    }).join();
+  }
+  EXPECT_TRUE(machine.cuda.threads().pop());
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(CudaBuffer, LeavesAStreamCaptureValid) {
+  for (const auto mode : {fakes::CaptureMode::global, fakes::CaptureMode::thread_local_only}) {
+    RmMachine machine;
+    machine.cuda.threads().begin_capture(mode);
+    expect_served(machine.cuda, 0);
+    EXPECT_TRUE(machine.cuda.threads().end_capture());
+    EXPECT_TRUE(is_clean(machine));
+  }
+}
+
+TEST(CudaBuffer, RefusesWhatTheMachineDoesNotHave) {
+  RmMachine machine;
+  for (const int device : {-1, 1, 4096}) {
+    const auto refused = CudaBuffer::allocate(machine.cuda, device, size);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().errno_value, ENODEV);
+    EXPECT_THAT(base::detail(), HasSubstr("device " + std::to_string(device)));
+  }
+  const auto refused = CudaBuffer::allocate(machine.cuda, 0, std::size_t{1} << 45);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().errno_value, ENOMEM);
+  EXPECT_THAT(base::detail(), HasSubstr("35184372088832 bytes"));
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(CudaBuffer, TouchesNothingOfTheParentAfterAFork) {
+  RmMachine machine;
+  auto buffer = CudaBuffer::allocate(machine.cuda, 0, size);
+  ASSERT_TRUE(buffer);
+  fakes::FaultPlan plan;
+  fakes::FaultyCuda counted(machine.cuda, plan);
+  auto abandoned = CudaBuffer::allocate(counted, 0, size);
+  ASSERT_TRUE(abandoned);
+  const int calls = plan.calls();
+  (*abandoned)->abandon_after_fork();
+  abandoned->reset();
+  EXPECT_EQ(plan.calls(), calls);
+}
+
+TEST(CudaBuffer, LeavesNothingBehindWhicheverCallFails) {
+  for (int call = 0;; ++call) {
+    RmMachine machine(fakes::driver_model("580.159.04"), 1, gpus({0}, call % 2 == 0));
+    fakes::FaultPlan plan;
+    plan.fail_call(call, {0, 0, 999});
+    fakes::FaultyCuda cuda(machine.cuda, plan);
+    std::vector<std::uint8_t> bytes(64);
+    bool has_failed = false;
+    const auto expect_said = [&](const base::Error& error) {
+      has_failed = true;
+      EXPECT_EQ(error.errno_value, EIO);
+      EXPECT_EQ(error.vendor_code, 999);
+      EXPECT_THAT(base::detail(), HasSubstr("CUDA_ERROR_UNKNOWN"));
+    };
+    if (auto buffer = CudaBuffer::allocate(cuda, 0, size); !buffer) {
+      expect_said(buffer.error());
+    } else {
+      if (auto copied = (*buffer)->copy_from_host(0, bytes.data(), 64); !copied) expect_said(copied.error());
+      if (auto copied = (*buffer)->copy_to_host(0, bytes.data(), 64); !copied) expect_said(copied.error());
+      if (auto freed = (*buffer)->free(); !freed) expect_said(freed.error());
+    }
+    const std::string what = "call " + std::to_string(call) + " (" + plan.failed_call() + ") failed";
+    // A buffer that the driver refuses to free stays with it; all else is given back.
+    fakes::CudaCensus left = machine.cuda.census();
+    const bool was_free_prevented = left.buffers == 1 && has_failed;
+    left.buffers = 0;
+    EXPECT_TRUE(left == fakes::CudaCensus()) << what;
+    EXPECT_TRUE(machine.rm.violations().list().empty()) << what;
+    if (!plan.was_reached()) {
+      EXPECT_FALSE(has_failed || was_free_prevented);
+      EXPECT_GT(call, 20) << "the plan does not reach the calls";
+      break;
+    }
+  }
+}
+
+TEST(CudaBuffer, RunsOutOfMemoryInOrder) {
+  RmMachine machine;
+  fakes::allocation_faults = {0, 0, false};
+  const auto refused = CudaBuffer::allocate(machine.cuda, 0, size);
+  fakes::allocation_faults = {};
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().errno_value, ENOMEM);
+  EXPECT_TRUE(is_clean(machine));
+}
+
+}  // namespace
+}  // namespace gdrkit::backend
