@@ -23,8 +23,8 @@ base::Result<copy::Copier> choose_copier(const cpu::Features& features, const ba
 
 /// In a forked child nothing of the context may be destroyed or locked: only its name goes.
 base::Status close_inherited(ContextSlot& context, Handle handle) noexcept {
-  if (context.first_pin != no_slot) {
-    return base::fail(EACCES, "the context has pins of the parent process; only the parent can close it");
+  if (context.first_pin != no_slot || context.first_buffer != no_slot) {
+    return base::fail(EACCES, "the context has pins or buffers of the parent process; only the parent can close it");
   }
   if (!context.handle.compare_exchange_strong(handle, 0)) return base::fail(EINVAL, "the context is closed already");
   return {};
@@ -92,6 +92,10 @@ base::Status close(Handle handle) noexcept {
     while (PinSlot* const pin = any_pin(*context)) {
       const std::lock_guard pin_lock(pin->mutex);
       first.note(take_down_pin(*context, *pin));
+    }
+    while (BufferSlot* const buffer = any_buffer(*context)) {
+      const std::lock_guard buffer_lock(buffer->mutex);
+      first.note(take_down_buffer(*context, *buffer));
     }
     {
       const BackendCall call;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Context, Pin, Mapping behind checked handles: lifetime, threads, forks. Knows no backend and no instruction set by
-// name.
+// Context, Pin, Mapping, Buffer behind checked handles: lifetime, threads, forks. Knows no backend and no instruction
+// set by name.
 #pragma once
 
 #include <cstddef>
@@ -49,8 +49,8 @@ struct PinInfo {
 /// Opens a context on settings.backend, or on the first automatic backend that can run. On failure the detail lists
 /// every backend tried and its reason. ENODEV when none can run.
 [[nodiscard]] base::Result<Handle> open(const base::Settings& settings) noexcept;
-/// Unmaps and unpins all that is left, runs to its end, returns the first error. In a forked child EACCES while pins
-/// live, else the handle alone goes.
+/// Unmaps, unpins and frees all that is left, runs to its end, returns the first error. In a forked child EACCES while
+/// pins or buffers live, else the handle alone goes.
 base::Status close(Handle context) noexcept;
 [[nodiscard]] base::Result<ContextInfo> context_info(Handle context) noexcept;
 
@@ -68,6 +68,22 @@ base::Status unpin(Handle context, Handle pin) noexcept;
                                         cpu::MappingType requested) noexcept;
 /// EINVAL when not mapped, or mapped elsewhere than at `expected` (nullptr: wherever it is).
 base::Status unmap(Handle context, Handle pin, const void* expected = nullptr) noexcept;
+
+struct BufferInfo {
+  int device = 0;  ///< as CUDA counts
+  std::uint64_t address = 0;
+  std::size_t size_bytes = 0;
+};
+
+/// Device memory from the context's backend. EINVAL for size 0, ENODEV for a device that does not exist, ENOMEM.
+[[nodiscard]] base::Result<Handle> allocate_buffer(Handle context, int device, std::size_t size_bytes) noexcept;
+/// Afterwards the handle is dead, whatever is returned. Pins of the memory stay, as after any owner's free.
+base::Status free_buffer(Handle buffer) noexcept;
+[[nodiscard]] base::Result<BufferInfo> buffer_info(Handle buffer) noexcept;
+/// Copies by the driver, complete on return. EINVAL for a NULL host pointer or a range outside the buffer; a size of 0
+/// is nothing to do.
+base::Status copy_to_buffer(Handle buffer, std::size_t offset, const void* host, std::size_t size_bytes) noexcept;
+base::Status copy_from_buffer(Handle buffer, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
 
 /// What one backend says of this machine.
 struct BackendReport {

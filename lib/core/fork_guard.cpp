@@ -69,12 +69,18 @@ void child() noexcept {
     if (is_whole && !slot->is_abandoned) slot->backend_pin->abandon_after_fork();
     slot->is_abandoned = true;
   });
+  buffer_table.for_each([](BufferSlot* slot) {
+    const bool is_whole = slot->backend_buffer != nullptr && slot->running_calls.load(std::memory_order_relaxed) == 0;
+    if (is_whole && !slot->is_abandoned) slot->backend_buffer->abandon_after_fork();
+    slot->is_abandoned = true;
+  });
   context_table.for_each([](ContextSlot* slot) {
     // Not by the handle: a context that is being closed has none, and still holds what is open.
     if (slot->is_abandoned.exchange(true, std::memory_order_relaxed) || slot->backend == nullptr) return;
     slot->backend->abandon_after_fork();
   });
   pin_table.forget_free_slots();
+  buffer_table.forget_free_slots();
   context_table.forget_free_slots();
   new (&registry_mutex) std::mutex;
   threads_in_forks.store(0);

@@ -8,15 +8,15 @@
 
 namespace gdrkit::core {
 
-/// A context's or pin's name. Never 0, never a canonical pointer (its top bit is set). A NULL, stale, foreign or
-/// invented handle is recognised and answered with EINVAL.
+/// A context's, pin's or buffer's name. Never 0, never a canonical pointer (its top bit is set). A NULL, stale, foreign
+/// or invented handle is recognised and answered with EINVAL.
 using Handle = std::uint64_t;
 
-enum class HandleKind : std::uint64_t { context = 0, pin = 1 };
+enum class HandleKind : std::uint64_t { context = 0, pin = 1, buffer = 2 };
 
 inline constexpr unsigned index_bits = 20;
 inline constexpr std::uint64_t index_mask = (std::uint64_t{1} << index_bits) - 1;
-inline constexpr unsigned kind_shift = 62;
+inline constexpr unsigned kind_shift = 61;  // two bits below the top one, which is the key's
 inline constexpr unsigned generation_bits = kind_shift - index_bits;
 inline constexpr std::uint64_t last_generation = (std::uint64_t{1} << generation_bits) - 1;
 

@@ -77,7 +77,7 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
   pin.has_failed_unmap = false;
   pin.backend_pin = std::move(*backend_pin);
   pin.owner.store(handle, std::memory_order_release);
-  link_pin(context, pin);
+  link(context, pin);
   const Handle name = make_handle(HandleKind::pin, pin.generation, pin.index);
   pin.handle.store(name, std::memory_order_release);
   return name;

@@ -13,10 +13,37 @@ namespace gdrkit::core {
 // Neither constructed nor destroyed at run time: threads may call in before main and while the process exits.
 constinit SlotTable<ContextSlot, 64, 1024> context_table;
 constinit SlotTable<PinSlot, 256, 4096> pin_table;
+constinit SlotTable<BufferSlot, 64, 1024> buffer_table;
 constinit std::mutex registry_mutex;
 static_assert(std::is_trivially_destructible_v<decltype(pin_table)> && std::is_trivially_destructible_v<std::mutex>);
 
 namespace {
+
+// The lists are doubly linked by index. `first` is the head, a member of the context.
+
+template <class Table, class Slot>
+void push(Table& table, std::uint32_t& first, Slot& slot) noexcept {
+  const std::lock_guard lock(registry_mutex);
+  slot.previous_of_context = no_slot;
+  slot.next_of_context = first;
+  if (first != no_slot) table.find(first)->previous_of_context = slot.index;
+  first = slot.index;
+}
+
+template <class Table, class Slot>
+void take_out(Table& table, std::uint32_t& first, Slot& slot) noexcept {
+  const std::lock_guard lock(registry_mutex);
+  const std::uint32_t next = slot.next_of_context;
+  const std::uint32_t previous = slot.previous_of_context;
+  if (next != no_slot) table.find(next)->previous_of_context = previous;
+  if (previous != no_slot) {
+    table.find(previous)->next_of_context = next;
+  } else {
+    first = next;
+  }
+}
+
+}  // namespace
 
 tl::unexpected<base::Error> not_a_handle(const char* kind, Handle handle) noexcept {
   if (handle == 0) return base::fail(EINVAL, "the %s handle is NULL", kind);
@@ -24,31 +51,19 @@ tl::unexpected<base::Error> not_a_handle(const char* kind, Handle handle) noexce
                     static_cast<unsigned long long>(handle), kind);
 }
 
-}  // namespace
-
-void link_pin(ContextSlot& context, PinSlot& pin) noexcept {
-  const std::lock_guard lock(registry_mutex);
-  pin.previous_of_context = no_slot;
-  pin.next_of_context = context.first_pin;
-  if (context.first_pin != no_slot) pin_table.find(context.first_pin)->previous_of_context = pin.index;
-  context.first_pin = pin.index;
-}
-
-void unlink_pin(ContextSlot& context, PinSlot& pin) noexcept {
-  const std::lock_guard lock(registry_mutex);
-  const std::uint32_t next = pin.next_of_context;
-  const std::uint32_t previous = pin.previous_of_context;
-  if (next != no_slot) pin_table.find(next)->previous_of_context = previous;
-  if (previous != no_slot) {
-    pin_table.find(previous)->next_of_context = next;
-  } else {
-    context.first_pin = next;
-  }
-}
+void link(ContextSlot& context, PinSlot& pin) noexcept { push(pin_table, context.first_pin, pin); }
+void link(ContextSlot& context, BufferSlot& buffer) noexcept { push(buffer_table, context.first_buffer, buffer); }
+void unlink(ContextSlot& context, PinSlot& pin) noexcept { take_out(pin_table, context.first_pin, pin); }
+void unlink(ContextSlot& context, BufferSlot& buffer) noexcept { take_out(buffer_table, context.first_buffer, buffer); }
 
 PinSlot* any_pin(const ContextSlot& context) noexcept {
   const std::lock_guard lock(registry_mutex);
   return context.first_pin == no_slot ? nullptr : pin_table.find(context.first_pin);
+}
+
+BufferSlot* any_buffer(const ContextSlot& context) noexcept {
+  const std::lock_guard lock(registry_mutex);
+  return context.first_buffer == no_slot ? nullptr : buffer_table.find(context.first_buffer);
 }
 
 base::Status check_process(const ContextSlot& context) noexcept {
@@ -106,7 +121,7 @@ base::Status take_down_pin(ContextSlot& context, PinSlot& pin) noexcept {
   first.note(pin.backend_pin->unpin());
   pin.backend_pin.reset();
   pin.owner.store(0, std::memory_order_release);
-  unlink_pin(context, pin);
+  unlink(context, pin);
   pin_table.release(&pin, registry_mutex);
   return first.status();
 }

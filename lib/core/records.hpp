@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What is kept of each context and each pin, the tables that hold it, and the order of the locks.
+// What is kept of each context, pin and buffer, the tables that hold it, and the order of the locks.
 #pragma once
 
 #include <sys/types.h>
@@ -21,11 +21,13 @@
 #include "cpu/features.hpp"
 
 // Locks, in the order in which they are taken:
-//   1. ContextSlot::mutex   shared for every call on the context or its pins, exclusive to close it
+//   1. ContextSlot::mutex   shared for every call on the context, its pins or its buffers, exclusive to close it
 //   2. PinSlot::mutex       serialises the slow calls on one pin
+//      BufferSlot::mutex    serialises the calls on one buffer; never taken together with a pin's
 //   3. BackendCall          around a backend's calls; they and forks wait for each other, for a bounded time only
 //                           (fork_guard.hpp)
-//   4. registry_mutex       free lists and the contexts' lists of pins; a leaf: nothing is called or allocated under
+//   4. registry_mutex       free lists and the contexts' lists of pins and buffers; a leaf: nothing is called or
+//   allocated under
 //                           it. Not held across a fork: the child starts with a fresh one
 // A slot's locks live as long as the process, so that the holder of a stale handle may lock first and look again after.
 
@@ -56,7 +58,8 @@ struct ContextSlot : SlotHeader {
   ContextInfo info;
   cpu::Features features;
   std::string forced_copy_kernel;
-  std::uint32_t first_pin = no_slot;  ///< guarded by registry_mutex
+  std::uint32_t first_pin = no_slot;     ///< guarded by registry_mutex
+  std::uint32_t first_buffer = no_slot;  ///< guarded by registry_mutex
 };
 
 struct PinSlot : SlotHeader {
@@ -72,15 +75,30 @@ struct PinSlot : SlotHeader {
   std::uint32_t previous_of_context = no_slot;  ///< guarded by registry_mutex
 };
 
+struct BufferSlot : SlotHeader {
+  std::mutex mutex;
+  std::atomic<Handle> owner{0};       ///< the context's handle
+  std::atomic<int> running_calls{0};  ///< as PinSlot's
+  std::unique_ptr<backend::BackendBuffer> backend_buffer;
+  BufferInfo info;
+  bool is_abandoned = false;                    ///< inherited by a forked child
+  std::uint32_t next_of_context = no_slot;      ///< guarded by registry_mutex
+  std::uint32_t previous_of_context = no_slot;  ///< guarded by registry_mutex
+};
+
 extern SlotTable<ContextSlot, 64, 1024> context_table;
 extern SlotTable<PinSlot, 256, 4096> pin_table;
+extern SlotTable<BufferSlot, 64, 1024> buffer_table;
 extern std::mutex registry_mutex;
 
-/// Puts the pin into, or takes it out of, its context's list.
-void link_pin(ContextSlot& context, PinSlot& pin) noexcept;
-void unlink_pin(ContextSlot& context, PinSlot& pin) noexcept;
-/// Any pin of the context; nullptr when it has none.
+/// Puts the pin or buffer into, or takes it out of, its context's list.
+void link(ContextSlot& context, PinSlot& pin) noexcept;
+void link(ContextSlot& context, BufferSlot& buffer) noexcept;
+void unlink(ContextSlot& context, PinSlot& pin) noexcept;
+void unlink(ContextSlot& context, BufferSlot& buffer) noexcept;
+/// Any pin or buffer of the context; nullptr when it has none.
 [[nodiscard]] PinSlot* any_pin(const ContextSlot& context) noexcept;
+[[nodiscard]] BufferSlot* any_buffer(const ContextSlot& context) noexcept;
 
 /// A live context of this process, held against being closed.
 class HeldContext {
@@ -114,6 +132,9 @@ class HeldPin {
   std::unique_lock<std::mutex> lock_;
 };
 
+/// EINVAL, naming the kind of handle that was expected.
+[[nodiscard]] tl::unexpected<base::Error> not_a_handle(const char* kind, Handle handle) noexcept;
+
 /// EACCES when the context belongs to another process: inherited by fork, or by a bare clone that ran no fork handler.
 [[nodiscard]] base::Status check_process(const ContextSlot& context) noexcept;
 
@@ -121,19 +142,24 @@ class HeldPin {
 base::Status take_down_mapping(PinSlot& pin) noexcept;
 /// Ends a pin whose lock is held: afterwards the handle is dead and the slot is free, whatever the backend said.
 base::Status take_down_pin(ContextSlot& context, PinSlot& pin) noexcept;
+/// The same for a buffer.
+base::Status take_down_buffer(ContextSlot& context, BufferSlot& buffer) noexcept;
 
-/// Held around each change of a pin, the backend's part included; may be nested. The count is for a fork that could not
-/// wait for the end.
-class PinCall {
+/// Held around each change of a pin or buffer, the backend's part included; may be nested. The count is for a fork that
+/// could not wait for the end.
+template <class Slot>
+class SlotCall {
  public:
-  explicit PinCall(PinSlot& pin) noexcept : pin_(pin) { ++pin_.running_calls; }
-  PinCall(const PinCall&) = delete;
-  PinCall& operator=(const PinCall&) = delete;
-  ~PinCall() { --pin_.running_calls; }
+  explicit SlotCall(Slot& slot) noexcept : slot_(slot) { ++slot_.running_calls; }
+  SlotCall(const SlotCall&) = delete;
+  SlotCall& operator=(const SlotCall&) = delete;
+  ~SlotCall() { --slot_.running_calls; }
 
  private:
-  BackendCall call_;  // before the count: a fork that this call waits for finds the pin whole
-  PinSlot& pin_;
+  BackendCall call_;  // before the count: a fork that this call waits for finds the slot whole
+  Slot& slot_;
 };
+using PinCall = SlotCall<PinSlot>;
+using BufferCall = SlotCall<BufferSlot>;
 
 }  // namespace gdrkit::core

@@ -29,6 +29,7 @@ class OnScriptedBackend : public testing::Test {
     }
     EXPECT_EQ(script.mappings, 0);
     EXPECT_EQ(script.pins, 0);
+    EXPECT_EQ(script.buffers, 0);
     EXPECT_EQ(script.backends, 0);
   }
 

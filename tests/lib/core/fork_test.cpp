@@ -131,6 +131,33 @@ TEST_F(Fork, InheritedHandlesAreDeadInTheChildAndNothingIsTouched) {
   EXPECT_EQ(script.device[0], 5);
 }
 
+TEST_F(Fork, InheritedBuffersAreDeadInTheChildAndNothingIsTouched) {
+  const base::Result<Handle> buffer = allocate_buffer(context, 0, 4096);
+  ASSERT_TRUE(buffer);
+  const ChildEnd end = run_in_child([&] {
+    std::uint8_t byte = 77;
+    EXPECT_IN_CHILD(script.abandoned_buffers == 1);
+    EXPECT_IN_CHILD(errno_of(allocate_buffer(context, 0, 4096)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(buffer_info(*buffer)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(copy_to_buffer(*buffer, 0, &byte, 1)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(copy_from_buffer(*buffer, 0, &byte, 1)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(free_buffer(*buffer)) == EACCES);
+    EXPECT_IN_CHILD(errno_of(close(context)) == EACCES);
+    EXPECT_IN_CHILD(script.buffer_copy_calls == 0 && script.buffer_free_calls == 0 && script.allocate_calls == 1);
+    const base::Result<Handle> opened = open();
+    EXPECT_IN_CHILD(opened);
+    const base::Result<Handle> own = allocate_buffer(*opened, 0, 64);
+    EXPECT_IN_CHILD(own);
+    EXPECT_IN_CHILD(copy_to_buffer(*own, 0, &byte, 1));
+    EXPECT_IN_CHILD(free_buffer(*own));
+    EXPECT_IN_CHILD(close(*opened));
+    return 0;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(script.abandoned_buffers, 0);
+  EXPECT_TRUE(buffer_info(*buffer));
+}
+
 TEST_F(Fork, ProtectionThatFailedOnceIsTriedAgain) {
   EXPECT_EQ(errno_without_handlers, ENOMEM);
   EXPECT_EQ(run_in_child([&] { return errno_of(context_info(context)) == EACCES ? 0 : 1; }).exit_code, 0);

@@ -25,18 +25,19 @@ TEST_F(HandleTest, GivesBackTheIndexItWasMadeWith) {
 
 TEST_F(HandleTest, DiffersInEveryPartItIsMadeOf) {
   std::set<Handle> handles;
-  for (const HandleKind kind : {HandleKind::context, HandleKind::pin}) {
+  for (const HandleKind kind : {HandleKind::context, HandleKind::pin, HandleKind::buffer}) {
     for (const std::uint64_t generation : {std::uint64_t{0}, std::uint64_t{1}, last_generation}) {
       for (const std::uint32_t index : {0u, 1u, 2u}) handles.insert(make_handle(kind, generation, index));
     }
   }
-  EXPECT_EQ(handles.size(), 18u);
+  EXPECT_EQ(handles.size(), 27u);
 }
 
 TEST_F(HandleTest, IsNeverZeroNorACanonicalPointer) {
   for (std::uint64_t generation = 0; generation < 1000; ++generation) {
     EXPECT_NE(make_handle(HandleKind::pin, generation, 0) >> 63, 0u);
     EXPECT_NE(make_handle(HandleKind::context, generation * 7919, 3) >> 63, 0u);
+    EXPECT_NE(make_handle(HandleKind::buffer, generation, 5) >> 63, 0u);
   }
 }
 
@@ -44,6 +45,7 @@ TEST_F(HandleTest, ZeroDecodesToAnIndexThatNoTableGivesOut) {
   EXPECT_GE(index_of(0), decltype(pin_table)::capacity);
   EXPECT_EQ(pin_table.find(index_of(0)), nullptr);
   EXPECT_EQ(context_table.find(index_of(0)), nullptr);
+  EXPECT_EQ(buffer_table.find(index_of(0)), nullptr);
 }
 
 TEST_F(HandleTest, KeepsTheKeyThatWasDrawnFirst) {

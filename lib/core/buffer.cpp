@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Buffers: device memory that the library allocates; allocating, copying by the driver, freeing.
+#include <limits>
+#include <utility>
+
+#include "core/core.hpp"
+#include "core/first_error.hpp"
+#include "core/fork_guard.hpp"
+#include "core/records.hpp"
+
+namespace gdrkit::core {
+namespace {
+
+/// A live buffer, locked, together with its context.
+class HeldBuffer {
+ public:
+  [[nodiscard]] static base::Result<HeldBuffer> hold(Handle buffer) noexcept {
+    BufferSlot* const slot = buffer_table.find_live(buffer);
+    if (slot == nullptr) return not_a_handle("buffer", buffer);
+    base::Result<HeldContext> held = HeldContext::hold(slot->owner.load(std::memory_order_acquire));
+    if (!held) return base::pass(held);
+    std::unique_lock lock(slot->mutex);
+    // The slot may have been given to another buffer since it was looked up.
+    if (slot->handle.load(std::memory_order_acquire) != buffer) return not_a_handle("buffer", buffer);
+    return HeldBuffer(std::move(*held), slot, std::move(lock));
+  }
+  [[nodiscard]] ContextSlot& context() const noexcept { return *context_; }
+  [[nodiscard]] BufferSlot& operator*() const noexcept { return *slot_; }
+  [[nodiscard]] BufferSlot* operator->() const noexcept { return slot_; }
+
+ private:
+  HeldBuffer(HeldContext context, BufferSlot* slot, std::unique_lock<std::mutex> lock) noexcept
+      : context_(std::move(context)), slot_(slot), lock_(std::move(lock)) {}
+  HeldContext context_;
+  BufferSlot* slot_;
+  std::unique_lock<std::mutex> lock_;
+};
+
+base::Status check_copy(const BufferInfo& info, std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
+  if (!is_inside(offset, size_bytes, info.size_bytes)) {
+    return base::fail(EINVAL, "cannot copy %zu bytes at offset %zu: the buffer has %zu bytes", size_bytes, offset,
+                      info.size_bytes);
+  }
+  if (host == nullptr) return base::fail(EINVAL, "the host pointer is NULL");
+  return {};
+}
+
+/// A backend's answer is believed only where it makes sense: what was asked for, at an address that can be pinned.
+base::Status check_memory(const backend::Traits& traits, std::size_t size_bytes,
+                          const backend::BackendBuffer& buffer) noexcept {
+  const bool does_fit = buffer.address() <= std::numeric_limits<std::uint64_t>::max() - buffer.size_bytes();
+  if (buffer.address() != 0 && buffer.size_bytes() == size_bytes && does_fit) return {};
+  return base::fail(EIO, "backend %s allocated 0x%llx + %zu where %zu bytes were asked for", traits.name,
+                    static_cast<unsigned long long>(buffer.address()), buffer.size_bytes(), size_bytes);
+}
+
+}  // namespace
+
+base::Result<Handle> allocate_buffer(Handle handle, int device, std::size_t size_bytes) noexcept {
+  const base::Result<HeldContext> held = HeldContext::hold(handle);
+  if (!held) return base::pass(held);
+  ContextSlot& context = **held;
+  if (size_bytes == 0) return base::fail(EINVAL, "a buffer of 0 bytes cannot be allocated");
+
+  const BackendCall call;  // to the end: a fork must not find what the backend holds before the handle is there
+  base::Result<std::unique_ptr<backend::BackendBuffer>> allocated = context.backend->allocate(device, size_bytes);
+  if (!allocated) return base::pass(allocated);
+  base::Status usable = check_memory(context.info.traits, size_bytes, **allocated);
+  base::Result<BufferSlot*> acquired =
+      usable ? buffer_table.acquire(registry_mutex) : base::Result<BufferSlot*>(base::pass(usable));
+  if (!acquired) {
+    FirstError first;
+    first.note(base::Status(base::pass(acquired)));
+    first.note((*allocated)->free());
+    return base::pass(first.status());
+  }
+
+  // Without the slot's lock: holders of a stale handle look at nothing but `handle`, which is stored last.
+  BufferSlot& buffer = **acquired;
+  buffer.info = {device, (*allocated)->address(), size_bytes};
+  buffer.is_abandoned = false;
+  buffer.backend_buffer = std::move(*allocated);
+  buffer.owner.store(handle, std::memory_order_release);
+  link(context, buffer);
+  const Handle name = make_handle(HandleKind::buffer, buffer.generation, buffer.index);
+  buffer.handle.store(name, std::memory_order_release);
+  return name;
+}
+
+base::Status free_buffer(Handle handle) noexcept {
+  const base::Result<HeldBuffer> buffer = HeldBuffer::hold(handle);
+  if (!buffer) return base::pass(buffer);
+  return take_down_buffer(buffer->context(), **buffer);
+}
+
+base::Result<BufferInfo> buffer_info(Handle handle) noexcept {
+  const base::Result<HeldBuffer> buffer = HeldBuffer::hold(handle);
+  if (!buffer) return base::pass(buffer);
+  return (*buffer)->info;
+}
+
+base::Status copy_to_buffer(Handle handle, std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
+  const base::Result<HeldBuffer> buffer = HeldBuffer::hold(handle);
+  if (!buffer) return base::pass(buffer);
+  if (size_bytes == 0) return {};
+  if (base::Status asked = check_copy((*buffer)->info, offset, host, size_bytes); !asked) return asked;
+  return (*buffer)->backend_buffer->copy_from_host(offset, host, size_bytes);
+}
+
+base::Status copy_from_buffer(Handle handle, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
+  const base::Result<HeldBuffer> buffer = HeldBuffer::hold(handle);
+  if (!buffer) return base::pass(buffer);
+  if (size_bytes == 0) return {};
+  if (base::Status asked = check_copy((*buffer)->info, offset, host, size_bytes); !asked) return asked;
+  return (*buffer)->backend_buffer->copy_to_host(offset, host, size_bytes);
+}
+
+base::Status take_down_buffer(ContextSlot& context, BufferSlot& buffer) noexcept {
+  const BufferCall call(buffer);
+  buffer.handle.store(0, std::memory_order_release);
+  base::Status freed = buffer.backend_buffer->free();
+  buffer.backend_buffer.reset();
+  buffer.owner.store(0, std::memory_order_release);
+  unlink(context, buffer);
+  buffer_table.release(&buffer, registry_mutex);
+  return freed;
+}
+
+}  // namespace gdrkit::core

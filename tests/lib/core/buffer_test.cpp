@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Buffers behind handles: what core checks, refuses, undoes and frees, on a scripted backend.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/records.hpp"
+#include "lib/core/context_fixture.hpp"
+
+namespace gdrkit::core {
+namespace {
+
+using testing::HasSubstr;
+using tests::errno_of;
+using tests::scripted_device_start;
+
+class Buffer : public tests::OnScriptedBackend {
+ protected:
+  Handle buffer(std::size_t size_bytes = 4096, int device = 0) {
+    const base::Result<Handle> allocated = allocate_buffer(context, device, size_bytes);
+    EXPECT_TRUE(allocated) << base::detail();
+    return allocated ? *allocated : 0;
+  }
+  std::uint8_t bytes[64] = {};
+};
+
+TEST_F(Buffer, KnowsWhereItIs) {
+  const Handle handle = buffer(1000, 3);
+  const base::Result<BufferInfo> info = buffer_info(handle);
+  ASSERT_TRUE(info);
+  EXPECT_EQ(info->address, scripted_device_start);
+  EXPECT_EQ(info->size_bytes, 1000u);
+  EXPECT_EQ(info->device, 3);
+  EXPECT_EQ(script.last_device, 3);
+  EXPECT_TRUE(free_buffer(handle));
+  EXPECT_EQ(script.buffers, 0);
+}
+
+TEST_F(Buffer, CopiesInsideItsOwnBytesOnly) {
+  const Handle handle = buffer(64);
+  const std::vector<std::uint8_t> source = {1, 2, 3, 4};
+  ASSERT_TRUE(copy_to_buffer(handle, 60, source.data(), 4));
+  EXPECT_EQ(script.device[63], 4);
+  ASSERT_TRUE(copy_from_buffer(handle, 61, bytes, 2));
+  EXPECT_EQ(bytes[1], 3);
+  const int calls = script.buffer_copy_calls;
+  constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
+  for (const auto& [offset, size] : std::vector<std::pair<std::size_t, std::size_t>>{
+           {0, 65}, {64, 1}, {61, 4}, {huge, 1}, {1, huge}, {huge, huge}}) {
+    EXPECT_EQ(errno_of(copy_to_buffer(handle, offset, source.data(), size)), EINVAL) << offset << " + " << size;
+    EXPECT_EQ(errno_of(copy_from_buffer(handle, offset, bytes, size)), EINVAL) << offset << " + " << size;
+  }
+  EXPECT_THAT(base::detail(), HasSubstr("64 bytes"));
+  EXPECT_EQ(errno_of(copy_to_buffer(handle, 0, nullptr, 1)), EINVAL);
+  EXPECT_EQ(errno_of(copy_from_buffer(handle, 0, nullptr, 1)), EINVAL);
+  EXPECT_TRUE(copy_to_buffer(handle, 0, nullptr, 0)) << "nothing to do";
+  EXPECT_EQ(script.buffer_copy_calls, calls) << "none of these reaches the backend";
+}
+
+TEST_F(Buffer, PassesTheBackendsErrorsOn) {
+  script.allocate_error = ENODEV;
+  EXPECT_EQ(errno_of(allocate_buffer(context, 7, 64)), ENODEV);
+  EXPECT_THAT(base::detail(), HasSubstr("allocate fails"));
+  script.allocate_error = 0;
+  const Handle handle = buffer();
+  script.buffer_copy_error = EIO;
+  EXPECT_EQ(errno_of(copy_to_buffer(handle, 0, bytes, 1)), EIO);
+  EXPECT_EQ(errno_of(copy_from_buffer(handle, 0, bytes, 1)), EIO);
+  script.buffer_free_error = EBUSY;
+  EXPECT_EQ(errno_of(free_buffer(handle)), EBUSY);
+  EXPECT_EQ(errno_of(free_buffer(handle)), EINVAL) << "gone, whatever the first free returned";
+  script.buffer_free_error = 0;
+}
+
+TEST_F(Buffer, RefusesNothingAndAnAnswerThatMakesNoSense) {
+  EXPECT_EQ(errno_of(allocate_buffer(context, 0, 0)), EINVAL);
+  EXPECT_EQ(script.allocate_calls, 0);
+  script.bend_buffer = [](std::uint64_t* address, std::size_t*) { *address = 0; };
+  EXPECT_EQ(errno_of(allocate_buffer(context, 0, 64)), EIO);
+  script.bend_buffer = [](std::uint64_t*, std::size_t* size) { *size = 63; };
+  EXPECT_EQ(errno_of(allocate_buffer(context, 0, 64)), EIO);
+  script.bend_buffer = [](std::uint64_t* address, std::size_t*) { *address = UINT64_MAX - 62; };
+  EXPECT_EQ(errno_of(allocate_buffer(context, 0, 64)), EIO);
+  EXPECT_EQ(script.buffers, 0) << "what was refused was freed";
+}
+
+TEST_F(Buffer, EveryWrongHandleIsEinval) {
+  const Handle live = buffer();
+  const Handle pinned = pin();
+  const Handle stale = buffer();
+  ASSERT_TRUE(free_buffer(stale));
+  const Handle reused = buffer();  // in the stale one's slot
+  for (const Handle wrong : {Handle{0}, Handle{1}, ~Handle{0}, live ^ 1, context, pinned, stale}) {
+    EXPECT_EQ(errno_of(buffer_info(wrong)), EINVAL) << std::hex << wrong;
+    EXPECT_EQ(errno_of(copy_to_buffer(wrong, 0, bytes, 1)), EINVAL) << std::hex << wrong;
+    EXPECT_EQ(errno_of(copy_from_buffer(wrong, 0, bytes, 1)), EINVAL) << std::hex << wrong;
+    EXPECT_EQ(errno_of(free_buffer(wrong)), EINVAL) << std::hex << wrong;
+  }
+  for (const Handle buffer_handle : {live, reused}) {
+    EXPECT_EQ(errno_of(unpin(0, buffer_handle)), EINVAL);
+    EXPECT_EQ(errno_of(context_info(buffer_handle)), EINVAL);
+    EXPECT_EQ(errno_of(close(buffer_handle)), EINVAL);
+    EXPECT_TRUE(buffer_info(buffer_handle));
+  }
+  EXPECT_EQ(errno_of(allocate_buffer(live, 0, 64)), EINVAL);
+}
+
+TEST_F(Buffer, CloseFreesWhatIsLeftAfterThePins) {
+  std::string order;
+  script.on_unpin = [&] { order += "unpin "; };
+  script.on_buffer_free = [&] { order += "free "; };
+  script.on_close = [&] { order += "close "; };
+  const Handle first = buffer();
+  buffer();
+  mapped_pin();
+  EXPECT_TRUE(close(context));
+  context = 0;
+  EXPECT_EQ(order, "unpin free free close ");
+  EXPECT_EQ(errno_of(buffer_info(first)), EINVAL);
+}
+
+TEST_F(Buffer, CloseReturnsAFailedFreeAndRunsToItsEnd) {
+  buffer();
+  buffer();
+  script.buffer_free_error = EBUSY;
+  EXPECT_EQ(errno_of(close(context)), EBUSY);
+  EXPECT_THAT(base::detail(), HasSubstr("free fails"));
+  context = 0;
+  EXPECT_EQ(script.backends, 0);
+  EXPECT_EQ(script.buffer_free_calls, 2);
+}
+
+TEST_F(Buffer, OneOfManyThreadsFrees) {
+  for (int round = 0; round < 50; ++round) {
+    const Handle handle = buffer();
+    std::atomic<int> freed{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        std::uint8_t byte = 1;
+        const int copied = errno_of(copy_to_buffer(handle, 0, &byte, 1));
+        EXPECT_TRUE(copied == 0 || copied == EINVAL) << copied;
+        if (free_buffer(handle)) ++freed;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(freed, 1);
+  }
+}
+
+}  // namespace
+}  // namespace gdrkit::core
