@@ -24,6 +24,9 @@ typedef struct {
 typedef struct {
   uint64_t value;
 } gdrkit_pin_t;
+typedef struct {
+  uint64_t value;
+} gdrkit_buffer_t;
 
 enum gdrkit_mapping_type {
   GDRKIT_MAPPING_DEFAULT = 0,
@@ -72,6 +75,13 @@ struct gdrkit_pin_info {
   void* address; /* CPU address of user_address; NULL when not mapped */
 };
 
+struct gdrkit_buffer_info {
+  uint32_t struct_size;
+  int32_t device;          /* as CUDA counts */
+  uint64_t device_address; /* of the first byte; what gdrkit_pin takes */
+  uint64_t size_bytes;
+};
+
 struct gdrkit_backend_report {
   uint32_t struct_size;
   int32_t usable;       /* 1: a context can be opened on it now */
@@ -85,7 +95,7 @@ struct gdrkit_backend_report {
 /* Opens a context on a backend. `options` may be NULL. Creates no CUDA context and allocates no device memory.
  * -ENODEV: no backend can run here, and gdrkit_last_error_detail() says why for each. */
 int gdrkit_open(const struct gdrkit_open_options* options, gdrkit_context_t* context);
-/* Unmaps and unpins what is left, then closes. Runs to its end; returns the first error. */
+/* Unmaps, unpins and frees what is left, then closes. Runs to its end; returns the first error. */
 int gdrkit_close(gdrkit_context_t context);
 int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info* info);
 
@@ -113,6 +123,22 @@ int gdrkit_is_invalidated(gdrkit_pin_t pin);
  * allocation. */
 int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t size_bytes);
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes);
+
+/* Device memory for programs without CUDA code of their own: examples, tests, the emulated device. gdrkit_pin accepts
+ * memory from here and memory from cudaMalloc, cuMemCreate or a pool in the same way.
+ *
+ * Allocates size_bytes > 0 on device number `device`, counted from 0 as CUDA counts (CUDA_VISIBLE_DEVICES renumbers).
+ * On a GPU this initialises CUDA and keeps the device's primary context, the one that the CUDA runtime uses too, until
+ * the buffer is freed; the calling thread's current context does not change. What the memory holds is not defined.
+ * -ENODEV: no such device. -ENOMEM: not enough memory. */
+int gdrkit_buffer_allocate(gdrkit_context_t context, int device, size_t size_bytes, gdrkit_buffer_t* buffer);
+/* Frees the memory; gdrkit_close does so for what is left. Pins of it stay, as they do when cudaFree frees memory. */
+int gdrkit_buffer_free(gdrkit_buffer_t buffer);
+int gdrkit_buffer_get_info(gdrkit_buffer_t buffer, struct gdrkit_buffer_info* info);
+/* Copies by the CUDA driver instead of CPU stores and loads: what copy_to_host returns is what the GPU has. Complete on
+ * return; they do not wait for other work on the GPU. -EINVAL for a range outside the buffer. */
+int gdrkit_buffer_copy_from_host(gdrkit_buffer_t buffer, size_t offset, const void* source, size_t size_bytes);
+int gdrkit_buffer_copy_to_host(gdrkit_buffer_t buffer, size_t offset, void* target, size_t size_bytes);
 
 /* What backend number `index` (0, 1, ... in probe order) says of this machine. -ENOENT past the last one. */
 int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report);

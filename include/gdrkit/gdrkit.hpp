@@ -4,6 +4,10 @@
 #ifndef GDRKIT_GDRKIT_HPP
 #define GDRKIT_GDRKIT_HPP
 
+#if __cplusplus < 202002L
+#error "gdrkit/gdrkit.hpp needs C++20 (-std=c++20); C and older C++ can use gdrkit/gdrkit.h"
+#endif
+
 #include <gdrkit/gdrkit.h>
 
 #include <cerrno>
@@ -17,9 +21,10 @@
 #include <type_traits>
 #include <utility>
 
-// Objects may be moved, also while the objects made from them live. A Pin must outlive its Mapping and a Context its
-// Pins; where one goes first, what was made from it is unmapped and unpinned with it and only answers errors from then
-// on. Threads: as gdrkit.h says of the calls; one object is not moved or destroyed by one thread while another uses it.
+// Objects may be moved, also while the objects made from them live. A Pin must outlive its Mapping, and a Context its
+// Pins and Buffers; where one goes first, what was made from it is unmapped, unpinned and freed with it and only
+// answers errors from then on. Threads: as gdrkit.h says of the calls; one object is not moved or destroyed by one
+// thread while another uses it.
 
 namespace gdrkit {
 
@@ -194,6 +199,46 @@ class Pin {
   std::size_t size_bytes_;
 };
 
+/// Device memory from the library, for programs without CUDA code of their own; see gdrkit_buffer_allocate.
+class Buffer {
+ public:
+  [[nodiscard]] std::uint64_t device_address() const noexcept { return device_address_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_bytes_; }
+  [[nodiscard]] int device() const noexcept { return device_; }
+
+  /// Copies by the CUDA driver instead of CPU stores and loads, complete on return. Offsets are in bytes.
+  template <Bytes Source>
+  void copy_from_host(std::size_t offset, const Source& source) const {
+    const std::size_t size_bytes = std::ranges::size(source) * sizeof(std::ranges::range_value_t<Source>);
+    detail::check(gdrkit_buffer_copy_from_host(owner_.get(), offset, std::ranges::data(source), size_bytes));
+  }
+  template <Bytes Target>
+  void copy_to_host(std::size_t offset, Target&& target) const {
+    const std::size_t size_bytes = std::ranges::size(target) * sizeof(std::ranges::range_value_t<Target>);
+    detail::check(gdrkit_buffer_copy_to_host(owner_.get(), offset, std::ranges::data(target), size_bytes));
+  }
+  [[nodiscard]] gdrkit_buffer_t handle() const noexcept { return owner_.get(); }
+
+  /// Frees now and throws if that fails; the destructor frees in silence.
+  void free() { owner_.close(); }
+
+ private:
+  friend class Context;
+  explicit Buffer(gdrkit_buffer_t buffer) : owner_(buffer) {
+    gdrkit_buffer_info info{};
+    info.struct_size = sizeof info;
+    detail::check(gdrkit_buffer_get_info(buffer, &info));
+    device_address_ = info.device_address;
+    size_bytes_ = static_cast<std::size_t>(info.size_bytes);
+    device_ = info.device;
+  }
+
+  detail::Owner<gdrkit_buffer_t, gdrkit_buffer_free> owner_;
+  std::uint64_t device_address_ = 0;
+  std::size_t size_bytes_ = 0;
+  int device_ = 0;
+};
+
 /// A way to device memory, chosen when it is opened. Throws Error with std::errc::no_such_device when there is none.
 class Context {
  public:
@@ -216,6 +261,17 @@ class Context {
   }
   [[nodiscard]] Pin pin(const void* device_pointer, std::size_t size_bytes) const {
     return pin(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(device_pointer)), size_bytes);
+  }
+
+  /// All of a buffer.
+  [[nodiscard]] Pin pin(const Buffer& buffer) const { return pin(buffer.device_address(), buffer.size()); }
+
+  /// Device memory on device number `device`, as CUDA counts; what it holds is not defined. Memory of your own, from
+  /// cudaMalloc say, is pinned just as well.
+  [[nodiscard]] Buffer allocate(std::size_t size_bytes, int device = 0) const {
+    gdrkit_buffer_t buffer{};
+    detail::check(gdrkit_buffer_allocate(owner_.get(), device, size_bytes, &buffer));
+    return Buffer(buffer);
   }
 
   [[nodiscard]] gdrkit_context_info info() const {

@@ -35,7 +35,9 @@ namespace {
 constexpr std::size_t first_open_options = 24;
 constexpr std::size_t first_context_info = 40;
 constexpr std::size_t first_pin_info = 64;
+constexpr std::size_t first_buffer_info = 24;
 constexpr std::size_t first_backend_report = 1056;
+static_assert(sizeof(gdrkit_buffer_info) == first_buffer_info);
 static_assert(sizeof(gdrkit_open_options) == first_open_options && sizeof(gdrkit_context_info) == first_context_info &&
               sizeof(gdrkit_pin_info) == first_pin_info && sizeof(gdrkit_backend_report) == first_backend_report);
 
@@ -168,6 +170,36 @@ int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t siz
 
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes) {
   return -core::read(pin.value, offset, target, size_bytes);
+}
+
+int gdrkit_buffer_allocate(gdrkit_context_t context, int device, size_t size_bytes, gdrkit_buffer_t* buffer) {
+  if (buffer == nullptr) return refuse_null("the buffer");
+  const base::Result<core::Handle> allocated = core::allocate_buffer(context.value, device, size_bytes);
+  if (!allocated) return error_of(allocated);
+  buffer->value = *allocated;
+  return 0;
+}
+
+int gdrkit_buffer_free(gdrkit_buffer_t buffer) { return result_of(core::free_buffer(buffer.value)); }
+
+int gdrkit_buffer_get_info(gdrkit_buffer_t buffer, struct gdrkit_buffer_info* info) {
+  if (base::Status known = capi::check_info(info, first_buffer_info); !known) return error_of(known);
+  const base::Result<core::BufferInfo> found = core::buffer_info(buffer.value);
+  if (!found) return error_of(found);
+  gdrkit_buffer_info filled{};
+  filled.device = found->device;
+  filled.device_address = found->address;
+  filled.size_bytes = found->size_bytes;
+  capi::write_info(info, filled);
+  return 0;
+}
+
+int gdrkit_buffer_copy_from_host(gdrkit_buffer_t buffer, size_t offset, const void* source, size_t size_bytes) {
+  return result_of(core::copy_to_buffer(buffer.value, offset, source, size_bytes));
+}
+
+int gdrkit_buffer_copy_to_host(gdrkit_buffer_t buffer, size_t offset, void* target, size_t size_bytes) {
+  return result_of(core::copy_from_buffer(buffer.value, offset, target, size_bytes));
 }
 
 int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report) {
