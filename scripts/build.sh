@@ -51,7 +51,6 @@ build_programs() {
 
 build_release() {
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}"
-  name_optional
   say "building the release"
   build_programs
   say "programs in build/bin, libraries in build/lib"

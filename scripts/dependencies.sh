@@ -61,15 +61,6 @@ libelf|has_library libelf.so.1|libelf1|the kernel modules: objtool of Linux need
 TXT
 }
 
-# Used where it is, never installed: the benchmarks' GPU kernels are compiled by it (docs/design/0009-gpu-kernels.md).
-has_nvcc() { has_tool nvcc || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; }
-
-name_optional() {
-  has_nvcc && return 0
-  note "no nvcc (CUDA toolkit; looked for in PATH and /usr/local/cuda/bin): the programs hold no GPU kernels, so on a GPU"
-  note "  pplat, and what needs a busy GPU or copies by GPU kernel, cannot run; all else is built and works"
-}
-
 needs_of_library=(compiler cmake ninja binutils expected)
 needs_of_programs=(cli11 json)
 needs_of_tests=(googletest python)

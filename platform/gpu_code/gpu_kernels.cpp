@@ -30,23 +30,33 @@ struct GpuText {
   char text[320];
 };
 
-/// The head of a fat binary: magic, version, the head's own size, and the bytes that follow it. cuModuleLoadData takes
-/// no size, so what is cut off must be found before it reads past the end.
+/// The head of a fat binary: magic, version, the head's own size, and the bytes that follow it.
+struct FatBinaryHead {
+  static constexpr std::uint32_t expected_magic = 0xba55ed50;
+  std::uint32_t magic;
+  std::uint16_t version;
+  std::uint16_t head_bytes;
+  std::uint64_t body_bytes;
+};
+
+bool is_ptx(GpuImage image) noexcept {
+  const auto* text = static_cast<const char*>(image.bytes);
+  return image.size_bytes != 0 && std::memchr(text, 0, image.size_bytes) == text + image.size_bytes - 1 &&
+         std::strstr(text, ".version") != nullptr;
+}
+
+/// cuModuleLoadData takes no size, so what is cut off must be found before it reads past the end.
 base::Status check_image(GpuImage image) noexcept {
-  constexpr std::uint32_t magic = 0xba55ed50;
-  struct {
-    std::uint32_t magic;
-    std::uint16_t version;
-    std::uint16_t head_bytes;
-    std::uint64_t body_bytes;
-  } head{};
+  if (is_ptx(image)) return {};
+  FatBinaryHead head{};
   if (image.size_bytes < sizeof head) {
     return base::fail(ENOEXEC, "the image of GPU kernels holds %zu bytes, less than a fat binary's head",
                       image.size_bytes);
   }
   std::memcpy(&head, image.bytes, sizeof head);
-  if (head.magic != magic || head.head_bytes < sizeof head) {
-    return base::fail(ENOEXEC, "the image of GPU kernels is no fat binary: it begins with 0x%08x", head.magic);
+  if (head.magic != FatBinaryHead::expected_magic || head.head_bytes < sizeof head) {
+    return base::fail(ENOEXEC, "the image of GPU kernels is neither PTX nor a fat binary: it begins with 0x%08x",
+                      head.magic);
   }
   if (head.body_bytes > image.size_bytes - std::min<std::size_t>(head.head_bytes, image.size_bytes)) {
     return base::fail(ENOEXEC, "the image of GPU kernels is cut off: %zu bytes of the %llu that its head promises",
@@ -104,12 +114,11 @@ const char* gpu_kernel_name(GpuKernel kernel) noexcept {
 }
 
 base::Result<GpuKernels> GpuKernels::load(Device& device) noexcept {
-  const GpuImage image = embedded_gpu_image();
-  if (image.size_bytes != 0 || device.is_emulated()) return load(device, image);
-  return base::fail(ENOEXEC,
-                    "this gdrkit was built without nvcc, so it holds no GPU kernels for %s; build it where CUDA's nvcc "
-                    "is in PATH or in /usr/local/cuda/bin",
-                    GpuText(device).text);
+  if (embedded_fat_binary().size_bytes != 0) {
+    // It may lack this GPU, or be too new for the driver; PTX of an old version is neither.
+    if (auto loaded = load(device, embedded_fat_binary())) return loaded;
+  }
+  return load(device, embedded_ptx());
 }
 
 base::Result<GpuKernels> GpuKernels::load(Device& device, GpuImage image) noexcept {
@@ -127,10 +136,11 @@ base::Result<GpuKernels> GpuKernels::load(Device& device, GpuImage image) noexce
     char why[256];
     std::snprintf(why, sizeof why, "%s", base::detail());
     const base::Error error = module.error();
+    const bool has_machine_code = embedded_gpu_architectures()[0] != '\0';
     return base::fail_vendor(error.errno_value, error.vendor_code,
-                             "the GPU kernels cannot be loaded on %s: %s; this gdrkit holds them for %s: build it with "
-                             "an nvcc that knows this GPU",
-                             GpuText(device).text, why, embedded_gpu_architectures());
+                             "the GPU kernels cannot be loaded on %s: %s; this gdrkit holds %s%sPTX for compute "
+                             "capability 7.0 and newer, which the driver's libnvidia-ptxjitcompiler compiles",
+                             GpuText(device).text, why, embedded_gpu_architectures(), has_machine_code ? ", and " : "");
   }
   kernels.module_ = *module;
   for (int index = 0; index < gpu_kernel_count; ++index) {

@@ -27,10 +27,10 @@ inline constexpr int gpu_kernel_count = 0
 
 class GpuKernels {
  public:
-  /// Loads the image that this build holds. `device` must outlive it and be current. ENOEXEC when there is no image, or
-  /// none for this GPU, with a sentence that names the GPU and what to do: tools then exit 77.
+  /// Loads the machine code that this build holds for the GPU, else its PTX. `device` must outlive it and be current.
+  /// ENOEXEC when the driver takes neither, with an error message that names the GPU: tools then exit 77.
   [[nodiscard]] static base::Result<GpuKernels> load(Device& device) noexcept;
-  /// The same with another image. ENOEXEC also when it is cut off or no fat binary at all.
+  /// The same with another image. ENOEXEC also when it is cut off, or neither a fat binary nor PTX.
   [[nodiscard]] static base::Result<GpuKernels> load(Device& device, GpuImage image) noexcept;
 
   GpuKernels(GpuKernels&& other) noexcept;

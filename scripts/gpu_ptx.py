@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Compiles the GPU kernels to PTX for the oldest driver and GPU that have their instructions.
+
+A driver compiles no PTX of a newer version than its own, and nvcc writes the newest version that it knows. So `.version`
+and `.target` are lowered to the lowest that ptxas accepts for these instructions, from PTX 6.0 and sm_70 (the first with
+the memory model) on.
+
+usage: scripts/gpu_ptx.py [FILE]   default: platform/gpu_code/gpu_kernels.ptx"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+RECORDED = os.path.join(ROOT, "platform", "gpu_code", "gpu_kernels.ptx")
+OLDEST_TARGET = 70
+OLDEST_VERSION = (6, 0)
+HEAD = """// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The GPU kernels of this folder as PTX. Made by "./run ptx" with nvcc {release}: do not edit.
+"""
+
+
+class CannotRun(Exception):
+    """What is missing here."""
+
+
+def find_tool(name):
+    folders = [os.environ.get(variable, "") for variable in ("CUDA_HOME", "CUDA_PATH")] + ["/usr/local/cuda"]
+    found = shutil.which(name)
+    for folder in folders:
+        candidate = os.path.join(folder, "bin", name)
+        if found is None and folder and os.access(candidate, os.X_OK):
+            found = candidate
+    if found is None:
+        raise CannotRun(f"no {name} (CUDA toolkit) in PATH or /usr/local/cuda/bin")
+    return found
+
+
+def output_of(*command):
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} failed with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
+    return ended.stdout
+
+
+def release_of(nvcc):
+    """"13.0.88" of "Cuda compilation tools, release 13.0, V13.0.88"."""
+    return re.search(r", V([0-9.]+)", output_of(nvcc, "--version")).group(1)
+
+
+def recorded_release(text):
+    return re.search(r'Made by "./run ptx" with nvcc ([0-9.]+):', text).group(1)
+
+
+def architectures(ptxas):
+    """Numbers of the GPUs that this ptxas compiles for and that the GPU kernels can run on, ascending."""
+    listed = output_of(ptxas, "--help")
+    return sorted({int(number) for number in re.findall(r"'sm_(\d+)'", listed) if int(number) >= OLDEST_TARGET})
+
+
+def accepts(ptxas, text, architecture):
+    """ptxas's complaint; "" when it compiles the text for sm_<architecture>."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "gpu_kernels.ptx")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        command = [ptxas, f"-arch=sm_{architecture}", path, "-o", os.path.join(folder, "out")]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    return "" if ended.returncode == 0 else ended.stdout + ended.stderr or f"exit code {ended.returncode}"
+
+
+def with_version(text, version, target):
+    text = re.sub(r"(?m)^\.version .*$", f".version {version[0]}.{version[1]}", text)
+    return re.sub(r"(?m)^\.target .*$", f".target sm_{target}", text)
+
+
+def lower(text, ptxas):
+    newest = tuple(int(number) for number in re.search(r"(?m)^\.version (\d+)\.(\d+)$", text).groups())
+    listed = architectures(ptxas)
+    for target in sorted({OLDEST_TARGET, *listed}):
+        able = next(number for number in listed if number >= target)
+        for major in range(OLDEST_VERSION[0], newest[0] + 1):
+            for minor in range(10):
+                lowered = with_version(text, (major, minor), target)
+                if (major, minor) <= newest and not accepts(ptxas, lowered, able):
+                    return lowered
+    raise SystemExit(f"ptxas accepts no version up to that of nvcc:\n{accepts(ptxas, text, listed[-1])}")
+
+
+def compile_ptx():
+    nvcc, ptxas = find_tool("nvcc"), find_tool("ptxas")
+    oldest = min(int(number) for number in re.findall(r"compute_(\d+)", output_of(nvcc, "--list-gpu-arch"))
+                 if int(number) >= OLDEST_TARGET)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "out.ptx")
+        output_of(nvcc, "-ptx", "-std=c++17", "-O3", "-Werror", "all-warnings", f"-arch=compute_{oldest}", "-I.",
+                  "platform/gpu_code/image.cu", "-o", path)
+        with open(path, encoding="ascii") as file:
+            text = file.read()
+    text = re.sub(r"(?m)^[ \t]*//.*\n", "", text)  # nvcc's head, marks of inline assembly
+    text = re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return HEAD.format(release=release_of(nvcc)) + lower(text, ptxas)
+
+
+def main(arguments):
+    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
+        print(__doc__)
+        return 0 if len(arguments) == 1 else 2
+    path = arguments[0] if arguments else RECORDED
+    try:
+        text = compile_ptx()
+    except CannotRun as error:
+        print(f"cannot make PTX: {error}", file=sys.stderr)
+        return 77
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    version, target = re.search(r"(?m)^\.version (.*)\n\.target (.*)$", text).groups()
+    print(f"{os.path.relpath(path, ROOT)}: PTX {version} for {target} and newer, {len(text)} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
