@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "platform/gpu_code/parameters.hpp"
+#include "platform/gpu_code/kernel_end.hpp"
 
 namespace gdrkit::platform {
 

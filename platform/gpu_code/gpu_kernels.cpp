@@ -8,7 +8,7 @@
 #include <memory>
 #include <new>
 
-#include "platform/gpu_code/play.hpp"
+#include "platform/gpu_code/host_parts.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -65,40 +65,15 @@ base::Status check_image(GpuImage image) noexcept {
   return {};
 }
 
-base::Status check(const PingPongParameters& parameters, LaunchShape shape, unsigned resident_blocks) noexcept {
-  if (parameters.data_bytes % 4 != 0 || (parameters.data == 0 && parameters.data_bytes != 0)) {
-    return base::fail(EINVAL, "ping_pong: %llu bytes of data are no whole 32-bit words, or lie nowhere",
-                      static_cast<unsigned long long>(parameters.data_bytes));
-  }
-  if (shape.blocks > resident_blocks) {
-    return base::fail(EINVAL, "ping_pong: %u blocks, but only %u run at once for sure; the others would never be heard",
-                      shape.blocks, resident_blocks);
-  }
-  const std::uint64_t last = std::uint64_t{parameters.first} + parameters.rounds;
-  if (last > stop_word) return base::fail(EINVAL, "ping_pong: a round would have the value that means stop");
-  return {};
-}
-base::Status check(const CopyParameters& parameters, LaunchShape, unsigned) noexcept {
-  if (parameters.target % 16 == 0 && parameters.source % 16 == 0) return {};
-  return base::fail(EINVAL, "copy: source and target must be multiples of 16");
-}
-base::Status check(const ChaseParameters&, LaunchShape, unsigned) noexcept { return {}; }
-base::Status check(const GateParameters&, LaunchShape, unsigned) noexcept { return {}; }
-base::Status check(const BurnParameters& parameters, LaunchShape, unsigned) noexcept {
-  if (parameters.scratch % 16 == 0 && parameters.scratch_bytes % 16 == 0 && parameters.scratch_bytes != 0) return {};
-  return base::fail(EINVAL, "burn: scratch memory must be multiples of 16, and not nothing");
-}
-
 /// What a host function needs to play a GPU kernel; deleted by it.
 template <class Parameters>
 struct Part {
   Parameters parameters;
   LaunchShape shape;
-  void (*play)(const Parameters&, LaunchShape);
 
   static void run(void* argument) {
     const std::unique_ptr<Part> part(static_cast<Part*>(argument));
-    part->play(part->parameters, part->shape);
+    play(part->parameters, part->shape);
   }
 };
 
@@ -163,8 +138,8 @@ GpuKernels::~GpuKernels() {
 }
 
 template <class Parameters>
-base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& parameters, LaunchShape shape, Stream stream,
-                                    void (*play)(const Parameters&, LaunchShape)) noexcept {
+base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& parameters, LaunchShape shape,
+                                    Stream stream) noexcept {
   if (shape.blocks == 0 || shape.threads == 0 || shape.threads > most_threads) {
     return base::fail(EINVAL, "%s: %u blocks of %u threads; a block has 1 to %u", gpu_kernel_name(kernel), shape.blocks,
                       shape.threads, most_threads);
@@ -175,7 +150,7 @@ base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& paramete
     void* pointers[] = {&copy};
     return device_->launch(functions_[static_cast<std::size_t>(kernel)], shape, stream, pointers);
   }
-  auto* part = new (std::nothrow) Part<Parameters>{parameters, shape, play};
+  auto* part = new (std::nothrow) Part<Parameters>{parameters, shape};
   if (part == nullptr) return base::fail(ENOMEM, "no memory for the parameters of %s", gpu_kernel_name(kernel));
   auto launched = device_->launch_host_function(stream, &Part<Parameters>::run, part);
   if (!launched) delete part;
@@ -184,7 +159,7 @@ base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& paramete
 
 #define GDRKIT_GPU_KERNEL(name, Parameters)                                                                  \
   base::Status GpuKernels::launch(const Parameters& parameters, LaunchShape shape, Stream stream) noexcept { \
-    return launch_any(GpuKernel::name, parameters, shape, stream, &play_##name);                             \
+    return launch_any(GpuKernel::name, parameters, shape, stream);                                           \
   }
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GpuKernels: the benchmarks' GPU kernels on one device; on the emulated one host threads play their parts.
+// GpuKernels: the benchmarks' GPU kernels on one device; on the emulated one host threads do their work.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,11 @@
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/image.hpp"
-#include "platform/gpu_code/parameters.hpp"
+#include "platform/gpu_code/kernel_end.hpp"
+
+#define GDRKIT_GPU_PARAMETERS
+#include "platform/gpu_code/gpu_kernels.def"
+#undef GDRKIT_GPU_PARAMETERS
 
 namespace gdrkit::platform {
 
@@ -50,8 +54,7 @@ class GpuKernels {
  private:
   explicit GpuKernels(Device& device) noexcept : device_(&device) {}
   template <class Parameters>
-  base::Status launch_any(GpuKernel kernel, const Parameters& parameters, LaunchShape shape, Stream stream,
-                          void (*play)(const Parameters&, LaunchShape)) noexcept;
+  base::Status launch_any(GpuKernel kernel, const Parameters& parameters, LaunchShape shape, Stream stream) noexcept;
 
   Device* device_;
   Module module_;  // handle 0: nothing to unload
