@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backend/rm/rm_status.hpp"
+#include "shim/driver_version.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
@@ -22,7 +23,7 @@ base::Result<std::string> read_version(shim::System& system) {
   if (got < 0)
     return base::fail(static_cast<int>(-got), "cannot read %s: %s", version_file,
                       std::strerror(static_cast<int>(-got)));
-  auto version = find_version_text({text, static_cast<std::size_t>(got)});
+  auto version = shim::find_version_text({text, static_cast<std::size_t>(got)});
   if (!version) return base::pass(version);
   return std::string(*version);
 }
@@ -73,7 +74,7 @@ base::Result<Probed> probe(shim::System& system, const base::Settings& settings)
   try {
     auto text = read_version(system);
     if (!text) return base::pass(text);
-    auto version = parse_driver_version(*text);
+    auto version = shim::parse_driver_version(*text);
     if (!version) return base::pass(version);
     auto layout = layout_for(*version, *text, settings.allow_unreviewed_driver);
     if (!layout) return base::pass(layout);

@@ -10,13 +10,13 @@
 #include <memory>
 #include <stdexcept>
 
-#include "backend/rm/driver_version.hpp"
 #include "base/result.hpp"
 #include "fakes/raw_rm.hpp"
 #include "fakes/recording/flows.hpp"
 #include "platform/device/cuda_device_calls.hpp"
 #include "platform/device/device.hpp"
 #include "shim/cuda.hpp"
+#include "shim/driver_version.hpp"
 #include "shim/system.hpp"
 
 namespace gdrkit::fakes {
@@ -86,7 +86,7 @@ class Machine {
     }
     char text[512] = {};
     const ssize_t size = system_.read_text("/proc/driver/nvidia/version", text, sizeof text);
-    auto version = backend::rm::find_version_text({text, static_cast<std::size_t>(size > 0 ? size : 0)});
+    auto version = shim::find_version_text({text, static_cast<std::size_t>(size > 0 ? size : 0)});
     if (!version) fail("driver version");
     driver_ = *version;
     int cuda_version = 0;

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "backend/rm/driver_version.hpp"
+#include "shim/driver_version.hpp"
 
 #include <algorithm>
 
-namespace gdrkit::backend::rm {
+namespace gdrkit::shim {
 namespace {
 
 constexpr std::size_t max_digits = 5;
@@ -62,4 +62,4 @@ base::Result<std::string_view> find_version_text(std::string_view proc_text) noe
   return base::fail(EINVAL, "/proc/driver/nvidia/version names no driver version");
 }
 
-}  // namespace gdrkit::backend::rm
+}  // namespace gdrkit::shim

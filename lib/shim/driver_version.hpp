@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::backend::rm {
+namespace gdrkit::shim {
 
 struct DriverVersion {
   unsigned major = 0;
@@ -26,4 +26,4 @@ struct DriverVersion {
 /// version. EINVAL when there is none.
 [[nodiscard]] base::Result<std::string_view> find_version_text(std::string_view proc_text) noexcept;
 
-}  // namespace gdrkit::backend::rm
+}  // namespace gdrkit::shim
