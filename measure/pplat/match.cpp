@@ -249,18 +249,39 @@ void PingPongMatch::wait_for_pong(Side side, std::uint32_t value) {
 }
 
 template <class Side>
-void PingPongMatch::play_cpu_first(Side side, std::size_t warm_up, std::size_t count, const Clock& clock,
-                                   std::vector<double>* singles_ns) {
-  for (std::size_t round = 0; round < warm_up + count; ++round) {
-    const std::uint32_t value = next_++;
-    if (!content_.empty()) std::fill(content_.begin(), content_.end(), value);
+void PingPongMatch::one_trip(Side side, std::uint32_t value) {
+  if (!content_.empty()) side.write_data(content_.data());
+  side.write_ping(value);
+  wait_for_pong(side, value);
+}
+
+template <class Side>
+double PingPongMatch::play_cpu_first(Side side, const Trips& trips, const Clock& clock,
+                                     std::vector<double>* singles_ns) {
+  const auto next_value = [this] {
+    if (!content_.empty()) std::fill(content_.begin(), content_.end(), next_);
+    return next_++;
+  };
+  for (std::size_t trip = 0; trip < trips.warm_up; ++trip) one_trip(side, next_value());
+  // Preparing the next data is no part of a round trip, so that with data each batch is one.
+  const std::size_t most = content_.empty() ? most_batch_trips : 1;
+  std::vector<double> batches_ns;
+  for (std::size_t done = 0; done < trips.in_batches;) {
+    const std::size_t count = std::min(most, trips.in_batches - done);
+    const std::uint32_t value = next_value();
     const std::uint64_t begin = clock.now();
-    if (!content_.empty()) side.write_data(content_.data());
-    side.write_ping(value);
-    wait_for_pong(side, value);
-    const std::uint64_t end = clock.now();
-    if (round >= warm_up) singles_ns->push_back(clock.ns(end - begin));
+    one_trip(side, value);
+    for (std::size_t trip = 1; trip < count; ++trip) one_trip(side, next_++);
+    batches_ns.push_back(clock.ns(clock.now() - begin) / static_cast<double>(count));
+    done += count;
   }
+  for (std::size_t trip = 0; trip < trips.single; ++trip) {
+    const std::uint32_t value = next_value();
+    const std::uint64_t begin = clock.now();
+    one_trip(side, value);
+    singles_ns->push_back(clock.ns(clock.now() - begin));
+  }
+  return median(std::move(batches_ns));
 }
 
 template <class Side>
@@ -300,8 +321,8 @@ double PingPongMatch::play(Way way, std::size_t warm_up, std::size_t count, cons
   if (needs_raw_loops && !measure::widest_raw_kind(&kind)) {
     throw Failure(ExitCode::cannot_run, "this CPU runs none of the raw loops that data is compared with");
   }
-  const std::size_t before = singles_ns->size();
-  const std::size_t rounds = warm_up + count;
+  const Trips trips{warm_up, count, singles_ns == nullptr || request_.is_gpu_first ? 0 : count};
+  const std::size_t rounds = trips.warm_up + trips.in_batches + trips.single;
   launch(rounds);
   if (request_.is_gpu_first) {
     if (way == Way::raw) {
@@ -311,13 +332,10 @@ double PingPongMatch::play(Way way, std::size_t warm_up, std::size_t count, cons
     }
     return end(rounds);
   }
-  if (way == Way::raw) {
-    play_cpu_first(RawSide{words_, kind}, warm_up, count, clock, singles_ns);
-  } else {
-    play_cpu_first(MappingSide{words_}, warm_up, count, clock, singles_ns);
-  }
+  const double middle = way == Way::raw ? play_cpu_first(RawSide{words_, kind}, trips, clock, singles_ns)
+                                        : play_cpu_first(MappingSide{words_}, trips, clock, singles_ns);
   (void)end(rounds);
-  return median({singles_ns->begin() + static_cast<std::ptrdiff_t>(before), singles_ns->end()});
+  return middle;
 }
 
 }  // namespace gdrkit::tools

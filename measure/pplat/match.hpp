@@ -34,6 +34,9 @@ struct MatchRequest {
   [[nodiscard]] bool uses_mapping() const;
 };
 
+/// Reading the clock takes a thirtieth of a round trip, so that it is read between so many.
+inline constexpr std::size_t most_batch_trips = 100;
+
 /// The other side said nothing in time.
 class NoAnswer : public Failure {
  public:
@@ -56,18 +59,26 @@ class PingPongMatch {
   PingPongMatch(const PingPongMatch&) = delete;
   PingPongMatch& operator=(const PingPongMatch&) = delete;
 
-  /// Plays `warm_up` rounds and `count` more against one launch. Mode CPU first: appends the round trips of the `count`
-  /// to *singles_ns, the clock's overhead contained, and returns their median. GPU first: returns what the GPU measured
-  /// for one of all rounds; *singles_ns stays. Throws NoAnswer; Failure when data was not what it had to be.
+  /// Makes `warm_up` round trips and then `count`, against one launch. CPU first: the `count` are timed in batches of
+  /// up to most_batch_trips (with data of one), between which alone the clock is read, and the median of the batches'
+  /// means is returned; if `singles_ns` is not nullptr, as many again are timed one by one and appended to it, the
+  /// clock's overhead contained. GPU first: returns what the GPU measured for one of all; *singles_ns stays. Throws
+  /// NoAnswer; Failure when data was not what it had to be.
   double play(Way way, std::size_t warm_up, std::size_t count, const Clock& clock, std::vector<double>* singles_ns);
 
   /// For tests that make the GPU miss its turn.
   [[nodiscard]] platform::Stream stream() const noexcept { return stream_; }
 
  private:
+  struct Trips {
+    std::size_t warm_up;
+    std::size_t in_batches;
+    std::size_t single;
+  };
   template <class Side>
-  void play_cpu_first(Side side, std::size_t warm_up, std::size_t count, const Clock& clock,
-                      std::vector<double>* singles_ns);
+  void one_trip(Side side, std::uint32_t value);
+  template <class Side>
+  double play_cpu_first(Side side, const Trips& trips, const Clock& clock, std::vector<double>* singles_ns);
   template <class Side>
   void play_gpu_first(Side side, std::size_t count);
   template <class Side>

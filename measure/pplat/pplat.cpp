@@ -136,6 +136,9 @@ class Pplat {
   [[nodiscard]] bool prints_gdrcopy() const { return front_ == Front::gdrcopy && !options_.common.json; }
   [[nodiscard]] bool prints_own() const { return front_ == Front::gdrkit && !options_.common.json; }
 
+  /// GDRCopy's program prints no percentiles, and reads the clock between batches only.
+  [[nodiscard]] bool prints_singles() const { return !prints_gdrcopy(); }
+
   void settle() {
     if (front_ == Front::gdrcopy) {
       stay_on_this_cpu();
@@ -164,7 +167,7 @@ class Pplat {
       std::vector<Way> ways = {Way::mapping};
       if (options_.with_raw) ways.push_back(Way::raw);
       PlayedRounds played = play_rounds(&match, ways, static_cast<std::size_t>(options_.iterations),
-                                        front_ == Front::gdrkit ? own_budget_ns : 0, clock);
+                                        front_ == Front::gdrkit ? own_budget_ns : 0, prints_singles(), clock);
       report_.ways = std::move(played.ways);
       report_.is_cut_short = played.is_cut_short;
       if (prints_own()) print_pplat_table(options_, report_);
@@ -185,8 +188,7 @@ class Pplat {
           true, iterations}},
         [&] {
           PingPongMatch match(device_.get(), kernels_.get(), memory, buffer, request_);
-          std::vector<double> singles;
-          return std::vector<double>{match.play(Way::mapping, match_warm_up, iterations, clock, &singles) / 1000};
+          return std::vector<double>{match.play(Way::mapping, match_warm_up, iterations, clock, nullptr) / 1000};
         });
     if (prints_own()) print_sweep(*report_.sweep, placement_->gpu_node());
   }
@@ -226,7 +228,7 @@ class Pplat {
     const Measured& mapping = report_.ways.front();
     // The GPU's clock gives one figure for all rounds of a launch.
     const double middle = median_ns(mapping) / 1000;
-    const double least = mapping.single_ns.empty() ? middle : measure::minimum(mapping.single_ns) / 1000;
+    const double least = measure::minimum(mapping.round_ns) / 1000;
     std::printf("Round-trip latency per iteration is (min) %g, (median) %g us\n", least, middle);
   }
 
@@ -250,9 +252,7 @@ void print_gdrcopy_timeout(const NoAnswer& failure) {
                platform::cuda_result_name(failure.is_gpu_kernel_there() ? platform::cuda_error_not_ready : success));
 }
 
-double median_ns(const Measured& measured) {
-  return median(measured.single_ns.empty() ? measured.round_ns : measured.single_ns);
-}
+double median_ns(const Measured& measured) { return median(measured.round_ns); }
 
 double PplatReport::ratio_to_raw() const { return ways.size() < 2 ? 0 : median_ns(ways[0]) / median_ns(ways[1]); }
 

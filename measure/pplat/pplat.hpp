@@ -58,7 +58,7 @@ struct PplatReport {
   [[nodiscard]] bool is_within_limit() const { return ratio_to_raw() <= raw_limit; }
 };
 
-/// Median of single round trips, or of rounds where there are none.
+/// Median of the rounds: no clock is read inside their batches.
 [[nodiscard]] double median_ns(const Measured& measured);
 
 /// What is on each side, as a sentence.

@@ -9,7 +9,7 @@
 namespace gdrkit::tools {
 
 PlayedRounds play_rounds(PingPongMatch* match, const std::vector<Way>& ways, std::size_t iterations, double budget_ns,
-                         const Clock& clock) {
+                         bool with_singles, const Clock& clock) {
   const std::size_t rounds = std::min(most_match_rounds, iterations);
   PlayedRounds played;
   for (const Way way : ways) {
@@ -24,7 +24,8 @@ PlayedRounds play_rounds(PingPongMatch* match, const std::vector<Way>& ways, std
     for (std::size_t turn = 0; turn < ways.size(); ++turn) {
       const std::size_t way = (turn + round) % ways.size();
       Measured& measured = played.ways[way];
-      measured.round_ns.push_back(match->play(ways[way], match_warm_up, count, clock, &measured.single_ns));
+      measured.round_ns.push_back(
+          match->play(ways[way], match_warm_up, count, clock, with_singles ? &measured.single_ns : nullptr));
     }
     const bool is_over = budget_ns > 0 && static_cast<double>(now_ns() - begin) > budget_ns;
     if (is_over && round + 1 >= fewest_match_rounds) {

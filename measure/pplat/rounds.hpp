@@ -21,8 +21,9 @@ struct PlayedRounds {
 };
 
 /// `iterations` of each way, spread over the rounds; the order of the ways turns by one each round. With a budget no
-/// round begins after it, but for the fewest. Throws what the match throws.
+/// round begins after it, but for the fewest. `with_singles`: as many
+/// round trips again are timed one by one. Throws what the match throws.
 [[nodiscard]] PlayedRounds play_rounds(PingPongMatch* match, const std::vector<Way>& ways, std::size_t iterations,
-                                       double budget_ns, const Clock& clock);
+                                       double budget_ns, bool with_singles, const Clock& clock);
 
 }  // namespace gdrkit::tools

@@ -31,8 +31,8 @@ void print_row(const Measured& way) {
     return;
   }
   const std::vector<double> us = in_us(way.single_ns);
-  std::printf("%-8s %9zu %9.4f %9.4f %9s %9s %9.4f\n", way.name.c_str(), us.size(), measure::minimum(us), median(us),
-              percentile_text(us, 99, measure::beyond_p99).c_str(),
+  std::printf("%-8s %9zu %9.4f %9.4f %9s %9s %9.4f\n", way.name.c_str(), us.size(), measure::minimum(us),
+              median(way.round_ns) / 1000, percentile_text(us, 99, measure::beyond_p99).c_str(),
               percentile_text(us, 99.9, measure::beyond_p999).c_str(), *std::max_element(us.begin(), us.end()));
 }
 
@@ -60,8 +60,10 @@ void print_pplat_table(const PplatOptions& options, const PplatReport& report) {
     std::printf("times by the GPU, one for each launch of %zu round trips; us\n", first.operations_per_round);
     std::printf("%-8s %9s %9s %9s\n", "by", "launches", "min", "median");
   } else {
-    std::printf("times by the CPU (%s, whose overhead of %.1f ns is contained); us for a round trip\n",
-                report.clock->name.c_str(), report.clock->overhead_ns);
+    std::printf("us for a round trip, times by the CPU: the median in batches of up to %zu, the others one by one\n",
+                most_batch_trips);
+    std::printf("(%s, whose overhead of %.1f ns they contain)\n", report.clock->name.c_str(),
+                report.clock->overhead_ns);
     std::printf("%-8s %9s %9s %9s %9s %9s %9s\n", "by", "count", "min", "median", "p99", "p99.9", "max");
   }
   for (const Measured& way : report.ways) print_row(way);
