@@ -1,49 +1,27 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * Runs drop_in.h on the first GPU. Exit codes: 0 it works, 1 it does not, 77 there is no GPU to try it on. */
+ * A program written for GDRCopy (drop_in.h), on gdrkit's libgdrapi. The device memory is libgdrkit's, so that no CUDA
+ * code is needed here; an application passes memory from cudaMalloc. */
 #include "drop_in.h"
 
-#include <dlfcn.h>
-
-/* The few functions of libcuda that are needed, loaded by hand so that the example builds without CUDA. */
-struct cuda {
-  int (*init)(unsigned flags);
-  int (*device_get)(int* device, int ordinal);
-  int (*primary_context_retain)(void** context, int device);
-  int (*context_set_current)(void* context);
-  int (*allocate)(uint64_t* address, size_t bytes);
-  int (*free)(uint64_t address);
-};
-
-static int load(struct cuda* cuda) {
-  void* const library = dlopen("libcuda.so.1", RTLD_NOW);
-  if (library == NULL) return 0;
-  *(void**)&cuda->init = dlsym(library, "cuInit");
-  *(void**)&cuda->device_get = dlsym(library, "cuDeviceGet");
-  *(void**)&cuda->primary_context_retain = dlsym(library, "cuDevicePrimaryCtxRetain");
-  *(void**)&cuda->context_set_current = dlsym(library, "cuCtxSetCurrent");
-  *(void**)&cuda->allocate = dlsym(library, "cuMemAlloc_v2");
-  *(void**)&cuda->free = dlsym(library, "cuMemFree_v2");
-  return cuda->init && cuda->device_get && cuda->primary_context_retain && cuda->context_set_current &&
-         cuda->allocate && cuda->free;
-}
+#include <gdrkit/gdrkit.h>
 
 int main(void) {
   const size_t bytes = GPU_PAGE_SIZE;
-  struct cuda cuda;
-  uint64_t address = 0;
-  void* context = NULL;
-  int device = 0;
+  gdrkit_context_t context;
+  gdrkit_buffer_t buffer;
+  struct gdrkit_buffer_info info;
   int result;
-  if (!load(&cuda) || cuda.init(0) != 0 || cuda.device_get(&device, 0) != 0 ||
-      cuda.primary_context_retain(&context, device) != 0 || cuda.context_set_current(context) != 0) {
-    printf("no GPU to try this on\n");
-    return 77;
+  memset(&info, 0, sizeof info);
+  info.struct_size = sizeof info;
+  /* One page more than is pinned: gdr_map wants the start of a GPU page, and memory may begin inside one. */
+  if (gdrkit_open(NULL, &context) != 0 || gdrkit_buffer_allocate(context, 0, bytes + GPU_PAGE_SIZE, &buffer) != 0 ||
+      gdrkit_buffer_get_info(buffer, &info) != 0) {
+    fprintf(stderr, "%s\n", gdrkit_last_error_detail());
+    return 1;
   }
-  /* One page more than needed, since an allocation may begin inside one. */
-  if (cuda.allocate(&address, bytes + GPU_PAGE_SIZE) != 0) return 1;
-  result = drop_in((address + GPU_PAGE_OFFSET) & GPU_PAGE_MASK, bytes);
-  printf("%s\n", result == 0 ? "what was written to the GPU was read back" : "it does not work");
-  cuda.free(address);
+  result = drop_in((info.device_address + GPU_PAGE_OFFSET) & GPU_PAGE_MASK, bytes);
+  printf("%s\n", result == 0 ? "what was written to the device was read back" : "it does not work");
+  gdrkit_close(context);
   return result;
 }

@@ -1,62 +1,29 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Runs the README's example on the first GPU. Exit codes: 0 it works, 1 it does not, 77 there is no GPU to try it on.
-#include "first_copy.hpp"
-
-#include <dlfcn.h>
-
+// The README's program: the CPU stores into device memory, and the driver reads it back.
+#include <cstdint>
 #include <cstdio>
-#include <stdexcept>
-#include <string>
+#include <gdrkit/gdrkit.hpp>
+#include <vector>
 
-namespace {
+int main() try {
+  gdrkit::Context context;                    // the first backend that can run here, or $GDRKIT_BACKEND
+  auto buffer = context.allocate(64 * 1024);  // device memory; a pointer from cudaMalloc works as well
+  auto pin = context.pin(buffer);             // or context.pin(device_pointer, size): any alignment, any size
+  auto map = pin.map();                       // map.bytes() is a std::span over the device memory
 
-/// Device memory as a program gets it that links libcuda; loaded by hand here, so that the example builds without CUDA.
-class DeviceMemory {
- public:
-  explicit DeviceMemory(std::size_t bytes) {
-    if (cuda_ == nullptr) throw std::runtime_error("no CUDA driver: libcuda.so.1 is not here");
-    int device = 0;
-    void* context = nullptr;
-    check("cuInit", call<int(unsigned)>("cuInit")(0));
-    check("cuDeviceGet", call<int(int*, int)>("cuDeviceGet")(&device, 0));
-    check("cuDevicePrimaryCtxRetain", call<int(void**, int)>("cuDevicePrimaryCtxRetain")(&context, device));
-    check("cuCtxSetCurrent", call<int(void*)>("cuCtxSetCurrent")(context));
-    check("cuMemAlloc", call<int(std::uint64_t*, std::size_t)>("cuMemAlloc_v2")(&address_, bytes));
-  }
-  ~DeviceMemory() { call<int(std::uint64_t)>("cuMemFree_v2")(address_); }
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  const std::vector<std::uint32_t> values(1024, 42);
+  map.write(0, values);                    // CPU stores: host to device, no system call
+  map.store_flag(8192, std::uint32_t{1});  // one store, visible after everything written before it
 
-  [[nodiscard]] const void* pointer() const { return reinterpret_cast<const void*>(address_); }
-
- private:
-  template <class Function>
-  Function* call(const char* name) const {
-    return reinterpret_cast<Function*>(dlsym(cuda_, name));
-  }
-  static void check(const char* name, int result) {
-    if (result != 0) throw std::runtime_error(std::string(name) + " says " + std::to_string(result));
-  }
-
-  void* cuda_ = dlopen("libcuda.so.1", RTLD_NOW);
-  std::uint64_t address_ = 0;
-};
-
-}  // namespace
-
-int main() {
-  constexpr std::size_t bytes = 8192;
-  try {
-    const DeviceMemory memory(bytes);
-    const bool is_right = first_copy(memory.pointer(), bytes);
-    std::printf("%s\n", is_right ? "what was written to the GPU was read back" : "the GPU's memory reads differently");
-    return is_right ? 0 : 1;
-  } catch (const gdrkit::Error& error) {
-    std::printf("gdrkit: %s\n", error.what());
-    return 1;
-  } catch (const std::exception& error) {
-    std::printf("no GPU to try this on: %s\n", error.what());
-    return 77;
-  }
+  std::vector<std::uint32_t> seen(values.size());
+  std::vector<std::uint32_t> flag(1);
+  buffer.copy_to_host(0, seen);  // the driver's copy: what the device has
+  buffer.copy_to_host(8192, flag);
+  const bool is_right = seen == values && flag[0] == 1 && map.load_flag<std::uint32_t>(8192) == 1;
+  std::printf("%s: the device has %s\n", context.backend_name(), is_right ? "what the CPU stored" : "something else");
+  return is_right ? 0 : 1;
+} catch (const gdrkit::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

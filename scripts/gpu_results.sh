@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Runs what needs a GPU and keeps each output, with machine, driver, command and date, in a folder.
-# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record
+# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record
 set -u
 
 # Each test of a GoogleTest program in a process of its own: CUDA does not survive a fork.
@@ -27,7 +27,7 @@ fi
 build=$1
 output=$2
 shift 2
-parts=${*:-sanity tests copylat copybw bench apiperf pplat clients}
+parts=${*:-examples sanity tests copylat copybw bench apiperf pplat clients}
 here=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$output"
 failed=0
@@ -63,6 +63,9 @@ keep_json() {
 
 for part in $parts; do
   case $part in
+    examples)
+      for program in "$build"/examples/*; do keep "example_$(basename "$program")" 60 "$program"; done
+      ;;
     sanity)
       keep info 30 "$build/bin/gdrkit" info
       keep sanity 300 "$build/bin/gdrkit" sanity

@@ -1,0 +1,43 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT
+ * first_copy.cpp in C: every function returns 0 or a negative errno, and gdrkit_last_error_detail() says what failed.
+ */
+#include <gdrkit/gdrkit.h>
+#include <stdio.h>
+#include <string.h>
+
+/* 1 when what the driver reads back is what the CPU stored, 0 when it is not, a negative errno when a call failed. */
+static int copy_once(gdrkit_context_t context) {
+  static const char text[] = "written by the CPU";
+  char seen[sizeof text] = "";
+  gdrkit_buffer_t buffer;
+  struct gdrkit_buffer_info info;
+  gdrkit_pin_t pin;
+  void* address = NULL;
+  int error = gdrkit_buffer_allocate(context, 0, 65536, &buffer); /* device 0 */
+  if (error != 0) return error;
+
+  memset(&info, 0, sizeof info);
+  info.struct_size = sizeof info; /* so that a newer library knows what this program knows */
+  error = gdrkit_buffer_get_info(buffer, &info);
+  if (error == 0) error = gdrkit_pin(context, info.device_address, info.size_bytes, &pin);
+  if (error == 0) error = gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address);
+  if (error == 0) error = gdrkit_write(pin, 100, text, sizeof text); /* any offset, any size */
+  if (error == 0) error = gdrkit_buffer_copy_to_host(buffer, 100, seen, sizeof seen);
+  if (error != 0) return error;
+  return memcmp(seen, text, sizeof text) == 0;
+}
+
+int main(void) {
+  gdrkit_context_t context;
+  int result = gdrkit_open(NULL, &context);
+  if (result == 0) {
+    result = copy_once(context);
+    if (result < 0) fprintf(stderr, "%s\n", gdrkit_last_error_detail());
+    gdrkit_close(context); /* unmaps, unpins and frees what is left */
+  } else {
+    fprintf(stderr, "%s\n", gdrkit_last_error_detail());
+  }
+  if (result == 1) printf("the device has what the CPU stored\n");
+  return result == 1 ? 0 : 1;
+}
