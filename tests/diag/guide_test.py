@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The guide in docs/guide and the README: the checks, subcommands, options and pages that they name are there."""
+"""The guide in docs/guide, docs/tools.md and the README: the checks, subcommands, options and pages that they name are there."""
 import glob
 import os
 import re
@@ -10,7 +10,8 @@ import unittest
 from program import Test, run
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-PAGES = sorted(glob.glob(os.path.join(TOP, "docs", "guide", "*.md"))) + [os.path.join(TOP, "README.md")]
+PAGES = sorted(glob.glob(os.path.join(TOP, "docs", "guide", "*.md"))) + [
+    os.path.join(TOP, "README.md"), os.path.join(TOP, "docs", "tools.md"), os.path.join(TOP, "docs", "troubleshooting.md")]
 
 
 def text_of(page):

@@ -11,7 +11,7 @@ import repo
 import report
 
 LIMIT = 40
-FRONT_PAGE_LIMIT = 200
+FRONT_PAGE_LIMIT = 150
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 
 
