@@ -51,6 +51,7 @@ json|has_header nlohmann/json.hpp|nlohmann-json3-dev|the programs
 googletest|has_googletest|libgtest-dev libgmock-dev googletest|the tests
 python|has_tool python3|python3|the checks of tests/tidy and the list of skipped tests
 format|has_clang_format|clang-format|the check that every file is formatted
+pkgconfig|has_tool pkg-config|pkg-config|the test of the pkg-config files
 trace|has_tool strace|strace|the trace of what the doctor opens
 browser|has_browser|chromium fonts-dejavu-core|the look at reports in a browser
 machine|has_tool qemu-system-x86_64|qemu-system-x86|the tests of the kernel modules: they run in a virtual machine
@@ -67,6 +68,7 @@ needs_of_tests=(googletest python)
 needs_of_browser_tests=(browser)
 needs_of_trace_tests=(trace)
 needs_of_format_tests=(format)
+needs_of_install_tests=(pkgconfig)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
 
 missing="" # names of what is not there, after look_for

@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Install rules: headers, both libraries with their links, the programs where they are built, a CMake package (targets
+# gdrkit::gdrkit, gdrkit::gdrkit_c, gdrkit::gdrapi) and pkg-config files. The installed tree may be moved as a whole.
+# Components: gdrkit_runtime (libgdrapi.so belongs to it: NCCL loads that name), gdrkit_development, gdrkit_programs.
+include(CMakePackageConfigHelpers)
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gdrkit)
+set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(TARGETS gdrapi gdrkit gdrkit_cxx EXPORT gdrkit-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT gdrkit_runtime)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT gdrkit_development
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  COMPONENT gdrkit_runtime)
+
+install(EXPORT gdrkit-targets NAMESPACE gdrkit:: DESTINATION ${package_folder} COMPONENT gdrkit_development)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/gdrkit-config.cmake.in
+  ${PROJECT_BINARY_DIR}/install/gdrkit-config.cmake INSTALL_DESTINATION ${package_folder}
+  NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a new minor version may change the API.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/install/gdrkit-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/install/gdrkit-config.cmake
+  ${PROJECT_BINARY_DIR}/install/gdrkit-config-version.cmake DESTINATION ${package_folder}
+  COMPONENT gdrkit_development)
+
+# Relative to the .pc file itself where the folders are relative, so that a moved tree stays right.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  set(GDRKIT_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+  set(GDRKIT_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+  set(GDRKIT_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+else()
+  file(RELATIVE_PATH upwards /prefix/${pkgconfig_folder} /prefix)
+  string(REGEX REPLACE "/$" "" upwards "${upwards}")
+  set(GDRKIT_PC_PREFIX "\${pcfiledir}/${upwards}")
+  set(GDRKIT_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(GDRKIT_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+foreach(name gdrkit gdrapi)
+  get_target_property(GDRKIT_PC_VERSION ${name} VERSION)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/install/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/install/${name}.pc DESTINATION ${pkgconfig_folder} COMPONENT gdrkit_development)
+endforeach()
+
+if(TARGET gdrkit_program)
+  file(RELATIVE_PATH libraries /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_BINDIR}")
+    file(RELATIVE_PATH libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  endif()
+  set_target_properties(gdrkit_program PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
+  install(TARGETS gdrkit_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT gdrkit_programs)
+  # Links to it, made beside it by the build.
+  foreach(name IN LISTS GDRKIT_GDRCOPY_NAMES)
+    install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name} DESTINATION ${CMAKE_INSTALL_BINDIR}
+      COMPONENT gdrkit_programs)
+  endforeach()
+endif()

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""The install rules, and each way of using what they install from a project outside the tree, on the emulated device: find_package,
+pkg-config with a plain compiler, add_subdirectory, and the program and compile line of the README."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, BUILD, CMAKE = (os.environ["GDRKIT_" + name] for name in ("SOURCE", "BUILD", "CMAKE"))
+CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
+HERE = os.path.dirname(os.path.abspath(__file__))
+# The README installs into ~/gdrkit, so the prefix is that of a home of the tests' own. The Prefix tests make it anew.
+HOME = os.path.join(BUILD, "tests", "install-home")
+PREFIX = os.path.join(HOME, "gdrkit")
+SOLVED = "what the CPU stored"
+
+
+def clean_environment(**more):
+    """Without what could lead a consumer to another gdrkit than the installed one."""
+    names = ("LD_LIBRARY_PATH", "CMAKE_PREFIX_PATH", "PKG_CONFIG_PATH", "CPATH", "LIBRARY_PATH", "DESTDIR")
+    kept = {name: value for name, value in os.environ.items() if name not in names and not name.startswith("GDRKIT_")}
+    return {**kept, "GDRKIT_BACKEND": "emulated", **more}
+
+
+class InstallTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="gdrkit-install-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_ok(self, *command, cwd=None, **environment):
+        ended = subprocess.run(command, cwd=cwd or self.folder, env=clean_environment(**environment), text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1100, check=False)
+        self.assertEqual(ended.returncode, 0, f"{' '.join(command)}\n{ended.stdout}")
+        return ended.stdout
+
+    def installed(self):
+        """The libraries' folder of the prefix: lib, lib64 or lib/<architecture>."""
+        self.assertTrue(os.path.isdir(PREFIX), f"{PREFIX} is not there: run install/Prefix first")
+        for folder, _, names in os.walk(PREFIX):
+            if "libgdrkit.so" in names:
+                return folder
+        self.fail(f"no libgdrkit.so below {PREFIX}")
+
+    def copy_project(self, name):
+        project = os.path.join(self.folder, name)
+        shutil.copytree(os.path.join(HERE, name), project)
+        for example in ("first_copy.cpp", "first_copy.c", "drop_in.c", "drop_in.h"):
+            shutil.copy(os.path.join(SOURCE, "examples", example), project)
+        return project
+
+    def configure(self, project, *options):
+        launcher = os.environ.get("GDRKIT_LAUNCHER")
+        launchers = [f"-DCMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")] if launcher else []
+        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+        # What is built is run once: neither optimised nor with debug information, which halves the compiler's work.
+        self.run_ok(CMAKE, "-S", project, "-B", os.path.join(project, "build"), *generator, f"-DCMAKE_C_COMPILER={CC}",
+                    f"-DCMAKE_CXX_COMPILER={CXX}", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", *launchers, *options)
+
+    def build(self, project):
+        parallel = str(os.cpu_count() or 2)
+        self.run_ok(CMAKE, "--build", os.path.join(project, "build"), "--parallel", parallel)
+
+    def expect_programs_work(self, project):
+        build = os.path.join(project, "build")
+        self.assertIn(SOLVED, self.run_ok(os.path.join(build, "first_copy")))
+        self.assertIn(SOLVED, self.run_ok(os.path.join(build, "first_copy_c")))
+        self.assertIn("read back", self.run_ok(os.path.join(build, "drop_in")))
+        self.assertIn("opened: Success", self.run_ok(os.path.join(build, "cxx17")))
+
+
+class Prefix(InstallTest):
+    """Makes the prefix that the other classes use, and looks at what is in it."""
+
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(HOME, ignore_errors=True)
+        subprocess.run([CMAKE, "--install", BUILD, "--prefix", PREFIX], check=True, stdout=subprocess.DEVNULL,
+                       env=clean_environment())
+
+    def test_it_holds_headers_libraries_programs_and_packages(self):
+        libraries = self.installed()
+        for path in ("include/gdrapi.h", "include/gdrconfig.h", "include/gdrkit/gdrkit.h", "include/gdrkit/gdrkit.hpp",
+                     "bin/gdrkit", "bin/gdrcopy_sanity", "bin/gdrcopy_copybw", "bin/gdrcopy_copylat", "bin/gdrcopy_apiperf",
+                     "bin/gdrcopy_pplat"):
+            self.assertTrue(os.path.isfile(os.path.join(PREFIX, path)), path)
+        for name in ("cmake/gdrkit/gdrkit-config.cmake", "pkgconfig/gdrkit.pc", "pkgconfig/gdrapi.pc"):
+            self.assertTrue(os.path.isfile(os.path.join(libraries, name)), name)
+        # The names that programs load: NCCL asks for libgdrapi.so at run time, others for the soname.
+        self.assertEqual(os.readlink(os.path.join(libraries, "libgdrapi.so")), "libgdrapi.so.2")
+        self.assertEqual(os.readlink(os.path.join(libraries, "libgdrapi.so.2")), "libgdrapi.so.2.6")
+        self.assertEqual(os.readlink(os.path.join(libraries, "libgdrkit.so")), "libgdrkit.so.0")
+        self.assertEqual(os.readlink(os.path.join(PREFIX, "bin/gdrcopy_sanity")), "gdrkit")
+
+    def test_no_file_names_the_build_or_the_prefix(self):
+        for folder, _, names in os.walk(PREFIX):
+            for path in (os.path.join(folder, name) for name in names):
+                with open(path, "rb") as file:
+                    content = file.read()
+                is_text = path.endswith((".cmake", ".pc", ".h", ".hpp"))
+                self.assertNotIn(PREFIX.encode(), content, path)
+                if is_text:
+                    self.assertNotIn(SOURCE.encode(), content, path)
+
+    def test_a_moved_prefix_and_a_staged_one_run(self):
+        moved = os.path.join(self.folder, "elsewhere")
+        shutil.copytree(PREFIX, moved, symlinks=True)
+        hidden = PREFIX + ".hidden"
+        os.rename(PREFIX, hidden)
+        try:
+            self.assertIn("emulated", self.run_ok(os.path.join(moved, "bin", "gdrkit"), "info"))
+        finally:
+            os.rename(hidden, PREFIX)
+        self.run_ok(CMAKE, "--install", BUILD, "--prefix", "/usr", DESTDIR=self.folder)
+        self.assertIn("emulated", self.run_ok(os.path.join(self.folder, "usr", "bin", "gdrkit"), "info"))
+        self.assertTrue(os.path.islink(os.path.join(self.folder, "usr", "bin", "gdrcopy_sanity")))
+
+    def test_the_runtime_alone_serves_programs_that_load_it(self):
+        self.run_ok(CMAKE, "--install", BUILD, "--prefix", self.folder, "--component", "gdrkit_runtime")
+        found = sorted(name for _, _, names in os.walk(self.folder) for name in names if name.startswith("libgdrapi"))
+        self.assertEqual(found, ["libgdrapi.so", "libgdrapi.so.2", "libgdrapi.so.2.6"])
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "include")))
+
+
+class FindPackage(InstallTest):
+    def test_a_project_with_every_language(self):
+        self.installed()
+        project = self.copy_project("consumer")
+        self.configure(project, f"-DCMAKE_PREFIX_PATH={PREFIX}")
+        self.build(project)
+        self.expect_programs_work(project)
+
+    def test_a_project_in_c_alone(self):
+        self.installed()
+        project = self.copy_project("c_only")
+        self.configure(project, f"-DCMAKE_PREFIX_PATH={PREFIX}")
+        self.build(project)
+        self.assertIn(SOLVED, self.run_ok(os.path.join(project, "build", "first_copy_c")))
+
+    def test_a_version_that_is_not_this_one_is_refused(self):
+        self.installed()
+        script = os.path.join(self.folder, "CMakeLists.txt")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("cmake_minimum_required(VERSION 3.22)\nproject(x LANGUAGES NONE)\nfind_package(gdrkit 99.0)\n"
+                       "if(gdrkit_FOUND)\n  message(FATAL_ERROR \"found\")\nendif()\n")
+        self.assertIn("99.0", self.run_ok(CMAKE, "-S", self.folder, "-B", os.path.join(self.folder, "b"),
+                                          f"-DCMAKE_PREFIX_PATH={PREFIX}"))
+
+
+class PkgConfig(InstallTest):
+    def setUp(self):
+        super().setUp()
+        if shutil.which("pkg-config") is None:
+            self.skipTest("pkg-config is not here (Debian: pkg-config)")
+        self.libraries = self.installed()
+
+    def flags(self, package):
+        path = os.path.join(self.libraries, "pkgconfig")
+        return self.run_ok("pkg-config", "--cflags", "--libs", package, PKG_CONFIG_PATH=path).split()
+
+    def compile_and_run(self, compiler, options, source, *packages):
+        flags = [flag for package in packages for flag in self.flags(package)]
+        self.run_ok(*compiler.split(), *options, source, *flags, f"-Wl,-rpath,{self.libraries}", "-o", "program")
+        return self.run_ok(os.path.join(self.folder, "program"))
+
+    def test_a_plain_compiler_builds_c_and_both_standards_of_cxx(self):
+        examples = os.path.join(SOURCE, "examples")
+        own = os.path.join(HERE, "consumer", "cxx17.cpp")
+        self.assertIn(SOLVED, self.compile_and_run(CXX, ["-std=c++20"], os.path.join(examples, "first_copy.cpp"), "gdrkit"))
+        self.assertIn("Success", self.compile_and_run(CXX, ["-std=c++17"], own, "gdrkit"))
+        self.assertIn(SOLVED, self.compile_and_run(CC, ["-std=c11"], os.path.join(examples, "first_copy.c"), "gdrkit"))
+        self.assertIn("read back", self.compile_and_run(CC, [], os.path.join(examples, "drop_in.c"), "gdrapi", "gdrkit"))
+
+    def test_the_versions_are_the_libraries(self):
+        path = os.path.join(self.libraries, "pkgconfig")
+        self.assertEqual(self.run_ok("pkg-config", "--modversion", "gdrapi", PKG_CONFIG_PATH=path).strip(), "2.6")
+        with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as file:
+            version = re.search(r"project\(gdrkit VERSION ([0-9.]+)", file.read()).group(1)
+        self.assertEqual(self.run_ok("pkg-config", "--modversion", "gdrkit", PKG_CONFIG_PATH=path).strip(), version)
+
+    def test_an_older_standard_is_told_what_the_header_needs(self):
+        ended = subprocess.run([*CXX.split(), "-std=c++17", os.path.join(SOURCE, "examples", "first_copy.cpp"),
+                                *self.flags("gdrkit"), "-o", os.path.join(self.folder, "program")],
+                               capture_output=True, text=True, check=False)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("gdrkit/gdrkit.hpp needs C++20", ended.stderr)
+
+
+class AddSubdirectory(InstallTest):
+    def test_the_same_targets_and_nothing_else_is_built(self):
+        project = self.copy_project("consumer")
+        self.configure(project, f"-DGDRKIT_SOURCE={SOURCE}")
+        with open(os.path.join(project, "build", "CMakeCache.txt"), encoding="utf-8") as file:
+            cache = file.read()
+        for option in ("TOOLS", "TESTS", "EXAMPLES"):
+            self.assertIn(f"GDRKIT_BUILD_{option}:BOOL=OFF", cache)
+        self.assertIn("GDRKIT_INSTALL:BOOL=OFF", cache)
+        self.build(project)
+        self.expect_programs_work(project)
+        made = {name for _, _, names in os.walk(os.path.join(project, "build", "gdrkit", "lib")) for name in names}
+        self.assertIn("libgdrkit.so", made)
+        # The project's own folders stay its own.
+        self.assertFalse(os.path.exists(os.path.join(project, "build", "lib")))
+        self.assertFalse(os.path.exists(os.path.join(project, "build", "gdrkit", "platform")))
+
+
+class Readme(InstallTest):
+    """The README's first program, by the README's own commands."""
+
+    def setUp(self):
+        super().setUp()
+        with open(os.path.join(SOURCE, "README.md"), encoding="utf-8") as file:
+            self.text = file.read()
+
+    def block(self, language, after=0):
+        match = re.compile(r"^```" + language + r"\n(.*?)^```$", re.MULTILINE | re.DOTALL).search(self.text, after)
+        self.assertIsNotNone(match, f"the README has no block of {language}")
+        return match
+
+    def test_the_program_is_the_example(self):
+        with open(os.path.join(SOURCE, "examples", "first_copy.cpp"), encoding="utf-8") as file:
+            example = file.read().split("\n", 3)[3]  # below the licence and what the file is
+        self.assertEqual(self.block("cpp").group(1), example)
+
+    def test_the_commands_below_it_build_and_run_it(self):
+        libraries = self.installed()
+        program = self.block("cpp")
+        commands = self.block("sh", program.end())
+        self.assertLess(commands.start() - program.end(), 300, "the commands stand below the program")
+        with open(os.path.join(self.folder, "first_copy.cpp"), "w", encoding="utf-8") as file:
+            file.write(program.group(1))
+        self.assertIn("GDRKIT_BACKEND=emulated ./first_copy", commands.group(1))
+        self.assertIn("~/gdrkit", commands.group(1))
+        link = os.path.join(PREFIX, "lib")
+        if not os.path.exists(link):  # lib64, where the README says lib for Debian
+            os.symlink(libraries, link)
+        output = self.run_ok("bash", "-ec", commands.group(1), HOME=HOME)
+        self.assertIn("emulated: the device has what the CPU stored", output)
+
+    def test_the_install_command_is_the_one_that_the_prefix_was_made_by(self):
+        self.assertIn("cmake --install build --prefix ~/gdrkit\n", self.text)
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False).result
+    if result.skipped and len(result.skipped) == result.testsRun:
+        print(result.skipped[0][1])
+        sys.exit(77)
+    sys.exit(not result.wasSuccessful())
