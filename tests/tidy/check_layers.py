@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Includes go down cmake/layers.txt only, what a file names it includes itself, backends know nothing of one another, and
+"""Includes go down cmake/layers.txt only, which ARCHITECTURE.md shows as it is, what a file names it includes itself, backends know nothing of one another, and
 copy kernels include next to nothing."""
 import posixpath
 import re
@@ -14,6 +14,7 @@ KERNEL_SYSTEM_HEADERS = {"immintrin.h", "emmintrin.h", "smmintrin.h", "arm_neon.
 # Namespaces that are a layer's, and where that layer is.
 NAMESPACES = {name: f"lib/{name}" for name in ("base", "shim", "cpu", "copy", "backend", "core", "capi")}
 NAMESPACES |= {"platform": "platform", "measure": "measure", "topology": "diag/topology"}
+ROW = re.compile(r"^\| `([\w/]+)` \| ((?:`[\w/]+` ?)+|nothing) \| [^|]+ \|$", re.MULTILINE)
 NAMESPACE = re.compile(r"(?<![\w:.>])(?:gdrkit::)?(" + "|".join(NAMESPACES) + r")::(?=\w)")
 
 
@@ -111,8 +112,25 @@ def namespace_violations(root, path, source, layers):
             yield f"{path}:{repo.line_of(source, offset)}: names {namespace}:: without including a header of it"
 
 
+def picture_violations(root, layers):
+    """The table of ARCHITECTURE.md has the same folders, each with what it may include."""
+    if not repo.exists(root, "ARCHITECTURE.md"):
+        return
+    text = repo.read(root, "ARCHITECTURE.md")
+    _, _, section = text.partition("\n## Layers\n")
+    drawn = {name: set(re.findall(r"[\w/]+", may)) - {"nothing"} for name, may in ROW.findall(section.partition("\n## ")[0])}
+    for name in layers.keys() - drawn.keys():
+        yield f"ARCHITECTURE.md: the table of layers lacks {name}"
+    for name in drawn.keys() - layers.keys():
+        yield f"ARCHITECTURE.md: the table of layers names {name}, which cmake/layers.txt does not have"
+    for name in drawn.keys() & layers.keys():
+        if drawn[name] != layers[name]:
+            yield f"ARCHITECTURE.md: {name} may include {' '.join(sorted(layers[name])) or 'nothing'}, says cmake/layers.txt"
+
+
 def find_violations(root):
     layers = read_layers(root)
+    yield from picture_violations(root, layers)
     for path in repo.own_files(root):
         # Tests may include anything, and the kernel modules are C of their own.
         if not repo.is_c_family(path) or path.split("/")[0] in ("tests", "kernel", "docs"):

@@ -65,6 +65,17 @@ class Layers(TidyTest):
         self.plant("measure/c.cpp", '#include "../lib/cpu/features.hpp"\n')
         self.expect(check_layers, "lib/base/a.cpp:2:", "lib/cpu/b.cpp:1:", "layer 'measure' may not include 'lib/cpu'")
 
+    def test_compares_the_list_with_the_table_of_architecture(self):
+        with open(os.path.join(self.root, "cmake", "layers.txt"), encoding="utf-8") as file:
+            lines = [line.split(":") for line in file.read().splitlines() if line and not line.startswith("#")]
+        row = lambda name, may: f"| `{name}` | " + (" ".join(f"`{word}`" for word in may.split()) or "nothing") + " | a job |\n"
+        head = "# A\n\n## Layers\n| folder | may include | job |\n| --- | --- | --- |\n"
+        self.plant("ARCHITECTURE.md", head + "".join(row(name, may) for name, may in lines) + "\n## Next\n| `x` | `y` | z |\n")
+        self.expect(check_layers)
+        wrong = [(name, may + " lib/core" if name == "lib/cpu" else may) for name, may in lines if name != "lib/copy"]
+        self.plant("ARCHITECTURE.md", head + "".join(row(name, may) for name, may in wrong) + row("lib/attic", ""))
+        self.expect(check_layers, "lacks lib/copy", "names lib/attic", "lib/cpu may include lib/base, says")
+
     def test_ignores_includes_in_comments(self):
         self.plant("lib/base/a.cpp", '// #include "shim/cuda.hpp"\n/*\n#include "shim/cuda.hpp"\n*/\n')
         self.expect(check_layers)
