@@ -1,14 +1,13 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * The drop-in C face: GDRCopy's 17 functions (API 2.6), answered by gdrkit's libgdrapi.so.2. Programs written for
- * GDRCopy's gdrapi.h compile against this header and link or load this library unchanged.
+ * GDRCopy's C API (17 functions, version 2.6), implemented by gdrkit's libgdrapi.so.2. Programs written for GDRCopy's
+ * gdrapi.h compile against this header and link or load this library unchanged.
  *
- * Unless said otherwise a function returns 0, or a positive errno. NULL, stale, foreign and twice freed handles are
- * EINVAL, and every call may run beside every other, with one exception that is the caller's to keep: unmapping,
- * unpinning or closing while another thread copies through (or accesses) that same mapping. In a child made by
- * fork() copies on inherited handles are EINVAL and all other calls EACCES (closing a context without pins succeeds). A
- * child made without fork handlers (_Fork, a bare clone) must not copy through inherited handles: what they map
- * is not there.
+ * Unless said otherwise a function returns 0, or a positive errno. NULL, stale, foreign and twice freed handles return
+ * EINVAL. All functions are thread-safe, except that the caller must not unmap, unpin or close a mapping while another
+ * thread copies through it or accesses it. In a child made by fork(), copies on inherited handles return EINVAL and all
+ * other calls EACCES (closing a context without pins succeeds). A child made without fork handlers (_Fork, a bare
+ * clone) must not copy through inherited handles: the child does not inherit the mappings.
  *
  * New programs may prefer gdrkit/gdrkit.h: any alignment, reasons for failures, offsets instead of page arithmetic. */
 #ifndef __GDRAPI_H__
@@ -68,7 +67,7 @@ typedef enum gdr_mapping_type {
 } gdr_mapping_type_t;
 
 typedef enum gdr_attr {
-  GDR_ATTR_USE_PERSISTENT_MAPPING = 1,      /* 1: mappings go on showing the memory after its owner freed it */
+  GDR_ATTR_USE_PERSISTENT_MAPPING = 1,      /* 1: mappings keep the memory after its owner freed it */
   GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE = 2, /* 1: GDR_PIN_FLAG_FORCE_PCIE is served */
   GDR_ATTR_USING_DMA_BUF_MMAP = 3,          /* 1: mappings are made from a dma-buf */
   GDR_ATTR_MAX = 4
@@ -98,7 +97,7 @@ int gdr_pin_buffer(gdr_t g, unsigned long addr, size_t size, uint64_t p2p_token,
 int gdr_pin_buffer_v2(gdr_t g, unsigned long addr, size_t size, uint32_t flags, gdr_mh_t* handle);
 /* Unmaps if need be. */
 int gdr_unpin_buffer(gdr_t g, gdr_mh_t handle);
-/* *flag = 1 once the memory was freed by its owner and the mapping is gone for that; 0 with persistent mappings. */
+/* *flag = 1 once the owner freed the memory and the mapping lost it; 0 with persistent mappings. */
 int gdr_get_callback_flag(gdr_t g, gdr_mh_t handle, int* flag);
 
 /* The library also has a function called gdr_get_info, for programs built before API 2.4: it fills the 40 bytes that

@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * gdrkit's own C API. Not yet promised: names and layouts may change until the first release that says otherwise. */
+ * gdrkit's own C API, for C and C++ of any standard. Names and layouts may change until version 1.0. */
 #ifndef GDRKIT_GDRKIT_H
 #define GDRKIT_GDRKIT_H
 
@@ -12,11 +12,14 @@ extern "C" {
 #endif
 
 /* Every function returns 0 (or a value >= 0) on success and a negative errno on failure; outputs are set only on
- * success. A NULL, stale, foreign or twice closed handle is -EINVAL, never a crash. Every call may run beside every
- * other, with one exception that is the caller's to keep: unmapping, unpinning or closing while another thread copies
- * through (or accesses) that same mapping. In a child made by fork(), calls on inherited handles return -EACCES or
- * -EINVAL. A child made without fork handlers (_Fork, a bare clone) must not copy through them: what they map is not
- * there. */
+ * success. A NULL, stale, foreign or twice closed handle returns -EINVAL and never crashes.
+ *
+ * Threads: all functions are thread-safe, except that the caller must not unmap, unpin or close a mapping while another
+ * thread copies through it or accesses it.
+ *
+ * Forks: in a child made by fork(), calls on inherited handles return -EACCES or -EINVAL; the child opens a context of
+ * its own. A child made without fork handlers (_Fork, a bare clone) must not copy through inherited handles: the child
+ * does not inherit the mappings. */
 
 typedef struct {
   uint64_t value;
@@ -109,10 +112,10 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
 int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address);
 int gdrkit_unmap(gdrkit_pin_t pin);
 
-/* 1 once the owner of the memory freed it and the backend took it out of the mapping, else 0. On backends that are
- * persistent (gdrkit_context_info.persistent) only where a kernel module had to pin in the other way. From then on an
- * access through the mapping, gdrkit_write and gdrkit_read included, ends in SIGBUS; map is -EINVAL; unmap, unpin and
- * close work. One system call, none on the copy path. */
+/* Returns 1 once the owner freed the memory and the backend removed it from the mapping, else 0. A persistent backend
+ * (gdrkit_context_info.persistent) returns 1 only where a kernel module could not pin persistently. After that an
+ * access through the mapping, gdrkit_write and gdrkit_read included, ends in SIGBUS; gdrkit_map returns -EINVAL; unmap,
+ * unpin and close work. Makes one system call. */
 int gdrkit_is_invalidated(gdrkit_pin_t pin);
 
 /* Copies; offset and size in bytes, relative to the user's own first byte, inside the user's own range (-EINVAL else).
@@ -140,7 +143,7 @@ int gdrkit_buffer_get_info(gdrkit_buffer_t buffer, struct gdrkit_buffer_info* in
 int gdrkit_buffer_copy_from_host(gdrkit_buffer_t buffer, size_t offset, const void* source, size_t size_bytes);
 int gdrkit_buffer_copy_to_host(gdrkit_buffer_t buffer, size_t offset, void* target, size_t size_bytes);
 
-/* What backend number `index` (0, 1, ... in probe order) says of this machine. -ENOENT past the last one. */
+/* Reports whether backend number `index` (0, 1, ... in probe order) can run on this machine. -ENOENT past the last. */
 int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report);
 /* Name of copy kernel number `index`, best first; NULL past the last one. *is_usable (may be NULL): this CPU runs it.
  */

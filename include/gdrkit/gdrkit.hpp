@@ -28,7 +28,7 @@
 
 namespace gdrkit {
 
-/// What went wrong: code() compares with std::errc, what() has the library's sentence.
+/// code() compares with std::errc; what() is the library's error message.
 class Error : public std::system_error {
  public:
   Error(int errno_value, const char* detail) : std::system_error(errno_value, std::generic_category(), detail) {}
@@ -52,12 +52,12 @@ inline void check(int result) {
   if (result < 0) throw Error(-result, gdrkit_last_error_detail());
 }
 
-/// The copy path writes no sentence: it has one kind of error.
+/// The copy path writes no message: it has one kind of error.
 inline void check_copy(int result) {
   if (result < 0) throw Error(-result, "copy outside the mapped range, or through a mapping that is gone");
 }
 
-/// A handle that is given back once, by `Close`, whose errors a destructor has nobody to tell.
+/// A handle that is closed once, by `Close`. The destructor ignores its error.
 template <class Handle, int (*Close)(Handle)>
 class Owner {
  public:
@@ -73,7 +73,7 @@ class Owner {
     if (handle_.value != 0) Close(handle_);
   }
   [[nodiscard]] Handle get() const noexcept { return handle_; }
-  /// Gives it back now and says how that went.
+  /// Closes now and throws if that fails.
   void close() {
     const Handle handle = std::exchange(handle_, Handle{});
     if (handle.value != 0) check(Close(handle));
@@ -179,7 +179,7 @@ class Pin {
     detail::check(gdrkit_get_pin_info(owner_.get(), &info));
     return info;
   }
-  /// true once the memory's owner freed it and the mapping shows nothing any more (see gdrkit_is_invalidated).
+  /// true once the owner freed the memory and the mapping lost it (see gdrkit_is_invalidated).
   [[nodiscard]] bool is_invalidated() const {
     const int result = gdrkit_is_invalidated(owner_.get());
     detail::check(result);
