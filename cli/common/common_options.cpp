@@ -31,7 +31,7 @@ void check_copy_kernel(const std::string& wanted) {
 }
 
 void add_json_option(CommandLine* line, CommonOptions* options) {
-  line->options.push_back({'\0', "json", "", &options->json, "print one JSON document (cli/README.md) and no text"});
+  line->options.push_back({'\0', "json", "", &options->json, "print one JSON document (docs/tools.md) and no text"});
 }
 
 void add_common_options(CommandLine* line, CommonOptions* options) {
