@@ -2,21 +2,22 @@
 // SPDX-License-Identifier: MIT
 #include "backend/emulated/emulated_buffer.hpp"
 
-#include <atomic>
 #include <cstring>
 #include <new>
 #include <utility>
 
+#include "cpu/ordering.hpp"
 #include "shim/emulated_memory.hpp"
 
 namespace gdrkit::backend::emulated {
 namespace {
 
-/// A driver's copy is ordered with the copies of all threads before and after it, streaming stores included.
+/// Observers: whoever uses the memory through a mapping or a copy before and after, on any thread. As a driver's copy,
+/// this one sees what the CPU stored before the call, and is complete for all that follows it.
 void copy_bytes(void* target, const void* source, std::size_t size_bytes) noexcept {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  cpu::order_before_streaming_loads();
   std::memcpy(target, source, size_bytes);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  cpu::flush_write_combining();
 }
 
 }  // namespace
