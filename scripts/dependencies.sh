@@ -38,7 +38,7 @@ has_administrators_tool() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/nul
 
 has_library() { { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -F "$1" >/dev/null; }
 
-# One line a thing: name | probe | Debian packages | what is lost without it
+# One line a thing: name | probe | Debian packages | what needs it
 dependency_table() {
   cat <<'TXT'
 compiler|has_compiler|g++|everything: a C++20 compiler builds it (GCC 12 or newer)
@@ -87,7 +87,7 @@ field_of_missing() { # number of a column of the table
   local name probe packages loss
   while IFS='|' read -r name probe packages loss; do
     is_missing "$name" || continue
-    if [ "$1" = packages ]; then printf '%s ' "$packages"; else printf '  %s (%s): without it no %s\n' "$name" "$packages" "$loss"; fi
+    if [ "$1" = packages ]; then printf '%s ' "$packages"; else printf '  %s (%s), needed for %s\n' "$name" "$packages" "$loss"; fi
   done < <(dependency_table)
 }
 
