@@ -25,17 +25,19 @@ void write_detail(const char* format, va_list arguments) noexcept {
 tl::unexpected<Error> fail(int errno_value, const char* format, ...) noexcept {
   va_list arguments;
   va_start(arguments, format);
-  write_detail(format, arguments);
+  Error error{errno_value, 0, SharedText::format(format, arguments)};
   va_end(arguments);
-  return tl::unexpected<Error>(Error{errno_value, 0});
+  set_detail("%s", error.text());
+  return tl::unexpected<Error>(std::move(error));
 }
 
 tl::unexpected<Error> fail_vendor(int errno_value, int vendor_code, const char* format, ...) noexcept {
   va_list arguments;
   va_start(arguments, format);
-  write_detail(format, arguments);
+  Error error{errno_value, vendor_code, SharedText::format(format, arguments)};
   va_end(arguments);
-  return tl::unexpected<Error>(Error{errno_value, vendor_code});
+  set_detail("%s", error.text());
+  return tl::unexpected<Error>(std::move(error));
 }
 
 const char* detail() noexcept { return details[current]; }

@@ -1,17 +1,25 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Result<T>: the one way errors travel inside the library, and the thread-local sentence that explains the last one.
+// Result<T>: the one way errors travel inside the library, and Error, which carries its own text.
 #pragma once
 
 #include <cerrno>
 #include <tl/expected.hpp>
+#include <utility>
+
+#include "base/shared_text.hpp"
 
 namespace gdrkit::base {
 
-/// A positive errno value plus the code of the vendor interface that caused it (CUresult or RM status), 0 if none.
+/// Why a call failed. A copy costs one atomic increment, and may be read on another thread, or after all that it names
+/// is gone.
 struct Error {
-  int errno_value;
-  int vendor_code = 0;
+  int errno_value = 0;  ///< positive
+  int vendor_code = 0;  ///< of the vendor's interface that caused it (CUresult or RM status), 0 if none
+  SharedText sentence = {};
+
+  /// The operation, the object, the cause and what to do; never nullptr. Valid while this Error or a copy lives.
+  [[nodiscard]] const char* text() const noexcept { return sentence.c_str(); }
 };
 
 template <class T>
@@ -22,11 +30,15 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 
 using Status = Result<void>;
 
-/// Makes the error value and writes the thread's detail sentence (printf format, truncated at detail_capacity).
-/// Only the first detector calls this; callers pass its Error on. Never allocates, never touches errno.
+/// Makes the error value with its text (printf format). Only the first detector calls this; callers pass its Error on.
+/// Never touches errno. Where memory is exhausted the error keeps its errno and vendor code, and a static text.
 [[gnu::format(printf, 2, 3)]] tl::unexpected<Error> fail(int errno_value, const char* format, ...) noexcept;
 [[gnu::format(printf, 3, 4)]] tl::unexpected<Error> fail_vendor(int errno_value, int vendor_code, const char* format,
                                                                 ...) noexcept;
+/// As fail, with a literal that is not copied: allocates nothing, for want of memory and for forked children.
+[[nodiscard]] inline tl::unexpected<Error> fail_literal(int errno_value, const char* literal) noexcept {
+  return tl::unexpected<Error>(Error{errno_value, 0, SharedText::of_literal(literal)});
+}
 
 /// Passes an error on unchanged, whatever the value type it came with.
 template <class T>
@@ -34,7 +46,12 @@ template <class T>
   return tl::unexpected<Error>(failed.error());
 }
 
-inline constexpr unsigned detail_capacity = 2048;
+/// For sequences that run to their end: `first` keeps the first error, with its own text.
+inline void keep_first(Status& first, Status next) noexcept {
+  if (first && !next) first = std::move(next);
+}
+
+inline constexpr unsigned detail_capacity = SharedText::capacity;
 
 /// The sentence of this thread's last failure; "" before the first. Valid until the thread's next failure.
 [[nodiscard]] const char* detail() noexcept;
