@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/core.hpp"
-#include "core/first_error.hpp"
 #include "core/fork_guard.hpp"
 #include "core/records.hpp"
 
@@ -70,10 +69,8 @@ base::Result<Handle> allocate_buffer(Handle handle, int device, std::size_t size
   base::Result<BufferSlot*> acquired =
       usable ? buffer_table.acquire(registry_mutex) : base::Result<BufferSlot*>(base::pass(usable));
   if (!acquired) {
-    FirstError first;
-    first.note(base::Status(base::pass(acquired)));
-    first.note((*allocated)->free());
-    return base::pass(first.status());
+    (void)(*allocated)->free();
+    return base::pass(acquired);
   }
 
   // Without the slot's lock: holders of a stale handle look at nothing but `handle`, which is stored last.

@@ -45,7 +45,7 @@ base::Result<std::unique_ptr<backend::Backend>> choose_backend(backend::Registra
     }
     base::Result<std::unique_ptr<backend::Backend>> opened = entry.open(settings);
     if (opened) return opened;
-    reasons += std::string(": ") + base::detail();
+    reasons += std::string(": ") + opened.error().text();
   }
   return base::fail(ENODEV, "no backend can run here: %s", reasons.c_str());
 }
@@ -64,7 +64,7 @@ base::Result<BackendReport> probe_backend(unsigned index, const base::Settings& 
   report.is_usable = opened.has_value();
   if (!opened) {
     report.errno_value = opened.error().errno_value;
-    std::strncpy(report.reason, base::detail(), sizeof report.reason - 1);
+    std::strncpy(report.reason, opened.error().text(), sizeof report.reason - 1);
   }
   return report;
 }

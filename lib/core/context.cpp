@@ -8,7 +8,6 @@
 
 #include "core/choose_backend.hpp"
 #include "core/core.hpp"
-#include "core/first_error.hpp"
 #include "core/fork_guard.hpp"
 #include "core/records.hpp"
 #include "core/testing.hpp"
@@ -86,16 +85,16 @@ base::Status close(Handle handle) noexcept {
   // From here on new calls are refused, so that the exclusive lock waits only for those that are under way.
   Handle expected = handle;
   if (!context->handle.compare_exchange_strong(expected, 0)) return base::fail(EINVAL, "the context is closed already");
-  FirstError first;
+  base::Status first;
   {
     const std::unique_lock lock(context->mutex);
     while (PinSlot* const pin = any_pin(*context)) {
       const std::lock_guard pin_lock(pin->mutex);
-      first.note(take_down_pin(*context, *pin));
+      base::keep_first(first, take_down_pin(*context, *pin));
     }
     while (BufferSlot* const buffer = any_buffer(*context)) {
       const std::lock_guard buffer_lock(buffer->mutex);
-      first.note(take_down_buffer(*context, *buffer));
+      base::keep_first(first, take_down_buffer(*context, *buffer));
     }
     {
       const BackendCall call;
@@ -104,7 +103,7 @@ base::Status close(Handle handle) noexcept {
     context->forced_copy_kernel.clear();
   }
   context_table.release(context, registry_mutex);
-  return first.status();
+  return first;
 }
 
 base::Result<ContextInfo> context_info(Handle handle) noexcept {

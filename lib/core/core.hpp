@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "backend/backend.hpp"
 #include "base/result.hpp"
@@ -46,7 +47,7 @@ struct PinInfo {
   std::size_t mapping_bytes = 0;    ///< bytes mapped from mapping_address
 };
 
-/// Opens a context on settings.backend, or on the first automatic backend that can run. On failure the detail lists
+/// Opens a context on settings.backend, or on the first automatic backend that can run. The error's text lists
 /// every backend tried and its reason. ENODEV when none can run.
 [[nodiscard]] base::Result<Handle> open(const base::Settings& settings) noexcept;
 /// Unmaps, unpins and frees all that is left, runs to its end, returns the first error. In a forked child EACCES while
@@ -62,10 +63,13 @@ base::Status unpin(Handle context, Handle pin) noexcept;
 [[nodiscard]] base::Result<PinInfo> pin_info(Handle context, Handle pin) noexcept;
 [[nodiscard]] base::Result<bool> is_invalidated(Handle context, Handle pin) noexcept;
 
-/// Maps the pin's pages, from the first page on, at least up to `size_bytes` past page_address. EAGAIN if mapped
-/// already, EINVAL for size 0 or past the pinned pages, EOPNOTSUPP for an impossible mapping type.
-[[nodiscard]] base::Result<PinInfo> map(Handle context, Handle pin, std::size_t size_bytes,
-                                        cpu::MappingType requested) noexcept;
+/// What map asks of the user's own first byte.
+enum class MapStart : std::uint8_t { anywhere, page };
+/// Maps the pin's pages, from the first page on, at least up to `size_bytes` past page_address (nullopt: all). EAGAIN if mapped
+/// already, EINVAL for a start that is not what is asked, size 0 or past the pinned pages, EOPNOTSUPP for an impossible
+/// mapping type.
+[[nodiscard]] base::Result<PinInfo> map(Handle context, Handle pin, std::optional<std::size_t> size_bytes,
+                                        cpu::MappingType requested, MapStart start = MapStart::anywhere) noexcept;
 /// EINVAL when not mapped, or mapped elsewhere than at `expected` (nullptr: wherever it is).
 base::Status unmap(Handle context, Handle pin, const void* expected = nullptr) noexcept;
 
@@ -91,8 +95,8 @@ struct BackendReport {
   const char* summary = "";
   bool is_automatic = false;
   bool is_usable = false;
-  int errno_value = 0;  ///< why not usable; the sentence is `reason`
-  char reason[base::detail_capacity] = "";
+  int errno_value = 0;  ///< why not usable; `reason` is the error's text
+  char reason[base::SharedText::capacity] = "";
 };
 /// Opens and closes backend number `index` in probe order; ENOENT past the last one.
 [[nodiscard]] base::Result<BackendReport> probe_backend(unsigned index, const base::Settings& settings) noexcept;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "core/core.hpp"
-#include "core/first_error.hpp"
 #include "core/records.hpp"
 
 namespace gdrkit::core {
@@ -49,12 +48,19 @@ void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region, c
 
 }  // namespace
 
-base::Result<PinInfo> map(Handle context, Handle handle, std::size_t size_bytes, cpu::MappingType requested) noexcept {
+base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size_t> asked, cpu::MappingType requested,
+                          MapStart start) noexcept {
   const base::Result<HeldPin> held = HeldPin::hold(context, handle);
   if (!held) return base::pass(held);
   PinSlot& pin = **held;
   if (pin.info.is_mapped) return base::fail(EAGAIN, "the pin is mapped already, at %p", pin.info.mapping_address);
   if (pin.has_failed_unmap) return base::fail(EIO, "the pin's last unmap failed; unpin it");
+  if (start == MapStart::page && pin.info.user_address != pin.info.page_address) {
+    return base::fail(EINVAL, "cannot map the pin at 0x%llx: the pinned address is not page aligned; pin from 0x%llx",
+                      static_cast<unsigned long long>(pin.info.user_address),
+                      static_cast<unsigned long long>(pin.info.page_address));
+  }
+  const std::size_t size_bytes = asked.value_or(pin.info.page_bytes);
   if (size_bytes == 0 || size_bytes > pin.info.page_bytes) {
     return base::fail(EINVAL, "a mapping of %zu bytes was asked for; 1 to %zu are pinned", size_bytes,
                       pin.info.page_bytes);
@@ -66,12 +72,8 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::size_t size_bytes,
   const base::Result<copy::Copier> copier =
       usable ? choose_copier(held->context(), region->type) : base::Result<copy::Copier>(base::pass(usable));
   if (!copier) {
-    FirstError first;
-    first.note(base::Status(base::pass(copier)));
-    const base::Status undone = pin.backend_pin->unmap();
-    pin.has_failed_unmap = !undone;
-    first.note(undone);
-    return base::pass(first.status());
+    pin.has_failed_unmap = !pin.backend_pin->unmap();
+    return base::pass(copier);
   }
   publish(pin, handle, *region, *copier);
   return pin.info;

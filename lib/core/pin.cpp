@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/core.hpp"
-#include "core/first_error.hpp"
 #include "core/fork_guard.hpp"
 #include "core/records.hpp"
 
@@ -59,10 +58,8 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
   base::Result<PinSlot*> acquired =
       usable ? pin_table.acquire(registry_mutex) : base::Result<PinSlot*>(base::pass(usable));
   if (!acquired) {
-    FirstError first;
-    first.note(base::Status(base::pass(acquired)));
-    first.note((*backend_pin)->unpin());
-    return base::pass(first.status());
+    (void)(*backend_pin)->unpin();
+    return base::pass(acquired);
   }
 
   // Without the slot's lock: holders of a stale handle look at nothing but `handle`, which is stored last.

@@ -6,7 +6,6 @@
 
 #include <type_traits>
 
-#include "core/first_error.hpp"
 
 namespace gdrkit::core {
 
@@ -72,7 +71,8 @@ base::Status check_process(const ContextSlot& context) noexcept {
       context.owner_pid.load(std::memory_order_relaxed) == getpid()) {
     return {};
   }
-  return base::fail(EACCES, "the handle belongs to the parent process; a forked child opens its own context");
+  // No allocation: in a child that was made without fork handlers, the allocator's locks may be held for ever.
+  return base::fail_literal(EACCES, "the handle belongs to the parent process; a forked child opens its own context");
 }
 
 base::Result<HeldContext> HeldContext::hold(Handle context) noexcept {
@@ -114,16 +114,16 @@ base::Status take_down_mapping(PinSlot& pin) noexcept {
 }
 
 base::Status take_down_pin(ContextSlot& context, PinSlot& pin) noexcept {
-  FirstError first;
+  base::Status first;
   const PinCall call(pin);
   pin.handle.store(0, std::memory_order_release);
-  if (pin.info.is_mapped) first.note(take_down_mapping(pin));
-  first.note(pin.backend_pin->unpin());
+  if (pin.info.is_mapped) base::keep_first(first, take_down_mapping(pin));
+  base::keep_first(first, pin.backend_pin->unpin());
   pin.backend_pin.reset();
   pin.owner.store(0, std::memory_order_release);
   unlink(context, pin);
   pin_table.release(&pin, registry_mutex);
-  return first.status();
+  return first;
 }
 
 }  // namespace gdrkit::core

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 namespace gdrkit::shim {
 namespace {
@@ -154,11 +155,18 @@ bool exchange(const ImportSlot& target, void* expected, void* wanted) noexcept {
 
 void* our_entry() noexcept { return reinterpret_cast<void*>(&observed_ioctl); }
 
-struct Installed {
+/// The library whose slots are known. Guarded by `installing`.
+struct Caller {
   std::vector<ImportSlot> slots;
   void* library = nullptr;
 };
-Installed installed;  // guarded by `installing`
+
+Caller& caller() noexcept {
+  // Never destroyed: other threads and later destructors may still pin while the process exits.
+  alignas(Caller) static unsigned char storage[sizeof(Caller)];
+  static Caller& known = *new (storage) Caller;
+  return known;
+}
 
 bool install(const ImportSlot& target) noexcept {
   constexpr int attempts = 8;  // others may exchange the slot at the same time
@@ -216,24 +224,29 @@ base::Result<std::vector<ImportSlot>> find_import_slots(void* handle, const char
 
 IoctlObserver::IoctlObserver(void* library, unsigned command_number, std::vector<ObservedIoctl>* seen) noexcept {
   installing.lock();
-  if (installed.library != library) {
+  Caller& known = caller();
+  if (known.library != library) {
     auto slots = find_import_slots(library, "ioctl");
-    if (!slots) return;
-    installed.slots = std::move(*slots);
-    installed.library = library;
+    if (!slots) {
+      installed_ = base::pass(slots);
+      return;
+    }
+    known.slots = std::move(*slots);
+    known.library = library;
   }
-  for (const ImportSlot& slot : installed.slots) is_installed_ = install(slot) || is_installed_;
-  if (!is_installed_) {
-    base::set_detail("libcuda's import slot for ioctl cannot be written (errno %d)", errno);
-    return;
+  bool is_any_installed = false;
+  for (const ImportSlot& slot : known.slots) is_any_installed = install(slot) || is_any_installed;
+  if (is_any_installed) {
+    recording = {command_number, seen};
+  } else {
+    installed_ = base::fail(EOPNOTSUPP, "libcuda's import slot for ioctl cannot be written: %s", std::strerror(errno));
   }
-  recording = {command_number, seen};
 }
 
 IoctlObserver::~IoctlObserver() {
   recording = {};
   bool are_restored = true;
-  for (const ImportSlot& slot : installed.slots) are_restored = restore(slot) && are_restored;
+  for (const ImportSlot& slot : caller().slots) are_restored = restore(slot) && are_restored;
   is_alone = are_restored;
   installing.unlock();
 }

@@ -29,11 +29,11 @@ class IoctlObserver {
   IoctlObserver(const IoctlObserver&) = delete;
   IoctlObserver& operator=(const IoctlObserver&) = delete;
 
-  /// false: no slot was found or none could be written; the detail says why.
-  [[nodiscard]] bool is_installed() const noexcept { return is_installed_; }
+  /// Fails when no slot was found or none could be written: nothing is recorded then.
+  [[nodiscard]] const base::Status& installed() const noexcept { return installed_; }
 
  private:
-  bool is_installed_ = false;
+  base::Status installed_;
 };
 
 }  // namespace gdrkit::shim

@@ -141,7 +141,7 @@ class RealCuda final : public Cuda {
                     ObservedExport* observed) noexcept override {
     *observed = {};
     const IoctlObserver observer(library_, export_to_dmabuf_fd_number, &observed->ioctls);
-    observed->hook_installed = observer.is_installed();
+    observed->hook = observer.installed();
     int fd = -1;
     const int result = f_.cuMemGetHandleForAddressRange(&fd, address, size, handle_type_dmabuf_fd, flags);
     if (result == 0) observed->dmabuf_fd = fd;

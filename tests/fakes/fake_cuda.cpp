@@ -164,7 +164,7 @@ int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, std::uint64
                             shim::ObservedExport* observed) noexcept {
   const std::lock_guard lock(mutex_);
   *observed = {};
-  observed->hook_installed = is_hook_installable;
+  if (!is_hook_installable) observed->hook = base::fail_literal(EOPNOTSUPP, "the fake's hook cannot be installed");
   if (!options_.is_initialised) return not_supported;
   if (const int error = context_error(); error != success) return error;
   if (export_result != success) return export_result;

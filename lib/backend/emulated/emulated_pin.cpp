@@ -70,8 +70,8 @@ base::Status EmulatedPin::unpin() noexcept {
   if (held_ == nullptr) return base::fail(EINVAL, "emulated memory at 0x%" PRIx64 " is not pinned", page_address_);
   base::Status first;
   if (mapping_ != nullptr) first = unmap();
-  auto released = shim::emulated_unmap(std::exchange(held_, nullptr), page_bytes_);
-  return first ? released : first;
+  base::keep_first(first, shim::emulated_unmap(std::exchange(held_, nullptr), page_bytes_));
+  return first;
 }
 
 // The child never had the mappings (they are not inherited): their addresses may be somebody else's there.

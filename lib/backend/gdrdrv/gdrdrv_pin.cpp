@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cinttypes>
-#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -53,18 +52,6 @@ tl::unexpected<base::Error> pin_refused(const GdrdrvPin::Range& range, int error
   }
 }
 
-/// Keeps the sentence of a failure over what is undone because of it.
-class KeptSentence {
- public:
-  KeptSentence() noexcept { std::snprintf(text_, sizeof text_, "%s", base::detail()); }
-  KeptSentence(const KeptSentence&) = delete;
-  KeptSentence& operator=(const KeptSentence&) = delete;
-  ~KeptSentence() { base::set_detail("%s", text_); }
-
- private:
-  char text_[base::detail_capacity];
-};
-
 }  // namespace
 
 GdrdrvPin::GdrdrvPin(ModuleFile& file, const Range& range, std::string device) noexcept : file_(file) {
@@ -77,11 +64,8 @@ base::Result<std::unique_ptr<BackendPin>> GdrdrvPin::create(ModuleFile& file, co
                                                             const std::string& device) {
   // The record first: what the module gave must have an owner.
   std::unique_ptr<GdrdrvPin> pin(new GdrdrvPin(file, range, device));
-  base::Status taken = pin->take(range);
-  if (taken) return std::unique_ptr<BackendPin>(std::move(pin));
-  const KeptSentence first;
-  pin.reset();
-  return base::pass(taken);
+  if (base::Status taken = pin->take(range); !taken) return base::pass(taken);
+  return std::unique_ptr<BackendPin>(std::move(pin));
 }
 
 base::Status GdrdrvPin::take(const Range& range) noexcept {
@@ -124,7 +108,6 @@ base::Result<MappedRegion> GdrdrvPin::map(std::size_t size_bytes, MappingType re
   if (mapped) mapped = map_pages(length);
   base::Result<MappingType> type = mapped ? read_type(requested) : base::Result<MappingType>(base::pass(mapped));
   if (type) return MappedRegion{address_, length, *type, Verification::none};
-  const KeptSentence first;
   if (address_ != nullptr) (void)unmap();
   return base::pass(type);
 }

@@ -53,7 +53,7 @@ base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemo
     return base::fail_vendor(
         EACCES, duplicate.error().vendor_code,
         "the driver refuses to share this memory (%s): it belongs to another process, or to an MPS server",
-        base::detail());
+        duplicate.error().text());
   }
   memory.pieces.push_back({parent, *duplicate, piece.offset, piece.size_bytes});
   return check_object(client, memory.pieces.back());
@@ -82,8 +82,9 @@ Pieces observed_pieces(const shim::ObservedExport& seen, int result, std::uint64
         shim::cuda_result_name(result));
   }
   if (result != 0) return cuda_failed("cuMemGetHandleForAddressRange (dma-buf export)", result);
-  if (!seen.hook_installed)
-    return base::fail(EOPNOTSUPP, "libcuda's ioctl calls cannot be observed: %s", base::detail());
+  if (!seen.hook) {
+    return base::fail(EOPNOTSUPP, "libcuda's ioctl calls cannot be observed: %s", seen.hook.error().text());
+  }
   return decode_export(seen.ioctls, size);
 }
 
@@ -125,12 +126,7 @@ base::Status by_observed_export(shim::Cuda& cuda, shim::System& system, RmDevice
   const int result = observe_export(cuda, system, range.page_address, range.page_bytes, seen);
   Pieces pieces = observed_pieces(seen, result, range.page_bytes);
   if (!pieces && result != 0) {
-    const std::string reason = base::detail();
-    if (auto inside = pieces_inside_block(cuda, system, range, seen)) {
-      pieces = std::move(inside);
-    } else {
-      base::set_detail("%s", reason.c_str());
-    }
+    if (auto inside = pieces_inside_block(cuda, system, range, seen)) pieces = std::move(inside);
   }
   if (!pieces) return base::pass(pieces);
   for (const MemoryPiece& piece : *pieces) {
@@ -208,7 +204,7 @@ base::Status by_ipc_handle(shim::Cuda& cuda, RmDevice& device, const DeviceRange
 base::Status OwnedMemory::free() noexcept {
   base::Status first;
   for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
-    if (auto freed = client_->free(piece->parent, piece->object); !freed && first) first = freed;
+    base::keep_first(first, client_->free(piece->parent, piece->object));
   }
   pieces.clear();
   return first;
@@ -220,7 +216,6 @@ base::Result<OwnedMemory> locate(shim::Cuda& cuda, shim::System& system, RmDevic
     OwnedMemory memory(device.client());
     auto found = by_observed_export(cuda, system, device, range, memory);
     if (found) return memory;
-    const std::string reason = base::detail();
     if ((range.attributes.allowed_handle_types & handle_type_posix_fd) != 0) {
       (void)memory.free();
       if (by_exported_file(cuda, system, device, range, memory)) return memory;
@@ -229,7 +224,6 @@ base::Result<OwnedMemory> locate(shim::Cuda& cuda, shim::System& system, RmDevic
       (void)memory.free();
       if (by_ipc_handle(cuda, device, range, memory)) return memory;
     }
-    base::set_detail("%s", reason.c_str());
     return base::pass(found);
   } catch (...) {
     return base::fail(ENOMEM, "out of memory while pinning");

@@ -109,7 +109,7 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
           EOPNOTSUPP, mapped.error().vendor_code,
           "the driver does not map this memory through BAR1 (%s): protected or multicast memory, or "
           "confidential computing is on",
-          base::detail());
+          mapped.error().text());
     }
     return base::pass(mapped);
   }
@@ -125,9 +125,6 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
 
 base::Status RmMapping::unmap() noexcept {
   base::Status first;
-  const auto keep = [&first](const base::Status& status) {
-    if (!status && first) first = status;
-  };
   if (address_ != nullptr) {
     if (const int result = system_.munmap(address_, size_bytes_); result < 0) {
       // Pages may still be mapped: giving the BAR1 mapping back now could show another allocation through them. Keep
@@ -137,9 +134,9 @@ base::Status RmMapping::unmap() noexcept {
     address_ = nullptr;
   }
   for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
-    if (part->is_rm_mapped) keep(device_.client().unmap(device_.device(), part->object, part->linear_address));
+    if (part->is_rm_mapped) base::keep_first(first, device_.client().unmap(device_.device(), part->object, part->linear_address));
     if (const int result = system_.close(part->device_fd); result < 0) {
-      keep(base::fail(-result, "close of /dev/nvidia%u: %s", device_.minor(), std::strerror(-result)));
+      base::keep_first(first, base::fail(-result, "close of /dev/nvidia%u: %s", device_.minor(), std::strerror(-result)));
     }
   }
   parts_.clear();

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "backend/cuda_scope.hpp"
@@ -42,13 +41,8 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
   }
   if (mapped) verification = verify();
   if (mapped && verification) return MappedRegion{mapping_.address(), length, mapping_.type(), *verification};
-  const base::Error error = mapped ? verification.error() : mapped.error();
-  // What follows may fail too; the first sentence is the one that matters.
-  char reason[base::detail_capacity];
-  std::snprintf(reason, sizeof reason, "%s", base::detail());
   (void)mapping_.unmap();
-  base::set_detail("%s", reason);
-  return tl::unexpected<base::Error>(error);
+  return mapped ? base::pass(verification) : base::pass(mapped);
 }
 
 /// The owner may have freed the memory, or unmapped part of it, since it was pinned: ours is then the last reference,

@@ -175,7 +175,7 @@ void add_export(Words& words, CanonicalNames& names, const shim::ObservedExport&
 shim::ObservedExport export_of(const Words& words) {
   shim::ObservedExport observed;
   observed.dmabuf_fd = static_cast<int>(words.signed_number("fd"));
-  observed.hook_installed = words.signed_number("hooked") != 0;
+  if (words.signed_number("hooked") == 0) observed.hook = base::fail(EOPNOTSUPP, "not hooked when recorded");
   for (std::uint64_t i = 0; i < words.number("seen"); ++i) {
     const std::string number = std::to_string(i);
     shim::ObservedIoctl seen;

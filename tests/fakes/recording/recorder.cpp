@@ -156,7 +156,7 @@ class Recorder::RecordingCuda final : public shim::Cuda {
                     shim::ObservedExport* observed) noexcept override {
     const std::string asked = call_words::export_dmabuf(names_, address, size, flags);
     const int result = inner_.export_dmabuf(address, size, flags, observed);
-    Words answered = answer(result).add_signed("hooked", observed->hook_installed ? 1 : 0);
+    Words answered = answer(result).add_signed("hooked", observed->hook ? 1 : 0);
     call_words::add_export(answered, names_, *observed);
     return note(asked, answered, result);
   }

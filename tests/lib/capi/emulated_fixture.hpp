@@ -12,6 +12,7 @@
 #include "shim/emulated_memory.hpp"
 #include "support/device_access.hpp"
 #include "support/process_resources.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::tests {
 
@@ -27,7 +28,7 @@ class OnEmulatedDevice : public testing::Test {
     ::setenv("GDRKIT_BACKEND", "emulated", 1);
     before = count_process_resources();
     const base::Result<std::uint64_t> allocated = shim::emulated_allocate(memory_bytes, shim::EmulatedKind::device);
-    ASSERT_TRUE(allocated) << base::detail();
+    ASSERT_TRUE(allocated) << allocated.error().text();
     memory = *allocated;
     device = reinterpret_cast<std::uint8_t*>(memory);
     expected = make_pattern(memory_bytes, 1);
@@ -35,7 +36,7 @@ class OnEmulatedDevice : public testing::Test {
   }
 
   void TearDown() override {
-    EXPECT_TRUE(shim::emulated_free(memory)) << base::detail();
+    EXPECT_TRUE(tests::succeeded(shim::emulated_free(memory)));
     EXPECT_EQ(count_process_resources(), before);
   }
 

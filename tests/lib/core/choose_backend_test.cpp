@@ -11,6 +11,7 @@
 
 #include "core/core.hpp"
 #include "lib/core/context_fixture.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::core {
 namespace {
@@ -50,7 +51,7 @@ base::Result<std::unique_ptr<Backend>> choose(std::span<const Registration> list
 
 TEST(ChooseBackend, TakesTheFirstAutomaticOneThatRuns) {
   const auto chosen = choose(working, "");
-  ASSERT_TRUE(chosen) << base::detail();
+  ASSERT_TRUE(chosen) << chosen.error().text();
   EXPECT_STREQ((*chosen)->traits().name, "scripted");
   EXPECT_EQ(opened_count, 1);
 }
@@ -60,18 +61,18 @@ TEST(ChooseBackend, NamesEveryBackendsReasonWhenNoneRuns) {
   ASSERT_FALSE(chosen);
   EXPECT_EQ(chosen.error().errno_value, ENODEV);
   EXPECT_STREQ(
-      base::detail(),
+      chosen.error().text(),
       "no backend can run here: first: /proc/driver/nvidia is missing; second: /dev/device0: permission denied; "
       "pretended: only when asked for (GDRKIT_BACKEND=pretended)");
   EXPECT_EQ(opened_count, 0);
 }
 
 TEST(ChooseBackend, ForcedOneIsTheOnlyOneTried) {
-  EXPECT_TRUE(choose(broken, "pretended")) << base::detail();
+  EXPECT_TRUE(tests::succeeded(choose(broken, "pretended")));
   const auto failed = choose(working, "first");
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().errno_value, ENOENT);
-  EXPECT_STREQ(base::detail(), "/proc/driver/nvidia is missing");
+  EXPECT_STREQ(failed.error().text(), "/proc/driver/nvidia is missing");
   EXPECT_EQ(opened_count, 0);
 }
 
@@ -80,8 +81,8 @@ TEST(ChooseBackend, UnknownNameIsEinvalAndListsTheKnownOnes) {
     const auto failed = choose(working, name);
     ASSERT_FALSE(failed);
     EXPECT_EQ(failed.error().errno_value, EINVAL);
-    EXPECT_THAT(base::detail(), HasSubstr(name));
-    EXPECT_THAT(base::detail(), HasSubstr("first, pretended, second, third"));
+    EXPECT_THAT(failed.error().text(), HasSubstr(name));
+    EXPECT_THAT(failed.error().text(), HasSubstr("first, pretended, second, third"));
   }
 }
 
@@ -96,15 +97,15 @@ TEST(ChooseBackend, NeverPicksTheEmulatedDeviceByItself) {
     return;
   }
   EXPECT_EQ(opened.error().errno_value, ENODEV);
-  EXPECT_THAT(base::detail(), HasSubstr("emulated: only when asked for (GDRKIT_BACKEND=emulated)"));
-  EXPECT_THAT(base::detail(), HasSubstr("rm: "));
+  EXPECT_THAT(opened.error().text(), HasSubstr("emulated: only when asked for (GDRKIT_BACKEND=emulated)"));
+  EXPECT_THAT(opened.error().text(), HasSubstr("rm: "));
 }
 
 TEST(ChooseBackend, OpensTheEmulatedDeviceWhenAsked) {
   base::Settings settings;
   settings.backend = "emulated";
   const base::Result<Handle> opened = open(settings);
-  ASSERT_TRUE(opened) << base::detail();
+  ASSERT_TRUE(opened) << opened.error().text();
   EXPECT_STREQ(context_info(*opened)->traits.name, "emulated");
   EXPECT_TRUE(close(*opened));
 }
@@ -145,7 +146,7 @@ TEST(CopyKernelList, NamesUsableOnesAndEnds) {
     settings.backend = "emulated";
     settings.copy_kernel = kernel->name;
     const base::Result<Handle> opened = open(settings);
-    EXPECT_EQ(opened.has_value(), kernel->is_usable) << kernel->name << ": " << base::detail();
+    EXPECT_EQ(opened.has_value(), kernel->is_usable) << kernel->name << ": " << tests::text_of(opened);
     if (opened) {
       EXPECT_TRUE(close(*opened));
     }

@@ -9,6 +9,7 @@
 #include "core/core.hpp"
 #include "core/testing.hpp"
 #include "lib/core/scripted_backend.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::tests {
 
@@ -19,13 +20,13 @@ class OnScriptedBackend : public testing::Test {
   void SetUp() override {
     ASSERT_NE(script.device, nullptr);
     const base::Result<core::Handle> opened = open();
-    ASSERT_TRUE(opened) << base::detail();
+    ASSERT_TRUE(opened) << opened.error().text();
     context = *opened;
   }
 
   void TearDown() override {
     if (context != 0) {
-      EXPECT_TRUE(core::close(context)) << base::detail();
+      EXPECT_TRUE(tests::succeeded(core::close(context)));
     }
     EXPECT_EQ(script.mappings, 0);
     EXPECT_EQ(script.pins, 0);
@@ -40,14 +41,16 @@ class OnScriptedBackend : public testing::Test {
   /// A pin of `size_bytes` at `offset` in the device's memory; 0 and a failed test if that fails.
   core::Handle pin(std::uint64_t offset = 0, std::size_t size_bytes = scripted_page_bytes) {
     const base::Result<core::Handle> pinned = core::pin(context, scripted_device_start + offset, size_bytes, {});
-    EXPECT_TRUE(pinned) << base::detail();
+    EXPECT_TRUE(pinned) << pinned.error().text();
     return pinned ? *pinned : 0;
   }
 
   core::Handle mapped_pin(std::uint64_t offset = 0, std::size_t size_bytes = scripted_page_bytes) {
     const core::Handle handle = pin(offset, size_bytes);
     const base::Result<core::PinInfo> info = core::pin_info(context, handle);
-    EXPECT_TRUE(info && core::map(context, handle, info->page_bytes, any_type)) << base::detail();
+    EXPECT_TRUE(info) << tests::text_of(info);
+    if (!info) return 0;
+    EXPECT_TRUE(tests::succeeded(core::map(context, handle, info->page_bytes, any_type)));
     return handle;
   }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "lib/core/context_fixture.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::core {
 namespace {
@@ -88,7 +89,7 @@ TEST_F(Context, CloseRunsToItsEndAndReturnsTheFirstError) {
   script.unpin_error = EIO;
   const base::Status closed = close(context);
   EXPECT_EQ(errno_of(closed), EBUSY);
-  EXPECT_STREQ(base::detail(), "scripted: unmap fails");
+  EXPECT_EQ(tests::text_of(closed), "scripted: unmap fails");
   EXPECT_EQ(script.unpin_calls, 2);
   EXPECT_EQ(script.backends, 0);
   EXPECT_EQ(errno_of(close(context)), EINVAL);
@@ -98,8 +99,9 @@ TEST_F(Context, CloseRunsToItsEndAndReturnsTheFirstError) {
 TEST_F(Context, ForcedCopyKernelThatDoesNotExistFailsTheOpen) {
   base::Settings settings;
   settings.copy_kernel = "abacus";
-  EXPECT_EQ(errno_of(open(settings)), EINVAL);
-  EXPECT_THAT(base::detail(), HasSubstr("abacus"));
+  const auto failed = open(settings);
+  EXPECT_EQ(errno_of(failed), EINVAL);
+  EXPECT_THAT(tests::text_of(failed), HasSubstr("abacus"));
   settings.backend = "emulated";
   EXPECT_EQ(errno_of(core::open(settings)), EINVAL);
   EXPECT_EQ(script.backends, 1);
@@ -113,7 +115,7 @@ TEST_F(Context, ForcedCopyKernelIsTheOneThatCopies) {
     base::Settings settings;
     settings.copy_kernel = kernel->name;
     const base::Result<Handle> opened = open(settings);
-    ASSERT_TRUE(opened) << base::detail();
+    ASSERT_TRUE(opened) << opened.error().text();
     EXPECT_STREQ(context_info(*opened)->store_kernel_name, kernel->name);
     EXPECT_TRUE(close(*opened));
   }

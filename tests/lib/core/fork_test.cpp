@@ -484,11 +484,11 @@ TEST_F(Fork, InsideABackendsOwnMapDoesNotWaitForItself) {
 
 TEST_F(Fork, NoChildEverInheritsAMapping) {
   const base::Result<std::uint64_t> memory = shim::emulated_allocate(4 << 20, shim::EmulatedKind::device);
-  ASSERT_TRUE(memory) << base::detail();
+  ASSERT_TRUE(memory) << memory.error().text();
   base::Settings settings;
   settings.backend = "emulated";
   const base::Result<Handle> opened = core::open(settings);
-  ASSERT_TRUE(opened) << base::detail();
+  ASSERT_TRUE(opened) << opened.error().text();
   std::atomic<bool> is_over{false};
   std::atomic<int> rounds{0};
   std::thread mapper([&] {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/core/context_fixture.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::core {
 namespace {
@@ -19,7 +20,7 @@ class Mapping : public tests::OnScriptedBackend {};
 TEST_F(Mapping, StartsAtTheFirstPinnedPage) {
   const Handle handle = pin(scripted_page_bytes + 100, 200);
   const base::Result<PinInfo> info = map(context, handle, scripted_page_bytes, any_type);
-  ASSERT_TRUE(info) << base::detail();
+  ASSERT_TRUE(info) << info.error().text();
   EXPECT_TRUE(info->is_mapped);
   EXPECT_EQ(info->mapping_address, script.device + scripted_page_bytes);
   EXPECT_EQ(info->mapping_bytes, scripted_page_bytes);
@@ -56,8 +57,9 @@ TEST_F(Mapping, SizeMustLieInThePinnedPages) {
 TEST_F(Mapping, FailedMapLeavesThePinAsItWas) {
   const Handle handle = pin();
   script.map_error = EOPNOTSUPP;
-  EXPECT_EQ(errno_of(map(context, handle, 1, MappingType::device)), EOPNOTSUPP);
-  EXPECT_STREQ(base::detail(), "scripted: map fails");
+  const auto failed = map(context, handle, 1, MappingType::device);
+  EXPECT_EQ(errno_of(failed), EOPNOTSUPP);
+  EXPECT_EQ(tests::text_of(failed), "scripted: map fails");
   EXPECT_FALSE(pin_info(context, handle)->is_mapped);
   script.map_error = 0;
   EXPECT_TRUE(map(context, handle, 1, any_type));
@@ -74,8 +76,9 @@ TEST_F(Mapping, DisbelievesABackendThatMappedSomethingElse) {
   const Handle handle = pin();
   for (const auto& bend : wrong) {
     script.bend_map = bend;
-    EXPECT_EQ(errno_of(map(context, handle, scripted_page_bytes, any_type)), EIO);
-    EXPECT_THAT(base::detail(), HasSubstr("scripted mapped"));
+    const auto failed = map(context, handle, scripted_page_bytes, any_type);
+    EXPECT_EQ(errno_of(failed), EIO);
+    EXPECT_THAT(tests::text_of(failed), HasSubstr("scripted mapped"));
     EXPECT_EQ(script.mappings, 0);
     EXPECT_FALSE(pin_info(context, handle)->is_mapped);
   }
@@ -85,8 +88,9 @@ TEST_F(Mapping, KeepsTheFirstSentenceWhenUndoingFailsToo) {
   const Handle handle = pin();
   script.bend_map = [](backend::MappedRegion* region) { region->type = MappingType::none; };
   script.unmap_error = ENXIO;
-  EXPECT_EQ(errno_of(map(context, handle, 1, any_type)), EIO);
-  EXPECT_THAT(base::detail(), HasSubstr("scripted mapped"));
+  const auto failed = map(context, handle, 1, any_type);
+  EXPECT_EQ(errno_of(failed), EIO);
+  EXPECT_THAT(tests::text_of(failed), HasSubstr("scripted mapped"));
 }
 
 TEST_F(Mapping, UnmapsOnceThenMapsAgain) {
@@ -129,8 +133,9 @@ TEST_F(Mapping, FailedUnmapIsOverAndBarsFurtherMaps) {
   EXPECT_FALSE(pin_info(context, handle)->is_mapped);
   EXPECT_EQ(errno_of(unmap(context, handle)), EINVAL);
   script.unmap_error = 0;
-  EXPECT_EQ(errno_of(map(context, handle, 1, any_type)), EIO);
-  EXPECT_THAT(base::detail(), HasSubstr("unpin it"));
+  const auto failed = map(context, handle, 1, any_type);
+  EXPECT_EQ(errno_of(failed), EIO);
+  EXPECT_THAT(tests::text_of(failed), HasSubstr("unpin it"));
   EXPECT_TRUE(unpin(context, handle));
   EXPECT_EQ(errno_of(map(context, mapped_pin(), 1, any_type)), EAGAIN);
 }

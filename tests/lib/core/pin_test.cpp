@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/core/context_fixture.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::core {
 namespace {
@@ -17,6 +18,12 @@ class Pin : public tests::OnScriptedBackend {
  protected:
   int pin_errno(std::uint64_t address, std::size_t size_bytes, const PinOptions& options = {}) {
     return errno_of(core::pin(context, address, size_bytes, options));
+  }
+  /// For a pin that fails.
+  base::Error pin_error(std::uint64_t address, std::size_t size_bytes) {
+    const base::Result<Handle> pinned = core::pin(context, address, size_bytes, {});
+    EXPECT_FALSE(pinned);
+    return pinned ? base::Error() : pinned.error();
   }
 };
 
@@ -57,8 +64,9 @@ TEST_F(Pin, RefusesWhatIsNoRangeWithoutAskingTheBackend) {
 
 TEST_F(Pin, PassesTheBackendsErrorAndSentenceOn) {
   script.pin_error = EOPNOTSUPP;
-  EXPECT_EQ(pin_errno(scripted_device_start, 1), EOPNOTSUPP);
-  EXPECT_STREQ(base::detail(), "scripted: pin fails");
+  const base::Error error = pin_error(scripted_device_start, 1);
+  EXPECT_EQ(error.errno_value, EOPNOTSUPP);
+  EXPECT_STREQ(error.text(), "scripted: pin fails");
 }
 
 TEST_F(Pin, DisbelievesABackendThatPinnedOtherPages) {
@@ -68,8 +76,9 @@ TEST_F(Pin, DisbelievesABackendThatPinnedOtherPages) {
       *address += static_cast<std::uint64_t>(move_address);
       *bytes += static_cast<std::size_t>(move_bytes);
     };
-    EXPECT_EQ(pin_errno(scripted_device_start + 3 * scripted_page_bytes, scripted_page_bytes), EIO) << move_address;
-    EXPECT_THAT(base::detail(), HasSubstr("scripted pinned"));
+    const base::Error error = pin_error(scripted_device_start + 3 * scripted_page_bytes, scripted_page_bytes);
+    EXPECT_EQ(error.errno_value, EIO) << move_address;
+    EXPECT_THAT(error.text(), HasSubstr("scripted pinned"));
     EXPECT_EQ(script.pins, 0);
   }
 }
@@ -77,8 +86,9 @@ TEST_F(Pin, DisbelievesABackendThatPinnedOtherPages) {
 TEST_F(Pin, KeepsTheFirstSentenceWhenUndoingFailsToo) {
   script.bend_pin = [](auto*, std::size_t* bytes) { *bytes += 1; };
   script.unpin_error = ENXIO;
-  EXPECT_EQ(pin_errno(scripted_device_start, 1), EIO);
-  EXPECT_THAT(base::detail(), HasSubstr("scripted pinned"));
+  const base::Error error = pin_error(scripted_device_start, 1);
+  EXPECT_EQ(error.errno_value, EIO);
+  EXPECT_THAT(error.text(), HasSubstr("scripted pinned"));
 }
 
 TEST_F(Pin, UnpinsOnceAndForAll) {
@@ -120,8 +130,9 @@ TEST_F(Pin, UnpinRunsToItsEndAndReturnsTheFirstError) {
   const Handle handle = mapped_pin();
   script.unmap_error = EBUSY;
   script.unpin_error = EIO;
-  EXPECT_EQ(errno_of(unpin(context, handle)), EBUSY);
-  EXPECT_STREQ(base::detail(), "scripted: unmap fails");
+  const auto failed = unpin(context, handle);
+  EXPECT_EQ(errno_of(failed), EBUSY);
+  EXPECT_EQ(tests::text_of(failed), "scripted: unmap fails");
   EXPECT_EQ(script.pins, 0);
   EXPECT_EQ(errno_of(unpin(context, handle)), EINVAL);
 }

@@ -18,6 +18,7 @@
 #include "shim/process_maps.hpp"
 #include "support/forked_child.hpp"
 #include "support/process_resources.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::shim {
 namespace {
@@ -32,14 +33,14 @@ class Memory {
  public:
   explicit Memory(std::size_t size, EmulatedKind kind = EmulatedKind::device) {
     auto made = emulated_allocate(size, kind);
-    EXPECT_TRUE(made) << base::detail();
+    EXPECT_TRUE(made) << made.error().text();
     if (made) address_ = *made;
   }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   ~Memory() {
     if (address_ == 0) return;
-    EXPECT_TRUE(emulated_free(address_)) << base::detail();
+    EXPECT_TRUE(tests::succeeded(emulated_free(address_)));
   }
   [[nodiscard]] std::uint64_t address() const { return address_; }
   void forget() { address_ = 0; }
@@ -51,7 +52,7 @@ class Memory {
 std::string protection_at(const void* place) {
   const auto address = reinterpret_cast<std::uint64_t>(place);
   ProcessMaps maps;
-  if (!maps.open()) return base::detail();
+  if (const auto opened = maps.open(); !opened) return opened.error().text();
   ProcessMapping mapping;
   for (auto more = maps.next(&mapping); more && *more; more = maps.next(&mapping)) {
     if (mapping.start <= address && address < mapping.end) return mapping.is_readable ? "readable" : "inaccessible";
@@ -80,7 +81,7 @@ TEST(EmulatedMemory, FindTellsExactSizeStartAndKindFromAnyAddressOfItsPages) {
     const Memory memory(100'001, kind);
     for (const std::uint64_t offset : {0, 1, 65535, 65536, 100'000, 100'001, 131'071}) {
       const auto found = emulated_find(memory.address() + offset);
-      ASSERT_TRUE(found) << base::detail();
+      ASSERT_TRUE(found) << found.error().text();
       EXPECT_EQ(found->start, memory.address());
       EXPECT_EQ(found->size_bytes, 100'001U);
       EXPECT_EQ(found->kind, kind);
@@ -94,10 +95,12 @@ TEST(EmulatedMemory, FindRefusesGuardsAndForeignMemory) {
   EXPECT_EQ(errno_of_find(memory.address() + 65536), EINVAL);
   int local = 0;
   for (const std::uint64_t address : {std::uint64_t{0}, reinterpret_cast<std::uint64_t>(&local), UINT64_MAX}) {
-    EXPECT_EQ(errno_of_find(address), EINVAL);
     char text[32];
     std::snprintf(text, sizeof text, "0x%llx is no live", static_cast<unsigned long long>(address));
-    EXPECT_NE(std::string(base::detail()).find(text), std::string::npos) << base::detail();
+    const auto found = emulated_find(address);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().errno_value, EINVAL);
+    EXPECT_NE(std::string(found.error().text()).find(text), std::string::npos) << found.error().text();
   }
 }
 
@@ -128,7 +131,7 @@ TEST(EmulatedMemory, FreedAddressesAreRefused) {
   memory.forget();
   ASSERT_TRUE(emulated_free(address));
   EXPECT_EQ(errno_of_find(address), EINVAL);
-  EXPECT_NE(std::string(base::detail()).find("freed"), std::string::npos);
+  EXPECT_NE(tests::text_of(emulated_find(address)).find("freed"), std::string::npos);
   const auto again = emulated_free(address);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().errno_value, EINVAL);
@@ -146,7 +149,7 @@ TEST(EmulatedMemory, FreeWantsTheStart) {
 TEST(EmulatedMemory, SecondMappingShowsTheSamePages) {
   const Memory memory(3 * 65536);
   const auto mapping = emulated_map(memory.address() + 65536, 2 * 65536);
-  ASSERT_TRUE(mapping) << base::detail();
+  ASSERT_TRUE(mapping) << mapping.error().text();
   auto* mapped = static_cast<std::uint8_t*>(*mapping);
   bytes_at(memory.address())[65536 + 17] = 0x42;
   EXPECT_EQ(mapped[17], 0x42);
@@ -195,7 +198,7 @@ TEST(EmulatedMemory, StaysFoundWhenSecondMappingsLieRightBesideItsGuards) {
   const std::uint64_t behind = memory.address() + 2 * emulated_page_bytes;
   for (const std::uint64_t place : {before, behind}) {
     const auto held = emulated_hold(memory.address(), 65536);
-    ASSERT_TRUE(held) << base::detail();
+    ASSERT_TRUE(held) << held.error().text();
     if (reinterpret_cast<std::uint64_t>(*held) != place) {
       // Only when nothing is there: MREMAP_FIXED would remove it.
       void* free_place =
@@ -216,10 +219,10 @@ TEST(EmulatedMemory, StaysOneAllocationWhenAPartChangesItsProtection) {
   const Memory memory(4 * 65536);
   ASSERT_EQ(::mprotect(bytes_at(memory.address() + 65536), 65536, PROT_READ), 0);
   const auto found = emulated_find(memory.address() + 3 * 65536);
-  ASSERT_TRUE(found) << base::detail();
+  ASSERT_TRUE(found) << found.error().text();
   EXPECT_EQ(found->start, memory.address());
   const auto mapping = emulated_map(memory.address(), 4 * 65536);
-  ASSERT_TRUE(mapping) << base::detail();
+  ASSERT_TRUE(mapping) << mapping.error().text();
   EXPECT_TRUE(emulated_unmap(*mapping, 4 * 65536));
 }
 
@@ -288,7 +291,7 @@ TEST(EmulatedMemory, RefusesImpossibleSizes) {
       continue;
     }
     EXPECT_EQ(made.error().errno_value, ENOMEM) << size;
-    EXPECT_STRNE(base::detail(), "");
+    EXPECT_STRNE(made.error().text(), "");
   }
   EXPECT_EQ(count_process_resources(), before);
 }

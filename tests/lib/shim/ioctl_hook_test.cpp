@@ -3,6 +3,7 @@
 // The hook sees this thread's ioctls, lets all others pass, gives back only what is its own, and is never blind
 // afterwards.
 #include "shim/ioctl_hook.hpp"
+#include "support/results.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -12,6 +13,7 @@
 
 #include <atomic>
 #include <cstdarg>
+#include <cstdlib>
 #include <functional>
 #include <thread>
 
@@ -32,6 +34,21 @@ int tracer(int fd, unsigned long request, ...) {
   return ::ioctl(fd, request, argument);
 }
 
+// What `observe_late` uses, which runs when no C++ object of the program is left.
+void* late_library = nullptr;
+Export* late_call = nullptr;
+
+/// Destructors of the executable's finalisation array run after those of its static objects.
+[[gnu::destructor]] void observe_late() {
+  if (late_library == nullptr) return;
+  std::vector<ObservedIoctl> seen;
+  {
+    const IoctlObserver observer(late_library, number, &seen);
+    late_call(-1, number);
+  }
+  if (seen.size() != 1) _exit(1);
+}
+
 /// Parameter: the library that stands for libcuda, lazily bound or with its import slots in RELRO memory.
 class IoctlHook : public testing::TestWithParam<const char*> {
  protected:
@@ -45,14 +62,14 @@ class IoctlHook : public testing::TestWithParam<const char*> {
     observe_by_copy = reinterpret_cast<Observe*>(dlsym(copy, "hook_copy_observe"));
     ASSERT_NE(observe_by_copy, nullptr);
     auto slots = find_import_slots(library, "ioctl");
-    ASSERT_TRUE(slots) << base::detail();
+    ASSERT_TRUE(slots) << slots.error().text();
     ASSERT_EQ(slots->size(), 1u);
     slot = slots->front();
   }
   std::size_t observed_by_us() {
     std::vector<ObservedIoctl> seen;
     const IoctlObserver observer(library, number, &seen);
-    EXPECT_TRUE(observer.is_installed()) << base::detail();
+    EXPECT_TRUE(tests::succeeded(observer.installed()));
     call(-1, number);
     return seen.size();
   }
@@ -79,7 +96,7 @@ TEST_P(IoctlHook, RecordsTheBytesAndTheResultOfThisThreadsCall) {
   std::vector<ObservedIoctl> seen;
   {
     const IoctlObserver observer(library, number, &seen);
-    ASSERT_TRUE(observer.is_installed());
+    ASSERT_TRUE(observer.installed());
     EXPECT_EQ(call(-1, number), -1);
     EXPECT_EQ(errno, EBADF) << "the call itself must be unchanged";
     call(-1, number + 1);
@@ -159,6 +176,17 @@ TEST_P(IoctlHook, TwoCopiesThatOverlapNeitherLoopNorGoBlind) {
     EXPECT_EQ(observed_by_us(), 1u) << "round " << round;
     EXPECT_EQ(observed_by_copy(), 1u) << "round " << round;
   }
+}
+
+TEST_P(IoctlHook, ObservesAfterTheStaticObjectsAreGone) {
+  EXPECT_EXIT(
+      {
+        (void)observed_by_us();
+        late_library = library;
+        late_call = call;
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(IoctlHookSlots, RefusesALibraryThatDoesNotImportTheFunction) {

@@ -126,7 +126,7 @@ TEST(ProcessMaps, NamesTheFileThatCannotBeRead) {
   const auto opened = maps.open("/nonexistent/maps");
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().errno_value, ENOENT);
-  EXPECT_NE(std::string(base::detail()).find("/nonexistent/maps"), std::string::npos);
+  EXPECT_NE(std::string(opened.error().text()).find("/nonexistent/maps"), std::string::npos);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class EmulatedBackend : public ::testing::Test {
       if (std::string(registration.name) != "emulated") continue;
       EXPECT_FALSE(registration.automatic) << "a library never picks it by itself";
       auto opened = registration.open({});
-      ASSERT_TRUE(opened) << base::detail();
+      ASSERT_TRUE(opened) << opened.error().text();
       backend_ = std::move(*opened);
     }
     ASSERT_NE(backend_, nullptr);
@@ -39,7 +39,7 @@ class EmulatedBackend : public ::testing::Test {
     request.address = memory_.address();
     request.size_bytes = memory_.size_bytes();
     auto pinned = backend_->pin(request);
-    EXPECT_TRUE(pinned) << base::detail();
+    EXPECT_TRUE(pinned) << pinned.error().text();
     return pinned ? std::move(*pinned) : nullptr;
   }
 
@@ -59,7 +59,7 @@ TEST_F(EmulatedBackend, MapsWriteCombiningAndClaimsNoVerification) {
   const auto pinned = pin();
   for (const MappingType type : {MappingType::none, MappingType::write_combining}) {
     const auto region = pinned->map(1, type);
-    ASSERT_TRUE(region) << base::detail();
+    ASSERT_TRUE(region) << region.error().text();
     EXPECT_EQ(region->type, MappingType::write_combining);
     EXPECT_EQ(region->verification, Verification::none);
     EXPECT_TRUE(pinned->unmap());

@@ -38,7 +38,7 @@ TEST_P(LieOfThePin, IsRefusedAndThePinGivenBack) {
     const auto pin = backend->pin({memory.address(), gpu_page + 1, false, true});
     ASSERT_FALSE(pin);
     EXPECT_EQ(pin.error().errno_value, EIO);
-    EXPECT_THAT(base::detail(), ::testing::HasSubstr("was asked for"));
+    EXPECT_THAT(pin.error().text(), ::testing::HasSubstr("was asked for"));
     EXPECT_EQ(machine.module.census().pins, 0u);
     machine.module.bend = nullptr;
     EXPECT_NE(pin_or_fail(*backend, memory.address(), gpu_page), nullptr);
@@ -87,7 +87,7 @@ TEST_P(LieOfTheMapping, IsRefusedAndUnmapped) {
     const auto region = pin->map(gpu_page, MappingType::none);
     ASSERT_FALSE(region);
     EXPECT_EQ(region.error().errno_value, EIO);
-    EXPECT_THAT(base::detail(), ::testing::HasSubstr("mapping type"));
+    EXPECT_THAT(region.error().text(), ::testing::HasSubstr("mapping type"));
     EXPECT_EQ(machine.module.census().vmas, 0u);
     machine.module.bend = nullptr;
     EXPECT_NE(map_or_fail(*pin).address, nullptr);
@@ -111,7 +111,7 @@ TEST(GdrdrvAnswers, AMappingOfAnotherTypeThanAskedForIsRefusedAndUnmapped) {
     };
     const auto region = pin->map(gpu_page, MappingType::cached);
     ASSERT_FALSE(region) << version;
-    EXPECT_EQ(region.error().errno_value, EOPNOTSUPP) << base::detail();
+    EXPECT_EQ(region.error().errno_value, EOPNOTSUPP) << region.error().text();
     EXPECT_EQ(machine.module.census().vmas, 0u);
     EXPECT_EQ(map_or_fail(*pin, MappingType::write_combining).type, MappingType::write_combining);
   }

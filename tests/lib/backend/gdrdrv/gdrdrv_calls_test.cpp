@@ -91,7 +91,7 @@ TEST(GdrdrvCalls, SayTheForceFlagWhereTheModuleKnowsIt) {
   machine.module.set_log_base(memory.address());
   const auto backend = open_or_fail(machine);
   const auto pin = backend->pin({memory.address(), 1, true, true});
-  ASSERT_TRUE(pin) << base::detail();
+  ASSERT_TRUE(pin) << pin.error().text();
   EXPECT_THAT(machine.module.log(), ::testing::Contains("PIN_BUFFER_V2 +0x0 65536 flags 1 = 0"));
 }
 

@@ -10,8 +10,7 @@ namespace {
 
 struct FlowEnd {
   const char* failed_step = nullptr;  ///< nullptr: all went well
-  int errno_value = 0;
-  std::string detail;
+  base::Error error;
   bool shows_the_memory = false;
 };
 
@@ -21,12 +20,9 @@ FlowEnd run_flow(shim::System& system, shim::Cuda& cuda, std::uint64_t address, 
   FlowEnd end;
   const auto note = [&end](const char* step, const base::Error& error) {
     if (end.failed_step != nullptr) return;
-    const fakes::SuspendAllocationFaults mine;
     end.failed_step = step;
-    end.errno_value = error.errno_value;
-    end.detail = base::detail();
+    end.error = error;
   };
-  base::set_detail("%s", "");
   auto backend = open_gdrdrv_on(system, &cuda);
   if (!backend) return note("open", backend.error()), end;
   auto pin = (*backend)->pin({address, size_bytes, false, true});
@@ -47,9 +43,9 @@ void expect_sane(const FlowEnd& end, GdrdrvMachine& machine, const std::string& 
     EXPECT_TRUE(end.shows_the_memory) << what;
     return;
   }
-  EXPECT_GT(end.errno_value, 0) << what;
-  EXPECT_LT(end.errno_value, 134) << what << ": no errno of user space";
-  EXPECT_FALSE(end.detail.empty()) << what << ": " << end.failed_step << " failed without a word";
+  EXPECT_GT(end.error.errno_value, 0) << what;
+  EXPECT_LT(end.error.errno_value, 134) << what << ": no errno of user space";
+  EXPECT_STRNE(end.error.text(), "") << what << ": " << end.failed_step << " failed without a word";
 }
 
 struct Scene {
@@ -83,13 +79,13 @@ TEST_P(GdrdrvFault, LeavesNothingBehindWhicheverCallFails) {
       expect_sane(end, scene.machine, what);
     }
     if (!was_reached) {
-      EXPECT_EQ(end.failed_step, nullptr) << end.detail;
+      EXPECT_EQ(end.failed_step, nullptr) << end.error.text();
       break;
     }
     ++reached;
     plan.stop();
     const FlowEnd again = run_flow(system, scene.machine.cuda, scene.memory.address(), Scene::size, scene.content);
-    EXPECT_EQ(again.failed_step, nullptr) << what << ", and it did not work afterwards: " << again.detail;
+    EXPECT_EQ(again.failed_step, nullptr) << what << ", and it did not work afterwards: " << again.error.text();
     if (HasFailure()) break;
   }
   EXPECT_GT(reached, 10) << "the plan does not reach this flow's calls";
@@ -112,7 +108,7 @@ TEST(GdrdrvFault, LeavesNothingBehindWhicheverAllocationFails) {
     fakes::allocation_faults = {};
     expect_sane(end, scene.machine, "allocation " + std::to_string(allocation) + " failed");
     if (!was_reached || HasFailure()) break;
-    EXPECT_EQ(end.errno_value, ENOMEM);
+    EXPECT_EQ(end.error.errno_value, ENOMEM);
     ++reached;
   }
   EXPECT_GE(reached, 3) << "the file, the backend and the pin are allocated";

@@ -34,7 +34,7 @@ class GdrdrvMachine {
   platform::Allocation allocate(std::size_t size_bytes) {
     auto memory = device->allocate(platform::AllocationKind::cuda_malloc, size_bytes);
     if (!memory) {
-      ADD_FAILURE() << base::detail();
+      ADD_FAILURE() << memory.error().text();
       return {};
     }
     const auto pattern = tests::make_pattern(size_bytes, 1);
@@ -61,21 +61,21 @@ inline ::testing::AssertionResult is_clean(GdrdrvMachine& machine) {
 inline std::unique_ptr<Backend> open_or_fail(GdrdrvMachine& machine) {
   auto opened = machine.open();
   if (opened) return std::move(*opened);
-  ADD_FAILURE() << "open: " << base::detail();
+  ADD_FAILURE() << "open: " << opened.error().text();
   return nullptr;
 }
 
 inline std::unique_ptr<BackendPin> pin_or_fail(Backend& backend, std::uint64_t address, std::size_t size_bytes) {
   auto pinned = backend.pin({address, size_bytes, false, true});
   if (pinned) return std::move(*pinned);
-  ADD_FAILURE() << "pin: " << base::detail();
+  ADD_FAILURE() << "pin: " << pinned.error().text();
   return nullptr;
 }
 
 inline MappedRegion map_or_fail(BackendPin& pin, MappingType type = MappingType::none) {
   auto mapped = pin.map(pin.page_bytes(), type);
   if (mapped) return *mapped;
-  ADD_FAILURE() << "map: " << base::detail();
+  ADD_FAILURE() << "map: " << mapped.error().text();
   return {};
 }
 

@@ -16,7 +16,7 @@ void expect_refusal(GdrdrvMachine& machine, int errno_value, const ::testing::Ma
   const auto opened = machine.open();
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().errno_value, errno_value);
-  EXPECT_THAT(std::string(base::detail()), sentence);
+  EXPECT_THAT(std::string(opened.error().text()), sentence);
   EXPECT_TRUE(is_clean(machine));
 }
 
@@ -128,7 +128,7 @@ TEST(GdrdrvBackend, RefusesNodesThatAreNoGdrdrv) {
     const auto opened = open_gdrdrv_on(stranger, nullptr);
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().errno_value, EOPNOTSUPP);
-    EXPECT_THAT(std::string(base::detail()), HasSubstr("is no gdrdrv"));
+    EXPECT_THAT(std::string(opened.error().text()), HasSubstr("is no gdrdrv"));
     EXPECT_EQ(stranger.census(), fakes::GdrdrvCensus());
   }
 }
@@ -141,7 +141,7 @@ TEST(GdrdrvBackend, IsTheFirstInProbeOrderAndChosenAutomatically) {
   const auto opened = first.open({});
   if (opened) GTEST_SKIP() << "this machine has a gdrdrv";
   EXPECT_GT(opened.error().errno_value, 0);
-  EXPECT_THAT(std::string(base::detail()), HasSubstr("gdrdrv"));
+  EXPECT_THAT(std::string(opened.error().text()), HasSubstr("gdrdrv"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "lib/backend/gdrdrv/gdrdrv_machine.hpp"
 #include "support/forked_child.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::gdrdrv {
 namespace {
@@ -49,7 +50,7 @@ TEST(GdrdrvPin, SaysInItsOwnWordsWhatTheModuleRefuses) {
       const auto pin = backend->pin({memory.address(), gpu_page, false, true});
       ASSERT_FALSE(pin);
       EXPECT_EQ(pin.error().errno_value, refusal.errno_value);
-      EXPECT_THAT(std::string(base::detail()), AllOf(HasSubstr("gdrdrv"), HasSubstr(refusal.words)));
+      EXPECT_THAT(std::string(pin.error().text()), AllOf(HasSubstr("gdrdrv"), HasSubstr(refusal.words)));
     }
     EXPECT_TRUE(is_clean(machine));
   }
@@ -65,7 +66,7 @@ TEST(GdrdrvPin, KeepsWhatMmapAnswers) {
     const auto region = pin->map(gpu_page, MappingType::none);
     ASSERT_FALSE(region);
     EXPECT_EQ(region.error().errno_value, error);
-    EXPECT_THAT(std::string(base::detail()), HasSubstr("mmap of 65536 bytes of /dev/gdrdrv"));
+    EXPECT_THAT(std::string(region.error().text()), HasSubstr("mmap of 65536 bytes of /dev/gdrdrv"));
     machine.module.map_error = 0;
     EXPECT_NE(map_or_fail(*pin).address, nullptr);
   }
@@ -101,7 +102,7 @@ TEST(GdrdrvPin, NeedsNoCudaAtAll) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);
   auto backend = open_gdrdrv_on(machine.module, nullptr);
-  ASSERT_TRUE(backend) << base::detail();
+  ASSERT_TRUE(backend) << backend.error().text();
   const auto pin = pin_or_fail(**backend, memory.address(), 100);
   ASSERT_NE(pin, nullptr);
   EXPECT_NE(map_or_fail(*pin).address, nullptr);
@@ -162,8 +163,8 @@ TEST(GdrdrvPin, IsFoundFreedWhileItIsBeingMapped) {
     const auto region = pin->map(gpu_page, MappingType::none);
     ASSERT_FALSE(region);
     EXPECT_EQ(region.error().errno_value, EINVAL);
-    EXPECT_THAT(std::string(base::detail()), HasSubstr("freed by its owner while it was being mapped"));
-    EXPECT_TRUE(pin->unpin()) << base::detail();
+    EXPECT_THAT(std::string(region.error().text()), HasSubstr("freed by its owner while it was being mapped"));
+    EXPECT_TRUE(tests::succeeded(pin->unpin()));
   }
   EXPECT_EQ(module.census(), fakes::GdrdrvCensus());
   EXPECT_TRUE(module.violations().list().empty());

@@ -9,6 +9,7 @@
 #include "backend/rm/ipc_decoder.hpp"
 #include "fakes/export_encoder.hpp"
 #include "fakes/wire.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
@@ -36,7 +37,7 @@ TEST_P(ExportDecoder, FindsEveryObjectOfSeveralCalls) {
     total += pieces.back().size_bytes;
   }
   const auto decoded = decode_export(encoded(GetParam(), total, pieces), total);
-  ASSERT_TRUE(decoded) << base::detail();
+  ASSERT_TRUE(decoded) << decoded.error().text();
   ASSERT_EQ(decoded->size(), pieces.size());
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     EXPECT_EQ((*decoded)[i], (MemoryPiece{client, pieces[i].object, pieces[i].offset, pieces[i].size_bytes}));
@@ -76,9 +77,9 @@ TEST_P(ExportDecoder, RefusesWhatContradictsItself) {
   for (const auto& [what, change] : changes) {
     auto calls = encoded(GetParam(), total, pieces);
     change(calls);
-    base::set_detail("%s", "");
-    EXPECT_FALSE(decode_export(calls, total)) << what;
-    EXPECT_STRNE(base::detail(), "") << what;
+    const auto failed = decode_export(calls, total);
+    EXPECT_FALSE(failed) << what;
+    EXPECT_STRNE(tests::text_of(failed), "") << what;
   }
 }
 

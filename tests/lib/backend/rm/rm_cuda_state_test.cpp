@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "lib/backend/rm/rm_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
@@ -112,8 +113,9 @@ TEST(RmCudaState, NamesADestroyedContext) {
   auto backend = open_or_fail(machine);
   machine.cuda.threads().push(machine.cuda.make_context(0));
   machine.cuda.destroy_context(machine.cuda.primary(0));
-  EXPECT_FALSE(backend->pin({address, 4096, false, true}));
-  EXPECT_THAT(std::string(base::detail()), HasSubstr("CONTEXT_IS_DESTROYED"));
+  const auto failed = backend->pin({address, 4096, false, true});
+  EXPECT_FALSE(failed);
+  EXPECT_THAT(tests::text_of(failed), HasSubstr("CONTEXT_IS_DESTROYED"));
   EXPECT_TRUE(machine.cuda.threads().pop());
 }
 

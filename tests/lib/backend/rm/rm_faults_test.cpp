@@ -33,7 +33,7 @@ void expect_sane(const FlowEnd& end, RmMachine& machine, const std::string& what
   }
   EXPECT_GT(end.error.errno_value, 0) << what;
   EXPECT_LT(end.error.errno_value, 4096) << what;
-  EXPECT_FALSE(end.detail.empty()) << what << ": " << end.failed_step << " failed without a word";
+  EXPECT_STRNE(end.error.text(), "") << what << ": " << end.failed_step << " failed without a word";
 }
 
 TEST_P(RmFault, LeavesNothingBehindWhicheverCallFails) {
@@ -55,13 +55,13 @@ TEST_P(RmFault, LeavesNothingBehindWhicheverCallFails) {
     expect_sane(end, machine, what);
     EXPECT_EQ(machine.cuda.read(address, size_bytes), content) << what;
     if (!was_reached) {
-      EXPECT_EQ(end.failed_step, nullptr) << end.detail;
+      EXPECT_EQ(end.failed_step, nullptr) << end.error.text();
       break;
     }
     ++reached;
     plan.stop();
     const FlowEnd again = run_flow(system, cuda, machine.settings, address, size_bytes, content);
-    EXPECT_EQ(again.failed_step, nullptr) << what << ", and it did not work afterwards: " << again.detail;
+    EXPECT_EQ(again.failed_step, nullptr) << what << ", and it did not work afterwards: " << again.error.text();
     if (HasFailure()) break;
   }
   EXPECT_GT(reached, 5) << "the plan does not reach this flow's calls";
@@ -80,7 +80,7 @@ TEST_P(RmFault, LeavesTheBackendUsable) {
     fakes::FaultyCuda cuda(machine.cuda, plan);
     {
       auto backend = open_rm_on(system, cuda, machine.settings);
-      ASSERT_TRUE(backend) << base::detail();
+      ASSERT_TRUE(backend) << backend.error().text();
       plan.fail_call(call, named.fault);
       if (auto pin = (*backend)->pin({address, size_bytes, false, true})) {
         if ((*pin)->map((*pin)->page_bytes(), MappingType::none)) (void)(*pin)->unmap();

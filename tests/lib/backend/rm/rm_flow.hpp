@@ -70,8 +70,7 @@ inline const RmFlow rm_flows[] = {
 
 struct FlowEnd {
   const char* failed_step = nullptr;  ///< nullptr: all went well
-  base::Error error{0};
-  std::string detail;
+  base::Error error;
   bool shows_the_memory = false;  ///< while it was mapped
 };
 
@@ -81,12 +80,9 @@ inline FlowEnd run_flow(shim::System& system, shim::Cuda& cuda, const base::Sett
   FlowEnd end;
   const auto note = [&end](const char* step, const base::Error& error) {
     if (end.failed_step != nullptr) return;
-    const fakes::SuspendAllocationFaults mine;
     end.failed_step = step;
     end.error = error;
-    end.detail = base::detail();
   };
-  base::set_detail("%s", "");
   auto backend = open_rm_on(system, cuda, settings);
   if (!backend) {
     note("open", backend.error());

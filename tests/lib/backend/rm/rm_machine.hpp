@@ -77,21 +77,21 @@ inline ::testing::AssertionResult is_lawful(RmMachine& machine) {
 inline std::unique_ptr<Backend> open_or_fail(RmMachine& machine) {
   auto opened = machine.open();
   if (opened) return std::move(*opened);
-  ADD_FAILURE() << "open: " << base::detail();
+  ADD_FAILURE() << "open: " << opened.error().text();
   return nullptr;
 }
 
 inline std::unique_ptr<BackendPin> pin_or_fail(Backend& backend, std::uint64_t address, std::size_t size_bytes) {
   auto pinned = backend.pin({address, size_bytes, false, true});
   if (pinned) return std::move(*pinned);
-  ADD_FAILURE() << "pin: " << base::detail();
+  ADD_FAILURE() << "pin: " << pinned.error().text();
   return nullptr;
 }
 
 inline MappedRegion map_or_fail(BackendPin& pin) {
   auto mapped = pin.map(pin.page_bytes(), MappingType::none);
   if (mapped) return *mapped;
-  ADD_FAILURE() << "map: " << base::detail();
+  ADD_FAILURE() << "map: " << mapped.error().text();
   return {};
 }
 

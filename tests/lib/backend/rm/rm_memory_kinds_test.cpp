@@ -142,7 +142,7 @@ TEST(RmPin, MapsAPrefixOfItsPages) {
   for (const std::size_t wanted :
        {std::size_t{1}, std::size_t{4097}, std::size_t{2 * mib}, std::size_t{2 * mib + 4096}}) {
     auto mapped = pin->map(wanted, MappingType::write_combining);
-    ASSERT_TRUE(mapped) << base::detail();
+    ASSERT_TRUE(mapped) << mapped.error().text();
     EXPECT_EQ(mapped->size_bytes, (wanted + 4095) / 4096 * 4096);
     EXPECT_EQ(std::memcmp(mapped->address, machine.cuda.read(address, wanted).data(), wanted), 0);
     ASSERT_TRUE(pin->unmap());

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "lib/backend/rm/rm_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
@@ -25,7 +26,7 @@ class RmRefusal : public ::testing::Test {
     const auto pinned = backend_->pin({address, size, false, exact});
     ASSERT_FALSE(pinned);
     EXPECT_EQ(pinned.error().errno_value, errno_value);
-    EXPECT_THAT(std::string(base::detail()), sentence);
+    EXPECT_THAT(std::string(pinned.error().text()), sentence);
     backend_.reset();
     EXPECT_TRUE(is_clean(*machine_));
   }
@@ -34,7 +35,7 @@ class RmRefusal : public ::testing::Test {
     const auto mapped = pin.map(pin.page_bytes(), MappingType::none);
     ASSERT_FALSE(mapped);
     EXPECT_EQ(mapped.error().errno_value, errno_value);
-    EXPECT_THAT(std::string(base::detail()), sentence);
+    EXPECT_THAT(std::string(mapped.error().text()), sentence);
     EXPECT_EQ(machine_->rm.census(), before) << "a refused map left something";
     EXPECT_TRUE(is_lawful(*machine_));
   }
@@ -107,7 +108,7 @@ TEST_F(RmRefusal, AcceptsTheRestOfThePageWhenTheRangeNeedNotBeExact) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(4096);
   start();
-  EXPECT_TRUE(backend_->pin({address, 65536, false, false})) << base::detail();
+  EXPECT_TRUE(tests::succeeded(backend_->pin({address, 65536, false, false})));
   expect_pin(address, 65537, EINVAL, HasSubstr("past its allocation"), false);
 }
 
@@ -184,7 +185,7 @@ TEST_F(RmRefusal, NamesAPartitionOfAGpu) {
   const auto pinned = (*backend)->pin({address, 4096, false, true});
   ASSERT_FALSE(pinned);
   EXPECT_EQ(pinned.error().errno_value, EOPNOTSUPP);
-  EXPECT_THAT(std::string(base::detail()), AllOf(HasSubstr("MIG"), HasSubstr(gpus[0].pci())));
+  EXPECT_THAT(std::string(pinned.error().text()), AllOf(HasSubstr("MIG"), HasSubstr(gpus[0].pci())));
   backend->reset();
   EXPECT_EQ(rm.census(), fakes::Census());
 }
@@ -199,7 +200,7 @@ TEST_F(RmRefusal, NamesAnIntegratedGpu) {
   ASSERT_TRUE(backend);
   const auto pinned = (*backend)->pin({address, 4096, false, true});
   ASSERT_FALSE(pinned);
-  EXPECT_THAT(std::string(base::detail()), HasSubstr("integrated"));
+  EXPECT_THAT(std::string(pinned.error().text()), HasSubstr("integrated"));
 }
 
 TEST_F(RmRefusal, NamesTheNodeThatVanishedSinceOpening) {
@@ -287,7 +288,7 @@ TEST_F(RmRefusal, TellsAPlatformThatMapsBar1Uncached) {
   const auto mapped = pin->map(pin->page_bytes(), MappingType::write_combining);
   ASSERT_FALSE(mapped);
   EXPECT_EQ(mapped.error().errno_value, EOPNOTSUPP);
-  EXPECT_THAT(std::string(base::detail()), HasSubstr("uncached"));
+  EXPECT_THAT(std::string(mapped.error().text()), HasSubstr("uncached"));
 }
 
 }  // namespace

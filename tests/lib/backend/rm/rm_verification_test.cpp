@@ -30,14 +30,14 @@ class RmVerification : public ::testing::Test {
     const auto mapped = pinned->map(pinned->page_bytes(), MappingType::none);
     ASSERT_FALSE(mapped);
     EXPECT_EQ(mapped.error().errno_value, errno_value);
-    EXPECT_THAT(std::string(base::detail()), HasSubstr(sentence));
+    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr(sentence));
     EXPECT_EQ(machine.rm.census(), census) << "the refused mapping was not undone";
     EXPECT_TRUE(is_lawful(machine));
   }
   Verification map() {
     const auto mapped = pinned->map(pinned->page_bytes(), MappingType::none);
     if (mapped) return mapped->verification;
-    ADD_FAILURE() << base::detail();
+    ADD_FAILURE() << mapped.error().text();
     return Verification::none;
   }
 
@@ -147,7 +147,7 @@ TEST_F(RmVerification, FallsBackToStructureWhenThereIsNoScratchMemory) {
   ASSERT_TRUE(opened);
   auto held = pin_or_fail(**opened, address, size);
   const auto mapped = held->map(held->page_bytes(), MappingType::none);
-  ASSERT_TRUE(mapped) << base::detail();
+  ASSERT_TRUE(mapped) << mapped.error().text();
   EXPECT_EQ(mapped->verification, Verification::structural);
   EXPECT_TRUE(plan.was_reached());
 }
@@ -183,7 +183,7 @@ TEST_F(RmVerification, ToleratesAConcurrentWriterOfWholeLines) {
   });
   for (int round = 0; round < 50; ++round) {
     const auto mapped = pinned->map(pinned->page_bytes(), MappingType::none);
-    EXPECT_TRUE(mapped) << base::detail();
+    EXPECT_TRUE(mapped) << mapped.error().text();
     EXPECT_TRUE(pinned->unmap());
   }
   is_done = true;
@@ -223,7 +223,7 @@ TEST_F(RmVerification, RefusesRatherThanReadsWhatCudaCannotRead) {
   plan.fail_every("gather_dtoh_async", {0, 0, 700});
   const auto mapped = held->map(held->page_bytes(), MappingType::none);
   ASSERT_FALSE(mapped);
-  EXPECT_THAT(std::string(base::detail()), HasSubstr("ILLEGAL_ADDRESS"));
+  EXPECT_THAT(std::string(mapped.error().text()), HasSubstr("ILLEGAL_ADDRESS"));
   EXPECT_EQ(machine.rm.census(), before);
 }
 
