@@ -353,6 +353,11 @@ int FakeCuda::mem_free_async(std::uint64_t address, std::uint64_t stream) noexce
   const CudaAllocation* allocation = map_.allocation_at(address);
   if (allocation == nullptr || allocation->start != address) return invalid_value;
   if (!allocation->is_scratch) rm_.violations().add("cuMemFreeAsync of the user's memory");
+  if (const CudaBlock* block = map_.block_at(address); block != nullptr && block->memory != nullptr) {
+    if (rm_.is_mmapped(*block->memory, address - block->base, allocation->size_bytes)) {
+      rm_.violations().add("cuMemFreeAsync while the memory is still mmapped");
+    }
+  }
   map_.remove_allocation(address);
   --scratch_;
   return success;

@@ -157,6 +157,11 @@ std::size_t FakeRm::vmas_inherited_by_fork() const {
   return memory_.inherited_by_fork();
 }
 
+bool FakeRm::is_mmapped(const PhysicalMemory& memory, std::uint64_t offset, std::uint64_t size) const {
+  const std::lock_guard lock(mutex_);
+  return memory_.shows(memory, offset, size);
+}
+
 unsigned FakeRm::count_of(unsigned command_number) const {
   const std::lock_guard lock(mutex_);
   const auto found = counts_.find(command_number);

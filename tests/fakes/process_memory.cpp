@@ -4,6 +4,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace gdrkit::fakes {
@@ -45,6 +46,14 @@ int ProcessMemory::unmap(void* address, std::size_t length) {
   forget(word(address), length);
   if (parts_.size() == before) violations_.add("munmap of addresses that were not mapped, or not as a whole");
   return 0;
+}
+
+bool ProcessMemory::shows(const PhysicalMemory& memory, std::uint64_t offset, std::uint64_t size) const {
+  return std::any_of(parts_.begin(), parts_.end(), [&](const auto& entry) {
+    const RmMapping* const mapping = entry.second.mapping.get();
+    return mapping != nullptr && mapping->memory.get() == &memory && mapping->first < offset + size &&
+           offset < mapping->first + mapping->length;
+  });
 }
 
 int ProcessMemory::advise(void* address, std::size_t length, int advice) {

@@ -43,6 +43,7 @@ class Scratch {
     const int result = cuda_.gather_dtoh_async(pattern, address_, sizeof pattern, sizeof pattern, 1, stream_);
     return result == 0 && cuda_.stream_synchronize(stream_) == 0;
   }
+  void abandon() noexcept { address_ = 0; }  ///< never given back
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
 
  private:
@@ -85,12 +86,17 @@ Calibration calibrate(shim::Cuda& cuda, shim::System& system, RmDevice& device, 
   RmMapping mapping(system, device);
   const auto mapped =
       mapping.map(memory->pieces, static_cast<std::size_t>(range->page_bytes), reports_caching_type, fb_info_bytes);
-  if (!mapped) return Calibration::impossible;
+  // From here on one way out: a failed map may leave pages mapped too.
   const Calibration calibration =
-      both_ways(scratch, verifier, mapping.address() + (scratch.address() - range->page_address));
+      mapped ? both_ways(scratch, verifier, mapping.address() + (scratch.address() - range->page_address))
+             : Calibration::impossible;
   (void)mapping.unmap();
-  // While pages may still be mapped the memory must stay ours.
-  if (mapping.address() != nullptr) memory->abandon();
+  if (mapping.address() != nullptr) {
+    // Pages that may still be mapped show this memory: neither RM nor CUDA may give it to anybody else. The mapping
+    // keeps its BAR1 space itself.
+    memory->abandon();
+    scratch.abandon();
+  }
   return calibration;
 }
 

@@ -8,17 +8,19 @@
 
 #include "fakes/fault_injection.hpp"
 #include "lib/backend/rm/rm_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
 
 using ::testing::HasSubstr;
 
-/// The machine's system calls, of which the first so many munmaps fail.
+/// The machine's system calls, of which the first so many munmaps and the last madvises fail.
 class StickyPages final : public shim::System {
  public:
   explicit StickyPages(shim::System& inner) noexcept : inner_(inner) {}
   int failures = 0;
+  int advices = 1000;  ///< so many succeed
 
   int open(const char* path, int flags) noexcept override { return inner_.open(path, flags); }
   int close(int fd) noexcept override { return inner_.close(fd); }
@@ -34,7 +36,7 @@ class StickyPages final : public shim::System {
   }
   int access(const char* path, int mode) noexcept override { return inner_.access(path, mode); }
   int madvise(void* address, std::size_t length, int advice) noexcept override {
-    return inner_.madvise(address, length, advice);
+    return advices-- > 0 ? inner_.madvise(address, length, advice) : -ENOMEM;
   }
   ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept override {
     return inner_.read_text(path, buffer, capacity);
@@ -52,7 +54,7 @@ class RmFailedUnmap : public ::testing::Test {
     address = machine.cuda.malloc(size);
     machine.cuda.fill_pattern(address, size);
     auto opened = open_rm_on(system, machine.cuda, machine.settings);
-    ASSERT_TRUE(opened) << base::detail();
+    ASSERT_TRUE(opened) << opened.error().text();
     backend = std::move(*opened);
     pinned = pin_or_fail(*backend, address, size);
   }
@@ -72,20 +74,75 @@ TEST_F(RmFailedUnmap, RefusesToMapAgainOverAMappingThatCouldNotBeUndone) {
   const auto again = pinned->map(size, MappingType::none);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().errno_value, EIO);
-  EXPECT_TRUE(pinned->unpin()) << "the second munmap works: " << base::detail();
+  EXPECT_TRUE(tests::succeeded(pinned->unpin())) << "the second munmap works";
   pinned.reset();
   backend.reset();
   EXPECT_TRUE(is_clean(machine));
 }
 
 TEST_F(RmFailedUnmap, KeepsTheMemoryForEverWhenThePagesStay) {
-  ASSERT_TRUE(pinned->map(size, MappingType::none)) << base::detail();
+  ASSERT_TRUE(tests::succeeded(pinned->map(size, MappingType::none)));
   system.failures = 100;
   EXPECT_FALSE(pinned->unpin());
   pinned.reset();
   backend.reset();
   EXPECT_TRUE(is_lawful(machine)) << "memory was given back under pages that still show it";
   EXPECT_EQ(machine.rm.census().rm_clients, 1u);
+}
+
+/// Memory of zeros proves nothing, so that mapping it calibrates: the second mapping is that of scratch memory.
+class RmFailedCalibrationUnmap : public RmFailedUnmap {
+ protected:
+  void SetUp() override {
+    RmFailedUnmap::SetUp();
+    plain = machine.cuda.malloc(size);
+    pinned_plain = pin_or_fail(*backend, plain, size);
+    ASSERT_NE(pinned_plain, nullptr);
+  }
+  /// Whatever is closed, and in whichever order.
+  void expect_kept() {
+    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was given back under pages that still show it";
+    (void)pinned_plain->unpin();
+    pinned_plain.reset();
+    pinned.reset();
+    backend.reset();
+    EXPECT_TRUE(is_lawful(machine)) << "scratch memory was given back under pages that still show it";
+    EXPECT_EQ(machine.cuda.census().scratch_allocations, 1u);
+    EXPECT_EQ(machine.rm.census().rm_clients, 1u);
+  }
+
+  std::uint64_t plain = 0;
+  std::unique_ptr<BackendPin> pinned_plain;
+};
+
+TEST_F(RmFailedCalibrationUnmap, KeepsTheScratchMemoryForEver) {
+  system.failures = 100;
+  const auto mapped = pinned_plain->map(size, MappingType::none);
+  ASSERT_TRUE(mapped) << mapped.error().text();
+  EXPECT_EQ(mapped->verification, Verification::calibrated);
+  expect_kept();
+}
+
+TEST_F(RmFailedCalibrationUnmap, KeepsTheScratchMemoryWhenItsMappingFailedHalfway) {
+  system.failures = 100;
+  system.advices = 1;  // the scratch memory's own fails, after its pages were mapped
+  const auto mapped = pinned_plain->map(size, MappingType::none);
+  ASSERT_TRUE(mapped) << mapped.error().text();
+  EXPECT_EQ(mapped->verification, Verification::structural);
+  expect_kept();
+}
+
+TEST_F(RmFailedCalibrationUnmap, GivesTheMappingBackWhenTheNextTryWorks) {
+  system.failures = 1;
+  ASSERT_TRUE(tests::succeeded(pinned_plain->map(size, MappingType::none)));
+  EXPECT_EQ(machine.rm.census().vmas, 1u) << "only the user's own";
+  EXPECT_TRUE(tests::succeeded(pinned_plain->unpin()));
+  pinned_plain.reset();
+  pinned.reset();
+  backend.reset();
+  EXPECT_TRUE(is_lawful(machine));
+  EXPECT_EQ(machine.rm.census().rm_mappings, 0u);
+  EXPECT_EQ(machine.rm.census().rm_clients, 0u);
 }
 
 TEST(RmBusyMemory, MapsWhileSomebodyWritesASampledWordWithoutPause) {
@@ -102,7 +159,7 @@ TEST(RmBusyMemory, MapsWhileSomebodyWritesASampledWordWithoutPause) {
   auto backend = open_or_fail(machine);
   auto pinned = pin_or_fail(*backend, address, mib);
   const auto mapped = pinned->map(mib, MappingType::none);
-  ASSERT_TRUE(mapped) << base::detail();
+  ASSERT_TRUE(mapped) << mapped.error().text();
   EXPECT_EQ(mapped->verification, Verification::content);
 }
 
@@ -130,12 +187,12 @@ TEST(RmCalibration, IsTriedAgainAfterAPassingLackOfDescriptors) {
   auto pinned = pin_or_fail(*backend, address, mib);
   machine.rm.set_descriptor_limit(machine.rm.census().descriptors + 1);
   auto mapped = pinned->map(mib, MappingType::none);
-  ASSERT_TRUE(mapped) << base::detail();
+  ASSERT_TRUE(mapped) << mapped.error().text();
   EXPECT_EQ(mapped->verification, Verification::structural);
   ASSERT_TRUE(pinned->unmap());
   machine.rm.set_descriptor_limit(1024);
   mapped = pinned->map(mib, MappingType::none);
-  ASSERT_TRUE(mapped) << base::detail();
+  ASSERT_TRUE(mapped) << mapped.error().text();
   EXPECT_EQ(mapped->verification, Verification::calibrated);
 }
 
