@@ -19,6 +19,16 @@ namespace {
 constexpr Traits rm_traits = {"rm", 65536, true, false, false};
 constexpr int attribute_integrated = 18;  // CU_DEVICE_ATTRIBUTE_INTEGRATED
 
+base::Result<std::unique_ptr<Backend>> serve(shim::System& system, shim::Cuda& cuda, const base::Settings& settings,
+                                             Probed probed) noexcept {
+  try {
+    return std::unique_ptr<Backend>(
+        std::make_unique<RmBackend>(system, cuda, settings, probed.layout, std::move(probed.client)));
+  } catch (...) {
+    return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
+  }
+}
+
 }  // namespace
 
 const Traits& RmBackend::traits() const noexcept { return rm_traits; }
@@ -93,23 +103,22 @@ base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, shim::Cu
                                                   const base::Settings& settings) noexcept {
   auto probed = probe(system, settings);
   if (!probed) return base::pass(probed);
-  try {
-    return std::unique_ptr<Backend>(
-        std::make_unique<RmBackend>(system, cuda, settings, probed->layout, std::move(probed->client)));
-  } catch (...) {
-    return base::fail(ENOMEM, "out of memory while opening the rm backend");
-  }
+  return serve(system, cuda, settings, std::move(*probed));
+}
+
+base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, LoadCuda load_cuda,
+                                                  const base::Settings& settings) noexcept {
+  auto probed = probe(system, settings);
+  if (!probed) return base::pass(probed);
+  auto cuda = load_cuda();
+  if (!cuda) return base::pass(cuda);
+  return serve(system, **cuda, settings, std::move(*probed));
 }
 
 }  // namespace rm
 
 base::Result<std::unique_ptr<Backend>> open_rm(const base::Settings& settings) noexcept {
-  shim::System& system = shim::real_system();
-  // The driver first: where there is none, its reason says more than a missing libcuda.
-  if (auto probed = rm::probe(system, settings); !probed) return base::pass(probed);
-  auto cuda = shim::real_cuda();
-  if (!cuda) return base::pass(cuda);
-  return rm::open_rm_on(system, **cuda, settings);
+  return rm::open_rm_on(shim::real_system(), &shim::real_cuda, settings);
 }
 
 }  // namespace gdrkit::backend

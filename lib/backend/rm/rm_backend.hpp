@@ -52,8 +52,13 @@ class RmBackend final : public Backend {
   std::map<RmDevice*, Calibration> calibrations_;
 };
 
-/// Opens the backend on the given seams; both outlive it. The error's detail says why it cannot run.
+/// Opens the backend on the given seams; both outlive it. The error's text says why it cannot run.
 base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, shim::Cuda& cuda,
+                                                  const base::Settings& settings) noexcept;
+/// The same, where CUDA is loaded only once the driver is found usable: where there is no driver, its reason says more
+/// than a missing libcuda.
+using LoadCuda = base::Result<shim::Cuda*> (*)() noexcept;
+base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, LoadCuda load_cuda,
                                                   const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::backend::rm

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "lib/backend/rm/rm_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
@@ -15,7 +16,7 @@ void expect_refusal(RmMachine& machine, int errno_value, const ::testing::Matche
   const auto opened = machine.open();
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().errno_value, errno_value);
-  EXPECT_THAT(std::string(base::detail()), sentence);
+  EXPECT_THAT(std::string(opened.error().text()), sentence);
   EXPECT_TRUE(is_clean(machine));
 }
 
@@ -37,6 +38,41 @@ TEST(RmBackend, OpensWithoutTouchingCudaOrAGpusNode) {
   ASSERT_NE(backend, nullptr);
   EXPECT_EQ(machine.cuda.contexts_created(), 0u);
   EXPECT_EQ(machine.rm.census().descriptors, 1u) << "only the control file";
+}
+
+fakes::FakeCuda* cuda_to_load = nullptr;
+int cuda_loads = 0;
+
+base::Result<shim::Cuda*> load_cuda() noexcept {
+  ++cuda_loads;
+  if (cuda_to_load == nullptr) return base::fail(ENOENT, "no libcuda here");
+  return cuda_to_load;
+}
+
+TEST(RmBackend, MakesOneClientAtTheDriver) {
+  RmMachine machine;
+  cuda_to_load = &machine.cuda;
+  {
+    const auto backend = open_rm_on(machine.rm, &load_cuda, machine.settings);
+    ASSERT_TRUE(backend) << backend.error().text();
+    EXPECT_EQ(machine.rm.count_of(fakes::command::rm_alloc), 1u);
+    EXPECT_EQ(machine.rm.census().rm_clients, 1u);
+  }
+  EXPECT_TRUE(is_clean(machine));
+}
+
+TEST(RmBackend, LoadsCudaOnlyWhereTheDriverCanBeUsed) {
+  RmMachine machine;
+  cuda_to_load = nullptr;
+  cuda_loads = 0;
+  const auto without_cuda = open_rm_on(machine.rm, &load_cuda, machine.settings);
+  EXPECT_EQ(tests::text_of(without_cuda), "no libcuda here");
+  EXPECT_EQ(cuda_loads, 1);
+  machine.rm.fail_path("/proc/driver/nvidia/version", ENOENT);
+  const auto without_driver = open_rm_on(machine.rm, &load_cuda, machine.settings);
+  EXPECT_THAT(tests::text_of(without_driver), HasSubstr("no NVIDIA driver is loaded"));
+  EXPECT_EQ(cuda_loads, 1);
+  EXPECT_TRUE(is_clean(machine));
 }
 
 TEST(RmBackend, SaysThatThereIsNoDriver) {
@@ -126,7 +162,7 @@ TEST(RmBackend, RefusesAVersionFileItCannotRead) {
     machine.rm.set_version_text(text);
     const auto opened = machine.open();
     EXPECT_FALSE(opened) << text;
-    EXPECT_STRNE(base::detail(), "");
+    EXPECT_STRNE(opened.error().text(), "");
     EXPECT_TRUE(is_clean(machine));
   }
 }
