@@ -48,13 +48,16 @@ static_assert(sizeof(gdr_t) == sizeof(core::Handle) && sizeof(gdr_mh_t) == sizeo
 core::Handle context_of(gdr_t g) noexcept { return reinterpret_cast<core::Handle>(g); }
 core::Handle pin_of(gdr_mh_t handle) noexcept { return handle.h; }
 
+/// As kernel modules encode theirs.
+constexpr uint32_t library_version = GDR_API_MAJOR_VERSION << MAJOR_VERSION_SHIFT | GDR_API_MINOR_VERSION;
+
 int refuse(const char* function, int errno_value, const char* reason) noexcept {
   log(LogLevel::error, "%s: %s (errno=%d/%s)", function, reason, errno_value, errno_text(errno_value));
   return errno_value;
 }
 
 int refuse(const char* function, const base::Error& error) noexcept {
-  return refuse(function, gdrkit::capi::gdrapi_errno(error.errno_value), base::detail());
+  return refuse(function, gdrkit::capi::gdrapi_errno(error.errno_value), error.text());
 }
 
 int refuse_null(const char* function) noexcept { return refuse(function, EINVAL, "an output pointer is NULL"); }
@@ -68,6 +71,16 @@ base::Status check_context(gdr_t g) noexcept {
 base::Result<core::PinInfo> find_pin(gdr_t g, gdr_mh_t handle) noexcept {
   if (base::Status given = check_context(g); !given) return base::pass(given);
   return core::pin_info(context_of(g), pin_of(handle));
+}
+
+// GDRCopy's words, which scripts look for.
+constexpr const char* mapped_already = "mh is mapped already";
+constexpr const char* not_mapped_yet = "mh is not mapped yet";
+
+/// For a live pin that a call was refused on; true for others, whose refusals say what they are.
+bool is_mapped(gdr_t g, gdr_mh_t handle) noexcept {
+  const base::Result<core::PinInfo> pin = find_pin(g, handle);
+  return !pin || pin->is_mapped;
 }
 
 /// GDRCopy's own variable forces a backend too; two that disagree cannot both be obeyed.
@@ -108,7 +121,7 @@ int pin(const char* function, gdr_t g, unsigned long addr, size_t size, uint32_t
   const bool is_page_of_nothing = size == 0 && (addr & GPU_PAGE_OFFSET) != 0;
   const base::Result<core::Handle> pinned = core::pin(context_of(g), addr, is_page_of_nothing ? 1 : size, options);
   if (!pinned) {
-    return refuse(function, gdrkit::capi::gdrapi_pin_errno(pinned.error().errno_value), base::detail());
+    return refuse(function, gdrkit::capi::gdrapi_pin_errno(pinned.error().errno_value), pinned.error().text());
   }
   handle->h = *pinned;
   return 0;
@@ -119,15 +132,13 @@ int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, 
   if (flags < GDR_MAP_FLAG_DEFAULT || flags > GDR_MAP_FLAG_REQ_DEVICE_MAPPING) {
     return refuse(function, EINVAL, "flags are none of gdr_map_flags_t");
   }
-  const base::Result<core::PinInfo> info = find_pin(g, handle);
-  if (!info) return refuse(function, info.error());
-  if (info->is_mapped) return refuse(function, EAGAIN, "mh is mapped already");
-  if (info->user_address != info->page_address) {
-    return refuse(function, EINVAL, "the pinned address is not page aligned");
+  if (base::Status given = check_context(g); !given) return refuse(function, given.error());
+  const base::Result<core::PinInfo> mapped =
+      core::map(context_of(g), pin_of(handle), size, static_cast<MappingType>(flags), core::MapStart::page);
+  if (!mapped) {
+    if (mapped.error().errno_value == EAGAIN && is_mapped(g, handle)) return refuse(function, EAGAIN, mapped_already);
+    return refuse(function, mapped.error());
   }
-  const auto requested = static_cast<MappingType>(flags);
-  const base::Result<core::PinInfo> mapped = core::map(context_of(g), pin_of(handle), size, requested);
-  if (!mapped) return refuse(function, mapped.error());
   *va = mapped->mapping_address;
   return 0;
 }
@@ -160,7 +171,7 @@ gdr_t gdr_open(void) {
   if (!opened) {
     const int errno_value = gdrkit::capi::gdrapi_errno(opened.error().errno_value);
     log(LogLevel::error, "error opening driver (errno=%d/%s): %s%s", errno_value, errno_text(errno_value),
-        is_dmabuf_forced ? "GDRCOPY_USE_DMABUF_MMAP=1 forces dma-buf: " : "", base::detail());
+        is_dmabuf_forced ? "GDRCOPY_USE_DMABUF_MMAP=1 forces dma-buf: " : "", opened.error().text());
     errno = errno_value;
     return nullptr;
   }
@@ -215,11 +226,11 @@ int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) {
 
 int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
   if (va == nullptr || size == 0) return refuse(__func__, EINVAL, "nothing is mapped at NULL or with size 0");
-  const base::Result<core::PinInfo> info = find_pin(g, handle);
-  if (!info) return refuse(__func__, info.error());
-  if (!info->is_mapped) return refuse(__func__, EINVAL, "mh is not mapped yet");
+  if (base::Status given = check_context(g); !given) return refuse(__func__, given.error());
   const base::Status unmapped = core::unmap(context_of(g), pin_of(handle), va);
-  return unmapped ? 0 : refuse(__func__, unmapped.error());
+  if (unmapped) return 0;
+  const bool is_not_mapped = unmapped.error().errno_value == EINVAL && !is_mapped(g, handle);
+  return is_not_mapped ? refuse(__func__, EINVAL, not_mapped_yet) : refuse(__func__, unmapped.error());
 }
 
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size) {
@@ -239,10 +250,9 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
   if (major == nullptr || minor == nullptr) return refuse_null(__func__);
   const base::Result<core::ContextInfo> info = core::context_info(context_of(g));
   if (!info) return refuse(__func__, info.error());
-  // A backend without a kernel module of its own is as new as the library.
-  const uint32_t module_version = info->traits.module_version;
-  gdr_runtime_get_version(major, minor);
-  if (module_version == 0) return 0;
+  // A backend without a kernel module of its own is as new as the library. Not by a call of gdr_runtime_get_version:
+  // a library loaded earlier may stand in its place.
+  const uint32_t module_version = info->traits.module_version != 0 ? info->traits.module_version : library_version;
   *major = static_cast<int>(module_version >> MAJOR_VERSION_SHIFT);
   *minor = static_cast<int>(module_version & MINOR_VERSION_MASK);
   return 0;

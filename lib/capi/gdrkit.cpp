@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include "base/settings.hpp"
 #include "capi/errno_text.hpp"
@@ -41,14 +42,13 @@ static_assert(sizeof(gdrkit_buffer_info) == first_buffer_info);
 static_assert(sizeof(gdrkit_open_options) == first_open_options && sizeof(gdrkit_context_info) == first_context_info &&
               sizeof(gdrkit_pin_info) == first_pin_info && sizeof(gdrkit_backend_report) == first_backend_report);
 
-// The sentence of the last call that failed. The library's own is overwritten by whatever fails inside a call that
-// succeeds: a backend that cannot run, a probe.
-thread_local char last_detail[base::detail_capacity] = "";
+// Plain bytes, which no thread's end destroys: a later destructor of that thread may still call in.
+thread_local char last_detail[base::SharedText::capacity] = "";
 
-/// What a failed call returns; keeps its sentence. Not for the copy path.
+/// What a failed call returns; keeps its text. Not for the copy path.
 template <class T>
 int error_of(const base::Result<T>& failed) noexcept {
-  std::memcpy(last_detail, base::detail(), strnlen(base::detail(), sizeof last_detail - 1) + 1);
+  std::snprintf(last_detail, sizeof last_detail, "%s", failed.error().text());
   return -failed.error().errno_value;
 }
 
@@ -147,10 +147,8 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
   if (number > GDRKIT_MAPPING_DEVICE) {
     return error_of(base::Status(base::fail(EINVAL, "%u is no mapping type", number)));
   }
-  const base::Result<core::PinInfo> info = core::pin_info(0, pin.value);
-  if (!info) return error_of(info);
   const base::Result<core::PinInfo> mapped =
-      core::map(0, pin.value, info->page_bytes, static_cast<MappingType>(number));
+      core::map(0, pin.value, std::nullopt, static_cast<MappingType>(number));
   if (!mapped) return error_of(mapped);
   *address = user_address(*mapped);
   return 0;

@@ -33,6 +33,7 @@ class ElfFile {
     }
     read_dynamic();
     read_symbols();
+    read_relocations();
   }
 
   [[nodiscard]] bool is_valid() const { return !sections_.empty(); }
@@ -40,6 +41,8 @@ class ElfFile {
   [[nodiscard]] const std::set<std::string>& needed() const { return needed_; }
   /// Symbols that other libraries can bind to. A version's own name is not among them.
   [[nodiscard]] const std::set<std::string>& exported() const { return exported_; }
+  /// Symbols that the dynamic linker looks up by name, in every library of the process, to fill this one's tables.
+  [[nodiscard]] const std::set<std::string>& bound_by_name() const { return bound_by_name_; }
   [[nodiscard]] const std::set<std::string>& versions() const { return versions_; }
   [[nodiscard]] std::uint64_t flags_1() const { return flags_1_; }
   [[nodiscard]] bool has_executable_stack() const {
@@ -88,12 +91,22 @@ class ElfFile {
     });
   }
 
+  void read_relocations() {
+    for_each<Elf64_Rela>(SHT_RELA, [this](const Elf64_Rela& relocation, const Elf64_Shdr& symbols) {
+      const std::uint64_t number = ELF64_R_SYM(relocation.r_info);
+      if (number == 0) return;
+      const auto symbol = at<Elf64_Sym>(symbols.sh_offset + number * sizeof(Elf64_Sym));
+      bound_by_name_.insert(text(sections_[symbols.sh_link], symbol.st_name));
+    });
+  }
+
   std::vector<char> bytes_;
   std::vector<Elf64_Shdr> sections_;
   std::vector<Elf64_Phdr> segments_;
   std::string soname_;
   std::set<std::string> needed_;
   std::set<std::string> exported_;
+  std::set<std::string> bound_by_name_;
   std::set<std::string> versions_;
   std::uint64_t flags_1_ = 0;
   bool has_text_relocations_ = false;

@@ -78,6 +78,12 @@ TEST_P(Library, ExportsItsFunctionsAndNothingElse) {
   EXPECT_EQ(elf.versions(), GetParam().versions);
 }
 
+// A library that is loaded earlier and has the same names would else change what ours answers.
+TEST_P(Library, CallsNoneOfItsOwnFunctionsByName) {
+  EXPECT_TRUE(elf.bound_by_name().contains("malloc")) << "the relocations were not read";
+  for (const std::string& name : GetParam().symbols) EXPECT_FALSE(elf.bound_by_name().contains(name)) << name;
+}
+
 TEST_P(Library, CarriesItsName) { EXPECT_EQ(elf.soname(), GetParam().soname); }
 
 TEST_P(Library, NeedsTheCLibraryAlone) {

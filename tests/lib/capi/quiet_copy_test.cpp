@@ -136,6 +136,26 @@ TEST_P(QuietCopy, AllocationsAndLocksOfTheLibrariesWouldBeSeen) {
   EXPECT_TRUE(subject.close());
 }
 
+TEST(SlowCalls, TakeThePinsLocksOnce) {
+  if (GDRKIT_IS_SANITIZED) GTEST_SKIP() << "sanitizers lock by themselves";
+  ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  Subject subject;
+  ASSERT_TRUE(subject.open());
+  gdr_info_t info{};
+  const long once = count_calls([&] { (void)gdr_get_info(subject.g, subject.handle, &info); }).locks;
+  EXPECT_GT(once, 0);
+  int result = -1;
+  EXPECT_EQ(count_calls([&] { result = gdr_unmap(subject.g, subject.handle, subject.va, 1); }).locks, once);
+  EXPECT_EQ(result, 0);
+  EXPECT_EQ(count_calls([&] { result = gdr_map(subject.g, subject.handle, &subject.va, gpu_page); }).locks, once);
+  EXPECT_EQ(result, 0);
+  ASSERT_EQ(gdrkit_unmap(subject.pin), 0);
+  void* address = nullptr;
+  EXPECT_EQ(count_calls([&] { result = gdrkit_map(subject.pin, GDRKIT_MAPPING_DEFAULT, &address); }).locks, once);
+  EXPECT_EQ(result, 0);
+  EXPECT_TRUE(subject.close());
+}
+
 /// The subject is made in the child, which inherits neither memory nor mappings. A first round resolves symbols.
 ChildEnd run_without_system_calls(const std::function<int(Subject*)>& body) {
   return run_in_child([&] {
