@@ -60,7 +60,7 @@ GpuFacts find_gpus() {
     if (*count == 0) facts.cuda_failure = "CUDA shows no device";
   } else {
     const int code = count.error().vendor_code;
-    facts.cuda_failure = base::detail();
+    facts.cuda_failure = count.error().text();
     facts.is_cuda_absent = code == 0 || code == cuda_stub_library || code == cuda_no_device;
   }
   if (facts.cuda_devices == 0) facts.device_node = find_device_node();
@@ -90,13 +90,14 @@ void follow_emulated_choice() { ::setenv("GDRKIT_BACKEND", emulated, 1); }
 std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int ordinal) {
   if (choice.is_emulated) {
     follow_emulated_choice();
-    if (!platform::emulated_device_count().has_value()) throw Failure(ExitCode::usage, base::detail());
+    const auto count = platform::emulated_device_count();
+    if (!count.has_value()) throw Failure(ExitCode::usage, count.error().text());
   }
   auto device = choice.is_emulated ? platform::open_emulated_device(ordinal) : platform::open_cuda_device(ordinal);
   if (!device.has_value()) {
     const int code = device.error().vendor_code;
     const std::string name = code == 0 ? std::string() : format("CUDA error: %s\n", platform::cuda_result_name(code));
-    throw Failure(ExitCode::cannot_run, name + format("cannot open GPU %d: %s", ordinal, base::detail()));
+    throw Failure(ExitCode::cannot_run, name + format("cannot open GPU %d: %s", ordinal, device.error().text()));
   }
   return std::move(*device);
 }

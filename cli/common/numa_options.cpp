@@ -41,7 +41,7 @@ NodePair read_pair(const std::string& text) {
 void check_pair(const NodePair& pair, const std::string& sysfs_root) {
   const auto nodes = platform::read_numa_nodes(sysfs_root);
   if (!nodes.has_value()) {
-    throw Failure(ExitCode::usage, std::string("--numa: this machine tells of no NUMA nodes: ") + base::detail());
+    throw Failure(ExitCode::usage, std::string("--numa: this machine tells of no NUMA nodes: ") + nodes.error().text());
   }
   const auto has_cpus = [](const auto& node) { return !node.cpus.empty(); };
   const auto has_memory = [](const auto& node) { return node.memory_bytes != 0; };
@@ -94,7 +94,8 @@ NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_roo
   if (options.numa == "all") {
     const auto nodes = platform::read_numa_nodes(sysfs_root);
     if (nodes.has_value()) return {Kind::all, {}};
-    throw Failure(ExitCode::usage, std::string("--numa all: this machine tells of no NUMA nodes: ") + base::detail());
+    throw Failure(ExitCode::usage,
+                  std::string("--numa all: this machine tells of no NUMA nodes: ") + nodes.error().text());
   }
   const NodePair pair = read_pair(options.numa);
   check_pair(pair, sysfs_root);

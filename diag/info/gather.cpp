@@ -89,7 +89,7 @@ std::vector<std::string> gather_missing(const Info& info) {
   check_node("/dev/nvidiactl", &missing);
   check_node("/dev/nvidia0", &missing);
   if (const auto count = platform::cuda_device_count(); !count.has_value()) {
-    missing.push_back(std::string("CUDA: ") + base::detail());
+    missing.push_back(std::string("CUDA: ") + count.error().text());
   } else if (*count == 0) {
     missing.emplace_back("CUDA shows this process no device");
   }

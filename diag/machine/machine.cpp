@@ -92,7 +92,7 @@ Machine::Machine(const MachineView& from, Level level)
 
 MachineView open_view(const std::string& root) {
   auto view = MachineView::open(root);
-  if (!view.has_value()) throw Failure(ExitCode::bad_recording, base::detail());
+  if (!view.has_value()) throw Failure(ExitCode::bad_recording, view.error().text());
   return std::move(*view);
 }
 

@@ -42,7 +42,7 @@ Fact<NvmlFacts> ask_nvml(const MachineView& view) {
     return unreadable<NvmlFacts>("NVML was not asked: " + missing);
   }
   const auto nvml = platform::nvml_calls();
-  if (!nvml.has_value()) return unreadable<NvmlFacts>(base::detail());
+  if (!nvml.has_value()) return unreadable<NvmlFacts>(nvml.error().text());
   Fact<NvmlFacts> facts = gather_nvml_facts(**nvml);
   if (facts.is_found()) set_no_cuda_facts("CUDA was not asked: that needs --level cuda", &facts.value);
   return facts;
@@ -54,7 +54,7 @@ void ask_cuda(const MachineView& view, NvmlFacts* facts) {
   } else if (const auto cuda = platform::cuda_device_calls(); cuda.has_value()) {
     add_cuda_facts(**cuda, facts);
   } else {
-    set_no_cuda_facts(base::detail(), facts);
+    set_no_cuda_facts(cuda.error().text(), facts);
   }
 }
 
@@ -73,7 +73,7 @@ Fact<VerbsFacts> ask_verbs(const MachineView& view) {
   const auto is_uverbs = [](const std::string& name) { return name.rfind("uverbs", 0) == 0; };
   if (std::none_of(nodes.value.begin(), nodes.value.end(), is_uverbs)) return none;
   const auto verbs = platform::verbs_calls();
-  return verbs.has_value() ? gather_verbs_facts(**verbs) : unreadable<VerbsFacts>(base::detail());
+  return verbs.has_value() ? gather_verbs_facts(**verbs) : unreadable<VerbsFacts>(verbs.error().text());
 }
 
 void ask(const MachineView& view, Level level, Probe* probe) {

@@ -42,13 +42,13 @@ void print_nccl_xml(const TopologyFacts& facts, const MachineView& view, const t
     own.gpus[*address] = {static_cast<int>(gpu.index), static_cast<int>(gpu.compute_capability.value)};
   }
   const auto text = topology::write_nccl_xml(facts.graph, own);
-  if (!text.has_value()) throw Failure(ExitCode::unreadable, std::string("gdrkit topo: ") + base::detail());
+  if (!text.has_value()) throw Failure(ExitCode::unreadable, std::string("gdrkit topo: ") + text.error().text());
   std::fputs(text->c_str(), stdout);
 }
 
 TopologyFacts read_nccl_file(const std::string& path) {
   auto dump = topology::parse_nccl_xml(read_file(path));
-  if (!dump.has_value()) throw Failure(ExitCode::bad_recording, path + ": " + base::detail());
+  if (!dump.has_value()) throw Failure(ExitCode::bad_recording, path + ": " + dump.error().text());
   std::vector<AdapterPorts> ports;
   for (const topology::TreeDevice& device : dump->tree.adapters) {
     AdapterPorts adapter;

@@ -103,9 +103,8 @@ base::Result<std::shared_ptr<const FileTree>> ArchiveTree::parse(std::string byt
     if (more.has_value() && !*more) return std::shared_ptr<const FileTree>(tree);
     status = more.has_value() ? tree->add(member) : base::Status(base::pass(more));
   }
-  const std::string reason = base::detail();
   return base::fail(status.error().errno_value, "the root %s is no tar archive of a machine: it %s", path.c_str(),
-                    reason.c_str());
+                    status.error().text());
 }
 
 base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {

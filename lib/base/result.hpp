@@ -51,10 +51,4 @@ inline void keep_first(Status& first, Status next) noexcept {
   if (first && !next) first = std::move(next);
 }
 
-inline constexpr unsigned detail_capacity = SharedText::capacity;
-
-/// The sentence of this thread's last failure; "" before the first. Valid until the thread's next failure.
-[[nodiscard]] const char* detail() noexcept;
-[[gnu::format(printf, 1, 2)]] void set_detail(const char* format, ...) noexcept;
-
 }  // namespace gdrkit::base

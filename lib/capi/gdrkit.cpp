@@ -147,8 +147,7 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
   if (number > GDRKIT_MAPPING_DEVICE) {
     return error_of(base::Status(base::fail(EINVAL, "%u is no mapping type", number)));
   }
-  const base::Result<core::PinInfo> mapped =
-      core::map(0, pin.value, std::nullopt, static_cast<MappingType>(number));
+  const base::Result<core::PinInfo> mapped = core::map(0, pin.value, std::nullopt, static_cast<MappingType>(number));
   if (!mapped) return error_of(mapped);
   *address = user_address(*mapped);
   return 0;

@@ -65,9 +65,9 @@ base::Status unpin(Handle context, Handle pin) noexcept;
 
 /// What map asks of the user's own first byte.
 enum class MapStart : std::uint8_t { anywhere, page };
-/// Maps the pin's pages, from the first page on, at least up to `size_bytes` past page_address (nullopt: all). EAGAIN if mapped
-/// already, EINVAL for a start that is not what is asked, size 0 or past the pinned pages, EOPNOTSUPP for an impossible
-/// mapping type.
+/// Maps the pin's pages, from the first page on, at least up to `size_bytes` past page_address (nullopt: all). EAGAIN
+/// if mapped already, EINVAL for a start that is not what is asked, size 0 or past the pinned pages, EOPNOTSUPP for an
+/// impossible mapping type.
 [[nodiscard]] base::Result<PinInfo> map(Handle context, Handle pin, std::optional<std::size_t> size_bytes,
                                         cpu::MappingType requested, MapStart start = MapStart::anywhere) noexcept;
 /// EINVAL when not mapped, or mapped elsewhere than at `expected` (nullptr: wherever it is).

@@ -6,7 +6,6 @@
 
 #include <type_traits>
 
-
 namespace gdrkit::core {
 
 // Neither constructed nor destroyed at run time: threads may call in before main and while the process exits.

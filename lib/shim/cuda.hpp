@@ -37,7 +37,7 @@ struct ObservedIoctl {
 
 struct ObservedExport {
   int dmabuf_fd = -1;  ///< owned by the caller
-  base::Status hook;  ///< why the ioctls were not observed, where they were not
+  base::Status hook;   ///< why the ioctls were not observed, where they were not
   std::vector<ObservedIoctl> ioctls;
 };
 

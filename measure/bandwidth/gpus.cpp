@@ -12,7 +12,8 @@ namespace {
 std::vector<std::unique_ptr<platform::Device>> open_all(const DeviceChoice& choice) {
   if (choice.is_emulated) follow_emulated_choice();
   const auto count = choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count();
-  if (!count.has_value()) throw Failure(choice.is_emulated ? ExitCode::usage : ExitCode::cannot_run, base::detail());
+  if (!count.has_value())
+    throw Failure(choice.is_emulated ? ExitCode::usage : ExitCode::cannot_run, count.error().text());
   std::vector<std::unique_ptr<platform::Device>> devices;
   for (int number = 0; number < *count; ++number) devices.push_back(open_device(choice, number));
   return devices;
@@ -21,7 +22,7 @@ std::vector<std::unique_ptr<platform::Device>> open_all(const DeviceChoice& choi
 }  // namespace
 
 void demand(const base::Status& result) {
-  if (!result.has_value()) throw Failure(ExitCode::failed, base::detail());
+  if (!result.has_value()) throw Failure(ExitCode::failed, result.error().text());
 }
 
 Gpus::Gpus(const DeviceChoice& choice, const NumaChoice& nodes) : Gpus(open_all(choice), nodes) {}
@@ -34,7 +35,7 @@ Gpus::Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const NumaCho
     if (kernels.has_value()) {
       gpu.kernels.emplace(std::move(*kernels));
     } else {
-      gpu.why_no_kernels = base::detail();
+      gpu.why_no_kernels = kernels.error().text();
     }
     gpu.device = std::move(device);
     gpus_.push_back(std::move(gpu));

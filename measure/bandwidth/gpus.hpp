@@ -28,7 +28,7 @@ struct Gpu {
 void demand(const base::Status& result);
 template <class T>
 T demand(base::Result<T> result) {
-  if (!result.has_value()) throw Failure(ExitCode::failed, base::detail());
+  if (!result.has_value()) throw Failure(ExitCode::failed, result.error().text());
   return std::move(*result);
 }
 

@@ -39,11 +39,11 @@ AlignedAllocation::AlignedAllocation(platform::Device* device, platform::Allocat
   auto allocation = device->allocate(kind, is_vmm ? rounded_bytes_ : rounded_bytes_ + GPU_PAGE_OFFSET);
   if (!allocation.has_value()) {
     // A kind that this device or driver does not have is not a failure of what is tested.
-    if (allocation.error().errno_value == EOPNOTSUPP) throw Failure(ExitCode::cannot_run, base::detail());
+    if (allocation.error().errno_value == EOPNOTSUPP) throw Failure(ExitCode::cannot_run, allocation.error().text());
     const int code = allocation.error().vendor_code;
     GDRKIT_TOOL_ASSERT(
         allocation.has_value(),
-        (code == 0 ? "" : format("CUDA error: %s\n", platform::cuda_result_name(code))) + base::detail());
+        (code == 0 ? "" : format("CUDA error: %s\n", platform::cuda_result_name(code))) + allocation.error().text());
   }
   allocation_ = std::move(*allocation);
   address_ = (allocation_.address() + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
@@ -52,13 +52,13 @@ AlignedAllocation::AlignedAllocation(platform::Device* device, platform::Allocat
   // their end by themselves.
   if (kind == platform::AllocationKind::cuda_malloc) {
     const auto synchronous = device->set_sync_memops(allocation_.address());
-    GDRKIT_TOOL_ASSERT(synchronous.has_value(), base::detail());
+    GDRKIT_TOOL_ASSERT(synchronous.has_value(), synchronous.error().text());
   }
 }
 
 void AlignedAllocation::free() {
   const auto freed = allocation_.free();
-  GDRKIT_TOOL_ASSERT(freed.has_value(), base::detail());
+  GDRKIT_TOOL_ASSERT(freed.has_value(), freed.error().text());
 }
 
 gdr_t open_drop_in() {

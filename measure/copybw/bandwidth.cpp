@@ -66,7 +66,7 @@ std::vector<BandwidthResult> measure_bandwidth(platform::Device* device, const M
     result.write_mib_per_s = mib_per_s(size, write_ns);
     listener->after_write(result.write_mib_per_s);
     const auto copied = device->copy_to_host(seen.data(), device_address + request.offset_bytes, size);
-    GDRKIT_TOOL_ASSERT(copied.has_value(), base::detail());
+    GDRKIT_TOOL_ASSERT(copied.has_value(), copied.error().text());
     result.wrong_in_device = compare_words(seen.data(), written.data(), size);
 
     std::memset(seen.data(), 0, size);

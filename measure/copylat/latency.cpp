@@ -89,15 +89,16 @@ LatencyRow measure_mapping(const MappedBuffer& buffer, const HostBuffer& host, D
 
 LatencyRow measure_driver(platform::Device* device, std::uint64_t address, const HostBuffer& host, Direction direction,
                           std::size_t size_bytes, int iterations) {
-  bool has_failed = false;
+  base::Status failed;
   const auto copy = [&](std::size_t) {
     const auto copied = direction == Direction::to_device
                             ? device->driver_copy_to_device(address, host.data(), size_bytes)
                             : device->driver_copy_to_host(host.data(), address, size_bytes);
-    has_failed = has_failed || !copied.has_value();
+    if (!copied.has_value()) [[unlikely]]
+      base::keep_first(failed, copied);
   };
   const LatencyRow row = measure_latency(size_bytes, iterations, copy, nullptr);
-  GDRKIT_TOOL_ASSERT(!has_failed, base::detail());
+  GDRKIT_TOOL_ASSERT(failed.has_value(), failed.error().text());
   return row;
 }
 

@@ -45,7 +45,7 @@ void fill(platform::Device* device, const AlignedAllocation& memory, PinContent 
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>((state = state * 1664525u + 1013904223u) >> 24);
   }
   const auto filled = device->copy_to_device(memory.address(), bytes.data(), bytes.size());
-  GDRKIT_TOOL_ASSERT(filled.has_value(), base::detail());
+  GDRKIT_TOOL_ASSERT(filled.has_value(), filled.error().text());
 }
 
 }  // namespace

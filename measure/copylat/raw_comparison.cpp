@@ -117,7 +117,7 @@ void check_content(platform::Device* device, std::uint64_t address, HostBuffer* 
       offset = contest->last_offset(some_iterations);
       std::memcpy(seen.data(), host->data(), size_bytes);
     }
-    GDRKIT_TOOL_ASSERT(copied.has_value(), base::detail());
+    GDRKIT_TOOL_ASSERT(copied.has_value(), copied.error().text());
     GDRKIT_TOOL_ASSERT(std::memcmp(seen.data(), expected.data() + offset, size_bytes) == 0,
                        format("%s copy of %zu bytes %s: the content is wrong", is_raw ? "raw" : "the library's",
                               size_bytes, direction_name(direction)));

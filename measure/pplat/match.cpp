@@ -28,7 +28,7 @@ constexpr std::size_t end_at = 512;
 constexpr std::size_t data_at = 4096;
 
 void check(const base::Status& status) {
-  if (!status) throw Failure(ExitCode::failed, base::detail());
+  if (!status) throw Failure(ExitCode::failed, status.error().text());
 }
 
 /// Drains the write-combining buffers: the flag is on its way when the CPU begins to wait for the answer.
@@ -147,15 +147,15 @@ PingPongMatch::PingPongMatch(platform::Device* device, GpuKernels* kernels, cons
     : device_(device), kernels_(kernels), request_(request), content_(request.data_bytes / sizeof(std::uint32_t)) {
   auto host =
       device->allocate(platform::AllocationKind::host, data_at + (request.is_data_in_host ? request.data_bytes : 0));
-  if (!host) throw Failure(ExitCode::failed, base::detail());
+  if (!host) throw Failure(ExitCode::failed, host.error().text());
   host_ = std::move(*host);
   auto state = device->allocate(platform::AllocationKind::cuda_malloc, sizeof(PingPongState));
-  if (!state) throw Failure(ExitCode::failed, base::detail());
+  if (!state) throw Failure(ExitCode::failed, state.error().text());
   state_ = std::move(*state);
   auto* host_bytes = reinterpret_cast<std::uint8_t*>(host_.address());
   std::memset(host_bytes, 0, host_.size_bytes());
   const auto host_on_device = device->device_address(host_bytes);
-  if (!host_on_device) throw Failure(ExitCode::failed, base::detail());
+  if (!host_on_device) throw Failure(ExitCode::failed, host_on_device.error().text());
 
   const auto cpu_side = [&](bool is_mapped, std::size_t at) {
     return (is_mapped ? buffer.user_pointer() : host_bytes) + at;
@@ -181,7 +181,7 @@ PingPongMatch::PingPongMatch(platform::Device* device, GpuKernels* kernels, cons
   parameters_.limit_ns = request.limit_ns;
   parameters_.is_gpu_first = request.is_gpu_first ? 1 : 0;
   auto made = device->create_stream();
-  if (!made) throw Failure(ExitCode::failed, base::detail());
+  if (!made) throw Failure(ExitCode::failed, made.error().text());
   stream_ = *made;
 }
 
@@ -220,7 +220,7 @@ void PingPongMatch::give_up(std::uint32_t value) {
   const auto finished = device_->is_finished(stream_);
   const bool is_there = finished.has_value() && !*finished;
   const auto end = static_cast<KernelEnd>(load_host(words_.end));
-  const std::string what = !finished.has_value()       ? std::string("the GPU reports: ") + base::detail()
+  const std::string what = !finished.has_value()       ? std::string("the GPU reports: ") + finished.error().text()
                            : end == KernelEnd::expired ? "its GPU kernel waited as long and gave up"
                            : is_there                  ? "its GPU kernel has not ended"
                                                        : "its GPU kernel has ended";

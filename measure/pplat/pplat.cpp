@@ -120,7 +120,7 @@ class Pplat {
     report_.machine = describe_machine(device_.get());
     report_.names = backend_names();
     auto loaded = GpuKernels::load(*device_);
-    if (!loaded) throw Failure(ExitCode::cannot_run, base::detail());
+    if (!loaded) throw Failure(ExitCode::cannot_run, loaded.error().text());
     kernels_ = std::make_unique<GpuKernels>(std::move(*loaded));
     if (request_.shape.blocks > kernels_->resident_blocks()) {
       throw Failure(ExitCode::usage, format("ERROR: %u blocks do not run at once on this GPU; at most %u do",

@@ -59,15 +59,20 @@ Bytes pattern(std::size_t size_bytes, unsigned seed) {
   return bytes;
 }
 
+void make_current(platform::Device* device) {
+  const auto current = device->make_current();
+  SANITY_CHECK(current.has_value(), "%s", current.error().text());
+}
+
 void write_device(platform::Device* device, std::uint64_t address, const Bytes& bytes) {
   const auto copied = device->copy_to_device(address, bytes.data(), bytes.size());
-  SANITY_CHECK(copied.has_value(), "%s", base::detail());
+  SANITY_CHECK(copied.has_value(), "%s", copied.error().text());
 }
 
 Bytes read_device(platform::Device* device, std::uint64_t address, std::size_t size_bytes) {
   Bytes bytes(size_bytes);
   const auto copied = device->copy_to_host(bytes.data(), address, size_bytes);
-  SANITY_CHECK(copied.has_value(), "%s", base::detail());
+  SANITY_CHECK(copied.has_value(), "%s", copied.error().text());
   return bytes;
 }
 

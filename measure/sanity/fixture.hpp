@@ -26,6 +26,7 @@ using Bytes = std::vector<std::uint8_t>;
 [[nodiscard]] Bytes pattern(std::size_t size_bytes, unsigned seed);
 
 void write_device(platform::Device* device, std::uint64_t address, const Bytes& bytes);
+void make_current(platform::Device* device);
 [[nodiscard]] Bytes read_device(platform::Device* device, std::uint64_t address, std::size_t size_bytes);
 /// Index of the first byte that differs, or the size.
 [[nodiscard]] std::size_t first_difference(const std::uint8_t* left, const std::uint8_t* right, std::size_t size_bytes);

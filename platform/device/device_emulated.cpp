@@ -175,23 +175,18 @@ class EmulatedDevice final : public Device {
     return base::fail(EOPNOTSUPP, "the emulated device runs no GPU code: a host function plays a GPU kernel's part");
   }
 
-  /// After a find() that found nothing and said so.
-  static base::Status unknown() noexcept { return tl::unexpected<base::Error>(base::Error{EINVAL}); }
-
-  /// nullptr, with the detail set, when there is no such stream.
-  std::shared_ptr<EmulatedStream> find(Stream stream) noexcept {
+  base::Result<std::shared_ptr<EmulatedStream>> find(Stream stream) noexcept {
     if (stream.handle == 0) return default_stream_;
     const std::lock_guard lock(streams_mutex_);
     const auto found = streams_.find(stream.handle);
     if (found != streams_.end()) return found->second;
-    base::set_detail("there is no emulated stream %" PRIu64, stream.handle);
-    return nullptr;
+    return base::fail(EINVAL, "there is no emulated stream %" PRIu64, stream.handle);
   }
 
   base::Status submit(Stream stream, std::function<void()> work) noexcept {
     const auto found = find(stream);
-    if (found == nullptr) return unknown();
-    return guarded([&] { found->submit(std::move(work)); });
+    if (!found) return base::pass(found);
+    return guarded([&] { (*found)->submit(std::move(work)); });
   }
 
   base::Status submit_copy(Stream stream, void* target, const void* source, std::size_t size_bytes) noexcept {
@@ -216,12 +211,11 @@ class EmulatedDevice final : public Device {
     }
   }
 
-  static std::shared_ptr<EmulatedEvent> find(Event event) noexcept {
+  static base::Result<std::shared_ptr<EmulatedEvent>> find(Event event) noexcept {
     const std::lock_guard lock(events_mutex);
     const auto found = events.find(event.handle);
     if (found != events.end()) return found->second;
-    base::set_detail("there is no emulated event %" PRIu64, event.handle);
-    return nullptr;
+    return base::fail(EINVAL, "there is no emulated event %" PRIu64, event.handle);
   }
 
   /// A copy is seen by accesses through the second mapping that follow it in another thread's program once that thread
@@ -257,7 +251,7 @@ base::Result<Stream> EmulatedDevice::create_stream() noexcept {
 base::Status EmulatedDevice::destroy_stream(Stream stream) noexcept {
   if (stream.handle == 0) return base::fail(EINVAL, "the default stream cannot be destroyed");
   const auto found = find(stream);  // ends, with its work, when this returns
-  if (found == nullptr) return unknown();
+  if (!found) return base::pass(found);
   const std::lock_guard lock(streams_mutex_);
   streams_.erase(stream.handle);
   return {};
@@ -265,8 +259,8 @@ base::Status EmulatedDevice::destroy_stream(Stream stream) noexcept {
 
 base::Status EmulatedDevice::synchronize(Stream stream) noexcept {
   const auto found = find(stream);
-  if (found == nullptr) return unknown();
-  found->synchronize();
+  if (!found) return base::pass(found);
+  (*found)->synchronize();
   return {};
 }
 
@@ -284,8 +278,8 @@ base::Status EmulatedDevice::synchronize_all() noexcept {
 
 base::Result<bool> EmulatedDevice::is_finished(Stream stream) noexcept {
   const auto found = find(stream);
-  if (found == nullptr) return base::pass(unknown());
-  return found->is_finished();
+  if (!found) return base::pass(found);
+  return (*found)->is_finished();
 }
 
 base::Result<Event> EmulatedDevice::create_event() noexcept {
@@ -300,7 +294,7 @@ base::Result<Event> EmulatedDevice::create_event() noexcept {
 }
 
 base::Status EmulatedDevice::destroy_event(Event event) noexcept {
-  if (find(event) == nullptr) return unknown();
+  if (const auto found = find(event); !found) return base::pass(found);
   const std::lock_guard lock(events_mutex);
   events.erase(event.handle);
   return {};
@@ -308,37 +302,42 @@ base::Status EmulatedDevice::destroy_event(Event event) noexcept {
 
 base::Status EmulatedDevice::record(Event event, Stream stream) noexcept {
   const auto found = find(event);
-  if (found == nullptr || find(stream) == nullptr) return unknown();
-  return submit(stream, [found, number = found->begin_record()] { found->reach(number); });
+  if (!found) return base::pass(found);
+  if (const auto known = find(stream); !known) return base::pass(known);
+  return submit(stream, [event = *found, number = (*found)->begin_record()] { event->reach(number); });
 }
 
 base::Status EmulatedDevice::synchronize(Event event) noexcept {
   const auto found = find(event);
-  if (found == nullptr) return unknown();
-  return guarded([&] { found->wait_for(found->last_record()); });
+  if (!found) return base::pass(found);
+  return guarded([&] { (*found)->wait_for((*found)->last_record()); });
 }
 
 base::Status EmulatedDevice::wait(Stream stream, Event event) noexcept {
   const auto found = find(event);
+  if (!found) return base::pass(found);
   const auto waiting = find(stream);
-  if (found == nullptr || waiting == nullptr) return unknown();
-  return guarded([&] { waiting->submit_beside([found, number = found->last_record()] { found->wait_for(number); }); });
+  if (!waiting) return base::pass(waiting);
+  return guarded([&] {
+    (*waiting)->submit_beside([event = *found, number = (*found)->last_record()] { event->wait_for(number); });
+  });
 }
 
 base::Result<double> EmulatedDevice::elapsed_ms(Event begin, Event end) noexcept {
   const auto first = find(begin);
-  const auto last = first == nullptr ? nullptr : find(end);
-  if (last == nullptr) return base::pass(unknown());
-  const std::int64_t begin_ns = first->reached_ns();
-  const std::int64_t end_ns = last->reached_ns();
+  if (!first) return base::pass(first);
+  const auto last = find(end);
+  if (!last) return base::pass(last);
+  const std::int64_t begin_ns = (*first)->reached_ns();
+  const std::int64_t end_ns = (*last)->reached_ns();
   if (begin_ns < 0 || end_ns < 0) return base::fail(EAGAIN, "an emulated event has not been reached yet");
   return static_cast<double>(end_ns - begin_ns) / 1e6;
 }
 
 base::Status EmulatedDevice::launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept {
   const auto found = find(stream);
-  if (found == nullptr) return unknown();
-  return guarded([&] { found->submit_beside([=] { function(argument); }); });
+  if (!found) return base::pass(found);
+  return guarded([&] { (*found)->submit_beside([=] { function(argument); }); });
 }
 
 }  // namespace

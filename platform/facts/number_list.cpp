@@ -67,8 +67,7 @@ base::Result<std::vector<int>> read_number_list(const std::string& path) {
   }
   auto numbers = parse_number_list(std::string_view(text, static_cast<std::size_t>(length)));
   if (!numbers.has_value()) {
-    const std::string reason = base::detail();
-    return base::fail(numbers.error().errno_value, "%s: %s", path.c_str(), reason.c_str());
+    return base::fail(numbers.error().errno_value, "%s: %s", path.c_str(), numbers.error().text());
   }
   return numbers;
 }

@@ -108,14 +108,13 @@ base::Result<GpuKernels> GpuKernels::load(Device& device, GpuImage image) noexce
   if (auto checked = check_image(image); !checked) return base::pass(checked);
   const auto module = device.load_module(image.bytes);
   if (!module) {
-    char why[256];
-    std::snprintf(why, sizeof why, "%s", base::detail());
-    const base::Error error = module.error();
+    const base::Error& error = module.error();
     const bool has_machine_code = embedded_gpu_architectures()[0] != '\0';
     return base::fail_vendor(error.errno_value, error.vendor_code,
                              "the GPU kernels cannot be loaded on %s: %s; this gdrkit holds %s%sPTX for compute "
                              "capability 7.0 and newer, which the driver's libnvidia-ptxjitcompiler compiles",
-                             GpuText(device).text, why, embedded_gpu_architectures(), has_machine_code ? ", and " : "");
+                             GpuText(device).text, error.text(), embedded_gpu_architectures(),
+                             has_machine_code ? ", and " : "");
   }
   kernels.module_ = *module;
   for (int index = 0; index < gpu_kernel_count; ++index) {

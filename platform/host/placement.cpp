@@ -35,7 +35,7 @@ Placement::Placement(const std::string& sysfs_root, const std::string& gpu_pci_a
   if (nodes.has_value()) {
     nodes_ = std::move(*nodes);
   } else {
-    why_no_nodes_ = nodes.error().errno_value == ENOENT ? "this system tells of no NUMA nodes" : base::detail();
+    why_no_nodes_ = nodes.error().errno_value == ENOENT ? "this system tells of no NUMA nodes" : nodes.error().text();
   }
   (void)calls_.allowed_cpus(&allowed_);  // none are known then: the thread stays where it is
   const auto address = parse_pci_address(gpu_pci_address.c_str());

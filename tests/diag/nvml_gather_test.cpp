@@ -24,7 +24,7 @@ class NvmlGather : public testing::Test {
  protected:
   void SetUp() override {
     const auto loaded = platform::nvml_calls();
-    ASSERT_TRUE(loaded.has_value()) << base::detail();
+    ASSERT_TRUE(loaded.has_value()) << loaded.error().text();
     nvml_ = *loaded;
     void* library = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_NOLOAD);
     ASSERT_NE(library, nullptr);

@@ -57,9 +57,9 @@ TEST(Recording, IsReadBackWhole) {
   add("/two\nlines", topology::NodeKind::file, "")->is_refused = true;
   EXPECT_EQ(recording.count_refused(), 2u);
   const auto tree = topology::ArchiveTree::parse(recording.to_archive(), "x.tar");
-  ASSERT_TRUE(tree.has_value()) << base::detail();
+  ASSERT_TRUE(tree.has_value()) << tree.error().text();
   const auto view = topology::MachineView::over(*tree, false);
-  ASSERT_TRUE(view.has_value()) << base::detail();
+  ASSERT_TRUE(view.has_value()) << view.error().text();
   EXPECT_EQ(view->text("/link").value, std::string(1000, 'x'));
   EXPECT_EQ(view->resolved("/link").value, folder + "/file");
   EXPECT_EQ(view->node("/link").value.mode, 0640u);

@@ -22,7 +22,7 @@ class VerbsGather : public testing::Test {
  protected:
   void SetUp() override {
     const auto loaded = platform::verbs_calls();
-    ASSERT_TRUE(loaded.has_value()) << base::detail();
+    ASSERT_TRUE(loaded.has_value()) << loaded.error().text();
     verbs_ = *loaded;
     void* library = ::dlopen("libibverbs.so.1", RTLD_NOW | RTLD_NOLOAD);
     ASSERT_NE(library, nullptr);

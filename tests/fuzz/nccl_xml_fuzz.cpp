@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(reinterpret_cast<const char*>(data), size);
   const auto dump = topology::parse_nccl_xml(text);
   if (!dump.has_value()) {
-    FUZZ_CHECK(base::detail()[0] != '\0');
+    FUZZ_CHECK(dump.error().text()[0] != '\0');
     return 0;
   }
   const topology::NcclGraph graph = topology::make_nccl_graph(dump->tree, {});

@@ -268,7 +268,7 @@ void use(Scene& scene, LyingSystem& system, LyingCuda& cuda, const Lies& lies,
   if (!pin) return;
   auto mapped = (*pin)->map((*pin)->page_bytes(), backend::MappingType::none);
   if (!mapped) {
-    FUZZ_CHECK(mapped.error().errno_value > 0 && base::detail()[0] != '\0');
+    FUZZ_CHECK(mapped.error().errno_value > 0 && mapped.error().text()[0] != '\0');
     return;
   }
   FUZZ_CHECK(mapped->verification != backend::Verification::none);

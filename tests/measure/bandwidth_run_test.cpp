@@ -33,7 +33,7 @@ class BandwidthRun : public testing::Test {
     std::vector<std::unique_ptr<platform::Device>> devices;
     for (int number = 0; number < count; ++number) {
       auto device = platform::open_emulated_device(number);
-      EXPECT_TRUE(device.has_value()) << base::detail();
+      EXPECT_TRUE(device.has_value()) << device.error().text();
       devices.push_back(std::make_unique<FaultyDevice>(std::move(*device), &faults_));
     }
     return std::make_unique<Gpus>(std::move(devices), NumaChoice{NumaChoice::Kind::keep, {}});

@@ -23,10 +23,10 @@ class PplatMatch : public ::testing::Test {
   void SetUp() override {
     follow_emulated_choice();
     auto opened = platform::open_emulated_device(0);
-    ASSERT_TRUE(opened) << base::detail();
+    ASSERT_TRUE(opened) << opened.error().text();
     device_ = std::move(*opened);
     auto loaded = GpuKernels::load(*device_);
-    ASSERT_TRUE(loaded) << base::detail();
+    ASSERT_TRUE(loaded) << loaded.error().text();
     kernels_ = std::make_unique<GpuKernels>(std::move(*loaded));
     request_.limit_ns = 20'000'000'000;
     request_.data_bytes = 128;

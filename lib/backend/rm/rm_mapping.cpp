@@ -134,9 +134,11 @@ base::Status RmMapping::unmap() noexcept {
     address_ = nullptr;
   }
   for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
-    if (part->is_rm_mapped) base::keep_first(first, device_.client().unmap(device_.device(), part->object, part->linear_address));
+    if (part->is_rm_mapped)
+      base::keep_first(first, device_.client().unmap(device_.device(), part->object, part->linear_address));
     if (const int result = system_.close(part->device_fd); result < 0) {
-      base::keep_first(first, base::fail(-result, "close of /dev/nvidia%u: %s", device_.minor(), std::strerror(-result)));
+      base::keep_first(first,
+                       base::fail(-result, "close of /dev/nvidia%u: %s", device_.minor(), std::strerror(-result)));
     }
   }
   parts_.clear();

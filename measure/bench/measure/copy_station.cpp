@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include "base/result.hpp"
@@ -14,19 +16,33 @@
 namespace gdrkit::tools {
 namespace {
 
+// A copy through a mapping returns whether it copied, without an object that would cost time; one by the driver its
+// error.
 void check(bool is_copied, const char* name) {
-  if (!is_copied) throw Failure(ExitCode::failed, std::string("a copy failed: ") + name + ": " + base::detail());
+  if (!is_copied) throw Failure(ExitCode::failed, std::string("a copy failed: ") + name);
+}
+void check(const base::Status& copied, const char* name) {
+  if (copied.has_value()) return;
+  throw Failure(ExitCode::failed, std::string("a copy failed: ") + name + ": " + copied.error().text());
+}
+void note_copy(bool& is_copied, bool next) { is_copied &= next; }
+void note_copy(base::Status& copied, base::Status next) { base::keep_first(copied, std::move(next)); }
+
+template <class Copied>
+Copied none_failed() {
+  if constexpr (std::is_same_v<Copied, bool>) return true;
+  return Copied();
 }
 
-/// A contender of `once(number)`, which is inlined into the timed loop and returns whether it copied.
+/// A contender of `once(number)`, which is inlined into the timed loop.
 template <class Once>
 Contender contender_of(const char* name, Once once) {
   Contender contender;
   contender.name = name;
   contender.run_batch = [once, name](std::size_t count) {
-    bool is_copied = true;
-    const double ns = time_batch(count, [&](std::size_t number) { is_copied &= once(number); });
-    check(is_copied, name);
+    auto copied = none_failed<std::invoke_result_t<Once, std::size_t>>();
+    const double ns = time_batch(count, [&](std::size_t number) { note_copy(copied, once(number)); });
+    check(copied, name);
     return ns;
   };
   contender.run_once = [once, name](std::size_t number) { check(once(number), name); };
@@ -75,10 +91,10 @@ CopyStation::CopyStation(Session* session, platform::Device* device, std::size_t
                                                   std::max(size_bytes, rotation_bytes));
     pageable_ = std::make_unique<HostBuffer>(size_bytes);
     auto pinned = device->allocate(platform::AllocationKind::host, size_bytes);
-    if (!pinned.has_value()) throw CannotMeasure("no pinned host memory: " + std::string(base::detail()));
+    if (!pinned.has_value()) throw CannotMeasure("no pinned host memory: " + std::string(pinned.error().text()));
     pinned_ = std::move(*pinned);
     const auto stream = device->create_stream();
-    if (!stream.has_value()) throw CannotMeasure("no stream: " + std::string(base::detail()));
+    if (!stream.has_value()) throw CannotMeasure("no stream: " + std::string(stream.error().text()));
     stream_ = *stream;
     buffer_ = std::make_unique<MappedBuffer>(*memory_, GDR_MAP_FLAG_DEFAULT);
   } catch (const Failure& failure) {
@@ -186,21 +202,19 @@ Contender CopyStation::driver_contender(Method method, Direction direction) cons
   const bool is_to_device = direction == Direction::to_device;
   if (method == Method::memcpy_pageable || method == Method::memcpy_pinned) {
     if (is_to_device) {
-      return contender_of(name,
-                          [=](std::size_t) { return device->driver_copy_to_device(address, host, size).has_value(); });
+      return contender_of(name, [=](std::size_t) { return device->driver_copy_to_device(address, host, size); });
     }
-    return contender_of(name,
-                        [=](std::size_t) { return device->driver_copy_to_host(host, address, size).has_value(); });
+    return contender_of(name, [=](std::size_t) { return device->driver_copy_to_host(host, address, size); });
   }
   if (is_to_device) {
     return contender_of(name, [=](std::size_t) {
-      return device->copy_to_device_async(address, host, size, stream).has_value() &&
-             device->synchronize(stream).has_value();
+      base::Status begun = device->copy_to_device_async(address, host, size, stream);
+      return begun.has_value() ? device->synchronize(stream) : begun;
     });
   }
   return contender_of(name, [=](std::size_t) {
-    return device->copy_to_host_async(host, address, size, stream).has_value() &&
-           device->synchronize(stream).has_value();
+    base::Status begun = device->copy_to_host_async(host, address, size, stream);
+    return begun.has_value() ? device->synchronize(stream) : begun;
   });
 }
 
@@ -216,13 +230,12 @@ void CopyStation::verify_to_device(Method method, const Contender& contender) {
   const auto stretches = stretches_of(size_bytes_);
   for (const Stretch& stretch : stretches) {
     write_pattern(host_of(method) + stretch.offset, stretch, 1);
-    check(device_->fill(memory_->address() + stretch.offset, 0, stretch.size_bytes).has_value(), "clearing the device");
+    check(device_->fill(memory_->address() + stretch.offset, 0, stretch.size_bytes), "clearing the device");
   }
   contender.run_once(0);
   for (const Stretch& stretch : stretches) {
     std::vector<std::uint8_t> seen(stretch.size_bytes);
-    check(device_->copy_to_host(seen.data(), memory_->address() + stretch.offset, seen.size()).has_value(),
-          "looking at the device");
+    check(device_->copy_to_host(seen.data(), memory_->address() + stretch.offset, seen.size()), "reading the device");
     check_pattern(seen.data(), stretch, 1, method_name(method));
   }
 }
@@ -232,7 +245,7 @@ void CopyStation::verify_from_device(Method method, const Contender& contender) 
   for (const Stretch& stretch : stretches) {
     std::vector<std::uint8_t> given(stretch.size_bytes);
     write_pattern(given.data(), stretch, 2);
-    check(device_->copy_to_device(memory_->address() + stretch.offset, given.data(), given.size()).has_value(),
+    check(device_->copy_to_device(memory_->address() + stretch.offset, given.data(), given.size()),
           "filling the device");
     std::memset(host_of(method) + stretch.offset, 0, stretch.size_bytes);
   }

@@ -49,7 +49,7 @@ class BusyBus final : public Disturbance {
 
   template <class T>
   static T take(base::Result<T> result) {
-    if (!result.has_value()) throw CannotMeasure(base::detail());
+    if (!result.has_value()) throw CannotMeasure(result.error().text());
     return std::move(*result);
   }
 

@@ -27,7 +27,7 @@ class BurningGpu final : public Disturbance {
   explicit BurningGpu(Session* session) : device_(session->device()) {
     const Elsewhere elsewhere(session->cpus());
     auto kernels = GpuKernels::load(*device_);
-    if (!kernels.has_value()) throw CannotMeasure("no GPU kernel: " + std::string(base::detail()));
+    if (!kernels.has_value()) throw CannotMeasure("no GPU kernel: " + std::string(kernels.error().text()));
     kernels_ = std::make_unique<GpuKernels>(std::move(*kernels));
     const std::size_t bytes = device_->is_emulated() ? scratch_bytes / 16 : scratch_bytes;
     scratch_ = take(device_->allocate(platform::AllocationKind::cuda_malloc, bytes + sizeof(std::uint64_t)));
@@ -45,9 +45,8 @@ class BurningGpu final : public Disturbance {
     parameters.limit_ns = limit_ns;
     const auto launched = kernels_->launch(parameters, {kernels_->resident_blocks(), threads_in_block}, stream_);
     if (!launched.has_value()) {
-      const std::string reason = base::detail();
       (void)device_->destroy_stream(stream_);
-      throw CannotMeasure("the GPU kernel cannot be launched: " + reason);
+      throw CannotMeasure(std::string("the GPU kernel cannot be launched: ") + launched.error().text());
     }
   }
 
@@ -67,7 +66,7 @@ class BurningGpu final : public Disturbance {
  private:
   template <class T>
   static T take(base::Result<T> result) {
-    if (!result.has_value()) throw CannotMeasure(base::detail());
+    if (!result.has_value()) throw CannotMeasure(result.error().text());
     return std::move(*result);
   }
 

@@ -150,7 +150,8 @@ void fill(platform::Device* device, const AlignedAllocation& memory) {
   for (std::size_t at = 0; at < memory.rounded_bytes(); at += bytes.size()) {
     const auto copied = device->copy_to_device(memory.address() + at, bytes.data(),
                                                std::min(bytes.size(), memory.rounded_bytes() - at));
-    if (!copied.has_value()) throw Failure(ExitCode::failed, "filling the buffer: " + std::string(base::detail()));
+    if (!copied.has_value())
+      throw Failure(ExitCode::failed, "filling the buffer: " + std::string(copied.error().text()));
   }
 }
 

@@ -58,7 +58,8 @@ void measure_pair(Session* session, const Pair& pair, Direction direction, std::
   std::vector<std::unique_ptr<CopyStation>> stations;
   std::vector<MethodBatches> methods = {{Method::mapping, {}}, {Method::raw, {}}};
   for (platform::Device* const device : {pair.first, pair.second.get()}) {
-    if (!device->make_current().has_value()) throw CannotMeasure(base::detail());
+    const auto current = device->make_current();
+    if (!current.has_value()) throw CannotMeasure(current.error().text());
     stations.push_back(std::make_unique<CopyStation>(session, device, size_bytes));
     append(stations.back().get(), direction, &methods);
   }
@@ -86,13 +87,12 @@ void measure_pair(Session* session, const Pair& pair, Direction direction, std::
 
 Pair open_pair(Session* session) {
   const auto count = session->is_emulated() ? platform::emulated_device_count() : platform::cuda_device_count();
-  if (!count.has_value()) throw CannotMeasure(base::detail());
+  if (!count.has_value()) throw CannotMeasure(count.error().text());
   if (*count < 2) throw CannotMeasure("there is one GPU here, so no two to measure side by side");
   const int second = session->device()->identity().ordinal == 0 ? 1 : 0;
   auto opened = session->is_emulated() ? platform::open_emulated_device(second) : platform::open_cuda_device(second);
-  const std::string reason = opened.has_value() ? "" : base::detail();
   (void)session->device()->make_current();
-  if (!opened.has_value()) throw CannotMeasure("GPU " + std::to_string(second) + ": " + reason);
+  if (!opened.has_value()) throw CannotMeasure("GPU " + std::to_string(second) + ": " + opened.error().text());
   return {session->device(), std::shared_ptr<platform::Device>(std::move(*opened))};
 }
 

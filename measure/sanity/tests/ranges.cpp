@@ -203,7 +203,7 @@ void ranges_sub_allocations(const Environment& environment) {
   for (int round = 0; round < 4; ++round) {
     for (const std::size_t size : sizes) {
       auto allocated = device->allocate(environment.kind, size);
-      SANITY_CHECK(allocated.has_value(), "%s", base::detail());
+      SANITY_CHECK(allocated.has_value(), "%s", allocated.error().text());
       Small small{std::move(*allocated), {}, pattern(size, ++seed)};
       void* address = nullptr;
       SANITY_RESULT(gdrkit_pin(context, small.memory.address(), size, &small.pin), 0);

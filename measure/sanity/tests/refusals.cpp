@@ -45,15 +45,15 @@ void check_refused(std::uint64_t address, std::size_t size, std::initializer_lis
 void refusal_managed_memory(const Environment& environment) {
   const auto device = open_device(environment);
   auto memory = device->allocate(environment.kind, buffer_bytes);
-  if (!memory.has_value() && memory.error().errno_value == EOPNOTSUPP) waive(base::detail());
-  SANITY_CHECK(memory.has_value(), "%s", base::detail());
+  if (!memory.has_value() && memory.error().errno_value == EOPNOTSUPP) waive(memory.error().text());
+  SANITY_CHECK(memory.has_value(), "%s", memory.error().text());
   check_refused(memory->address(), buffer_bytes, {EOPNOTSUPP, EINVAL}, "managed");
 }
 
 void refusal_host_memory(const Environment& environment) {
   const auto device = open_device(environment);
   auto memory = device->allocate(environment.kind, buffer_bytes);
-  SANITY_CHECK(memory.has_value(), "%s", base::detail());
+  SANITY_CHECK(memory.has_value(), "%s", memory.error().text());
   check_refused(memory->address(), buffer_bytes, {EINVAL}, "host");
 }
 
@@ -79,7 +79,7 @@ void refusal_freed_memory(const Environment& environment) {
 void refusal_past_the_end(const Environment& environment) {
   const auto device = open_device(environment);
   auto memory = device->allocate(environment.kind, buffer_bytes);
-  SANITY_CHECK(memory.has_value(), "%s", base::detail());
+  SANITY_CHECK(memory.has_value(), "%s", memory.error().text());
   const std::uint64_t address = memory->address();
   const std::size_t extent = memory->extent_bytes();
   gdrkit_context_t context{};

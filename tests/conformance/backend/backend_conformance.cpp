@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "support/requirements.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend {
 
@@ -17,9 +18,9 @@ void BackendConformance::SetUp() {
     if (candidate.name == GetParam()) candidate_ = std::move(candidate);
   }
   auto backend = open_backend();
-  if (!backend) GDRKIT_SKIP_OR_FAIL(candidate_.resource, GetParam() << " cannot run here: " << base::detail());
+  if (!backend) GDRKIT_SKIP_OR_FAIL(candidate_.resource, GetParam() << " cannot run here: " << backend.error().text());
   auto device = candidate_.open_device();
-  if (!device) GDRKIT_SKIP_OR_FAIL(candidate_.resource, "no device to serve: " << base::detail());
+  if (!device) GDRKIT_SKIP_OR_FAIL(candidate_.resource, "no device to serve: " << device.error().text());
   backend_ = std::move(*backend);
   device_ = std::move(*device);
 }
@@ -30,7 +31,7 @@ std::unique_ptr<BackendPin> BackendConformance::pin(std::uint64_t address, std::
   request.size_bytes = size_bytes;
   auto pinned = backend_->pin(request);
   if (!pinned) {
-    ADD_FAILURE() << "pinning " << size_bytes << " bytes at 0x" << std::hex << address << ": " << base::detail();
+    ADD_FAILURE() << "pinning " << size_bytes << " bytes at 0x" << std::hex << address << ": " << pinned.error().text();
     return nullptr;
   }
   return std::move(*pinned);
@@ -42,7 +43,7 @@ MappedRange BackendConformance::map(std::unique_ptr<BackendPin> pinned, std::uin
   const auto offset = static_cast<std::size_t>(address - pinned->page_address());
   auto region = pinned->map(offset + size_bytes, MappingType::none);
   if (!region) {
-    ADD_FAILURE() << "mapping " << size_bytes << " bytes at 0x" << std::hex << address << ": " << base::detail();
+    ADD_FAILURE() << "mapping " << size_bytes << " bytes at 0x" << std::hex << address << ": " << region.error().text();
     return range;
   }
   range.pin = std::move(pinned);
@@ -66,7 +67,8 @@ bool BackendConformance::has_kind(platform::AllocationKind kind) {
 platform::Allocation BackendConformance::allocate(platform::AllocationKind kind, std::size_t size_bytes) {
   auto memory = device_->allocate(kind, size_bytes);
   if (!memory) {
-    ADD_FAILURE() << size_bytes << " bytes of " << platform::allocation_kind_name(kind) << ": " << base::detail();
+    ADD_FAILURE() << size_bytes << " bytes of " << platform::allocation_kind_name(kind) << ": "
+                  << memory.error().text();
     return {};
   }
   fill(memory->address(), make_pattern(size_bytes, 0xba5e));
@@ -74,12 +76,12 @@ platform::Allocation BackendConformance::allocate(platform::AllocationKind kind,
 }
 
 void BackendConformance::fill(std::uint64_t address, const std::vector<std::uint8_t>& bytes) {
-  EXPECT_TRUE(device_->copy_to_device(address, bytes.data(), bytes.size())) << base::detail();
+  EXPECT_TRUE(tests::succeeded(device_->copy_to_device(address, bytes.data(), bytes.size())));
 }
 
 std::vector<std::uint8_t> BackendConformance::read(std::uint64_t address, std::size_t size_bytes) {
   std::vector<std::uint8_t> bytes(size_bytes);
-  EXPECT_TRUE(device_->copy_to_host(bytes.data(), address, size_bytes)) << base::detail();
+  EXPECT_TRUE(tests::succeeded(device_->copy_to_host(bytes.data(), address, size_bytes)));
   return bytes;
 }
 

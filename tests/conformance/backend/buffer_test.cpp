@@ -8,6 +8,7 @@
 #include "backend_conformance.hpp"
 #include "shim/cuda.hpp"
 #include "support/forked_child.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend {
 namespace {
@@ -19,14 +20,14 @@ using tests::store_to_mapping;
 std::unique_ptr<BackendBuffer> allocate_or_fail(Backend& backend, std::size_t size_bytes) {
   auto buffer = backend.allocate(0, size_bytes);
   if (buffer) return std::move(*buffer);
-  ADD_FAILURE() << "allocating " << size_bytes << " bytes: " << base::detail();
+  ADD_FAILURE() << "allocating " << size_bytes << " bytes: " << buffer.error().text();
   return nullptr;
 }
 
 /// What the driver reads in `size_bytes` from `offset` on.
 std::vector<std::uint8_t> bytes_of(BackendBuffer& buffer, std::size_t offset, std::size_t size_bytes) {
   std::vector<std::uint8_t> bytes(size_bytes);
-  EXPECT_TRUE(buffer.copy_to_host(offset, bytes.data(), size_bytes)) << base::detail();
+  EXPECT_TRUE(tests::succeeded(buffer.copy_to_host(offset, bytes.data(), size_bytes)));
   return bytes;
 }
 
@@ -46,7 +47,7 @@ TEST_P(BackendConformance, ABufferIsMappedAndSeenByTheDriver) {
     expect_bytes(bytes_of(*buffer, 0, size), make_pattern(size, 21));
     expect_on_device(buffer->address(), make_pattern(size, 21));
     const auto other = make_pattern(size, 22);
-    ASSERT_TRUE(buffer->copy_from_host(0, other.data(), size)) << base::detail();
+    ASSERT_TRUE(tests::succeeded(buffer->copy_from_host(0, other.data(), size)));
     expect_in_mapping(range.user, other);
   }
 }
@@ -56,10 +57,10 @@ TEST_P(BackendConformance, ABuffersPartsAreCopiedByOffset) {
   const auto buffer = allocate_or_fail(*backend_, size);
   ASSERT_NE(buffer, nullptr);
   auto expected = make_pattern(size, 31);
-  ASSERT_TRUE(buffer->copy_from_host(0, expected.data(), size)) << base::detail();
+  ASSERT_TRUE(tests::succeeded(buffer->copy_from_host(0, expected.data(), size)));
   for (const std::size_t offset : {std::size_t{0}, std::size_t{1}, std::size_t{65'535}, size - 77}) {
     const auto part = make_pattern(77, offset);
-    ASSERT_TRUE(buffer->copy_from_host(offset, part.data(), 77)) << base::detail();
+    ASSERT_TRUE(tests::succeeded(buffer->copy_from_host(offset, part.data(), 77)));
     std::copy(part.begin(), part.end(), expected.begin() + static_cast<std::ptrdiff_t>(offset));
     expect_bytes(bytes_of(*buffer, offset, 77), part);
   }
@@ -70,13 +71,14 @@ TEST_P(BackendConformance, RefusesBuffersOfDevicesThatDoNotExistAndOfMoreThanThe
   for (const int device : {-1, 4096, INT32_MIN, INT32_MAX}) {
     const auto refused = backend_->allocate(device, 4096);
     ASSERT_FALSE(refused) << device;
-    EXPECT_EQ(refused.error().errno_value, ENODEV) << base::detail();
-    EXPECT_NE(std::string(base::detail()).find(std::to_string(device)), std::string::npos) << base::detail();
+    EXPECT_EQ(refused.error().errno_value, ENODEV) << refused.error().text();
+    EXPECT_NE(std::string(refused.error().text()).find(std::to_string(device)), std::string::npos)
+        << refused.error().text();
   }
   for (const std::size_t size : {std::size_t{1} << 50, SIZE_MAX / 2, SIZE_MAX}) {
     const auto refused = backend_->allocate(0, size);
     ASSERT_FALSE(refused) << size;
-    EXPECT_EQ(refused.error().errno_value, ENOMEM) << base::detail();
+    EXPECT_EQ(refused.error().errno_value, ENOMEM) << refused.error().text();
   }
 }
 
@@ -87,8 +89,8 @@ TEST_P(BackendConformance, FreedAndDestroyedBuffersLeaveNothing) {
     ASSERT_TRUE(destroyed != nullptr && freed != nullptr);
     EXPECT_NE(destroyed->address(), freed->address());
     const auto byte = make_pattern(1, 1);
-    EXPECT_TRUE(freed->copy_from_host(0, byte.data(), 1)) << base::detail();
-    EXPECT_TRUE(freed->free()) << base::detail();
+    EXPECT_TRUE(tests::succeeded(freed->copy_from_host(0, byte.data(), 1)));
+    EXPECT_TRUE(tests::succeeded(freed->free()));
     EXPECT_EQ(freed->address(), 0u);
     EXPECT_FALSE(backend_->allocate(-1, 4096));
   });
@@ -99,7 +101,7 @@ TEST_P(BackendConformance, AFreedBufferCannotBePinned) {
   ASSERT_NE(buffer, nullptr);
   const std::uint64_t address = buffer->address();
   EXPECT_NE(pin(address, 4096), nullptr);
-  ASSERT_TRUE(buffer->free()) << base::detail();
+  ASSERT_TRUE(tests::succeeded(buffer->free()));
   PinRequest request;
   request.address = address;
   request.size_bytes = 4096;
@@ -120,9 +122,9 @@ TEST_P(BackendConformance, BuffersServeEveryThreadAndLeaveItsContextAlone) {
     const auto buffer = allocate_or_fail(*backend_, 100'000);
     ASSERT_NE(buffer, nullptr);
     const auto pattern = make_pattern(100'000, 41);
-    EXPECT_TRUE(buffer->copy_from_host(0, pattern.data(), pattern.size())) << base::detail();
+    EXPECT_TRUE(tests::succeeded(buffer->copy_from_host(0, pattern.data(), pattern.size())));
     expect_bytes(bytes_of(*buffer, 0, pattern.size()), pattern);
-    EXPECT_TRUE(buffer->free()) << base::detail();
+    EXPECT_TRUE(tests::succeeded(buffer->free()));
     EXPECT_EQ(current_context(), own);
   };
   std::vector<std::thread> threads;
@@ -136,7 +138,7 @@ TEST_P(BackendConformance, ABufferIsGivenUpInAForkedChildAndStaysTheParents) {
   const auto buffer = allocate_or_fail(*backend_, 100'000);
   ASSERT_NE(buffer, nullptr);
   const auto pattern = make_pattern(100'000, 51);
-  ASSERT_TRUE(buffer->copy_from_host(0, pattern.data(), pattern.size())) << base::detail();
+  ASSERT_TRUE(tests::succeeded(buffer->copy_from_host(0, pattern.data(), pattern.size())));
   const auto end = tests::run_in_child([&] {
     buffer->abandon_after_fork();
     return buffer->free() ? 0 : 1;  // nothing is left to free

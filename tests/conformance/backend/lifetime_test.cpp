@@ -14,6 +14,7 @@
 #include "backend_conformance.hpp"
 #include "shim/cuda.hpp"
 #include "support/forked_child.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend {
 namespace {
@@ -39,7 +40,7 @@ TEST_P(BackendConformance, OpeningMakesNothingOnTheDeviceAndClosingLeavesNothing
   const auto before = count_process_resources();
   for (int round = 0; round < 3; ++round) {
     auto opened = open_backend();
-    ASSERT_TRUE(opened) << base::detail();
+    ASSERT_TRUE(opened) << opened.error().text();
     EXPECT_FALSE(is_cuda_context_active());
     opened->reset();
     EXPECT_EQ(count_process_resources(), before);
@@ -51,7 +52,7 @@ TEST_P(BackendConformance, ClosingAfterUseLeavesNothing) {
   backend_.reset();
   expect_nothing_left_by([&] {
     auto opened = open_backend();
-    ASSERT_TRUE(opened) << base::detail();
+    ASSERT_TRUE(opened) << opened.error().text();
     backend_ = std::move(*opened);
     { const auto range = pin_and_map(memory.address(), 100'000); }
     backend_.reset();
@@ -78,7 +79,7 @@ TEST_P(BackendConformance, UnpinUnmapsAndReportsNoError) {
   expect_nothing_left_by([&] {
     auto range = pin_and_map(memory.address(), 100'000);
     ASSERT_NE(range.user, nullptr);
-    EXPECT_TRUE(range.pin->unpin()) << base::detail();
+    EXPECT_TRUE(tests::succeeded(range.pin->unpin()));
   });
 }
 
@@ -98,7 +99,7 @@ TEST_P(BackendConformance, MappedMemorySurvivesItsFreeWithoutShowingOtherData) {
     auto later = pin(memory.address(), size);
     ASSERT_TRUE(range.user != nullptr && later != nullptr);
     const std::uint64_t address = memory.address();
-    ASSERT_TRUE(memory.free()) << base::detail();
+    ASSERT_TRUE(tests::succeeded(memory.free()));
     std::vector<platform::Allocation> others;
     for (std::uint64_t i = 0; i < 4; ++i) {
       others.push_back(allocate(kind, size));
@@ -110,11 +111,11 @@ TEST_P(BackendConformance, MappedMemorySurvivesItsFreeWithoutShowingOtherData) {
     for (std::uint64_t i = 0; i < 4; ++i) expect_on_device(others[i].address(), make_pattern(size, 77 + i));
     // The pin keeps the memory, mapped or not.
     const auto region = later->map(size + static_cast<std::size_t>(address - later->page_address()), MappingType::none);
-    ASSERT_TRUE(region) << base::detail();
+    ASSERT_TRUE(region) << region.error().text();
     expect_in_mapping(static_cast<std::uint8_t*>(region->address) + (address - later->page_address()),
                       make_pattern(size, 99));
-    EXPECT_TRUE(later->unpin()) << base::detail();
-    EXPECT_TRUE(range.pin->unpin()) << base::detail();
+    EXPECT_TRUE(tests::succeeded(later->unpin()));
+    EXPECT_TRUE(tests::succeeded(range.pin->unpin()));
   }
 }
 
@@ -124,11 +125,11 @@ TEST_P(BackendConformance, MappedPoolMemoryStaysAccessibleAfterItsFree) {
   auto memory = allocate(AllocationKind::pool, 100'000);
   auto range = pin_and_map(memory.address(), 100'000);
   ASSERT_NE(range.user, nullptr);
-  ASSERT_TRUE(memory.free()) << base::detail();
+  ASSERT_TRUE(tests::succeeded(memory.free()));
   // Nobody has been given these pages since, so what is stored comes back.
   store_to_mapping(range.user, make_pattern(100'000, 5));
   expect_in_mapping(range.user, make_pattern(100'000, 5));
-  EXPECT_TRUE(range.pin->unpin()) << base::detail();
+  EXPECT_TRUE(tests::succeeded(range.pin->unpin()));
 }
 
 // A pin that is not persistent loses the memory, says so, and can still be taken down.
@@ -142,7 +143,7 @@ TEST_P(BackendConformance, MemoryFreedUnderAPinThatIsNotPersistentIsReportedAndG
   const auto kept = pin_and_map(other.address(), 300'000);
   ASSERT_TRUE(range.user != nullptr && unmapped != nullptr && kept.user != nullptr);
   EXPECT_FALSE(range.pin->is_invalidated());
-  ASSERT_TRUE(memory.free()) << base::detail();
+  ASSERT_TRUE(tests::succeeded(memory.free()));
   EXPECT_TRUE(range.pin->is_invalidated());
   EXPECT_TRUE(unmapped->is_invalidated());
   EXPECT_FALSE(kept.pin->is_invalidated());
@@ -150,11 +151,11 @@ TEST_P(BackendConformance, MemoryFreedUnderAPinThatIsNotPersistentIsReportedAndG
   const auto refused = unmapped->map(1, MappingType::none);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().errno_value, EINVAL);
-  EXPECT_NE(std::string(base::detail()).find("freed"), std::string::npos) << base::detail();
-  EXPECT_TRUE(range.pin->unmap()) << base::detail();
-  EXPECT_TRUE(range.pin->unpin()) << base::detail();
+  EXPECT_NE(std::string(refused.error().text()).find("freed"), std::string::npos) << refused.error().text();
+  EXPECT_TRUE(tests::succeeded(range.pin->unmap()));
+  EXPECT_TRUE(tests::succeeded(range.pin->unpin()));
   EXPECT_TRUE(range.pin->is_invalidated()) << "what was seen stays";
-  EXPECT_TRUE(unmapped->unpin()) << base::detail();
+  EXPECT_TRUE(tests::succeeded(unmapped->unpin()));
   EXPECT_EQ(count_process_resources().descriptors, before.descriptors);
 }
 
@@ -198,7 +199,7 @@ TEST_P(BackendConformance, AbandoningInAForkedChildClosesItsDescriptorsAndSpares
   backend_.reset();
   const auto without_backend = count_process_resources();
   auto opened = open_backend();
-  ASSERT_TRUE(opened) << base::detail();
+  ASSERT_TRUE(opened) << opened.error().text();
   backend_ = std::move(*opened);
   auto range = pin_and_map(memory.address(), 300'000);
   auto unmapped = pin(memory.address(), 100);
@@ -222,28 +223,33 @@ TEST_P(BackendConformance, AbandoningInAForkedChildClosesItsDescriptorsAndSpares
   expect_in_mapping(range.user, make_pattern(300'000, 0xba5e));
   store_to_mapping(range.user, make_pattern(300'000, 4));
   expect_on_device(memory.address(), make_pattern(300'000, 4));
-  EXPECT_TRUE(range.pin->unmap()) << base::detail();
-  EXPECT_TRUE(range.pin->unpin()) << base::detail();
-  EXPECT_TRUE(unmapped->unpin()) << base::detail();
+  EXPECT_TRUE(tests::succeeded(range.pin->unmap()));
+  EXPECT_TRUE(tests::succeeded(range.pin->unpin()));
+  EXPECT_TRUE(tests::succeeded(unmapped->unpin()));
 }
 
 /// One thread's rounds of pin, map, store, load, unmap and unpin on its own slice of shared memory; the number of
 /// failures.
-int work_on_slice(Backend& backend, std::uint64_t address, std::size_t size, std::uint64_t seed) {
+int work_on_slice(Backend& backend, std::uint64_t address, std::size_t size, std::uint64_t seed,
+                  std::string* reason = nullptr) {
   int failures = 0;
+  const auto note = [&](const base::Error& error) {
+    ++failures;
+    if (reason != nullptr) *reason = error.text();
+  };
   for (std::uint64_t round = 0; round < 25; ++round) {
     PinRequest request;
     request.address = address;
     request.size_bytes = size;
     auto pinned = backend.pin(request);
     if (!pinned) {
-      ++failures;
+      note(pinned.error());
       continue;
     }
     const auto offset = static_cast<std::size_t>(address - (*pinned)->page_address());
     const auto region = (*pinned)->map(offset + size, MappingType::none);
     if (!region) {
-      ++failures;
+      note(region.error());
       continue;
     }
     auto* user = static_cast<std::uint8_t*>(region->address) + offset;
@@ -287,13 +293,10 @@ TEST_P(BackendConformance, AThreadWithoutACurrentContextCanPinAndMap) {
     SCOPED_TRACE(platform::allocation_kind_name(kind));
     const auto memory = allocate(kind, 100'000);
     int failures = -1;
-    std::string detail;
-    std::thread worker([&] {
-      failures = work_on_slice(*backend_, memory.address() + 1, 70'000, 6000);
-      detail = base::detail();
-    });
+    std::string reason;
+    std::thread worker([&] { failures = work_on_slice(*backend_, memory.address() + 1, 70'000, 6000, &reason); });
     worker.join();
-    EXPECT_EQ(failures, 0) << detail;
+    EXPECT_EQ(failures, 0) << reason;
     expect_on_device(memory.address() + 1, make_pattern(70'000, 6024));
   }
 }
@@ -316,8 +319,9 @@ std::string pin_and_map_with_spare(Backend& backend, const PinRequest& request, 
   std::string reason;
   {
     const auto pinned = backend.pin(request);
-    const bool is_mapped = pinned && (*pinned)->map((*pinned)->page_bytes(), MappingType::none);
-    if (!is_mapped) reason = std::string("refused: ") + base::detail();
+    const auto mapped = pinned ? (*pinned)->map((*pinned)->page_bytes(), MappingType::none)
+                               : base::Result<MappedRegion>(base::pass(pinned));
+    if (!mapped) reason = std::string("refused: ") + mapped.error().text();
   }
   EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &original), 0);
   return reason;

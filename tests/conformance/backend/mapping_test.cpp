@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backend_conformance.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend {
 namespace {
@@ -190,9 +191,9 @@ TEST_P(BackendConformance, RefusesToMapNothingOrMoreThanIsPinned) {
     const auto region = pinned->map(size, MappingType::none);
     ASSERT_FALSE(region) << size;
     EXPECT_EQ(region.error().errno_value, EINVAL) << size;
-    EXPECT_STRNE(base::detail(), "");
+    EXPECT_STRNE(region.error().text(), "");
   }
-  EXPECT_TRUE(pinned->map(pinned->page_bytes(), MappingType::none)) << base::detail();
+  EXPECT_TRUE(tests::succeeded(pinned->map(pinned->page_bytes(), MappingType::none)));
 }
 
 TEST_P(BackendConformance, MapsWithTheTypeAskedForOrRefuses) {
@@ -205,12 +206,12 @@ TEST_P(BackendConformance, MapsWithTheTypeAskedForOrRefuses) {
     const auto region = pinned->map(100'000, type);
     if (region) {
       EXPECT_EQ(region->type, type);
-      EXPECT_TRUE(pinned->unmap()) << base::detail();
+      EXPECT_TRUE(tests::succeeded(pinned->unmap()));
       continue;
     }
     ++refused;
-    EXPECT_EQ(region.error().errno_value, EOPNOTSUPP) << number << ": " << base::detail();
-    EXPECT_NE(std::string(base::detail()).find("map"), std::string::npos) << base::detail();
+    EXPECT_EQ(region.error().errno_value, EOPNOTSUPP) << number << ": " << region.error().text();
+    EXPECT_NE(std::string(region.error().text()).find("map"), std::string::npos) << region.error().text();
   }
   EXPECT_GE(refused, 1U) << "there is no mapping type 7";
   EXPECT_LE(refused, 3U) << "one of the types is the backend's own";
@@ -227,11 +228,11 @@ TEST_P(BackendConformance, MapsAgainAfterUnmap) {
     auto range = map(std::move(pinned), memory.address(), 100'000);
     ASSERT_NE(range.user, nullptr);
     store_to_mapping(range.user, make_pattern(100'000, round));
-    EXPECT_TRUE(range.pin->unmap()) << base::detail();
+    EXPECT_TRUE(tests::succeeded(range.pin->unmap()));
     expect_on_device(memory.address(), make_pattern(100'000, round));
     pinned = std::move(range.pin);
   }
-  EXPECT_TRUE(pinned->unpin()) << base::detail();
+  EXPECT_TRUE(tests::succeeded(pinned->unpin()));
 }
 
 TEST_P(BackendConformance, NothingIsMappedAfterUnmap) {
@@ -240,7 +241,7 @@ TEST_P(BackendConformance, NothingIsMappedAfterUnmap) {
   for (const bool is_unmapped : {true, false}) {
     auto range = pin_and_map(memory.address(), 100'000);
     ASSERT_NE(range.user, nullptr);
-    EXPECT_TRUE(is_unmapped ? range.pin->unmap() : range.pin->unpin()) << base::detail();
+    EXPECT_TRUE(tests::succeeded(is_unmapped ? range.pin->unmap() : range.pin->unpin()));
     std::vector<unsigned char> pages(range.region.size_bytes / static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
     EXPECT_EQ(::mincore(range.region.address, range.region.size_bytes, pages.data()), -1);
     EXPECT_EQ(errno, ENOMEM) << "mincore's word for: not mapped";

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "backend_conformance.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend {
 namespace {
@@ -27,15 +28,15 @@ PinRequest request_for(std::uint64_t address, std::size_t size_bytes, bool exact
   return request;
 }
 
-/// Refused with one of these errno values, and a detail that holds every one of these words.
+/// Refused with one of these errno values, and a text that holds every one of these words.
 void expect_refused(Backend& backend, const PinRequest& request, std::initializer_list<int> errno_values,
                     std::initializer_list<std::string> words) {
   const auto pinned = backend.pin(request);
   ASSERT_FALSE(pinned) << request.size_bytes << " bytes at " << hexadecimal(request.address) << " were pinned";
   const int found = pinned.error().errno_value;
   EXPECT_NE(std::find(errno_values.begin(), errno_values.end(), found), errno_values.end())
-      << "errno " << found << ": " << base::detail();
-  const std::string detail = base::detail();
+      << "errno " << found << ": " << pinned.error().text();
+  const std::string detail = pinned.error().text();
   for (const std::string& word : words)
     EXPECT_NE(detail.find(word), std::string::npos) << word << " is not in: " << detail;
 }
@@ -43,7 +44,7 @@ void expect_refused(Backend& backend, const PinRequest& request, std::initialize
 TEST_P(BackendConformance, RefusesManagedMemory) {
   if (!has_kind(AllocationKind::managed)) GTEST_SKIP() << "no managed memory here";
   auto memory = device_->allocate(AllocationKind::managed, 100'000);
-  ASSERT_TRUE(memory) << base::detail();
+  ASSERT_TRUE(memory) << memory.error().text();
   for (const std::uint64_t offset : {0, 65536}) {
     const std::uint64_t address = memory->address() + offset;
     expect_refused(*backend_, request_for(address, 4096), {EINVAL, EOPNOTSUPP}, {"managed", hexadecimal(address)});
@@ -52,7 +53,7 @@ TEST_P(BackendConformance, RefusesManagedMemory) {
 
 TEST_P(BackendConformance, RefusesHostMemoryOfTheDriver) {
   auto memory = device_->allocate(AllocationKind::host, 100'000);
-  ASSERT_TRUE(memory) << base::detail();
+  ASSERT_TRUE(memory) << memory.error().text();
   expect_refused(*backend_, request_for(memory->address(), 4096), {EINVAL},
                  {"host memory", hexadecimal(memory->address())});
 }
@@ -82,7 +83,7 @@ TEST_P(BackendConformance, RefusesFreedMemory) {
     auto memory = allocate(kind, std::size_t{8} << 20);
     const std::uint64_t address = memory.address();
     EXPECT_NE(pin(address, 4096), nullptr);
-    ASSERT_TRUE(memory.free()) << base::detail();
+    ASSERT_TRUE(tests::succeeded(memory.free()));
     expect_refused(*backend_, request_for(address, 4096), {EINVAL}, {"freed", hexadecimal(address)});
   }
 }
@@ -112,7 +113,7 @@ TEST_P(BackendConformance, RoundedRangesMayReachTheEndOfTheLastPage) {
     const std::uint64_t start = memory.address();
     const auto to_page_end = static_cast<std::size_t>(page_up(start + memory.extent_bytes()) - start);
     const auto pinned = backend_->pin(request_for(start, to_page_end, false));
-    ASSERT_TRUE(pinned) << base::detail();
+    ASSERT_TRUE(pinned) << pinned.error().text();
     EXPECT_EQ((*pinned)->page_address() + (*pinned)->page_bytes(), start + to_page_end);
     for (const std::size_t size : {to_page_end + 1, to_page_end + page_bytes(), std::size_t{1} << 46}) {
       expect_refused(*backend_, request_for(start, size, false), {EINVAL}, {"past"});
@@ -137,13 +138,13 @@ TEST_P(BackendConformance, RefusesSizesUpToTheTopOfTheAddressSpace) {
 TEST_P(BackendConformance, RefusalsLeaveNothing) {
   auto host = device_->allocate(AllocationKind::host, 4096);
   const auto memory = allocate(AllocationKind::cuda_malloc, 100'000);
-  ASSERT_TRUE(host) << base::detail();
+  ASSERT_TRUE(host) << host.error().text();
   expect_nothing_left_by([&] {
     EXPECT_FALSE(backend_->pin(request_for(host->address(), 4096)));
     EXPECT_FALSE(backend_->pin(request_for(memory.address(), memory.extent_bytes() + 1)));
     EXPECT_FALSE(backend_->pin(request_for(0x1234000, 4096)));
     const auto pinned = backend_->pin(request_for(memory.address(), 4096));
-    ASSERT_TRUE(pinned) << base::detail();
+    ASSERT_TRUE(pinned) << pinned.error().text();
     EXPECT_FALSE((*pinned)->map(SIZE_MAX, MappingType::none));
     EXPECT_FALSE((*pinned)->map(4096, static_cast<MappingType>(7)));
   });

@@ -8,6 +8,7 @@
 
 #include "platform/host/stopwatch.hpp"
 #include "support/requirements.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::platform {
 
@@ -19,32 +20,33 @@ std::set<std::string>& covered_gpu_kernels() {
 void GpuKernelConformance::SetUp() {
   const std::string place = GDRKIT_CONFORMANCE_PLACE;
   auto opened = place == "gpu" ? open_cuda_device(0) : open_emulated_device(0);
-  if (!opened) GDRKIT_SKIP_OR_FAIL(place, "no device: " << base::detail());
+  if (!opened) GDRKIT_SKIP_OR_FAIL(place, "no device: " << opened.error().text());
   device_ = std::move(*opened);
   auto loaded = GpuKernels::load(*device_);
-  if (!loaded) GDRKIT_SKIP_OR_FAIL(place, base::detail());
+  if (!loaded) GDRKIT_SKIP_OR_FAIL(place, loaded.error().text());
   kernels_.emplace(std::move(*loaded));
   auto made = device_->create_stream();
-  ASSERT_TRUE(made) << base::detail();
+  ASSERT_TRUE(made) << made.error().text();
   stream_ = *made;
 }
 
 void GpuKernelConformance::TearDown() {
   if (device_ == nullptr) return;
-  EXPECT_TRUE(device_->synchronize_all()) << base::detail();
-  for (auto& allocation : allocations_) EXPECT_TRUE(allocation.free()) << base::detail();
+  EXPECT_TRUE(tests::succeeded(device_->synchronize_all()));
+  for (auto& allocation : allocations_) EXPECT_TRUE(tests::succeeded(allocation.free()));
   if (stream_.handle != 0) {
-    EXPECT_TRUE(device_->destroy_stream(stream_)) << base::detail();
+    EXPECT_TRUE(tests::succeeded(device_->destroy_stream(stream_)));
   }
   kernels_.reset();
 }
 
 std::uint64_t GpuKernelConformance::device_memory(std::size_t size_bytes) {
   auto made = device_->allocate(AllocationKind::cuda_malloc, size_bytes);
-  if (!made || !device_->fill(made->address(), 0, size_bytes)) {
-    ADD_FAILURE() << base::detail();
+  if (!made) {
+    ADD_FAILURE() << made.error().text();
     return 0;
   }
+  EXPECT_TRUE(tests::succeeded(device_->fill(made->address(), 0, size_bytes)));
   allocations_.push_back(std::move(*made));
   return allocations_.back().address();
 }
@@ -52,7 +54,7 @@ std::uint64_t GpuKernelConformance::device_memory(std::size_t size_bytes) {
 void* GpuKernelConformance::host_memory(std::size_t size_bytes) {
   auto made = device_->allocate(AllocationKind::host, size_bytes);
   if (!made) {
-    ADD_FAILURE() << base::detail();
+    ADD_FAILURE() << made.error().text();
     return nullptr;
   }
   allocations_.push_back(std::move(*made));
@@ -63,7 +65,7 @@ void* GpuKernelConformance::host_memory(std::size_t size_bytes) {
 
 std::uint64_t GpuKernelConformance::to_device(const void* host) {
   const auto address = device_->device_address(host);
-  EXPECT_TRUE(address) << base::detail();
+  EXPECT_TRUE(address) << address.error().text();
   return address.value_or(0);
 }
 
@@ -86,12 +88,12 @@ TEST(GpuKernelList, EveryOneHasTestsHere) {
 
 TEST_F(GpuKernelConformance, ShapesThatNoGpuTakesAreRefused) {
   for (const LaunchShape shape : {LaunchShape{0, 1}, {1, 0}, {1, 1025}}) {
-#define GDRKIT_GPU_KERNEL(name, Parameters)                                       \
-  {                                                                               \
-    const auto launched = kernels_->launch(Parameters{}, shape, stream_);         \
-    ASSERT_FALSE(launched) << #name;                                              \
-    EXPECT_EQ(launched.error().errno_value, EINVAL) << #name;                     \
-    EXPECT_EQ(std::string(base::detail()).rfind(#name, 0), 0U) << base::detail(); \
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                                         \
+  {                                                                                                 \
+    const auto launched = kernels_->launch(Parameters{}, shape, stream_);                           \
+    ASSERT_FALSE(launched) << #name;                                                                \
+    EXPECT_EQ(launched.error().errno_value, EINVAL) << #name;                                       \
+    EXPECT_EQ(std::string(launched.error().text()).rfind(#name, 0), 0U) << launched.error().text(); \
   }
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_KERNEL

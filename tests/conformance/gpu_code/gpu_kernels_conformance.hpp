@@ -15,6 +15,7 @@
 
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::platform {
 
@@ -45,7 +46,7 @@ class GpuKernelConformance : public ::testing::Test {
   template <class T>
   T read(std::uint64_t address) {
     T value{};
-    EXPECT_TRUE(device_->copy_to_host(&value, address, sizeof value)) << base::detail();
+    EXPECT_TRUE(tests::succeeded(device_->copy_to_host(&value, address, sizeof value)));
     return value;
   }
   static std::uint32_t look(const std::uint32_t* word) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "gpu_kernels_conformance.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -32,10 +33,10 @@ class PingPongConformance : public GpuKernelConformance {
     return data;
   }
   void launch(LaunchShape shape = {1, 1}) {
-    ASSERT_TRUE(kernels_->launch(parameters_, shape, stream_)) << base::detail();
+    ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters_, shape, stream_)));
   }
   PingPongState finish(KernelEnd expected) {
-    EXPECT_TRUE(device_->synchronize(stream_)) << base::detail();
+    EXPECT_TRUE(tests::succeeded(device_->synchronize(stream_)));
     EXPECT_EQ(end_at(end_), expected);
     return read<PingPongState>(parameters_.state);
   }

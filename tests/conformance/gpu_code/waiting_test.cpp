@@ -4,6 +4,7 @@
 
 #include "gpu_kernels_conformance.hpp"
 #include "platform/host/stopwatch.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -19,8 +20,8 @@ TEST_F(GateConformance, HoldsTheStreamUntilItIsOpened) {
   auto* word = host_word();
   const std::uint64_t source = device_memory(4);
   ASSERT_TRUE(device_->fill(source, 0x11, 4));
-  ASSERT_TRUE(kernels_->launch(GateParameters{to_device(flag), to_device(end), long_ns}, {1, 1}, stream_))
-      << base::detail();
+  ASSERT_TRUE(
+      tests::succeeded(kernels_->launch(GateParameters{to_device(flag), to_device(end), long_ns}, {1, 1}, stream_)));
   ASSERT_TRUE(device_->copy_to_host_async(word, source, 4, stream_));
   EXPECT_FALSE(device_->is_finished(stream_).value());
   EXPECT_EQ(look(word), 0U);
@@ -54,7 +55,7 @@ class BurnConformance : public GpuKernelConformance {
                    scratch_bytes,    device_memory(8), long_ns};
   }
   void launch() {
-    ASSERT_TRUE(kernels_->launch(parameters_, {kernels_->resident_blocks(), 256}, stream_)) << base::detail();
+    ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters_, {kernels_->resident_blocks(), 256}, stream_)));
   }
 
   BurnParameters parameters_{};

@@ -6,6 +6,7 @@
 
 #include "gpu_kernels_conformance.hpp"
 #include "support/device_access.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -30,8 +31,8 @@ TEST_F(CopyConformance, CopiesEveryByteAndNoOther) {
       parameters.source = source;
       parameters.size_bytes = size;
       parameters.loops = 2;
-      ASSERT_TRUE(kernels_->launch(parameters, shape, stream_)) << base::detail();
-      ASSERT_TRUE(device_->synchronize(stream_)) << base::detail();
+      ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, shape, stream_)));
+      ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
       auto expected = std::vector<std::uint8_t>(room, 0xee);
       std::copy_n(pattern.begin(), size, expected.begin());
       std::vector<std::uint8_t> back(room);
@@ -53,10 +54,10 @@ TEST_F(CopyConformance, ReachesMappedHostMemoryBothWays) {
   parameters.loops = 1;
   parameters.source = to_device(host);
   parameters.target = middle;
-  ASSERT_TRUE(kernels_->launch(parameters, {2, 128}, stream_)) << base::detail();
+  ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {2, 128}, stream_)));
   parameters.source = middle;
   parameters.target = to_device(back);
-  ASSERT_TRUE(kernels_->launch(parameters, {2, 128}, stream_)) << base::detail();
+  ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {2, 128}, stream_)));
   ASSERT_TRUE(device_->synchronize(stream_));
   EXPECT_EQ(tests::first_difference(std::vector<std::uint8_t>(back, back + size), pattern), size);
 }
@@ -86,7 +87,7 @@ TEST_F(ChaseConformance, EndsWhereTheCpuWould) {
   parameters.state = device_memory(sizeof(ChaseState));
   for (const std::uint64_t steps : {0ULL, 1ULL, 999ULL, 1000ULL, 12'345ULL}) {
     parameters.steps = steps;
-    ASSERT_TRUE(kernels_->launch(parameters, {1, 1}, stream_)) << base::detail();
+    ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {1, 1}, stream_)));
     ASSERT_TRUE(device_->synchronize(stream_));
     EXPECT_EQ(read<ChaseState>(parameters.state).last, memory + steps * 387 % nodes * stride_words * 8) << steps;
   }

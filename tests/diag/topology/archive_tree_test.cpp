@@ -19,9 +19,9 @@ using test::TarBytes;
 
 MachineView view_of(const std::string& bytes) {
   auto tree = ArchiveTree::parse(bytes, "x.tar");
-  EXPECT_TRUE(tree.has_value()) << base::detail();
+  EXPECT_TRUE(tree.has_value()) << tree.error().text();
   auto view = MachineView::over(tree.has_value() ? *tree : *ArchiveTree::parse(TarBytes().bytes(), "empty"), false);
-  EXPECT_TRUE(view.has_value()) << base::detail();
+  EXPECT_TRUE(view.has_value()) << view.error().text();
   return *view;
 }
 
@@ -29,7 +29,7 @@ MachineView view_of(const std::string& bytes) {
 std::string refusal(const std::string& bytes) {
   const auto tree = ArchiveTree::parse(bytes, "x.tar");
   EXPECT_FALSE(tree.has_value());
-  return tree.has_value() ? "" : base::detail();
+  return tree.has_value() ? "" : tree.error().text();
 }
 
 void expect_refusal(const std::string& bytes, const std::string& words) {
@@ -157,7 +157,7 @@ TEST(ArchiveTree, OpensFilesAndPipesAndNothingElse) {
   const std::string path = pattern + "/x.tar";
   std::ofstream(path, std::ios::binary) << TarBytes().file("a", "in a file").bytes();
   const auto view = MachineView::open(path);
-  ASSERT_TRUE(view.has_value()) << base::detail();
+  ASSERT_TRUE(view.has_value()) << view.error().text();
   EXPECT_EQ(view->text("/a").value, "in a file");
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
@@ -165,12 +165,12 @@ TEST(ArchiveTree, OpensFilesAndPipesAndNothingElse) {
   ASSERT_EQ(::write(ends[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   ::close(ends[1]);
   const auto piped = MachineView::open("/dev/fd/" + std::to_string(ends[0]));
-  ASSERT_TRUE(piped.has_value()) << base::detail();
+  ASSERT_TRUE(piped.has_value()) << piped.error().text();
   EXPECT_EQ(piped->text("/a").value, "in a pipe");
   ::close(ends[0]);
   const auto device = MachineView::open("/dev/zero");
   ASSERT_FALSE(device.has_value());
-  EXPECT_NE(std::string(base::detail()).find("neither a folder nor a tar archive"), std::string::npos);
+  EXPECT_NE(std::string(device.error().text()).find("neither a folder nor a tar archive"), std::string::npos);
   files::resize_file(path, ArchiveTree::size_limit + 1);
   const auto large = MachineView::open(path);
   ASSERT_FALSE(large.has_value());
@@ -181,8 +181,9 @@ TEST(ArchiveTree, OpensFilesAndPipesAndNothingElse) {
 TEST(ArchiveTree, DamagedListOfRecordedFactsIsAnError) {
   const auto tree = ArchiveTree::parse(TarBytes().file("gdrkit-recording", "unreadable\n").bytes(), "x.tar");
   ASSERT_TRUE(tree.has_value());
-  ASSERT_FALSE(MachineView::over(*tree, false).has_value());
-  EXPECT_NE(std::string(base::detail()).find("line 1 of gdrkit-recording"), std::string::npos);
+  const auto view = MachineView::over(*tree, false);
+  ASSERT_FALSE(view.has_value());
+  EXPECT_NE(std::string(view.error().text()).find("line 1 of gdrkit-recording"), std::string::npos);
 }
 
 }  // namespace

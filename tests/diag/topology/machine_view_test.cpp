@@ -39,7 +39,7 @@ class MachineViewTest : public testing::Test {
   }
   [[nodiscard]] MachineView view() const {
     auto opened = MachineView::open(root().string());
-    EXPECT_TRUE(opened.has_value()) << base::detail();
+    EXPECT_TRUE(opened.has_value()) << opened.error().text();
     return *opened;
   }
 
@@ -219,13 +219,13 @@ TEST_F(MachineViewTest, RefusesARootThatIsNoFolderAndADamagedList) {
     put("gdrkit-recording", line);
     const auto damaged = MachineView::open(root().string());
     ASSERT_FALSE(damaged.has_value()) << line;
-    EXPECT_NE(std::string(base::detail()).find("line 1 of gdrkit-recording"), std::string::npos);
+    EXPECT_NE(std::string(damaged.error().text()).find("line 1 of gdrkit-recording"), std::string::npos);
   }
 }
 
 TEST(MachineViewLive, ReadsThisMachine) {
   const auto machine = MachineView::open("/");
-  ASSERT_TRUE(machine.has_value()) << base::detail();
+  ASSERT_TRUE(machine.has_value()) << machine.error().text();
   EXPECT_TRUE(machine->is_live());
   EXPECT_NE(machine->text("/proc/self/status").value.find("Name:"), std::string::npos);
   EXPECT_EQ(machine->node("/dev/null").value.kind, NodeKind::character_device);

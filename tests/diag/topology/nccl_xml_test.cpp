@@ -7,6 +7,7 @@
 #include <string>
 
 #include "diag/topology/xml_text.hpp"
+#include "support/results.hpp"
 #include "worked_trees.hpp"
 
 namespace gdrkit::topology {
@@ -14,13 +15,13 @@ namespace {
 
 std::string refusal(std::string_view text) {
   const auto parsed = parse_xml(text);
-  return parsed.has_value() ? "taken" : base::detail();
+  return parsed.has_value() ? "taken" : parsed.error().text();
 }
 
 TEST(XmlText, ReadsElementsAttributesAndComments) {
   const auto root =
       parse_xml("<?xml version='1.0'?>\n<!-- a <b> -->\n<a x='1' y=\"&lt;&amp;'\">\n <b/> <b z=\"\"></b></a>\n");
-  ASSERT_TRUE(root.has_value()) << base::detail();
+  ASSERT_TRUE(root.has_value()) << root.error().text();
   EXPECT_EQ(root->name, "a");
   EXPECT_EQ(*root->attribute("y"), "<&'");
   EXPECT_EQ(root->attribute("z"), nullptr);
@@ -52,9 +53,9 @@ void expect_round_trip(const PciTree& tree, const NvLinks& links) {
   NcclXmlFacts facts;
   for (const TreeDevice& gpu : tree.gpus) facts.gpus[gpu.function.address] = {0, 90};
   const auto text = write_nccl_xml(graph, facts);
-  ASSERT_TRUE(text.has_value()) << base::detail();
+  ASSERT_TRUE(text.has_value()) << text.error().text();
   const auto dump = parse_nccl_xml(*text);
-  ASSERT_TRUE(dump.has_value()) << base::detail() << *text;
+  ASSERT_TRUE(dump.has_value()) << dump.error().text() << *text;
   const NcclGraph again = make_nccl_graph(dump->tree, dump->links);
   const NcclDistances before(graph);
   const NcclDistances after(again);
@@ -121,8 +122,9 @@ TEST(NcclXml, SaysWhatNcclReads) {
 TEST(NcclXml, APlaceThatIsNotKnownMakesNoFile) {
   auto machine = host_bridges();
   machine->put("/sys/devices/pci0000:40/0000:40:01.1/0000:41:00.0/numa_node", "?\n");
-  EXPECT_FALSE(write_nccl_xml(make_nccl_graph(machine->tree(), {}), {}).has_value());
-  EXPECT_NE(std::string(base::detail()).find("0000:41:00.0"), std::string::npos);
+  const auto failed = write_nccl_xml(make_nccl_graph(machine->tree(), {}), {});
+  EXPECT_FALSE(failed.has_value());
+  EXPECT_NE(tests::text_of(failed).find("0000:41:00.0"), std::string::npos);
 }
 
 TEST(NcclXml, ReadsFilesOfProviders) {
@@ -133,7 +135,7 @@ TEST(NcclXml, ReadsFilesOfProviders) {
       "<pci busid=\"0001:00:00.0\" class=\"0x030200\" link_speed=\"16 GT/s\" link_width=\"16\"/>\n"
       "<pci busid=\"0101:00:00.0\" class=\"0x020700\" link_speed=\"16 GT/s\" "
       "link_width=\"16\"/></pci></cpu></system>\n");
-  ASSERT_TRUE(dump.has_value()) << base::detail();
+  ASSERT_TRUE(dump.has_value()) << dump.error().text();
   ASSERT_EQ(dump->tree.gpus.size(), 1u);
   ASSERT_EQ(dump->tree.adapters.size(), 1u);
   EXPECT_EQ(dump->tree.adapters[0].name, "0101:00:00.0");
@@ -147,8 +149,9 @@ TEST(NcclXml, RefusesWhatIsNoTopology) {
         "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"x\"/></cpu></system>",
         "<system version=\"1\"><cpu numaid=\"0\"><pci/></cpu></system>",
         "<system version=\"1\"><cpu numaid=\"0\" host_hash=\"1\"/><cpu numaid=\"1\" host_hash=\"2\"/></system>"}) {
-    EXPECT_FALSE(parse_nccl_xml(text).has_value()) << text;
-    EXPECT_NE(std::string(base::detail()), "") << text;
+    const auto failed = parse_nccl_xml(text);
+    EXPECT_FALSE(failed.has_value()) << text;
+    EXPECT_NE(tests::text_of(failed), "") << text;
   }
 }
 

@@ -50,7 +50,7 @@ class WrittenMachine {
 
   [[nodiscard]] MachineView view() const {
     auto opened = MachineView::open(root_.string());
-    EXPECT_TRUE(opened.has_value()) << base::detail();
+    EXPECT_TRUE(opened.has_value()) << opened.error().text();
     return *opened;
   }
   [[nodiscard]] PciTree tree() const { return read_pci_tree(view()); }

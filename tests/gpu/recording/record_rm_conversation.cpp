@@ -24,7 +24,12 @@ namespace {
 
 constexpr int cannot_run_here = 77;
 
-[[noreturn]] void fail(const char* step) { throw std::runtime_error(std::string(step) + ": " + base::detail()); }
+/// The value, or the end of the recording.
+template <class T>
+T need(base::Result<T> result, const char* step) {
+  if (!result) throw std::runtime_error(std::string(step) + ": " + result.error().text());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
 
 void check(int result, const char* call) {
   if (result != 0) throw std::runtime_error(std::string(call) + ": " + shim::cuda_result_name(result));
@@ -72,23 +77,15 @@ class MappedHandles {
 class Machine {
  public:
   Machine() : system_(shim::real_system()) {
-    auto cuda = shim::real_cuda();
-    auto calls = platform::cuda_device_calls();
-    if (!cuda || !calls) fail("libcuda");
-    cuda_ = *cuda;
-    calls_ = *calls;
-    const auto count = platform::cuda_device_count();
-    if (!count) fail("CUDA devices");
-    for (int ordinal = 0; ordinal < *count; ++ordinal) {
-      auto device = platform::open_cuda_device(ordinal);
-      if (!device) fail("CUDA device");
-      devices_.push_back(std::move(*device));
+    cuda_ = need(shim::real_cuda(), "libcuda");
+    calls_ = need(platform::cuda_device_calls(), "libcuda");
+    const int count = need(platform::cuda_device_count(), "CUDA devices");
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+      devices_.push_back(need(platform::open_cuda_device(ordinal), "CUDA device"));
     }
     char text[512] = {};
     const ssize_t size = system_.read_text("/proc/driver/nvidia/version", text, sizeof text);
-    auto version = shim::find_version_text({text, static_cast<std::size_t>(size > 0 ? size : 0)});
-    if (!version) fail("driver version");
-    driver_ = *version;
+    driver_ = need(shim::find_version_text({text, static_cast<std::size_t>(size > 0 ? size : 0)}), "driver version");
     int cuda_version = 0;
     check(cuda_->driver_get_version(&cuda_version), "cuDriverGetVersion");
     description_ = describe_machine(system_, driver_, cuda_version, cards_of_ordinals());
@@ -103,17 +100,16 @@ class Machine {
 
   Conversation record(const Flow& flow) {
     platform::Device& device = *devices_[static_cast<std::size_t>(flow.ordinal)];
-    if (!device.make_current()) fail("cuCtxSetCurrent");
+    need(device.make_current(), "cuCtxSetCurrent");
     if (flow.kind == CudaKind::vmm) {
       const MappedHandles memory(*calls_, flow);
       return record_at(flow, device, memory.address(), [] {});
     }
     // Takes the start of the block that small allocations share.
-    auto first = device.allocate(platform::AllocationKind::cuda_malloc, 4096);
-    auto memory = device.allocate(kind_of(flow), flow.bytes());
-    if (!first || !memory) fail("allocation");
-    return record_at(flow, device, memory->address(), [&] {
-      if (flow.is_freed_first && !memory->free()) fail("cuMemFree");
+    const auto first = need(device.allocate(platform::AllocationKind::cuda_malloc, 4096), "allocation");
+    auto memory = need(device.allocate(kind_of(flow), flow.bytes()), "allocation");
+    return record_at(flow, device, memory.address(), [&] {
+      if (flow.is_freed_first) need(memory.free(), "cuMemFree");
     });
   }
 
@@ -130,10 +126,10 @@ class Machine {
   Conversation record_at(const Flow& flow, platform::Device& device, std::uint64_t address,
                          const std::function<void()>& before_pin) {
     const bool is_device_memory = flow.kind != CudaKind::managed && flow.kind != CudaKind::host;
-    if (is_device_memory && flow.is_plain && !device.fill(address, 0, flow.bytes())) fail("cuMemsetD8");
+    if (is_device_memory && flow.is_plain) need(device.fill(address, 0, flow.bytes()), "cuMemsetD8");
     if (is_device_memory && !flow.is_plain) {
       const auto content = distinct_words(flow.bytes(), 1);
-      if (!device.copy_to_device(address, content.data(), content.size())) fail("cuMemcpyHtoD");
+      need(device.copy_to_device(address, content.data(), content.size()), "cuMemcpyHtoD");
     }
     return record_flow(flow, system_, *cuda_, description_, address, before_pin);
   }
@@ -168,7 +164,7 @@ class Machine {
 int record_all(const char* folder) {
   const auto count = platform::cuda_device_count();
   if (!count || *count == 0) {
-    std::fprintf(stderr, "no GPU: %s\n", base::detail());
+    std::fprintf(stderr, "no GPU: %s\n", count ? "CUDA shows none" : count.error().text());
     return cannot_run_here;
   }
   Machine machine;

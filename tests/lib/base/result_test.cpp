@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// An error keeps its own text, whatever happens after it, on whatever thread; and can be made where memory is exhausted.
+// An error keeps its own text, whatever happens after it, on whatever thread; and can be made where memory is
+// exhausted.
 #include "base/result.hpp"
 
 #include <gmock/gmock.h>

@@ -11,6 +11,7 @@
 #include "fake_cuda_driver.hpp"
 #include "platform/device/device.hpp"
 #include "support/device_access.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -25,7 +26,7 @@ class CudaDevice : public ::testing::Test {
 
   static std::unique_ptr<Device> open(int ordinal = 0) {
     auto opened = open_cuda_device(ordinal, FakeCudaDriver::calls());
-    EXPECT_TRUE(opened) << base::detail();
+    EXPECT_TRUE(opened) << opened.error().text();
     return opened ? std::move(*opened) : nullptr;
   }
 
@@ -63,14 +64,14 @@ TEST_F(CudaDevice, CopiesBothWaysForEveryKind) {
   for (const AllocationKind kind : allocation_kinds) {
     SCOPED_TRACE(allocation_kind_name(kind));
     auto memory = device->allocate(kind, 100'003);
-    ASSERT_TRUE(memory) << base::detail();
+    ASSERT_TRUE(memory) << memory.error().text();
     const auto pattern = make_pattern(100'003, 1);
     std::vector<std::uint8_t> back(pattern.size());
     ASSERT_TRUE(device->copy_to_device(memory->address(), pattern.data(), pattern.size()));
     EXPECT_EQ(driver_.log.back(), "stream_synchronize") << "cuMemcpyHtoD may return before the bytes have arrived";
     ASSERT_TRUE(device->copy_to_host(back.data(), memory->address(), back.size()));
     EXPECT_EQ(back, pattern);
-    EXPECT_TRUE(memory->free()) << base::detail();
+    EXPECT_TRUE(tests::succeeded(memory->free()));
     EXPECT_EQ(driver_.memory.size() + driver_.mappings.size() + driver_.host_memory.size(), 0U);
   }
 }
@@ -90,7 +91,7 @@ TEST_F(CudaDevice, VmmMemoryIsMadeForBar1AndExportableOnlyWhenAsked) {
   const auto device = open(1);
   for (const bool exportable : {false, true}) {
     auto memory = device->allocate(exportable ? AllocationKind::vmm_exportable : AllocationKind::vmm, 3 << 20);
-    ASSERT_TRUE(memory) << base::detail();
+    ASSERT_TRUE(memory) << memory.error().text();
     EXPECT_EQ(memory->size_bytes(), std::size_t{3} << 20);
     EXPECT_EQ(memory->extent_bytes(), std::size_t{4} << 20);
     EXPECT_EQ(driver_.last_properties.flags.gpu_direct_rdma_capable, 1);
@@ -107,7 +108,7 @@ TEST_F(CudaDevice, SyncMemopsStreamsAndFill) {
   auto memory = device->allocate(AllocationKind::cuda_malloc, 64);
   const auto stream = device->create_stream();
   ASSERT_TRUE(memory && stream);
-  EXPECT_TRUE(device->set_sync_memops(memory->address())) << base::detail();
+  EXPECT_TRUE(tests::succeeded(device->set_sync_memops(memory->address())));
   EXPECT_TRUE(device->fill(memory->address(), 0x3c, 64));
   std::vector<std::uint8_t> back(64);
   EXPECT_TRUE(device->copy_to_host_async(back.data(), memory->address(), 64, *stream));
@@ -138,8 +139,9 @@ TEST_F(CudaDevice, ErrorsCarryTheDriversName) {
   ASSERT_FALSE(memory);
   EXPECT_EQ(memory.error().errno_value, ENOMEM);
   EXPECT_EQ(memory.error().vendor_code, 2);
-  EXPECT_NE(std::string(base::detail()).find("cuMemAlloc"), std::string::npos) << base::detail();
-  EXPECT_NE(std::string(base::detail()).find("CUDA_ERROR_OUT_OF_MEMORY"), std::string::npos) << base::detail();
+  EXPECT_NE(std::string(memory.error().text()).find("cuMemAlloc"), std::string::npos) << memory.error().text();
+  EXPECT_NE(std::string(memory.error().text()).find("CUDA_ERROR_OUT_OF_MEMORY"), std::string::npos)
+      << memory.error().text();
 }
 
 TEST_F(CudaDevice, RefusesImpossibleSizesItself) {
@@ -204,7 +206,7 @@ TEST_F(CudaDevice, AFailureAtAnyCallIsReportedAndLeavesNothing) {
 TEST_F(CudaDevice, WithoutADriverSaysWhichLibraryIsMissing) {
   const auto count = cuda_device_count();
   if (count) GTEST_SKIP() << "this machine has a CUDA driver";
-  const std::string reason = base::detail();
+  const std::string reason = count.error().text();
   EXPECT_NE(reason.find("libcuda.so"), std::string::npos) << reason;
   const auto opened = open_cuda_device(0);
   ASSERT_FALSE(opened);

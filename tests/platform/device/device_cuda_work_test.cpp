@@ -10,6 +10,7 @@
 
 #include "fake_cuda_driver.hpp"
 #include "platform/device/device.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -31,7 +32,7 @@ class CudaWork : public ::testing::Test {
 
   static std::unique_ptr<Device> open(int ordinal) {
     auto opened = open_cuda_device(ordinal, FakeCudaDriver::calls());
-    EXPECT_TRUE(opened) << base::detail();
+    EXPECT_TRUE(opened) << opened.error().text();
     return opened ? std::move(*opened) : nullptr;
   }
 
@@ -41,14 +42,14 @@ class CudaWork : public ::testing::Test {
 
 TEST_F(CudaWork, LaunchesAGpuKernelOfAnImage) {
   const auto module = device_->load_module(fake_image);
-  ASSERT_TRUE(module) << base::detail();
+  ASSERT_TRUE(module) << module.error().text();
   const auto function = device_->get_function(*module, "store_word");
-  ASSERT_TRUE(function) << base::detail();
+  ASSERT_TRUE(function) << function.error().text();
   std::uint64_t stored = 0;
   std::uint64_t target = reinterpret_cast<std::uint64_t>(&stored);
   std::uint64_t value = 0x1234;
   void* parameters[] = {&target, &value};
-  EXPECT_TRUE(device_->launch(*function, {3, 64}, Stream{}, parameters)) << base::detail();
+  EXPECT_TRUE(tests::succeeded(device_->launch(*function, {3, 64}, Stream{}, parameters)));
   EXPECT_EQ(stored, 0x1234U);
   EXPECT_EQ(driver_.last_blocks, 3U);
   EXPECT_EQ(driver_.last_threads, 64U);
@@ -59,7 +60,8 @@ TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesAreToldApart) {
   const auto none = device_->load_module("for another GPU");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().errno_value, ENOEXEC);
-  EXPECT_NE(std::string(base::detail()).find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << base::detail();
+  EXPECT_NE(std::string(none.error().text()).find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos)
+      << none.error().text();
   EXPECT_EQ(device_->load_module(nullptr).error().errno_value, EINVAL);
   const auto module = device_->load_module(fake_image);
   ASSERT_TRUE(module);
@@ -94,7 +96,7 @@ TEST_F(CudaWork, HostMemoryHasAnAddressOfItsOwnOnTheDevice) {
   EXPECT_EQ(device_->device_address(host).value(), memory->address() + device_address_distance);
   std::uint64_t ordinary = 0;
   EXPECT_EQ(device_->device_address(&ordinary).error().errno_value, EINVAL);
-  ASSERT_TRUE(device_->register_host(&ordinary, sizeof ordinary)) << base::detail();
+  ASSERT_TRUE(tests::succeeded(device_->register_host(&ordinary, sizeof ordinary)));
   EXPECT_EQ(device_->device_address(&ordinary).value(),
             reinterpret_cast<std::uint64_t>(&ordinary) + device_address_distance);
   EXPECT_TRUE(device_->unregister_host(&ordinary));
@@ -104,8 +106,8 @@ TEST_F(CudaWork, PeersAreReachedInBothWays) {
   const auto peer = open(1);
   EXPECT_TRUE(device_->can_access_peer(*peer).value());
   EXPECT_FALSE(device_->can_access_peer(*device_).value());
-  EXPECT_TRUE(device_->enable_peer_access(*peer)) << base::detail();
-  EXPECT_TRUE(device_->enable_peer_access(*peer)) << "enabled already is no error: " << base::detail();
+  EXPECT_TRUE(tests::succeeded(device_->enable_peer_access(*peer)));
+  EXPECT_TRUE(tests::succeeded(device_->enable_peer_access(*peer))) << "enabled already is no error";
   std::uint64_t from = 5;
   std::uint64_t to = 0;
   const auto source = reinterpret_cast<std::uint64_t>(&from);
@@ -178,7 +180,7 @@ TEST_F(CudaWork, AFailureOfAnyCallIsReportedByThatCall) {
   const auto peer = open(1);
   const std::size_t before = driver_.log.size();
   const auto good = run_all(*device_, *peer);
-  for (const auto& [name, failed] : good) ASSERT_FALSE(failed) << name << ": " << base::detail();
+  for (const auto& [name, failed] : good) ASSERT_FALSE(failed) << name;
   ASSERT_EQ(driver_.log.size() - before, good.size()) << "one call of the driver each";
   for (std::size_t at = 0; at < good.size(); ++at) {
     SCOPED_TRACE(good[at].first);
@@ -203,13 +205,14 @@ TEST_F(CudaWork, ADriverWithoutTheOptionalCallsStillOpensAndSaysWhatItLacks) {
 #undef GDRKIT_CUDA_CALL
   auto device = open_cuda_device(0, old);
   auto peer = open_cuda_device(1, old);
-  ASSERT_TRUE(device && peer) << base::detail();
-  EXPECT_TRUE((*device)->allocate(AllocationKind::cuda_malloc, 100)) << base::detail();
+  ASSERT_TRUE(tests::succeeded(device));
+  ASSERT_TRUE(tests::succeeded(peer));
+  EXPECT_TRUE(tests::succeeded((*device)->allocate(AllocationKind::cuda_malloc, 100)));
   for (const auto& [name, failed] : run_all(**device, **peer)) EXPECT_TRUE(failed) << name;
   const auto event = (*device)->create_event();
   ASSERT_FALSE(event);
   EXPECT_EQ(event.error().errno_value, ENOSYS);
-  EXPECT_NE(std::string(base::detail()).find("cuEventCreate"), std::string::npos) << base::detail();
+  EXPECT_NE(std::string(event.error().text()).find("cuEventCreate"), std::string::npos) << event.error().text();
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "shim/emulated_memory.hpp"
 #include "support/device_access.hpp"
 #include "support/process_resources.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -25,7 +26,7 @@ class EmulatedDevice : public ::testing::Test {
  protected:
   void SetUp() override {
     auto opened = open_emulated_device(0);
-    ASSERT_TRUE(opened) << base::detail();
+    ASSERT_TRUE(opened) << opened.error().text();
     device_ = std::move(*opened);
   }
   std::unique_ptr<Device> device_;
@@ -63,7 +64,7 @@ TEST_F(EmulatedDevice, IsTheOnlyOneUnlessMoreAreAskedFor) {
   std::set<std::string> addresses;
   for (int ordinal = 0; ordinal < 16; ++ordinal) {
     const auto opened = open_emulated_device(ordinal);
-    ASSERT_TRUE(opened) << base::detail();
+    ASSERT_TRUE(opened) << opened.error().text();
     EXPECT_EQ((*opened)->identity().ordinal, ordinal);
     addresses.insert((*opened)->identity().pci_bus_id);
   }
@@ -78,7 +79,7 @@ TEST_F(EmulatedDevice, RefusesACountThatIsNone) {
     const auto opened = open_emulated_device(0);
     ASSERT_FALSE(opened) << text;
     EXPECT_EQ(opened.error().errno_value, EINVAL);
-    EXPECT_NE(std::string(base::detail()).find("from 1 to 16"), std::string::npos) << base::detail();
+    EXPECT_NE(std::string(opened.error().text()).find("from 1 to 16"), std::string::npos) << opened.error().text();
   }
 }
 
@@ -86,14 +87,14 @@ TEST_F(EmulatedDevice, CopiesBothWaysForEveryKind) {
   for (const AllocationKind kind : allocation_kinds) {
     SCOPED_TRACE(allocation_kind_name(kind));
     auto memory = device_->allocate(kind, 100'003);
-    ASSERT_TRUE(memory) << base::detail();
+    ASSERT_TRUE(memory) << memory.error().text();
     EXPECT_EQ(memory->kind(), kind);
     EXPECT_EQ(memory->size_bytes(), 100'003U);
     EXPECT_GE(memory->extent_bytes(), memory->size_bytes());
     const auto pattern = make_pattern(100'003, static_cast<unsigned>(kind));
-    ASSERT_TRUE(device_->copy_to_device(memory->address(), pattern.data(), pattern.size())) << base::detail();
+    ASSERT_TRUE(tests::succeeded(device_->copy_to_device(memory->address(), pattern.data(), pattern.size())));
     std::vector<std::uint8_t> back(pattern.size());
-    ASSERT_TRUE(device_->copy_to_host(back.data(), memory->address(), back.size())) << base::detail();
+    ASSERT_TRUE(tests::succeeded(device_->copy_to_host(back.data(), memory->address(), back.size())));
     EXPECT_EQ(first_difference(back, pattern), pattern.size());
     ASSERT_TRUE(device_->fill(memory->address() + 1, 0x5c, 7));
     ASSERT_TRUE(device_->copy_to_host(back.data(), memory->address(), 9));
@@ -193,7 +194,7 @@ TEST_F(EmulatedDevice, RefusesMoreThanTheMachineHasBeforeAnythingIsTouched) {
   const auto more = device_->allocate(AllocationKind::host, std::size_t{1} << 45);
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().errno_value, ENOMEM);
-  EXPECT_NE(std::string(base::detail()).find("this machine has"), std::string::npos);
+  EXPECT_NE(std::string(more.error().text()).find("this machine has"), std::string::npos);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using Numbers = std::vector<int>;
 
 TEST(NumaNodes, OfATwoSocketServerHaveTheirOnlineCpusAndMemory) {
   const auto nodes = read_numa_nodes(GDRKIT_TREE "/two_nodes");
-  ASSERT_TRUE(nodes.has_value()) << base::detail();
+  ASSERT_TRUE(nodes.has_value()) << nodes.error().text();
   ASSERT_EQ(nodes->size(), 2u);
   EXPECT_EQ((*nodes)[0].cpus, (Numbers{0, 1, 2, 3, 8, 9, 10, 11}));
   EXPECT_EQ((*nodes)[1].cpus, (Numbers{4, 6, 7, 12, 13, 14, 15})) << "CPU 5 was switched off";
@@ -25,7 +25,7 @@ TEST(NumaNodes, OfATwoSocketServerHaveTheirOnlineCpusAndMemory) {
 
 TEST(NumaNodes, MayHaveGapsAndLackMemoryOrCpus) {
   const auto nodes = read_numa_nodes(GDRKIT_TREE "/four_nodes");
-  ASSERT_TRUE(nodes.has_value()) << base::detail();
+  ASSERT_TRUE(nodes.has_value()) << nodes.error().text();
   ASSERT_EQ(nodes->size(), 4u);
   ASSERT_NE(find_node(*nodes, 4), nullptr);
   EXPECT_EQ(find_node(*nodes, 3), nullptr);
@@ -53,7 +53,7 @@ TEST_P(DamagedTree, IsRefusedAndTheFileNamed) {
   const auto [tree, file] = GetParam();
   const auto nodes = read_numa_nodes(std::string(GDRKIT_TREE "/") + tree);
   ASSERT_FALSE(nodes.has_value());
-  EXPECT_NE(std::string(base::detail()).find(file), std::string::npos) << base::detail();
+  EXPECT_NE(std::string(nodes.error().text()).find(file), std::string::npos) << nodes.error().text();
 }
 
 INSTANTIATE_TEST_SUITE_P(NumaNodes, DamagedTree,

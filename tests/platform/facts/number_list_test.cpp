@@ -27,7 +27,8 @@ TEST(NumberList, WhatIsNoListIsRefusedAndQuoted) {
     const auto numbers = parse_number_list(text);
     ASSERT_FALSE(numbers.has_value()) << text;
     EXPECT_EQ(numbers.error().errno_value, EINVAL) << text;
-    EXPECT_NE(std::string(base::detail()).find("'" + std::string(text) + "'"), std::string::npos) << base::detail();
+    EXPECT_NE(std::string(numbers.error().text()).find("'" + std::string(text) + "'"), std::string::npos)
+        << numbers.error().text();
   }
 }
 
@@ -35,7 +36,7 @@ TEST(NumberList, AFileThatIsNotThereIsNamed) {
   const auto numbers = read_number_list(GDRKIT_TREE "/nowhere/online");
   ASSERT_FALSE(numbers.has_value());
   EXPECT_EQ(numbers.error().errno_value, ENOENT);
-  EXPECT_NE(std::string(base::detail()).find("/nowhere/online"), std::string::npos);
+  EXPECT_NE(std::string(numbers.error().text()).find("/nowhere/online"), std::string::npos);
 }
 
 TEST(NumberList, IsWrittenAsItIsRead) {

@@ -11,7 +11,7 @@ namespace {
 
 TEST(NvidiaDriver, VersionAndFlavourAreReadFromTheTree) {
   const auto driver = read_nvidia_driver(GDRKIT_TREE "/proc");
-  ASSERT_TRUE(driver.has_value()) << base::detail();
+  ASSERT_TRUE(driver.has_value()) << driver.error().text();
   EXPECT_EQ(driver->version, "580.159.04");
   EXPECT_TRUE(driver->is_open_flavour);
 }

@@ -32,7 +32,7 @@ class TreeWithDriver {
 TEST(NvidiaGpus, AreTheDisplayAnd3dControllersOfTheVendorInAddressOrder) {
   const TreeWithDriver tree;
   const auto gpus = list_nvidia_gpus(tree.root());
-  ASSERT_TRUE(gpus.has_value()) << base::detail();
+  ASSERT_TRUE(gpus.has_value()) << gpus.error().text();
   ASSERT_EQ(gpus->size(), 2u) << "an audio function, a bridge or a network card was taken for a GPU";
   EXPECT_EQ((*gpus)[0].address, (PciAddress{0, 0x3b, 0, 0}));
   EXPECT_EQ((*gpus)[0].device_id, 0x2335u);

@@ -36,7 +36,7 @@ TEST_P(NotAPciAddress, IsRefusedWithTheTextInTheDetail) {
   const auto address = parse_pci_address(GetParam());
   ASSERT_FALSE(address.has_value());
   EXPECT_EQ(address.error().errno_value, EINVAL);
-  EXPECT_NE(std::string(base::detail()).find(GetParam()), std::string::npos);
+  EXPECT_NE(std::string(address.error().text()).find(GetParam()), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Spellings, NotAPciAddress,

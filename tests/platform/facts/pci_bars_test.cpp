@@ -55,7 +55,7 @@ TEST(PciBars, TextThatIsNotAResourceFileIsRefused) {
 
 TEST(PciBars, AreReadFromTheTreeByAddress) {
   const auto bars = read_pci_bars(GDRKIT_TREE "/sys", PciAddress{0, 0xaf, 0, 0});
-  ASSERT_TRUE(bars.has_value()) << base::detail();
+  ASSERT_TRUE(bars.has_value()) << bars.error().text();
   EXPECT_EQ(nvidia_bar1(*bars).size_bytes, 256ull << 20);
 }
 
@@ -63,7 +63,7 @@ TEST(PciBars, ADeviceThatIsNotThereIsNamed) {
   const auto bars = read_pci_bars(GDRKIT_TREE "/sys", PciAddress{0, 0x99, 0, 0});
   ASSERT_FALSE(bars.has_value());
   EXPECT_EQ(bars.error().errno_value, ENOENT);
-  EXPECT_NE(std::string(base::detail()).find("0000:99:00.0"), std::string::npos);
+  EXPECT_NE(std::string(bars.error().text()).find("0000:99:00.0"), std::string::npos);
 }
 
 }  // namespace

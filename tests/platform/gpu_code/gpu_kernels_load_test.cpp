@@ -11,6 +11,7 @@
 
 #include "fake_cuda_driver.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -33,7 +34,7 @@ class GpuKernelsLoad : public ::testing::Test {
   void SetUp() override {
     driver_.reset();
     auto opened = open_cuda_device(0, FakeCudaDriver::calls());
-    ASSERT_TRUE(opened) << base::detail();
+    ASSERT_TRUE(opened) << opened.error().text();
     device_ = std::move(*opened);
   }
   void TearDown() override {
@@ -41,11 +42,15 @@ class GpuKernelsLoad : public ::testing::Test {
     EXPECT_TRUE(driver_.is_clean());
     driver_.reset();
   }
-  void expect_refused(const std::vector<std::uint8_t>& image, const std::string& fragment) {
+  /// The text of the refusal.
+  std::string expect_refused(const std::vector<std::uint8_t>& image, const std::string& fragment) {
     const auto loaded = GpuKernels::load(*device_, GpuImage{image.data(), image.size()});
-    ASSERT_FALSE(loaded);
+    EXPECT_FALSE(loaded);
+    if (loaded) return "";
     EXPECT_EQ(loaded.error().errno_value, ENOEXEC);
-    EXPECT_NE(std::string(base::detail()).find(fragment), std::string::npos) << base::detail();
+    const std::string text = loaded.error().text();
+    EXPECT_NE(text.find(fragment), std::string::npos) << text;
+    return text;
   }
 
   FakeCudaDriver& driver_ = FakeCudaDriver::instance();
@@ -73,8 +78,7 @@ TEST_F(GpuKernelsLoad, CorruptImagesNeverReachTheDriver) {
 }
 
 TEST_F(GpuKernelsLoad, AnImageForOtherGpusNamesThisOneAndWhatToDo) {
-  expect_refused(fat_binary(100, 100), "Fake H200 (compute capability 7510.7610)");
-  const std::string detail = base::detail();
+  const std::string detail = expect_refused(fat_binary(100, 100), "Fake H200 (compute capability 7510.7610)");
   EXPECT_NE(detail.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << detail;
   EXPECT_NE(detail.find("PTX for compute capability 7.0 and newer"), std::string::npos) << detail;
 }
@@ -83,7 +87,7 @@ TEST_F(GpuKernelsLoad, AFailureOfAnyCallUnloadsWhatWasLoaded) {
   driver_.takes_any_image = true;
   const auto image = fat_binary(8, 8);
   const std::size_t before = driver_.log.size();
-  { ASSERT_TRUE(GpuKernels::load(*device_, GpuImage{image.data(), image.size()})) << base::detail(); }
+  { ASSERT_TRUE(tests::succeeded(GpuKernels::load(*device_, GpuImage{image.data(), image.size()}))); }
   const std::size_t calls = driver_.log.size() - before - 1;  // the last unloads
   EXPECT_EQ(driver_.functions.size(), static_cast<std::size_t>(gpu_kernel_count));
   EXPECT_EQ(driver_.functions.back(), "gdrkit_ping_pong");
@@ -106,18 +110,18 @@ TEST_F(GpuKernelsLoad, ParametersAndShapeReachTheDriverWhole) {
   driver_.takes_any_image = true;
   const auto image = fat_binary(8, 8);
   auto loaded = GpuKernels::load(*device_, GpuImage{image.data(), image.size()});
-  ASSERT_TRUE(loaded) << base::detail();
+  ASSERT_TRUE(loaded) << loaded.error().text();
   GpuKernels kernels = std::move(*loaded);
   CopyParameters parameters{0x1000, 0x2000, 12345, 7, 0};
   driver_.last_parameters.resize(sizeof parameters);
-  EXPECT_TRUE(kernels.launch(parameters, {5, 128}, Stream{})) << base::detail();
+  EXPECT_TRUE(tests::succeeded(kernels.launch(parameters, {5, 128}, Stream{})));
   EXPECT_EQ(std::memcmp(driver_.last_parameters.data(), &parameters, sizeof parameters), 0);
   EXPECT_EQ(driver_.last_blocks, 5U);
   EXPECT_EQ(driver_.last_threads, 128U);
   driver_.fail_at = static_cast<int>(driver_.log.size());
   const auto failed = kernels.launch(parameters, {5, 128}, Stream{});
   ASSERT_FALSE(failed);
-  EXPECT_NE(std::string(base::detail()).find("cuLaunchKernel"), std::string::npos) << base::detail();
+  EXPECT_NE(std::string(failed.error().text()).find("cuLaunchKernel"), std::string::npos) << failed.error().text();
 }
 
 TEST_F(GpuKernelsLoad, EveryBuildHoldsPtx) {
@@ -126,7 +130,7 @@ TEST_F(GpuKernelsLoad, EveryBuildHoldsPtx) {
   const auto* text = static_cast<const char*>(ptx.bytes);
   EXPECT_EQ(std::strlen(text) + 1, ptx.size_bytes);
   driver_.takes_any_image = true;
-  EXPECT_TRUE(GpuKernels::load(*device_, ptx)) << base::detail();
+  EXPECT_TRUE(tests::succeeded(GpuKernels::load(*device_, ptx)));
   for (int index = 0; index < gpu_kernel_count; ++index) {
     const std::string entry = std::string(".entry gdrkit_") + gpu_kernel_name(static_cast<GpuKernel>(index)) + "(";
     EXPECT_NE(std::strstr(text, entry.c_str()), nullptr) << entry;
@@ -149,7 +153,7 @@ TEST_F(GpuKernelsLoad, ADriverThatTakesNothingIsNamedWithItsGpu) {
   const auto loaded = GpuKernels::load(*device_);
   ASSERT_FALSE(loaded) << "the fake driver has no GPU code that fits";
   EXPECT_EQ(loaded.error().errno_value, ENOEXEC);
-  const std::string detail = base::detail();
+  const std::string detail = loaded.error().text();
   EXPECT_NE(detail.find("Fake H200"), std::string::npos) << detail;
   EXPECT_NE(detail.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << detail;
 }

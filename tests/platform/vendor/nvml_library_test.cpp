@@ -16,7 +16,7 @@ TEST(NvmlLibrary, NamesTheRequiredFunctionThatIsMissing) {
     const auto calls = nvml_calls();
     ASSERT_FALSE(calls.has_value());
     EXPECT_EQ(calls.error().errno_value, ENOSYS);
-    EXPECT_NE(std::string(base::detail()).find("nvmlShutdown"), std::string::npos) << base::detail();
+    EXPECT_NE(std::string(calls.error().text()).find("nvmlShutdown"), std::string::npos) << calls.error().text();
   }
 }
 

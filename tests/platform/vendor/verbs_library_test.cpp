@@ -16,7 +16,8 @@ TEST(VerbsLibrary, NamesTheRequiredFunctionThatIsMissing) {
     const auto calls = verbs_calls();
     ASSERT_FALSE(calls.has_value());
     EXPECT_EQ(calls.error().errno_value, ENOSYS);
-    EXPECT_NE(std::string(base::detail()).find("ibv_free_device_list"), std::string::npos) << base::detail();
+    EXPECT_NE(std::string(calls.error().text()).find("ibv_free_device_list"), std::string::npos)
+        << calls.error().text();
   }
 }
 

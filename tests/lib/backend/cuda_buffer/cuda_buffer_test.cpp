@@ -12,6 +12,7 @@
 #include "fakes/allocation_faults.hpp"
 #include "fakes/fault_injection.hpp"
 #include "lib/backend/rm/rm_machine.hpp"
+#include "support/results.hpp"
 
 namespace gdrkit::backend {
 namespace {
@@ -33,20 +34,20 @@ fakes::FakeCuda::Options gpus(std::vector<unsigned> visible, bool is_initialised
 /// Allocates, copies both ways and frees, expecting success of each.
 void expect_served(shim::Cuda& cuda, int device) {
   auto buffer = CudaBuffer::allocate(cuda, device, size);
-  ASSERT_TRUE(buffer) << base::detail();
+  ASSERT_TRUE(buffer) << buffer.error().text();
   EXPECT_EQ((*buffer)->size_bytes(), size);
   const auto source = fakes::distinct_words(4096, 7);
   std::vector<std::uint8_t> target(4096);
-  EXPECT_TRUE((*buffer)->copy_from_host(size - 4096, source.data(), 4096)) << base::detail();
-  EXPECT_TRUE((*buffer)->copy_to_host(size - 4096, target.data(), 4096)) << base::detail();
+  EXPECT_TRUE(tests::succeeded((*buffer)->copy_from_host(size - 4096, source.data(), 4096)));
+  EXPECT_TRUE(tests::succeeded((*buffer)->copy_to_host(size - 4096, target.data(), 4096)));
   EXPECT_EQ(target, source);
-  EXPECT_TRUE((*buffer)->free()) << base::detail();
+  EXPECT_TRUE(tests::succeeded((*buffer)->free()));
 }
 
 TEST(CudaBuffer, IsWhatTheDeviceHas) {
   RmMachine machine;
   auto buffer = CudaBuffer::allocate(machine.cuda, 0, size);
-  ASSERT_TRUE(buffer) << base::detail();
+  ASSERT_TRUE(buffer) << buffer.error().text();
   const std::uint64_t address = (*buffer)->address();
   const auto written = fakes::distinct_words(1000, 3);
   ASSERT_TRUE((*buffer)->copy_from_host(5, written.data(), written.size()));
@@ -80,7 +81,7 @@ TEST(CudaBuffer, LeavesTheThreadsContextAloneOnAnyDevice) {
   machine.cuda.threads().push(own);
   for (const int device : {0, 1}) {
     auto buffer = CudaBuffer::allocate(machine.cuda, device, size);
-    ASSERT_TRUE(buffer) << base::detail();
+    ASSERT_TRUE(buffer) << buffer.error().text();
     shim::PointerAttributes attributes;
     ASSERT_EQ(machine.cuda.pointer_get_attributes((*buffer)->address(), &attributes), 0);
     EXPECT_EQ(attributes.device_ordinal, device);
@@ -113,12 +114,12 @@ TEST(CudaBuffer, RefusesWhatTheMachineDoesNotHave) {
     const auto refused = CudaBuffer::allocate(machine.cuda, device, size);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().errno_value, ENODEV);
-    EXPECT_THAT(base::detail(), HasSubstr("device " + std::to_string(device)));
+    EXPECT_THAT(refused.error().text(), HasSubstr("device " + std::to_string(device)));
   }
   const auto refused = CudaBuffer::allocate(machine.cuda, 0, std::size_t{1} << 45);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().errno_value, ENOMEM);
-  EXPECT_THAT(base::detail(), HasSubstr("35184372088832 bytes"));
+  EXPECT_THAT(refused.error().text(), HasSubstr("35184372088832 bytes"));
   EXPECT_TRUE(is_clean(machine));
 }
 
@@ -148,7 +149,7 @@ TEST(CudaBuffer, LeavesNothingBehindWhicheverCallFails) {
       has_failed = true;
       EXPECT_EQ(error.errno_value, EIO);
       EXPECT_EQ(error.vendor_code, 999);
-      EXPECT_THAT(base::detail(), HasSubstr("CUDA_ERROR_UNKNOWN"));
+      EXPECT_THAT(error.text(), HasSubstr("CUDA_ERROR_UNKNOWN"));
     };
     if (auto buffer = CudaBuffer::allocate(cuda, 0, size); !buffer) {
       expect_said(buffer.error());
