@@ -8,6 +8,12 @@
 #include "backend/cuda_scope.hpp"
 
 namespace gdrkit::backend {
+namespace {
+
+// Beyond every address space of a GPU; CUDA answers such sizes with "invalid value" on some drivers.
+constexpr std::size_t largest_size = std::size_t{1} << 48;
+
+}  // namespace
 
 base::Result<std::unique_ptr<BackendBuffer>> CudaBuffer::allocate(shim::Cuda& cuda, int device,
                                                                   std::size_t size_bytes) noexcept {
@@ -35,6 +41,9 @@ base::Status CudaBuffer::take(std::size_t size_bytes) noexcept {
   is_retained_ = true;
   auto scope = CudaScope::enter(cuda_, context_, device_);
   if (!scope) return base::pass(scope);
+  if (size_bytes > largest_size) {
+    return base::fail(ENOMEM, "cannot allocate %zu bytes on CUDA device %d: no GPU has as much", size_bytes, device_);
+  }
   if (const int result = cuda_.mem_alloc(&address_, size_bytes); result != 0) {
     return base::fail_vendor(shim::cuda_result_errno(result), result,
                              "cannot allocate %zu bytes on CUDA device %d: cuMemAlloc: %s", size_bytes, device_,

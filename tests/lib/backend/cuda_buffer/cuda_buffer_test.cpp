@@ -120,6 +120,12 @@ TEST(CudaBuffer, RefusesWhatTheMachineDoesNotHave) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().errno_value, ENOMEM);
   EXPECT_THAT(refused.error().text(), HasSubstr("35184372088832 bytes"));
+  fakes::FaultPlan plan;
+  plan.fail_every("mem_alloc", {0, 0, 1});  // as drivers that call a nonsensical size an invalid value
+  fakes::FaultyCuda cuda(machine.cuda, plan);
+  const auto nonsense = CudaBuffer::allocate(cuda, 0, SIZE_MAX);
+  ASSERT_FALSE(nonsense);
+  EXPECT_EQ(nonsense.error().errno_value, ENOMEM);
   EXPECT_TRUE(is_clean(machine));
 }
 
