@@ -5,7 +5,7 @@
 
 #include "diag/machine/nvml_gather.hpp"
 #include "diag/machine/vendor_text.hpp"
-#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/cuda_calls.hpp"
 #include "platform/device/device.hpp"
 #include "platform/facts/pci_address.hpp"
 
@@ -42,7 +42,7 @@ void set_none(const std::string& reason, NvmlGpu* gpu) {
 }
 
 /// Older drivers refuse the numbers of newer attributes, which leaves a fact unreadable and not false.
-Fact<std::int64_t> attribute(const platform::CudaDeviceCalls& cuda, int device, int which) {
+Fact<std::int64_t> attribute(const platform::CudaCalls& cuda, int device, int which) {
   Fact<std::int64_t> fact;
   if (cuda.device_get_attribute == nullptr) {
     set_unreadable("libcuda has no function cuDeviceGetAttribute", &fact);
@@ -61,7 +61,7 @@ Fact<std::int64_t> attribute(const platform::CudaDeviceCalls& cuda, int device, 
   return fact;
 }
 
-Fact<bool> truth(const platform::CudaDeviceCalls& cuda, int device, int which) {
+Fact<bool> truth(const platform::CudaCalls& cuda, int device, int which) {
   const auto number = attribute(cuda, device, which);
   Fact<bool> fact;
   fact.outcome = number.outcome;
@@ -70,7 +70,7 @@ Fact<bool> truth(const platform::CudaDeviceCalls& cuda, int device, int which) {
   return fact;
 }
 
-void ask_device(const platform::CudaDeviceCalls& cuda, int ordinal, NvmlFacts* facts) {
+void ask_device(const platform::CudaCalls& cuda, int ordinal, NvmlFacts* facts) {
   int device = 0;
   std::array<char, 32> text{};
   if (cuda.device_get(&device, ordinal) != 0) return;
@@ -95,7 +95,7 @@ void set_no_cuda_facts(const std::string& reason, NvmlFacts* facts) {
   for (NvmlGpu& gpu : facts->gpus) set_none(reason, &gpu);
 }
 
-void add_cuda_facts(const platform::CudaDeviceCalls& cuda, NvmlFacts* facts) {
+void add_cuda_facts(const platform::CudaCalls& cuda, NvmlFacts* facts) {
   set_no_cuda_facts("CUDA does not show this GPU to this process (CUDA_VISIBLE_DEVICES?)", facts);
   int version = 0;
   if (const int result = cuda.driver_get_version(&version); result != 0 || version < 0) {

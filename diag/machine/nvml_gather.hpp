@@ -6,13 +6,8 @@
 #include <string>
 
 #include "diag/machine/nvml_facts.hpp"
-#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/cuda_calls.hpp"
 #include "platform/vendor/nvml_library.hpp"
-
-namespace gdrkit::shim {
-struct CudaDeviceCalls;
-struct NvmlCalls;
-}  // namespace gdrkit::shim
 
 namespace gdrkit::tools {
 
@@ -21,7 +16,7 @@ namespace gdrkit::tools {
 [[nodiscard]] topology::Fact<NvmlFacts> gather_nvml_facts(const platform::NvmlCalls& nvml);
 
 /// The facts cuda_* of the GPUs that CUDA shows. Initialises CUDA's driver API, and makes no context.
-void add_cuda_facts(const platform::CudaDeviceCalls& cuda, NvmlFacts* facts);
+void add_cuda_facts(const platform::CudaCalls& cuda, NvmlFacts* facts);
 /// The same facts, unreadable for this reason.
 void set_no_cuda_facts(const std::string& reason, NvmlFacts* facts);
 

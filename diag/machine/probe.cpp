@@ -7,7 +7,7 @@
 #include "base/result.hpp"
 #include "diag/machine/guarded_thread.hpp"
 #include "diag/machine/nvml_gather.hpp"
-#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/cuda_calls.hpp"
 #include "platform/vendor/nvml_library.hpp"
 #include "platform/vendor/verbs_library.hpp"
 
@@ -51,7 +51,7 @@ Fact<NvmlFacts> ask_nvml(const MachineView& view) {
 void ask_cuda(const MachineView& view, NvmlFacts* facts) {
   if (const auto missing = what_is_missing(view, "/dev/nvidia-uvm"); !missing.empty()) {
     set_no_cuda_facts("CUDA was not asked: " + missing, facts);
-  } else if (const auto cuda = platform::cuda_device_calls(); cuda.has_value()) {
+  } else if (const auto cuda = platform::cuda_calls(); cuda.has_value()) {
     add_cuda_facts(**cuda, facts);
   } else {
     set_no_cuda_facts(cuda.error().text(), facts);
@@ -61,7 +61,7 @@ void ask_cuda(const MachineView& view, NvmlFacts* facts) {
 /// NVML loads libcuda too, and what that fails to do under the filter it does not try again: CUDA has to come first.
 void start_cuda(const MachineView& view) {
   if (!what_is_missing(view, "/dev/nvidiactl").empty() || !what_is_missing(view, "/dev/nvidia-uvm").empty()) return;
-  if (const auto cuda = platform::cuda_device_calls(); cuda.has_value()) (void)(*cuda)->init(0);
+  if (const auto cuda = platform::cuda_calls(); cuda.has_value()) (void)(*cuda)->init(0);
 }
 
 /// Without a node no device can be opened, and libibverbs would only warn on stderr.

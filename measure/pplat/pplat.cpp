@@ -13,7 +13,7 @@
 #include "measure/common/buffer_options.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/pplat/rounds.hpp"
-#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/cuda_calls.hpp"
 #include "platform/device/device.hpp"
 #include "platform/host/stopwatch.hpp"
 

@@ -11,9 +11,13 @@
 #include "base/result.hpp"
 #include "shim/cuda.hpp"
 
+namespace gdrkit::shim {
+struct CudaCalls;
+}  // namespace gdrkit::shim
+
 namespace gdrkit::platform {
 
-struct CudaDeviceCalls;
+using shim::CudaCalls;
 
 enum class AllocationKind : std::uint8_t {
   cuda_malloc = 0,     ///< cuMemAlloc
@@ -197,8 +201,7 @@ class Device {
 [[nodiscard]] base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept;
 
 /// The same on given driver functions, for tests that play the driver; `calls` must outlive the device.
-[[nodiscard]] base::Result<int> cuda_device_count(const CudaDeviceCalls& calls) noexcept;
-[[nodiscard]] base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal,
-                                                                     const CudaDeviceCalls& calls) noexcept;
+[[nodiscard]] base::Result<int> cuda_device_count(const CudaCalls& calls) noexcept;
+[[nodiscard]] base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal, const CudaCalls& calls) noexcept;
 
 }  // namespace gdrkit::platform

@@ -172,7 +172,7 @@ base::Status CudaDevice::free(std::uint64_t address, std::size_t extent_bytes, A
   }
 }
 
-base::Result<int> cuda_device_count(const CudaDeviceCalls& calls) noexcept {
+base::Result<int> cuda_device_count(const CudaCalls& calls) noexcept {
   if (auto ready = check(calls.init(0), "cuInit"); !ready) return base::pass(ready);
   int count = 0;
   if (auto counted = check(calls.device_get_count(&count), "cuDeviceGetCount"); !counted) return base::pass(counted);
@@ -180,13 +180,13 @@ base::Result<int> cuda_device_count(const CudaDeviceCalls& calls) noexcept {
 }
 
 base::Result<int> cuda_device_count() noexcept {
-  auto calls = cuda_device_calls();
+  auto calls = cuda_calls();
   if (!calls) return base::pass(calls);
   return cuda_device_count(**calls);
 }
 
 base::Result<std::string> cuda_pci_bus_id(int ordinal) noexcept {
-  auto calls = cuda_device_calls();
+  auto calls = cuda_calls();
   if (!calls) return base::pass(calls);
   int device = 0;
   if (auto got = check((*calls)->device_get(&device, ordinal), "cuDeviceGet"); !got) return base::pass(got);
@@ -197,7 +197,7 @@ base::Result<std::string> cuda_pci_bus_id(int ordinal) noexcept {
   return std::string(text);
 }
 
-base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal, const CudaDeviceCalls& calls) noexcept {
+base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal, const CudaCalls& calls) noexcept {
   std::unique_ptr<CudaDevice> device(new (std::nothrow) CudaDevice(calls));
   if (device == nullptr) return base::fail(ENOMEM, "no memory for the record of GPU %d", ordinal);
   if (auto opened = device->open(ordinal); !opened) return base::pass(opened);
@@ -205,7 +205,7 @@ base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal, const CudaDe
 }
 
 base::Result<std::unique_ptr<Device>> open_cuda_device(int ordinal) noexcept {
-  auto calls = cuda_device_calls();
+  auto calls = cuda_calls();
   if (!calls) return base::pass(calls);
   return open_cuda_device(ordinal, **calls);
 }

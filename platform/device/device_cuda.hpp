@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/cuda_calls.hpp"
 #include "platform/device/device.hpp"
 
 namespace gdrkit::platform {
@@ -28,7 +28,7 @@ inline base::Status check_at(int result, const char* call, std::uint64_t address
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(const CudaDeviceCalls& calls) noexcept : calls_(calls) {}
+  explicit CudaDevice(const CudaCalls& calls) noexcept : calls_(calls) {}
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
   ~CudaDevice() override;
@@ -126,7 +126,7 @@ class CudaDevice final : public Device {
   base::Status map_new_memory(std::uint64_t address, std::size_t extent,
                               const CudaMemAllocationProp& properties) noexcept;
 
-  const CudaDeviceCalls& calls_;
+  const CudaCalls& calls_;
   int device_ = 0;
   bool is_retained_ = false;
   void* context_ = nullptr;

@@ -11,7 +11,7 @@
 
 #include "fakes/fake_nvml.hpp"
 #include "nvml_facts_equal.hpp"
-#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/cuda_calls.hpp"
 #include "platform/vendor/nvml_library.hpp"
 
 namespace gdrkit::tools {
@@ -199,8 +199,8 @@ int init_result = 0;
 int contexts = 0;
 
 /// libcuda as far as it is asked: one device, which is the second of NVML's.
-platform::CudaDeviceCalls fake_cuda() {
-  platform::CudaDeviceCalls cuda;
+platform::CudaCalls fake_cuda() {
+  platform::CudaCalls cuda;
   cuda.init = [](unsigned) { return init_result; };
   cuda.driver_get_version = [](int* version) { return *version = 13010, 0; };
   cuda.device_get_count = [](int* count) { return *count = 1, 0; };

@@ -13,7 +13,7 @@
 #include "base/result.hpp"
 #include "fakes/raw_rm.hpp"
 #include "fakes/recording/flows.hpp"
-#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/cuda_calls.hpp"
 #include "platform/device/device.hpp"
 #include "shim/cuda.hpp"
 #include "shim/driver_version.hpp"
@@ -38,7 +38,7 @@ void check(int result, const char* call) {
 /// Handles mapped side by side in one reservation, which Device does not do.
 class MappedHandles {
  public:
-  MappedHandles(const platform::CudaDeviceCalls& calls, const Flow& flow) : calls_(calls), bytes_(flow.bytes()) {
+  MappedHandles(const platform::CudaCalls& calls, const Flow& flow) : calls_(calls), bytes_(flow.bytes()) {
     int device = 0;
     check(calls_.device_get(&device, flow.ordinal), "cuDeviceGet");
     platform::CudaMemAllocationProp wanted;
@@ -67,7 +67,7 @@ class MappedHandles {
   [[nodiscard]] std::uint64_t address() const { return address_; }
 
  private:
-  const platform::CudaDeviceCalls& calls_;
+  const platform::CudaCalls& calls_;
   std::uint64_t bytes_;
   std::uint64_t address_ = 0;
   std::uint64_t mapped_ = 0;
@@ -78,7 +78,7 @@ class Machine {
  public:
   Machine() : system_(shim::real_system()) {
     cuda_ = need(shim::real_cuda(), "libcuda");
-    calls_ = need(platform::cuda_device_calls(), "libcuda");
+    calls_ = need(platform::cuda_calls(), "libcuda");
     const int count = need(platform::cuda_device_count(), "CUDA devices");
     for (int ordinal = 0; ordinal < count; ++ordinal) {
       devices_.push_back(need(platform::open_cuda_device(ordinal), "CUDA device"));
@@ -155,7 +155,7 @@ class Machine {
 
   shim::System& system_;
   shim::Cuda* cuda_ = nullptr;
-  const platform::CudaDeviceCalls* calls_ = nullptr;
+  const platform::CudaCalls* calls_ = nullptr;
   std::vector<std::unique_ptr<platform::Device>> devices_;
   std::string driver_;
   Conversation description_;

@@ -198,10 +198,10 @@ TEST_F(CudaWork, AFailureOfAnyCallIsReportedByThatCall) {
 }
 
 TEST_F(CudaWork, ADriverWithoutTheOptionalCallsStillOpensAndSaysWhatItLacks) {
-  CudaDeviceCalls old = FakeCudaDriver::calls();
+  CudaCalls old = FakeCudaDriver::calls();
 #define GDRKIT_CUDA_CALL(member, symbol, ...)
 #define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) old.member = nullptr;
-#include "platform/device/cuda_device_calls.def"
+#include "shim/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
   auto device = open_cuda_device(0, old);
   auto peer = open_cuda_device(1, old);

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/device/cuda_device_calls.hpp"
+#include "platform/device/cuda_calls.hpp"
 
 namespace gdrkit::tests {
 
@@ -22,7 +22,7 @@ class FakeCudaDriver {
  public:
   /// The one that the functions in calls() speak to; they carry no context of their own.
   static FakeCudaDriver& instance();
-  static const platform::CudaDeviceCalls& calls();
+  static const platform::CudaCalls& calls();
 
   /// As new; memory that was never given back goes, too.
   void reset();

@@ -7,11 +7,14 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "platform/device/cuda_device_calls.hpp"
 #include "platform/device/device.hpp"
+#include "shim/cuda.hpp"
+#include "shim/cuda_calls.hpp"
 
-namespace gdrkit::platform {
+namespace gdrkit::shim {
 namespace {
+
+using platform::DeviceAttribute;
 
 static_assert(sizeof(CudaMemLocation) == sizeof(CUmemLocation));
 static_assert(offsetof(CudaMemLocation, id) == offsetof(CUmemLocation, id));
@@ -27,6 +30,22 @@ static_assert(offsetof(CudaMemAllocationProp, flags.usage) == offsetof(CUmemAllo
 static_assert(sizeof(CudaMemAccessDesc) == sizeof(CUmemAccessDesc));
 static_assert(offsetof(CudaMemAccessDesc, flags) == offsetof(CUmemAccessDesc, flags));
 
+static_assert(sizeof(CudaMemcpy2d) == sizeof(CUDA_MEMCPY2D));
+static_assert(offsetof(CudaMemcpy2d, source_type) == offsetof(CUDA_MEMCPY2D, srcMemoryType));
+static_assert(offsetof(CudaMemcpy2d, source_host) == offsetof(CUDA_MEMCPY2D, srcHost));
+static_assert(offsetof(CudaMemcpy2d, source_device) == offsetof(CUDA_MEMCPY2D, srcDevice));
+static_assert(offsetof(CudaMemcpy2d, source_pitch) == offsetof(CUDA_MEMCPY2D, srcPitch));
+static_assert(offsetof(CudaMemcpy2d, target_type) == offsetof(CUDA_MEMCPY2D, dstMemoryType));
+static_assert(offsetof(CudaMemcpy2d, target_host) == offsetof(CUDA_MEMCPY2D, dstHost));
+static_assert(offsetof(CudaMemcpy2d, target_device) == offsetof(CUDA_MEMCPY2D, dstDevice));
+static_assert(offsetof(CudaMemcpy2d, target_pitch) == offsetof(CUDA_MEMCPY2D, dstPitch));
+static_assert(offsetof(CudaMemcpy2d, width) == offsetof(CUDA_MEMCPY2D, WidthInBytes));
+static_assert(offsetof(CudaMemcpy2d, height) == offsetof(CUDA_MEMCPY2D, Height));
+static_assert(sizeof(CudaIpcHandle) == sizeof(CUipcMemHandle) && sizeof(CudaUuid) == sizeof(CUuuid));
+
+static_assert(cuda_memory_type_host == CU_MEMORYTYPE_HOST && cuda_memory_type_device == CU_MEMORYTYPE_DEVICE);
+static_assert(cuda_mem_range_handle_type_dmabuf_fd == CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD);
+static_assert(cuda_error_not_supported == CUDA_ERROR_NOT_SUPPORTED);
 static_assert(cuda_mem_allocation_type_pinned == CU_MEM_ALLOCATION_TYPE_PINNED);
 static_assert(cuda_mem_handle_type_posix_fd == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
 static_assert(cuda_mem_location_type_device == CU_MEM_LOCATION_TYPE_DEVICE);
@@ -69,8 +88,8 @@ struct IsPassedAlike<int (*)(Ours...), CUresult (*)(Theirs...)> {
 // cuda.h renames some functions by macro (cuMemAlloc to cuMemAlloc_v2): `symbol` is expanded neither here nor there.
 TEST(CudaAbi, ParametersAreThoseOfTheHeader) {
 #define GDRKIT_CUDA_CALL(member, symbol, ...) \
-  EXPECT_TRUE((IsPassedAlike<decltype(CudaDeviceCalls::member), decltype(&symbol)>::value())) << #symbol;
-#include "platform/device/cuda_device_calls.def"
+  EXPECT_TRUE((IsPassedAlike<decltype(CudaCalls::member), decltype(&symbol)>::value())) << #symbol;
+#include "shim/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
 }
 
@@ -81,4 +100,4 @@ TEST(CudaAbi, ComparisonSeesADifference) {
 }
 
 }  // namespace
-}  // namespace gdrkit::platform
+}  // namespace gdrkit::shim

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The part of the CUDA driver's ABI that Device speaks (x86-64 Linux, CUDA 11.3 on); a test compares it with cuda.h.
+// The one table of CUDA driver functions, and the part of the driver's ABI that they need (x86-64 Linux, CUDA 11.4 on),
+// declared here so that building needs no CUDA toolkit; a test compares both with cuda.h.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::platform {
+namespace gdrkit::shim {
 
 struct CudaMemLocation {
   int type = 0;
@@ -31,8 +32,28 @@ struct CudaMemAccessDesc {
   int flags = 0;
 };
 
+/// CUDA_MEMCPY2D_v2.
+struct CudaMemcpy2d {
+  std::size_t source_x, source_y;
+  int source_type;
+  const void* source_host;
+  std::uint64_t source_device;
+  void* source_array;
+  std::size_t source_pitch;
+  std::size_t target_x, target_y;
+  int target_type;
+  void* target_host;
+  std::uint64_t target_device;
+  void* target_array;
+  std::size_t target_pitch;
+  std::size_t width, height;
+};
+
+inline constexpr int cuda_memory_type_host = 1;
+inline constexpr int cuda_memory_type_device = 2;
 inline constexpr int cuda_mem_allocation_type_pinned = 1;
 inline constexpr int cuda_mem_handle_type_posix_fd = 1;
+inline constexpr int cuda_mem_range_handle_type_dmabuf_fd = 1;
 inline constexpr int cuda_mem_location_type_device = 1;
 inline constexpr int cuda_mem_access_read_write = 3;
 inline constexpr int cuda_mem_granularity_recommended = 1;
@@ -41,18 +62,20 @@ inline constexpr unsigned cuda_stream_non_blocking = 1;
 inline constexpr int cuda_pointer_attribute_sync_memops = 6;
 inline constexpr unsigned cuda_event_default = 0;
 inline constexpr unsigned cuda_host_register_portable_and_mapped = 3;
+inline constexpr int cuda_error_not_supported = 801;
 inline constexpr int cuda_error_not_ready = 600;
 inline constexpr int cuda_error_peer_access_already_enabled = 704;
 
-/// One pointer for each function of cuda_device_calls.def. All return a CUresult. Contexts, streams and device
-/// addresses are words.
-struct CudaDeviceCalls {
+/// One pointer for each function of cuda_calls.def. All return a CUresult. Contexts, streams and device addresses are
+/// words.
+struct CudaCalls {
 #define GDRKIT_CUDA_CALL(member, symbol, ...) int (*member)(__VA_ARGS__) = nullptr;
-#include "platform/device/cuda_device_calls.def"
+#include "shim/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
 };
 
-/// The functions of libcuda, which stays loaded; the error names the library or the missing function.
-[[nodiscard]] base::Result<const CudaDeviceCalls*> cuda_device_calls() noexcept;
+/// The functions of libcuda, which stays loaded. Initialises nothing and creates no context; the error names the
+/// library or the missing function. Thread safe; a failure is not remembered, so a later call may succeed.
+[[nodiscard]] base::Result<const CudaCalls*> cuda_calls() noexcept;
 
-}  // namespace gdrkit::platform
+}  // namespace gdrkit::shim
