@@ -55,7 +55,9 @@ class EmulatedDevice final : public Device {
 
   base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept override {
     const bool is_vmm = kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable;
-    const std::size_t extent = is_vmm ? (size_bytes + vmm_granularity - 1) & ~(vmm_granularity - 1) : size_bytes;
+    const bool can_round = size_bytes <= SIZE_MAX - vmm_granularity;  // else too large in any case: never wrap to 0
+    const std::size_t extent =
+        is_vmm && can_round ? (size_bytes + vmm_granularity - 1) & ~(vmm_granularity - 1) : size_bytes;
     auto address = shim::emulated_allocate(extent, emulated_kind(kind));
     if (!address) return base::pass(address);
     return Allocation(this, *address, size_bytes, extent, kind);
