@@ -69,7 +69,7 @@ class FakeRm final : public shim::System {
   [[nodiscard]] Census census() const;
   /// Mappings of device memory that a forked child would inherit.
   [[nodiscard]] std::size_t vmas_inherited_by_fork() const;
-  /// Whether the process still has any of these bytes of `memory` mapped.
+  /// Whether one mapping of the process still shows all of these bytes of `memory`.
   [[nodiscard]] bool is_mmapped(const PhysicalMemory& memory, std::uint64_t offset, std::uint64_t size) const;
   /// How often an ioctl of this number was issued.
   [[nodiscard]] unsigned count_of(unsigned command_number) const;

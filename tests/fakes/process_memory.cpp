@@ -51,8 +51,8 @@ int ProcessMemory::unmap(void* address, std::size_t length) {
 bool ProcessMemory::shows(const PhysicalMemory& memory, std::uint64_t offset, std::uint64_t size) const {
   return std::any_of(parts_.begin(), parts_.end(), [&](const auto& entry) {
     const RmMapping* const mapping = entry.second.mapping.get();
-    return mapping != nullptr && mapping->memory.get() == &memory && mapping->first < offset + size &&
-           offset < mapping->first + mapping->length;
+    return mapping != nullptr && mapping->memory.get() == &memory && mapping->first <= offset &&
+           offset + size <= mapping->first + mapping->length;
   });
 }
 

@@ -30,7 +30,7 @@ class ProcessMemory {
   int unmap(void* address, std::size_t length);
   int advise(void* address, std::size_t length, int advice);
 
-  /// Whether a page that is mapped now shows any of these bytes of `memory`.
+  /// Whether one mapping shows all of these bytes of `memory`. (A pin's pages may hold a part of a neighbour's.)
   [[nodiscard]] bool shows(const PhysicalMemory& memory, std::uint64_t offset, std::uint64_t size) const;
   [[nodiscard]] std::size_t count() const noexcept { return parts_.size(); }
   [[nodiscard]] std::size_t inherited_by_fork() const;

@@ -91,6 +91,7 @@ Calibration calibrate(shim::Cuda& cuda, shim::System& system, RmDevice& device, 
       mapped ? both_ways(scratch, verifier, mapping.address() + (scratch.address() - range->page_address))
              : Calibration::impossible;
   (void)mapping.unmap();
+  if (mapping.address() != nullptr) (void)mapping.unmap();  // for want of memory munmap may fail once
   if (mapping.address() != nullptr) {
     // Pages that may still be mapped show this memory: neither RM nor CUDA may give it to anybody else. The mapping
     // keeps its BAR1 space itself.
