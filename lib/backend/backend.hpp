@@ -113,8 +113,8 @@ class Backend {
   virtual ~Backend() = default;
   [[nodiscard]] virtual const Traits& traits() const noexcept = 0;
   /// Refuses with EINVAL (not device memory, freed, past its allocation), EOPNOTSUPP (a kind of memory or device this
-  /// backend cannot serve), ENOMEM, EACCES (another process's), EMFILE, EIO (verification failed); the detail names
-  /// why.
+  /// backend cannot serve), ENOMEM, EACCES (another process's), EMFILE, EIO (verification failed); the error's
+  /// text names why.
   virtual base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept = 0;
   /// Allocates `size_bytes` (not 0; what they hold is not defined) on device number `device`, counted as CUDA counts.
   /// Unlike opening and pinning, this initialises CUDA and keeps the device's primary context until the buffer is
@@ -129,7 +129,7 @@ struct Registration {
   const char* name;
   const char* summary;
   bool automatic;  ///< may be chosen when none is asked for
-  /// Opens the backend, or says by its error and detail why it cannot run here.
+  /// Opens the backend, or returns an error whose text says why it cannot run here.
   base::Result<std::unique_ptr<Backend>> (*open)(const base::Settings& settings) noexcept;
 };
 

@@ -18,7 +18,7 @@ constexpr std::size_t largest_size = std::size_t{1} << 48;
 base::Result<std::unique_ptr<BackendBuffer>> CudaBuffer::allocate(shim::Cuda& cuda, int device,
                                                                   std::size_t size_bytes) noexcept {
   std::unique_ptr<CudaBuffer> buffer(new (std::nothrow) CudaBuffer(cuda, device));
-  if (buffer == nullptr) return base::fail(ENOMEM, "no memory for the record of a buffer");
+  if (buffer == nullptr) return base::fail_literal(ENOMEM, "out of memory while allocating a buffer");
   if (base::Status taken = buffer->take(size_bytes); !taken) {
     (void)buffer->free();  // what was taken before; the reason is `taken`
     return base::pass(taken);

@@ -13,20 +13,23 @@ enum MemoryType : std::uint32_t { unknown = 0, host = 1, device = 2, array = 3, 
 base::Status refuse_kind(const shim::PointerAttributes& attributes, std::uint64_t address) noexcept {
   if (attributes.is_managed != 0) {
     return base::fail(EOPNOTSUPP,
-                      "0x%" PRIx64
-                      " is managed memory: it moves between CPU and GPU, so it has no fixed place to map; "
-                      "the CPU can use the pointer itself",
+                      "cannot pin 0x%" PRIx64
+                      ": it is managed memory, which moves between CPU and GPU; use the pointer on the CPU directly",
                       address);
   }
   switch (attributes.memory_type) {
     case device: return {};
-    case host: return base::fail(EINVAL, "0x%" PRIx64 " is host memory: the CPU can use the pointer itself", address);
+    case host:
+      return base::fail(EINVAL, "cannot pin 0x%" PRIx64 ": it is host memory; use the pointer on the CPU directly",
+                        address);
     case unknown:
       return base::fail(
-          EINVAL, "0x%" PRIx64 " is no live CUDA allocation: freed, never allocated, or ordinary host memory", address);
+          EINVAL, "cannot pin 0x%" PRIx64 ": no live CUDA allocation is there (freed, never allocated, or host memory)",
+          address);
     default:
-      return base::fail(EOPNOTSUPP, "0x%" PRIx64 " is CUDA memory of a kind that cannot be mapped (memory type %u)",
-                        address, attributes.memory_type);
+      return base::fail(EOPNOTSUPP,
+                        "cannot pin 0x%" PRIx64 ": CUDA memory of type %u cannot be mapped; pin device memory", address,
+                        attributes.memory_type);
   }
 }
 
@@ -72,8 +75,8 @@ base::Result<DeviceRange> enclosing_pages(const PinRequest& request, std::uint32
   const std::uint64_t mask = std::uint64_t{page_size} - 1;
   const std::uint64_t end = request.address + request.size_bytes;
   if (end > UINT64_MAX - mask || end < request.address) {
-    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes lies beyond the address space", request.address,
-                      request.size_bytes);
+    return base::fail(EINVAL, "cannot pin 0x%" PRIx64 " + %zu bytes: the range reaches beyond the address space",
+                      request.address, request.size_bytes);
   }
   DeviceRange range;
   range.page_address = request.address & ~mask;
@@ -91,12 +94,13 @@ base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& requ
   constexpr int not_initialized = 3;
   if (result == not_initialized) {
     return base::fail_vendor(EINVAL, result,
-                             "CUDA is not initialised in this process, so 0x%" PRIx64 " cannot be its device memory",
+                             "cannot pin 0x%" PRIx64 ": CUDA is not initialised in this process; initialise it first",
                              request.address);
   }
   if (result != 0) {
-    return base::fail_vendor(shim::cuda_result_errno(result), result, "cuPointerGetAttributes of 0x%" PRIx64 ": %s",
-                             request.address, shim::cuda_result_name(result));
+    return base::fail_vendor(shim::cuda_result_errno(result), result,
+                             "cannot pin 0x%" PRIx64 ": cuPointerGetAttributes: %s", request.address,
+                             shim::cuda_result_name(result));
   }
   if (auto refused = refuse_kind(range.attributes, request.address); !refused) return base::pass(refused);
   Extent extent = extent_of(range.attributes);
@@ -104,8 +108,9 @@ base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& requ
   const std::uint64_t allowed_end = request.exact_range ? extent.end : (extent.end + mask) & ~mask;
   if (end > allowed_end) {
     return base::fail(EINVAL,
-                      "the range ends %" PRIu64 " bytes past its allocation, which is 0x%" PRIx64 " to 0x%" PRIx64,
-                      end - extent.end, extent.start, extent.end);
+                      "cannot pin 0x%" PRIx64 " + %zu bytes: the range ends %" PRIu64
+                      " bytes past its allocation (0x%" PRIx64 " to 0x%" PRIx64 ")",
+                      request.address, request.size_bytes, end - extent.end, extent.start, extent.end);
   }
   range.valid_start = std::max(extent.start, range.page_address);
   range.valid_end = std::min(extent.end, range.page_address + range.page_bytes);

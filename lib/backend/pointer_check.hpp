@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What a CUDA pointer is, and how far the memory around it reaches; refuses what cannot be mapped, naming the reason.
+// Finds out what a CUDA pointer is and how far its memory reaches; refuses what cannot be mapped.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct DeviceRange {
   std::uint64_t valid_end = 0;
 };
 
-/// The request rounded out to pages, nothing asked of CUDA: the rest of the range stays empty. EINVAL where it
+/// The request rounded out to pages without asking CUDA: the rest of the range stays empty. EINVAL where it
 /// overflows.
 [[nodiscard]] base::Result<DeviceRange> enclosing_pages(const PinRequest& request, std::uint32_t page_size) noexcept;
 

@@ -101,7 +101,7 @@ base::Result<core::Handle> open_from_environment(bool* is_dmabuf_forced) noexcep
   if (base::Status forced = apply_force_dmabuf(settings); !forced) return base::pass(forced);
   return core::open(settings);
 } catch (const std::bad_alloc&) {
-  return base::fail(ENOMEM, "out of memory while opening");
+  return base::fail_literal(ENOMEM, "out of memory while opening");
 }
 
 void log_kernel(const char* name, const char* function) noexcept {
@@ -130,7 +130,7 @@ int pin(const char* function, gdr_t g, unsigned long addr, size_t size, uint32_t
 int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) noexcept {
   if (va == nullptr) return refuse_null(function);
   if (flags < GDR_MAP_FLAG_DEFAULT || flags > GDR_MAP_FLAG_REQ_DEVICE_MAPPING) {
-    return refuse(function, EINVAL, "flags are none of gdr_map_flags_t");
+    return refuse(function, EINVAL, "invalid flags: not of gdr_map_flags_t");
   }
   if (base::Status given = check_context(g); !given) return refuse(function, given.error());
   const base::Result<core::PinInfo> mapped =
@@ -225,7 +225,7 @@ int gdr_map_v2(gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) {
 }
 
 int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
-  if (va == nullptr || size == 0) return refuse(__func__, EINVAL, "nothing is mapped at NULL or with size 0");
+  if (va == nullptr || size == 0) return refuse(__func__, EINVAL, "cannot unmap: the address is NULL or the size is 0");
   if (base::Status given = check_context(g); !given) return refuse(__func__, given.error());
   const base::Status unmapped = core::unmap(context_of(g), pin_of(handle), va);
   if (unmapped) return 0;
@@ -258,7 +258,7 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
   return 0;
 }
 
-// The enumeration's check is off in the two functions below: they exist to answer numbers that are none of its values.
+// The enumeration's check is off in the two functions below: they must accept numbers outside it.
 
 [[gnu::no_sanitize("enum")]] int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v) {
   if (v == nullptr) return refuse_null(__func__);
@@ -268,7 +268,7 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
     case GDR_ATTR_USE_PERSISTENT_MAPPING: *v = info->traits.persistent ? 1 : 0; return 0;
     case GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE: *v = info->traits.supports_force_pcie ? 1 : 0; return 0;
     case GDR_ATTR_USING_DMA_BUF_MMAP: *v = info->traits.uses_dmabuf_mmap ? 1 : 0; return 0;
-    default: *v = 0; return refuse(__func__, EINVAL, "the attribute is none of gdr_attr_t");
+    default: *v = 0; return refuse(__func__, EINVAL, "invalid attribute: not of gdr_attr_t");
   }
 }
 
@@ -277,7 +277,7 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
   static_assert(sizeof names / sizeof names[0] == GDR_MAPPING_TYPE_MAX);
   if (str == nullptr) return refuse_null(__func__);
   const auto index = static_cast<unsigned>(mapping_type);
-  if (index >= GDR_MAPPING_TYPE_MAX) return refuse(__func__, EINVAL, "the value is none of gdr_mapping_type_t");
+  if (index >= GDR_MAPPING_TYPE_MAX) return refuse(__func__, EINVAL, "invalid mapping type: not of gdr_mapping_type_t");
   *str = names[index];
   return 0;
 }

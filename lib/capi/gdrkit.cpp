@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The own C API: arguments checked, core called, errors turned into negative errno with the detail kept.
+// The own C API: arguments checked, core called, errors turned into negative errno and the text kept.
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -63,19 +63,19 @@ base::Result<core::Handle> open_with_options(const gdrkit_open_options* caller) 
   if (caller != nullptr) {
     gdrkit_open_options options{};
     if (base::Status known = capi::read_options(caller, first_open_options, &options); !known) return base::pass(known);
-    if (options.reserved != 0) return base::fail(EINVAL, "the reserved field of the options is not 0");
+    if (options.reserved != 0) return base::fail(EINVAL, "invalid options: the reserved field is not 0");
     if (options.backend != nullptr) settings.backend = options.backend;
     if (options.copy_kernel != nullptr) settings.copy_kernel = options.copy_kernel;
   }
   return core::open(settings);
 } catch (const std::bad_alloc&) {
-  return base::fail(ENOMEM, "out of memory while opening");
+  return base::fail_literal(ENOMEM, "out of memory while opening");
 }
 
 base::Result<core::BackendReport> probe(unsigned index) noexcept try {
   return core::probe_backend(index, base::read_settings());
 } catch (const std::bad_alloc&) {
-  return base::fail(ENOMEM, "out of memory while probing");
+  return base::fail_literal(ENOMEM, "out of memory while probing");
 }
 
 void* user_address(const core::PinInfo& info) noexcept {
@@ -140,12 +140,12 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
   return 0;
 }
 
-// The enumeration's check is off: this function answers numbers that are none of its values.
+// The enumeration's check is off: this function must accept numbers outside it.
 [[gnu::no_sanitize("enum")]] int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address) {
   if (address == nullptr) return refuse_null("the address");
   const auto number = static_cast<unsigned>(type);
   if (number > GDRKIT_MAPPING_DEVICE) {
-    return error_of(base::Status(base::fail(EINVAL, "%u is no mapping type", number)));
+    return error_of(base::Status(base::fail(EINVAL, "invalid mapping type %u", number)));
   }
   const base::Result<core::PinInfo> mapped = core::map(0, pin.value, std::nullopt, static_cast<MappingType>(number));
   if (!mapped) return error_of(mapped);

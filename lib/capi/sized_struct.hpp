@@ -17,9 +17,10 @@ inline constexpr std::size_t largest_struct = 4096;
 // `first_size` below is the size that the first version of a struct had: no caller has a smaller one.
 
 inline base::Status check_size(std::uint32_t size, std::size_t first_size) noexcept {
-  if (size < first_size) return base::fail(EINVAL, "struct_size is %u; at least %zu was expected", size, first_size);
+  if (size < first_size)
+    return base::fail(EINVAL, "invalid struct_size %u: at least %zu was expected", size, first_size);
   if (size > largest_struct) {
-    return base::fail(EINVAL, "struct_size is %u; at most %zu was expected", size, largest_struct);
+    return base::fail(EINVAL, "invalid struct_size %u: at most %zu was expected", size, largest_struct);
   }
   return {};
 }
@@ -33,7 +34,7 @@ base::Status read_options(const Options* caller, std::size_t first_size, Options
   if (base::Status known = check_size(size, first_size); !known) return known;
   const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
   for (std::size_t i = sizeof(Options); i < size; ++i) {
-    if (bytes[i] != 0) return base::fail(E2BIG, "an option is set that this library is too old to know");
+    if (bytes[i] != 0) return base::fail(E2BIG, "unknown option: the library is older than the program; update gdrkit");
   }
   *options = {};
   std::memcpy(static_cast<void*>(options), caller, size < sizeof(Options) ? size : sizeof(Options));

@@ -10,7 +10,7 @@
 namespace gdrkit::copy {
 namespace {
 
-/// The names of the copy kernels that run here, for error details.
+/// The names of the copy kernels that run here, for errors' texts.
 class UsableNames {
  public:
   explicit UsableNames(const cpu::Features& features) noexcept {
@@ -58,7 +58,7 @@ base::Result<Copier> choose(const cpu::Features& features, MappingType type, con
   if (forced != nullptr && *forced != '\0') {
     forced_kernel = find(forced);
     if (forced_kernel == nullptr) {
-      return base::fail(EINVAL, "there is no copy kernel '%s'; usable on this CPU: %s", forced,
+      return base::fail(EINVAL, "unknown copy kernel '%s'; usable on this CPU: %s", forced,
                         UsableNames(features).text());
     }
     if (!forced_kernel->runs_on(features)) {
@@ -85,7 +85,7 @@ base::Result<Copier> choose(const cpu::Features& features, MappingType type, con
     case MappingType::device: copier.store_name = copier.load_name = "words"; return copier;
     case MappingType::none: break;
   }
-  return base::fail(EINVAL, "no copy is possible through mapping type %u", static_cast<unsigned>(type));
+  return base::fail(EINVAL, "cannot copy through mapping type %u", static_cast<unsigned>(type));
 }
 
 }  // namespace gdrkit::copy

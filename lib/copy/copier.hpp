@@ -92,7 +92,7 @@ struct Copier {
 };
 
 /// Picks for this CPU and mapping type. `forced` empty, or a copy kernel's name (GDRKIT_COPY_KERNEL): unknown name
-/// EINVAL, not on this CPU EOPNOTSUPP, each with a detail that lists the names usable here. A forced copy kernel
+/// EINVAL, not on this CPU EOPNOTSUPP, each with a text that lists the names usable here. A forced copy kernel
 /// without loads (movdir64b) leaves the choice of loads automatic. Cached and device mappings use no copy kernel; a
 /// forced name is still checked. EINVAL for MappingType::none.
 [[nodiscard]] base::Result<Copier> choose(const cpu::Features& features, MappingType type, const char* forced) noexcept;

@@ -41,11 +41,11 @@ base::Status check_copy(const BufferInfo& info, std::size_t offset, const void* 
     return base::fail(EINVAL, "cannot copy %zu bytes at offset %zu: the buffer has %zu bytes", size_bytes, offset,
                       info.size_bytes);
   }
-  if (host == nullptr) return base::fail(EINVAL, "the host pointer is NULL");
+  if (host == nullptr) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
   return {};
 }
 
-/// A backend's answer is believed only where it makes sense: what was asked for, at an address that can be pinned.
+/// Later code computes with the backend's figures: the size that was asked for, at an address that can be pinned.
 base::Status check_memory(const backend::Traits& traits, std::size_t size_bytes,
                           const backend::BackendBuffer& buffer) noexcept {
   const bool does_fit = buffer.address() <= std::numeric_limits<std::uint64_t>::max() - buffer.size_bytes();
@@ -60,7 +60,7 @@ base::Result<Handle> allocate_buffer(Handle handle, int device, std::size_t size
   const base::Result<HeldContext> held = HeldContext::hold(handle);
   if (!held) return base::pass(held);
   ContextSlot& context = **held;
-  if (size_bytes == 0) return base::fail(EINVAL, "a buffer of 0 bytes cannot be allocated");
+  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate a buffer of 0 bytes");
 
   const BackendCall call;  // to the end: a fork must not find what the backend holds before the handle is there
   base::Result<std::unique_ptr<backend::BackendBuffer>> allocated = context.backend->allocate(device, size_bytes);

@@ -26,7 +26,7 @@ base::Result<std::unique_ptr<backend::Backend>> open_forced(backend::Registratio
   for (const backend::Registration& entry : backends) {
     if (settings.backend == entry.name) return entry.open(settings);
   }
-  return base::fail(EINVAL, "no backend is called \"%s\"; this library has: %s", settings.backend.c_str(),
+  return base::fail(EINVAL, "unknown backend \"%s\"; this library has: %s", settings.backend.c_str(),
                     names_of(backends).c_str());
 }
 
@@ -52,7 +52,7 @@ base::Result<std::unique_ptr<backend::Backend>> choose_backend(backend::Registra
 
 base::Result<BackendReport> probe_backend(unsigned index, const base::Settings& settings) noexcept {
   const backend::RegistrationList backends = backend::registrations();
-  if (index >= backends.count) return base::fail(ENOENT, "there are %zu backends", backends.count);
+  if (index >= backends.count) return base::fail(ENOENT, "invalid index of a backend; there are %zu", backends.count);
   const backend::Registration& entry = backends.first[index];
   BackendReport report;
   report.name = entry.name;

@@ -11,7 +11,7 @@
 
 namespace gdrkit::core {
 
-/// settings.backend alone if it is set (EINVAL for a name nobody has, else its own error); otherwise the first of
+/// Only settings.backend if it is set (EINVAL for an unknown name, else its own error); otherwise the first of
 /// `backends` that is automatic and can run, or ENODEV with every backend's reason. May throw std::bad_alloc.
 [[nodiscard]] base::Result<std::unique_ptr<backend::Backend>> choose_backend(backend::RegistrationList backends,
                                                                              const base::Settings& settings);

@@ -23,9 +23,11 @@ base::Result<copy::Copier> choose_copier(const cpu::Features& features, const ba
 /// In a forked child nothing of the context may be destroyed or locked: only its name goes.
 base::Status close_inherited(ContextSlot& context, Handle handle) noexcept {
   if (context.first_pin != no_slot || context.first_buffer != no_slot) {
-    return base::fail(EACCES, "the context has pins or buffers of the parent process; only the parent can close it");
+    return base::fail_literal(EACCES,
+                              "the context has pins or buffers of the parent process; only the parent can close it");
   }
-  if (!context.handle.compare_exchange_strong(handle, 0)) return base::fail(EINVAL, "the context is closed already");
+  if (!context.handle.compare_exchange_strong(handle, 0))
+    return base::fail(EINVAL, "cannot close the context: it is closed already");
   return {};
 }
 
@@ -53,7 +55,7 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   context.handle.store(handle, std::memory_order_release);
   return handle;
 } catch (const std::bad_alloc&) {
-  return base::fail(ENOMEM, "out of memory while opening a context");
+  return base::fail_literal(ENOMEM, "out of memory while opening a context");
 }
 
 base::Result<Handle> open_first_of(backend::RegistrationList backends, const base::Settings& settings) noexcept try {
@@ -67,7 +69,7 @@ base::Result<Handle> open_first_of(backend::RegistrationList backends, const bas
   if (!chosen) return base::pass(chosen);
   return open_with(std::move(*chosen), settings);
 } catch (const std::bad_alloc&) {
-  return base::fail(ENOMEM, "out of memory while choosing a backend");
+  return base::fail_literal(ENOMEM, "out of memory while choosing a backend");
 }
 
 base::Result<Handle> open(const base::Settings& settings) noexcept {
@@ -79,12 +81,13 @@ base::Status close(Handle handle) noexcept {
   if (context == nullptr) {
     const base::Result<HeldContext> refused = HeldContext::hold(handle);
     if (!refused) return base::pass(refused);
-    return base::fail(EINVAL, "the context is closed already");
+    return base::fail(EINVAL, "cannot close the context: it is closed already");
   }
   if (!check_process(*context)) return close_inherited(*context, handle);
   // From here on new calls are refused, so that the exclusive lock waits only for those that are under way.
   Handle expected = handle;
-  if (!context->handle.compare_exchange_strong(expected, 0)) return base::fail(EINVAL, "the context is closed already");
+  if (!context->handle.compare_exchange_strong(expected, 0))
+    return base::fail(EINVAL, "cannot close the context: it is closed already");
   base::Status first;
   {
     const std::unique_lock lock(context->mutex);
@@ -114,7 +117,7 @@ base::Result<ContextInfo> context_info(Handle handle) noexcept {
 
 base::Result<CopyKernelReport> copy_kernel(unsigned index) noexcept {
   const copy::KernelList kernels = copy::kernels();
-  if (index >= kernels.count) return base::fail(ENOENT, "there are %zu copy kernels", kernels.count);
+  if (index >= kernels.count) return base::fail(ENOENT, "invalid index of a copy kernel; there are %zu", kernels.count);
   const copy::KernelInfo& kernel = kernels.first[index];
   return CopyKernelReport{kernel.name, kernel.runs_on(cpu::detect())};
 }

@@ -22,7 +22,7 @@ namespace gdrkit::core {
   return &slot->view;
 }
 
-// No system call, lock, allocation, log line, environment read, thread-local variable or detail sentence in these four.
+// No system call, lock, allocation, log line, environment read, or thread-local variable in these four.
 // 0, or EINVAL for a bad handle, an unmapped pin, a NULL host pointer or a range outside. A size of 0 is nothing to do.
 
 /// `device` is an address inside the mapping.

@@ -92,7 +92,7 @@ void child() noexcept {
 base::Status install_fork_handlers() noexcept {
   if (is_installed.load(std::memory_order_acquire)) return {};
   if (const int error = pthread_atfork(prepare, parent, child); error != 0) {
-    return base::fail(error, "pthread_atfork failed: no fork protection, so no context is opened");
+    return base::fail(error, "cannot open a context: pthread_atfork failed, so forks would be unsafe");
   }
   is_installed.store(true, std::memory_order_release);
   return {};

@@ -14,7 +14,7 @@ namespace gdrkit::core {
 ///    that is not MADV_DONTFORK yet, and the backend's own records are whole when the child gives them up;
 ///  - in the child every context, pin and buffer there was is dead: copies answer EINVAL, other calls EACCES, what
 ///  backends
-///    hold open is closed without a word to the device. New contexts work.
+///    hold open is closed without issuing any ioctl. New contexts work.
 [[nodiscard]] base::Status install_fork_handlers() noexcept;
 
 /// Held around each of those backend calls: no fork of another thread happens meanwhile. Both sides wait for a bounded

@@ -53,8 +53,9 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size
   const base::Result<HeldPin> held = HeldPin::hold(context, handle);
   if (!held) return base::pass(held);
   PinSlot& pin = **held;
-  if (pin.info.is_mapped) return base::fail(EAGAIN, "the pin is mapped already, at %p", pin.info.mapping_address);
-  if (pin.has_failed_unmap) return base::fail(EIO, "the pin's last unmap failed; unpin it");
+  if (pin.info.is_mapped)
+    return base::fail(EAGAIN, "cannot map the pin: it is mapped already, at %p", pin.info.mapping_address);
+  if (pin.has_failed_unmap) return base::fail(EIO, "cannot map the pin: its last unmap failed; unpin it");
   if (start == MapStart::page && pin.info.user_address != pin.info.page_address) {
     return base::fail(EINVAL, "cannot map the pin at 0x%llx: the pinned address is not page aligned; pin from 0x%llx",
                       static_cast<unsigned long long>(pin.info.user_address),
@@ -62,8 +63,7 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size
   }
   const std::size_t size_bytes = asked.value_or(pin.info.page_bytes);
   if (size_bytes == 0 || size_bytes > pin.info.page_bytes) {
-    return base::fail(EINVAL, "a mapping of %zu bytes was asked for; 1 to %zu are pinned", size_bytes,
-                      pin.info.page_bytes);
+    return base::fail(EINVAL, "cannot map %zu bytes: 1 to %zu are pinned", size_bytes, pin.info.page_bytes);
   }
   const PinCall call(pin);
   const base::Result<backend::MappedRegion> region = pin.backend_pin->map(size_bytes, requested);
@@ -82,9 +82,10 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size
 base::Status unmap(Handle context, Handle handle, const void* expected) noexcept {
   const base::Result<HeldPin> pin = HeldPin::hold(context, handle);
   if (!pin) return base::pass(pin);
-  if (!(*pin)->info.is_mapped) return base::fail(EINVAL, "the pin is not mapped");
+  if (!(*pin)->info.is_mapped) return base::fail(EINVAL, "cannot unmap the pin: it is not mapped");
   if (expected != nullptr && expected != (*pin)->info.mapping_address) {
-    return base::fail(EINVAL, "the pin is mapped at %p, not at %p", (*pin)->info.mapping_address, expected);
+    return base::fail(EINVAL, "cannot unmap the pin: it is mapped at %p, not at %p", (*pin)->info.mapping_address,
+                      expected);
   }
   return take_down_mapping(**pin);
 }

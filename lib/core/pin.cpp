@@ -13,19 +13,19 @@ namespace {
 
 base::Status check_request(const backend::Traits& traits, std::uint64_t address, std::size_t size_bytes,
                            const PinOptions& options) noexcept {
-  if (address == 0) return base::fail(EINVAL, "the device address is NULL");
-  if (size_bytes == 0) return base::fail(EINVAL, "a size of 0 bytes cannot be pinned");
+  if (address == 0) return base::fail(EINVAL, "cannot pin: the device address is NULL");
+  if (size_bytes == 0) return base::fail(EINVAL, "cannot pin 0 bytes");
   if (size_bytes > std::numeric_limits<std::uint64_t>::max() - address) {
-    return base::fail(EINVAL, "0x%llx + %zu bytes runs past the end of the address space",
+    return base::fail(EINVAL, "cannot pin 0x%llx + %zu bytes: the range reaches beyond the address space",
                       static_cast<unsigned long long>(address), size_bytes);
   }
   if (options.force_pcie && !traits.supports_force_pcie) {
-    return base::fail(EINVAL, "backend %s cannot force the mapping over PCIe", traits.name);
+    return base::fail(EINVAL, "cannot force a mapping over PCIe: backend %s does not support it", traits.name);
   }
   return {};
 }
 
-/// A backend's answer is believed only where it makes sense; what follows computes with it.
+/// Later code computes with the backend's figures, so that they are checked.
 base::Status check_pages(const backend::Traits& traits, const backend::PinRequest& request,
                          const backend::BackendPin& pin) noexcept {
   const std::uint64_t page_mask = traits.page_size_bytes - 1;

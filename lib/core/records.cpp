@@ -45,8 +45,8 @@ void take_out(Table& table, std::uint32_t& first, Slot& slot) noexcept {
 
 tl::unexpected<base::Error> not_a_handle(const char* kind, Handle handle) noexcept {
   if (handle == 0) return base::fail(EINVAL, "the %s handle is NULL", kind);
-  return base::fail(EINVAL, "0x%llx is not a live %s handle of this library (closed already, or from elsewhere)",
-                    static_cast<unsigned long long>(handle), kind);
+  return base::fail(EINVAL, "invalid %s handle 0x%llx: closed already, or not from this library", kind,
+                    static_cast<unsigned long long>(handle));
 }
 
 void link(ContextSlot& context, PinSlot& pin) noexcept { push(pin_table, context.first_pin, pin); }
@@ -89,7 +89,7 @@ base::Result<HeldPin> HeldPin::hold(Handle context, Handle pin) noexcept {
   const Handle owner = slot->owner.load(std::memory_order_acquire);
   if (context != 0 && context != owner) {
     if (context_table.find_live(context) == nullptr) return not_a_handle("context", context);
-    return base::fail(EINVAL, "the pin belongs to another context");
+    return base::fail(EINVAL, "invalid pin handle: the pin belongs to another context");
   }
   base::Result<HeldContext> held = HeldContext::hold(owner);
   if (!held) return base::pass(held);

@@ -69,7 +69,7 @@ class SlotTable {
         missing_chunk = used_ / slots_per_chunk;
       }
       Slot* const fresh = new (std::nothrow) Slot[slots_per_chunk];
-      if (fresh == nullptr) return base::fail(ENOMEM, "out of memory for handles");
+      if (fresh == nullptr) return base::fail_literal(ENOMEM, "out of memory for handles");
       Slot* none = nullptr;
       if (!chunks_[missing_chunk].compare_exchange_strong(none, fresh, std::memory_order_acq_rel)) delete[] fresh;
     }

@@ -24,7 +24,7 @@ base::Result<void*> cuda_library() noexcept {
     std::snprintf(first, sizeof first, "%s", text != nullptr ? text : "unknown error");
     handle = ::dlopen("libcuda.so", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (handle == nullptr) {
-      return base::fail(ENOENT, "CUDA's driver library cannot be loaded (%s; libcuda.so neither)", first);
+      return base::fail(ENOENT, "cannot load CUDA's driver library: %s; libcuda.so cannot be loaded either", first);
     }
   }
   // A second thread may have loaded it too: both handles name one library, and none is ever closed.
@@ -36,8 +36,7 @@ base::Result<void*> cuda_symbol(const char* name) noexcept {
   auto library = cuda_library();
   if (!library) return library;
   void* symbol = ::dlsym(*library, name);
-  if (symbol == nullptr)
-    return base::fail(ENOSYS, "libcuda has no function %s: the driver is too old for this call", name);
+  if (symbol == nullptr) return base::fail(ENOSYS, "libcuda has no function %s: update the NVIDIA driver", name);
   return symbol;
 }
 

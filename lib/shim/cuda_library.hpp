@@ -8,7 +8,7 @@
 namespace gdrkit::shim {
 
 /// The dlopen handle of libcuda. Loading neither initialises CUDA nor creates a context. ENOENT when there is none; the
-/// detail quotes the loader. Thread safe; a failure is not remembered, so a later call may succeed.
+/// text quotes the loader. Thread safe; a failure is not remembered, so a later call may succeed.
 [[nodiscard]] base::Result<void*> cuda_library() noexcept;
 
 /// The address of one exported function, by its exact name ("cuMemAlloc_v2"); ENOSYS when this driver lacks it.

@@ -40,7 +40,7 @@ bool parse(std::string_view text, DriverVersion& version) noexcept {
 base::Result<DriverVersion> parse_driver_version(std::string_view text) noexcept {
   DriverVersion version;
   if (!parse(text, version)) {
-    return base::fail(EINVAL, "\"%.*s\" is no NVIDIA driver version",
+    return base::fail(EINVAL, "invalid NVIDIA driver version \"%.*s\"",
                       static_cast<int>(text.size() > 64 ? 64 : text.size()), text.data());
   }
   return version;
@@ -59,7 +59,7 @@ base::Result<std::string_view> find_version_text(std::string_view proc_text) noe
     if (parse(word, version) && version.major >= 100) return word;
     at = end;
   }
-  return base::fail(EINVAL, "/proc/driver/nvidia/version names no driver version");
+  return base::fail(EINVAL, "no driver version found in /proc/driver/nvidia/version");
 }
 
 }  // namespace gdrkit::shim

@@ -87,7 +87,7 @@ base::Result<std::uint64_t> reserve(std::size_t data_bytes) noexcept {
   const std::size_t length = wanted + emulated_page_bytes;  // room to align
   void* base = ::mmap(nullptr, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) {
-    return base::fail(ENOMEM, "no address space for %zu bytes of emulated memory: %s", data_bytes,
+    return base::fail(ENOMEM, "cannot reserve address space for %zu bytes of emulated memory: %s", data_bytes,
                       std::strerror(errno));
   }
   const std::uint64_t first = as_address(base);
@@ -158,13 +158,13 @@ base::Result<void*> duplicate(std::uint64_t source, std::size_t size_bytes, int 
   void* mapping = ::mremap(as_pointer(source), 0, size_bytes, MREMAP_MAYMOVE);
   if (mapping == MAP_FAILED) {
     const int error = errno == ENOMEM ? ENOMEM : EINVAL;
-    return base::fail(error, "mapping %zu bytes of emulated memory at 0x%" PRIx64 " failed: %s", size_bytes, source,
+    return base::fail(error, "cannot map %zu bytes of emulated memory at 0x%" PRIx64 ": %s", size_bytes, source,
                       std::strerror(errno));
   }
   if (::mprotect(mapping, size_bytes, protection) != 0) {
     const int error = errno;
     ::munmap(mapping, size_bytes);
-    return base::fail(error, "making emulated memory at 0x%" PRIx64 " accessible failed: %s", source,
+    return base::fail(error, "cannot make emulated memory at 0x%" PRIx64 " accessible: %s", source,
                       std::strerror(error));
   }
   return mapping;
@@ -175,8 +175,8 @@ base::Result<void*> map_pages(std::uint64_t page_address, std::size_t size_bytes
   if (!allocation) return base::pass(allocation);
   const std::size_t room = allocation->start + round_up(allocation->size_bytes) - page_address;
   if ((page_address & page_mask) != 0 || size_bytes == 0 || size_bytes > room) {
-    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes are not whole pages of one emulated allocation", page_address,
-                      size_bytes);
+    return base::fail(EINVAL, "cannot map 0x%" PRIx64 " + %zu bytes: not whole pages of one emulated allocation",
+                      page_address, size_bytes);
   }
   auto mapping = duplicate(page_address, size_bytes, protection);
   if (!mapping) return mapping;
@@ -184,13 +184,14 @@ base::Result<void*> map_pages(std::uint64_t page_address, std::size_t size_bytes
   auto again = emulated_find(page_address);
   if (again && again->buffer_id == allocation->buffer_id) return mapping;
   ::munmap(*mapping, size_bytes);
-  return base::fail(EINVAL, "emulated memory at 0x%" PRIx64 " was freed while it was being mapped", page_address);
+  return base::fail(EINVAL, "cannot map emulated memory at 0x%" PRIx64 ": it was freed while it was being mapped",
+                    page_address);
 }
 
 }  // namespace
 
 base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind) noexcept {
-  if (size_bytes == 0) return base::fail(EINVAL, "an emulated allocation of 0 bytes");
+  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes of emulated memory");
   if (size_bytes > largest_size()) {
     return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: this machine has %zu", size_bytes,
                       largest_size());
@@ -199,16 +200,17 @@ base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKi
   char name[64];
   std::snprintf(name, sizeof name, name_format, static_cast<unsigned>(kind), size_bytes);
   const UniqueFd file(create_memory_file(name));
-  if (file.get() < 0) return base::fail(errno, "memfd_create for emulated memory failed: %s", std::strerror(errno));
+  if (file.get() < 0)
+    return base::fail(errno, "cannot allocate emulated memory: memfd_create: %s", std::strerror(errno));
   if (::ftruncate(file.get(), static_cast<off_t>(data_bytes)) != 0) {
-    return base::fail(ENOMEM, "%zu bytes of emulated memory: %s", size_bytes, std::strerror(errno));
+    return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: %s", size_bytes, std::strerror(errno));
   }
   auto start = reserve(data_bytes);
   if (!start) return start;
   if (map_file(file.get(), *start, data_bytes)) return start;
   const int error = errno;
   release(*start, data_bytes);
-  return base::fail(ENOMEM, "mapping %zu bytes of emulated memory failed: %s", size_bytes, std::strerror(error));
+  return base::fail(ENOMEM, "cannot map %zu bytes of emulated memory: %s", size_bytes, std::strerror(error));
 }
 
 base::Status emulated_free(std::uint64_t address) noexcept {
@@ -216,11 +218,12 @@ base::Status emulated_free(std::uint64_t address) noexcept {
   auto allocation = emulated_find(address);
   if (!allocation) return base::pass(allocation);
   if (allocation->start != address) {
-    return base::fail(EINVAL, "0x%" PRIx64 " is inside an emulated allocation, not its start 0x%" PRIx64, address,
-                      allocation->start);
+    return base::fail(EINVAL,
+                      "cannot free 0x%" PRIx64 ": it is inside an emulated allocation that starts at 0x%" PRIx64,
+                      address, allocation->start);
   }
   if (release(address, round_up(allocation->size_bytes)) != 0) {
-    return base::fail(errno, "unmapping emulated memory at 0x%" PRIx64 " failed: %s", address, std::strerror(errno));
+    return base::fail(errno, "cannot unmap emulated memory at 0x%" PRIx64 ": %s", address, std::strerror(errno));
   }
   return {};
 }
@@ -237,7 +240,7 @@ base::Result<EmulatedAllocation> emulated_find(std::uint64_t address) noexcept {
     if (live.see(mapping) && address < mapping.end) return live.current();
   }
   return base::fail(
-      EINVAL, "0x%" PRIx64 " is no live emulated allocation: freed, never allocated, or ordinary host memory", address);
+      EINVAL, "no live emulated allocation at 0x%" PRIx64 ": freed, never allocated, or ordinary host memory", address);
 }
 
 base::Result<void*> emulated_map(std::uint64_t page_address, std::size_t size_bytes) noexcept {
@@ -254,7 +257,7 @@ base::Result<void*> emulated_map_held(void* held, std::size_t size_bytes) noexce
 
 base::Status emulated_unmap(void* mapping, std::size_t size_bytes) noexcept {
   if (::munmap(mapping, size_bytes) != 0) {
-    return base::fail(errno, "unmapping emulated memory failed: %s", std::strerror(errno));
+    return base::fail(errno, "cannot unmap emulated memory: %s", std::strerror(errno));
   }
   return {};
 }

@@ -194,7 +194,7 @@ bool restore(const ImportSlot& target) noexcept {
 base::Result<std::vector<ImportSlot>> find_import_slots(void* handle, const char* symbol) noexcept {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr || map->l_ld == nullptr) {
-    return base::fail(EOPNOTSUPP, "the loader does not tell where the library is (dlinfo)");
+    return base::fail(EOPNOTSUPP, "cannot find the library's tables: dlinfo failed");
   }
   const Tables tables = read_dynamic(map);
   if (tables.symbols == nullptr || tables.strings == nullptr) {
@@ -218,7 +218,7 @@ base::Result<std::vector<ImportSlot>> find_import_slots(void* handle, const char
   } catch (...) {
     return base::fail(ENOMEM, "out of memory while looking for %s in %s", symbol, map->l_name);
   }
-  if (slots.empty()) return base::fail(EOPNOTSUPP, "%s imports no function %s", map->l_name, symbol);
+  if (slots.empty()) return base::fail(EOPNOTSUPP, "no import of %s found in %s", symbol, map->l_name);
   return slots;
 }
 

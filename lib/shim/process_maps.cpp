@@ -69,7 +69,7 @@ base::Result<bool> ProcessMaps::next_line() noexcept {
     if (chunk_next_ == chunk_used_) {
       const ssize_t got = ::read(fd_, chunk_.data(), chunk_.size());
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return base::fail(errno, "reading this process's mappings failed: %s", std::strerror(errno));
+      if (got < 0) return base::fail(errno, "cannot read the mappings of this process: %s", std::strerror(errno));
       if (got == 0) return is_any;
       chunk_used_ = static_cast<std::size_t>(got);
       chunk_next_ = 0;

@@ -37,24 +37,27 @@ base::Status refuse_kind(const shim::EmulatedAllocation& allocation, std::uint64
     case shim::EmulatedKind::device: return {};
     case shim::EmulatedKind::managed:
       return base::fail(EOPNOTSUPP,
-                        "0x%" PRIx64
-                        " is (emulated) managed memory: it moves between CPU and GPU, so it has no fixed "
-                        "place to map; the CPU can use the pointer itself",
+                        "cannot pin 0x%" PRIx64
+                        ": it is (emulated) managed memory, which moves between CPU and GPU; use the pointer on the "
+                        "CPU directly",
                         address);
     case shim::EmulatedKind::host: break;
   }
-  return base::fail(EINVAL, "0x%" PRIx64 " is (emulated) host memory: the CPU can use the pointer itself", address);
+  return base::fail(
+      EINVAL, "cannot pin 0x%" PRIx64 ": it is (emulated) host memory; use the pointer on the CPU directly", address);
 }
 
 base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest& request) noexcept {
-  if (request.force_pcie) return base::fail(EOPNOTSUPP, "the emulated device has no choice of PCIe to force");
+  if (request.force_pcie)
+    return base::fail(EOPNOTSUPP, "cannot force PCIe for a pin: the emulated device has no choice of paths");
   if (request.address == 0 || request.size_bytes == 0) {
-    return base::fail(EINVAL, "pinning %zu bytes at 0x%" PRIx64, request.size_bytes, request.address);
+    return base::fail(EINVAL, "cannot pin %zu bytes at 0x%" PRIx64 ": both must be above 0", request.size_bytes,
+                      request.address);
   }
   std::uint64_t end = 0;
   if (__builtin_add_overflow(request.address, request.size_bytes, &end) || end > UINT64_MAX - page_mask) {
-    return base::fail(EINVAL, "0x%" PRIx64 " + %zu bytes lies beyond the address space", request.address,
-                      request.size_bytes);
+    return base::fail(EINVAL, "cannot pin 0x%" PRIx64 " + %zu bytes: the range reaches beyond the address space",
+                      request.address, request.size_bytes);
   }
   auto allocation = shim::emulated_find(request.address);
   if (!allocation) return base::pass(allocation);
@@ -63,8 +66,9 @@ base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest&
   const std::uint64_t allowed_end = request.exact_range ? exact_end : (exact_end + page_mask) & ~page_mask;
   if (end > allowed_end) {
     return base::fail(EINVAL,
-                      "the range ends %" PRIu64 " bytes past its allocation, which is 0x%" PRIx64 " to 0x%" PRIx64,
-                      end - exact_end, allocation->start, exact_end);
+                      "cannot pin 0x%" PRIx64 " + %zu bytes: the range ends %" PRIu64
+                      " bytes past its allocation (0x%" PRIx64 " to 0x%" PRIx64 ")",
+                      request.address, request.size_bytes, end - exact_end, allocation->start, exact_end);
   }
   const std::uint64_t page_address = request.address & ~page_mask;
   return EmulatedPin::create(page_address, ((end + page_mask) & ~page_mask) - page_address);
@@ -82,7 +86,7 @@ base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings& setti
   auto probe = shim::emulated_find(0);
   if (!probe && probe.error().errno_value != EINVAL) return base::pass(probe);
   std::unique_ptr<Backend> backend(new (std::nothrow) emulated::EmulatedBackend(*devices));
-  if (backend == nullptr) return base::fail(ENOMEM, "no memory for the record of the emulated backend");
+  if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the emulated backend");
   return backend;
 }
 

@@ -31,7 +31,7 @@ base::Result<std::unique_ptr<BackendBuffer>> EmulatedBuffer::allocate(int device
                       device, device_count == 1 ? "is" : "are", device_count);
   }
   std::unique_ptr<EmulatedBuffer> buffer(new (std::nothrow) EmulatedBuffer);
-  if (buffer == nullptr) return base::fail(ENOMEM, "no memory for the record of a buffer");
+  if (buffer == nullptr) return base::fail_literal(ENOMEM, "out of memory while allocating a buffer");
   auto address = shim::emulated_allocate(size_bytes, shim::EmulatedKind::device);
   if (!address) return base::pass(address);
   buffer->address_ = *address;

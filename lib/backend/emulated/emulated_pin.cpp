@@ -27,7 +27,7 @@ const char* type_name(MappingType type) noexcept {
 base::Result<std::unique_ptr<BackendPin>> EmulatedPin::create(std::uint64_t page_address,
                                                               std::size_t page_bytes) noexcept {
   std::unique_ptr<EmulatedPin> pin(new (std::nothrow) EmulatedPin);
-  if (pin == nullptr) return base::fail(ENOMEM, "no memory for the record of an emulated pin");
+  if (pin == nullptr) return base::fail_literal(ENOMEM, "out of memory while pinning emulated memory");
   auto held = shim::emulated_hold(page_address, page_bytes);
   if (!held) return base::pass(held);
   pin->held_ = *held;
@@ -42,15 +42,16 @@ EmulatedPin::~EmulatedPin() {
 }
 
 base::Result<MappedRegion> EmulatedPin::map(std::size_t size_bytes, MappingType requested) noexcept {
-  if (held_ == nullptr) return base::fail(EINVAL, "mapping emulated memory that is not pinned any more");
+  if (held_ == nullptr)
+    return base::fail(EINVAL, "cannot map emulated memory at 0x%" PRIx64 ": it is not pinned any more", page_address_);
   if (mapping_ != nullptr)
-    return base::fail(EAGAIN, "emulated memory at 0x%" PRIx64 " is mapped already", page_address_);
+    return base::fail(EAGAIN, "cannot map emulated memory at 0x%" PRIx64 ": it is mapped already", page_address_);
   if (requested != MappingType::none && requested != MappingType::write_combining) {
-    return base::fail(EOPNOTSUPP, "mapping type %s is not possible: the emulated device maps write-combining only",
+    return base::fail(EOPNOTSUPP, "cannot map emulated memory %s: the emulated device maps write-combining only",
                       type_name(requested));
   }
   if (size_bytes == 0 || size_bytes > page_bytes_) {
-    return base::fail(EINVAL, "mapping %zu bytes of %zu pinned ones", size_bytes, page_bytes_);
+    return base::fail(EINVAL, "cannot map %zu bytes of emulated memory: 1 to %zu are pinned", size_bytes, page_bytes_);
   }
   const auto host_page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t mapping_bytes = (size_bytes + host_page - 1) & ~(host_page - 1);
@@ -62,12 +63,14 @@ base::Result<MappedRegion> EmulatedPin::map(std::size_t size_bytes, MappingType 
 }
 
 base::Status EmulatedPin::unmap() noexcept {
-  if (mapping_ == nullptr) return base::fail(EINVAL, "emulated memory at 0x%" PRIx64 " is not mapped", page_address_);
+  if (mapping_ == nullptr)
+    return base::fail(EINVAL, "cannot unmap emulated memory at 0x%" PRIx64 ": it is not mapped", page_address_);
   return shim::emulated_unmap(std::exchange(mapping_, nullptr), mapping_bytes_);
 }
 
 base::Status EmulatedPin::unpin() noexcept {
-  if (held_ == nullptr) return base::fail(EINVAL, "emulated memory at 0x%" PRIx64 " is not pinned", page_address_);
+  if (held_ == nullptr)
+    return base::fail(EINVAL, "cannot unpin emulated memory at 0x%" PRIx64 ": it is not pinned", page_address_);
   base::Status first;
   if (mapping_ != nullptr) first = unmap();
   base::keep_first(first, shim::emulated_unmap(std::exchange(held_, nullptr), page_bytes_));

@@ -14,7 +14,7 @@ namespace gdrkit::backend {
 namespace gdrdrv {
 namespace {
 
-/// CUDA says nothing about any pointer in this process.
+/// CUDA cannot answer for any pointer in this process.
 bool has_no_opinion(int cuda_result) noexcept {
   constexpr int not_initialized = 3, deinitialized = 4, stub_library = 34, no_device = 100;
   return cuda_result == not_initialized || cuda_result == deinitialized || cuda_result == stub_library ||
@@ -28,7 +28,7 @@ base::Result<DeviceRange> check(shim::Cuda* cuda, const PinRequest& request) noe
   return enclosing_pages(request, gpu_page_bytes);
 }
 
-/// "" when CUDA does not say.
+/// "" where CUDA does not know.
 std::string device_of(shim::Cuda* cuda, const DeviceRange& range) {
   char pci[32] = {};
   const int ordinal = range.attributes.device_ordinal;
@@ -38,7 +38,7 @@ std::string device_of(shim::Cuda* cuda, const DeviceRange& range) {
 
 base::Result<std::unique_ptr<Backend>> serve(std::unique_ptr<ModuleFile> file, shim::Cuda* cuda) noexcept {
   std::unique_ptr<Backend> backend(new (std::nothrow) GdrdrvBackend(std::move(file), cuda));
-  if (backend == nullptr) return base::fail(ENOMEM, "out of memory while opening the gdrdrv backend");
+  if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the gdrdrv backend");
   return backend;
 }
 
@@ -60,7 +60,7 @@ base::Result<std::unique_ptr<BackendPin>> GdrdrvBackend::pin(const PinRequest& r
     return GdrdrvPin::create(*file_, {range->page_address, range->page_bytes, request.force_pcie},
                              device_of(cuda_, *range));
   } catch (const std::bad_alloc&) {
-    return base::fail(ENOMEM, "out of memory while pinning");
+    return base::fail_literal(ENOMEM, "out of memory while pinning");
   }
 }
 

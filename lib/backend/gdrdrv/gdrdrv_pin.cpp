@@ -27,25 +27,25 @@ bool is_known(MappingType type) noexcept {
 }
 
 tl::unexpected<base::Error> pin_refused(const GdrdrvPin::Range& range, int error) noexcept {
-  constexpr const char* step = "the gdrdrv kernel module does not pin";
+  constexpr const char* step = "the gdrdrv kernel module cannot pin";
   switch (error) {
     case EINVAL:
       return base::fail(EINVAL,
                         "%s 0x%" PRIx64 " + %" PRIu64
-                        ": not device memory (freed, never allocated, host memory or managed memory), past its "
-                        "allocation, or of a kind "
-                        "that was not allocated for GPUDirect RDMA",
+                        ": not device memory (freed, never allocated, host or managed memory), past its allocation, or "
+                        "not allocated for GPUDirect RDMA",
                         step, range.page_address, range.page_bytes);
     case EOPNOTSUPP:
-      return base::fail(EOPNOTSUPP, "%s 0x%" PRIx64 ": the GPU or this kind of memory does not support it", step,
+      return base::fail(EOPNOTSUPP, "%s 0x%" PRIx64 ": the GPU or the kind of memory does not support it", step,
                         range.page_address);
     case ENOMEM:
       return base::fail(ENOMEM,
                         "%s %" PRIu64 " KiB at 0x%" PRIx64
-                        ": BAR1 or a limit of the module's is used up (other pins, of other "
-                        "processes too, count)",
+                        ": BAR1 or a limit of the module is used up, by all processes together; unpin something",
                         step, range.page_bytes / 1024, range.page_address);
-    case EACCES: return base::fail(EACCES, "%s for this process: %s was opened by another one", step, node);
+    case EACCES:
+      return base::fail(EACCES, "%s for this process: another process opened %s; open a context of your own", step,
+                        node);
     default:
       return base::fail(error == EPERM || error == EMFILE ? error : EIO, "%s 0x%" PRIx64 " + %" PRIu64 ": %s", step,
                         range.page_address, range.page_bytes, std::strerror(error));
@@ -75,12 +75,11 @@ base::Status GdrdrvPin::take(const Range& range) noexcept {
   return check_state();
 }
 
-/// Later calls compute with these figures, and users are told them.
+/// Later calls compute with these figures, and users read them.
 base::Status GdrdrvPin::check_state() noexcept {
   PinState state;
   if (const int result = file_.state(handle_, &state); result < 0) {
-    return base::fail(EIO, "the gdrdrv kernel module does not know what it has just pinned: %s",
-                      std::strerror(-result));
+    return base::fail(EIO, "cannot read back a pin from the gdrdrv kernel module: %s", std::strerror(-result));
   }
   std::int64_t offset = 0;
   const bool is_as_asked = state.address == page_address_ && state.mapped_bytes == page_bytes_ &&
@@ -88,7 +87,7 @@ base::Status GdrdrvPin::check_state() noexcept {
   if (is_as_asked && offset_of(handle_, page_bytes_, &offset)) return {};
   return base::fail(EIO,
                     "the gdrdrv kernel module pinned 0x%" PRIx64 " + %" PRIu64 " in pages of %u as handle 0x%" PRIx64
-                    ", mapping type %u, where 0x%" PRIx64 " + %zu was asked for",
+                    ", mapping type %u, where unmapped 0x%" PRIx64 " + %zu was asked for",
                     state.address, state.mapped_bytes, state.page_bytes, handle_, state.mapping_type, page_address_,
                     page_bytes_);
 }
@@ -97,12 +96,13 @@ base::Result<MappedRegion> GdrdrvPin::map(std::size_t size_bytes, MappingType re
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t length = (size_bytes + page - 1) & ~(page - 1);
   if (requested != MappingType::none && !is_known(requested)) {
-    return base::fail(EOPNOTSUPP, "there is no mapping type %u", static_cast<unsigned>(requested));
+    return base::fail(EOPNOTSUPP, "invalid mapping type %u", static_cast<unsigned>(requested));
   }
-  if (address_ != nullptr) return base::fail(EIO, "an earlier mapping of this pin could not be undone");
-  if (!is_pinned_) return base::fail(EINVAL, "mapping memory that is not pinned any more");
+  if (address_ != nullptr)
+    return base::fail(EIO, "cannot map the pin: an earlier mapping could not be undone; unpin it");
+  if (!is_pinned_) return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": it is not pinned any more", page_address_);
   if (size_bytes == 0 || size_bytes > page_bytes()) {
-    return base::fail(EINVAL, "%zu bytes were to be mapped of %zu pinned", size_bytes, page_bytes());
+    return base::fail(EINVAL, "cannot map %zu bytes: 1 to %zu are pinned", size_bytes, page_bytes());
   }
   base::Status mapped = ask_for(requested);
   if (mapped) mapped = map_pages(length);
@@ -121,56 +121,57 @@ base::Status GdrdrvPin::ask_for(MappingType requested) noexcept {
     return {};
   }
   if (result == -EOPNOTSUPP) {
-    return base::fail(EOPNOTSUPP, "the gdrdrv kernel module cannot map this memory %s here", name_of(requested));
+    return base::fail(EOPNOTSUPP, "the gdrdrv kernel module cannot map this memory %s on this machine",
+                      name_of(requested));
   }
   return base::fail(-result == EINVAL || -result == EACCES ? -result : EIO,
-                    "asking the gdrdrv kernel module for a %s mapping: %s", name_of(requested), std::strerror(-result));
+                    "cannot request a %s mapping from the gdrdrv kernel module: %s", name_of(requested),
+                    std::strerror(-result));
 }
 
 base::Status GdrdrvPin::map_pages(std::size_t bytes) noexcept {
   void* mapped = nullptr;
   if (const int result = file_.map(handle_, bytes, &mapped); result < 0) {
     if (is_invalidated()) {
-      return base::fail(EINVAL, "the memory at 0x%" PRIx64 " was freed by its owner: there is nothing left to map",
-                        page_address_);
+      return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed by its owner; unpin it", page_address_);
     }
-    return base::fail(-result, "mmap of %zu bytes of %s (handle 0x%" PRIx64 "): %s", bytes, node, handle_,
+    return base::fail(-result, "cannot map: mmap of %zu bytes of %s (handle 0x%" PRIx64 "): %s", bytes, node, handle_,
                       std::strerror(-result));
   }
   address_ = mapped;
   mapped_bytes_ = bytes;
   // The module does so itself; a child that kept the mapping would see the memory past our unpin.
   if (const int advised = as_user_errno(file_.system().madvise(mapped, bytes, MADV_DONTFORK)); advised < 0) {
-    return base::fail(-advised, "madvise(MADV_DONTFORK) on the mapping: %s", std::strerror(-advised));
+    return base::fail(-advised, "cannot keep the mapping from forked children: madvise(MADV_DONTFORK): %s",
+                      std::strerror(-advised));
   }
   return {};
 }
 
-/// How to touch the memory follows from the type, so the module's word is needed, and must be one that we know.
+/// The type decides how the memory may be accessed, so the module must report one that we know.
 base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
   PinState state;
   if (const int result = file_.state(handle_, &state); result < 0) {
-    return base::fail(EIO, "the gdrdrv kernel module does not say how it mapped the memory: %s",
-                      std::strerror(-result));
+    return base::fail(EIO, "cannot read the mapping type from the gdrdrv kernel module: %s", std::strerror(-result));
   }
   const auto type = static_cast<MappingType>(state.mapping_type);
   if (state.mapping_type > static_cast<unsigned>(MappingType::device) || !is_known(type)) {
     if (is_invalidated()) {
-      return base::fail(EINVAL, "the memory at 0x%" PRIx64 " was freed by its owner while it was being mapped",
+      return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": the memory was freed by its owner while it was being mapped",
                         page_address_);
     }
-    return base::fail(EIO, "the gdrdrv kernel module says mapping type %u, which is none", state.mapping_type);
+    return base::fail(EIO, "the gdrdrv kernel module reports the invalid mapping type %u", state.mapping_type);
   }
   if (requested == MappingType::none || requested == type) return type;
   return base::fail(EOPNOTSUPP,
-                    "gdrdrv %u.%u maps this memory %s; %s was asked for, which only newer versions may be able to map",
+                    "gdrdrv %u.%u maps this memory %s, not %s; install a newer version or ask for another mapping type",
                     file_.version().major_number(), file_.version().minor_number(), name_of(type), name_of(requested));
 }
 
 base::Status GdrdrvPin::unmap() noexcept {
-  if (address_ == nullptr) return base::fail(EINVAL, "the memory at 0x%" PRIx64 " is not mapped", page_address_);
+  if (address_ == nullptr) return base::fail(EINVAL, "cannot unmap 0x%" PRIx64 ": it is not mapped", page_address_);
   if (const int result = as_user_errno(file_.system().munmap(address_, mapped_bytes_)); result < 0) {
-    return base::fail(-result, "munmap of the mapping: %s", std::strerror(-result));
+    return base::fail(-result, "cannot unmap: munmap of the mapping: %s", std::strerror(-result));
   }
   address_ = nullptr;
   return {};
@@ -186,7 +187,7 @@ base::Status GdrdrvPin::unpin() noexcept {
   address_ = nullptr;
   const int result = file_.unpin(handle_);
   if (!unmapped || result >= 0) return unmapped;
-  return base::fail(-result, "the gdrdrv kernel module does not unpin handle 0x%" PRIx64 ": %s", handle_,
+  return base::fail(-result, "the gdrdrv kernel module cannot unpin handle 0x%" PRIx64 ": %s", handle_,
                     std::strerror(-result));
 }
 
@@ -194,7 +195,7 @@ bool GdrdrvPin::is_invalidated() const noexcept {
   if (is_invalidated_.load(std::memory_order_relaxed) || !is_pinned_)
     return is_invalidated_.load(std::memory_order_relaxed);
   bool is_freed = false;
-  // No answer is no news.
+  // If the ioctl fails, assume that the pin is still valid.
   if (file_.is_freed_by_owner(handle_, &is_freed) == 0 && is_freed)
     is_invalidated_.store(true, std::memory_order_relaxed);
   return is_freed;

@@ -15,16 +15,16 @@ namespace {
 tl::unexpected<base::Error> open_failed(int error) noexcept {
   switch (error) {
     case ENOENT:
-      return base::fail(ENODEV,
-                        "no gdrdrv kernel module is loaded, or its device node was not made (%s does not exist)", node);
+      return base::fail(ENODEV, "no gdrdrv kernel module is loaded: %s does not exist; load it or make its device node",
+                        node);
     case ENXIO:
     case ENODEV:
-      return base::fail(
-          ENODEV, "nothing is behind %s (%s): the gdrdrv kernel module is not loaded, or the node has an old number",
-          node, std::strerror(error));
+      return base::fail(ENODEV,
+                        "cannot open %s: %s; the gdrdrv kernel module is not loaded, or the node has an old number",
+                        node, std::strerror(error));
     case EACCES:
     case EPERM:
-      return base::fail(EACCES, "no permission to use %s (%s): check its mode and the container's device rules", node,
+      return base::fail(EACCES, "no permission to use %s: %s; check its mode and the container's device rules", node,
                         std::strerror(error));
     default: return base::fail(error, "cannot open %s: %s", node, std::strerror(error));
   }
@@ -48,7 +48,7 @@ base::Result<std::unique_ptr<ModuleFile>> ModuleFile::open(shim::System& system)
   std::unique_ptr<ModuleFile> file(new (std::nothrow) ModuleFile(system, fd));
   if (file == nullptr) {
     system.close(fd);
-    return base::fail(ENOMEM, "out of memory while opening %s", node);
+    return base::fail_literal(ENOMEM, "out of memory while opening the gdrdrv kernel module");
   }
   if (auto known = file->shake_hands(); !known) return base::pass(known);
   return file;
@@ -66,10 +66,10 @@ base::Status ModuleFile::shake_hands() noexcept {
   GetVersion answer{};
   const int result = call(request::get_version, &answer);
   if (result == -ENOTTY || result == -EINVAL) {
-    return base::fail(EOPNOTSUPP, "%s is no gdrdrv of version 2.0 or newer: it does not say its version (%s)", node,
+    return base::fail(EOPNOTSUPP, "%s is not a gdrdrv of version 2.0 or newer: GET_VERSION: %s", node,
                       std::strerror(-result));
   }
-  if (result < 0) return base::fail(-result, "asking %s for its version: %s", node, std::strerror(-result));
+  if (result < 0) return base::fail(-result, "cannot read the version of %s: %s", node, std::strerror(-result));
   auto version = check_version(answer.driver, answer.minimum_api);
   if (!version) return base::pass(version);
   version_ = *version;
@@ -83,7 +83,7 @@ base::Status ModuleFile::read_attribute(std::uint32_t attribute, const char* nam
   GetAttribute answer{attribute, 0};
   const int result = call(request::get_attribute, &answer);
   if (result < 0 && result != -EINVAL)
-    return base::fail(-result, "asking %s for %s: %s", node, name, std::strerror(-result));
+    return base::fail(-result, "cannot ask %s for %s: %s", node, name, std::strerror(-result));
   *value = result >= 0 && answer.value == 1;
   return {};
 }

@@ -14,7 +14,7 @@
 
 namespace gdrkit::backend::gdrdrv {
 
-/// What the module says of one pin, whichever call it has for that.
+/// What the module reports of one pin, by the newest call that it has.
 struct PinState {
   std::uint64_t address = 0;
   std::uint64_t mapped_bytes = 0;
@@ -26,7 +26,7 @@ struct PinState {
 /// mapping of this open are gone.
 class ModuleFile {
  public:
-  /// The error's detail says why the module cannot be used here.
+  /// The error's text says why the module cannot be used here.
   static base::Result<std::unique_ptr<ModuleFile>> open(shim::System& system) noexcept;
   ~ModuleFile();
   ModuleFile(const ModuleFile&) = delete;
@@ -69,7 +69,7 @@ class ModuleFile {
   return result < -EHWPOISON ? -EIO : result;
 }
 
-/// The mmap offset of a handle: its number as a page of the host. false: no offset can say this number.
+/// The mmap offset of a handle: its number as a page of the host. false: the handle fits no offset.
 [[nodiscard]] bool offset_of(std::uint64_t handle, std::size_t bytes, std::int64_t* offset) noexcept;
 
 }  // namespace gdrkit::backend::gdrdrv

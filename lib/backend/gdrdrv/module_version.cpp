@@ -14,13 +14,14 @@ base::Result<ModuleVersion> check_version(std::uint32_t driver, std::uint32_t mi
   const ModuleVersion version{driver};
   const ModuleVersion minimum{minimum_api};
   if (driver < oldest_module) {
-    return base::fail(EOPNOTSUPP, "the loaded gdrdrv kernel module is version %u.%u; 2.0 or newer is needed",
+    return base::fail(EOPNOTSUPP, "the loaded gdrdrv kernel module is version %u.%u; 2.0 or newer is needed: update it",
                       version.major_number(), version.minor_number());
   }
   if (minimum_api > spoken_api) {
     return base::fail(
         EOPNOTSUPP,
-        "the loaded gdrdrv kernel module (version %u.%u) wants a library of API %u.%u or newer; this one speaks 2.6",
+        "the loaded gdrdrv kernel module (version %u.%u) needs a library of API %u.%u or newer, and this one has 2.6: "
+        "update gdrkit",
         version.major_number(), version.minor_number(), minimum.major_number(), minimum.minor_number());
   }
   return version;

@@ -17,14 +17,15 @@ constexpr DriverLayout rows[] = {
 base::Result<DriverLayout> layout_for(const shim::DriverVersion& version, const std::string& version_text,
                                       bool allow_unreviewed) noexcept {
   if (version < rows[0].first) {
-    return base::fail(ENOTSUP, "NVIDIA driver %s is too old: its interface is known from 515.43.04 on",
+    return base::fail(ENOTSUP,
+                      "NVIDIA driver %s is too old: the interface is known from 515.43.04 on; update the driver",
                       version_text.c_str());
   }
   if (version.major > newest_reviewed_major && !allow_unreviewed) {
     return base::fail(
         ENOTSUP,
-        "the interface of NVIDIA driver %s is not known to this gdrkit (reviewed up to %u.x): update gdrkit, "
-        "or set GDRKIT_ALLOW_UNREVIEWED_DRIVER=1 to rely on its run-time checks alone",
+        "this gdrkit does not know the interface of NVIDIA driver %s (reviewed up to %u.x); update gdrkit, or set "
+        "GDRKIT_ALLOW_UNREVIEWED_DRIVER=1 to rely only on its run-time checks",
         version_text.c_str(), newest_reviewed_major);
   }
   DriverLayout layout = rows[0];

@@ -41,7 +41,7 @@ base::Status decode_one(const shim::ObservedIoctl& seen, std::uint64_t size_byte
                         std::vector<MemoryPiece>& pieces) {
   const ExportLayout* layout = find_layout(seen);
   if (layout == nullptr) {
-    return base::fail(EIO, "CUDA's dma-buf export has %u bytes of parameters: a layout this gdrkit does not know",
+    return base::fail(EIO, "unknown layout of CUDA's dma-buf export: %u bytes of parameters; update gdrkit",
                       static_cast<unsigned>(_IOC_SIZE(seen.request)));
   }
   const auto& bytes = seen.argument;
@@ -60,7 +60,7 @@ base::Status decode_one(const shim::ObservedIoctl& seen, std::uint64_t size_byte
                              count <= objects_per_call && index == pieces.size() &&
                              count <= total_objects - static_cast<std::uint32_t>(pieces.size()) &&
                              total_bytes == size_bytes;
-  if (!is_consistent) return base::fail(EIO, "CUDA's dma-buf export contradicts itself: its counts do not add up");
+  if (!is_consistent) return base::fail(EIO, "inconsistent dma-buf export by CUDA: its counts do not add up");
   for (std::uint32_t i = 0; i < count; ++i) {
     MemoryPiece piece{client, field<std::uint32_t>(bytes, layout->handles + 4 * std::size_t{i}),
                       field<std::uint64_t>(bytes, layout->offsets + 8 * std::size_t{i}),
@@ -68,7 +68,7 @@ base::Status decode_one(const shim::ObservedIoctl& seen, std::uint64_t size_byte
     std::uint64_t end = 0;
     if (piece.object == 0 || piece.size_bytes == 0 || __builtin_add_overflow(piece.offset, piece.size_bytes, &end) ||
         piece.size_bytes > size_bytes - totals.bytes) {
-      return base::fail(EIO, "CUDA's dma-buf export contradicts itself: object %u is out of range", i);
+      return base::fail(EIO, "inconsistent dma-buf export by CUDA: object %u is out of range", i);
     }
     totals.bytes += piece.size_bytes;
     pieces.push_back(piece);
@@ -88,15 +88,15 @@ base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<shim::Obs
     }
     if (pieces.empty()) {
       return base::fail(
-          EIO, "CUDA exported the range without a call that could be observed (is its ioctl hooked by another tool?)");
+          EIO, "no ioctl was seen while CUDA exported the range; check whether another tool hooks its ioctl calls");
     }
     if (pieces.size() != totals.objects || totals.bytes != size_bytes) {
-      return base::fail(EIO, "CUDA's dma-buf export is incomplete: %zu of %u objects seen", pieces.size(),
+      return base::fail(EIO, "incomplete dma-buf export by CUDA: %zu of %u objects seen", pieces.size(),
                         totals.objects);
     }
     return pieces;
   } catch (...) {
-    return base::fail(ENOMEM, "out of memory while decoding CUDA's export");
+    return base::fail_literal(ENOMEM, "out of memory while decoding CUDA's dma-buf export");
   }
 }
 
@@ -104,14 +104,14 @@ base::Result<MemoryPiece> decode_refused_export(const std::vector<shim::Observed
                                                 std::uint64_t expected_offset, std::uint64_t size_bytes) noexcept {
   constexpr std::uint32_t invalid_argument = 0x1f;
   const ExportLayout* layout = ioctls.size() == 1 ? find_layout(ioctls[0]) : nullptr;
-  if (layout == nullptr) return base::fail(EIO, "CUDA's refused export tells no object");
+  if (layout == nullptr) return base::fail(EIO, "no object found in CUDA's refused dma-buf export");
   const auto& bytes = ioctls[0].argument;
   const MemoryPiece piece{field<std::uint32_t>(bytes, 4), field<std::uint32_t>(bytes, layout->handles),
                           field<std::uint64_t>(bytes, layout->offsets), size_bytes};
   const bool is_expected = ioctls[0].result == 0 && field<std::uint32_t>(bytes, layout->status) == invalid_argument &&
                            field<std::uint32_t>(bytes, 8) == 1 && field<std::uint32_t>(bytes, 12) == 1 &&
                            piece.client != 0 && piece.object != 0 && piece.offset == expected_offset && size_bytes != 0;
-  if (!is_expected) return base::fail(EIO, "CUDA's refused export tells no object at the expected offset");
+  if (!is_expected) return base::fail(EIO, "no object at the expected offset found in CUDA's refused dma-buf export");
   return piece;
 }
 

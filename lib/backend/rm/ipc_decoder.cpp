@@ -22,7 +22,7 @@ base::Result<IpcMemory> decode_ipc_handle(const shim::CudaIpcHandle& handle, std
   const bool is_plausible = piece.client != 0 && piece.object != 0 && piece.size_bytes == range_size &&
                             range_size != 0 && piece.offset < memory.object_bytes &&
                             piece.size_bytes <= memory.object_bytes - piece.offset;
-  if (!is_plausible) return base::fail(EIO, "CUDA's IPC handle has a layout this gdrkit does not know");
+  if (!is_plausible) return base::fail(EIO, "unknown layout of CUDA's IPC handle");
   return memory;
 }
 

@@ -21,7 +21,8 @@ base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
     return asked;
   }
   if (space.type != addr_space_video_memory) {
-    return base::fail(EOPNOTSUPP, "the memory behind this pointer is not video memory (address space type %u)",
+    return base::fail(EOPNOTSUPP,
+                      "cannot pin: the memory behind the pointer is not video memory (address space type %u)",
                       space.type);
   }
   InfoEntry size{surface_size_in_4k, 0};
@@ -30,8 +31,9 @@ base::Status check_object(RmClient& client, const OwnedPiece& piece) noexcept {
     return asked;
   const std::uint64_t object_bytes = std::uint64_t{size.data} * 4096;
   if (piece.size_bytes == 0 || piece.offset > object_bytes || piece.size_bytes > object_bytes - piece.offset) {
-    return base::fail(EIO, "the driver's object has %" PRIu64 " bytes, too few for offset %" PRIu64 " + %" PRIu64,
-                      object_bytes, piece.offset, piece.size_bytes);
+    return base::fail(
+        EIO, "cannot pin: the driver's object has %" PRIu64 " bytes, too few for offset %" PRIu64 " + %" PRIu64,
+        object_bytes, piece.offset, piece.size_bytes);
   }
   return {};
 }
@@ -52,7 +54,7 @@ base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemo
       return base::pass(duplicate);
     return base::fail_vendor(
         EACCES, duplicate.error().vendor_code,
-        "the driver refuses to share this memory (%s): it belongs to another process, or to an MPS server",
+        "cannot share the memory with this library: %s; it belongs to another process or to an MPS server",
         duplicate.error().text());
   }
   memory.pieces.push_back({parent, *duplicate, piece.offset, piece.size_bytes});
@@ -60,7 +62,8 @@ base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemo
 }
 
 tl::unexpected<base::Error> cuda_failed(const char* call, int result) noexcept {
-  return base::fail_vendor(shim::cuda_result_errno(result), result, "%s: %s", call, shim::cuda_result_name(result));
+  return base::fail_vendor(shim::cuda_result_errno(result), result, "cannot find the memory: %s: %s", call,
+                           shim::cuda_result_name(result));
 }
 
 using Pieces = base::Result<std::vector<MemoryPiece>>;
@@ -78,7 +81,7 @@ Pieces observed_pieces(const shim::ObservedExport& seen, int result, std::uint64
   constexpr int invalid_value = 1;
   if (result == invalid_value) {
     return base::fail_vendor(
-        EINVAL, result, "CUDA does not export this memory (%s): imported from another process, or a range with holes",
+        EINVAL, result, "cannot export the memory: %s; it is imported from another process, or the range has holes",
         shim::cuda_result_name(result));
   }
   if (result != 0) return cuda_failed("cuMemGetHandleForAddressRange (dma-buf export)", result);
@@ -163,12 +166,12 @@ base::Status by_exported_file(shim::Cuda& cuda, shim::System& system, RmDevice& 
       return cuda_failed("cuPointerGetAttributes", result);
     }
     if ((at.allowed_handle_types & handle_type_posix_fd) == 0 || at.mapping_size == 0) {
-      return base::fail(EOPNOTSUPP, "this memory was not allocated to be exported as a file");
+      return base::fail(EOPNOTSUPP, "cannot export the memory as a file: it was not allocated for that");
     }
     std::uint64_t mapping_end = 0;
     if (at.mapping_base > address || __builtin_add_overflow(at.mapping_base, at.mapping_size, &mapping_end) ||
         mapping_end <= address) {
-      return base::fail(EIO, "CUDA's attributes of this memory contradict themselves: its mapping does not hold it");
+      return base::fail(EIO, "inconsistent attributes by CUDA: the mapping of the memory does not contain it");
     }
     memory.pieces.push_back({});  // first the room, then what must not be lost
     memory.pieces.pop_back();
@@ -192,7 +195,7 @@ base::Status by_ipc_handle(shim::Cuda& cuda, RmDevice& device, const DeviceRange
   MemoryPiece piece = ipc->allocation;
   const std::uint64_t object_start = range.attributes.range_start - piece.offset;
   if (range.page_address < object_start || range.page_address + range.page_bytes > object_start + ipc->object_bytes) {
-    return base::fail(EIO, "the range's pages reach outside the object that CUDA's IPC handle names");
+    return base::fail(EIO, "cannot pin by an IPC handle: the range reaches outside the object");
   }
   piece.offset = range.page_address - object_start;
   piece.size_bytes = range.page_bytes;
@@ -226,7 +229,7 @@ base::Result<OwnedMemory> locate(shim::Cuda& cuda, shim::System& system, RmDevic
     }
     return base::pass(found);
   } catch (...) {
-    return base::fail(ENOMEM, "out of memory while pinning");
+    return base::fail_literal(ENOMEM, "out of memory while pinning");
   }
 }
 

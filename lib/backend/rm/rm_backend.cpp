@@ -41,10 +41,11 @@ base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
   if (result == 0) result = cuda_.device_get_pci_bus_id(cuda_ordinal, pci, sizeof pci);
   if (result == 0) result = cuda_.device_get_uuid(cuda_ordinal, &uuid);
   if (result != 0) {
-    return base::fail_vendor(shim::cuda_result_errno(result), result, "CUDA does not tell which GPU device %d is: %s",
+    return base::fail_vendor(shim::cuda_result_errno(result), result, "cannot find the GPU of CUDA device %d: %s",
                              cuda_ordinal, shim::cuda_result_name(result));
   }
-  if (integrated != 0) return base::fail(EOPNOTSUPP, "the GPU at %s is integrated: it has no BAR1 to map through", pci);
+  if (integrated != 0)
+    return base::fail(EOPNOTSUPP, "cannot map memory of the GPU at %s: it is integrated and has no BAR1", pci);
   const std::lock_guard lock(mutex_);
   if (const auto known = devices_.find(pci); known != devices_.end()) return known->second.get();
   auto opened = RmDevice::open(*client_, system_, pci, uuid);
@@ -65,7 +66,7 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
     if (!memory) return base::pass(memory);
     return std::unique_ptr<BackendPin>(std::make_unique<RmPin>(*this, **device, *range, std::move(*memory)));
   } catch (...) {
-    return base::fail(ENOMEM, "out of memory while pinning");
+    return base::fail_literal(ENOMEM, "out of memory while pinning");
   }
 }
 

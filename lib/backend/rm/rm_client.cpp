@@ -24,17 +24,16 @@ std::uint64_t word(void* pointer) noexcept { return reinterpret_cast<std::uint64
 
 tl::unexpected<base::Error> open_failed(const char* path, int error, const std::string& driver) noexcept {
   if (error == ENOENT) {
-    return base::fail(
-        ENODEV,
-        "NVIDIA driver %s is loaded but %s is not here: was this container started without the GPU's device nodes?",
-        driver.c_str(), path);
+    return base::fail(ENODEV,
+                      "NVIDIA driver %s is loaded but %s does not exist; give this container the GPU's device nodes",
+                      driver.c_str(), path);
   }
   if (error == EACCES || error == EPERM) {
-    return base::fail(EACCES, "no permission to open %s (%s): check its mode and the container's device rules", path,
+    return base::fail(EACCES, "no permission to open %s: %s; check its mode and the container's device rules", path,
                       std::strerror(error));
   }
   if (error == EMFILE || error == ENFILE) {
-    return base::fail(EMFILE, "cannot open %s: too many open files; every mapping needs one (ulimit -n)", path);
+    return base::fail(EMFILE, "cannot open %s: too many open files; every mapping needs one, so raise ulimit -n", path);
   }
   return base::fail(error, "cannot open %s: %s", path, std::strerror(error));
 }
@@ -59,7 +58,7 @@ base::Result<std::unique_ptr<RmClient>> RmClient::open(shim::System& system, con
   std::unique_ptr<RmClient> client(new (std::nothrow) RmClient(system, driver, fd));
   if (client == nullptr) {
     system.close(fd);
-    return base::fail(ENOMEM, "out of memory");
+    return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
   }
   if (auto created = client->create_root(); !created) return base::pass(created);
   return client;

@@ -31,7 +31,7 @@ RmDevice::~RmDevice() {
 base::Status RmDevice::find_card(const char* pci_bus_id) noexcept {
   unsigned domain = 0, bus = 0, slot = 0;
   if (std::sscanf(pci_bus_id, "%x:%x:%x", &domain, &bus, &slot) != 3) {
-    return base::fail(EIO, "CUDA names the GPU \"%s\", which is no PCI address", pci_bus_id);
+    return base::fail(EIO, "invalid PCI address \"%s\" of a GPU by CUDA", pci_bus_id);
   }
   CardInfo cards[max_cards];
   if (auto read = client_.read_cards(cards); !read) return read;
@@ -44,7 +44,7 @@ base::Status RmDevice::find_card(const char* pci_bus_id) noexcept {
     pci_ = text;
     return {};
   }
-  return base::fail(ENODEV, "the driver's list of GPUs has none at %s, where CUDA says this memory is", pci_bus_id);
+  return base::fail(ENODEV, "no GPU at %s in the driver's list, where CUDA places the memory", pci_bus_id);
 }
 
 base::Status RmDevice::allocate_objects() noexcept {
@@ -69,10 +69,9 @@ base::Status RmDevice::check_uuid(const shim::CudaUuid& uuid) noexcept {
   gid.flags = gid_binary;
   if (auto asked = client_.control(subdevice_, control::gpu_get_gid_info, &gid, sizeof gid); !asked) return asked;
   if (gid.length >= uuid.size() && std::memcmp(gid.data, uuid.data(), uuid.size()) == 0) return {};
-  return base::fail(
-      EOPNOTSUPP,
-      "CUDA's UUID differs from that of the GPU at %s: a partition (MIG) of it, which this backend does not serve",
-      pci_.c_str());
+  return base::fail(EOPNOTSUPP,
+                    "cannot serve the GPU at %s: CUDA's UUID differs, so it is a partition (MIG); use the whole GPU",
+                    pci_.c_str());
 }
 
 Bar1Figures RmDevice::bar1(std::uint32_t fb_info_bytes) const noexcept {

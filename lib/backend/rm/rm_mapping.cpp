@@ -25,13 +25,16 @@ tl::unexpected<base::Error> bar1_used_up(const RmDevice& device, const base::Err
   const Bar1Figures figures = device.bar1(fb_info_bytes);
   const auto status = static_cast<std::uint32_t>(error.vendor_code);
   if (!figures.is_known) {
-    return base::fail_vendor(ENOMEM, error.vendor_code, "BAR1 of %s has no room for %zu KiB (status 0x%x, %s)",
-                             device.pci().c_str(), length / 1024, status, status_name(status));
+    return base::fail_vendor(
+        ENOMEM, error.vendor_code,
+        "cannot map %zu KiB: BAR1 of %s is full (status 0x%x, %s); unmap something or enable resizable BAR",
+        length / 1024, device.pci().c_str(), status, status_name(status));
   }
   return base::fail_vendor(
       ENOMEM, error.vendor_code,
-      "BAR1 of %s has no room for %zu KiB: %u of %u MiB free, largest piece %u MiB (status 0x%x, %s)",
-      device.pci().c_str(), length / 1024, figures.available_mib, figures.size_mib, figures.contiguous_mib, status,
+      "cannot map %zu KiB: BAR1 of %s is full (%u of %u MiB free, largest piece %u MiB; status 0x%x, %s); unmap "
+      "something or enable resizable BAR",
+      length / 1024, device.pci().c_str(), figures.available_mib, figures.size_mib, figures.contiguous_mib, status,
       status_name(status));
 }
 
@@ -45,11 +48,12 @@ RmMapping::~RmMapping() {
 
 base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes, bool reports_caching_type,
                             std::uint32_t fb_info_bytes) noexcept {
-  if (address_ != nullptr || !parts_.empty()) return base::fail(EIO, "an earlier mapping could not be undone");
+  if (address_ != nullptr || !parts_.empty())
+    return base::fail(EIO, "cannot map the pin: an earlier mapping could not be undone; unpin it");
   try {
     parts_.reserve(pieces.size());
   } catch (...) {
-    return base::fail(ENOMEM, "out of memory while mapping");
+    return base::fail_literal(ENOMEM, "out of memory while mapping");
   }
   if (auto reserved = reserve(size_bytes); !reserved) return reserved;
   std::size_t at = 0;
@@ -85,13 +89,14 @@ base::Status RmMapping::map_part(const OwnedPiece& piece, std::size_t at, std::s
   const int result =
       system_.mmap(address_ + at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, part.device_fd, 0, &mapped);
   if (result < 0) {
-    return base::fail(-result, "mmap of %zu bytes of /dev/nvidia%u: %s", length, device_.minor(),
+    return base::fail(-result, "cannot map: mmap of %zu bytes of /dev/nvidia%u: %s", length, device_.minor(),
                       std::strerror(-result));
   }
   // The driver leaves the mapping to forked children, who would keep it beyond our unmap. Core holds fork off
   // meanwhile.
   if (const int advised = system_.madvise(mapped, length, MADV_DONTFORK); advised < 0) {
-    return base::fail(-advised, "madvise(MADV_DONTFORK) on the mapping: %s", std::strerror(-advised));
+    return base::fail(-advised, "cannot keep the mapping from forked children: madvise(MADV_DONTFORK): %s",
+                      std::strerror(-advised));
   }
   return {};
 }
@@ -107,8 +112,7 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
     if (status == status::not_supported) {
       return base::fail_vendor(
           EOPNOTSUPP, mapped.error().vendor_code,
-          "the driver does not map this memory through BAR1 (%s): protected or multicast memory, or "
-          "confidential computing is on",
+          "cannot map through BAR1: %s; the memory is protected or multicast, or confidential computing is on",
           mapped.error().text());
     }
     return base::pass(mapped);
@@ -117,7 +121,7 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
   part.is_rm_mapped = true;
   const cpu::MappingType type = type_of(mapped->flags, reports_caching_type);
   if (type_ != cpu::MappingType::none && type_ != type) {
-    return base::fail(EIO, "the driver gave parts of one range different caching types");
+    return base::fail(EIO, "cannot map: the driver gave parts of one range different caching types");
   }
   type_ = type;
   return {};
@@ -129,7 +133,8 @@ base::Status RmMapping::unmap() noexcept {
     if (const int result = system_.munmap(address_, size_bytes_); result < 0) {
       // Pages may still be mapped: giving the BAR1 mapping back now could show another allocation through them. Keep
       // it.
-      return base::fail(-result, "munmap of the mapping: %s; its BAR1 space stays in use", std::strerror(-result));
+      return base::fail(-result, "cannot unmap: munmap of the mapping: %s; its BAR1 space stays in use",
+                        std::strerror(-result));
     }
     address_ = nullptr;
   }
@@ -138,7 +143,7 @@ base::Status RmMapping::unmap() noexcept {
       base::keep_first(first, device_.client().unmap(device_.device(), part->object, part->linear_address));
     if (const int result = system_.close(part->device_fd); result < 0) {
       base::keep_first(first,
-                       base::fail(-result, "close of /dev/nvidia%u: %s", device_.minor(), std::strerror(-result)));
+                       base::fail(-result, "cannot close /dev/nvidia%u: %s", device_.minor(), std::strerror(-result)));
     }
   }
   parts_.clear();

@@ -27,17 +27,18 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t length = (size_bytes + page - 1) & ~(page - 1);
   if (requested == MappingType::cached) {
-    return base::fail(EOPNOTSUPP, "BAR1 memory of a discrete GPU cannot be mapped cached");
+    return base::fail(EOPNOTSUPP, "cannot map cached: BAR1 of a discrete GPU is uncached; ask for write-combining");
   }
-  if (mapping_.address() != nullptr) return base::fail(EIO, "an earlier mapping of this pin could not be undone");
+  if (mapping_.address() != nullptr)
+    return base::fail(EIO, "cannot map the pin: an earlier mapping could not be undone; unpin it");
   if (size_bytes == 0 || length > page_bytes())
-    return base::fail(EINVAL, "%zu bytes were to be mapped of %zu pinned", size_bytes, page_bytes());
+    return base::fail(EINVAL, "cannot map %zu bytes: 1 to %zu are pinned", size_bytes, page_bytes());
   base::Status mapped =
       mapping_.map(memory_.pieces, length, backend_.layout().reports_caching_type, backend_.layout().fb_info_bytes);
   base::Result<Verification> verification = Verification::none;
   if (mapped && requested != MappingType::none && mapping_.type() != requested) {
     const char* given = mapping_.type() == MappingType::write_combining ? "write-combining" : "uncached";
-    mapped = base::fail(EOPNOTSUPP, "the driver maps BAR1 %s here, and nothing else", given);
+    mapped = base::fail(EOPNOTSUPP, "invalid mapping type: the driver maps BAR1 only %s here", given);
   }
   if (mapped) verification = verify();
   if (mapped && verification) return MappedRegion{mapping_.address(), length, mapping_.type(), *verification};
@@ -98,8 +99,8 @@ base::Result<Verification> RmPin::judge(Calibration calibration) noexcept {
   }
   return base::fail(
       EIO,
-      "scratch memory of %s, mapped in the same way, does not show what CUDA writes there: mappings of this GPU cannot "
-      "be trusted",
+      "mappings of the GPU at %s cannot be trusted: scratch memory, mapped in the same way, does not show what CUDA "
+      "writes",
       rm_device_.pci().c_str());
 }
 

@@ -19,7 +19,7 @@ constexpr const char* version_file = "/proc/driver/nvidia/version";
 base::Result<std::string> read_version(shim::System& system) {
   char text[512];
   const auto got = system.read_text(version_file, text, sizeof text);
-  if (got == -ENOENT) return base::fail(ENODEV, "no NVIDIA driver is loaded (%s does not exist)", version_file);
+  if (got == -ENOENT) return base::fail(ENODEV, "no NVIDIA driver is loaded: %s does not exist", version_file);
   if (got < 0)
     return base::fail(static_cast<int>(-got), "cannot read %s: %s", version_file,
                       std::strerror(static_cast<int>(-got)));
@@ -28,17 +28,18 @@ base::Result<std::string> read_version(shim::System& system) {
   return std::string(*version);
 }
 
-/// The module's own word on its version; a mismatch with /proc means a driver was exchanged under a running system.
+/// Compares the loaded module's version with /proc: a mismatch means that the driver was replaced on a running system.
 base::Status confirm_version(shim::System& system, const RmClient& client) noexcept {
   CheckVersion check{};
   check.command = version_query;
   const int result = system.ioctl(client.control_fd(), request_word<CheckVersion>(number::check_version), &check);
   if (result < 0)
-    return base::fail(-result, "CHECK_VERSION_STR on driver %s: %s", client.driver().c_str(), std::strerror(-result));
+    return base::fail(-result, "cannot check the version of driver %s: CHECK_VERSION_STR: %s", client.driver().c_str(),
+                      std::strerror(-result));
   check.text[sizeof check.text - 1] = '\0';
   if (client.driver() == check.text) return {};
-  return base::fail(EIO, "the NVIDIA driver calls itself %s, but %s says %s", check.text, version_file,
-                    client.driver().c_str());
+  return base::fail(EIO, "the loaded NVIDIA driver is %s, but %s reports %s; reload the driver or reboot", check.text,
+                    version_file, client.driver().c_str());
 }
 
 /// At least one of the driver's GPUs has a node that this process may open.
@@ -58,13 +59,14 @@ base::Status find_usable_node(shim::System& system, RmClient& client) noexcept {
       failed_minor = card.minor;
     }
   }
-  if (failure == 0) return base::fail(ENODEV, "NVIDIA driver %s is loaded but has no GPU", client.driver().c_str());
+  if (failure == 0)
+    return base::fail(ENODEV, "NVIDIA driver %s is loaded but has no GPU; check the driver's log",
+                      client.driver().c_str());
   if (failure == ENOENT) {
-    return base::fail(ENODEV,
-                      "NVIDIA driver %s is loaded but /dev/nvidia%u is not here: was this container given a GPU?",
+    return base::fail(ENODEV, "NVIDIA driver %s is loaded but /dev/nvidia%u does not exist; give this container a GPU",
                       client.driver().c_str(), failed_minor);
   }
-  return base::fail(EACCES, "no permission to use /dev/nvidia%u (%s): check its mode and the container's device rules",
+  return base::fail(EACCES, "no permission to use /dev/nvidia%u: %s; check its mode and the container's device rules",
                     failed_minor, std::strerror(failure));
 }
 
@@ -86,7 +88,7 @@ base::Result<Probed> probe(shim::System& system, const base::Settings& settings)
     if (auto usable = find_usable_node(system, **client); !usable) return base::pass(usable);
     return Probed{*layout, std::move(*client)};
   } catch (...) {
-    return base::fail(ENOMEM, "out of memory while opening the rm backend");
+    return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
   }
 }
 

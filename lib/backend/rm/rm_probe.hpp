@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Finds out whether the stock driver can be used here, and says why not.
+// Finds out whether the stock driver can be used on this machine.
 #pragma once
 
 #include <memory>

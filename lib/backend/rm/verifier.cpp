@@ -45,7 +45,7 @@ Verifier::~Verifier() {
 base::Result<std::uint64_t> Verifier::stream() noexcept {
   if (stream_ != 0) return stream_;
   if (const int result = cuda_.stream_create_non_blocking(&stream_); result != 0) {
-    return base::fail_vendor(shim::cuda_result_errno(result), result, "cuStreamCreate for verification: %s",
+    return base::fail_vendor(shim::cuda_result_errno(result), result, "cannot verify the mapping: cuStreamCreate: %s",
                              shim::cuda_result_name(result));
   }
   return stream_;
@@ -85,7 +85,7 @@ base::Status Verifier::read_by_cuda(const Sample& sample, std::uint8_t* target) 
   if (result == 0) result = cuda_.stream_synchronize(stream_);
   if (result == 0) return {};
   return base::fail_vendor(shim::cuda_result_errno(result), result,
-                           "CUDA cannot read 0x%" PRIx64 " to verify the mapping: %s", sample.first,
+                           "cannot verify the mapping: CUDA cannot read 0x%" PRIx64 ": %s", sample.first,
                            shim::cuda_result_name(result));
 }
 
@@ -117,11 +117,12 @@ base::Status Verifier::compare_sample(const Sample& sample) noexcept {
     std::memcpy(by_cuda, after, size);
   }
   if (is_all_ones(by_mapping, size)) {
-    return base::fail(
-        ENODEV, "the mapping of 0x%" PRIx64 " reads all ones while CUDA reads data: the GPU is lost or its BAR1 is off",
-        sample.first);
+    return base::fail(ENODEV,
+                      "the mapping of 0x%" PRIx64
+                      " reads all ones while CUDA reads data: the GPU is lost or its BAR1 is disabled",
+                      sample.first);
   }
-  return base::fail(EIO, "the mapping of 0x%" PRIx64 " does not show what CUDA reads there; it was undone",
+  return base::fail(EIO, "the mapping of 0x%" PRIx64 " does not show what CUDA reads there, so it was undone",
                     sample.first);
 }
 

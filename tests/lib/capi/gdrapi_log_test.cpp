@@ -61,8 +61,8 @@ TEST(GdrapiLog, FailedOpenNamesTheReason) {
   EXPECT_EQ(output.exit_code, 1);
   EXPECT_THAT(
       output.lines,
-      ElementsAre("ERR:  error opening driver (errno=22/Invalid argument): no backend is called \"abacus\"; this "
-                  "library has: gdrdrv, rm, emulated"));
+      ElementsAre("ERR:  error opening driver (errno=22/Invalid argument): unknown backend \"abacus\"; this library "
+                  "has: gdrdrv, rm, emulated"));
 }
 
 TEST(GdrapiLog, FailedOpenListsEveryBackend) {
@@ -91,7 +91,7 @@ TEST(GdrapiLog, PrintsErrorsOnlyByDefaultAndTheirWordsAreKnown) {
   const Output output = run(emulated + with_log, "calls");
   EXPECT_EQ(output.exit_code, 0);
   EXPECT_THAT(output.lines,
-              ElementsAre("ERR:  gdr_pin_buffer: the device address is NULL (errno=22/Invalid argument)",
+              ElementsAre("ERR:  gdr_pin_buffer: cannot pin: the device address is NULL (errno=22/Invalid argument)",
                           "ERR:  gdr_unmap: mh is not mapped yet (errno=22/Invalid argument)",
                           "ERR:  gdr_map: mh is mapped already (errno=11/Resource temporarily unavailable)"));
 }

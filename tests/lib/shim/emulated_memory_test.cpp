@@ -95,8 +95,8 @@ TEST(EmulatedMemory, FindRefusesGuardsAndForeignMemory) {
   EXPECT_EQ(errno_of_find(memory.address() + 65536), EINVAL);
   int local = 0;
   for (const std::uint64_t address : {std::uint64_t{0}, reinterpret_cast<std::uint64_t>(&local), UINT64_MAX}) {
-    char text[32];
-    std::snprintf(text, sizeof text, "0x%llx is no live", static_cast<unsigned long long>(address));
+    char text[64];
+    std::snprintf(text, sizeof text, "no live emulated allocation at 0x%llx", static_cast<unsigned long long>(address));
     const auto found = emulated_find(address);
     ASSERT_FALSE(found);
     EXPECT_EQ(found.error().errno_value, EINVAL);

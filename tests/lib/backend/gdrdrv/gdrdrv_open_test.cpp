@@ -65,7 +65,7 @@ TEST(GdrdrvBackend, SaysThatNothingIsBehindTheNode) {
   for (const int error : {ENXIO, ENODEV}) {
     GdrdrvMachine machine;
     machine.module.open_error = error;
-    expect_refusal(machine, ENODEV, AllOf(HasSubstr("nothing is behind /dev/gdrdrv"), HasSubstr("not loaded")));
+    expect_refusal(machine, ENODEV, AllOf(HasSubstr("cannot open /dev/gdrdrv"), HasSubstr("not loaded")));
   }
 }
 
@@ -101,7 +101,7 @@ TEST(GdrdrvBackend, RefusesModulesThatWantANewerLibrary) {
     model.version = 0x0003'0001;
     model.minimum_api = api;
     GdrdrvMachine machine(model);
-    expect_refusal(machine, EOPNOTSUPP, AllOf(HasSubstr("version 3.1"), HasSubstr("wants a library of API")));
+    expect_refusal(machine, EOPNOTSUPP, AllOf(HasSubstr("version 3.1"), HasSubstr("needs a library of API")));
   }
 }
 
@@ -128,7 +128,7 @@ TEST(GdrdrvBackend, RefusesNodesThatAreNoGdrdrv) {
     const auto opened = open_gdrdrv_on(stranger, nullptr);
     ASSERT_FALSE(opened);
     EXPECT_EQ(opened.error().errno_value, EOPNOTSUPP);
-    EXPECT_THAT(std::string(opened.error().text()), HasSubstr("is no gdrdrv"));
+    EXPECT_THAT(std::string(opened.error().text()), HasSubstr("is not a gdrdrv"));
     EXPECT_EQ(stranger.census(), fakes::GdrdrvCensus());
   }
 }

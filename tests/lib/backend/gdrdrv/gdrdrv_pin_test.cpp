@@ -40,7 +40,7 @@ TEST(GdrdrvPin, SaysInItsOwnWordsWhatTheModuleRefuses) {
                               {EBUSY, EIO, "busy"},
                               {ENODEV, EIO, "No such device"},
                               {EFAULT, EIO, "Bad address"},
-                              {EACCES, EACCES, "another one"}};
+                              {EACCES, EACCES, "another process"}};
   for (const Refusal& refusal : refusals) {
     GdrdrvMachine machine;
     const auto memory = machine.allocate(gpu_page);

@@ -219,7 +219,7 @@ TEST_F(RmRefusal, GivesTheFiguresOfAUsedUpBar1) {
   auto& heap = machine.rm.state().bar1(0);
   heap.occupy(6 * mib, heap.size() - 6 * mib);
   expect_map(*pin, ENOMEM,
-             AllOf(HasSubstr("BAR1 of " + machine.rm.gpus()[0].pci()), HasSubstr("no room for 16384 KiB"),
+             AllOf(HasSubstr("BAR1 of " + machine.rm.gpus()[0].pci()), HasSubstr("cannot map 16384 KiB"),
                    HasSubstr("6 of 262144 MiB free"), HasSubstr("largest piece 6 MiB"), HasSubstr("0x51")));
 }
 
@@ -230,7 +230,7 @@ TEST_F(RmRefusal, SaysThatBar1IsUsedUpEvenIfTheDriverGivesNoFigures) {
   auto pin = pin_or_fail(*backend_, address, 2 * mib);
   machine.rm.state().table_is_full = true;
   machine.rm.set_fb_info_works(false);
-  expect_map(*pin, ENOMEM, AllOf(HasSubstr("no room for 2048 KiB"), HasSubstr("0x1a"), Not(HasSubstr("MiB free"))));
+  expect_map(*pin, ENOMEM, AllOf(HasSubstr("cannot map 2048 KiB"), HasSubstr("0x1a"), Not(HasSubstr("MiB free"))));
 }
 
 TEST_F(RmRefusal, UndoesThePiecesMappedBeforeBar1WasUsedUp) {
@@ -240,7 +240,7 @@ TEST_F(RmRefusal, UndoesThePiecesMappedBeforeBar1WasUsedUp) {
   auto pin = pin_or_fail(*backend_, address, 6 * mib);
   auto& heap = machine.rm.state().bar1(0);
   heap.occupy(4 * mib, heap.size() - 4 * mib);
-  expect_map(*pin, ENOMEM, HasSubstr("no room"));
+  expect_map(*pin, ENOMEM, HasSubstr("is full"));
   EXPECT_EQ(heap.available(), 4 * mib);
 }
 

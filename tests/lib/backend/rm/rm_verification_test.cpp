@@ -78,13 +78,13 @@ TEST_F(RmVerification, ComparesEveryPieceOfARange) {
 TEST_F(RmVerification, TellsALostGpuByAllOnes) {
   pin(1);
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
-  expect_map_fails(ENODEV, "GPU is lost or its BAR1 is off");
+  expect_map_fails(ENODEV, "GPU is lost or its BAR1 is disabled");
 }
 
 TEST_F(RmVerification, TellsALostGpuByAllOnesWhenTheUsersMemoryIsAllZeros) {
   pin(0);
   machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
-  expect_map_fails(ENODEV, "GPU is lost or its BAR1 is off");
+  expect_map_fails(ENODEV, "GPU is lost or its BAR1 is disabled");
 }
 
 TEST_F(RmVerification, ComparesContentWhereThereIsAny) {
