@@ -64,7 +64,9 @@ keep_json() {
 for part in $parts; do
   case $part in
     examples)
-      for program in "$build"/examples/*; do keep "example_$(basename "$program")" 60 "$program"; done
+      for program in "$build"/examples/*; do
+        [ ! -f "$program" ] || [ ! -x "$program" ] || keep "example_$(basename "$program")" 60 "$program"
+      done
       ;;
     sanity)
       keep info 30 "$build/bin/gdrkit" info
