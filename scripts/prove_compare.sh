@@ -46,7 +46,7 @@ echo "same build: $alarms of $runs comparisons raised an alarm; of these $(cat "
 missed=0
 for plant in "${plants[@]}"; do
   IFS=: read -r size percent direction <<<"$plant"
-  compare planted --plant "$plant"
+  compare planted --inject-slowdown "$plant"
   code=$?
   if [ "$code" -eq 1 ] && grep -q "^SLOWER *copies/$direction/mapping at $size " "$folder/planted.txt"; then
     echo "caught: $percent % at $size bytes $direction"

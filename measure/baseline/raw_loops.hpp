@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The yardstick: the fastest copy loops one CPU thread can run over a write-combining mapping, by inlined intrinsics
+// The baseline: the fastest copy loops one CPU thread can run over a write-combining mapping, by inlined intrinsics
 // alone.
 #pragma once
 

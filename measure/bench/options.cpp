@@ -20,7 +20,7 @@ struct Texts {
   std::string sections;
   std::string sizes;
   std::string rounds;
-  std::string plant;
+  std::string slowdown;
 };
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -97,7 +97,7 @@ void refuse_lost_files(const BenchOptions& options) {
 void take(const Texts& texts, BenchOptions* options) {
   take_sections(texts.sections, options);
   if (!texts.sizes.empty()) options->sizes = parse_sizes(texts.sizes);
-  if (!texts.plant.empty()) options->plant = parse_plant(texts.plant);
+  if (!texts.slowdown.empty()) options->slowdown = parse_slowdown(texts.slowdown);
   if (!texts.rounds.empty() &&
       (!to_number(texts.rounds, &options->rounds) || options->rounds < 3 || options->rounds > most_rounds)) {
     refuse("'" + texts.rounds + "' is no number of rounds from 3 to 10000");
@@ -164,12 +164,13 @@ std::vector<std::string> with_json_value(int argc, char** argv) {
   return words;
 }
 
-/// Takes --plant out of the words: it is for trying the comparison, not for users, and has no line in the help.
-void take_plant(std::vector<std::string>* words, std::string* plant) {
+/// Takes --inject-slowdown out of the words: it is for trying the comparison, not for users, and has no line in the
+/// help.
+void take_slowdown(std::vector<std::string>* words, std::string* slowdown) {
   for (std::size_t at = 1; at < words->size(); ++at) {
-    if ((*words)[at] != "--plant") continue;
-    if (at + 1 == words->size()) refuse("--plant needs SIZE:PERCENT[:DIRECTION]");
-    *plant = (*words)[at + 1];
+    if ((*words)[at] != "--inject-slowdown") continue;
+    if (at + 1 == words->size()) refuse("--inject-slowdown needs SIZE:PERCENT[:DIRECTION]");
+    *slowdown = (*words)[at + 1];
     words->erase(words->begin() + static_cast<std::ptrdiff_t>(at),
                  words->begin() + static_cast<std::ptrdiff_t>(at) + 2);
     return;
@@ -196,27 +197,28 @@ std::vector<std::size_t> parse_sizes(const std::string& text) {
   return sizes;
 }
 
-PlantRequest parse_plant(const std::string& text) {
+SlowdownRequest parse_slowdown(const std::string& text) {
   const std::vector<std::string> parts = split(text, ':');
-  PlantRequest plant;
-  if (parts.size() < 2 || parts.size() > 3) refuse("--plant takes SIZE:PERCENT[:DIRECTION], not '" + text + "'");
-  plant.size_bytes = parse_size(parts[0]);
-  if (!to_number(parts[1], &plant.percent) || plant.percent <= 0 || plant.percent > most_percent) {
-    refuse("'" + parts[1] + "' is no percentage from 0 to 1000 for --plant");
+  SlowdownRequest slowdown;
+  if (parts.size() < 2 || parts.size() > 3)
+    refuse("--inject-slowdown takes SIZE:PERCENT[:DIRECTION], not '" + text + "'");
+  slowdown.size_bytes = parse_size(parts[0]);
+  if (!to_number(parts[1], &slowdown.percent) || slowdown.percent <= 0 || slowdown.percent > most_percent) {
+    refuse("'" + parts[1] + "' is no percentage from 0 to 1000 for --inject-slowdown");
   }
   if (parts.size() == 3) {
     if (parts[2] != "to_device" && parts[2] != "from_device") {
-      refuse("'" + parts[2] + "' is no direction for --plant: to_device or from_device");
+      refuse("'" + parts[2] + "' is no direction for --inject-slowdown: to_device or from_device");
     }
-    plant.direction = parts[2] == "to_device" ? Direction::to_device : Direction::from_device;
+    slowdown.direction = parts[2] == "to_device" ? Direction::to_device : Direction::from_device;
   }
-  return plant;
+  return slowdown;
 }
 
 std::optional<ExitCode> parse_bench_options(int argc, char** argv, BenchOptions* options) {
   Texts texts;
   std::vector<std::string> words = with_json_value(argc, argv);
-  take_plant(&words, &texts.plant);
+  take_slowdown(&words, &texts.slowdown);
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   const CommandLine line = command_line(options, &texts);

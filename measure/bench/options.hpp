@@ -17,7 +17,7 @@
 namespace gdrkit::tools {
 
 /// A slowdown on purpose, to try the comparison: copies of one size through the mapping take longer.
-struct PlantRequest {
+struct SlowdownRequest {
   std::size_t size_bytes = 0;
   double percent = 0;
   std::optional<Direction> direction;  ///< empty: both
@@ -37,7 +37,7 @@ struct BenchOptions {
   std::string compare_path;  ///< "": no comparison
   std::string with_path;     ///< "": measure
   bool is_forced = false;
-  std::optional<PlantRequest> plant;
+  std::optional<SlowdownRequest> slowdown;
 
   [[nodiscard]] bool is_json_on_stdout() const { return json_path == "-"; }
   [[nodiscard]] Effort effort() const;
@@ -49,6 +49,6 @@ struct BenchOptions {
 /// "8,4096,64K,1M": bytes, K, M and G are 2^10, 2^20 and 2^30. Ascending, each once. Throws Failure(usage).
 [[nodiscard]] std::vector<std::size_t> parse_sizes(const std::string& text);
 /// "4096:10", "64K:10:to_device". Throws Failure(usage).
-[[nodiscard]] PlantRequest parse_plant(const std::string& text);
+[[nodiscard]] SlowdownRequest parse_slowdown(const std::string& text);
 
 }  // namespace gdrkit::tools

@@ -56,12 +56,12 @@ Session::Session(const BenchOptions& options)
       placement_(placement_for(*device_)),
       placed_(place(options.place, &placement_)),
       cpus_(cpus_in_order(placement_, placed_.place)),
-      plant_(options.plant),
+      slowdown_(options.slowdown),
       progress_(options.common.quiet) {
   for (const std::string& sentence : placed_.notes) note("place: " + sentence);
   noise_ = observe_machine_noise(clock_, options.is_quick ? quick_noise_looks_ms : noise_looks_ms);
   has_raw_ = measure::widest_raw_kind(&raw_kind_);
-  if (!has_raw_) note("this CPU runs none of the raw loops, so there is no yardstick beside the copies");
+  if (!has_raw_) note("this CPU runs none of the raw loops, so there is no baseline beside the copies");
 }
 
 std::vector<std::size_t> Session::sizes_or(std::vector<std::size_t> sizes) const {
@@ -166,7 +166,7 @@ Result Session::result() const {
                      {"raw_loops", has_raw_ ? measure::raw_kind_name(raw_kind_) : "none"},
                      {"effort", options_.is_quick ? "quick" : "full"},
                      {"rounds", std::to_string(options_.effort().rounds)}};
-  if (options_.plant) result.settings["planted_slowdown"] = plant_.description();
+  if (options_.slowdown) result.settings["injected_slowdown"] = slowdown_.description();
   result.notes = collected_.notes();
   result.series = collected_.series();
   result.is_ok = is_ok_;

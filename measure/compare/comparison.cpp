@@ -48,20 +48,20 @@ void compare_series(const Result& old_result, const Result& new_result, const Se
   for (const Point& old_point : old_series.points) {
     const Point* const new_point = find_point(new_series, old_point.x, old_point.y);
     if (new_point == nullptr) {
-      if (!is_yardstick(old_series)) comparison->vanished.push_back(point_name(old_series, old_point));
+      if (!is_baseline(old_series)) comparison->vanished.push_back(point_name(old_series, old_point));
       continue;
     }
     ComparedPoint compared;
     compared.series = &new_series;
     compared.old_look = {&old_point, control_of(old_result, old_series, old_point)};
     compared.new_look = {new_point, control_of(new_result, new_series, *new_point)};
-    // A yardstick is asked whether it moved itself.
-    if (is_yardstick(new_series)) compared.old_look.control = compared.new_look.control = nullptr;
+    // A baseline is asked whether it moved itself.
+    if (is_baseline(new_series)) compared.old_look.control = compared.new_look.control = nullptr;
     compared.kinship = kinship_of(new_result, new_series, compared);
     compared.unrest = std::max(unrest_of(old_result), unrest_of(new_result));
     compared.change =
         change_of(compared.old_look, compared.new_look, new_series.is_lower_better, compared.kinship, compared.unrest);
-    (is_yardstick(new_series) ? comparison->yardsticks : comparison->points).push_back(compared);
+    (is_baseline(new_series) ? comparison->baselines : comparison->points).push_back(compared);
   }
 }
 
@@ -72,7 +72,7 @@ void add_difference(const std::string& what, const std::string& old_text, const 
 
 }  // namespace
 
-bool is_yardstick(const Series& series) {
+bool is_baseline(const Series& series) {
   return series.method == "raw" || series.method == "copy_engine" || series.method.rfind("memcpy", 0) == 0;
 }
 
@@ -92,11 +92,11 @@ Comparison compare(const Result& old_result, const Result& new_result) {
     const Series* const new_series = find_series(new_result, old_series.id);
     if (new_series != nullptr && new_series->unit == old_series.unit) {
       compare_series(old_result, new_result, old_series, *new_series, &comparison);
-    } else if (!is_yardstick(old_series)) {
+    } else if (!is_baseline(old_series)) {
       for (const Point& point : old_series.points) comparison.vanished.push_back(point_name(old_series, point));
     }
   }
-  for (auto* points : {&comparison.points, &comparison.yardsticks}) {
+  for (auto* points : {&comparison.points, &comparison.baselines}) {
     for (ComparedPoint& point : *points) point.limit = limit_among(point.change, points->size());
   }
   return comparison;

@@ -36,15 +36,15 @@ struct ComparedPoint {
 
 /// Points into both results, which must outlive it.
 struct Comparison {
-  std::vector<ComparedPoint> points;      ///< the library's own work
-  std::vector<ComparedPoint> yardsticks;  ///< what it is measured beside
-  std::vector<std::string> vanished;      ///< names of points that only the old result has
+  std::vector<ComparedPoint> points;     ///< the library's own work
+  std::vector<ComparedPoint> baselines;  ///< what it is measured beside
+  std::vector<std::string> vanished;     ///< names of points that only the old result has
 };
 
 [[nodiscard]] Comparison compare(const Result& old_result, const Result& new_result);
 /// The limit for `change` among `points` compared ones.
 [[nodiscard]] double limit_among(const Change& change, std::size_t points);
-[[nodiscard]] bool is_yardstick(const Series& series);
+[[nodiscard]] bool is_baseline(const Series& series);
 
 /// Why these can never be compared: a sentence, or "" if they can. `name`: of the old result's file.
 [[nodiscard]] std::string why_no_comparison(const Result& old_result, const Result& new_result,

@@ -17,7 +17,7 @@ namespace {
 
 using measure::ComparedPoint;
 
-/// All compared points, the library's own and its yardsticks, by the newer result's series.
+/// All compared points, the library's own and its baselines, by the newer result's series.
 using PointsOf = std::map<const measure::Series*, std::vector<const ComparedPoint*>>;
 
 double ratio_of(const ComparedPoint& point) { return std::exp(point.change.log_ratio); }
@@ -68,9 +68,9 @@ class Verdict {
     section.blocks.emplace_back(std::move(sentences));
     add(slower, "B is worse", &section);
     add(faster, "B is better", &section);
-    Table moved = table_of(comparison_.yardsticks, &ComparedPoint::is_slower);
-    for (auto& row : table_of(comparison_.yardsticks, &ComparedPoint::is_faster).rows) moved.rows.push_back(row);
-    add(moved, "Yardsticks that moved, which is no verdict on gdrkit", &section);
+    Table moved = table_of(comparison_.baselines, &ComparedPoint::is_slower);
+    for (auto& row : table_of(comparison_.baselines, &ComparedPoint::is_faster).rows) moved.rows.push_back(row);
+    add(moved, "Baselines that moved, which is no verdict on gdrkit", &section);
     return section;
   }
 
@@ -229,7 +229,7 @@ Chapter comparison_chapter(const measure::Result& older, const measure::Result& 
   if (!settings.empty()) chapter.warnings.push_back("What may explain a change: " + joined(settings) + ".");
   const measure::Comparison comparison = measure::compare(older, newer);
   PointsOf points_of;
-  for (const auto* points : {&comparison.points, &comparison.yardsticks}) {
+  for (const auto* points : {&comparison.points, &comparison.baselines}) {
     for (const ComparedPoint& point : *points) points_of[point.series].push_back(&point);
   }
   chapter.sections.push_back(Verdict(comparison, machines.empty()).section());

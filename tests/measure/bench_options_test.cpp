@@ -83,17 +83,17 @@ TEST(BenchOptions, NoFileReplacesAnother) {
   EXPECT_EQ(complaint({"--json", "/dev/null", "--csv", "/dev/null"}), "");
 }
 
-TEST(BenchOptions, PlantsAreSizePercentAndDirection) {
-  const PlantRequest both = parse_plant("4K:10");
+TEST(BenchOptions, InjectedSlowdownsAreSizePercentAndDirection) {
+  const SlowdownRequest both = parse_slowdown("4K:10");
   EXPECT_EQ(both.size_bytes, 4096u);
   EXPECT_DOUBLE_EQ(both.percent, 10);
   EXPECT_FALSE(both.direction.has_value());
-  EXPECT_EQ(parse_plant("8:2.5:from_device").direction, Direction::from_device);
+  EXPECT_EQ(parse_slowdown("8:2.5:from_device").direction, Direction::from_device);
   for (const char* text :
        {"4096", "4096:", "4096:0", "4096:-1", "4096:x", "x:1", "4096:1:up", "4096:1:to_device:9", ""}) {
-    EXPECT_THROW((void)parse_plant(text), Failure) << text;
+    EXPECT_THROW((void)parse_slowdown(text), Failure) << text;
   }
-  EXPECT_NE(complaint({"--plant"}).find("--plant"), std::string::npos);
+  EXPECT_NE(complaint({"--inject-slowdown"}).find("--inject-slowdown"), std::string::npos);
 }
 
 TEST(Effort, SinglesAreLeftOutWhereTheyWouldSayNothing) {

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "measure/bench/measure/copy_team.hpp"
+#include "measure/bench/measure/injected_slowdown.hpp"
 #include "measure/bench/measure/pattern.hpp"
-#include "measure/bench/measure/plant.hpp"
 #include "measure/bench/output/csv.hpp"
 #include "measure/bench/output/summary.hpp"
 
@@ -62,18 +62,18 @@ TEST(Pattern, EveryByteIsLookedAtUpTo16MiB) {
   EXPECT_EQ(ends.back().offset + ends.back().size_bytes, std::size_t{256} << 20);
 }
 
-TEST(Plant, FindsTheTurnsThatTakeTheShareThatWasAskedFor) {
+TEST(InjectedSlowdown, FindsTheTurnsThatTakeTheShareThatWasAskedFor) {
   // An operation of 1000 ns beside turns of half a nanosecond, of which the first 100 hide behind stores.
   const auto mean_ns = [](std::size_t turns) {
     return 1000 + 0.5 * static_cast<double>(turns > 100 ? turns - 100 : 0);
   };
-  Plant plant(parse_plant("4096:10"));
-  EXPECT_TRUE(plant.is_meant(Direction::to_device, 4096));
-  EXPECT_FALSE(plant.is_meant(Direction::to_device, 8192));
-  const std::size_t turns = plant.turns(Direction::to_device, mean_ns);
+  InjectedSlowdown slowdown(parse_slowdown("4096:10"));
+  EXPECT_TRUE(slowdown.is_meant(Direction::to_device, 4096));
+  EXPECT_FALSE(slowdown.is_meant(Direction::to_device, 8192));
+  const std::size_t turns = slowdown.turns(Direction::to_device, mean_ns);
   EXPECT_NEAR(mean_ns(turns), 1100, 10);
-  EXPECT_NE(plant.description().find("10 % at 4096 bytes"), std::string::npos);
-  EXPECT_FALSE(Plant(std::nullopt).is_meant(Direction::to_device, 4096));
+  EXPECT_NE(slowdown.description().find("10 % at 4096 bytes"), std::string::npos);
+  EXPECT_FALSE(InjectedSlowdown(std::nullopt).is_meant(Direction::to_device, 4096));
 }
 
 TEST(CopyTeam, EveryMemberRunsItsBatchAndRatesAddUp) {

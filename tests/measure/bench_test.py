@@ -120,7 +120,7 @@ class Bench(Test):
         ended = run("gdrkit", "bench", "--help")
         self.assertEqual(ended.code, 0)
         self.assertIn("--compare old.json", ended.out)
-        for wrong in ("=0", "{", "[]", "--plant"):
+        for wrong in ("=0", "{", "[]", "--inject-slowdown"):
             self.assertNotIn(wrong, ended.out.replace("[FILE]", "").replace("--device GPU=0", ""))
 
     def test_wrong_usage_is_2_before_anything_is_measured(self):
@@ -239,13 +239,13 @@ class BenchCompare(Test):
         self.assertRegex(ended.out, r"(?m)^SLOWER +copies/from_device/mapping at 4096 .*\+10\.0 %")
         self.assertIn("1 of 4 points are slower", ended.out)
 
-    def test_a_slower_yardstick_is_told_and_no_regression(self):
+    def test_a_slower_baseline_is_named_and_no_regression(self):
         document = self.steady()
         self.slow_down(document, "copies/to_device/memcpy_pinned", 8, 3)
         self.write(document)
         ended = self.compare_files()
         self.assertEqual(ended.code, 0, ended.out)
-        self.assertRegex(ended.out, "yardsticks that moved .*copies/to_device/memcpy_pinned at 8")
+        self.assertRegex(ended.out, "baselines that moved .*copies/to_device/memcpy_pinned at 8")
 
     def test_points_that_are_gone_are_listed_unless_nobody_asked_for_them(self):
         document = self.steady()
@@ -314,11 +314,11 @@ class BenchCompare(Test):
         self.assertEqual(json.loads(ended.out)["tool"], "bench")
         self.assertIn("compared with", ended.err)
 
-    def test_a_planted_slowdown_is_caught(self):
+    def test_an_injected_slowdown_is_found(self):
         """So large that no machine's noise hides it; scripts/prove_compare.sh measures what small ones take."""
         arguments = ("bench", "--quick", "--sizes", "4096,65536", "--only", "copies")
         self.record(*arguments)
-        ended = run("gdrkit", *arguments, "--compare", self.path("old.json"), "--plant", "65536:200:to_device")
+        ended = run("gdrkit", *arguments, "--compare", self.path("old.json"), "--inject-slowdown", "65536:200:to_device")
         self.assertEqual(ended.code, 1, ended.out + ended.err)
         self.assertRegex(ended.out, "(?m)^SLOWER +copies/to_device/mapping at 65536 ")
 

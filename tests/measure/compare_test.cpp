@@ -102,7 +102,7 @@ struct Laboratory {
 
 struct Tally {
   int alarms = 0;  ///< runs with a regression where there is none
-  int caught = 0;  ///< runs that name the planted one
+  int caught = 0;  ///< runs that name the injected slowdown
   int retrials = 0;
 };
 
@@ -231,7 +231,7 @@ TEST(Comparison, HigherMayBeBetter) {
   EXPECT_TRUE(compare(new_result, old_result).points[0].is_faster());
 }
 
-TEST(Comparison, YardsticksAreNoRegressions) {
+TEST(Comparison, BaselinesAreNoRegressions) {
   for (const char* method : {"raw", "memcpy_pinned", "memcpy_async_pageable", "copy_engine"}) {
     Result old_result = with_points("a", {1}, 100);
     old_result.series[0].method = method;
@@ -239,8 +239,8 @@ TEST(Comparison, YardsticksAreNoRegressions) {
     new_result.series[0].method = method;
     const Comparison comparison = compare(old_result, new_result);
     EXPECT_TRUE(comparison.points.empty()) << method;
-    ASSERT_EQ(comparison.yardsticks.size(), 1u) << method;
-    EXPECT_TRUE(comparison.yardsticks[0].is_slower()) << method;
+    ASSERT_EQ(comparison.baselines.size(), 1u) << method;
+    EXPECT_TRUE(comparison.baselines[0].is_slower()) << method;
   }
 }
 

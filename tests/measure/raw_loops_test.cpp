@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// A yardstick that copies the wrong bytes measures nothing.
+// A baseline that copies the wrong bytes measures nothing.
 #include "measure/baseline/raw_loops.hpp"
 
 #include <gtest/gtest.h>

@@ -143,8 +143,8 @@ Contender CopyStation::mapping_contender(Direction direction) {
     return gdr_copy_from_mapping(handle, host_side, device_side + rotation.offset(number), size) == 0;
   };
   const char* const name = method_name(Method::mapping);
-  const auto with_plant = [&](auto once) {
-    if (!session_->plant()->is_meant(direction, size)) return contender_of(name, once);
+  const auto with_slowdown = [&](auto once) {
+    if (!session_->slowdown()->is_meant(direction, size)) return contender_of(name, once);
     const auto slowed = [once](std::size_t turns) {
       return [once, turns](std::size_t number) {
         const bool is_copied = once(number);
@@ -155,12 +155,12 @@ Contender CopyStation::mapping_contender(Direction direction) {
     // Batches as long as the measured ones: the first copies of a batch take another time than the later ones.
     const double once_ns = contender_of(name, once).run_batch(size < 65536 ? 100 : 1);
     const auto count = static_cast<std::size_t>(std::clamp(Effort().batch_ns / once_ns, 1.0, 10000.0));
-    const std::size_t turns = session_->plant()->turns(direction, [&](std::size_t some) {
+    const std::size_t turns = session_->slowdown()->turns(direction, [&](std::size_t some) {
       return some == 0 ? contender_of(name, once).run_batch(count) : contender_of(name, slowed(some)).run_batch(count);
     });
     return contender_of(name, slowed(turns));
   };
-  return direction == Direction::to_device ? with_plant(write) : with_plant(read);
+  return direction == Direction::to_device ? with_slowdown(write) : with_slowdown(read);
 }
 
 Contender CopyStation::raw_contender(Direction direction) const {

@@ -41,14 +41,14 @@ std::string names(const std::vector<std::string>& all) {
   return all.size() > most_named ? text + format(" and %zu more", all.size() - most_named) : text;
 }
 
-std::string yardsticks_text(const Comparison& comparison) {
+std::string baselines_text(const Comparison& comparison) {
   std::vector<std::string> moved;
-  for (const ComparedPoint& point : comparison.yardsticks) {
+  for (const ComparedPoint& point : comparison.baselines) {
     if (point.is_slower() || point.is_faster()) {
       moved.push_back(point.name() + " " + percent_of(point.change.log_ratio));
     }
   }
-  return moved.empty() ? "" : "yardsticks that moved (no verdict on gdrkit): " + names(moved) + "\n";
+  return moved.empty() ? "" : "baselines that moved (no verdict on gdrkit): " + names(moved) + "\n";
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ std::string report_text(const CompareReport& report) {
   for (const ComparedPoint& point : comparison.points) {
     if (point.is_faster()) text += line("faster", {point, {}, 0}, comparison.points.size());
   }
-  text += yardsticks_text(comparison);
+  text += baselines_text(comparison);
   if (!comparison.vanished.empty()) text += "only in the old result: " + names(comparison.vanished) + "\n";
   if (report.is_ok()) return text + "nothing is slower beyond the noise\n";
   return text +

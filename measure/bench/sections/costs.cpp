@@ -50,7 +50,7 @@ void check(int result, const char* call) {
   if (result != 0) throw Failure(ExitCode::failed, std::string(call) + ": " + errno_text(result));
 }
 
-/// The yardstick: what the operating system itself takes to make and end a mapping of one 64 KiB page.
+/// The baseline: what the operating system itself takes to make and end a mapping of one 64 KiB page.
 double time_control() {
   const std::int64_t begin = now_ns();
   void* const mapping = ::mmap(nullptr, rotation_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "measure/bench/measure/plant.hpp"
+#include "measure/bench/measure/injected_slowdown.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -33,11 +33,11 @@ void spin(std::size_t turns) noexcept {
   for (std::size_t turn = 0; turn < turns; ++turn) asm volatile("" ::: "memory");
 }
 
-bool Plant::is_meant(Direction direction, std::size_t size_bytes) const {
+bool InjectedSlowdown::is_meant(Direction direction, std::size_t size_bytes) const {
   return request_ && request_->size_bytes == size_bytes && request_->direction.value_or(direction) == direction;
 }
 
-std::size_t Plant::turns(Direction direction, const std::function<double(std::size_t turns)>& mean_ns) {
+std::size_t InjectedSlowdown::turns(Direction direction, const std::function<double(std::size_t turns)>& mean_ns) {
   const auto known = turns_.find(direction);
   if (known != turns_.end()) return known->second;
   const double wanted = request_->percent / 100;
@@ -62,7 +62,7 @@ std::size_t Plant::turns(Direction direction, const std::function<double(std::si
   return turns;
 }
 
-std::string Plant::description() const {
+std::string InjectedSlowdown::description() const {
   if (!request_) return "";
   std::string text = format("%g %% at %zu bytes", request_->percent, request_->size_bytes);
   for (const auto& [direction, percent] : achieved_percent_) {

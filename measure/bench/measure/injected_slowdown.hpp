@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Plant: a slowdown on purpose, to prove that the comparison finds one.
+// InjectedSlowdown: a slowdown on purpose, to prove that the comparison finds one.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ namespace gdrkit::tools {
 /// way; therefore turns are found by what they do to the whole operation.
 void spin(std::size_t turns) noexcept;
 
-class Plant {
+class InjectedSlowdown {
  public:
-  explicit Plant(std::optional<PlantRequest> request) : request_(std::move(request)) {}
+  explicit InjectedSlowdown(std::optional<SlowdownRequest> request) : request_(std::move(request)) {}
 
   [[nodiscard]] bool is_meant(Direction direction, std::size_t size_bytes) const;
   /// Turns of spin() after which the operation takes the wanted share longer. Found by measuring, once for each
@@ -29,7 +29,7 @@ class Plant {
   [[nodiscard]] std::string description() const;
 
  private:
-  std::optional<PlantRequest> request_;
+  std::optional<SlowdownRequest> request_;
   std::map<Direction, std::size_t> turns_;
   std::map<Direction, double> achieved_percent_;
 };
