@@ -42,7 +42,7 @@ ExitCode compare_files(const BenchOptions& options) {
   const Result current = narrowed(read_result_file(options.with_path), options);
   const CompareReport report = run.compare_with(current, nullptr);
   print(stdout, printable(report_text(report)));
-  return report.is_ok() ? ExitCode::ok : ExitCode::failed;
+  return report.exit_code();
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ ExitCode run_bench(Front, int argc, char** argv) {
     const CompareReport report = comparison->compare_with(result, &session);
     // Beside JSON on standard output, text would break the document.
     print(options.is_json_on_stdout() ? stderr : stdout, printable(report_text(report)));
-    if (!report.is_ok()) code = ExitCode::failed;
+    if (code == ExitCode::ok) code = report.exit_code();
   }
   return code;
 }

@@ -14,7 +14,13 @@ void Collector::add(const Series& like, Point point) {
     series_.back().points.clear();
     found = series_.end() - 1;
   }
-  found->points.push_back(std::move(point));
+  const auto same = std::find_if(found->points.begin(), found->points.end(),
+                                 [&](const Point& other) { return other.x == point.x && other.y == point.y; });
+  if (same == found->points.end()) {
+    found->points.push_back(std::move(point));
+  } else {
+    *same = merged(*same, point);
+  }
 }
 
 void Collector::note(const std::string& sentence) {

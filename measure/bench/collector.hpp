@@ -13,7 +13,8 @@ namespace gdrkit::tools {
 
 class Collector {
  public:
-  /// Adds a point to the series that has `like`'s id, which begins with all of `like` but its points.
+  /// Adds a point to the series that has `like`'s id, which begins with all of `like` but its points. Of a point that
+  /// is there already both looks become one.
   void add(const Series& like, Point point);
   /// A sentence for the reader of the result. Said once, however often it is given.
   void note(const std::string& sentence);

@@ -3,16 +3,14 @@
 #include "measure/bench/compare_run.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "gdrapi.h"
-#include "measure/compare/retrial.hpp"
 #include "measure/result/result_file.hpp"
 
 namespace gdrkit::tools {
 namespace {
 
-/// A build that is slower everywhere is known as such by then.
-constexpr std::size_t most_retrials = 30;
 constexpr int retrial_factor = 2;  // rounds, over those of the first look
 
 std::string joined(const std::vector<std::string>& clauses) {
@@ -32,6 +30,15 @@ bool is_of_sizes(double x, const std::vector<std::size_t>& sizes) {
     const std::size_t whole_pages = (size + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
     return x == static_cast<double>(size) || x == static_cast<double>(whole_pages);
   });
+}
+
+void sort_out(std::vector<RetriedPoint> retried, CompareReport* report) {
+  for (RetriedPoint& found : retried) {
+    std::vector<RetriedPoint>& list = found.outcome == Outcome::slower    ? report->slower
+                                      : found.outcome == Outcome::cleared ? report->cleared
+                                                                          : report->unresolved;
+    list.push_back(std::move(found));
+  }
 }
 
 }  // namespace
@@ -68,31 +75,12 @@ void CompareRun::check(const Result& head) const {
   if (!never.empty()) throw Failure(ExitCode::usage, "gdrkit bench: " + never);
   if (old_.series.empty()) {
     throw Failure(ExitCode::usage, "gdrkit bench: " + options_.compare_path +
-                                       " has no point in common with the sections and sizes that were asked for");
+                                       " has no point in common with the requested sections and sizes");
   }
   const std::vector<std::string> differences = machine_differences(old_, head);
   if (differences.empty() || options_.is_forced) return;
   throw Failure(ExitCode::usage, "gdrkit bench: " + options_.compare_path + " is of another machine: " +
-                                     joined(differences) + "; --force compares nevertheless");
-}
-
-void CompareRun::retry(const ComparedPoint& suspect, Session* session, CompareReport* report) const {
-  Retrial retrial(suspect, report->comparison.points.size());
-  ConfirmedPoint found{suspect, {}, 0};
-  while (!retrial.is_over()) {
-    std::unique_ptr<Point> control;
-    const std::unique_ptr<Point> point =
-        session->measure_again(suspect.series->id, suspect.new_look.point->x, retrial_factor, &control);
-    if (point == nullptr) break;
-    retrial.add({point.get(), control.get()});
-    ++found.trials;
-  }
-  if (found.trials > 0) found.again = retrial.change();
-  if (retrial.is_confirmed()) {
-    report->slower.push_back(found);
-  } else {
-    (retrial.is_over() ? report->cleared : report->unresolved).push_back(found);
-  }
+                                     joined(differences) + "; --force compares them anyway");
 }
 
 CompareReport CompareRun::compare_with(const Result& current, Session* session) {
@@ -101,28 +89,29 @@ CompareReport CompareRun::compare_with(const Result& current, Session* session) 
   report.old_name = options_.compare_path + " (" + old_.date + ")";
   report.settings = setting_differences(old_, current);
   report.comparison = compare(old_, current);
-  if (report.comparison.points.empty()) {
+  if (report.comparison.points.empty() && report.comparison.unjudged.empty()) {
     throw Failure(ExitCode::usage, "gdrkit bench: " + options_.compare_path +
                                        " has no point in common with what was measured, so nothing was compared");
   }
-  // A quick run looks at fewer sizes: the others are not gone. Nor are those that --sizes rounds or leaves out.
+  // A quick run measures fewer sizes, and --sizes rounds or leaves out some: those are not gone.
   if (session != nullptr && (options_.is_quick || !options_.sizes.empty())) report.comparison.vanished.clear();
-  std::vector<ComparedPoint> suspects;
-  for (const ComparedPoint& point : report.comparison.points) {
-    if (session == nullptr && point.is_slower()) report.slower.push_back({point, {}, 0});
-    if (session != nullptr && point.is_suspicious()) suspects.push_back(point);
-  }
-  std::sort(suspects.begin(), suspects.end(), [](const ComparedPoint& one, const ComparedPoint& other) {
-    return one.change.log_ratio / one.limit > other.change.log_ratio / other.limit;
-  });
-  for (std::size_t number = 0; number < suspects.size(); ++number) {
-    if (number < most_retrials) {
-      retry(suspects[number], session, &report);
-    } else {
-      report.unresolved.push_back({suspects[number], {}, 0});
+  if (session == nullptr) {
+    for (const ComparedPoint& point : report.comparison.points) {
+      if (point.is_slower()) report.slower.push_back({point, Outcome::slower, {}, 0, 0});
     }
+  } else {
+    sort_out(retry_suspects(report.comparison,
+                            [&](const ComparedPoint& suspect) {
+                              return session->measure_again(suspect.series->id, suspect.new_look.point->x,
+                                                            retrial_factor);
+                            }),
+             &report);
+    session->end_progress();
   }
-  if (session != nullptr) session->end_progress();
+  report.undecided = report.comparison.undecided();
+  for (const RetriedPoint& found : report.unresolved) {
+    if (found.point.is_slower()) report.undecided.push_back(found.point.name() + " could not be measured again");
+  }
   return report;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CompareRun: --compare, from the old file to the verdict.
+// CompareRun: --compare, from the old file to the exit code.
 #pragma once
 
 #include <string>
@@ -8,25 +8,26 @@
 
 #include "measure/bench/options.hpp"
 #include "measure/bench/session.hpp"
-#include "measure/compare/comparison.hpp"
+#include "measure/compare/retrial.hpp"
 
 namespace gdrkit::tools {
-
-struct ConfirmedPoint {
-  ComparedPoint point;
-  Change again;            ///< of all trials
-  std::size_t trials = 0;  ///< 0: not measured again
-};
 
 struct CompareReport {
   std::string old_name;
   Comparison comparison;
-  std::vector<std::string> settings;       ///< differences that may explain
-  std::vector<ConfirmedPoint> slower;      ///< the verdict: regressions
-  std::vector<ConfirmedPoint> cleared;     ///< stood out, and did not come again
-  std::vector<ConfirmedPoint> unresolved;  ///< stood out, and could not be measured again
+  std::vector<std::string> settings;     ///< differences that may explain
+  std::vector<RetriedPoint> slower;      ///< regressions
+  std::vector<RetriedPoint> cleared;     ///< stood out, and did not come again
+  std::vector<RetriedPoint> unresolved;  ///< stood out, and could not be measured again
 
-  [[nodiscard]] bool is_ok() const { return slower.empty(); }
+  std::vector<std::string> undecided;  ///< what matters and cannot be judged, a clause each
+
+  /// failed: something is slower. usage (2): nothing is known to be, and that means nothing, as what matters cannot be
+  /// judged.
+  [[nodiscard]] ExitCode exit_code() const {
+    if (!slower.empty()) return ExitCode::failed;
+    return undecided.empty() ? ExitCode::ok : ExitCode::usage;
+  }
 };
 
 class CompareRun {
@@ -41,8 +42,6 @@ class CompareRun {
   [[nodiscard]] CompareReport compare_with(const Result& current, Session* session);
 
  private:
-  void retry(const ComparedPoint& suspect, Session* session, CompareReport* report) const;
-
   const BenchOptions& options_;
   Result old_;
 };

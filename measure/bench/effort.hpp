@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Effort: how long the benchmark looks at one thing.
+// Effort: how long the benchmark measures one point.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +23,16 @@ struct Effort {
 
   /// Fewer singly timed operations than this say nothing of a 99th percentile.
   static constexpr std::size_t fewest_singles = 100;
+
+  /// What visit number `visit` of `visits` gets of it: its share of the rounds, and of single operations all or none,
+  /// as percentiles of several visits cannot be put together.
+  [[nodiscard]] Effort share_of(int visit, int visits) const {
+    Effort share = *this;
+    share.rounds = rounds * (visit + 1) / visits - rounds * visit / visits;
+    share.budget_ns = budget_ns / visits;
+    if (visit > 0) share.most_singles = 0;
+    return share;
+  }
 
   /// For an operation that takes about `each_ns`.
   [[nodiscard]] RoundsRequest request(double each_ns) const {

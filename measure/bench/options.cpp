@@ -57,7 +57,7 @@ std::size_t parse_size(const std::string& text) {
   }
   std::size_t count = 0;
   if (!to_number(digits, &count) || count == 0 || count > largest_size / unit) {
-    refuse("'" + text + "' is no size from 1 to 64G; write sizes in bytes, or with K, M or G, as in 8,4096,64K,1M");
+    refuse("'" + text + "' is not a size from 1 to 64G; write bytes, or K, M or G, as in 8,4096,64K,1M");
   }
   return count * unit;
 }
@@ -126,7 +126,7 @@ CommandLine command_line(BenchOptions* options, Texts* texts) {
       "  gdrkit bench --quick                          # the outlines, in seconds\n"
       "  gdrkit bench --only copies --sizes 8,4096,1M  # a few sizes\n"
       "  gdrkit bench --json old.json --csv old.csv    # keep the results\n"
-      "  gdrkit bench --compare old.json               # measure again; exit code 1 when something got slower\n"
+      "  gdrkit bench --compare old.json               # measure again; exit code 1 if something is slower\n"
       "  gdrkit bench --compare old.json --with new.json";
   line.options = {
       {'\0', "quick", "", &options->is_quick, "fewer sizes and rounds", false},
@@ -135,7 +135,10 @@ CommandLine command_line(BenchOptions* options, Texts* texts) {
       {'\0', "sizes", "LIST", &texts->sizes, "only these sizes, with commas, as in 8,4096,64K,1M", false},
       {'\0', "rounds", "N", &texts->rounds, "interleaved rounds for each size", false},
       {'\0', "csv", "FILE", &options->csv_path, "also write every figure as a table of comma-separated values", false},
-      {'\0', "compare", "OLD.json", &options->compare_path, "compare with an earlier result of this tool", false},
+      {'\0', "compare", "OLD.json", &options->compare_path,
+       "compare with an earlier result; exit code 1: something is slower, 2: no verdict, as small or large copies "
+       "cannot be judged",
+       false},
       {'\0', "with", "NEW.json", &options->with_path, "compare this result with OLD.json instead of measuring", false},
       {'\0', "force", "", &options->is_forced, "compare results of different machines or backends", false},
   };
@@ -182,7 +185,7 @@ void take_slowdown(std::vector<std::string>* words, std::string* slowdown) {
 Effort BenchOptions::effort() const {
   Effort effort = is_quick ? quick_effort() : Effort();
   if (rounds > 0) {
-    // More rounds were asked for, so they get their time.
+    // More rounds get more time.
     effort.budget_ns *= std::max(1.0, static_cast<double>(rounds) / effort.rounds);
     effort.rounds = rounds;
   }
@@ -204,11 +207,11 @@ SlowdownRequest parse_slowdown(const std::string& text) {
     refuse("--inject-slowdown takes SIZE:PERCENT[:DIRECTION], not '" + text + "'");
   slowdown.size_bytes = parse_size(parts[0]);
   if (!to_number(parts[1], &slowdown.percent) || slowdown.percent <= 0 || slowdown.percent > most_percent) {
-    refuse("'" + parts[1] + "' is no percentage from 0 to 1000 for --inject-slowdown");
+    refuse("'" + parts[1] + "' is not a percentage from 0 to 1000 for --inject-slowdown");
   }
   if (parts.size() == 3) {
     if (parts[2] != "to_device" && parts[2] != "from_device") {
-      refuse("'" + parts[2] + "' is no direction for --inject-slowdown: to_device or from_device");
+      refuse("'" + parts[2] + "' is not a direction for --inject-slowdown: to_device or from_device");
     }
     slowdown.direction = parts[2] == "to_device" ? Direction::to_device : Direction::from_device;
   }

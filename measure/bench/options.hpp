@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// BenchOptions: what `gdrkit bench` was asked for, checked.
+// BenchOptions: the command line of `gdrkit bench`, checked.
 #pragma once
 
 #include <cstddef>

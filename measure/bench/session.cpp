@@ -16,7 +16,7 @@ namespace {
 constexpr double noise_looks_ms = 100;
 constexpr double quick_noise_looks_ms = 30;
 
-/// What the figures of the emulated device are; the rest of its first line says that they are nothing of hardware.
+/// What the figures of the emulated device are; the start of that line warns that they are not those of hardware.
 constexpr const char* about_figures =
     ": the figures are those of ordinary memory under this CPU, good for comparing builds of gdrkit on this machine";
 
@@ -61,7 +61,7 @@ Session::Session(const BenchOptions& options)
   for (const std::string& sentence : placed_.notes) note("place: " + sentence);
   noise_ = observe_machine_noise(clock_, options.is_quick ? quick_noise_looks_ms : noise_looks_ms);
   has_raw_ = measure::widest_raw_kind(&raw_kind_);
-  if (!has_raw_) note("this CPU runs none of the raw loops, so there is no baseline beside the copies");
+  if (!has_raw_) note("this CPU cannot run any of the raw loops, so the copies have no baseline");
 }
 
 std::vector<std::size_t> Session::sizes_or(std::vector<std::size_t> sizes) const {
@@ -72,7 +72,9 @@ void Session::measure_cell(std::size_t number) {
   const Cell& cell = cells_[number];
   Collector found;
   try {
-    cell.measure(options_.effort(), &found);
+    const Effort effort = options_.effort();
+    const int visits = std::min(cell.visits, effort.rounds);
+    for (int visit = 0; visit < visits; ++visit) cell.measure(effort.share_of(visit, visits), &found);
   } catch (const CannotMeasure& missing) {
     note("left out: " + cell.label + ": " + one_line(missing.what()));
     return;
@@ -119,12 +121,11 @@ void Session::measure_all() {
   throw Failure(is_ok_ ? ExitCode::cannot_run : ExitCode::failed, "nothing could be measured:" + why);
 }
 
-std::unique_ptr<Point> Session::measure_again(const std::string& series_id, double x, int factor,
-                                              std::unique_ptr<Point>* control) {
+measure::Again Session::measure_again(const std::string& series_id, double x, int factor) {
   const auto source = std::find_if(sources_.begin(), sources_.end(), [&](const Source& candidate) {
     return candidate.series_id == series_id && candidate.x == x;
   });
-  if (source == sources_.end()) return nullptr;
+  if (source == sources_.end()) return {};
   Effort effort = options_.effort();
   effort.rounds *= factor;
   effort.budget_ns *= factor;
@@ -135,15 +136,15 @@ std::unique_ptr<Point> Session::measure_again(const std::string& series_id, doub
     cells_[source->cell].measure(effort, &found);
   } catch (const std::exception& failure) {
     note("could not be measured again: " + cells_[source->cell].label + ": " + one_line(failure.what()));
-    return nullptr;
+    return {};
   }
   const Series* series = found.find(series_id);
   const Point* point = series == nullptr ? nullptr : find_point(*series, x);
-  if (point == nullptr) return nullptr;
+  if (point == nullptr) return {};
   const Series* control_series = found.find(series->control);
   const Point* control_point = control_series == nullptr ? nullptr : find_point(*control_series, x);
-  if (control_point != nullptr) *control = std::make_unique<Point>(*control_point);
-  return std::make_unique<Point>(*point);
+  return {std::make_unique<Point>(*point),
+          control_point == nullptr ? nullptr : std::make_unique<Point>(*control_point)};
 }
 
 Result Session::result() const {

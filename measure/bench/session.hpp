@@ -13,6 +13,7 @@
 #include "measure/bench/options.hpp"
 #include "measure/bench/output/progress.hpp"
 #include "measure/bench/section.hpp"
+#include "measure/compare/retrial.hpp"
 #include "measure/harness/clock.hpp"
 #include "measure/result/result.hpp"
 #include "platform/device/device.hpp"
@@ -27,10 +28,9 @@ class Session {
   /// Measures all chosen sections. What cannot be measured is left out with a note; what fails makes the result not ok.
   /// Throws Failure(failed) when nothing at all could be measured.
   void measure_all();
-  /// Measures again, on fresh buffers, the cell that a point came from; nullptr if no cell gave one, or it failed now.
+  /// Measures again, on fresh buffers, the cell that a point came from; no point if no cell gave one, or it failed now.
   /// With `factor` times the rounds.
-  [[nodiscard]] std::unique_ptr<Point> measure_again(const std::string& series_id, double x, int factor,
-                                                     std::unique_ptr<Point>* control);
+  [[nodiscard]] measure::Again measure_again(const std::string& series_id, double x, int factor);
 
   void end_progress() { progress_.end(); }
 

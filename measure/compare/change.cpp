@@ -13,21 +13,22 @@ namespace {
 /// What two runs of one build differ by beyond the noise within each (where the buffers lie, what else runs), as a
 /// standard deviation for one side. docs/design/0008 has the runs these come from.
 constexpr double floor_same_operation = 0.008;
-constexpr double floor_uncontrolled = 0.06;
-/// The same in time: how a copy's instructions overlap with its neighbours' differs with what else the memory has to
-/// do.
-constexpr double floor_ns = 4;
+constexpr double floor_uncontrolled = 0.1;
+/// The same in time: how a copy's instructions overlap with its neighbours'. Through BAR1 the bus sets the pace; in
+/// ordinary memory the core does, and differs with what else the memory has to do.
+constexpr double step_ns = 1.5;
+constexpr double step_emulated_ns = 4;
 /// Its growth with the square of the share of time that others took: nothing at 10 %, and threefold at 80 %.
-constexpr double floor_growth = 4;
-/// Raw loops of some lines have two modes that last a run (64 bytes in ordinary memory: 122 and 182 ns). Below this
+constexpr double step_growth = 4;
+/// In ordinary memory raw loops of some lines have two modes that last a run (64 bytes: 122 and 182 ns). Below this
 /// time a control that got faster is believed only as far as a whole machine may have.
 constexpr double largest_small_ns = 500;
 constexpr double largest_drift = 0.1;
-/// The median absolute deviation knows the spread as well as the standard deviation of so many fewer values would.
-constexpr double efficiency_of_deviation = 0.37;
-/// Fewer rounds than this have no median deviation to rely on: one wild round must then count as noise.
-constexpr std::size_t enough_rounds = 10;
-/// Of a single value.
+/// The median of normal values is less certain than their mean: the root of pi / 2.
+constexpr double price_of_median = 1.2533;
+/// Makes the median deviation a standard deviation for a normal distribution.
+constexpr double deviation_of_median = 1.4826;
+/// Of a single value, where nothing else is known.
 constexpr double unknown_noise = 0.3;
 constexpr double certain = 1e7;  // freedom of what is known
 
@@ -36,36 +37,53 @@ struct Side {
   Doubt doubt;
 };
 
-double floor_in_units(const Point& point, double relative, double absolute) {
-  return point.value > 0 ? std::hypot(relative, absolute / point.value) : relative;
-}
+/// What there is to know of both sides before they are compared in one way.
+struct Manner {
+  bool is_controlled = false;
+  double floor = 0;
+  double step = 0;
+  Spread usual;
+};
 
-/// Standard error of the median of `logs`; as noise_of_median(), but of logarithms, whose median may be 0.
-double standard_error(const std::vector<double>& logs, double middle) {
-  const auto count = static_cast<double>(logs.size());
-  constexpr double price_of_median = 1.2533;
-  if (logs.size() < enough_rounds) {
-    double squares = 0;
-    for (const double value : logs) squares += (value - middle) * (value - middle);
-    return price_of_median * std::sqrt(squares / (count - 1) / count);
-  }
-  std::vector<double> distances;
-  distances.reserve(logs.size());
-  for (const double value : logs) distances.push_back(std::abs(value - middle));
-  return price_of_median * 1.4826 * median(std::move(distances)) / std::sqrt(count);
-}
-
-Side side_of(const std::vector<double>& logs, double floor) {
+Side side_of(const Look& look, const Manner& manner) {
+  const std::vector<double> logs = logs_of(look, manner.is_controlled);
   Side side;
   side.log_value = median(logs);
-  side.doubt.floor = floor;
-  side.doubt.own = logs.size() < 2 ? unknown_noise : standard_error(logs, side.log_value);
-  const double efficiency = logs.size() < enough_rounds ? 1 : efficiency_of_deviation;
-  side.doubt.freedom = logs.size() < 2 ? 1 : efficiency * static_cast<double>(logs.size() - 1);
+  side.doubt.floor = manner.floor;
+  side.doubt.step = manner.step;
+  const Spread spread = moderated(spread_of(logs), manner.usual);
+  const auto count = static_cast<double>(std::max<std::size_t>(logs.size(), 1));
+  side.doubt.own = spread.freedom == 0 ? unknown_noise : price_of_median * spread.deviation / std::sqrt(count);
+  side.doubt.freedom = std::max(spread.freedom, 1.0);
   return side;
 }
 
-std::vector<double> logs_of(const Point& point, const Point* control) {
+bool has_same_rounds(const Look& look) {
+  return look.control != nullptr && look.control->rounds.size() == look.point->rounds.size() &&
+         !look.point->rounds.empty() && minimum(look.control->rounds) > 0;
+}
+
+Change between(const Look& old_look, const Look& new_look, bool is_lower_better, const Manner& manner) {
+  const Side old_side = side_of(old_look, manner);
+  const Side new_side = side_of(new_look, manner);
+  Change change;
+  change.log_ratio = (new_side.log_value - old_side.log_value) * (is_lower_better ? 1 : -1);
+  change.old_doubt = old_side.doubt;
+  change.new_doubt = new_side.doubt;
+  change.is_controlled = manner.is_controlled;
+  return change;
+}
+
+}  // namespace
+
+double Change::noise() const {
+  return std::hypot(std::hypot(old_doubt.own, old_doubt.floor, old_doubt.step),
+                    std::hypot(new_doubt.own, new_doubt.floor, new_doubt.step));
+}
+
+std::vector<double> logs_of(const Look& look, bool is_controlled) {
+  const Point& point = *look.point;
+  const Point* const control = is_controlled ? look.control : nullptr;
   std::vector<double> logs;
   for (std::size_t round = 0; round < point.rounds.size(); ++round) {
     const double other = control == nullptr ? 1 : control->rounds[round];
@@ -76,47 +94,39 @@ std::vector<double> logs_of(const Point& point, const Point* control) {
   return logs;
 }
 
-bool has_same_rounds(const Look& look) {
-  return look.control != nullptr && look.control->rounds.size() == look.point->rounds.size() &&
-         !look.point->rounds.empty() && minimum(look.control->rounds) > 0;
-}
-
-Change between(const Side& old_side, const Side& new_side, bool is_lower_better) {
-  Change change;
-  change.log_ratio = (new_side.log_value - old_side.log_value) * (is_lower_better ? 1 : -1);
-  change.old_doubt = old_side.doubt;
-  change.new_doubt = new_side.doubt;
-  return change;
-}
-
-}  // namespace
-
-Change change_of(const Look& old_look, const Look& new_look, bool is_lower_better, Kinship kinship, double unrest) {
-  const double growth = 1 + floor_growth * unrest * unrest;
-  const auto side = [&](const Look& look, bool is_controlled, double floor) {
-    return side_of(logs_of(*look.point, is_controlled ? look.control : nullptr),
-                   floor_in_units(*look.point, floor, is_lower_better ? growth * floor_ns : 0));
-  };
-  const Change plain =
-      between(side(old_look, false, floor_uncontrolled), side(new_look, false, floor_uncontrolled), is_lower_better);
+Change change_of(const Look& old_look, const Look& new_look, bool is_lower_better, Kinship kinship,
+                 const Circumstances& circumstances) {
+  const double growth = 1 + step_growth * circumstances.unrest * circumstances.unrest;
+  const double step = growth * (circumstances.is_emulated ? step_emulated_ns : step_ns);
+  Manner manner;
+  manner.step = is_lower_better && old_look.point->value > 0 ? step / old_look.point->value : 0;
+  manner.floor = floor_uncontrolled;
+  manner.usual = circumstances.usual_plain;
+  const Change plain = between(old_look, new_look, is_lower_better, manner);
   if (!has_same_rounds(old_look) || !has_same_rounds(new_look)) return plain;
-  const double floor = kinship == Kinship::same_operation ? floor_same_operation : floor_uncontrolled;
-  Change controlled = between(side(old_look, true, floor), side(new_look, true, floor), is_lower_better);
-  controlled.is_controlled = true;
-  if (kinship == Kinship::same_operation) {
-    if (is_lower_better && new_look.point->value < largest_small_ns && controlled.log_ratio > 0) {
-      const double believed = std::max(plain.log_ratio + largest_drift, 0.0);
-      controlled.log_ratio = std::min(controlled.log_ratio, believed);
-    }
-    return controlled;
+  manner.is_controlled = true;
+  if (kinship != Kinship::same_operation) {
+    const Change controlled = between(old_look, new_look, is_lower_better, manner);
+    return std::abs(controlled.log_ratio) < std::abs(plain.log_ratio) ? controlled : plain;
   }
-  return std::abs(controlled.log_ratio) < std::abs(plain.log_ratio) ? controlled : plain;
+  manner.floor = floor_same_operation;
+  manner.usual = circumstances.usual_ratio;
+  Change controlled = between(old_look, new_look, is_lower_better, manner);
+  controlled.is_kindred = true;
+  const bool is_small = is_lower_better && new_look.point->value < largest_small_ns;
+  if (circumstances.is_emulated && is_small && controlled.log_ratio > 0) {
+    const double believed = std::max(plain.log_ratio + largest_drift, 0.0);
+    controlled.log_ratio = std::min(controlled.log_ratio, believed);
+  }
+  return controlled;
 }
 
 double limit_of(const Change& change, double tail) {
-  const double floors = std::hypot(change.old_doubt.floor, change.new_doubt.floor);
+  const double known = student_quantile(tail, certain);
   const auto reach = [&](const Doubt& doubt) { return student_quantile(tail, doubt.freedom) * doubt.own; };
-  return std::hypot(student_quantile(tail, certain) * floors, reach(change.old_doubt), reach(change.new_doubt));
+  const double relative = std::hypot(known * std::hypot(change.old_doubt.floor, change.new_doubt.floor),
+                                     reach(change.old_doubt), reach(change.new_doubt));
+  return std::hypot(relative, std::log1p(known * std::hypot(change.old_doubt.step, change.new_doubt.step)));
 }
 
 Change pooled(const std::vector<Change>& changes) {
@@ -126,18 +136,28 @@ Change pooled(const std::vector<Change>& changes) {
   std::vector<double> ratios;
   double own_squares = 0;
   double floor_squares = 0;
+  double step_squares = 0;
   for (const Change& change : changes) {
+    const Doubt& doubt = change.new_doubt;
     ratios.push_back(change.log_ratio);
-    own_squares += change.new_doubt.own * change.new_doubt.own;
-    floor_squares += change.new_doubt.floor * change.new_doubt.floor;
-    all.new_doubt.freedom += change.new_doubt.freedom;
+    own_squares += doubt.own * doubt.own;
+    floor_squares += doubt.floor * doubt.floor;
+    step_squares += doubt.step * doubt.step;
+    all.new_doubt.freedom += doubt.freedom;
     if (change.old_doubt.own > all.old_doubt.own) all.old_doubt = change.old_doubt;
     all.is_controlled = all.is_controlled || change.is_controlled;
+    all.is_kindred = all.is_kindred || change.is_kindred;
   }
   const auto count = static_cast<double>(changes.size());
-  all.log_ratio = median(std::move(ratios));
-  all.new_doubt.own = std::sqrt(own_squares) / count;
+  all.log_ratio = median(ratios);
+  // The median deviation: one unlucky look among several neither moves their median nor makes them doubtful.
+  for (double& ratio : ratios) ratio = std::abs(ratio - all.log_ratio);
+  const double seen = deviation_of_median * median(std::move(ratios));
+  const double expected_squares = (own_squares + floor_squares + step_squares) / count;
+  const double excess_squares = std::max(seen * seen - expected_squares, 0.0);
+  all.new_doubt.own = std::sqrt(own_squares / count + excess_squares) / std::sqrt(count);
   all.new_doubt.floor = std::sqrt(floor_squares) / count;
+  all.new_doubt.step = std::sqrt(step_squares) / count;
   return all;
 }
 

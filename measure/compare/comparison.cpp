@@ -43,26 +43,75 @@ Kinship kinship_of(const Result& result, const Series& series, const ComparedPoi
 
 double unrest_of(const Result& result) { return result.noise ? std::clamp(result.noise->lost_share, 0.0, 1.0) : 0; }
 
-void compare_series(const Result& old_result, const Result& new_result, const Series& old_series,
-                    const Series& new_series, Comparison* comparison) {
+std::string damage_of(const ComparedPoint& point) {
+  const std::string old_damage = damage_of(*point.old_look.point, point.old_look.control);
+  if (!old_damage.empty()) return old_damage + " in the old result";
+  const std::string new_damage = damage_of(*point.new_look.point, point.new_look.control);
+  return new_damage.empty() ? "" : new_damage + " in the new result";
+}
+
+void match_series(const Result& old_result, const Result& new_result, const Series& old_series,
+                  const Series& new_series, Comparison* comparison) {
+  const bool is_own = !is_baseline(new_series);
   for (const Point& old_point : old_series.points) {
     const Point* const new_point = find_point(new_series, old_point.x, old_point.y);
     if (new_point == nullptr) {
-      if (!is_baseline(old_series)) comparison->vanished.push_back(point_name(old_series, old_point));
+      if (is_own) comparison->vanished.push_back(point_name(old_series, old_point));
       continue;
     }
     ComparedPoint compared;
     compared.series = &new_series;
-    compared.old_look = {&old_point, control_of(old_result, old_series, old_point)};
-    compared.new_look = {new_point, control_of(new_result, new_series, *new_point)};
-    // A baseline is asked whether it moved itself.
-    if (is_baseline(new_series)) compared.old_look.control = compared.new_look.control = nullptr;
-    compared.kinship = kinship_of(new_result, new_series, compared);
-    compared.unrest = std::max(unrest_of(old_result), unrest_of(new_result));
-    compared.change =
-        change_of(compared.old_look, compared.new_look, new_series.is_lower_better, compared.kinship, compared.unrest);
-    (is_baseline(new_series) ? comparison->baselines : comparison->points).push_back(compared);
+    compared.old_look = {&old_point, nullptr};
+    compared.new_look = {new_point, nullptr};
+    // Whether a baseline moved is a question about itself.
+    if (is_own) {
+      compared.old_look.control = control_of(old_result, old_series, old_point);
+      compared.new_look.control = control_of(new_result, new_series, *new_point);
+    }
+    const std::string damage = damage_of(compared);
+    if (damage.empty()) {
+      compared.kinship = kinship_of(new_result, new_series, compared);
+      (is_own ? comparison->points : comparison->baselines).push_back(compared);
+    } else if (is_own) {
+      comparison->unjudged.push_back({compared.name(), damage, decisive_group(new_series, *new_point), true});
+    }
   }
+}
+
+Circumstances circumstances_of(const Result& old_result, const Result& new_result,
+                               const std::vector<ComparedPoint>& points) {
+  std::vector<Spread> ratios;
+  std::vector<Spread> plain;
+  for (const ComparedPoint& point : points) {
+    for (const Look& look : {point.old_look, point.new_look}) {
+      plain.push_back(spread_of(logs_of(look, false)));
+      const bool is_kindred = point.kinship == Kinship::same_operation && look.control != nullptr &&
+                              look.control->rounds.size() == look.point->rounds.size();
+      if (is_kindred) ratios.push_back(spread_of(logs_of(look, true)));
+    }
+  }
+  Circumstances circumstances;
+  circumstances.unrest = std::max(unrest_of(old_result), unrest_of(new_result));
+  circumstances.is_emulated = old_result.is_emulated || new_result.is_emulated;
+  circumstances.usual_ratio = usual_spread(ratios);
+  circumstances.usual_plain = usual_spread(plain);
+  return circumstances;
+}
+
+Family judge(const Circumstances& circumstances, std::vector<ComparedPoint>* points) {
+  std::vector<Change> changes;
+  for (ComparedPoint& point : *points) {
+    point.change =
+        change_of(point.old_look, point.new_look, point.series->is_lower_better, point.kinship, circumstances);
+    changes.push_back(point.change);
+  }
+  Family family(changes);
+  for (ComparedPoint& point : *points) {
+    point.limit = family.limit(point.change);
+    point.is_hidden = family.is_hidden(point.change);
+    point.is_suspicious = family.is_suspicious(point.change);
+  }
+  return family;
 }
 
 void add_difference(const std::string& what, const std::string& old_text, const std::string& new_text,
@@ -76,14 +125,17 @@ bool is_baseline(const Series& series) {
   return series.method == "raw" || series.method == "copy_engine" || series.method.rfind("memcpy", 0) == 0;
 }
 
-bool ComparedPoint::is_suspicious() const {
-  return change.log_ratio > smallest_change && change.log_ratio > limit_of(change, suspicion_rate);
-}
-
 std::string ComparedPoint::name() const { return point_name(*series, *new_look.point); }
 
-double limit_among(const Change& change, std::size_t points) {
-  return limit_of(change, false_alarm_rate / static_cast<double>(std::max<std::size_t>(points, 1)));
+std::vector<std::string> Comparison::undecided() const {
+  std::vector<Judgement> judgements;
+  for (const ComparedPoint& point : points) {
+    judgements.push_back({decisive_group(*point.series, *point.new_look.point), !point.is_hidden, false});
+  }
+  for (const UnjudgedPoint& point : unjudged) {
+    if (point.is_damaged) judgements.push_back({point.group, false, true});
+  }
+  return undecided_groups(judgements);
 }
 
 Comparison compare(const Result& old_result, const Result& new_result) {
@@ -91,13 +143,18 @@ Comparison compare(const Result& old_result, const Result& new_result) {
   for (const Series& old_series : old_result.series) {
     const Series* const new_series = find_series(new_result, old_series.id);
     if (new_series != nullptr && new_series->unit == old_series.unit) {
-      compare_series(old_result, new_result, old_series, *new_series, &comparison);
+      match_series(old_result, new_result, old_series, *new_series, &comparison);
     } else if (!is_baseline(old_series)) {
       for (const Point& point : old_series.points) comparison.vanished.push_back(point_name(old_series, point));
     }
   }
-  for (auto* points : {&comparison.points, &comparison.baselines}) {
-    for (ComparedPoint& point : *points) point.limit = limit_among(point.change, points->size());
+  comparison.circumstances = circumstances_of(old_result, new_result, comparison.points);
+  comparison.family = judge(comparison.circumstances, &comparison.points);
+  (void)judge(comparison.circumstances, &comparison.baselines);
+  for (const ComparedPoint& point : comparison.points) {
+    if (!point.is_hidden || point.is_slower()) continue;
+    comparison.unjudged.push_back(
+        {point.name(), "noise hides any change", decisive_group(*point.series, *point.new_look.point), false});
   }
   return comparison;
 }

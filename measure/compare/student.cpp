@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/compare/student.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gdrkit::measure {
@@ -10,8 +11,9 @@ namespace {
 constexpr double tiny = 1e-300;
 constexpr double enough = 1e-13;
 constexpr int most_terms = 1000;
-constexpr int halvings = 60;
+constexpr double precision = 1e-6;
 constexpr double largest_t = 1e6;
+constexpr double enough_for_normal = 1e6;
 
 /// The continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by Lentz's method.
 double beta_fraction(double a, double b, double x) {
@@ -47,17 +49,20 @@ double beta_share(double a, double b, double x) {
 }  // namespace
 
 double student_tail(double t, double freedom) {
+  // The normal distribution, where the fraction would take hundreds of terms to say the same.
+  if (freedom > enough_for_normal) return 0.5 * std::erfc(t / std::sqrt(2.0));
   return 0.5 * beta_share(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
 
 double student_quantile(double tail, double freedom) {
-  double low = 0;
-  double high = largest_t;
-  for (int halving = 0; halving < halvings; ++halving) {
+  double high = 1;
+  while (high < largest_t && student_tail(high, freedom) > tail) high *= 2;
+  double low = high > 1 ? high / 2 : 0;
+  while (high - low > precision * high) {
     const double middle = (low + high) / 2;
     (student_tail(middle, freedom) > tail ? low : high) = middle;
   }
-  return high;
+  return std::min(high, largest_t);
 }
 
 }  // namespace gdrkit::measure

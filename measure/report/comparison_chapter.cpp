@@ -43,10 +43,10 @@ std::vector<std::string> row_of(const ComparedPoint& point) {
 }
 
 Table table_for(const std::string& caption) {
-  return {caption, {"", "at", "A", "B", "B is worse by", "chance alone", "beside its control"}, {}};
+  return {caption, {"", "at", "A", "B", "B is worse by", "noise alone", "relative to its control"}, {}};
 }
 
-/// The points that stand out, and what may be said of them.
+/// The points that stand out, in sentences and tables.
 class Verdict {
  public:
   Verdict(const measure::Comparison& comparison, bool is_same_machine)
@@ -60,9 +60,10 @@ class Verdict {
     Sentences sentences;
     sentences.items.push_back(sentence(slower.rows.size(), count, "worse"));
     if (count > 0) sentences.items.push_back(sentence(faster.rows.size(), count, "better"));
+    add_unjudged(&sentences);
     if (!slower.rows.empty() && is_same_machine_) {
       sentences.items.emplace_back(
-          "This is one look at each; 'gdrkit bench --compare' measures such points again before it calls one a "
+          "Each was measured once; 'gdrkit bench --compare' measures such points again before it reports a "
           "regression.");
     }
     section.blocks.emplace_back(std::move(sentences));
@@ -70,17 +71,29 @@ class Verdict {
     add(faster, "B is better", &section);
     Table moved = table_of(comparison_.baselines, &ComparedPoint::is_slower);
     for (auto& row : table_of(comparison_.baselines, &ComparedPoint::is_faster).rows) moved.rows.push_back(row);
-    add(moved, "Baselines that moved, which is no verdict on gdrkit", &section);
+    add(moved, "Baselines that changed: not a regression of gdrkit", &section);
     return section;
   }
 
  private:
   [[nodiscard]] std::string sentence(std::size_t found, std::size_t all, const std::string& word) const {
-    if (all == 0) return "No point of gdrkit's own is in both.";
+    if (all == 0) return "The two results have no point of gdrkit's own in common.";
     const std::string where = is_same_machine_ ? "" : " (of two machines, not of two builds)";
     if (found == 0) return "Nothing is " + word + " in B beyond the noise, of " + counted(all, "point") + where + ".";
     return std::to_string(found) + " of " + counted(all, "point") + " " + (found == 1 ? "is " : "are ") + word +
            " in B beyond the noise" + where + ".";
+  }
+
+  void add_unjudged(Sentences* sentences) const {
+    constexpr std::size_t most_named = 10;
+    const std::vector<measure::UnjudgedPoint>& unjudged = comparison_.unjudged;
+    if (unjudged.empty()) return;
+    std::string text = counted(unjudged.size(), "point") + " cannot be judged: ";
+    for (std::size_t at = 0; at < std::min(unjudged.size(), most_named); ++at) {
+      text += (at == 0 ? "" : ", ") + unjudged[at].name + " (" + unjudged[at].why + ")";
+    }
+    if (unjudged.size() > most_named) text += " and " + std::to_string(unjudged.size() - most_named) + " more";
+    sentences->items.push_back(text + ".");
   }
 
   static Table table_of(const std::vector<ComparedPoint>& points, bool (ComparedPoint::*is_meant)() const) {
@@ -107,7 +120,7 @@ Table table_of(const std::vector<const ComparedPoint*>& points, const std::strin
   return table;
 }
 
-/// The ratios of one series, before a band that chance alone does not leave.
+/// The ratios of one series, over the band that noise alone does not leave.
 Figure ratio_figure(const measure::Series& series, const std::string& label, std::size_t style,
                     const std::vector<const ComparedPoint*>& points) {
   Figure figure;
@@ -171,8 +184,8 @@ void add_ratios(const Picture& picture, const PointsOf& points_of, Section* sect
 
 Section ratios(const measure::Result& newer, const PointsOf& points_of) {
   Section section{"Every ratio",
-                  {Paragraph{"The grey band is as far as chance alone reaches among so many points; only what leaves "
-                             "it stands out. A point with a control is judged by how both moved together."}}};
+                  {Paragraph{"The grey band shows how far noise alone moves one of so many points; only what leaves "
+                             "it stands out. A point with a control is judged by its ratio to the control."}}};
   const Source source = source_of(newer);
   for (const Picture& picture : source.pictures) add_ratios(picture, points_of, &section);
   if (section.blocks.size() == 1) section.blocks.clear();

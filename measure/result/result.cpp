@@ -42,6 +42,15 @@ Point make_point(double x, const Measured& measured, double unit_ns) {
   return point;
 }
 
+Point merged(const Point& first, const Point& second) {
+  std::vector<double> rounds = first.rounds;
+  rounds.insert(rounds.end(), second.rounds.begin(), second.rounds.end());
+  Point point = make_point(first.x, std::move(rounds), first.operations_per_round);
+  point.y = first.y;
+  point.single = first.single;
+  return point;
+}
+
 const Series* find_series(const Result& result, const std::string& id) {
   const auto found =
       std::find_if(result.series.begin(), result.series.end(), [&](const Series& series) { return series.id == id; });

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Result: what a measuring run found, in one shape for all tools; docs/result-schema.md says what each field means.
+// Result: what one run measured, in one schema for all tools; docs/result-schema.md explains each field.
 #pragma once
 
 #include <cstddef>
@@ -73,6 +73,8 @@ struct Result : tools::DocumentHead {
 [[nodiscard]] Point make_point(double x, const Measured& measured, double unit_ns);
 /// A point from one value a round.
 [[nodiscard]] Point make_point(double x, std::vector<double> rounds, std::size_t operations_per_round);
+/// Two measurements of one point as one: the rounds of both, and the single operations of the first.
+[[nodiscard]] Point merged(const Point& first, const Point& second);
 [[nodiscard]] const Series* find_series(const Result& result, const std::string& id);
 [[nodiscard]] const Point* find_point(const Series& series, double x, std::optional<double> y = std::nullopt);
 

@@ -37,7 +37,7 @@ TEST(BenchOptions, WrongSizesAreNamed) {
   for (const std::string text :
        {"0", "8,", "K", "-1", "1.5", "8x", "65G", "99999999999999999999", "18446744073709551615G"}) {
     const std::string sentence = complaint({"--sizes=" + text});
-    EXPECT_NE(sentence.find("is no size"), std::string::npos) << text;
+    EXPECT_NE(sentence.find("is not a size"), std::string::npos) << text;
   }
 }
 

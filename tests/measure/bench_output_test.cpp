@@ -4,11 +4,13 @@
 
 #include <stdexcept>
 
+#include "measure/bench/collector.hpp"
 #include "measure/bench/measure/copy_team.hpp"
 #include "measure/bench/measure/injected_slowdown.hpp"
 #include "measure/bench/measure/pattern.hpp"
 #include "measure/bench/output/csv.hpp"
 #include "measure/bench/output/summary.hpp"
+#include "measure/bench/section.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -47,6 +49,32 @@ TEST(Summary, SaysWhereTheMappingStopsBeingFastest) {
     result.series.push_back(series);
   }
   EXPECT_NE(summary_text(result).find("faster than every copy by the driver up to 4 KiB"), std::string::npos);
+}
+
+TEST(Collector, SeveralVisitsMakeOnePoint) {
+  Series series;
+  series.id = "a";
+  Collector collector;
+  collector.add(series, make_point(8, {1, 2, 3}, 4));
+  collector.add(series, make_point(16, {5}, 4));
+  collector.add(series, make_point(8, {9, 10, 11, 12}, 7));
+  ASSERT_EQ(collector.points(), 2u);
+  const Point& point = collector.series()[0].points[0];
+  EXPECT_EQ(point.rounds, (std::vector<double>{1, 2, 3, 9, 10, 11, 12}));
+  EXPECT_EQ(point.value, 9);
+  EXPECT_EQ(point.minimum, 1);
+}
+
+TEST(Effort, VisitsShareTheRounds) {
+  Effort effort;
+  for (const int rounds : {3, 20, 51}) {
+    effort.rounds = rounds;
+    int all = 0;
+    for (int visit = 0; visit < usual_visits; ++visit) all += effort.share_of(visit, usual_visits).rounds;
+    EXPECT_EQ(all, rounds);
+  }
+  EXPECT_EQ(effort.share_of(0, 3).most_singles, effort.most_singles);
+  EXPECT_EQ(effort.share_of(1, 3).most_singles, 0u);
 }
 
 TEST(Pattern, EveryByteIsLookedAtUpTo16MiB) {

@@ -29,7 +29,7 @@ void measure_copies(Session* session, const CopyScene& scene, Direction directio
   std::vector<Method> methods;
   for (const Method method : scene.methods) {
     if (!station.has(method)) {
-      if (session->has_raw()) collector->note("raw loops are there for powers of two only");
+      if (session->has_raw()) collector->note("raw loops exist for powers of two only");
       continue;
     }
     contenders.push_back(station.contender(method, direction));
@@ -53,7 +53,8 @@ Cell copy_cell(Session* session, const CopyScene& scene, Direction direction, st
   return {scene.section + " " + direction_name(direction) + " " + size_text(size_bytes),
           [=](const Effort& effort, Collector* collector) {
             measure_copies(session, scene, direction, size_bytes, effort, collector);
-          }};
+          },
+          visits_for(size_bytes)};
 }
 
 std::vector<Cell> busy_cells(Session* session, CopyScene scene) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// InjectedSlowdown: a slowdown on purpose, to prove that the comparison finds one.
+// InjectedSlowdown: makes copies of one size slower on purpose, to prove that the comparison finds it.
 #pragma once
 
 #include <cstddef>

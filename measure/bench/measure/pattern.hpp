@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Pattern: what verified copies hold: every byte says where it belongs.
+// Pattern: the contents of verified copies: every byte depends on its position.
 #pragma once
 
 #include <cstddef>

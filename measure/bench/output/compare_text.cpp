@@ -19,16 +19,16 @@ std::string values(const ComparedPoint& point) {
 
 std::string percent_of(double log_ratio) { return format("%+.1f %%", (std::exp(log_ratio) - 1) * 100); }
 
-/// `points`: how many were compared. The limit of the trials is their own: more looks, less chance.
-std::string line(const char* what, const ConfirmedPoint& found, std::size_t points) {
+/// The limit of the trials is their own: more looks, less chance.
+std::string line(const char* what, const RetriedPoint& found) {
   const ComparedPoint& point = found.point;
-  std::string text = format("%-10s  %-46s  %s, %s%s; chance alone: up to %s", what, point.name().c_str(),
-                            values(point).c_str(), percent_of(point.change.log_ratio).c_str(),
-                            point.change.is_controlled ? " beside its control" : "", percent_of(point.limit).c_str());
+  std::string text =
+      format("%-10s  %-46s  %s, %s%s; noise alone: up to %s", what, point.name().c_str(), values(point).c_str(),
+             percent_of(point.change.log_ratio).c_str(), point.change.is_controlled ? " relative to its control" : "",
+             percent_of(point.limit).c_str());
   if (found.trials > 0) {
-    text += format("; measured again %zu time%s: %s, chance alone: up to %s", found.trials,
-                   found.trials == 1 ? "" : "s", percent_of(found.again.log_ratio).c_str(),
-                   percent_of(measure::limit_among(found.again, points)).c_str());
+    text += format("; measured again %zu time%s: %s, noise alone: up to %s", found.trials, found.trials == 1 ? "" : "s",
+                   percent_of(found.again.log_ratio).c_str(), percent_of(found.limit).c_str());
   }
   return text + "\n";
 }
@@ -48,7 +48,25 @@ std::string baselines_text(const Comparison& comparison) {
       moved.push_back(point.name() + " " + percent_of(point.change.log_ratio));
     }
   }
-  return moved.empty() ? "" : "baselines that moved (no verdict on gdrkit): " + names(moved) + "\n";
+  return moved.empty() ? "" : "baselines that changed (not a regression of gdrkit): " + names(moved) + "\n";
+}
+
+std::string unjudged_text(const Comparison& comparison) {
+  if (comparison.unjudged.empty()) return "";
+  std::vector<std::string> all;
+  for (const measure::UnjudgedPoint& point : comparison.unjudged) all.push_back(point.name + " (" + point.why + ")");
+  return format("cannot be judged: %zu point%s: %s\n", all.size(), all.size() == 1 ? "" : "s", names(all).c_str());
+}
+
+std::string verdict_text(const CompareReport& report) {
+  const std::size_t points = report.comparison.points.size();
+  if (!report.slower.empty()) {
+    return format("%zu of %zu points are slower beyond the noise\n", report.slower.size(), points);
+  }
+  if (report.undecided.empty()) return "nothing is slower beyond the noise\n";
+  std::string text = "NO VERDICT: nothing is known to be slower, but what matters cannot be judged:\n";
+  for (const std::string& clause : report.undecided) text += "  " + clause + "\n";
+  return text;
 }
 
 }  // namespace
@@ -56,20 +74,23 @@ std::string baselines_text(const Comparison& comparison) {
 std::string report_text(const CompareReport& report) {
   const Comparison& comparison = report.comparison;
   std::string text = format("\ncompared with %s: %zu points\n", report.old_name.c_str(), comparison.points.size());
+  if (comparison.family.excess() > 1) {
+    text += format("the two runs differ %.1f times as much as their noise explains; limits are that much wider\n",
+                   comparison.family.excess());
+  }
   for (const std::string& difference : report.settings) text += "differs: " + difference + "\n";
-  for (const ConfirmedPoint& found : report.slower) text += line("SLOWER", found, comparison.points.size());
-  for (const ConfirmedPoint& found : report.unresolved) text += line("unresolved", found, comparison.points.size());
+  for (const RetriedPoint& found : report.slower) text += line("SLOWER", found);
+  for (const RetriedPoint& found : report.unresolved) text += line("unresolved", found);
   std::vector<std::string> cleared;
-  for (const ConfirmedPoint& found : report.cleared) cleared.push_back(found.point.name());
-  if (!cleared.empty()) text += "stood out once, and not again: " + names(cleared) + "\n";
+  for (const RetriedPoint& found : report.cleared) cleared.push_back(found.point.name());
+  if (!cleared.empty()) text += "slower once, and not when measured again: " + names(cleared) + "\n";
   for (const ComparedPoint& point : comparison.points) {
-    if (point.is_faster()) text += line("faster", {point, {}, 0}, comparison.points.size());
+    if (point.is_faster()) text += line("faster", {point, measure::Outcome::cleared, {}, 0, 0});
   }
   text += baselines_text(comparison);
   if (!comparison.vanished.empty()) text += "only in the old result: " + names(comparison.vanished) + "\n";
-  if (report.is_ok()) return text + "nothing is slower beyond the noise\n";
-  return text +
-         format("%zu of %zu points are slower beyond the noise\n", report.slower.size(), comparison.points.size());
+  text += unjudged_text(comparison);
+  return text + verdict_text(report);
 }
 
 }  // namespace gdrkit::tools

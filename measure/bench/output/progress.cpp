@@ -14,7 +14,7 @@ namespace gdrkit::tools {
 namespace {
 
 constexpr double ns_per_s = 1e9;
-/// A long section's cells are told at least this often where there is no line to rewrite.
+/// Where no line can be rewritten, a long section prints its current cell at least this often.
 constexpr std::int64_t plain_line_ns = 15'000'000'000;
 
 bool can_rewrite_lines() {

@@ -139,9 +139,10 @@ std::string head(const Result& result) {
   }
   if (result.noise) {
     const int cpu = result.place ? result.place->cpu : -1;
-    text += format("others took %.1f %% of %s%s\n", result.noise->lost_share * 100,
-                   cpu < 0 ? "the CPU" : format("CPU %d", cpu).c_str(),
-                   result.noise->is_quiet() ? "" : ": percentiles beyond the 99th are this machine's, not the copies'");
+    text +=
+        format("other work took %.1f %% of %s%s\n", result.noise->lost_share * 100,
+               cpu < 0 ? "the CPU" : format("CPU %d", cpu).c_str(),
+               result.noise->is_quiet() ? "" : ": percentiles above the 99th come from that work, not from the copies");
   }
   return text;
 }
@@ -167,7 +168,7 @@ std::string summary_text(const Result& result) {
     }
     text += "\n" + group_title(columns) + (result.is_emulated ? ", emulated: memory of this machine, no GPU" : "") +
             "\n" + table(columns);
-    // A thread plays the driver on the emulated device: who is faster there says nothing of any driver.
+    // On the emulated device a thread stands in for the driver, so the crossover would not be that of any driver.
     if (!result.is_emulated) text += crossover(columns);
   }
   if (!result.notes.empty()) text += "\n";

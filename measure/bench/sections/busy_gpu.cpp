@@ -86,8 +86,8 @@ std::vector<Cell> busy_gpu_cells(Session* session) {
   scene.title_end = ", beside a busy GPU";
   scene.conditions = {{"gpu", "busy"}};
   scene.disturb = [=] { return std::make_unique<BurningGpu>(session); };
-  (void)BurningGpu(session);  // says now, and once, if there cannot be one
-  if (session->is_emulated()) session->note("busy_gpu: a host thread plays the busy GPU");
+  (void)BurningGpu(session);  // throws now, and once, if there cannot be one
+  if (session->is_emulated()) session->note("busy_gpu: a host thread stands in for the busy GPU");
   return busy_cells(session, std::move(scene));
 }
 

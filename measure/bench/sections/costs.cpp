@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // costs: what it takes until memory can be copied to and from, and to give it back. Every call is timed by itself: it
-// is long beside a look at the clock, and callers make it once, not in loops.
+// is long compared with a clock read, and callers make it once, not in loops.
 #include <sys/mman.h>
 
 #include <array>

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Laboratory: machines that make up measurements, to count false alarms and found slowdowns. What is random comes from
+// the seed alone.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "measure/compare/comparison.hpp"
+#include "measure/compare/retrial.hpp"
+
+namespace gdrkit::measure {
+
+struct Slowdown {
+  std::string series;
+  double x = 0;
+  double share = 0;  ///< 0.1: a tenth longer
+
+  [[nodiscard]] double factor_at(const std::string& id, double at) const {
+    return id == series && at == x ? 1 + share : 1;
+  }
+};
+
+/// Where a point is measured again: one cell alone.
+struct Cell {
+  std::string series;
+  double x = 0;
+};
+
+class Laboratory {
+ public:
+  virtual ~Laboratory() = default;
+  /// One run: all points, or those of `only` and its control.
+  virtual Result measure(const Slowdown& slowdown, const std::optional<Cell>& only) = 0;
+
+ protected:
+  double normal(double deviation) { return std::normal_distribution<double>(0, deviation)(random_); }
+  bool happens(double share) { return std::uniform_real_distribution<double>(0, 1)(random_) < share; }
+  std::size_t below(std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_); }
+  /// Student's t with 3 degrees of freedom: one value in a hundred lies beyond 4.5 times `scale`.
+  double heavy(double scale) { return scale * std::student_t_distribution<double>(3)(random_); }
+
+ private:
+  std::mt19937_64 random_{20261121};
+};
+
+/// Points with a slowdown that nobody injected raise an alarm; the injected one is found or not.
+struct Tally {
+  int alarms = 0;  ///< comparisons that call something slower that is not
+  int found = 0;   ///< comparisons that name the injected slowdown
+  int trials = 0;  ///< points measured again
+};
+
+/// What `gdrkit bench --compare` does with a new run.
+inline void compare_once(Laboratory& laboratory, const Result& base, const Slowdown& slowdown, Tally* tally) {
+  const Result current = laboratory.measure(slowdown, std::nullopt);
+  const Comparison comparison = compare(base, current);
+  const auto retried = retry_suspects(comparison, [&](const ComparedPoint& suspect) {
+    ++tally->trials;
+    const double x = suspect.new_look.point->x;
+    const Result again = laboratory.measure(slowdown, Cell{suspect.series->id, x});
+    const Series& series = *find_series(again, suspect.series->id);
+    const Series* const control = find_series(again, series.control);
+    return Again{std::make_unique<Point>(*find_point(series, x)),
+                 control == nullptr ? nullptr : std::make_unique<Point>(*find_point(*control, x))};
+  });
+  bool is_wrong = false;
+  for (const RetriedPoint& point : retried) {
+    if (point.outcome != Outcome::slower) continue;
+    const bool is_injected = slowdown.factor_at(point.point.series->id, point.point.new_look.point->x) > 1;
+    tally->found += is_injected ? 1 : 0;
+    is_wrong = is_wrong || !is_injected;
+  }
+  tally->alarms += is_wrong ? 1 : 0;
+}
+
+}  // namespace gdrkit::measure
