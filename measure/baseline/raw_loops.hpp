@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The baseline: the fastest copy loops one CPU thread can run over a write-combining mapping, by inlined intrinsics
-// alone.
+// The baseline: the fastest copy loops that one CPU thread can run over a write-combining mapping, in inlined
+// intrinsics.
 #pragma once
 
 #include <cstddef>

@@ -53,7 +53,7 @@ std::uint64_t Clock::read_monotonic() noexcept { return static_cast<std::uint64_
 Clock::Clock() {
   is_tsc_ = has_constant_tsc();
   why_ = is_tsc_ ? "the time-stamp counter runs at a constant rate here and costs least to read"
-                 : "this processor shows no time-stamp counter of constant rate";
+                 : "CPUID reports no time-stamp counter of constant rate";
   calibrate();
   const std::function<void(std::size_t)> nothing = [](std::size_t) {};
   std::vector<double> looks;

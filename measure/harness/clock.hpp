@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Clock: what single operations are timed with, and what it costs to look at it.
+// Clock: what single operations are timed with, and what reading it costs.
 #pragma once
 
 #include <cstdint>

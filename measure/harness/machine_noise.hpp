@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// MachineNoise: how much of a CPU's time others take, seen by a loop that does nothing but look at the clock.
+// MachineNoise: the share of a CPU's time that other work takes, seen by a loop that only reads the clock.
 #pragma once
 
 #include "measure/harness/clock.hpp"
@@ -9,17 +9,17 @@ namespace gdrkit::measure {
 
 struct MachineNoise {
   double observed_ms = 0;
-  double lost_share = 0;  ///< of the observed time: gaps between two looks longer than gap_us
+  double lost_share = 0;  ///< of the observed time: gaps between two clock reads longer than gap_us
   double largest_gap_us = 0;
   int gaps = 0;
 
-  static constexpr double gap_us = 1;  ///< an undisturbed look takes some 10 ns; an interrupt over 1 us
-  /// Percentiles beyond p99 are the machine's, not the copy's, on a machine that loses more than this.
+  static constexpr double gap_us = 1;  ///< an undisturbed clock read takes some 10 ns; an interrupt over 1 us
+  /// On a machine that loses more than this, percentiles above p99 come from other work, not from the copy.
   static constexpr double quiet_share = 0.001;
   [[nodiscard]] bool is_quiet() const noexcept { return lost_share <= quiet_share; }
 };
 
-/// Looks for `milliseconds` on the calling thread, which should stay on its CPU.
+/// Observes for `milliseconds` on the calling thread, which should be bound to its CPU.
 [[nodiscard]] MachineNoise observe_machine_noise(const Clock& clock, double milliseconds);
 
 }  // namespace gdrkit::measure

@@ -23,7 +23,7 @@ std::size_t calibrate(const Contender& contender, const RoundsRequest& request, 
     return std::clamp<std::size_t>(static_cast<std::size_t>(count), 1,
                                    std::max<std::size_t>(request.most_operations, 1));
   };
-  double once_ns = contender.run_batch(1);  // page faults and cold code are nobody's time
+  double once_ns = contender.run_batch(1);  // page faults and cold code are not measured
   for (int look = 0; look < calibration_looks && once_ns < request.batch_ns; ++look) {
     once_ns = std::min(once_ns, contender.run_batch(1));
   }
@@ -31,8 +31,8 @@ std::size_t calibrate(const Contender& contender, const RoundsRequest& request, 
   return fitting(*each_ns);
 }
 
-/// One batch, behind one operation that is not counted: whoever had the turn before left its own state in the caches,
-/// and the same contender always has it.
+/// One batch, after one operation that is not counted: the contender before left its own state in the caches, and it is
+/// always the same one.
 double run_settled_batch(const Contender& contender, std::size_t count, double each_ns) {
   if (each_ns < longest_settled_ns) (void)contender.run_batch(1);
   return contender.run_batch(count);

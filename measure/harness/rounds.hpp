@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Rounds: several ways of doing one thing, measured in turns, so that whatever disturbs the machine disturbs all.
+// Rounds: several ways to do one thing, measured in turns, so that what disturbs the machine disturbs all of them.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ namespace {
   throw Failure(ExitCode::failed, "cannot write " + path + ": " + std::generic_category().message(number));
 }
 
-/// Closes on the way out; errors of close() matter and are asked for.
+/// Closes in its destructor. close() reports the error of closing, which may be that of an earlier write.
 class Descriptor {
  public:
   Descriptor(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Page: what a report says, as plain data. All texts are as they came; the writer of the page escapes them.
+// Page: the contents of a report, as plain data. Texts are as in the documents; html/ and chart/ escape them.
 #pragma once
 
 #include <optional>

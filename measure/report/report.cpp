@@ -48,7 +48,7 @@ void check(const ReportOptions& options, bool is_terminal) {
   if (options.output.empty()) {
     if (!is_terminal) return;
     throw Failure(ExitCode::usage,
-                  "gdrkit report: a page of HTML on a terminal helps nobody; name a file with -o, or "
+                  "gdrkit report: standard output is a terminal, and the page is HTML; name a file with -o, or "
                   "redirect stdout");
   }
   for (const std::string& input : options.inputs) {

@@ -31,11 +31,12 @@ std::vector<std::string> warnings_of(const measure::Result& result) {
   std::vector<std::string> warnings;
   if (result.is_emulated) {
     warnings.emplace_back(
-        "Measured on the emulated device: the figures are those of ordinary memory and say nothing about hardware.");
+        "Measured on the emulated device: the figures are those of ordinary memory, not of hardware.");
   }
-  if (!result.is_ok) warnings.emplace_back("The tool's own verdict on this run was: failed.");
+  if (!result.is_ok) warnings.emplace_back("The tool reported that this run failed.");
   if (result.noise && !result.noise->is_quiet()) {
-    warnings.emplace_back("The machine was not quiet: p99 and beyond are the machine's, not the operation's.");
+    warnings.emplace_back(
+        "The machine was not quiet: p99 and above come from other work on the machine, not from the operation.");
   }
   if (result.place && !result.place->advice.empty()) warnings.push_back(result.place->advice);
   return warnings;
@@ -61,9 +62,9 @@ Page page_of(const std::vector<measure::Result>& results, const std::string& tit
   page.title = !title.empty() ? title
                : is_one       ? "gdrkit " + results.front().tool
                               : "gdrkit: " + counted(results.size(), "result") + " side by side";
-  // The order of the arguments says which is the older one; of more than two it could not be said which pairs matter.
+  // The order of the arguments says which is the older one; for more than two nothing says which pairs matter.
   if (results.size() == 2) page.chapters.push_back(comparison_chapter(results[0], results[1]));
-  if (results.size() > 2) page.summary = "Each for itself: only two results at a time are compared.";
+  if (results.size() > 2) page.summary = "Results are compared only when there are exactly two.";
   for (std::size_t at = 0; at < results.size(); ++at) {
     page.chapters.push_back(chapter_of(results[at], is_one ? "" : letter_of(at)));
   }

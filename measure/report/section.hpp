@@ -15,11 +15,11 @@ namespace gdrkit::tools::report {
 #include "measure/report/sections.def"
 #undef GDRKIT_REPORT_SECTION
 
-/// Shows every picture that `wants` it and that nobody showed before, as charts or lists, under the heading.
+/// Shows every picture that `wants` it and that no earlier section showed, as charts or lists, under the heading.
 void add_pictures(Source* source, Chapter* chapter, const std::string& heading, const std::string& introduction,
                   const std::function<bool(const Picture&)>& wants);
 
-/// Copies over sizes on a machine that is not kept busy on purpose.
+/// Copies over sizes, with neither the GPU nor the bus kept busy.
 [[nodiscard]] bool is_plain_copy(const Picture& picture);
 /// Any of its series ran beside a GPU or a bus that was kept busy.
 [[nodiscard]] bool is_busy(const Picture& picture);

@@ -23,13 +23,14 @@ std::string read_text(const std::string& path) {
   std::vector<char> block(std::size_t{1} << 16);
   while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
     text.append(block.data(), static_cast<std::size_t>(file.gcount()));
-    if (text.size() > largest_file_bytes) throw BadResult(path + " is larger than 256 MiB, which no result is");
+    if (text.size() > largest_file_bytes)
+      throw BadResult(path + " is larger than 256 MiB, the largest size of a result");
   }
   if (file.bad() || text.empty()) throw BadResult("cannot read " + path + ", or it is empty");
   return text;
 }
 
-/// A value of the document that knows its way from the root, for the sentence when it is not what it should be.
+/// A value of the document with its path from the root, which the error message names.
 class Node {
  public:
   Node(const Json& json, std::string path) : json_(&json), path_(std::move(path)) {}
@@ -172,7 +173,7 @@ void read_head(const Node& node, Result* result) {
 
 Result result_from_json(const std::string& text, const std::string& name) {
   const Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw BadResult(name + " is no JSON document, or only a part of one");
+  if (json.is_discarded()) throw BadResult(name + " is not a JSON document, or is cut off");
   const Node root(json, name + ":");
   Result result;
   result.version_of_schema = root.at("schema_version").integer();
@@ -184,8 +185,8 @@ Result result_from_json(const std::string& text, const std::string& name) {
   read_head(root, &result);
   if (!root.has("series")) {
     throw BadResult(name + " is an output of '" + result.tool +
-                    "' that holds no series: 'gdrkit bench --json' writes some, as do the others that "
-                    "measure");
+                    "' that holds no series: the tools that measure, such as "
+                    "'gdrkit bench --json', write them");
   }
   root.at("series").for_each([&](const Node& series) {
     result.series.push_back(read_series(series));

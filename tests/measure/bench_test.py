@@ -337,7 +337,7 @@ class BenchCompare(Test):
                    "older.json": json.dumps({**document, "schema_version": 1}),
                    "other.json": json.dumps({**document, "tool": "pplat"}),
                    "field.json": json.dumps({**document, "series": [{"id": 5}]})}
-        expected = {"cut.json": "no JSON document", "empty.json": "empty", "list.json": "should be an object",
+        expected = {"cut.json": "not a JSON document", "empty.json": "empty", "list.json": "should be an object",
                     "older.json": "schema_version 1", "other.json": "result of 'gdrkit pplat'", "field.json": "series",
                     "missing.json": "cannot open"}
         for name, text in damaged.items():

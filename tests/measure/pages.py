@@ -29,8 +29,17 @@ class ReportTest(Test):
             file.write(text if isinstance(text, bytes) else text.encode())
         return path
 
+    pages = {}
+
     def page_of(self, *made, options=()):
-        """The page's text and its tree. Whatever the documents hold, it is well-formed and loads nothing."""
+        """The page's text and its tree, which the caller leaves as it is: the same documents make one page for all tests."""
+        key = json.dumps((made, options))
+        if key not in self.pages:
+            self.pages[key] = self.new_page_of(*made, options=options)
+        return self.pages[key]
+
+    def new_page_of(self, *made, options=()):
+        """Whatever the documents hold, their page is well-formed and loads nothing."""
         paths = [self.write(f"input{number}.json", one) for number, one in enumerate(made)]
         ended = run("gdrkit", "report", *paths, *options)
         self.assertEqual(ended.code, 0, ended.err[-500:])

@@ -14,6 +14,8 @@ NOTE = r"NOTE: .*emulated.*says nothing about hardware"
 BANNER = [NOTE, r"GPU id:0; name: gdrkit emulated device \(no GPU\); Bus id: [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}",
           r"selecting device 0"]
 HAS_GPU = bool(glob.glob("/dev/nvidia[0-9]*"))
+# Set by ./run test --full: more of what takes long and rarely finds something that the short tests do not.
+IS_FULL = os.environ.get("GDRKIT_FULL") == "1"
 FLOAT = r"[0-9.]+(?:e[+-][0-9]+)?"
 
 

@@ -46,9 +46,10 @@ Picture with_contrast(const Picture& picture, const measure::Result& result, std
 }  // namespace
 
 void add_busy(Source* source, Chapter* chapter) {
-  Section section{"Beside a busy GPU or a busy bus",
-                  {Paragraph{"The same operations while something else keeps the GPU or the bus busy, and the mapping "
-                             "undisturbed for contrast."}}};
+  Section section{
+      "With a busy GPU or a busy bus",
+      {Paragraph{"The same operations while other work keeps the GPU or the bus busy, with the undisturbed mapping "
+                 "for contrast."}}};
   const std::size_t before = section.blocks.size();
   std::list<measure::Series> kept;
   for (Picture& picture : source->pictures) {

@@ -21,7 +21,8 @@ bool is_cost(const Picture& picture) {
 
 void add_costs(Source* source, Chapter* chapter) {
   add_pictures(source, chapter, "Cost of pinning and mapping",
-               "What must be paid before the first copy and after the last, against the size of the memory.", is_cost);
+               "The time of each call before the first copy and after the last, against the size of the memory.",
+               is_cost);
 }
 
 }  // namespace gdrkit::tools::report

@@ -44,7 +44,7 @@ std::string sentence_of(const Pair& pair) {
   const std::string both = pair.one_name + " and " + pair.other_name;
   if (contest.points == 0) {
     return both + " have no " + noun + " in common that was measured in " + std::to_string(least_rounds) +
-           " rounds or more: no claim.";
+           " rounds or more, so they are not compared.";
   }
   const std::size_t clear = contest.one_better + contest.other_better;
   if (clear == 0) {
@@ -97,7 +97,7 @@ void add_sentences(const Picture& picture, Sentences* sentences) {
 void add_crossovers(Source* source, Chapter* chapter) {
   Section section{"Which method from which size on", {}};
   section.blocks.emplace_back(
-      Paragraph{"Claimed only where the difference is more than " + std::to_string(static_cast<int>(errors_to_differ)) +
+      Paragraph{"Listed only where the difference is more than " + std::to_string(static_cast<int>(errors_to_differ)) +
                 " standard errors on both sides; the place is interpolated on logarithmic axes."});
   for (const Picture& picture : source->pictures) {
     if (!is_plain_copy(picture)) continue;

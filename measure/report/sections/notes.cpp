@@ -12,7 +12,7 @@ void add_notes(Source* source, Chapter* chapter) {
   Sentences notes;
   notes.items = {
       "A value is the median of interleaved rounds; its noise (±) is the relative standard error of that median, from "
-      "the rounds' own spread. It does not know of anything that stays the same for a whole run.",
+      "the spread of the rounds. What stays the same for a whole run is not in it.",
       "Times are for one operation; nothing was subtracted from them. 1 KiB is 1024 bytes, 1 GB/s is 10^9 bytes a "
       "second.",
   };

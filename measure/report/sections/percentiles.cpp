@@ -25,8 +25,8 @@ constexpr Percentile percentiles[] = {
     {"p99.9", &measure::Single::p999, 3, measure::beyond_p999},
 };
 
-std::string told(const measure::Series& series, const measure::Single& single, double value,
-                 std::size_t beyond_permille) {
+std::string percentile_text(const measure::Series& series, const measure::Single& single, double value,
+                            std::size_t beyond_permille) {
   return measure::tells_percentile(single.count, beyond_permille) ? value_text(series, value) : "-";
 }
 
@@ -39,9 +39,10 @@ Table table_of_singles(const measure::Series& series) {
     const measure::Single& single = *point.single;
     std::string place = written(point.x, x);
     if (point.y) place += ", " + in_words(series.y_name) + " " + written(*point.y, quantity_of_x(series.y_name));
-    table.rows.push_back({place, std::to_string(single.count), value_text(series, single.minimum),
-                          value_text(series, single.p50), told(series, single, single.p99, measure::beyond_p99),
-                          told(series, single, single.p999, measure::beyond_p999), value_text(series, single.maximum)});
+    table.rows.push_back(
+        {place, std::to_string(single.count), value_text(series, single.minimum), value_text(series, single.p50),
+         percentile_text(series, single, single.p99, measure::beyond_p99),
+         percentile_text(series, single, single.p999, measure::beyond_p999), value_text(series, single.maximum)});
   }
   return table;
 }
@@ -108,7 +109,7 @@ void add_percentiles(Source* source, Chapter* chapter) {
   Section section{"Percentiles of single operations", {}};
   std::string text = "Each operation timed by itself";
   if (source->result->clock) {
-    text += "; a look at the clock (" + written(source->result->clock->overhead_ns, Quantity::time) +
+    text += "; the cost of reading the clock (" + written(source->result->clock->overhead_ns, Quantity::time) +
             ") is contained in every value";
   }
   section.blocks.emplace_back(Paragraph{text + "."});
