@@ -17,6 +17,11 @@ shift
 [ $# -eq 0 ] || shift
 options=("$@")
 [ ${#options[@]} -gt 0 ] || options=(--quick)
+# Slowdowns are injected into copies, so nothing else is measured with them, unless the options choose.
+case " ${options[*]} " in
+  *" --only"* | *" --sections"*) copies=() ;;
+  *) copies=(--only copies) ;;
+esac
 slowdowns=(4096:10:to_device 32768:10:to_device 32768:10:from_device 262144:10:from_device 2097152:10:to_device)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -44,12 +49,12 @@ for ((run = 1; run <= runs; run++)); do
     2)
       unjudged=$((unjudged + 1))
       echo "same build, run $run of $runs: NO VERDICT ($SECONDS s)"
-      grep -A5 -E '^NO VERDICT|^gdrkit' "$folder/same$run.txt" | sed 's/^/    /'
+      grep -A5 -E '^NO VERDICT|^gdrkit bench:' "$folder/same$run.txt" | sed 's/^/    /'
       ;;
     *)
       alarms=$((alarms + 1))
       echo "same build, run $run of $runs: FALSE ALARM (exit code $code, $SECONDS s)"
-      grep -E '^SLOWER|^gdrkit' "$folder/same$run.txt" | sed 's/^/    /'
+      grep -E '^SLOWER|^gdrkit bench:' "$folder/same$run.txt" | sed 's/^/    /'
       ;;
   esac
   grep -E '^slower once|^the two runs differ' "$folder/same$run.txt" | sed 's/^/    /'
@@ -58,17 +63,18 @@ done
 missed=0
 for slowdown in "${slowdowns[@]}"; do
   IFS=: read -r size percent direction <<<"$slowdown"
-  compare injected --only copies --inject-slowdown "$slowdown" --json "$folder/injected.json"
+  rm -f "$folder/injected.json"
+  compare injected "${copies[@]}" --inject-slowdown "$slowdown" --json "$folder/injected.json"
   code=$?
   if [ "$code" -eq 1 ] && grep -q "^SLOWER *copies/$direction/mapping at $size " "$folder/injected.txt"; then
     echo "found: $percent % at $size bytes $direction ($SECONDS s)"
   else
     missed=$((missed + 1))
     echo "MISSED: $percent % at $size bytes $direction (exit code $code, $SECONDS s)"
-    grep -E '^slower once|^unresolved|^cannot be judged' "$folder/injected.txt" | sed 's/^/    /'
+    grep -E '^slower once|^unresolved|^cannot be judged|^gdrkit bench:' "$folder/injected.txt" | sed 's/^/    /'
   fi
   # What the spinning really cost, as measured when it was calibrated.
-  grep -o '"injected_slowdown": *"[^"]*"' "$folder/injected.json" | sed 's/^/    /'
+  [ ! -e "$folder/injected.json" ] || grep -o '"injected_slowdown": *"[^"]*"' "$folder/injected.json" | sed 's/^/    /'
   grep -E '^SLOWER' "$folder/injected.txt" | sed 's/^/    /'
   others=$(grep '^SLOWER' "$folder/injected.txt" | grep -vc "copies/$direction/mapping at $size ")
   if [ "$others" -ne 0 ]; then

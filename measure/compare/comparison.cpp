@@ -154,7 +154,7 @@ Comparison compare(const Result& old_result, const Result& new_result) {
   for (const ComparedPoint& point : comparison.points) {
     if (!point.is_hidden || point.is_slower()) continue;
     comparison.unjudged.push_back(
-        {point.name(), "noise hides any change", decisive_group(*point.series, *point.new_look.point), false});
+        {point.name(), "noise alone could be a factor of four", decisive_group(*point.series, *point.new_look.point), false});
   }
   return comparison;
 }
