@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -19,6 +20,19 @@ namespace {
 constexpr mode_t new_file_mode = 0666;  // less the user's mask
 
 std::string cannot(const std::string& path, int error) { return "cannot write " + path + ": " + std::strerror(error); }
+
+/// Above a limit on the size of files (ulimit -f) Linux kills the process, unless the signal is ignored: then write()
+/// fails, and the neighbour file can be removed.
+class SizeLimitIgnored {
+ public:
+  SizeLimitIgnored() : handler_(std::signal(SIGXFSZ, SIG_IGN)) {}
+  ~SizeLimitIgnored() { std::signal(SIGXFSZ, handler_); }
+  SizeLimitIgnored(const SizeLimitIgnored&) = delete;
+  SizeLimitIgnored& operator=(const SizeLimitIgnored&) = delete;
+
+ private:
+  void (*handler_)(int);
+};
 
 /// 0 or errno.
 int write_all(int file, const std::string& content) {
@@ -94,6 +108,7 @@ void write_whole_file(const std::string& path, const std::string& content) {
     write_directly(target, content);
     return;
   }
+  const SizeLimitIgnored ignored;
   std::string neighbour = target + ".XXXXXX";
   const int file = ::mkostemp(neighbour.data(), O_CLOEXEC);
   if (file < 0) throw Failure(ExitCode::failed, cannot(path, errno));
@@ -105,7 +120,7 @@ void write_whole_file(const std::string& path, const std::string& content) {
   if (error == 0 && ::rename(neighbour.c_str(), target.c_str()) != 0) error = errno;
   if (error == 0) return;
   ::unlink(neighbour.c_str());
-  throw Failure(ExitCode::failed, cannot(path, error) + "; what was there before is as it was");
+  throw Failure(ExitCode::failed, cannot(path, error) + "; the old content is unchanged");
 }
 
 }  // namespace gdrkit::tools

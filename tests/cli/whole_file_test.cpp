@@ -61,24 +61,20 @@ TEST_F(WholeFile, ASymbolicLinkStaysOne) {
   EXPECT_EQ(content_of(path_), "new");
 }
 
-/// Files end at this size, as on a disk that is full.
+/// Files end at this size, as on a disk that is full. The signal that Linux then sends keeps its default, which kills.
 class FullDisk {
  public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+  explicit FullDisk(rlim_t bytes) {
     ::getrlimit(RLIMIT_FSIZE, &old_);
     rlimit small = old_;
     small.rlim_cur = bytes;
     ::setrlimit(RLIMIT_FSIZE, &small);
   }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, handler_);
-  }
+  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &old_); }
   FullDisk(const FullDisk&) = delete;
   FullDisk& operator=(const FullDisk&) = delete;
 
  private:
-  void (*handler_)(int);
   rlimit old_{};
 };
 
