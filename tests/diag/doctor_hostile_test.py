@@ -10,7 +10,7 @@ import time
 import unittest
 from xml.etree import ElementTree
 
-from doctor_runs import Written, examine, m, worst
+from doctor_runs import Lent, Written, examine, m, worst
 from hostile import HOSTILE, escaping
 from program import BIN, Test, run
 from servers import two_switches
@@ -33,7 +33,7 @@ def commands_on(folder, other):
 class DoctorHostile(Test):
     def run_all(self, folder, allowed=(0, 1, 3, 4, 77)):
         outputs = []
-        with Written(m.server()) as other:
+        with Lent(m.server()) as other:
             for command in commands_on(folder, other):
                 start = time.monotonic()
                 ended = subprocess.run([os.path.join(BIN, "gdrkit"), *command], capture_output=True, timeout=PATIENCE, check=False,

@@ -88,6 +88,20 @@ def complaining(findings):
     return [subject for state, subject, _ in findings if state in ("warn", "fail")]
 
 
+def verdicts():
+    """check -> its worst state on the healthy DGX, and the machines on which it has another."""
+    machines = [*NAMED, *HOSTILE]
+    found = {name: {check: worst(findings) for check, findings in examined(name)[1].items()} for name in machines}
+    lines = {}
+    for check, usual in found["dgx-h100-ok"].items():
+        others = {}
+        for name in machines:
+            if found[name][check] != usual:
+                others.setdefault(found[name][check], []).append(name)
+        lines[check] = "; ".join([usual] + [f"{state}: {' '.join(names)}" for state, names in sorted(others.items())])
+    return lines
+
+
 class DoctorPlan(Test):
     def test_every_machine_has_its_expectation(self):
         self.assertEqual(set(NAMED), set(EXPECTED))
@@ -141,22 +155,6 @@ class DoctorPlan(Test):
         _, found = examined("dmabuf-only")
         self.assertEqual([f for c in ("peer.any", "peer.autoload", "peer.conflict") for f in found[c] if f[0] in ("warn", "fail")], [])
 
-
-def verdicts():
-    """check -> its worst state on the healthy DGX, and the machines on which it has another."""
-    machines = [*NAMED, *HOSTILE]
-    found = {name: {check: worst(findings) for check, findings in examined(name)[1].items()} for name in machines}
-    lines = {}
-    for check, usual in found["dgx-h100-ok"].items():
-        others = {}
-        for name in machines:
-            if found[name][check] != usual:
-                others.setdefault(found[name][check], []).append(name)
-        lines[check] = "; ".join([usual] + [f"{state}: {' '.join(names)}" for state, names in sorted(others.items())])
-    return lines
-
-
-class DoctorGolden(Test):
     def test_every_check_says_of_every_machine_what_was_reviewed(self):
         """A new check, a new machine, a changed verdict: GDRKIT_UPDATE_GOLDEN=1 writes the table anew; review its difference."""
         lines = verdicts()

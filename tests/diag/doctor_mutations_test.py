@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """The DGX with one fact turned at a time: the check that the fact belongs to says otherwise, and those that hang on it."""
+import functools
 import unittest
 
-from doctor_runs import Written, examine_folder, m, worst
+from doctor_runs import examine, m, worst
 import nvml
 from host import PROPRIETARY, environ, gdrdrv_params, limits, modules, params, status
 from named import NAMED
@@ -129,28 +130,35 @@ def _states(findings):
     return sorted((state, subject) for state, subject, _ in findings)
 
 
+@functools.lru_cache(maxsize=None)
+def healthy():
+    return examine(DGX)[1]
+
+
+@functools.lru_cache(maxsize=None)
+def mutated(number):
+    path, content, _ = MUTATIONS[number]
+    return examine(changed(DGX, {path: content}))
+
+
 class DoctorMutations(Test):
     def test_one_fact_changes_its_check_those_that_hang_on_it_and_no_other(self):
-        with Written(DGX) as folder:
-            _, healthy = examine_folder(folder)
-        for path, content, expected in MUTATIONS:
-            with self.subTest(f"{path}: {content!r:.60}"), Written(changed(DGX, {path: content})) as folder:
-                code, found = examine_folder(folder)
-                self.assertEqual({check: worst(found[check]) for check in found if _states(found[check]) != _states(healthy[check])},
+        for number, (path, content, expected) in enumerate(MUTATIONS):
+            with self.subTest(f"{path}: {content!r:.60}"):
+                code, found = mutated(number)
+                self.assertEqual({check: worst(found[check]) for check in found if _states(found[check]) != _states(healthy()[check])},
                                  expected)
                 self.assertEqual(code, 1 if "fail" in expected.values() else 0)
 
     def test_a_device_that_is_at_fault_is_the_one_named(self):
-        with Written(DGX) as folder:
-            _, healthy = examine_folder(folder)
-        for path, content, expected in MUTATIONS:
+        for number, (path, _, expected) in enumerate(MUTATIONS):
             at_fault = [check for check, state in expected.items() if state in ("warn", "fail")]
             if not at_fault or not path.startswith((GPU, NIC, PORT)):
                 continue
             names = {GPU.rsplit("/", 1)[1], NIC.rsplit("/", 1)[1], "mlx5_3", "mlx5_3:1"}
-            with self.subTest(path), Written(changed(DGX, {path: content})) as folder:
-                _, found = examine_folder(folder)
-                subjects = {subject for state, subject, _ in set(found[at_fault[0]]) - set(healthy[at_fault[0]])
+            with self.subTest(path):
+                _, found = mutated(number)
+                subjects = {subject for state, subject, _ in set(found[at_fault[0]]) - set(healthy()[at_fault[0]])
                             if state in ("warn", "fail")}
                 self.assertLessEqual(subjects, names)
                 self.assertEqual(len(subjects), 1)

@@ -6,7 +6,7 @@ import json
 import re
 import unittest
 
-from doctor_runs import Written, m
+from doctor_runs import Lent, m
 from named import NAMED
 from program import Test, run
 
@@ -49,7 +49,7 @@ def parse(text):
 
 
 def metrics_of(tree, *arguments):
-    with Written(tree) as folder:
+    with Lent(tree) as folder:
         ended = run("gdrkit", "doctor", "--prom", "--root", folder, *arguments)
         document = json.loads(run("gdrkit", "doctor", "--json", "--root", folder, *arguments).out)
     assert ended.code == 0, ended.err
@@ -116,7 +116,7 @@ class DoctorProm(Test):
 
     def test_a_failure_is_a_metric_and_no_exit_code(self):
         """A timer that moves the file into place when the doctor ends with 0 must not stop at the first failure."""
-        with Written(m.changed(m.server(), {m.GPU_PORT + "/config": m.config(acs=0x1d)})) as folder:
+        with Lent(m.changed(m.server(), {m.GPU_PORT + "/config": m.config(acs=0x1d)})) as folder:
             self.assertEqual(run("gdrkit", "doctor", "--prom", "--root", folder).code, 0)
         self.assertEqual(run("gdrkit", "doctor", "--prom", "--root", "/nothing/there").code, 4)
 

@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Runs the doctor on machines of tests/fixtures/machines, written for the length of a with."""
+import atexit
 import json
 import os
 import shutil
@@ -33,6 +34,29 @@ class Written:
         shutil.rmtree(self.folder)
 
 
+class Lent:
+    """A machine in a folder for the length of a with, for users that change nothing in it. Machines are much alike: the next
+    one is made of the folder of the last, by what differs."""
+    idle = []  # (machine, folder)
+
+    def __init__(self, tree):
+        self.tree = tree
+
+    def __enter__(self):
+        old, self.folder = Lent.idle.pop() if Lent.idle else ({}, tempfile.mkdtemp(prefix="gdrkit-machine-", dir=MEMORY))
+        m.rewrite(old, self.tree, self.folder)
+        return self.folder
+
+    def __exit__(self, *_):
+        Lent.idle.append((self.tree, self.folder))
+
+    @staticmethod
+    @atexit.register
+    def remove():
+        for _, folder in Lent.idle:
+            shutil.rmtree(folder)
+
+
 def examine_folder(folder, *arguments):
     """Exit code, and for each check its findings as (state, subject, text)."""
     ended = run("gdrkit", "doctor", "--root", folder, "--json", *arguments)
@@ -46,7 +70,7 @@ def examine_folder(folder, *arguments):
 
 
 def examine(tree, *arguments):
-    with Written(tree) as folder:
+    with Lent(tree) as folder:
         return examine_folder(folder, *arguments)
 
 

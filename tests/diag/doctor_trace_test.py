@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-from doctor_runs import Written
+from doctor_runs import Lent
 from hostile import HOSTILE
 from named import NAMED
 from program import BIN, Test, run
@@ -74,7 +74,7 @@ class DoctorTrace(Test):
     def test_the_doctor_opens_nothing_for_writing_on_any_machine(self):
         with tempfile.TemporaryDirectory() as folder:
             for name, make in {**NAMED, **HOSTILE}.items():
-                with Written(make()) as root:
+                with Lent(make()) as root:
                     trace = Trace(["doctor", "--root", root], folder)
                 self.assertIn(trace.code, (0, 1, 3), (name, trace.err))
                 self.assert_changes_nothing(trace, name)
@@ -82,7 +82,7 @@ class DoctorTrace(Test):
     def test_no_other_command_opens_anything_for_writing(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("dgx-h100-ok", "ws-acs-iommu", "vm-h100-1gpu", "empty", "loops", "junk"):
-                with Written({**NAMED, **HOSTILE}[name]()) as root:
+                with Lent({**NAMED, **HOSTILE}[name]()) as root:
                     for arguments, codes in OTHERS:
                         trace = Trace([*arguments, "--root", root], folder)
                         self.assertIn(trace.code, codes, (name, arguments, trace.err))
@@ -102,13 +102,13 @@ class DoctorTrace(Test):
         self.assertEqual([line for line in trace.named("execve") if "gdrkit" not in line], [])
 
     def test_of_a_recording_level_probe_loads_no_library_and_opens_no_device(self):
-        with tempfile.TemporaryDirectory() as folder, Written(NAMED["dgx-h100-ok"]()) as root:
+        with tempfile.TemporaryDirectory() as folder, Lent(NAMED["dgx-h100-ok"]()) as root:
             trace = Trace(["doctor", "--root", root, "--level", "probe"], folder)
         self.assert_changes_nothing(trace, "--level probe")
         self.assertEqual([line for line in trace.files_read() if re.search(r'"(/dev/|.*lib(cuda|nvidia-ml)\.so)', line)], [])
 
     def test_a_snapshot_opens_one_file_for_writing(self):
-        with tempfile.TemporaryDirectory() as folder, Written(NAMED["dgx-h100-ok"]()) as root:
+        with tempfile.TemporaryDirectory() as folder, Lent(NAMED["dgx-h100-ok"]()) as root:
             place = os.path.join(folder, "node.tar")
             trace = Trace(["snapshot", place, "--root", root], folder)
             self.assertEqual(trace.code, 0, trace.err)
@@ -119,7 +119,7 @@ class DoctorTrace(Test):
 
     def test_a_recording_is_read_below_its_root_alone(self):
         """Once the root is open, all goes by open folders and single names."""
-        with tempfile.TemporaryDirectory() as folder, Written(NAMED["dgx-h100-ok"]()) as root:
+        with tempfile.TemporaryDirectory() as folder, Lent(NAMED["dgx-h100-ok"]()) as root:
             opens = Trace(["doctor", "--root", root], folder).named(OPENING)
         first = [number for number, line in enumerate(opens) if f'"{root}"' in line][0]
         names = [re.search(r'\((AT_FDCWD|\d+), "([^"]*)"', line).groups() for line in opens[first + 1:]]
@@ -150,7 +150,7 @@ class DoctorLimits(Test):
             self.skipTest("no strace")
         with tempfile.TemporaryDirectory() as folder:
             for name in ("dgx-h100-ok", "large"):
-                with Written(NAMED[name]()) as root:
+                with Lent(NAMED[name]()) as root:
                     trace = Trace(["doctor", "--root", root], folder)
                 if "ptrace" in trace.err.lower():
                     self.skipTest("this machine forbids tracing")
@@ -164,7 +164,7 @@ def _peak_kib(tree):
               "child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, '/dev/null', 1, 0)])\n"
               "code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])\n"
               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, code)\n")
-    with Written(tree) as root:
+    with Lent(tree) as root:
         ended = subprocess.run([sys.executable, "-c", script, os.path.join(BIN, "gdrkit"), "doctor", "--root", root],
                                capture_output=True, text=True, timeout=240, check=True)
     kib, code = ended.stdout.split()

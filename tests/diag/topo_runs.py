@@ -3,7 +3,7 @@
 """Runs gdrkit topo on the machines of tests/fixtures/machines; NVLink as a recording holds it."""
 import json
 
-from doctor_runs import Written, m
+from doctor_runs import Lent, m
 from program import run
 
 import named  # pylint: disable=wrong-import-position
@@ -11,7 +11,7 @@ import named  # pylint: disable=wrong-import-position
 
 def look(tree, *arguments):
     """The document of a machine."""
-    with Written(tree) as folder:
+    with Lent(tree) as folder:
         ended = run("gdrkit", "topo", "--root", folder, "--json", *arguments)
     if ended.code not in (0, 3):
         raise AssertionError(ended.err)
