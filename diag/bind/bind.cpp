@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// bind: puts a process near its GPU, then becomes the program.
+// bind: binds the process near its GPU, then execs the program.
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,7 +23,7 @@ namespace gdrkit::tools {
 namespace bind {
 namespace {
 
-// What shells answer for programs that they cannot start.
+// Exit codes of shells for programs that they cannot start.
 constexpr int cannot_start = 126;
 constexpr int not_found = 127;
 
@@ -60,7 +60,7 @@ struct Chosen {
 Chosen choose_by_rank(const Options& options, const MachineView& view, const RankLayout& layout) {
   const LocalRank rank = find_local_rank(look_up);
   for (const std::string& other : rank.others) {
-    std::fprintf(stderr, "gdrkit bind: note: %s=%zu counts, %s does not\n", rank.variable.c_str(), rank.value,
+    std::fprintf(stderr, "gdrkit bind: note: using %s=%zu, not %s\n", rank.variable.c_str(), rank.value,
                  printable(other).c_str());
   }
   const auto gpus = named_gpus(view, layout);
@@ -72,12 +72,12 @@ Chosen choose_by_rank(const Options& options, const MachineView& view, const Ran
   } else if (!is_pci_order && !are_equal(gpus)) {
     throw Failure(ExitCode::usage,
                   "gdrkit bind: the GPUs differ, and CUDA then numbers them by speed; set "
-                  "CUDA_DEVICE_ORDER=PCI_BUS_ID, or name the GPU: --gpu N");
+                  "CUDA_DEVICE_ORDER=PCI_BUS_ID, or choose the GPU with --gpu N");
   } else {
     for (std::size_t index = 0; index < gpus.size(); ++index) visible.gpus.push_back(index);
   }
   const std::string why = rank.variable + "=" + std::to_string(rank.value);
-  if (visible.is_one_by_uuid) return {visible.gpus.front(), "the one of CUDA_VISIBLE_DEVICES"};
+  if (visible.is_one_by_uuid) return {visible.gpus.front(), "the GPU of CUDA_VISIBLE_DEVICES"};
   if (rank.value >= visible.gpus.size() && !options.wraps) {
     throw Failure(ExitCode::usage, format("gdrkit bind: %s, but there %s %zu GPU%s%s: start fewer processes, give each "
                                           "its GPU by UUID or --gpu N, or share them with --wrap",
@@ -92,19 +92,19 @@ Chosen choose(const Options& options, const MachineView& view, const RankLayout&
     throw Failure(ExitCode::cannot_run,
                   layout.tree.pci_outcome == Outcome::found
                       ? format("gdrkit bind: no NVIDIA GPU among %zu PCI devices", layout.tree.pci_count)
-                      : "gdrkit bind: whether there is a GPU cannot be known: " + layout.tree.pci_reason);
+                      : "gdrkit bind: cannot read whether this machine has a GPU: " + layout.tree.pci_reason);
   }
   if (options.gpu.empty()) return choose_by_rank(options, view, layout);
   char* end = nullptr;
   const unsigned long number = std::strtoul(options.gpu.c_str(), &end, 10);
   if (options.gpu.find_first_not_of("0123456789") != std::string::npos || number >= layout.ranks.size()) {
-    throw Failure(ExitCode::usage, format("gdrkit bind: --gpu %s: there are GPUs 0 to %zu, in PCI order",
+    throw Failure(ExitCode::usage, format("gdrkit bind: --gpu %s: this machine has GPUs 0 to %zu, in PCI order",
                                           options.gpu.c_str(), layout.ranks.size() - 1));
   }
   return {number, "--gpu"};
 }
 
-/// "mlx5_0:1" when the program's UCX should take this adapter alone.
+/// "mlx5_0:1" if the program's UCX should use only this adapter.
 std::string ucx_device(const Options& options, const MachineView& view, const RankLayout& layout,
                        const RankPlace& place) {
   using topology::PathClass;
@@ -123,7 +123,7 @@ void print_place(std::FILE* out, const RankLayout& layout, const RankPlace& plac
   std::fprintf(out, "cpus     %s\n", platform::to_list_text(place.cpus).c_str());
   if (!place.reserved.empty()) std::fprintf(out, "free     %s\n", platform::to_list_text(place.reserved).c_str());
   std::fprintf(out, "memory   %s\n",
-               place.node < 0 ? "not bound: the machine names no node of the GPU"
+               place.node < 0 ? "not bound: the machine reports no NUMA node for the GPU"
                               : ("node " + std::to_string(place.node)).c_str());
   if (place.adapter) {
     std::fprintf(out, "adapter  %s, %s\n", printable(layout.adapters[*place.adapter].device()).c_str(),
@@ -142,15 +142,15 @@ void print_place(std::FILE* out, const RankLayout& layout, const RankPlace& plac
 void bind_process(const MachineView& view, const RankPlace& place) {
   auto& calls = platform::real_placement_calls();
   if (const int error = calls.bind_thread(place.cpus); error < 0) {
-    throw Failure(ExitCode::failed, format("gdrkit bind: the process cannot be bound to CPUs %s: %s",
+    throw Failure(ExitCode::failed, format("gdrkit bind: cannot bind the process to CPUs %s: %s",
                                            platform::to_list_text(place.cpus).c_str(), std::strerror(-error)));
   }
-  // With one node there is nothing to choose, and containers that forbid the call need not be told so.
+  // With one node there is nothing to choose, and no note for containers that forbid the call.
   if (place.node < 0 || view.line("/sys/devices/system/node/online").value == "0") return;
   if (const int error = calls.bind_memory(place.node); error < 0) {
-    std::fprintf(stderr,
-                 "gdrkit bind: note: memory is not bound to node %d (%s): it comes from where it is first touched\n",
-                 place.node, std::strerror(-error));
+    std::fprintf(
+        stderr, "gdrkit bind: note: cannot bind memory to node %d (%s): Linux allocates it where it is first touched\n",
+        place.node, std::strerror(-error));
   }
 }
 
@@ -165,20 +165,21 @@ ExitCode start(std::vector<std::string>* program) {
   return static_cast<ExitCode>(error == ENOENT ? not_found : cannot_start);
 }
 
-/// CPUs that the process may have; of a recording that is only looked at, those recorded.
+/// CPUs that the process may use; for --dry-run on a recording, those recorded.
 std::optional<std::vector<int>> allowed_cpus(const Options& options, const MachineView& view) {
   if (options.is_dry && !view.is_live()) return recorded_cpus(view);
   std::vector<int> cpus;
   if (const int error = platform::real_placement_calls().allowed_cpus(&cpus); error < 0) {
     throw Failure(ExitCode::failed,
-                  format("gdrkit bind: which CPUs may be used cannot be read: %s", std::strerror(-error)));
+                  format("gdrkit bind: cannot read which CPUs this process may use: %s", std::strerror(-error)));
   }
   return cpus;
 }
 
 ExitCode run(const Options& options, std::vector<std::string>* program) {
   if (program->empty() && !options.is_dry)
-    throw Failure(ExitCode::usage, "gdrkit bind: no program: write it after --, as in: gdrkit bind -- ./app");
+    throw Failure(ExitCode::usage,
+                  "gdrkit bind: no program given: write it after --, for example: gdrkit bind -- ./app");
   const MachineView view = open_view(options.root);
   const RankLayout layout =
       lay_out(view, links_of(gather_probe(view, Level::quick).nvml), allowed_cpus(options, view), options.reserves);
@@ -193,7 +194,7 @@ ExitCode run(const Options& options, std::vector<std::string>* program) {
   if (options.is_dry) return ExitCode::ok;
   bind_process(view, place);
   if (!device.empty() && ::setenv("UCX_NET_DEVICES", device.c_str(), 0) != 0) {
-    throw Failure(ExitCode::failed, "gdrkit bind: UCX_NET_DEVICES cannot be set");
+    throw Failure(ExitCode::failed, "gdrkit bind: cannot set UCX_NET_DEVICES");
   }
   return start(program);
 }
@@ -210,27 +211,27 @@ ExitCode run_bind(Front front, int argc, char** argv) {
   std::vector<std::string> words;
   CommandLine line;
   line.name = "bind";
-  line.summary = "Puts a process on the cores and memory near its GPU, then becomes the program that follows --.";
+  line.summary = "Binds the process to the CPUs and the memory near its GPU, then execs the program that follows --.";
   line.example =
       "gdrkit bind --gpu 3 --dry-run\n  mpirun -np 8 gdrkit bind -- ./app\n  srun gdrkit bind --reserve-irq -- ./app";
   line.exit_codes =
-      "the program's; 1 no CPU near the GPU may be used, 2 wrong usage or no rank, 4 --root is no recording, 77 no "
-      "GPU, 126 the program "
-      "cannot be started, 127 it is not found";
+      "the program's; 1 no usable CPU near the GPU, 2 wrong usage or no rank, 4 --root is not a recording, 77 no GPU, "
+      "126 cannot start the program, 127 program not found";
   line.options = {
-      {'\0', "gpu", "N", &options.gpu, "the GPU, in PCI order; else by the launcher's local rank", false},
+      {'\0', "gpu", "N", &options.gpu, "the GPU, in PCI order; default: by the launcher's local rank", false},
       {'\0', "reserve-irq", "", &options.reserves, "keep the first core of each slice free for interrupts", false},
-      {'\0', "wrap", "", &options.wraps, "a rank beyond the GPUs starts again at the first", false},
+      {'\0', "wrap", "", &options.wraps, "a rank beyond the number of GPUs wraps around to the first", false},
       {'\0', "no-env", "", &options.keeps_environment, "set no variable for the program", false},
-      {'\0', "print", "", &options.prints, "tell the place on stderr before the program starts", false},
-      {'\0', "dry-run", "", &options.is_dry, "tell the place and start nothing", false},
-      {'\0', "root", "RECORDING", &options.root, "take the machine from a recording", false},
+      {'\0', "print", "", &options.prints, "print the place on stderr before the program starts", false},
+      {'\0', "dry-run", "", &options.is_dry, "print the place and start nothing", false},
+      {'\0', "root", "RECORDING", &options.root,
+       "read a recording of a machine (folder, archive, or - for stdin) instead of this one", false},
   };
-  line.operands = {&words, "PROGRAM ARGUMENTS", "after --: what to become"};
+  line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to exec"};
   if (const auto ended = parse(line, front, own, argv)) return *ended;
   if (!words.empty())
-    throw Failure(ExitCode::usage, format("gdrkit bind: '%s' stands before --: write gdrkit bind -- %s",
-                                          words[0].c_str(), words[0].c_str()));
+    throw Failure(ExitCode::usage,
+                  format("gdrkit bind: '%s' before --: write gdrkit bind -- %s", words[0].c_str(), words[0].c_str()));
   return bind::run(options, &program);
 }
 

@@ -37,8 +37,8 @@ LocalRank find_local_rank(const Lookup& lookup) {
   if (rank.variable.empty()) {
     std::string names;
     for (const char* name : variables) names += std::string(names.empty() ? "" : ", ") + name;
-    throw Failure(ExitCode::usage, "gdrkit bind: no local rank: none of " + names +
-                                       " is set; start it by mpirun, srun or torchrun, or name the GPU: --gpu N");
+    throw Failure(ExitCode::usage, "gdrkit bind: no local rank: not set: " + names +
+                                       "; start it with mpirun, srun or torchrun, or choose the GPU with --gpu N");
   }
   const auto [stop, error] = std::from_chars(first.data(), first.data() + first.size(), rank.value);
   if (error != std::errc() || stop != first.data() + first.size()) {

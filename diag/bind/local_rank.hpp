@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// LocalRank: this process's number among those of its job on this machine, as the launcher tells it.
+// LocalRank: the number of this process within its job on this machine, from the launcher.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct LocalRank {
   std::vector<std::string> others;  ///< "SLURM_LOCALID=0": variables that tell another rank
 };
 
-/// Of the innermost launcher. Throws Failure(usage) when no variable is set, or the one that counts is no number.
+/// Of the innermost launcher. Throws Failure(usage) if no variable is set, or the one that counts is not a number.
 [[nodiscard]] LocalRank find_local_rank(const Lookup& lookup);
 
 }  // namespace gdrkit::tools

@@ -33,9 +33,9 @@ std::size_t find_uuid(const std::string& text, const std::string& word, const st
   }
   if (found.size() == 1) return found.front();
   const bool are_known = std::any_of(gpus.begin(), gpus.end(), [](const NamedGpu& gpu) { return !gpu.uuid.empty(); });
-  if (!found.empty()) refuse(text, "'" + word + "' is the start of several UUIDs");
+  if (!found.empty()) refuse(text, "'" + word + "' is a prefix of several UUIDs");
   refuse(text, are_known ? "no GPU has the UUID '" + word + "'"
-                         : "UUIDs are not known here (/proc/driver/nvidia/gpus); name the GPU: --gpu N");
+                         : "UUIDs are not known here (/proc/driver/nvidia/gpus); choose the GPU with --gpu N");
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
   VisibleDevices visible;
   bool has_uuid = false;
   for (const std::string& word : words_of(text)) {
-    if (word.rfind("MIG-", 0) == 0) refuse(text, "files do not tell the GPU of a MIG instance; name it: --gpu N");
+    if (word.rfind("MIG-", 0) == 0)
+      refuse(text, "files do not tell which GPU a MIG instance belongs to; choose it with --gpu N");
     std::size_t index = 0;
     if (word.rfind("GPU-", 0) == 0) {
       has_uuid = true;
@@ -60,12 +61,12 @@ VisibleDevices parse_visible_devices(const std::string& text, const std::vector<
       if (!is_number || index >= gpus.size()) break;
       if (!is_pci_order && !are_equal(gpus)) {
         refuse(text,
-               "the GPUs differ, and CUDA then numbers them by speed; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or name the "
-               "GPU: --gpu N");
+               "the GPUs differ, and CUDA then numbers them by speed; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or choose the "
+               "GPU with --gpu N");
       }
     }
     if (std::find(visible.gpus.begin(), visible.gpus.end(), index) != visible.gpus.end()) {
-      refuse(text, "names a GPU twice, and CUDA then shows none");
+      refuse(text, "names a GPU twice: CUDA then shows no GPU");
     }
     visible.gpus.push_back(index);
   }

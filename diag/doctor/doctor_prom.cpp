@@ -26,7 +26,7 @@ bool is_figure(double value) { return value > 0 && value < 1000; }
 /// The bytes of a label are the machine's, the number of series is bounded by its devices.
 void add_counters(const Counters& counters, MetricText& metrics) {
   metrics.start("gdrkit_adapter_counter_total", "counter",
-                "What the port of an RDMA adapter counts (kind: error, stress, traffic).");
+                "Counters of the ports of RDMA adapters (kind: error, stress, traffic).");
   for (const auto& [name, counter] : counters.counters) {
     if (name.port.empty()) continue;
     metrics.add(
@@ -50,7 +50,7 @@ void add_counters(const Counters& counters, MetricText& metrics) {
     if (const double speed = std::strtod(link.speed.c_str(), nullptr); is_figure(speed))
       metrics.add({{"address", address}}, speed);
   }
-  metrics.start("gdrkit_counters_not_readable", "gauge", "Counters that are there and could not be read.");
+  metrics.start("gdrkit_counters_not_readable", "gauge", "Counters that exist but could not be read.");
   metrics.add({}, static_cast<unsigned long long>(counters.not_readable.size()));
 }
 
@@ -58,9 +58,9 @@ void add_counters(const Counters& counters, MetricText& metrics) {
 
 void print_examination_prom(const Examination& examination, const Machine& machine) {
   MetricText metrics;
-  metrics.start("gdrkit_doctor_info", "gauge", "Which gdrkit looked.");
+  metrics.start("gdrkit_doctor_info", "gauge", "The version of gdrkit that wrote these metrics.");
   metrics.add({{"version", gdrkit_version()}}, 1ull);
-  metrics.start("gdrkit_doctor_check", "gauge", "1 for the state of each check: that of its worst finding.");
+  metrics.start("gdrkit_doctor_check", "gauge", "1 for the state of each check, which is that of its worst finding.");
   for (const CheckResult& result : examination.results) {
     metrics.add({{"id", result.check->id}, {"group", result.check->group}, {"state", name_of(worst_of(result))}}, 1ull);
   }
@@ -69,10 +69,11 @@ void print_examination_prom(const Examination& examination, const Machine& machi
     metrics.add({{"state", name_of(static_cast<State>(state))}},
                 static_cast<unsigned long long>(examination.counts[state]));
   }
-  metrics.start("gdrkit_doctor_exit_code", "gauge",
-                "What gdrkit doctor would have ended with: 0 no failure, 1 failures, 3 a required fact is unknown.");
+  metrics.start(
+      "gdrkit_doctor_exit_code", "gauge",
+      "Exit code that gdrkit doctor would have returned: 0 no failure, 1 failures, 3 a required fact is unknown.");
   metrics.add({}, static_cast<unsigned long long>(examination.code));
-  metrics.start("gdrkit_doctor_devices", "gauge", "What was found to look at.");
+  metrics.start("gdrkit_doctor_devices", "gauge", "Devices that were found and checked.");
   metrics.add({{"kind", "pci"}}, static_cast<unsigned long long>(examination.pci_count));
   metrics.add({{"kind", "gpu"}}, static_cast<unsigned long long>(examination.gpu_count));
   metrics.add({{"kind", "adapter"}}, static_cast<unsigned long long>(examination.adapter_count));

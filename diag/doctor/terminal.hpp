@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Terminal: is there colour, and the mark of a state with it.
+// Terminal: whether to use colour, and the mark of each state.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class Terminal {
   [[nodiscard]] static Terminal from_environment(bool is_terminal);
   explicit Terminal(bool has_colour) : has_colour_(has_colour) {}
 
-  /// Four characters: the word says it all, colour comes on top.
+  /// Four characters. The meaning does not depend on the colour.
   [[nodiscard]] std::string mark_of(State state) const;
 
  private:

@@ -36,7 +36,7 @@ gdrkit_context_info context_info(const gdrkit_open_options* options, int* result
   return info;
 }
 
-/// The choice depends on the CPU and the mapping type alone, so the emulated device answers for every backend.
+/// The choice depends only on the CPU and the mapping type, so the emulated device answers for every backend.
 std::vector<CopyKernelInfo> gather_copy_kernels() {
   gdrkit_open_options options{};
   options.struct_size = sizeof(options);
@@ -119,7 +119,7 @@ Info gather_info() {
     info.machine.gpu_pci_address = platform::to_string(info.gpus.front().gpu.address);
   }
   if (info.driver) info.machine.driver_version = "NVIDIA driver " + info.driver->version;
-  // Told last: initialising CUDA must not change what the backends say of a process without it.
+  // Last: initialising CUDA must not change what the backends report for a process without it.
   if (info.chosen_backend.empty() || info.is_emulated) info.missing = gather_missing(info);
   return info;
 }

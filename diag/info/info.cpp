@@ -23,9 +23,9 @@ void print_backends(const Info& info) {
   for (const BackendInfo& backend : info.backends) {
     const char* state = !backend.is_usable     ? "not usable"
                         : backend.is_automatic ? "usable"
-                                               : "usable, only when asked for";
+                                               : "usable, but only on request";
     std::printf("  %-9s %s\n            %s\n", backend.name.c_str(), state, backend.summary.c_str());
-    if (!backend.is_usable) std::printf("            because: %s\n", backend.reason.c_str());
+    if (!backend.is_usable) std::printf("            reason: %s\n", backend.reason.c_str());
   }
 }
 
@@ -54,16 +54,16 @@ void print_gpus(const Info& info) {
 
 void print_text(const Info& info, bool quiet) {
   if (info.is_emulated) {
-    std::printf("NOTE: the backend 'emulated' was asked for; it says nothing about hardware\n");
+    std::printf("NOTE: the backend 'emulated' was requested; it says nothing about hardware\n");
   }
   std::printf("gdrkit %s, backend %s\n", gdrkit_version(),
-              info.chosen_backend.empty() ? "none: nothing can run here" : info.chosen_backend.c_str());
+              info.chosen_backend.empty() ? "none: no backend can run here" : info.chosen_backend.c_str());
   if (!quiet)
     std::printf("%s, %d CPUs, system %s\n", info.machine.cpu_model.c_str(), info.machine.cpu_count,
                 info.machine.os_release.c_str());
   if (!info.why_none.empty()) std::printf("%s\n", info.why_none.c_str());
   if (!info.why_none.empty() && info.gpus.empty()) {
-    std::printf("the tools that measure and test take the emulated device where there is no GPU, and say so\n");
+    std::printf("without a GPU the tools that measure and test use the emulated device, and print that they do\n");
   }
   print_backends(info);
   if (quiet) return;
@@ -84,7 +84,8 @@ ExitCode run_info(Front front, int argc, char** argv) {
   CommonOptions options;
   CommandLine line;
   line.name = "info";
-  line.summary = "What this machine offers: backends and why not, copy kernels, GPUs, settings, what is missing.";
+  line.summary =
+      "What this machine offers: backends (and why some cannot run), copy kernels, GPUs, settings, what is missing.";
   line.example = "gdrkit info --json";
   add_common_options(&line, &options);
   if (const auto ended = parse(line, front, argc, argv)) return *ended;

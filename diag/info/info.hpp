@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Info: what `gdrkit info` found out, for its text and its JSON.
+// Info: the facts of `gdrkit info`, for its text and its JSON.
 #pragma once
 
 #include <optional>
@@ -40,7 +40,7 @@ struct Info {
   Machine machine;
   std::string chosen_backend;  ///< "" when none can run
   bool is_emulated = false;
-  std::string why_none;  ///< the library's sentence when none can run
+  std::string why_none;  ///< the library's error text if none can run
   std::vector<BackendInfo> backends;
   std::vector<CopyKernelInfo> copy_kernels;
   std::vector<GpuInfo> gpus;

@@ -38,7 +38,7 @@ Fact<std::string> find_container(const MachineView& view) {
     if (node.is_unknown()) note_problem(node.reason);
   }
   const auto manager = view.line("/run/systemd/container");
-  if (manager.is_found()) return evidence("/run/systemd/container says " + manager.value);
+  if (manager.is_found()) return evidence("/run/systemd/container contains " + manager.value);
   const auto variables = read_variables(view);
   if (!variables.is_found()) note_problem(variables.reason);
   for (const char* name : left_variables) {
@@ -48,10 +48,10 @@ Fact<std::string> find_container(const MachineView& view) {
   if (groups.is_unknown()) note_problem(groups.reason);
   for (const char* name : group_names) {
     if (groups.value.find(name) != std::string::npos) {
-      return evidence(std::string("/proc/self/cgroup names ") + name);
+      return evidence(std::string("/proc/self/cgroup contains ") + name);
     }
   }
-  if (fact.outcome != Outcome::unreadable) fact.reason = "nothing shows that this is a container";
+  if (fact.outcome != Outcome::unreadable) fact.reason = "no sign of a container found";
   return fact;
 }
 

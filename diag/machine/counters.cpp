@@ -88,7 +88,7 @@ class Reader {
     if (text.is_found() && *digits >= '0' && *digits <= '9' && (*end == '\0' || *end == '\n')) {
       counters_.counters[name] = {kind, value};
     } else {
-      counters_.not_readable[path] = text.is_found() ? path + ": holds no count" : text.reason;
+      counters_.not_readable[path] = text.is_found() ? path + ": does not contain a count" : text.reason;
     }
   }
 

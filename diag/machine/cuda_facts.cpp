@@ -52,7 +52,7 @@ Fact<std::int64_t> attribute(const platform::CudaCalls& cuda, int device, int wh
   if (const int result = cuda.device_get_attribute(&value, which, device); result != 0) {
     set_unreadable(failure("cuDeviceGetAttribute", result) + " for attribute " + std::to_string(which), &fact);
   } else if (value < 0) {
-    set_unreadable("cuDeviceGetAttribute: answered " + std::to_string(value), &fact);
+    set_unreadable("cuDeviceGetAttribute: returned " + std::to_string(value), &fact);
     fact.outcome = Outcome::malformed;
   } else {
     fact.outcome = Outcome::found;

@@ -119,7 +119,7 @@ void Environment::read_variables(const MachineView& view) {
   if (!content.is_found()) return;
   if (content.value.size() >= MachineView::text_limit) {
     variables_.outcome = Outcome::malformed;
-    variables_.reason = std::string(environ_path) + ": is larger than what is read of it";
+    variables_.reason = std::string(environ_path) + ": is larger than the limit for reading it";
     return;
   }
   variables_.value = true;

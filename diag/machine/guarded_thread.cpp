@@ -155,7 +155,7 @@ std::string run_guarded(const std::function<void()>& work) {
   });
   thread.join();
   if (error == 0) return "";
-  return "the operating system sets no filter that keeps vendor libraries from changing files (seccomp: " +
+  return "cannot install the filter that keeps vendor libraries from changing files (seccomp: " +
          std::string(std::strerror(error)) + ")";
 }
 

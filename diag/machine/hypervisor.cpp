@@ -25,7 +25,7 @@ bool begins_with_any(const std::string& text, const char* const (&names)[count])
   return std::any_of(names, names + count, [&](const char* name) { return text.rfind(name, 0) == 0; });
 }
 
-/// Bit 4 of the second extension byte in the firmware's first table (SMBIOS type 0); root alone can read it.
+/// Bit 4 of the second extension byte in the firmware's first table (SMBIOS type 0); only root can read it.
 Fact<bool> virtual_bit(const MachineView& view) {
   constexpr std::size_t extension_at = 0x13;
   const auto table = view.bytes("/sys/firmware/dmi/entries/0-0/raw", extension_at + 1);
@@ -40,12 +40,12 @@ Fact<std::string> by_device_tree(const MachineView& view) {
   constexpr std::size_t longest = 256;
   const std::string tree = "/proc/device-tree";
   if (view.presence(tree + "/hypervisor") == Outcome::found) {
-    return ended(Outcome::found, tree + "/hypervisor is there", "");
+    return ended(Outcome::found, tree + "/hypervisor exists", "");
   }
   const auto compatible = view.bytes(tree + "/compatible", longest);
   const std::string kinds(compatible.value.begin(), compatible.value.end());
   if (kinds.find("linux,dummy-virt") != std::string::npos) {
-    return ended(Outcome::found, tree + "/compatible names linux,dummy-virt", "");
+    return ended(Outcome::found, tree + "/compatible contains linux,dummy-virt", "");
   }
   return ended(compatible.outcome == Outcome::found ? Outcome::absent : Outcome::unreadable, "", compatible.reason);
 }
@@ -54,13 +54,13 @@ Fact<std::string> by_firmware(const MachineView& view) {
   const auto vendor = view.line("/sys/class/dmi/id/sys_vendor");
   const auto product = view.line("/sys/class/dmi/id/product_name");
   if (!vendor.is_found() && !product.is_found()) return ended(Outcome::unreadable, "", vendor.reason);
-  const std::string names = "the firmware says '" + vendor.value + "', '" + product.value + "'";
+  const std::string names = "the firmware reports '" + vendor.value + "', '" + product.value + "'";
   if (begins_with_any(vendor.value, virtual_names) || begins_with_any(product.value, virtual_names)) {
     return ended(Outcome::found, names, "");
   }
   const auto bit = virtual_bit(view);
   if (bit.is_found() && bit.value)
-    return ended(Outcome::found, "the firmware's table has the bit for virtual machines", "");
+    return ended(Outcome::found, "the firmware table has the bit for virtual machines", "");
   if (bit.is_found() || !begins_with_any(vendor.value, cloud_names)) {
     return ended(Outcome::absent, "", names);
   }
@@ -68,7 +68,8 @@ Fact<std::string> by_firmware(const MachineView& view) {
     const bool is_metal = product.value.find(".metal") != std::string::npos;
     return ended(is_metal ? Outcome::absent : Outcome::found, is_metal ? "" : names, names);
   }
-  return ended(Outcome::unreadable, "", names + ", as bare machines of this cloud do too; root can read which it is");
+  return ended(Outcome::unreadable, "",
+               names + ", as bare-metal machines of this cloud do too; root can read which it is");
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ Fact<std::string> find_hypervisor(const MachineView& view) {
                  "/proc/cpuinfo has no flag 'hypervisor'");
   }
   const auto kind = view.line("/sys/hypervisor/type");
-  if (kind.is_found()) return ended(Outcome::found, "/sys/hypervisor/type says " + kind.value, "");
+  if (kind.is_found()) return ended(Outcome::found, "/sys/hypervisor/type contains " + kind.value, "");
   const auto tree = by_device_tree(view);
   if (tree.is_found()) return tree;
   const bool has_firmware = view.presence("/sys/class/dmi/id") != Outcome::absent;

@@ -95,7 +95,7 @@ Fact<KernelLog> read_kmsg(const std::function<ssize_t(char* buffer, std::size_t 
     std::uint64_t number = 0;
     KernelMessage message;
     if (!parse_kmsg_record({record.data(), static_cast<std::size_t>(length)}, &number, &message)) {
-      return refused(Outcome::malformed, "/dev/kmsg: gives a record that cannot be understood");
+      return refused(Outcome::malformed, "/dev/kmsg: cannot parse a record");
     }
     if (is_first && number > 0) log.value.is_whole = false;
     is_first = false;
@@ -104,7 +104,7 @@ Fact<KernelLog> read_kmsg(const std::function<ssize_t(char* buffer, std::size_t 
     if (bytes > most_kernel_log_bytes || log.value.messages.size() == most_kernel_messages) break;
     log.value.messages.push_back(std::move(message));
   }
-  return refused(Outcome::malformed, "/dev/kmsg: holds more than is read of it");
+  return refused(Outcome::malformed, "/dev/kmsg: holds more than the limit for reading it");
 }
 
 Fact<KernelLog> read_live_kernel_log() {
@@ -151,8 +151,9 @@ Fact<KernelLog> parse_kernel_log(std::string_view text) {
                          fraction.size() == 6 && take_number(&digits, '.', &message.microseconds) &&
                          message.microseconds >= 0 && rest.size() > fraction.size();
     if (!is_good || log.value.messages.size() == most_kernel_messages) {
-      return refused(Outcome::malformed, std::string(kernel_log_recording) + ": line " + std::to_string(line) +
-                                             (is_good ? " is one too many" : " is not 'SECONDS.MICROSECONDS MESSAGE'"));
+      return refused(Outcome::malformed,
+                     std::string(kernel_log_recording) + ": line " + std::to_string(line) +
+                         (is_good ? " is one line too many" : " is not 'SECONDS.MICROSECONDS MESSAGE'"));
     }
     message.microseconds += seconds * 1'000'000;
     message.text = printable_line(rest.substr(fraction.size() + 1));

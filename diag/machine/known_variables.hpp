@@ -27,7 +27,7 @@ struct NameVerdict {
 /// A name that current releases ignore or discourage.
 struct RetiredVariable {
   const char* name;   ///< with a final '*': the start of names
-  const char* value;  ///< retired with this value alone; "": with any
+  const char* value;  ///< retired only with this value; "": with any
   const char* fate;   ///< "was removed in NCCL 2.4"
   const char* successor;
 };

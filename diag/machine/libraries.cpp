@@ -80,7 +80,7 @@ Fact<std::vector<Library>> Libraries::named(const std::string& name) const {
     if (library.name == name) answer.value.push_back(library);
   }
   answer.outcome = !answer.value.empty() ? Outcome::found : unread_.empty() ? Outcome::absent : Outcome::unreadable;
-  if (answer.is_absent()) answer.reason = name + ".so is in none of the usual folders";
+  if (answer.is_absent()) answer.reason = name + ".so not found in the usual folders";
   if (answer.is_unknown()) answer.reason = unread_;
   return answer;
 }

@@ -34,7 +34,7 @@ class Libraries {
   std::vector<Library> all_;
   std::vector<std::string> asked_;
   std::vector<std::string> folders_;  ///< resolved, each once
-  std::string unread_;                ///< why the first folder or link that exists could not be looked at
+  std::string unread_;                ///< why the first folder or link that exists could not be read
 };
 
 }  // namespace gdrkit::tools

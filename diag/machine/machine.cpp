@@ -28,7 +28,7 @@ Fact<std::string> driver_text(const MachineView& view) {
   auto text = view.text(path);
   if (text.is_found() && !platform::parse_nvidia_driver(text.value).has_value()) {
     text.outcome = Outcome::malformed;
-    text.reason = path + ": names no version";
+    text.reason = path + ": contains no version";
   }
   return text;
 }

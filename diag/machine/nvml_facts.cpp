@@ -50,7 +50,7 @@ Json json_of(const NvmlPair& pair) {
 std::string take_index(const Json& object, const char* name, std::int64_t most, std::int64_t* value) {
   const auto at = object.find(name);
   const bool is_good = at != object.end() && take_value(*at, value) && *value <= most;
-  return is_good ? "" : excuse(name, "is no number of a device");
+  return is_good ? "" : excuse(name, "is not a device number");
 }
 
 std::string take_gpu(const Json& json, NvmlGpu* gpu) {
@@ -135,7 +135,7 @@ std::string to_json_text(const Fact<NvmlFacts>& facts) {
 Fact<NvmlFacts> parse_nvml_facts(std::string_view text) {
   const Json json = fact_json::parse_bounded(text, deepest);
   if (!json.is_object())
-    return ended<NvmlFacts>(Outcome::malformed, std::string(nvml_recording) + ": is no JSON object");
+    return ended<NvmlFacts>(Outcome::malformed, std::string(nvml_recording) + ": is not a JSON object");
   if (const auto at = json.find("schema"); at == json.end() || *at != schema) {
     return ended<NvmlFacts>(Outcome::malformed, excuse("schema", "is not gdrkit.nvml/1"));
   }

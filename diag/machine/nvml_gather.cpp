@@ -147,7 +147,7 @@ void ask_identity(const NvmlCalls& nvml, void* device, NvmlGpu* gpu) {
   gpu->address = pci.as(address_of(info));
   if (gpu->address.is_found() && gpu->address.value.empty()) {
     gpu->address.outcome = Outcome::malformed;
-    gpu->address.reason = "nvmlDeviceGetPciInfo_v3: names no PCI address";
+    gpu->address.reason = "nvmlDeviceGetPciInfo_v3: returned no PCI address";
   }
   std::array<char, 96> text{};
   gpu->name = text_of(ASK(name, "nvmlDeviceGetName", device, text.data(), unsigned{sizeof text}), text);

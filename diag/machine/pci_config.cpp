@@ -43,7 +43,7 @@ Fact<std::uint32_t> PciConfig::value(unsigned offset, unsigned bytes) const {
   if (!content_.is_found()) return fact;
   if (offset + bytes > content_.value.size()) {
     fact.outcome = Outcome::unreadable;
-    fact.reason = path_ + ": only " + std::to_string(content_.value.size()) + " bytes could be read; root reads all";
+    fact.reason = path_ + ": only " + std::to_string(content_.value.size()) + " bytes could be read; root can read all";
     return fact;
   }
   for (unsigned i = 0; i < bytes; ++i) fact.value |= std::uint32_t{content_.value[offset + i]} << (8 * i);
@@ -59,7 +59,7 @@ Fact<unsigned> PciConfig::capability(unsigned id) const {
   unsigned offset = next.value & 0xfc;
   for (unsigned count = 0; offset != 0; ++count) {
     if (offset < header_end || count == most_capabilities)
-      return ended(Outcome::malformed, path_, "its list of capabilities is damaged");
+      return ended(Outcome::malformed, path_, "its capability list is damaged");
     next = value(offset, 2);
     if (!next.is_found()) return ended(next.outcome, next.reason, "cannot follow the capabilities");
     if ((next.value & 0xff) == id) return at(offset);
@@ -72,7 +72,7 @@ Fact<unsigned> PciConfig::extended_capability(unsigned id) const {
   unsigned offset = extended_start;
   for (unsigned count = 0; offset != 0; ++count) {
     if (offset < extended_start || count == most_extended)
-      return ended(Outcome::malformed, path_, "its list of extended capabilities is damaged");
+      return ended(Outcome::malformed, path_, "its extended capability list is damaged");
     const auto head = value(offset, 4);
     if (!head.is_found()) return ended(head.outcome, head.reason, "cannot follow the extended capabilities");
     if (head.value == 0xffffffff)

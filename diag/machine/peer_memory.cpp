@@ -17,7 +17,7 @@ constexpr char nv_peer_mem[] = "/sys/module/nv_peer_mem/version";
 
 Fact<std::string> first_of(const MachineView& view, std::initializer_list<const char*> paths) {
   Fact<std::string> answer;
-  answer.reason = "none of its files exists";
+  answer.reason = "its files do not exist";
   for (const char* path : paths) {
     const auto node = view.node(path);
     if (node.is_found()) return {Outcome::found, path, ""};
@@ -49,7 +49,7 @@ Fact<std::string> dmabuf_possible(const Machine& machine) {
   if (!has_dmabuf(version.value)) {
     const bool is_red_hat = version.value.text.find(".el") != std::string::npos;
     return {is_red_hat ? Outcome::unreadable : Outcome::absent, "",
-            "Linux " + version.value.text + (is_red_hat ? " of Red Hat may have it or not" : " is too old")};
+            "Linux " + version.value.text + (is_red_hat ? " of Red Hat may support it or not" : " is too old")};
   }
   // What CUDA was asked at level probe, or recorded, is worth more than files; it can only speak against.
   const auto& gpus = machine.probe.nvml.value.gpus;

@@ -13,7 +13,7 @@ namespace gdrkit::tools {
 /// A library looks whether one of its files exists; nothing more. value: the file that made it believe.
 struct Belief {
   const char* library;
-  Fact<std::string> file;  ///< absent: none of its files exists, so it takes no module for loaded
+  Fact<std::string> file;  ///< absent: its files do not exist, so it detects no module
 };
 
 /// In the order NCCL, UCX, NVSHMEM.

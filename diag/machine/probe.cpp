@@ -44,7 +44,7 @@ Fact<NvmlFacts> ask_nvml(const MachineView& view) {
   const auto nvml = platform::nvml_calls();
   if (!nvml.has_value()) return unreadable<NvmlFacts>(nvml.error().text());
   Fact<NvmlFacts> facts = gather_nvml_facts(**nvml);
-  if (facts.is_found()) set_no_cuda_facts("CUDA was not asked: that needs --level cuda", &facts.value);
+  if (facts.is_found()) set_no_cuda_facts("CUDA was not asked: this needs --level cuda", &facts.value);
   return facts;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Probe: the facts that cannot be had by reading files: devices are opened and the vendor's libraries asked.
+// Probe: facts that need more than reading files: vendor libraries are asked, which open devices.
 #pragma once
 
 #include <string>

@@ -38,7 +38,7 @@ std::vector<int> near_cpus(const MachineView& view, const topology::TreeDevice& 
     const auto list = platform::parse_number_list(line.value);
     if (line.is_found() && list.has_value() && !list->empty()) return *list;
   }
-  notes->push_back("the machine does not say which CPUs are near the GPU, so all are taken");
+  notes->push_back("the machine does not report which CPUs are near the GPU, so all CPUs are used");
   return online_cpus(view);
 }
 
@@ -62,10 +62,9 @@ void divide(const MachineView& view, const std::vector<std::vector<int>>& near,
     const auto sharers = static_cast<std::size_t>(std::count(near.begin(), near.end(), near[rank]));
     const auto usable = allowed ? common(near[rank], *allowed) : near[rank];
     if (usable.empty()) {
-      place.notes.push_back(near[rank].empty()
-                                ? "it is not known which CPUs there are"
-                                : "none of the CPUs near the GPU (" + platform::to_list_text(near[rank]) +
-                                      ") may be used by this process");
+      place.notes.push_back(near[rank].empty() ? "the list of CPUs is not known"
+                                               : "this process may not use any of the CPUs near the GPU (" +
+                                                     platform::to_list_text(near[rank]) + ")");
       continue;
     }
     const auto cores = cores_of(view, usable);
@@ -76,11 +75,11 @@ void divide(const MachineView& view, const std::vector<std::vector<int>>& near,
       place.reserved = slice.front();
       slice.erase(slice.begin());
     } else if (reserves) {
-      place.notes.push_back("its slice is one core, so none is kept free");
+      place.notes.push_back("its slice is one core, so no core is kept free");
     }
     if (slice.size() < cores_wanted)
       place.notes.push_back("it has " + std::to_string(slice.size()) +
-                            " core: progress threads will take turns with the program");
+                            " core: progress threads share it with the program");
     place.cpus = cpus_of(slice);
   }
 }

@@ -15,7 +15,7 @@ namespace gdrkit::tools {
 /// The CPUs of one core: SMT siblings belong together. Ascending.
 using Core = std::vector<int>;
 
-/// `cpus` as cores, by their first CPU. A CPU whose siblings are not told is a core of its own.
+/// `cpus` as cores, by their first CPU. A CPU whose siblings are not known is a core of its own.
 [[nodiscard]] std::vector<Core> cores_of(const topology::MachineView& view, const std::vector<int>& cpus);
 
 /// The part `index` of `parts` of the cores, even to one core; with fewer cores than parts, one that several share.

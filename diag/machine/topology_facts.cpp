@@ -88,7 +88,7 @@ topology::NvLinks links_of(const topology::Fact<NvmlFacts>& nvml) {
   for (const NvmlGpu& gpu : nvml.value.gpus) {
     const auto address = platform::parse_pci_address(gpu.address.value);
     if (!gpu.address.is_found() || !address.has_value()) {
-      refuse(links, gpu.address.is_found() ? "'" + gpu.address.value + "' is no PCI address" : gpu.address.reason);
+      refuse(links, gpu.address.is_found() ? "'" + gpu.address.value + "' is not a PCI address" : gpu.address.reason);
       continue;
     }
     if (gpu.c2c_links.is_unknown()) refuse(links, gpu.c2c_links.reason);

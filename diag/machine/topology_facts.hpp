@@ -41,7 +41,7 @@ struct TopologyFacts {
     return i < tree.gpus.size() ? tree.gpus[i] : tree.adapters[i - tree.gpus.size()];
   }
   [[nodiscard]] topology::Distance distance(Viewer viewer, std::size_t from, std::size_t to) const;
-  /// Whether NVLink could make this entry another one, and was not looked at.
+  /// Whether NVLink could change this entry, and was not read.
   [[nodiscard]] bool lacks_nvlink(Viewer viewer, std::size_t from, std::size_t to) const;
   [[nodiscard]] std::vector<Viewer> viewers() const;
 };

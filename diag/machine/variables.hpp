@@ -12,10 +12,10 @@ namespace gdrkit::tools {
 
 using Variables = std::map<std::string, std::string>;
 
-/// From /proc/self/environ. Absent is told as unreadable: every process has an environment.
+/// From /proc/self/environ. Absent counts as unreadable: every process has an environment.
 [[nodiscard]] topology::Fact<Variables> read_variables(const topology::MachineView& view);
 
-/// The first variable by which a launcher tells a process its number on this machine; "" if none is set.
+/// The first variable that holds the local rank of the process; "" if none is set.
 [[nodiscard]] std::string local_rank_variable(const Variables& variables);
 
 }  // namespace gdrkit::tools

@@ -21,7 +21,7 @@ constexpr int deepest = 5;                // document, devices, device, fact
 constexpr std::size_t longest_name = 64;  // IBV_SYSFS_NAME_MAX
 
 std::string failure(const char* function, int error) {
-  return std::string(function) + ": " + (error == 0 ? "failed without an error" : std::strerror(error));
+  return std::string(function) + ": " + (error == 0 ? "failed without an error code" : std::strerror(error));
 }
 
 /// No such dma-buf can exist, so its registration fails: how it does tells whether device and Linux know the call at
@@ -63,7 +63,7 @@ Fact<bool> ask_device(const VerbsCalls& verbs, platform::VerbsDeviceHandle* devi
 std::string take_device(const Json& json, VerbsDevice* device) {
   const auto name = json.find("name");
   const bool is_good = name != json.end() && take_value(*name, &device->name) && device->name.size() <= longest_name;
-  if (!is_good) return excuse(verbs_recording, "name", "is no name of a device");
+  if (!is_good) return excuse(verbs_recording, "name", "is not a device name");
   device->dmabuf = fact_of<bool>(json, verbs_recording, "dmabuf");
   return "";
 }
@@ -126,7 +126,7 @@ std::string to_json_text(const Fact<VerbsFacts>& facts) {
 Fact<VerbsFacts> parse_verbs_facts(std::string_view text) {
   const Json json = fact_json::parse_bounded(text, deepest);
   if (!json.is_object()) {
-    return ended<VerbsFacts>(Outcome::malformed, std::string(verbs_recording) + ": is no JSON object");
+    return ended<VerbsFacts>(Outcome::malformed, std::string(verbs_recording) + ": is not a JSON object");
   }
   if (const auto at = json.find("schema"); at == json.end() || *at != schema) {
     return ended<VerbsFacts>(Outcome::malformed, excuse(verbs_recording, "schema", "is not gdrkit.verbs/1"));

@@ -86,15 +86,14 @@ bool is_recorded_variable(std::string_view name) {
 void print_recorded_paths() {
   constexpr const char* kinds[] = {"content", "name", "setpci", "variables"};
   std::printf(
-      "A recording holds what is there of these (content: files whole; name: that it is there; setpci: files that "
-      "speak of it; $PCI: each GPU, "
-      "adapter and bridge; $LIBRARIES: each folder of libraries):\n");
+      "A recording holds these files, if they exist (content: the whole file; name: only that it exists; setpci: files "
+      "that mention setpci; $PCI: each GPU, adapter and bridge; $LIBRARIES: each library folder):\n");
   for (const RecordedPath& path : recorded_paths()) {
     std::printf("%-9s  %s\n           %s\n", kinds[static_cast<std::size_t>(path.kind)], path.pattern, path.purpose);
   }
   std::printf(
-      "Variables of the environment, but none whose name speaks of a key, token or password; HOME where one of "
-      "the files below it is there:\n ");
+      "Variables of the environment, except those whose names contain key, token or password; HOME only if one of the "
+      "files below it exists:\n ");
   for (const char* name : variables) std::printf(" %s", name);
   std::printf("\n");
 }

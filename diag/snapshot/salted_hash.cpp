@@ -43,7 +43,7 @@ char lower(char character) { return static_cast<char>(std::tolower(static_cast<u
 SaltedHash::Salt SaltedHash::random_salt() {
   Salt salt{};
   if (::getrandom(salt.data(), sizeof(salt), 0) != static_cast<ssize_t>(sizeof(salt))) {
-    throw Failure(ExitCode::failed, "the system gives no random numbers, and without them nothing can be redacted");
+    throw Failure(ExitCode::failed, "cannot get random numbers from the operating system, so nothing can be redacted");
   }
   return salt;
 }

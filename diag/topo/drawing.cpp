@@ -70,7 +70,7 @@ class Drafter {
                              : node.value < 0 ? "no NUMA node"
                                               : "NUMA node " + std::to_string(node.value);
     std::size_t at = add_once(numa, {BoxKind::numa, {}, numa, "", ""});
-    // A file of NCCL tells no host bridges.
+    // An NCCL topology file has no host bridges.
     if (!device.root.empty() && !facts_.is_from_nccl) {
       at = add_once(numa + "/" + device.root, {BoxKind::host_bridge, at, device.root, "host bridge", ""});
     }

@@ -23,7 +23,7 @@ std::string read_file(const std::string& path) {
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get()) != 0) throw Failure(ExitCode::bad_recording, path + ": cannot be read");
   if (text.size() > most_bytes)
-    throw Failure(ExitCode::bad_recording, path + ": larger than 4 MiB, so it is no topology");
+    throw Failure(ExitCode::bad_recording, path + ": larger than 4 MiB: not an NCCL topology file");
   return text;
 }
 

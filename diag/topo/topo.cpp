@@ -13,7 +13,7 @@ std::vector<Viewer> chosen(const TopologyFacts& facts, const std::string& word) 
   for (const Viewer viewer : facts.viewers()) {
     if (word == name_of(viewer)) return {viewer};
   }
-  throw Failure(ExitCode::usage, "gdrkit topo: --as " + word + ": a file of NCCL tells NCCL's view alone");
+  throw Failure(ExitCode::usage, "gdrkit topo: --as " + word + ": an NCCL topology file has NCCL's view only");
 }
 
 /// Nothing at all can be said without the list of PCI devices.
@@ -57,36 +57,36 @@ ExitCode run_topo(Front front, int argc, char** argv) {
   CommandLine line;
   line.name = "topo";
   line.summary =
-      "How far GPUs and RDMA adapters are from each other, as nvidia-smi, NCCL, NVSHMEM and UCX each see it, and the "
-      "best "
-      "adapter of each GPU. Changes nothing; reads files only unless --level probe is given.";
+      "Distances between GPUs and RDMA adapters, as nvidia-smi, NCCL, NVSHMEM and UCX each see them, and the best "
+      "adapter of each GPU. Changes nothing; reads only files unless --level probe or cuda is given.";
   line.exit_codes =
-      "0 ok, 2 wrong usage, 3 the list of PCI devices cannot be read, 4 --root is no recording, or the "
-      "file of NCCL is none";
+      "0 ok, 2 wrong usage, 3 the list of PCI devices cannot be read, 4 --root is not a recording, or the file is not "
+      "an NCCL topology";
   line.example =
       "gdrkit topo\n  gdrkit topo --as all --level probe\n  gdrkit topo --root RECORDING --svg > tree.svg\n  gdrkit "
       "topo --nccl-xml > topology.xml";
   line.options = {
       {'\0', "as", "LIBRARY", Choice{{"smi", "nccl", "nvshmem", "ucx", "all"}, &wanted.as, ""},
-       "whose view: smi (nvidia-smi), nccl, nvshmem, ucx or all; of a file of NCCL nccl", false},
-      {'\0', "root", "PLACE", &root, "read a recording of a machine, a folder or an archive, instead of this one",
-       false},
+       "whose view: smi (nvidia-smi), nccl, nvshmem, ucx or all; for an NCCL topology file only nccl", false},
+      {'\0', "root", "PLACE", &root,
+       "read a recording of a machine (folder, archive, or - for stdin) instead of this one", false},
       {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
-       "quick reads files; probe also asks NVIDIA's library for NVLink", false},
+       "quick reads files; probe also asks NVML for NVLinks; cuda also starts CUDA", false},
       {'\0', "dot", "", &wanted.is_dot, "print the tree for Graphviz", false},
       {'\0', "svg", "", &wanted.is_svg, "print the tree as a picture", false},
-      {'\0', "nccl-xml", "", &wanted.is_nccl_xml, "print the topology as NCCL_TOPO_FILE takes it", false},
+      {'\0', "nccl-xml", "", &wanted.is_nccl_xml, "print the topology in the format of NCCL_TOPO_FILE", false},
       {'\0', "from-nccl-xml", "FILE", &nccl_file,
-       "tell the topology of a file that NCCL wrote (NCCL_TOPO_DUMP_FILE) or a provider gave: NCCL's view alone",
+       "show the topology of a file that NCCL wrote (NCCL_TOPO_DUMP_FILE) or a provider supplied: NCCL's view only",
        false},
       {'\0', "json", "", &wanted.is_json, "print one JSON document (diag/topo/README.md) and no text", false},
   };
   if (const auto ended = parse(line, front, argc, argv)) return *ended;
-  if (wanted.outputs() > 1) throw Failure(ExitCode::usage, "gdrkit topo: one output at a time");
+  if (wanted.outputs() > 1) throw Failure(ExitCode::usage, "gdrkit topo: only one output at a time");
   if (!nccl_file.empty()) {
     if (root != "/" || level != "quick" || wanted.is_nccl_xml)
-      throw Failure(ExitCode::usage,
-                    "gdrkit topo: a file of NCCL is no machine: --root, --level and --nccl-xml do not go with it");
+      throw Failure(
+          ExitCode::usage,
+          "gdrkit topo: --from-nccl-xml reads a file, not a machine: it excludes --root, --level and --nccl-xml");
     return topo::print(topo::read_nccl_file(nccl_file), wanted);
   }
   const MachineView view = open_view(root);

@@ -60,7 +60,7 @@ Json ports_json(const AdapterPorts& adapter) {
   return json;
 }
 
-/// Rows and columns in the order of `devices`; the reasons of what is unknown beside them.
+/// Rows and columns in the order of `devices`; the reasons of unknown cells are in `unknown`.
 void add_distances(const TopologyFacts& facts, Json& document) {
   document["distances"] = Json::object();
   document["unknown"] = Json::array();

@@ -20,7 +20,7 @@ void print_dot(const TopologyFacts& facts);
 void print_svg(const TopologyFacts& facts);
 /// Throws Failure(unreadable) when a place is not known.
 void print_nccl_xml(const TopologyFacts& facts, const MachineView& view, const topology::Fact<NvmlFacts>& nvml);
-/// Throws Failure(bad_recording) for what is no topology of NCCL.
+/// Throws Failure(bad_recording) if the file is not an NCCL topology.
 [[nodiscard]] TopologyFacts read_nccl_file(const std::string& path);
 
 [[nodiscard]] std::string hash_text(const TopologyFacts& facts);

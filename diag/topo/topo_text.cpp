@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <map>
 #include <set>
+#include <sstream>
 
+#include "cli/common/wrapped_text.hpp"
 #include "diag/topo/topo_outputs.hpp"
 #include "gdrkit/gdrkit.h"
 #include "platform/facts/number_list.hpp"
@@ -33,9 +35,11 @@ std::string numa_of(const topology::PciTree& tree, const TreeDevice& device) {
 
 constexpr std::size_t most_reasons = 12;
 
+void print_wrapped(const std::string& text) { std::fputs(wrapped("", "  ", printable(text)).c_str(), stdout); }
+
 const char* title_of(Viewer viewer) {
-  constexpr const char* titles[] = {"as nvidia-smi topo -m shows it", "as NCCL sees it",
-                                    "as NVSHMEM sees it (row to column)", "as UCX sees it"};
+  constexpr const char* titles[] = {"as nvidia-smi topo -m prints them", "for NCCL", "for NVSHMEM (from row to column)",
+                                    "for UCX"};
   return titles[static_cast<std::size_t>(viewer)];
 }
 
@@ -83,12 +87,12 @@ void print_matrix(const TopologyFacts& facts, Viewer viewer) {
   }
   print_table(rows);
   if (has_star) {
-    std::printf("* over PCIe alone, NVLink is not known: %s\n", printable(facts.links.why_not).c_str());
+    print_wrapped("* over PCIe only; NVLink is not known: " + facts.links.why_not);
   }
   std::size_t printed = 0;
   for (const std::string& reason : reasons) {
     if (printed++ == most_reasons) break;
-    std::printf("? unknown: %s\n", printable(reason).c_str());
+    print_wrapped("? unknown: " + reason);
   }
   if (reasons.size() > most_reasons) std::printf("? and %zu more reasons\n", reasons.size() - most_reasons);
 }
@@ -120,7 +124,7 @@ void print_devices(const TopologyFacts& facts) {
 }
 
 void print_best(const TopologyFacts& facts) {
-  std::printf("\nBest adapter of each GPU (matching %s; machines of one kind have the same):\n",
+  std::printf("\nBest adapter of each GPU (matching %s; the same on all machines of this kind):\n",
               hash_text(facts).c_str());
   std::vector<std::vector<std::string>> rows;
   for (std::size_t gpu = 0; gpu < facts.tree.gpus.size(); ++gpu) {
@@ -130,7 +134,7 @@ void print_best(const TopologyFacts& facts) {
       continue;
     }
     const AdapterPorts& ports = facts.ports[*best.adapter];
-    const std::string open = ports.usable == Usable::unknown ? "; whether its ports can be used is unknown" : "";
+    const std::string open = ports.usable == Usable::unknown ? "; not known whether its ports can be used" : "";
     rows.push_back({"  " + facts.tree.gpus[gpu].name, facts.tree.adapters[*best.adapter].name,
                     topology::name_of(best.nearness), best.why + open});
   }
@@ -138,15 +142,15 @@ void print_best(const TopologyFacts& facts) {
 }
 
 void print_legend(const TopologyFacts& facts) {
-  std::printf(
-      "\nLegend: X itself; NV# that many NVLinks; PIX one switch at most; PXB several switches; PHB a host bridge "
-      "(CPU);\n"
-      "  NODE two host bridges of one NUMA node; SYS between NUMA nodes");
-  if (!facts.is_from_nccl) std::printf("; ? not known");
-  std::printf(
-      ".\n  NCCL: NVL NVLink; NVB by another GPU; C2C the chip's own link; P2C C2C and PCIe; PXN NVLink to the "
-      "adapter's GPU;\n"
-      "  LOC one adapter to NCCL. UCX: near: no host bridge between.\n");
+  std::printf("\n");
+  print_wrapped(
+      "Legend: X itself; NV# number of NVLinks; PIX at most one switch; PXB several switches; PHB a host bridge (CPU); "
+      "NODE two host bridges of one NUMA node; SYS between NUMA nodes" +
+      std::string(facts.is_from_nccl ? "." : "; ? not known."));
+  print_wrapped(
+      "NCCL: NVL NVLink; NVB through another GPU; C2C NVLink-C2C; P2C C2C and PCIe; PXN NVLink to the adapter's GPU; "
+      "LOC "
+      "one adapter for NCCL. UCX: near: no host bridge between.");
 }
 
 }  // namespace
@@ -166,33 +170,33 @@ std::string what_is_missing(const TopologyFacts& facts) {
   const auto add = [&](const std::string& sentence) { text += sentence + "\n"; };
   const topology::PciTree& tree = facts.tree;
   if (facts.is_from_nccl) {
-    if (tree.gpus.empty()) add("No GPU: looked for elements gpu and for class 0x03 in " + facts.source + ".");
-    if (tree.adapters.empty()) add("No adapter: looked for elements net and for class 0x02 in " + facts.source + ".");
+    if (tree.gpus.empty()) add("No GPU: no element gpu and no class 0x03 in " + facts.source + ".");
+    if (tree.adapters.empty()) add("No adapter: no element net and no class 0x02 in " + facts.source + ".");
     return text;
   }
   if (tree.pci_outcome != Outcome::found) {
-    add("No PCI device can be read: " + tree.pci_reason);
+    add("Cannot read PCI devices: " + tree.pci_reason);
   } else if (tree.gpus.empty()) {
-    add(format("No NVIDIA GPU: none of %zu functions in /sys/bus/pci/devices has vendor 0x10de and class 0x03.",
+    add(format("No NVIDIA GPU: no function of %zu in /sys/bus/pci/devices has vendor 0x10de and class 0x03.",
                tree.pci_count));
   }
   if (tree.adapter_outcome != Outcome::found) {
     add("No RDMA adapter: " + tree.adapter_reason);
   } else if (tree.adapters.empty()) {
-    add("No RDMA adapter: /sys/class/infiniband names none that is a PCI function.");
+    add("No RDMA adapter: no device in /sys/class/infiniband is a PCI function.");
   }
-  for (const std::string& name : tree.unplaced)
-    add(name + " is an RDMA device of software and has no place in the tree.");
-  for (const std::string& reason : tree.unread) add("Not looked at: " + reason);
+  for (const std::string& name : tree.unplaced) add(name + " is a software RDMA device without a place in the tree.");
+  for (const std::string& reason : tree.unread) add("Not read: " + reason);
   if (tree.left_out > 0) add(format("%zu devices are left out: more than any machine has.", tree.left_out));
   return text;
 }
 
 void print_text(const TopologyFacts& facts, const std::vector<Viewer>& libraries) {
-  std::printf("gdrkit topo %s: looked at %s: %zu NVIDIA GPU(s), %zu RDMA adapter(s), %zu NVSwitch(es)\n",
-              gdrkit_version(), printable(facts.source).c_str(), facts.tree.gpus.size(), facts.tree.adapters.size(),
-              facts.tree.nvswitches.size());
-  std::printf("%s", printable(what_is_missing(facts)).c_str());
+  print_wrapped(format("gdrkit topo %s, from %s: %s, %s, %zu NVSwitches", gdrkit_version(), facts.source.c_str(),
+                       counted(facts.tree.gpus.size(), "NVIDIA GPU").c_str(),
+                       counted(facts.tree.adapters.size(), "RDMA adapter").c_str(), facts.tree.nvswitches.size()));
+  std::istringstream missing(what_is_missing(facts));
+  for (std::string sentence; std::getline(missing, sentence);) print_wrapped(sentence);
   if (facts.count() == 0) return;
   for (const Viewer viewer : libraries) print_matrix(facts, viewer);
   print_devices(facts);

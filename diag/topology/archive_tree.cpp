@@ -45,7 +45,7 @@ std::string whole_name(const TarMember& member) {
 /// All of a file or of what a pipe brings.
 base::Result<std::string> read_archive(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (fd < 0) return base::fail(errno, "the root %s cannot be read: %s", path.c_str(), std::strerror(errno));
+  if (fd < 0) return base::fail(errno, "cannot read the root %s: %s", path.c_str(), std::strerror(errno));
   const std::unique_ptr<const int, void (*)(const int*)> owned(&fd, [](const int* open) { ::close(*open); });
   struct stat status {};
   if (::fstat(fd, &status) != 0 || !(S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode))) {
@@ -62,7 +62,7 @@ base::Result<std::string> read_archive(const std::string& path) {
     const ssize_t got = ::read(fd, bytes.data() + used, piece);
     bytes.resize(used + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return base::fail(errno, "the root %s cannot be read: %s", path.c_str(), std::strerror(errno));
+    if (got < 0) return base::fail(errno, "cannot read the root %s: %s", path.c_str(), std::strerror(errno));
     if (got == 0) return bytes;
     if (bytes.size() > ArchiveTree::size_limit) {
       return base::fail(EFBIG, "the root %s is larger than %zu bytes", path.c_str(), ArchiveTree::size_limit);
@@ -73,7 +73,7 @@ base::Result<std::string> read_archive(const std::string& path) {
 base::Status refuse_compressed(std::string_view bytes, const std::string& path) {
   for (const Compression& compression : compressions) {
     if (bytes.substr(0, compression.start.size()) != compression.start) continue;
-    return base::fail(EINVAL, "the root %s is compressed; give the tar archive itself: %s -dc %s > recording.tar",
+    return base::fail(EINVAL, "the root %s is compressed; give the uncompressed tar archive: %s -dc %s > recording.tar",
                       path.c_str(), compression.name, path.c_str());
   }
   return {};
@@ -103,7 +103,7 @@ base::Result<std::shared_ptr<const FileTree>> ArchiveTree::parse(std::string byt
     if (more.has_value() && !*more) return std::shared_ptr<const FileTree>(tree);
     status = more.has_value() ? tree->add(member) : base::Status(base::pass(more));
   }
-  return base::fail(status.error().errno_value, "the root %s is no tar archive of a machine: it %s", path.c_str(),
+  return base::fail(status.error().errno_value, "the root %s is not a tar archive of a machine: it %s", path.c_str(),
                     status.error().text());
 }
 
@@ -115,12 +115,12 @@ base::Result<ArchiveTree::Member*> ArchiveTree::make(const TarMember& member) {
   Member* at = &root_;
   for (const std::string_view part : parts) {
     if (part == ".." || part.find('\0') != std::string_view::npos) {
-      return base::fail(EINVAL, "holds a name that leads out of it at byte %zu: %.200s", member.offset,
+      return base::fail(EINVAL, "holds a name that leads out of the archive at byte %zu: %.200s", member.offset,
                         whole_name(member).c_str());
     }
     if (at->node.kind != NodeKind::folder) {
-      return base::fail(EINVAL, "holds '%.200s' at byte %zu below what is no folder", whole_name(member).c_str(),
-                        member.offset);
+      return base::fail(EINVAL, "holds '%.200s' at byte %zu below something that is not a folder",
+                        whole_name(member).c_str(), member.offset);
     }
     std::unique_ptr<Member>& inside = at->inside[part];
     if (inside == nullptr) {
@@ -150,7 +150,7 @@ base::Status ArchiveTree::add(const TarMember& member) {
   if (member.kind != TarMember::Kind::hard_link) return {};
   const Member* other = find(member.content);
   if (other == nullptr || other == at || other->node.kind == NodeKind::folder) {
-    return base::fail(EINVAL, "holds a hard link at byte %zu to '%.200s', which is no file before it", member.offset,
+    return base::fail(EINVAL, "holds a hard link at byte %zu to '%.200s', which is not an earlier file", member.offset,
                       std::string(member.content).c_str());
   }
   at->node = other->node;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Fact: what a look at a machine gave, with how it ended.
+// Fact: a value that was read from a machine, with the outcome.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace gdrkit::topology {
 
-/// How a look at a path ended. A check that does not find says which of the others it was; it never guesses.
+/// How reading a path ended. A check without the value reports which of the others it was; it never guesses.
 enum class Outcome {
   found,
   absent,      ///< the path does not exist

@@ -8,10 +8,10 @@
 
 namespace gdrkit::topology {
 
-/// Only regular files are opened, read-only; a device node or a pipe is looked at and never opened.
+/// Only regular files are opened, read-only; a device node or a pipe is never opened.
 class FolderTree final : public FileTree {
  public:
-  /// Error: `root` is no folder that can be looked into.
+  /// Error: `root` is not a folder that can be read.
   [[nodiscard]] static base::Result<std::shared_ptr<const FileTree>> open(const std::string& root);
 
   [[nodiscard]] Folder root() const override { return root_; }

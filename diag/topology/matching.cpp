@@ -138,7 +138,7 @@ Distance transfer_distance(const PciTree& tree, const NcclDistances& nccl, std::
 Matching match_adapters(const PciTree& tree, const NcclDistances& nccl, const std::vector<bool>& is_usable) {
   std::vector<std::vector<Distance>> distances(tree.gpus.size());
   Costs costs(tree.gpus.size(), std::vector<std::optional<std::int64_t>>(tree.adapters.size()));
-  std::vector<std::string> why_none(tree.gpus.size(), "no adapter that can be used");
+  std::vector<std::string> why_none(tree.gpus.size(), "no usable adapter");
   for (std::size_t gpu = 0; gpu < tree.gpus.size(); ++gpu) {
     for (std::size_t i = 0; i < tree.adapters.size(); ++i) {
       distances[gpu].push_back(transfer_distance(tree, nccl, gpu, i));

@@ -42,7 +42,7 @@ Fact<double> speed_of(const std::string* text) {
   if (text == nullptr) return speed;
   speed.value = std::strtod(text->c_str(), nullptr);
   if (speed.value > 0 && speed.value < 1000 && text->find("GT/s") != std::string::npos) return found(speed.value);
-  speed = {Outcome::malformed, 0, "'" + *text + "' is no speed of a link"};
+  speed = {Outcome::malformed, 0, "'" + *text + "' is not a link speed"};
   return speed;
 }
 
@@ -118,7 +118,7 @@ class Reader {
     const auto address = bus_id == nullptr ? base::Result<platform::PciAddress>(platform::PciAddress{})
                                            : platform::parse_pci_address(*bus_id);
     if (bus_id == nullptr || !address.has_value()) {
-      return base::fail(EINVAL, "an element pci: busid '%.40s' is no PCI address",
+      return base::fail(EINVAL, "an element pci: busid '%.40s' is not a PCI address",
                         bus_id == nullptr ? "" : bus_id->c_str());
     }
     ++dump_.tree.pci_count;
@@ -223,11 +223,10 @@ class Reader {
 base::Result<NcclDump> parse_nccl_xml(std::string_view text) {
   const auto root = parse_xml(text);
   if (!root.has_value()) return base::pass(root);
-  if (root->name != "system")
-    return base::fail(EINVAL, "the file's element is no 'system', so it is no topology of NCCL");
+  if (root->name != "system") return base::fail(EINVAL, "the root element is not 'system': not an NCCL topology file");
   const auto version = number_of(root->attribute("version"), "version");
   if (!version.is_found() || version.value != nccl_xml_version) {
-    return base::fail(EINVAL, "the file has not version %d, the only one that NCCL takes", nccl_xml_version);
+    return base::fail(EINVAL, "the file does not have version %d, the only one that NCCL accepts", nccl_xml_version);
   }
   return Reader().read(*root);
 }

@@ -151,9 +151,9 @@ std::string node_name(const NcclNode& node) {
   return node.kind == NcclKind::cpu ? "CPU node " + node.id : "switch " + node.id;
 }
 
-/// Over PCI and CPUs alone.
+/// Over PCI and CPUs only.
 Distance tree_distance(const NcclGraph& graph, std::size_t a, std::size_t b) {
-  if (a == b) return {PathClass::local, 0, "one adapter to NCCL: " + graph.nodes[a].id};
+  if (a == b) return {PathClass::local, 0, "one adapter for NCCL: " + graph.nodes[a].id};
   for (const std::size_t node : {a, b}) {
     if (!graph.nodes[node].above.has_value()) return {PathClass::unknown, 0, graph.nodes[node].reason};
   }

@@ -41,7 +41,7 @@ struct NcclDump {
   NvLinks links;
   std::map<std::string, unsigned> speeds_mbit_per_s;
 };
-/// EINVAL with a sentence for what is no such file, or describes several hosts.
+/// EINVAL with a text if it is not such a file, or describes several hosts.
 [[nodiscard]] base::Result<NcclDump> parse_nccl_xml(std::string_view text);
 
 }  // namespace gdrkit::topology

@@ -30,7 +30,7 @@ Fact<double> read_speed(const MachineView& view, const std::string& path) {
     return speed;
   }
   speed.outcome = Outcome::malformed;
-  speed.reason = path + ": '" + line.value + "' is no speed of a link";
+  speed.reason = path + ": '" + line.value + "' is not a link speed";
   speed.value = 0;
   return speed;
 }
@@ -40,7 +40,7 @@ Fact<std::int64_t> read_width(const MachineView& view, const std::string& path) 
   Fact<std::int64_t> width = view.number(path);
   if (!width.is_found() || (width.value >= 1 && width.value <= 32)) return width;
   width.outcome = Outcome::malformed;
-  width.reason = path + ": " + std::to_string(width.value) + " is no width of a link";
+  width.reason = path + ": " + std::to_string(width.value) + " is not a link width";
   return width;
 }
 
@@ -54,7 +54,7 @@ Fact<std::vector<int>> read_cpus(const MachineView& view, const std::string& pat
     cpus.value = std::move(*list);
   } else {
     cpus.outcome = Outcome::malformed;
-    cpus.reason = path + ": is no list of CPUs";
+    cpus.reason = path + ": is not a list of CPUs";
   }
   return cpus;
 }
@@ -161,7 +161,7 @@ class Reader {
     PciPlace at = parse_pci_place(device.real_path.value);
     if (at.root.empty() || at.functions.empty() || at.functions.back() != address) {
       device.real_path.outcome = Outcome::malformed;
-      device.real_path.reason = device.real_path.value + ": is not a place below a PCI host bridge";
+      device.real_path.reason = device.real_path.value + ": is not below a PCI host bridge";
       return;
     }
     device.root = at.root;

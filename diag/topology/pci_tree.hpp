@@ -58,13 +58,13 @@ struct PciTree {
   std::vector<TreeDevice> gpus;      ///< by PCI address
   std::vector<TreeDevice> adapters;  ///< by PCI address
   std::vector<TreeDevice> nvswitches;
-  std::optional<int> only_node;       ///< the machine has this NUMA node alone: devices without one are there
+  std::optional<int> only_node;       ///< the machine has only this NUMA node: devices without a node are on it
   std::vector<std::string> unplaced;  ///< RDMA devices that are no PCI function (soft ones): they have no distance
   std::vector<std::string> unread;    ///< sentences on devices of which not even the kind could be read
   std::size_t left_out = 0;           ///< devices past the limits above
 };
 
-/// What cannot be read is told in the outcomes and facts; there is always a tree.
+/// Outcomes and facts say what could not be read; there is always a tree.
 [[nodiscard]] PciTree read_pci_tree(const MachineView& view);
 
 /// Where a device hangs, by the path that sysfs resolves to. Domains of five digits and platform prefixes are legal:

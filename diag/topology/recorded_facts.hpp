@@ -28,7 +28,7 @@ class RecordedFacts {
   [[nodiscard]] bool is_unreadable(std::string_view path) const { return unreadable_.find(path) != unreadable_.end(); }
   /// nullptr: no device is recorded there.
   [[nodiscard]] const Node* device(std::string_view path) const;
-  /// Names in a folder ("/" or without a slash at its end) that the list alone knows.
+  /// Names in a folder ("/" or without a slash at its end) that only the list has.
   [[nodiscard]] const std::set<std::string>& names_in(std::string_view folder) const;
 
  private:

@@ -80,7 +80,7 @@ std::string_view without_end(std::string_view text) { return text.substr(0, std:
 
 base::Result<std::string_view> TarReader::content_of(std::string_view header, std::size_t size) {
   if (size > archive_.size() - at_) {
-    return base::fail(EINVAL, "is cut off: the member at byte %zu, '%.100s', has %zu bytes of which %zu are there",
+    return base::fail(EINVAL, "is truncated: the member at byte %zu, '%.100s', has %zu bytes, but only %zu are there",
                       member_at_, std::string(text(header, name_field)).c_str(), size, archive_.size() - at_);
   }
   const std::string_view content = archive_.substr(at_, size);
@@ -169,7 +169,7 @@ base::Status TarReader::fill(std::string_view header, const Extension& extension
     case '4':
     case '6': break;
     default:
-      return base::fail(EINVAL, "holds a member of type 0x%02x at byte %zu, which no recording has",
+      return base::fail(EINVAL, "holds a member of type 0x%02x at byte %zu, which recordings do not use",
                         static_cast<unsigned char>(type), member_at_);
   }
   member->node.mode = mode & 07777;
@@ -189,12 +189,12 @@ base::Result<bool> TarReader::next(TarMember* member) {
   while (true) {
     member_at_ = at_;
     if (archive_.size() - at_ < block) {
-      return base::fail(EINVAL, "is cut off at byte %zu: the block of zeros that ends an archive is missing", at_);
+      return base::fail(EINVAL, "is truncated at byte %zu: the block of zeros that ends an archive is missing", at_);
     }
     const std::string_view header = archive_.substr(at_, block);
     if (header.find_first_not_of('\0') == std::string_view::npos) return false;
     if (!has_right_checksum(header)) {
-      return base::fail(EINVAL, "has no right checksum in the header at byte %zu", at_);
+      return base::fail(EINVAL, "has a wrong checksum in the header at byte %zu", at_);
     }
     at_ += block;
     const auto was_extension = extend(header[type_offset], header, &extension);

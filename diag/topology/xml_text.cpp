@@ -41,7 +41,7 @@ class Parser {
   base::Status skip_between() {
     for (skip_blanks(); at_ < text_.size(); skip_blanks()) {
       const bool is_comment = starts("<!--");
-      if (!is_comment && starts("<!")) return refuse("document types and CDATA are not taken");
+      if (!is_comment && starts("<!")) return refuse("document types and CDATA are not supported");
       if (!is_comment && !starts("<?")) return {};
       const std::string_view stop = is_comment ? "-->" : "?>";
       const auto end = text_.find(stop, at_ + (is_comment ? 4 : 2));
@@ -62,13 +62,13 @@ class Parser {
     if (quote != '"' && quote != '\'') return refuse("a value needs quotes");
     for (++at_; at_ < text_.size() && text_[at_] != quote; ++at_) {
       char c = text_[at_];
-      if (c == '<' || c == '\0') return refuse("a value holds what it may not");
+      if (c == '<' || c == '\0') return refuse("a value holds a forbidden character");
       if (c == '&') {
         const auto end = std::min(text_.find(';', at_), text_.size());
         const std::string_view name = text_.substr(at_ + 1, std::min<std::size_t>(end - at_ - 1, 8));
         const auto* known =
             std::find_if(std::begin(entities), std::end(entities), [&](const auto& e) { return e.first == name; });
-        if (known == std::end(entities)) return refuse("an entity that XML itself does not have");
+        if (known == std::end(entities)) return refuse("an unknown entity");
         c = known->second;
         at_ = end;
       }
@@ -91,7 +91,7 @@ class Parser {
       if (!starts("=")) return refuse("an attribute needs '=' and a value");
       ++at_;
       skip_blanks();
-      if (element->attribute(key) != nullptr) return refuse("an attribute is there twice");
+      if (element->attribute(key) != nullptr) return refuse("an attribute occurs twice");
       if (element->attributes.size() == XmlElement::most_attributes) return refuse("too many attributes");
       std::string value;
       if (const auto status = take_value(&value); !status.has_value()) return base::pass(status);
@@ -116,7 +116,7 @@ class Parser {
       if (const auto status = take_element(&element->children.back(), depth + 1); !status.has_value()) return status;
     }
     at_ += 2;
-    if (take_name() != element->name) return refuse("another element ends here than is open");
+    if (take_name() != element->name) return refuse("the end tag does not match the open element");
     skip_blanks();
     if (!starts(">")) return refuse("'>' must follow");
     ++at_;

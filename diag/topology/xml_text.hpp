@@ -21,7 +21,7 @@ struct XmlElement {
   std::vector<std::pair<std::string, std::string>> attributes;
   std::vector<XmlElement> children;
 
-  /// nullptr when there is none of that name.
+  /// nullptr if no element has that name.
   [[nodiscard]] const std::string* attribute(std::string_view key) const;
 };
 

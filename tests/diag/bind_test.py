@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from doctor_runs import Written, m
+from doctor_runs import Lent, m
 from named import NAMED
 from parts import gpu_folders
 from program import BIN, Test
@@ -39,7 +39,7 @@ def as_list(cpus):
 
 class BindPlaces(Test):
     def test_eight_ranks_have_fourteen_cores_each_with_their_siblings_and_the_adapter_beside(self):
-        with Written(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
+        with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
             for rank in range(8):
                 ended = bind(folder, "--dry-run", OMPI_COMM_WORLD_LOCAL_RANK=str(rank))
                 self.assertEqual(ended.returncode, 0, ended.stderr)
@@ -51,28 +51,28 @@ class BindPlaces(Test):
                 self.assertEqual(found["set"], f"UCX_NET_DEVICES=mlx5_{rank}:1")
 
     def test_a_reserved_core_is_the_first_of_the_slice(self):
-        with Written(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
+        with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
             found = place(bind(folder, "--dry-run", "--reserve-irq", "--gpu", "4"))
         self.assertEqual((found["free"], found["cpus"]), ("56,168", "57-69,169-181"))
 
     def test_a_smaller_set_of_processors_is_divided_and_a_disjoint_one_is_an_error(self):
         for processors, gpu, cpus in (("0-7,112-119", "1", "2-3,114-115"), ("50-60", "0", "50"), ("50-60", "3", "54-55")):
-            with Written(m.changed(NAMED["dgx-h100-ok"](), {"/proc/self/status": m.status(processors=processors)})) as folder:
+            with Lent(m.changed(NAMED["dgx-h100-ok"](), {"/proc/self/status": m.status(processors=processors)})) as folder:
                 self.assertEqual(place(bind(folder, "--dry-run", "--gpu", gpu))["cpus"], cpus)
                 if processors != "50-60":
                     ended = bind(folder, "--dry-run", "--gpu", "5")
                     self.assertEqual((ended.returncode, ended.stdout), (1, ""))
-                    self.assertIn("none of the CPUs near the GPU (56-111,168-223) may be used", ended.stderr)
+                    self.assertIn("this process may not use any of the CPUs near the GPU (56-111,168-223)", ended.stderr)
 
     def test_a_variable_that_is_set_stays(self):
-        with Written(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
+        with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
             self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0", UCX_NET_DEVICES="all")))
             self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0", "--no-env")))
-        with Written(m.changed(NAMED["dgx-h100-ok"](), {**EVERYWHERE, "/etc/ucx/ucx.conf": "UCX_NET_DEVICES=all\n"})) as folder:
+        with Lent(m.changed(NAMED["dgx-h100-ok"](), {**EVERYWHERE, "/etc/ucx/ucx.conf": "UCX_NET_DEVICES=all\n"})) as folder:
             self.assertNotIn("set", place(bind(folder, "--dry-run", "--gpu", "0")))
 
     def test_two_adapters_that_are_as_near_are_both_left_to_ucx(self):
-        with Written(m.server()) as folder:
+        with Lent(m.server()) as folder:
             found = place(bind(folder, "--dry-run", "--gpu", "0"))
         self.assertIn("PIX", found["adapter"])
         self.assertNotIn("set", found)
@@ -81,7 +81,7 @@ class BindPlaces(Test):
         tree = m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)
         address = gpu_folders(tree)[5].rsplit("/", 1)[1]
         tree[f"/proc/driver/nvidia/gpus/{address}/information"] = "Model: NVIDIA H100\nGPU UUID: \t GPU-5\n"
-        with Written(tree) as folder:
+        with Lent(tree) as folder:
             found = place(bind(folder, "--dry-run", LOCAL_RANK="0"))
             ended = bind(folder, "--dry-run", LOCAL_RANK="1")
         self.assertTrue(found["gpu"].startswith("GPU5 " + address), found)
@@ -94,7 +94,7 @@ class BindChoice(Test):
         tree = m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)
         for index, path in enumerate(gpu_folders(tree)):
             tree[f"/proc/driver/nvidia/gpus/{path.rsplit('/', 1)[1]}/information"] = f"GPU UUID: \t GPU-{index}abc\n"
-        self.written = Written(tree)
+        self.written = Lent(tree)
         self.folder = self.written.__enter__()
 
     def tearDown(self):
@@ -122,8 +122,8 @@ class BindChoice(Test):
         self.assertEqual(place(bind(self.folder, "--dry-run", "--wrap", LOCAL_RANK="9"))["gpu"].split()[0], "GPU1")
 
     def test_wrong_usage(self):
-        for arguments, part in ((("--gpu", "8", "--dry-run"), "there are GPUs 0 to 7"), (("--gpu", "-1", "--dry-run"), "GPUs 0 to 7"),
-                                (("--gpu", "0", "echo"), "stands before --"), (("--gpu", "0"), "no program"),
+        for arguments, part in ((("--gpu", "8", "--dry-run"), "this machine has GPUs 0 to 7"), (("--gpu", "-1", "--dry-run"), "GPUs 0 to 7"),
+                                (("--gpu", "0", "echo"), "'echo' before --"), (("--gpu", "0"), "no program"),
                                 (("--gpu", "0", "--"), "no program"), (("--unknown", "--", "echo"), "--unknown")):
             ended = bind(self.folder, *arguments)
             self.assertEqual((ended.returncode, ended.stdout), (2, ""), arguments)
@@ -133,10 +133,10 @@ class BindChoice(Test):
     def test_launchers_that_disagree_are_told(self):
         ended = bind(self.folder, "--dry-run", SLURM_LOCALID="0", OMPI_COMM_WORLD_LOCAL_RANK="2")
         self.assertEqual(place(ended)["gpu"].split()[0], "GPU2")
-        self.assertIn("OMPI_COMM_WORLD_LOCAL_RANK=2 counts, SLURM_LOCALID=0 does not", ended.stderr)
+        self.assertIn("using OMPI_COMM_WORLD_LOCAL_RANK=2, not SLURM_LOCALID=0", ended.stderr)
 
     def test_no_gpu_is_77(self):
-        with Written(m.without_gpu()) as folder:
+        with Lent(m.without_gpu()) as folder:
             ended = bind(folder, "--dry-run", LOCAL_RANK="0")
         self.assertEqual((ended.returncode, ended.stdout), (77, ""))
         self.assertIn("no NVIDIA GPU", ended.stderr)
@@ -149,7 +149,7 @@ class BindStart(Test):
         return m.changed(m.server(), {m.GPU + "/local_cpulist": as_list(cpus) + "\n", m.GPU + "/numa_node": node + "\n"})
 
     def start(self, *program, cpus=None, options=(), **variables):
-        with Written(self.machine(cpus or own_cpus())) as folder:
+        with Lent(self.machine(cpus or own_cpus())) as folder:
             return bind(folder, "--gpu", "0", *options, "--", *program, **variables)
 
     def test_the_program_runs_where_it_was_put_with_all_its_arguments(self):
@@ -178,14 +178,14 @@ class BindStart(Test):
         beyond = max(own_cpus()) + 1
         ended = self.start("echo", "started", cpus=[beyond])
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))
-        self.assertIn(f"({beyond}) may be used", ended.stderr)
+        self.assertIn(f"any of the CPUs near the GPU ({beyond})", ended.stderr)
 
     def test_memory_that_cannot_be_bound_is_told_and_the_program_starts(self):
-        with Written(self.machine(own_cpus(), node="63")) as folder:
+        with Lent(self.machine(own_cpus(), node="63")) as folder:
             ended = bind(folder, "--gpu", "0", "--", "echo", "started")
         self.assertEqual((ended.returncode, ended.stdout), (0, "started\n"))
-        self.assertIn("memory is not bound to node 63", ended.stderr)
-        with Written(m.changed(self.machine(own_cpus(), node="63"), {"/sys/devices/system/node/online": "0\n"})) as folder:
+        self.assertIn("cannot bind memory to node 63", ended.stderr)
+        with Lent(m.changed(self.machine(own_cpus(), node="63"), {"/sys/devices/system/node/online": "0\n"})) as folder:
             self.assertEqual(bind(folder, "--gpu", "0", "--", "echo", "started").stderr, "")
 
     def test_print_tells_the_place_on_stderr(self):

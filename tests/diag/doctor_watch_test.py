@@ -122,19 +122,19 @@ class DoctorWatch(Test):
         with Watched(m.changed(m.server(), COUNTERS), is_json=False) as watched:
             self.assertRegex(watched.start, r"^watching \d+ counters and 3 links, every 0\.05 s; Ctrl-C ends\n")
             watched.change({PORT + "counters/symbol_error": "8\n"})
-            while "nothing grew" in (line := watched.process.stdout.readline()):
+            while "no counter grew" in (line := watched.process.stdout.readline()):
                 pass
             self.assertRegex(line, r"^\d\d:\d\d:\d\d FAIL mlx5_0:1 symbol_error \+1 \([0-9.]+/s\)\n$")
             line, code = watched.end()
-        self.assertRegex(line, r"^\d+ looks in [0-9.]+ s: mlx5_0:1 symbol_error \+1$")
+        self.assertRegex(line, r"^\d+ polls? in [0-9.]+ s: mlx5_0:1 symbol_error \+1$")
         self.assertEqual(code, 1)
 
     def test_count_ends_it(self):
         with Written(m.changed(m.server(), COUNTERS)) as folder:
             ended = run("gdrkit", "doctor", "--root", folder, "--watch", "0.02", "--count", "3")
         self.assertEqual(ended.code, 0)
-        self.assertEqual(sum("nothing grew" in line for line in ended.lines), 3)
-        self.assertRegex(ended.lines[-1], r"^3 looks in [0-9.]+ s: no error counter grew$")
+        self.assertEqual(sum("no counter grew" in line for line in ended.lines), 3)
+        self.assertRegex(ended.lines[-1], r"^3 polls in [0-9.]+ s: no error counter grew$")
 
     def test_nothing_to_watch_cannot_run(self):
         with Written({"/etc/hostname": "x\n"}) as folder:

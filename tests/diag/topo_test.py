@@ -10,7 +10,7 @@ import time
 import unittest
 import xml.etree.ElementTree
 
-from doctor_runs import Written, m
+from doctor_runs import Lent, m
 import nvml
 from program import Test, run
 from topo_runs import best, cell, look, tree_of, with_nvlinks
@@ -58,14 +58,14 @@ class TopoMachines(Test):
         self.assertEqual(cell(look(tree), "smi", "GPU0", "GPU1"), "NV4")
 
     def test_nvlink_that_was_not_looked_at_is_not_told_as_its_absence(self):
-        with Written(_unasked("hgx-node-sys")) as folder:
+        with Lent(_unasked("hgx-node-sys")) as folder:
             lines = run("gdrkit", "topo", "--root", folder, "--as", "all").lines
         self.assertEqual(matrix_of(lines, "Distances as nvidia-smi")["GPU0", "GPU1"], "SYS*")
         self.assertEqual(matrix_of(lines, "Distances as nvidia-smi")["GPU0", "NIC0"], "NODE")
-        self.assertEqual(matrix_of(lines, "Distances as NCCL")["GPU0", "NIC0"], "PHB*")
-        self.assertEqual(matrix_of(lines, "Distances as NVSHMEM")["GPU0", "NIC0"], "NODE")
-        self.assertTrue([line for line in lines if line.startswith("* over PCIe alone")], lines)
-        with Written(with_nvlinks(tree_of("hgx-node-sys"))) as folder:
+        self.assertEqual(matrix_of(lines, "Distances for NCCL")["GPU0", "NIC0"], "PHB*")
+        self.assertEqual(matrix_of(lines, "Distances for NVSHMEM")["GPU0", "NIC0"], "NODE")
+        self.assertTrue([line for line in lines if line.startswith("* over PCIe only")], lines)
+        with Lent(with_nvlinks(tree_of("hgx-node-sys"))) as folder:
             self.assertNotIn("*", run("gdrkit", "topo", "--root", folder, "--as", "all").out)
 
     def test_two_levels_of_a_broadcom_switch_are_one_to_nccl_alone(self):
@@ -101,7 +101,7 @@ class TopoUnknown(Test):
         self.assertEqual({u["why"] for u in document["unknown"] if u["library"] == "smi"},
                          {place + ": was unreadable when the machine was recorded"})
         self.assertEqual(cell(document, "smi", "GPU1", "mlx5_1"), "NODE")
-        with Written(m.changed(tree, {place: m.UNREADABLE})) as folder:
+        with Lent(m.changed(tree, {place: m.UNREADABLE})) as folder:
             ended = run("gdrkit", "topo", "--root", folder)
         self.assertEqual(matrix_of(ended.lines, "Distances as nvidia-smi")["GPU0", "NIC0"], "?")
         self.assertIn("? unknown: " + place, ended.out)
@@ -110,11 +110,11 @@ class TopoUnknown(Test):
         tree = m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports": m.UNREADABLE})
         adapter = [d for d in look(tree)["devices"] if d["name"] == "mlx5_0"][0]
         self.assertEqual(adapter["usable"], "unknown")
-        with Written(tree) as folder:
-            self.assertIn("whether its ports can be used is unknown", run("gdrkit", "topo", "--root", folder).out)
+        with Lent(tree) as folder:
+            self.assertIn("not known whether its ports can be used", run("gdrkit", "topo", "--root", folder).out)
 
     def test_no_gpu_says_what_was_looked_for(self):
-        with Written(m.without_gpu()) as folder:
+        with Lent(m.without_gpu()) as folder:
             start = time.monotonic()
             ended = run("gdrkit", "topo", "--root", folder)
             seconds = time.monotonic() - start
@@ -132,7 +132,7 @@ class TopoUnknown(Test):
     def test_hostile_text_reaches_no_terminal(self):
         tree = m.changed(m.server(), {m.GPU + "/local_cpulist": "\x1b[2J\n", m.GPU + "/numa_node": "\x1b]0;x\n",
                                       "/gdrkit/nvml.json": "\x1b{"})
-        with Written(tree) as folder:
+        with Lent(tree) as folder:
             for arguments in ((), ("--as", "all"), ("--json",)):
                 self.assertNotIn("\x1b", run("gdrkit", "topo", "--root", folder, *arguments).out)
 
@@ -140,7 +140,7 @@ class TopoUnknown(Test):
 class TopoNcclFile(Test):
     def out_and_in(self, tree, other):
         """The document of a machine, and that of what it writes for NCCL."""
-        with Written(tree) as folder:
+        with Lent(tree) as folder:
             ended = run("gdrkit", "topo", "--root", folder, "--nccl-xml")
         self.assertEqual(ended.code, 0, ended.err)
         path = other + "/topology.xml"
@@ -170,7 +170,7 @@ class TopoNcclFile(Test):
 
     def test_a_machine_that_is_not_known_makes_no_file(self):
         place = [path for path in tree_of("hgx-node-sys") if path.endswith("0000:31:00.0/numa_node")][0]
-        with Written(m.changed(tree_of("hgx-node-sys"), {place: "?\n"})) as folder:
+        with Lent(m.changed(tree_of("hgx-node-sys"), {place: "?\n"})) as folder:
             ended = run("gdrkit", "topo", "--root", folder, "--nccl-xml")
         self.assertEqual((ended.code, ended.out), (3, ""))
         self.assertIn("0000:31:00.0/numa_node", ended.err)
@@ -194,7 +194,7 @@ class TopoPictures(Test):
 
     def texts(self, name, change=None):
         """The words of a picture, which must be XML."""
-        with Written(m.changed(tree_of(name), change or {})) as folder:
+        with Lent(m.changed(tree_of(name), change or {})) as folder:
             ended = run("gdrkit", "topo", "--root", folder, "--svg")
         self.assertEqual(ended.code, 0, ended.err)
         self.assertNotIn("http", ended.out.replace('"http://www.w3.org/2000/svg"', ""))
@@ -213,7 +213,7 @@ class TopoPictures(Test):
 
     def test_boxes_do_not_overlap_and_stay_inside(self):
         for name in ("dgx-h100-ok", "hgx-a100-cascade", "vm-azure-8x", "gh200", "epyc-nps4"):
-            with Written(tree_of(name)) as folder:
+            with Lent(tree_of(name)) as folder:
                 picture = xml.etree.ElementTree.fromstring(run("gdrkit", "topo", "--root", folder, "--svg").out)
             width, height = int(picture.attrib["width"]), int(picture.attrib["height"])
             boxes = [tuple(int(box.attrib[key]) for key in ("x", "y", "width", "height"))
@@ -226,12 +226,12 @@ class TopoPictures(Test):
                                     (name, boxes[i], other))
 
     def test_direct_nvlinks_are_lines(self):
-        with Written(with_nvlinks(tree_of("hgx-node-sys"), direct={(0, 1): 4})) as folder:
+        with Lent(with_nvlinks(tree_of("hgx-node-sys"), direct={(0, 1): 4})) as folder:
             self.assertIn("4 NVLinks", run("gdrkit", "topo", "--root", folder, "--svg").out)
             self.assertRegex(run("gdrkit", "topo", "--root", folder, "--dot").out, r"n\d+ -- n\d+ \[label=\"4 NVLinks\"")
 
     def test_the_graph_has_an_edge_for_each_device(self):
-        with Written(tree_of("dgx-h100-ok")) as folder:
+        with Lent(tree_of("dgx-h100-ok")) as folder:
             text = run("gdrkit", "topo", "--root", folder, "--dot").out
         nodes = re.findall(r"(?m)^  n(\d+) \[label=", text)
         edges = re.findall(r"(?m)^  n(\d+) -- n(\d+) ", text)
@@ -242,14 +242,14 @@ class TopoPictures(Test):
 
     def test_hostile_names_stay_text(self):
         tree = m.changed(m.server(), {"/sys/class/infiniband/<b>&\"x/device": m.Link(m.NIC)})
-        with Written(tree) as folder:
+        with Lent(tree) as folder:
             svg = run("gdrkit", "topo", "--root", folder, "--svg").out
             dot = run("gdrkit", "topo", "--root", folder, "--dot").out
         self.assertIn('<b>&"x', [t.text for t in xml.etree.ElementTree.fromstring(svg).iter(self.SVG + "text")])
         self.assertIn('label="<b>&\\"x', dot)
 
     def test_a_file_of_nccl_has_a_picture(self):
-        with Written(tree_of("hgx-a100-cascade")) as folder, tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+        with Lent(tree_of("hgx-a100-cascade")) as folder, tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
             file.write(run("gdrkit", "topo", "--root", folder, "--nccl-xml").out)
             file.flush()
             ended = run("gdrkit", "topo", "--from-nccl-xml", file.name, "--svg")
@@ -263,7 +263,7 @@ class TopoProgram(Test):
             self.assertIn(run("gdrkit", "topo", *arguments).code, (0, 3), arguments)
 
     def test_a_recording_in_an_archive_says_the_same(self):
-        with Written(tree_of("hgx-node-sys")) as folder, tempfile.TemporaryDirectory() as other:
+        with Lent(tree_of("hgx-node-sys")) as folder, tempfile.TemporaryDirectory() as other:
             with tarfile.open(other + "/machine.tar", "w") as archive:
                 archive.add(folder, arcname=".")
             texts = [run("gdrkit", "topo", "--root", root).out for root in (folder, other + "/machine.tar")]

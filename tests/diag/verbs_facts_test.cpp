@@ -91,7 +91,7 @@ TEST_F(VerbsGather, LeavesNothingOpenWhicheverFunctionFails) {
   EXPECT_EQ(facts.outcome, Outcome::unreadable);
   EXPECT_EQ(facts.reason, "ibv_get_device_list: Function not implemented");
   facts = with_failing("ibv_get_device_list", 0);
-  EXPECT_EQ(facts.reason, "ibv_get_device_list: failed without an error");
+  EXPECT_EQ(facts.reason, "ibv_get_device_list: failed without an error code");
   EXPECT_TRUE(with_failing("ibv_get_device_name", 0).value.devices.empty());
   for (const char* name : {"ibv_open_device", "ibv_alloc_pd"}) {
     facts = with_failing(name, EACCES);

@@ -18,10 +18,10 @@ constexpr std::uint32_t ats_enabled = 0x8000;
 constexpr std::int64_t network_class = 0x02;
 const char* const for_guests = "vfio-pci";
 
-/// Says why what the ports do is not to be judged here; false when it is.
+/// True after a finding with the reason why the ports cannot be checked here.
 bool cannot_see_ports(const Machine& machine, Findings& findings) {
   if (!machine.is_guest.is_found()) findings.add_unknown("", machine.is_guest);
-  if (machine.is_guest.value) findings.add(State::skip, "", "a virtual machine is not shown the real ports");
+  if (machine.is_guest.value) findings.add(State::skip, "", "a virtual machine does not see the real ports");
   return machine.is_guest.value || !machine.is_guest.is_found();
 }
 
@@ -32,7 +32,7 @@ std::set<std::string> data_direct_roots(const std::vector<DataDirect>& directs) 
   return roots;
 }
 
-/// The ports that this host's own GPUs and adapters talk through.
+/// The ports between this host's own GPUs and adapters.
 Fact<std::set<std::string>> ports_in_use(const Machine& machine) {
   Fact<std::set<std::string>> ports;
   const auto grace = is_grace(machine.view);
@@ -49,7 +49,7 @@ Fact<std::set<std::string>> ports_in_use(const Machine& machine) {
   return ports;
 }
 
-/// Network functions that are given to guests: they are no RDMA devices of this host.
+/// Network functions that are passed through to guests, which are not RDMA devices of this host.
 Fact<std::vector<PciDevice>> network_functions_for_guests(const MachineView& view) {
   Fact<std::vector<PciDevice>> functions;
   const auto devices = view.names("/sys/bus/pci/devices");
@@ -77,14 +77,15 @@ bool fits(const std::string& pattern, std::uint32_t set) {
 }  // namespace
 
 const Advice advice_acs_redirect = {
-    "the control register of the ACS capability of every port between a GPU and an adapter, strictly below the bridge "
-    "that "
-    "both are behind",
-    "redirected packets go up to the processor and back instead of through the switch: half speed, hangs, or errors",
+    "the control register of the ACS capability of every port on the path between a GPU and an adapter, below the "
+    "bridge that both share",
+    "redirected packets go up to the processor and back instead of through the switch: half the bandwidth, hangs, or "
+    "errors",
     {"sudo setpci -s PORT ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes",
      true, false, false, "sudo setpci -s PORT ECAP_ACS+6.w"},
-    "without root only 64 bytes can be read, which is unknown and not fine; in a virtual machine, for devices that are "
-    "given to guests (acs.vm_ats) and for Data Direct (acs.datadirect) redirection is wanted: those are left out here",
+    "without root only 64 bytes can be read: then ACS is unknown, not off. Redirection is wanted in virtual machines, "
+    "for devices that are passed through to guests (acs.vm_ats) and for Data Direct (acs.datadirect); this check skips "
+    "those",
     {.now = "setpci -s ADDRESS ECAP_ACS+6.w=0000",
      .file = "/etc/systemd/system/gdrkit-acs.service",
      .text = "[Unit]\n"
@@ -96,7 +97,8 @@ const Advice advice_acs_redirect = {
              "[Install]\n"
              "WantedBy=multi-user.target",
      .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-acs.service",
-     .risk = "devices behind these ports are no longer kept apart: not on hosts that give them to guests"}};
+     .risk = "the devices behind these ports are no longer isolated from each other: do not run it on hosts that pass "
+             "them through to guests"}};
 
 void check_acs_redirect(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
@@ -104,7 +106,8 @@ void check_acs_redirect(const Machine& machine, Findings& findings) {
   const auto ports = ports_in_use(machine);
   if (ports.is_unknown()) return findings.add_unknown("", ports);
   if (ports.value.empty()) {
-    return findings.add(State::skip, "", "no GPU shares a bridge with an adapter, but for what acs.* judges otherwise");
+    return findings.add(State::skip, "",
+                        "no GPU shares a bridge with an adapter, except those that other acs.* checks cover");
   }
   for (const std::string& port : ports.value) {
     const auto acs = read_acs(machine.view, port);
@@ -123,12 +126,11 @@ void check_acs_redirect(const Machine& machine, Findings& findings) {
 
 const Advice advice_acs_override = {
     "pcie_acs_override= in /proc/cmdline",
-    "the option makes a patched Linux pretend that ports isolate; it clears nothing, and hides what is true",
-    {"take pcie_acs_override=VALUE off the command line of Linux (Debian, Ubuntu: /etc/default/grub, then update-grub; "
-     "Red Hat: "
-     "grubby --update-kernel=ALL --remove-args=pcie_acs_override=VALUE), then reboot",
+    "this option of a patched Linux claims isolation that the hardware does not give; it clears no ACS bit",
+    {"remove pcie_acs_override=VALUE from the Linux command line (Debian, Ubuntu: /etc/default/grub, then update-grub; "
+     "Red Hat: grubby --update-kernel=ALL --remove-args=pcie_acs_override=VALUE), then reboot",
      true, true, true, "cat /proc/cmdline"},
-    "workstations that give devices to guests use it on purpose"};
+    "workstations that pass devices through to guests use it on purpose"};
 
 void check_acs_override(const Machine& machine, Findings& findings) {
   const auto line = machine.view.line("/proc/cmdline");
@@ -139,22 +141,20 @@ void check_acs_override(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_acs_vm_ats = {
-    "ATS of network functions that are given to guests (vfio-pci), and the ACS control of the ports between each and a "
-    "GPU "
-    "that is too",
-    "redirection keeps guests apart and must stay; only with ATS on the adapter and Direct Translated on the ports do "
-    "packets between the two devices of a guest take the short way",
-    {"run sudo mlxconfig -d ADDRESS set ATS_ENABLED=true, then turn the power off and on; what the ports need is told "
-     "with "
-     "each port",
+    "ATS of network functions that are passed through to guests (vfio-pci), and the ACS control of the ports between "
+    "each of them and a GPU that is passed through too",
+    "redirection isolates guests and must stay on; only with ATS on the adapter and Direct Translated on the ports do "
+    "packets between two devices of one guest go directly through the switch",
+    {"run sudo mlxconfig -d ADDRESS set ATS_ENABLED=true, then power-cycle the machine; the finding of each port names "
+     "what that port needs",
      true, true, true, "sudo lspci -vv -s ADDRESS | grep -A2 'Address Translation'; sudo setpci -s PORT ECAP_ACS+6.w"},
-    "do not clear ACS on such a host; ATS is shown as on only while a guest has the function"};
+    "do not clear ACS on such a host; ATS shows as on only while a guest uses the function"};
 
 void check_acs_vm_ats(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);
   if (gpus.empty()) return;
   if (std::none_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) { return gpu.driver == for_guests; })) {
-    return findings.add(State::skip, "", "no GPU is given to guests (vfio-pci)");
+    return findings.add(State::skip, "", "no GPU is passed through to a guest (vfio-pci)");
   }
   if (cannot_see_ports(machine, findings)) return;
   const auto functions = network_functions_for_guests(machine.view);
@@ -187,21 +187,20 @@ void check_acs_vm_ats(const Machine& machine, Findings& findings) {
                  format("redirects, ACS control is 0x%04x", acs.value.set),
                  "boot with pci=config_acs=1xxxxxx@" + port + " (Linux 6.11)");
   }
-  if (findings.all().empty()) findings.add(State::skip, "", "no network function is given to guests beside a GPU");
+  if (findings.all().empty())
+    findings.add(State::skip, "", "no network function is passed through to a guest together with a GPU");
 }
 
 const Advice advice_acs_datadirect = {
-    "the ACS control of the ports that lead to each Data Direct function of a ConnectX-8, to its GPU, and of their "
-    "root port",
-    "this path works with one pattern of redirection only: with ACS cleared everywhere, as advised for other machines, "
-    "it "
-    "does not",
+    "the ACS control of the ports that lead to each Data Direct function of a ConnectX-8, of those that lead to its "
+    "GPU, and of their root port",
+    "Data Direct works with one ACS pattern only; it does not work with ACS cleared everywhere, which is the advice "
+    "for other machines",
     {"boot with the pattern in pci=config_acs=... (Linux 6.11): rdma_topo of a recent rdma-core writes it for all "
      "ports",
      true, true, true, "sudo rdma_topo check; sudo setpci -s PORT ECAP_ACS+6.w"},
-    "the first versions of config_acs took one port only; changed while Linux runs it leaves the groups of "
-    "iommu.groups as "
-    "they were; the pattern is known for Grace alone"};
+    "the first versions of config_acs accepted one port only; a change at run time does not change the groups that "
+    "iommu.groups checks; the pattern is known for Grace only"};
 
 void check_acs_datadirect(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;
@@ -211,11 +210,11 @@ void check_acs_datadirect(const Machine& machine, Findings& findings) {
   if (cannot_see_ports(machine, findings)) return;
   const auto grace = is_grace(machine.view);
   if (!grace.is_found()) return findings.add_unknown("/proc/cpuinfo", grace);
-  if (!grace.value) return findings.add(State::skip, "", "the pattern for this processor is not known");
+  if (!grace.value) return findings.add(State::skip, "", "the ACS pattern for this processor is not known");
   for (const DataDirect& direct : directs.value) {
     if (direct.gpu_port.empty()) {
       findings.add(State::unknown, direct.function.address,
-                   direct.gpu.address.empty() ? "not exactly one GPU is below its root port"
+                   direct.gpu.address.empty() ? "the number of GPUs below its root port is not one"
                                               : "it shares no switch with " + direct.gpu.address);
       continue;
     }
@@ -224,7 +223,7 @@ void check_acs_datadirect(const Machine& machine, Findings& findings) {
     for (const auto& [port, pattern] : ports) {
       const auto acs = read_acs(machine.view, port);
       if (!acs.is_found()) {
-        findings.add(State::unknown, port, acs.is_absent() ? "has no ACS, which it must have" : acs.reason);
+        findings.add(State::unknown, port, acs.is_absent() ? "has no ACS, which Data Direct needs" : acs.reason);
         continue;
       }
       findings.add(fits(pattern, acs.value.set) ? State::ok : State::fail, port,
@@ -236,13 +235,14 @@ void check_acs_datadirect(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_acs_persist = {
-    "/proc/cmdline, /etc/rc.local and units in /etc/systemd/system, when acs.redirect is content with ports that could "
-    "redirect and Linux has an IOMMU",
-    "with an IOMMU Linux turns redirection on when it starts: what was cleared by hand is back after the next boot",
-    {"boot with pci=disable_acs_redir=PORT;PORT (all ports in one option, in quotes for GRUB), or take a unit with "
+    "/proc/cmdline, /etc/rc.local and the units in /etc/systemd/system, if acs.redirect is ok, the ports can redirect, "
+    "and Linux uses an IOMMU",
+    "with an IOMMU, Linux turns redirection on at boot: bits that were cleared by hand are set again after the next "
+    "boot",
+    {"boot with pci=disable_acs_redir=PORT;PORT (all ports in one option, in quotes for GRUB), or install a unit with "
      "ExecStart=setpci -s PORT ECAP_ACS+6.w=0000 for each port",
      true, true, true, "cat /proc/cmdline"},
-    "a unit may call a script that is not looked into; some firmware keeps redirection off by itself"};
+    "a unit may call a script, which this check does not read; some firmware keeps redirection off by itself"};
 
 void check_acs_persist(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
@@ -256,11 +256,11 @@ void check_acs_persist(const Machine& machine, Findings& findings) {
     if ((acs.value.set & acs_redirects) != 0) return findings.add(State::skip, port, "redirects: see acs.redirect");
     could_redirect = could_redirect || (acs.value.able & acs_redirects) != 0;
   }
-  if (!could_redirect) return findings.add(State::ok, "ports", "none could redirect");
+  if (!could_redirect) return findings.add(State::ok, "ports", "no port can redirect");
   const auto& gpu = machine.gpus.front();
   const auto group = machine.view.node(gpu.folder + "/iommu_group");
   if (group.is_unknown()) return findings.add_unknown(gpu.address, group);
-  if (group.is_absent()) return findings.add(State::ok, "ports", "without an IOMMU Linux leaves them as they are");
+  if (group.is_absent()) return findings.add(State::ok, "ports", "without an IOMMU, Linux does not change them");
   const auto line = machine.view.line("/proc/cmdline");
   if (!line.is_found()) return findings.add(State::unknown, "/proc/cmdline", line.reason);
   for (const char* option : {"disable_acs_redir=", "config_acs="}) {
@@ -278,7 +278,7 @@ void check_acs_persist(const Machine& machine, Findings& findings) {
     const auto text = machine.view.text(place);
     if (text.value.find("ECAP_ACS") != std::string::npos) return findings.add(State::ok, place, "sets ECAP_ACS");
   }
-  findings.add(State::info, "ports", "nothing was found that clears redirection again after a boot");
+  findings.add(State::info, "ports", "no option, script or unit found that clears redirection after a boot");
 }
 
 }  // namespace gdrkit::tools::doctor

@@ -32,17 +32,17 @@ void for_each_port(const Machine& machine, Findings& findings, const PortCheck& 
 
 const Advice advice_nic_state = {
     "state and phys_state of each port",
-    "the libraries leave out ports that are not active, and take a slower way without a word",
-    {"InfiniBand: look at cable and subnet manager (opensm); Ethernet: sudo ip link set INTERFACE up", true, false,
-     false, "cat /sys/class/infiniband/ADAPTER/ports/PORT/state"},
-    "ports that no GPU is nearest to and no variable names may well have no cable: they are told and not judged",
+    "libraries skip ports that are not active and fall back to a slower path silently",
+    {"InfiniBand: check the cable and the subnet manager (opensm); Ethernet: sudo ip link set INTERFACE up", true,
+     false, false, "cat /sys/class/infiniband/ADAPTER/ports/PORT/state"},
+    "a port that is nearest to no GPU and that no variable names may have no cable: it is reported as info only",
     {.now = "ip link set INTERFACE up",
-     .risk = "does nothing for a port without a cable; after a boot the interface is up only if the network's "
+     .risk = "has no effect on a port without a cable; after a boot the interface is up only if the network "
              "configuration names it"}};
 
 namespace {
 
-/// Adapters that the best way of some GPU leads through if all were active, with that GPU's name.
+/// Adapters that would be the best adapter of some GPU if all were active, with that GPU's name.
 std::map<std::string, std::string> wanted_adapters(const Machine& machine) {
   const auto& facts = topology_of(machine);
   const std::vector<bool> all(facts.tree.adapters.size(), true);
@@ -94,12 +94,11 @@ void check_nic_state(const Machine& machine, Findings& findings) {
   });
 }
 
-const Advice advice_nic_rate = {
-    "rate of each active port, beside ports of adapters with the same board_id",
-    "one slower port slows every collective operation that uses it",
-    {"look at the cable and at the switch's port, which may have agreed on less than both can do", true, false, true,
-     "cat /sys/class/infiniband/ADAPTER/ports/PORT/rate"},
-    "adapters of one kind may be wired for different networks"};
+const Advice advice_nic_rate = {"rate of each active port, compared with ports of adapters with the same board_id",
+                                "one slow port slows down every collective operation that uses it",
+                                {"check the cable and the switch port: they may have negotiated a lower rate", true,
+                                 false, true, "cat /sys/class/infiniband/ADAPTER/ports/PORT/rate"},
+                                "adapters of one kind may be connected to different networks"};
 
 void check_nic_rate(const Machine& machine, Findings& findings) {
   std::map<std::string, double> best;
@@ -124,15 +123,15 @@ void check_nic_rate(const Machine& machine, Findings& findings) {
   });
   for (const Port& port : ports) {
     findings.add(port.rate < best[port.board] ? State::warn : State::ok, port.subject,
-                 format("%.0f Gb/s, the best of its kind here %.0f", port.rate, best[port.board]));
+                 format("%.0f Gb/s, the best of the same kind here is %.0f", port.rate, best[port.board]));
   }
 }
 
 const Advice advice_nic_sm = {"lid and sm_lid of each InfiniBand port",
                               "without a subnet manager a port has no address and cannot send",
-                              {"start a subnet manager (opensm) in the network; sminfo tells where it is", true, false,
-                               true, "cat /sys/class/infiniband/ADAPTER/ports/PORT/sm_lid"},
-                              "Ethernet ports have none: they are left out by link_layer"};
+                              {"start a subnet manager (opensm) in the network; sminfo shows where it runs", true,
+                               false, true, "cat /sys/class/infiniband/ADAPTER/ports/PORT/sm_lid"},
+                              "Ethernet ports have no subnet manager: link_layer tells them apart"};
 
 void check_nic_sm(const Machine& machine, Findings& findings) {
   for_each_port(machine, findings, [&](const Adapter&, const std::string& folder, const std::string& subject) {
@@ -145,17 +144,17 @@ void check_nic_sm(const Machine& machine, Findings& findings) {
     if (!own.is_found() || !manager.is_found())
       return findings.add(State::unknown, subject, own.is_found() ? manager.reason : own.reason);
     findings.add(own.value == 0 || manager.value == 0 ? State::fail : State::ok, subject,
-                 format("lid %lld, subnet manager's %lld", static_cast<long long>(own.value),
+                 format("lid %lld, lid of the subnet manager %lld", static_cast<long long>(own.value),
                         static_cast<long long>(manager.value)));
   });
 }
 
 const Advice advice_nic_fw = {
-    "fw_ver of each adapter, beside adapters with the same board_id",
-    "adapters of one kind with different firmware behave differently: faults show on some machines or ports only",
-    {"bring all to one version: sudo mlxfwmanager --online -u, then sudo mlxfwreset -d ADDRESS reset or a reboot", true,
-     true, true, "cat /sys/class/infiniband/*/fw_ver"},
-    "whether a version is too old is not judged: that depends on the switches and the driver"};
+    "fw_ver of each adapter, compared with adapters with the same board_id",
+    "adapters of one kind with different firmware behave differently: faults appear on some machines or ports only",
+    {"install one version on all: sudo mlxfwmanager --online -u, then sudo mlxfwreset -d ADDRESS reset or a reboot",
+     true, true, true, "cat /sys/class/infiniband/*/fw_ver"},
+    "this check does not know whether a version is too old: that depends on the switches and the driver"};
 
 void check_nic_fw(const Machine& machine, Findings& findings) {
   std::map<std::string, std::set<std::string>> versions;
@@ -184,11 +183,12 @@ void check_nic_fw(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_nic_mtu = {
-    "mtu of the network interface of each active port on Ethernet",
-    "RoCE sends packets of 4096 bytes only if the interface takes 4200; with the usual 1500 they have 1024",
+    "mtu of the network interface of each active Ethernet port",
+    "RoCE uses packets of 4096 bytes only if the interface has an MTU of 4200 or more; with the default of 1500 it "
+    "uses 1024",
     {"sudo ip link set INTERFACE mtu 9000, on both ends and in the switches", true, false, false,
      "cat /sys/class/net/INTERFACE/mtu"},
-    "InfiniBand's is set by the subnet manager and is in no file; EFA has packets of its own",
+    "the subnet manager sets the MTU of InfiniBand, which is in no file; EFA has its own packet format",
     {.now = "ip link set INTERFACE mtu 9000",
      .file = "/etc/systemd/system/gdrkit-mtu.service",
      .text = "[Unit]\n"
@@ -203,10 +203,9 @@ const Advice advice_nic_mtu = {
              "WantedBy=multi-user.target",
      .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-mtu.service",
      .risk =
-         "switches and the other end must take 9000 too, else large packets are lost without a word; the link may go "
-         "down for seconds. Better than the service, where you know what configures the interface: netplan (mtu: "
-         "9000), "
-         "nmcli connection modify NAME 802-3-ethernet.mtu 9000, or MTUBytes=9000 of systemd-networkd"}};
+         "switches and the other end must accept 9000 too, or large packets are lost silently; the link may go down "
+         "for seconds. If you know what configures the interface, use that instead of the service: netplan (mtu: "
+         "9000), nmcli connection modify NAME 802-3-ethernet.mtu 9000, or MTUBytes=9000 of systemd-networkd"}};
 
 void check_nic_mtu(const Machine& machine, Findings& findings) {
   constexpr std::int64_t for_largest_packets = 4200;
@@ -234,15 +233,16 @@ void check_nic_mtu(const Machine& machine, Findings& findings) {
                  interface + format(" has mtu %lld", static_cast<long long>(mtu.value)),
                  "sudo ip link set " + interface + " mtu 9000   # on both ends and in the switches");
   });
-  if (!has_ethernet && !machine.adapters.empty()) findings.add(State::skip, "", "no port of an adapter is on Ethernet");
+  if (!has_ethernet && !machine.adapters.empty()) findings.add(State::skip, "", "no adapter port is on Ethernet");
 }
 
 const Advice advice_nic_counters = {
-    "counters and hw_counters of each port (gdrkit doctor --watch shows which grow)",
-    "a port that goes down and comes back, or repairs its link, costs every connection over it",
-    {"reseat or replace cable and transceiver, and look at the switch's port", true, false, true,
+    "counters and hw_counters of each port (gdrkit doctor --watch shows which of them grow)",
+    "a port that goes down and up again, or retrains its link, delays every connection over it",
+    {"reseat or replace the cable and the transceiver, and check the switch port", true, false, true,
      "grep . /sys/class/infiniband/ADAPTER/ports/PORT/counters/*"},
-    "they count since the adapter was reset: only what grows is a fault now; a few at boot are usual"};
+    "they count since the reset of the adapter: only counters that still grow show a current fault; a few errors at "
+    "boot are normal"};
 
 void check_nic_counters(const Machine& machine, Findings& findings) {
   constexpr std::uint64_t usual_downs = 5;

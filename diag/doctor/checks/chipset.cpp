@@ -27,7 +27,7 @@ std::int64_t hexadecimal(const Fact<std::string>& text) {
   return text.is_found() ? std::strtoll(text.value.c_str(), nullptr, 16) : 0;
 }
 
-/// Cores of Arm's design are in processors of several makers: the vendor of the GPU's root port tells which it is.
+/// Several vendors use Arm's cores: the vendor of the GPU's root port identifies the processor.
 Judged judge(const Machine& machine, const PciDevice& gpu) {
   const auto cpus = machine.view.text("/proc/cpuinfo");
   if (!cpus.is_found()) return {Processor::unknown, cpus.reason};
@@ -41,9 +41,9 @@ Judged judge(const Machine& machine, const PciDevice& gpu) {
   if (maker == arm && part == neoverse_n1 && vendor.value == pci_ampere_computing)
     return {Processor::refused, "Ampere Altra"};
   if (maker == arm && part == neoverse_v2 && vendor.value == pci_nvidia) return {Processor::grace, "NVIDIA Grace"};
-  return {Processor::unknown,
-          format("what the driver thinks of this processor (maker 0x%llx, part 0x%llx) is not known",
-                 static_cast<unsigned long long>(maker), static_cast<unsigned long long>(part))};
+  return {Processor::unknown, format("it is not known whether the driver allows peer transfers on this processor "
+                                     "(implementer 0x%llx, part 0x%llx)",
+                                     static_cast<unsigned long long>(maker), static_cast<unsigned long long>(part))};
 }
 
 /// What level probe knows of links between GPU and processor. Where there are any the driver does not judge.
@@ -58,11 +58,11 @@ Fact<std::int64_t> c2c_links(const Machine& machine, const PciDevice& gpu) {
 /// Grace reaches GPUs that are joined to it by NVLink-C2C coherently; a card in a slot it does not.
 Judged judge_all(const Machine& machine, const PciDevice& gpu) {
   const auto links = c2c_links(machine, gpu);
-  if (links.is_found() && links.value > 0) return {Processor::allowed, "NVLink-C2C joins it to the processor"};
+  if (links.is_found() && links.value > 0) return {Processor::allowed, "NVLink-C2C connects it to the processor"};
   const Judged judged = judge(machine, gpu);
   if (judged.kind != Processor::grace) return judged;
   if (links.is_unknown()) {
-    return {Processor::unknown, "whether NVLink-C2C joins it to the processor is not known: " + links.reason};
+    return {Processor::unknown, "it is not known whether NVLink-C2C connects it to the processor: " + links.reason};
   }
   return {Processor::refused, "NVIDIA Grace, without NVLink-C2C"};
 }
@@ -71,7 +71,7 @@ bool has_common_bridge(const PciDevice& gpu, const PciDevice& adapter) {
   return !gpu.bridges.empty() && !adapter.bridges.empty() && gpu.bridges.front() == adapter.bridges.front();
 }
 
-/// Adapters that the GPU reaches through the processor alone.
+/// Adapters whose path to the GPU goes through the processor.
 std::vector<std::string> adapters_apart(const Machine& machine, const PciDevice& gpu) {
   std::vector<std::string> apart;
   for (const Adapter& adapter : machine.adapters) {
@@ -83,15 +83,14 @@ std::vector<std::string> adapters_apart(const Machine& machine, const PciDevice&
 }  // namespace
 
 const Advice advice_gpu_chipset_p2p = {
-    "the processors in /proc/cpuinfo, the vendor of the GPU's root port, whether GPU and adapter share a root port; on "
-    "Grace, of "
-    "level probe: NVLink-C2C",
-    "the driver refuses RDMA mappings between devices that only such a processor joins: registration fails",
-    {"move the adapter below the GPU's PCIe switch; as the last resort: options nvidia "
-     "NVreg_GrdmaPciTopoCheckOverride=1 in "
-     "/etc/modprobe.d, then reload the driver",
+    "the processors in /proc/cpuinfo, the vendor of the GPU's root port, and whether GPU and adapter share a root "
+    "port; on Grace, at level probe, NVLink-C2C",
+    "the driver refuses RDMA mappings between two devices whose path goes through such a processor: registration fails",
+    {"move the adapter below the GPU's PCIe switch; as a last resort: options nvidia NVreg_GrdmaPciTopoCheckOverride=1 "
+     "in /etc/modprobe.d, then reload the driver",
      true, true, true, "gdrkit doctor --only gpu.chipset_p2p"},
-    "in virtual machines the driver does not judge; the override allows what may hang or corrupt, test it"};
+    "in virtual machines the driver does not do this check; the override allows transfers that may hang or corrupt "
+    "data: test it"};
 
 void check_gpu_chipset_p2p(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);
@@ -100,7 +99,7 @@ void check_gpu_chipset_p2p(const Machine& machine, Findings& findings) {
   for (const PciDevice& gpu : gpus) {
     const auto apart = adapters_apart(machine, gpu);
     if (apart.empty()) {
-      findings.add(State::ok, gpu.address, "is below one root port with every adapter: the processor does not matter");
+      findings.add(State::ok, gpu.address, "shares a root port with every adapter: the processor does not matter");
       continue;
     }
     const Judged judged = judge_all(machine, gpu);
@@ -109,14 +108,14 @@ void check_gpu_chipset_p2p(const Machine& machine, Findings& findings) {
     } else if (judged.kind == Processor::unknown) {
       findings.add(State::unknown, gpu.address, judged.text);
     } else if (machine.is_guest.is_found() && machine.is_guest.value) {
-      findings.add(State::skip, gpu.address, "in a virtual machine the driver does not judge the processor");
+      findings.add(State::skip, gpu.address, "in a virtual machine the driver does not check the processor");
     } else if (allowed.is_found() && allowed.value == "1") {
       findings.add(State::info, gpu.address,
                    "GrdmaPciTopoCheckOverride=1 allows what the driver refuses on " + judged.text);
     } else {
       for (const std::string& adapter : apart) {
         findings.add(State::fail, gpu.address + " and " + adapter,
-                     "only the processor joins them, and the driver refuses peer transfers through " + judged.text);
+                     "their path goes through the processor, and the driver refuses peer transfers on " + judged.text);
       }
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group container: limits that come with the groups and namespaces of a container.
+// Group container: limits of control groups and namespaces.
 #include <cstdlib>
 #include <set>
 #include <sstream>
@@ -53,7 +53,7 @@ void judge_limits(const std::string& file, const std::string& limits, Findings& 
       findings.add(!is_number   ? State::unknown
                    : count == 0 ? State::fail
                                 : State::warn,
-                   device, file + (is_number ? " allows " : ": cannot be understood: ") + word);
+                   device, file + (is_number ? " allows " : ": cannot parse ") + word);
     }
   }
 }
@@ -61,12 +61,12 @@ void judge_limits(const std::string& file, const std::string& limits, Findings& 
 }  // namespace
 
 const Advice advice_ctr_cgroup = {
-    "rdma.max of the control group in /proc/self/cgroup and of those above it",
-    "the limit is on open adapters and on queues, registrations and the like together: at it, verbs calls fail",
-    {"let who starts the container leave out the limit: echo 'ADAPTER hca_handle=max hca_object=max' | sudo tee "
-     "GROUP/rdma.max",
+    "rdma.max of the control group in /proc/self/cgroup and of its parents",
+    "the limit applies to open adapters, and to queues, registrations and other objects together: above it, verbs "
+    "calls fail",
+    {"start the container without the limit: echo 'ADAPTER hca_handle=max hca_object=max' | sudo tee GROUP/rdma.max",
      true, false, false, "cat /sys/fs/cgroup/rdma.max"},
-    "in a container the groups above its own are not shown; which device nodes a group may open is in no file"};
+    "a container does not see the parents of its own group; the device rules of a group are in no file"};
 
 void check_ctr_cgroup(const Machine& machine, Findings& findings) {
   if (adapters_or_skip(machine, findings).empty()) return;
@@ -83,17 +83,18 @@ void check_ctr_cgroup(const Machine& machine, Findings& findings) {
     judge_limits(folder + "/rdma.max", limits.value, findings);
   }
   if (findings.all().size() > before) return;
-  findings.add(State::ok, "rdma.max", has_limits ? "sets no limit" : "is in no group of this process: no limit");
+  findings.add(State::ok, "rdma.max",
+               has_limits ? "sets no limit" : "not found in any group of this process: no limit");
 }
 
 const Advice advice_ctr_rdma_ns = {
     "netns_mode of ib_core, and whether the network interfaces of RoCE addresses are in this network namespace",
-    "a container with a network of its own sees a shared adapter without the interface that its addresses belong to: "
-    "connections fail",
+    "a container with its own network namespace sees a shared adapter, but not the interface of the adapter's "
+    "addresses: connections fail",
     {"start the container with the host's network (docker: --network=host; Kubernetes: hostNetwork: true), or give it "
      "an interface of the adapter (SR-IOV, macvlan, or rdma link set netns)",
      true, false, false, "rdma system show; ls /sys/class/net"},
-    "InfiniBand needs no interface; in exclusive mode adapters of other namespaces are not shown at all"};
+    "InfiniBand needs no interface; in exclusive mode a namespace does not see the adapters of other namespaces"};
 
 void check_ctr_rdma_ns(const Machine& machine, Findings& findings) {
   const auto& adapters = adapters_or_skip(machine, findings);
@@ -104,7 +105,7 @@ void check_ctr_rdma_ns(const Machine& machine, Findings& findings) {
   if (!is_shared && mode.value != "N") return findings.add(State::unknown, "netns_mode", "is '" + mode.value + "'");
   findings.add(
       State::ok, "netns_mode",
-      is_shared ? "adapters are shared by all network namespaces" : "each adapter is in one network namespace");
+      is_shared ? "all network namespaces share the adapters" : "each adapter belongs to one network namespace");
   for (const Adapter& adapter : adapters) {
     for (const std::string& port : machine.view.names(adapter.folder + "/ports").value) {
       const std::string folder = adapter.folder + "/ports/" + port;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group dmabuf: the way from adapter to GPU memory that needs no module beside the driver.
+// Group dmabuf: access from adapters to GPU memory without a peer-memory module.
 #include <algorithm>
 
 #include "diag/doctor/check.hpp"
@@ -12,7 +12,7 @@
 namespace gdrkit::tools::doctor {
 namespace {
 
-/// A second function of a ConnectX-8, through which it reaches GPU memory by a way of its own.
+/// A second function of a ConnectX-8, through which it accesses GPU memory over its own path.
 bool has_data_direct(const Machine& machine) {
   const auto& all = machine.mellanox;
   return std::any_of(all.begin(), all.end(), [&](const std::string& address) {
@@ -35,7 +35,7 @@ bool add_answers(const Machine& machine, const std::vector<Adapter>& adapters, F
     const VerbsDevice* device = verbs.value.device_named(adapter.name);
     if (device == nullptr) {
       findings.add(State::unknown, adapter.name,
-                   "libibverbs does not show it: is its provider (ibverbs-providers) installed");
+                   "libibverbs does not show it: install its provider (ibverbs-providers)");
     } else if (device->dmabuf.is_absent()) {
       findings.add(State::warn, adapter.name, device->dmabuf.reason);
     } else if (device->dmabuf.is_unknown()) {
@@ -43,7 +43,7 @@ bool add_answers(const Machine& machine, const std::vector<Adapter>& adapters, F
     } else {
       findings.add(device->dmabuf.value ? State::ok : no, adapter.name,
                    device->dmabuf.value
-                       ? "can register a dma-buf: libibverbs was asked"
+                       ? "can register a dma-buf (answer of libibverbs)"
                        : "cannot register a dma-buf: its driver, Linux or its provider does not support it");
     }
   }
@@ -52,11 +52,10 @@ bool add_answers(const Machine& machine, const std::vector<Adapter>& adapters, F
 
 }  // namespace
 
-const Advice advice_dmabuf_kernel = {
-    "the version in /proc/version",
-    "RDMA through dma-buf came with Linux 5.12; before it nvidia-peermem is needed",
-    {"install a newer Linux, or load nvidia-peermem", true, true, true, "uname -r"},
-    "Red Hat carries it back to its 4.18 and 5.14: there the version alone says nothing"};
+const Advice advice_dmabuf_kernel = {"the version in /proc/version",
+                                     "RDMA with dma-buf needs Linux 5.12 or newer; older versions need nvidia-peermem",
+                                     {"install a newer Linux, or load nvidia-peermem", true, true, true, "uname -r"},
+                                     "Red Hat backported it to its 4.18 and 5.14: there the version proves nothing"};
 
 void check_dmabuf_kernel(const Machine& machine, Findings& findings) {
   if (adapters_or_skip(machine, findings).empty()) return;
@@ -70,14 +69,15 @@ void check_dmabuf_kernel(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_dmabuf_verbs = {
-    "at level probe the answer of libibverbs.so.1 for each adapter, to a dma-buf that does not exist; else the exports "
-    "of each libibverbs.so.1 in the usual folders; with a Data Direct function (ConnectX-8) those of libmlx5",
-    "NCCL, UCX and NVSHMEM find the calls by name at run time and take dma-buf for impossible when one is missing, "
-    "whatever Linux and the driver can do",
-    {"where the call is missing: install rdma-core 34 or newer (libibverbs1), where the program runs: a container "
-     "needs it inside; where an adapter answers no: its driver or Linux needs to be newer, or load nvidia-peermem",
+    "at level probe the answer of libibverbs.so.1 for each adapter, asked with a dma-buf that does not exist; else the "
+    "exported symbols of each libibverbs.so.1 in the usual folders; with a Data Direct function (ConnectX-8) those of "
+    "libmlx5",
+    "NCCL, UCX and NVSHMEM look the functions up at run time; if one is missing they do not use dma-buf, even if Linux "
+    "and the driver support it",
+    {"if the function is missing: install rdma-core 34 or newer (libibverbs1) where the program runs, in a container "
+     "inside it; if an adapter answers no: install a newer driver or Linux, or load nvidia-peermem",
      true, false, true, "nm -D --with-symbol-versions libibverbs.so.1 | grep ibv_reg_dmabuf_mr"},
-    "a container's own library counts, not its host's; LD_LIBRARY_PATH may lead to yet another"};
+    "in a container its own library counts, not the host's; LD_LIBRARY_PATH may select another library"};
 
 void check_dmabuf_verbs(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;
@@ -104,9 +104,9 @@ void check_dmabuf_verbs(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_dmabuf_p2pdma = {
-    "whether dma-buf is possible (flavour of the driver, version of Linux) beside a peer-memory module",
-    "peer-memory modules stand on the nv-p2p interface of the driver, which is deprecated since CUDA 13.0: a machine "
-    "that has no other way loses direct access with a later driver",
+    "whether dma-buf is possible (flavour of the driver, version of Linux), and whether a peer-memory module is loaded",
+    "peer-memory modules use the driver's nv-p2p interface, which is deprecated since CUDA 13.0: a machine without "
+    "dma-buf loses direct access with a later driver",
     {"install the open flavour of the driver and Linux 5.12 or newer; then no module is needed", true, true, true,
      "gdrkit doctor --only peer.any"},
     "nothing is broken today: this is for planning"};
@@ -123,7 +123,7 @@ void check_dmabuf_p2pdma(const Machine& machine, Findings& findings) {
     if (belief.file.is_unknown()) return findings.add_unknown("", belief.file);
     if (belief.file.is_found()) {
       return findings.add(State::info, "",
-                          "depends on nv-p2p alone (" + belief.file.value + "): " +
+                          "depends on nv-p2p only (" + belief.file.value + "): " +
                               (dmabuf.is_found() ? "CUDA says that " + excepted + " exports none" : dmabuf.reason));
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group driver: is NVIDIA's kernel module there, which one, and with which options.
+// Group driver: whether NVIDIA's kernel module is loaded, its version, flavour and options.
 #include <algorithm>
 #include <cstdlib>
 
@@ -11,10 +11,10 @@ namespace gdrkit::tools::doctor {
 namespace {
 
 constexpr int oldest_dmabuf_driver = 525;   // the first that the dma-buf path of NCCL was made for (CUDA 11.7 and 12)
-constexpr int oldest_peermem_driver = 470;  // the first that brings nvidia-peermem
+constexpr int oldest_peermem_driver = 470;  // the first with nvidia-peermem
 constexpr std::int64_t first_turing_device = 0x1e00;  // PCI device numbers grow with the generations up to there
 
-/// The driver, or false after saying why there is none to look at.
+/// The driver, or false after a finding with the reason why there is none.
 bool take_driver(const Machine& machine, Findings& findings, platform::NvidiaDriver* driver) {
   if (machine.driver.is_absent()) {
     findings.add(State::skip, "", "no /proc/driver/nvidia/version: see drv.loaded");
@@ -34,11 +34,10 @@ bool take_driver(const Machine& machine, Findings& findings, platform::NvidiaDri
 const Advice advice_drv_loaded = {
     "/proc/driver/nvidia/version, /sys/module/nvidia/version, and the driver that each GPU is bound to",
     "without NVIDIA's kernel module nothing can use the GPU",
-    {"sudo modprobe nvidia   # if that fails: journalctl -k -g NVRM; in a container: load it on the host and start "
-     "with "
-     "--gpus all",
+    {"sudo modprobe nvidia   # if that fails: journalctl -k -g NVRM; in a container: load it on the host and start the "
+     "container with --gpus all",
      true, false, false, "cat /proc/driver/nvidia/version"},
-    "a GPU that is bound to vfio-pci on purpose belongs to a guest",
+    "a GPU that is bound to vfio-pci on purpose is passed through to a guest",
     {.now = "modprobe nvidia"}};
 
 void check_drv_loaded(const Machine& machine, Findings& findings) {
@@ -54,22 +53,24 @@ void check_drv_loaded(const Machine& machine, Findings& findings) {
   } else if (module.is_found()) {
     findings.add(State::ok, "nvidia",
                  module.value + " (/sys/module/nvidia/version; " +
-                     (machine.driver.is_absent() ? "/proc/driver/nvidia is not shown here" : machine.driver.reason) +
+                     (machine.driver.is_absent() ? "/proc/driver/nvidia is not visible here" : machine.driver.reason) +
                      ")");
   } else if (std::all_of(gpus.begin(), gpus.end(), [](const PciDevice& gpu) { return gpu.driver == "vfio-pci"; })) {
-    findings.add(State::info, gpus.front().address, "all GPUs are bound to vfio-pci: they belong to guests");
+    findings.add(State::info, gpus.front().address,
+                 "all GPUs are bound to vfio-pci: they are passed through to guests");
   } else if (machine.driver.is_unknown() || module.is_unknown()) {
     findings.add(State::unknown, "nvidia", machine.driver.is_unknown() ? machine.driver.reason : module.reason);
   } else {
-    findings.add(State::fail, gpus.front().address,
-                 format("%zu GPU(s) and neither /proc/driver/nvidia/version nor /sys/module/nvidia", gpus.size()));
+    findings.add(
+        State::fail, gpus.front().address,
+        format("%zu GPU(s), but neither /proc/driver/nvidia/version nor /sys/module/nvidia exists", gpus.size()));
   }
 }
 
 const Advice advice_drv_flavour = {
     "the words 'Open Kernel Module' in /proc/driver/nvidia/version",
-    "only the open flavour exports GPU memory as dma-buf; with the proprietary one adapters need nvidia-peermem",
-    {"install the distribution's package of the driver that ends in -open (for a container: on its host)", true, true,
+    "only the open flavour exports GPU memory as dma-buf; with the proprietary flavour adapters need nvidia-peermem",
+    {"install the driver package of the distribution that ends in -open (for a container: on its host)", true, true,
      true, "grep 'Open Kernel Module' /proc/driver/nvidia/version"},
     "GPUs before Turing have no open flavour"};
 
@@ -81,17 +82,17 @@ void check_drv_flavour(const Machine& machine, Findings& findings) {
     return gpu.device > 0 && gpu.device < first_turing_device;
   });
   const State otherwise = is_old ? State::info : State::warn;
-  findings.add(
-      driver.is_open_flavour ? State::ok : otherwise, "nvidia",
-      driver.version + (driver.is_open_flavour ? " says Open Kernel Module" : " does not say Open Kernel Module"));
+  findings.add(driver.is_open_flavour ? State::ok : otherwise, "nvidia",
+               driver.version +
+                   (driver.is_open_flavour ? " contains Open Kernel Module" : " does not contain Open Kernel Module"));
 }
 
 const Advice advice_drv_version = {
     "the version in /proc/driver/nvidia/version",
-    "drivers before 470 bring no nvidia-peermem, those before 525 none of what the dma-buf path needs",
-    {"install a newer driver of the distribution or of NVIDIA (for a container: on its host)", true, true, true,
+    "drivers before 470 have no nvidia-peermem; drivers before 525 do not support the dma-buf path",
+    {"install a newer driver from the distribution or from NVIDIA (for a container: on its host)", true, true, true,
      "cat /proc/driver/nvidia/version"},
-    "the numbers are those of the data-centre branches"};
+    "the version numbers are those of the data-centre branches"};
 
 void check_drv_version(const Machine& machine, Findings& findings) {
   platform::NvidiaDriver driver;
@@ -100,17 +101,16 @@ void check_drv_version(const Machine& machine, Findings& findings) {
   const State state = major >= oldest_dmabuf_driver    ? State::ok
                       : major >= oldest_peermem_driver ? State::warn
                                                        : State::fail;
-  findings.add(state, "nvidia", format("%s (525 or newer is wanted, 470 is needed)", driver.version.c_str()));
+  findings.add(state, "nvidia", format("%s (525 or newer is recommended, 470 is required)", driver.version.c_str()));
 }
 
-const Advice advice_drv_params = {
-    "GrdmaPciTopoCheckOverride in /proc/driver/nvidia/params",
-    "2 makes the driver refuse every mapping for RDMA; 1 turns off its check that the path can work",
-    {"take NVreg_GrdmaPciTopoCheckOverride out of the files that grep -rl NVreg_GrdmaPciTopoCheckOverride "
-     "/etc/modprobe.d "
-     "/usr/lib/modprobe.d names, write the initramfs anew (update-initramfs -u; Red Hat: dracut -f), then reboot",
-     true, true, true, "grep GrdmaPciTopoCheckOverride /proc/driver/nvidia/params"},
-    "older drivers have no such line"};
+const Advice advice_drv_params = {"GrdmaPciTopoCheckOverride in /proc/driver/nvidia/params",
+                                  "2 makes the driver refuse every mapping for RDMA; 1 turns off its check of the path",
+                                  {"remove NVreg_GrdmaPciTopoCheckOverride from the files that grep -rl "
+                                   "NVreg_GrdmaPciTopoCheckOverride /etc/modprobe.d /usr/lib/modprobe.d lists, rebuild "
+                                   "the initramfs (update-initramfs -u; Red Hat: dracut -f), then reboot",
+                                   true, true, true, "grep GrdmaPciTopoCheckOverride /proc/driver/nvidia/params"},
+                                  "older drivers do not have this line"};
 
 void check_drv_params(const Machine& machine, Findings& findings) {
   const auto value = labelled(machine.view.text("/proc/driver/nvidia/params"), "GrdmaPciTopoCheckOverride");
@@ -126,12 +126,12 @@ void check_drv_params(const Machine& machine, Findings& findings) {
 
 const Advice advice_drv_remap = {
     "DmaRemapPeerMmio in /proc/driver/nvidia/params, and iommu_group/type of each GPU and adapter",
-    "with 0 the driver gives adapters and other GPUs the processor's addresses of GPU memory; an IOMMU that translates "
-    "knows no such address and refuses the access",
-    {"take NVreg_DmaRemapPeerMmio=0 out of /etc/modprobe.d and of the command line of Linux, write the initramfs anew "
+    "with 0 the driver gives adapters and other GPUs the CPU physical addresses of GPU memory; an IOMMU that "
+    "translates has no mapping for them and refuses the access",
+    {"remove NVreg_DmaRemapPeerMmio=0 from /etc/modprobe.d and from the Linux command line, rebuild the initramfs "
      "(update-initramfs -u; Red Hat: dracut -f), then reboot",
      true, true, true, "grep DmaRemapPeerMmio /proc/driver/nvidia/params"},
-    "without a translating IOMMU 0 does no harm; older drivers have no such line"};
+    "without a translating IOMMU the value 0 has no effect; older drivers do not have this line"};
 
 void check_drv_remap(const Machine& machine, Findings& findings) {
   const auto value = labelled(machine.view.text("/proc/driver/nvidia/params"), "DmaRemapPeerMmio");

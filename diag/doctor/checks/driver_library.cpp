@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group driver: does the library that talks to NVIDIA's kernel module fit it.
+// Group driver: does NVIDIA's library have the version of the loaded kernel module.
 #include <utility>
 
 #include "diag/doctor/check.hpp"
@@ -30,15 +30,12 @@ Fact<std::string> version_in(const Machine& machine, const std::string& folder) 
 }  // namespace
 
 const Advice advice_drv_match = {
-    "the version of the loaded module in /sys/module/nvidia/version, and of libnvidia-ml.so.1 in the usual folders; of "
-    "level "
-    "probe: whether NVML starts",
-    "a library of another version than the module's is refused: \"Driver/library version mismatch\"; no GPU can be "
-    "used",
-    {"reboot, so that the installed module is loaded; in a container: start it anew, so that it gets the host's "
-     "libraries",
+    "the version of the loaded module in /sys/module/nvidia/version, and of libnvidia-ml.so.1 in the usual folders; at "
+    "level probe: whether NVML starts",
+    "the module refuses a library of another version: \"Driver/library version mismatch\"; no GPU can be used",
+    {"reboot, so that the installed module is loaded; in a container: restart it, so that it gets the host's libraries",
      true, true, true, "nvidia-smi"},
-    "libcuda may be newer on purpose (forward compatibility), therefore only libnvidia-ml is compared"};
+    "libcuda may be newer on purpose (forward compatibility), so this check compares libnvidia-ml only"};
 
 void check_drv_match(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;
@@ -49,7 +46,7 @@ void check_drv_match(const Machine& machine, Findings& findings) {
   if (nvml.is_found()) {
     findings.add(State::ok, "NVML", "works with the loaded module");
   } else if (nvml.reason.find("LIB_RM_VERSION_MISMATCH") != std::string::npos) {
-    findings.add(State::fail, "NVML", "is not of the loaded module's version, " + module.value);
+    findings.add(State::fail, "NVML", "does not have the version of the loaded module, " + module.value);
   }
   bool is_one_right = nvml.is_found();
   std::vector<std::pair<std::string, Fact<std::string>>> found;
@@ -63,15 +60,17 @@ void check_drv_match(const Machine& machine, Findings& findings) {
     if (!version.is_found()) {
       findings.add_unknown(path, version);
     } else if (version.value == module.value) {
-      findings.add(State::ok, path, version.value + ", as the module");
+      findings.add(State::ok, path, version.value + ", same as the module");
     } else {
-      findings.add(is_one_right ? State::warn : State::fail, path,
-                   version.value + ", but the loaded module is " + module.value +
-                       (is_one_right ? " (another library fits: which one is loaded depends on the search path)" : ""));
+      findings.add(
+          is_one_right ? State::warn : State::fail, path,
+          version.value + ", but the loaded module is " + module.value +
+              (is_one_right ? " (another library has the module's version: the search path decides which one is loaded)"
+                            : ""));
     }
   }
   if (found.empty() && !nvml.is_found() && findings.all().empty())
-    findings.add(State::unknown, "", "libnvidia-ml.so.1 is in none of the usual folders");
+    findings.add(State::unknown, "", "libnvidia-ml.so.1 not found in the usual folders");
 }
 
 }  // namespace gdrkit::tools::doctor

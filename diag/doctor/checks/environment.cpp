@@ -36,7 +36,7 @@ std::string value_of(const Environment& environment, const std::string& name) {
 
 std::string removal(const Setting& setting) {
   return setting.is_variable() ? "unset " + shell_word(setting.name)
-                               : "take out line " + std::to_string(setting.line) + " of " + setting.origin;
+                               : "remove line " + std::to_string(setting.line) + " of " + setting.origin;
 }
 
 NcclFilter::NcclFilter(const std::string& text) {
@@ -57,10 +57,11 @@ bool NcclFilter::names(const Token& token, const std::string& device) const {
 }
 
 const Advice advice_env_unknown = {
-    "names of variables and of lines of configuration files that begin like those of NCCL, NVSHMEM and UCX",
-    "a name that no library reads changes nothing, and NCCL and NVSHMEM do not say so",
-    {"spell the name as proposed, or take it out", false, false, false, "env | grep -E 'NCCL|UCX|NVSHMEM'"},
-    "a release newer than this program may read names that it does not know: then only similar ones are warned of"};
+    "variables, and lines of configuration files, whose names begin like those of NCCL, NVSHMEM and UCX",
+    "libraries ignore a name that they do not know; NCCL and NVSHMEM do so silently",
+    {"use the proposed name, or remove the setting", false, false, false, "env | grep -E 'NCCL|UCX|NVSHMEM'"},
+    "a release newer than this program may know more names: this check warns only of names that are similar to a known "
+    "one"};
 
 void check_env_unknown(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -71,23 +72,24 @@ void check_env_unknown(const Machine& machine, Findings& findings) {
     const NameVerdict verdict = judge_name(setting.name);
     if (verdict.knowledge == Knowledge::near_to) {
       findings.add(State::warn, "'" + setting.name + "'",
-                   "in " + setting.place() + ": nothing reads this name; " + verdict.meant + " may be meant",
+                   "in " + setting.place() + ": no library reads this name; " + verdict.meant + " may be meant",
                    (setting.is_variable() ? "export " : "write ") + verdict.meant + "=" + shell_word(setting.value));
     } else if (verdict.knowledge == Knowledge::unknown) {
       findings.add(State::info, "'" + setting.name + "'",
-                   "in " + setting.place() + ": not a name that this program knows");
+                   "in " + setting.place() + ": this program does not know the name");
     }
   }
-  if (findings.all().empty()) findings.add(State::ok, "", "no setting has a name that nothing reads");
+  if (findings.all().empty()) findings.add(State::ok, "", "every setting has a known name");
 }
 
 const Advice advice_env_sources = {
     "the variables; NCCL_CONF_FILE or ~/.nccl.conf, /etc/nccl.conf; ucx.conf; nvshmem.conf; openmpi-mca-params.conf",
-    "where two places set a name to different values one of them is without effect, and not always the one that was "
-    "edited last",
-    {"keep the setting in one place, and take it out of the other", false, false, true,
+    "if two places set a name to different values, one of them has no effect, and that may be the one that was edited "
+    "last",
+    {"keep the setting in one place and remove it from the other", false, false, true,
      "gdrkit doctor --only env.sources"},
-    "variables win over files, but NVSHMEM's files win over variables; a launcher may set others for its ranks"};
+    "variables override files, except for NVSHMEM, whose file overrides variables; a launcher may set other values for "
+    "its ranks"};
 
 void check_env_sources(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -105,16 +107,14 @@ void check_env_sources(const Machine& machine, Findings& findings) {
       }
     }
   }
-  if (findings.all().empty()) findings.add(State::ok, "", "no setting is against another");
+  if (findings.all().empty()) findings.add(State::ok, "", "no two places disagree");
 }
 
 const Advice advice_env_deprecated = {
     "names of variables and of lines of configuration files",
-    "a name that was removed has no effect, and one that is deprecated will have none some day: what it was set for is "
-    "not done",
-    {"set the name that took its place, and take the old one out", false, false, true,
-     "gdrkit doctor --only env.deprecated"},
-    "an old release of the library may still want the old name"};
+    "a removed name has no effect, and a deprecated one will have no effect in a later release",
+    {"set the new name and remove the old one", false, false, true, "gdrkit doctor --only env.deprecated"},
+    "an old release of the library may still need the old name"};
 
 void check_env_deprecated(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -129,7 +129,7 @@ void check_env_deprecated(const Machine& machine, Findings& findings) {
       if (!seen.insert(setting.name).second) continue;
       if (retired.value[0] != '\0' && setting.value != retired.value) continue;
       findings.add(State::warn, setting.name,
-                   "in " + setting.place() + ": " + retired.fate + "; successor: " + retired.successor,
+                   "in " + setting.place() + ": " + retired.fate + "; use instead: " + retired.successor,
                    removal(setting));
     }
   }
@@ -138,10 +138,10 @@ void check_env_deprecated(const Machine& machine, Findings& findings) {
 
 const Advice advice_env_debug_left = {
     "NCCL_DEBUG, NCCL_ALGO, NCCL_PROTO, NVSHMEM_DEBUG, UCX_LOG_LEVEL, CUDA_LAUNCH_BLOCKING",
-    "traces, serial launches and forced algorithms cost speed long after the search for a fault is over",
-    {"unset the variable in the job's script, or take its line out of the library's file", false, false, false,
+    "traces, serialized launches and forced algorithms cost speed; they often stay set after debugging",
+    {"unset the variable in the job script, or remove its line from the library's file", false, false, false,
      "env | grep -E 'DEBUG|BLOCKING|ALGO|PROTO|LOG_LEVEL'"},
-    "right while one looks for a fault"};
+    "correct while you debug"};
 
 void check_env_debug_left(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -170,9 +170,9 @@ void check_env_debug_left(const Machine& machine, Findings& findings) {
   }
   for (const char* name : {"NCCL_ALGO", "NCCL_PROTO"}) {
     if (!value_of(*environment, name).empty())
-      complain(State::warn, name, "takes the choice by size and topology from NCCL");
+      complain(State::warn, name, "overrides NCCL's choice by size and topology");
   }
-  if (findings.all().empty()) findings.add(State::ok, "", "none of these is set to something costly");
+  if (findings.all().empty()) findings.add(State::ok, "", "no costly debug setting found");
 }
 
 }  // namespace gdrkit::tools::doctor

@@ -24,10 +24,10 @@ namespace gdrkit::tools::doctor {
 
 /// NCCL_NET_GDR_LEVEL as one of NCCL's names; "" when NCCL passes the text over.
 [[nodiscard]] std::string nccl_level_of(const std::string& text);
-/// Whether a path of class `path` (PIX) is no longer than `level`; one that NCCL has no name for is not.
+/// Whether a path of class `path` (PIX) is at most `level`; false for a class that NCCL does not know.
 [[nodiscard]] bool is_within_nccl_level(const std::string& path, const std::string& level);
 
-/// UCX_NET_DEVICES beside the devices that there are.
+/// Compares UCX_NET_DEVICES with the devices of the machine.
 void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings& findings);
 
 /// A filter of names as NCCL reads it: a list of starts of names; with a leading ^ of those to leave out, with a

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group environment: what is set for NCCL's networks, beside what the machine has.
+// Group environment: NCCL's network settings, compared with the machine.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -67,13 +67,13 @@ void judge_filter(const Setting& setting, const std::vector<Port>& ports, Findin
     if (port.state.is_found() && !port.is_active()) down += name;
   }
   if (chosen.empty())
-    return findings.add(State::fail, setting.name, told(setting) + " leaves no adapter: NCCL takes sockets",
+    return findings.add(State::fail, setting.name, told(setting) + " selects no adapter: NCCL uses sockets",
                         removal(setting));
   if (!is_known)
     return findings.add(State::unknown, setting.name,
-                        told(setting) + ": the state of a port that it names cannot be read");
+                        told(setting) + ": cannot read the state of a port that it names");
   if (!has_active)
-    return findings.add(State::fail, setting.name, told(setting) + " leaves only ports that are not active:" + down,
+    return findings.add(State::fail, setting.name, told(setting) + " selects only ports that are not active:" + down,
                         removal(setting));
   if (!down.empty() && !filter.is_exclusion)
     findings.add(State::warn, setting.name, told(setting) + " names ports that are not active:" + down);
@@ -85,10 +85,10 @@ void judge_filter(const Setting& setting, const std::vector<Port>& ports, Findin
       (port.device == token.name ? meant : also) += " " + port.device;
     }
     if (meant.empty() && also.empty())
-      findings.add(State::warn, setting.name, told(setting) + ": no adapter is called '" + token.name + "'");
+      findings.add(State::warn, setting.name, told(setting) + ": no adapter has the name '" + token.name + "'");
     if (!meant.empty() && !also.empty()) {
       findings.add(
-          State::warn, setting.name, told(setting) + ": '" + token.name + "' is the start of more names:" + also,
+          State::warn, setting.name, told(setting) + ": '" + token.name + "' is also a prefix of:" + also,
           "export " + setting.name + "=" +
               shell_word((filter.is_exclusion ? "^=" : "=") + setting.value.substr(filter.is_exclusion ? 1 : 0)));
     }
@@ -112,11 +112,11 @@ bool is_within_nccl_level(const std::string& path, const std::string& level) { r
 
 const Advice advice_env_gdr_level = {
     "NCCL_NET_GDR_LEVEL in the environment and in NCCL's files",
-    "it is the longest way between GPU and adapter on which NCCL lets the adapter reach GPU memory: a wrong one turns "
-    "that off, or on where it is slow",
+    "it is the longest path between GPU and adapter on which NCCL uses GPUDirect RDMA: a wrong value turns it off, or "
+    "turns it on where it is slow",
     {"unset NCCL_NET_GDR_LEVEL   # or one of LOC PIX PXB PHB SYS in capitals", false, false, false,
-     "NCCL_DEBUG=INFO shows the level that NCCL took"},
-    "numbers: 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and above SYS; 5 is the loosest and was never PIX"};
+     "NCCL_DEBUG=INFO prints the level that NCCL uses"},
+    "numbers: 0 LOC, 1 PIX, 2 PXB, 3 PHB, 4 and above SYS; 5 allows the longest path and never meant PIX"};
 
 void check_env_gdr_level(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -126,30 +126,30 @@ void check_env_gdr_level(const Machine& machine, Findings& findings) {
     return findings.add(State::ok, level_variable, "not set: NCCL chooses");
   const std::string level = nccl_level_of(setting->value);
   if (level.empty()) {
-    return findings.add(State::fail, level_variable,
-                        told(*setting) + " is no level: NCCL passes it over and says nothing", removal(*setting));
+    return findings.add(State::fail, level_variable, told(*setting) + " is not a level: NCCL ignores it silently",
+                        removal(*setting));
   }
   if (level == "LOC")
     return findings.add(State::warn, level_variable, told(*setting) + " turns GPUDirect RDMA off", removal(*setting));
   if (is_below(level, "P2C") && !machine.gpus.empty() && is_grace(machine.view)) {
     return findings.add(State::fail, level_variable,
-                        told(*setting) + " turns GPUDirect RDMA off over the link between Grace and its GPU",
+                        told(*setting) + " turns GPUDirect RDMA off over NVLink-C2C between Grace and its GPU",
                         removal(*setting));
   }
   if (level == setting->value) return findings.add(State::ok, level_variable, told(*setting));
   findings.add(State::warn, level_variable,
-               told(*setting) + " means " + level + (level == std::string("SYS") ? ", the loosest" : ""),
-               "unset NCCL_NET_GDR_LEVEL   # or, if this is meant: export NCCL_NET_GDR_LEVEL=" + level);
+               told(*setting) + " means " + level + (level == std::string("SYS") ? ", the longest path" : ""),
+               "unset NCCL_NET_GDR_LEVEL   # or, if you want this level: export NCCL_NET_GDR_LEVEL=" + level);
 }
 
 const Advice advice_env_ib_hca = {
-    "NCCL_IB_HCA, UCX_NET_DEVICES and NVSHMEM_HCA_LIST beside the adapters, their ports and the network devices of the "
-    "system",
-    "a name that fits no adapter, or only ports that are down, leaves the library without RDMA: NCCL takes sockets",
-    {"export NCCL_IB_HCA==mlx5_0:1,mlx5_1:1   # = for whole names; export UCX_NET_DEVICES=mlx5_0:1, always with the "
-     "port",
+    "NCCL_IB_HCA, UCX_NET_DEVICES and NVSHMEM_HCA_LIST, compared with the adapters, their ports and the network "
+    "devices",
+    "if no adapter matches the name, or only ports that are down, the library runs without RDMA: NCCL uses sockets",
+    {"export NCCL_IB_HCA='=mlx5_0:1,mlx5_1:1'   # a leading = means exact names; export UCX_NET_DEVICES=mlx5_0:1, "
+     "always with the port",
      false, false, false, "ls /sys/class/infiniband"},
-    "to NCCL a name without = is a start of names (mlx5_1 is mlx5_10 too); UCX takes whole names with their port, or "
+    "for NCCL a name without = is a prefix (mlx5_1 matches mlx5_10 too); UCX needs exact names with their port, or "
     "patterns"};
 
 void check_env_ib_hca(const Machine& machine, Findings& findings) {
@@ -161,7 +161,7 @@ void check_env_ib_hca(const Machine& machine, Findings& findings) {
     const Setting* setting = environment->find(name);
     if (setting != nullptr && !setting->value.empty()) settings.push_back(setting);
   }
-  if (settings.empty()) return findings.add(State::ok, "", "no adapter is chosen by hand");
+  if (settings.empty()) return findings.add(State::ok, "", "no variable selects adapters");
   const auto& adapters = adapters_or_skip(machine, findings);
   if (findings.all().size() != before) return;
   const auto ports = ports_of(machine, adapters);
@@ -176,10 +176,10 @@ void check_env_ib_hca(const Machine& machine, Findings& findings) {
 
 const Advice advice_env_ib_disable = {
     "NCCL_IB_DISABLE, NCCL_NET, NCCL_P2P_DISABLE, NCCL_DMABUF_ENABLE in the environment and in NCCL's files",
-    "each turns a direct way off; left over from a search for a fault they make a job slower by ten times and more",
-    {"unset the variable in the job's script, or take its line out of NCCL's file", false, false, false,
+    "each of them turns off a direct path; if they stay set after debugging, a job is ten times slower or more",
+    {"unset the variable in the job script, or remove its line from NCCL's file", false, false, false,
      "env | grep NCCL_"},
-    "right on machines whose adapters carry storage alone, and while one looks for a fault"};
+    "correct on machines whose adapters are for storage only, and while you debug"};
 
 void check_env_ib_disable(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -192,40 +192,40 @@ void check_env_ib_disable(const Machine& machine, Findings& findings) {
   };
   if (on("NCCL_IB_DISABLE")) {
     complain(has_adapter ? State::fail : State::info, "NCCL_IB_DISABLE",
-             has_adapter ? "NCCL does not use the RDMA adapters that there are" : "there is no RDMA adapter");
+             has_adapter ? "NCCL does not use the RDMA adapters of this machine" : "this machine has no RDMA adapter");
   }
   std::string net = value_of(*environment, "NCCL_NET");
   for (char& character : net) character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
   if (net == "socket") {
     complain(has_adapter ? State::fail : State::info, "NCCL_NET",
-             has_adapter ? "NCCL does not use the RDMA adapters that there are" : "there is no RDMA adapter");
+             has_adapter ? "NCCL does not use the RDMA adapters of this machine" : "this machine has no RDMA adapter");
   }
   if (on("NCCL_P2P_DISABLE"))
-    complain(State::warn, "NCCL_P2P_DISABLE", "GPUs of one machine no longer reach each other directly");
+    complain(State::warn, "NCCL_P2P_DISABLE", "GPUs of one machine do not access each other directly");
   const std::string dmabuf = value_of(*environment, "NCCL_DMABUF_ENABLE");
   if (!dmabuf.empty() && !on("NCCL_DMABUF_ENABLE") && has_adapter) {
     const Outcome module = machine.view.presence("/sys/module/nvidia_peermem/version");
     const Outcome other = machine.view.presence("/sys/kernel/mm/memory_peers/nv_mem/version");
     if (module == Outcome::found || other == Outcome::found) {
-      complain(State::info, "NCCL_DMABUF_ENABLE", "the peer-memory module takes its place");
+      complain(State::info, "NCCL_DMABUF_ENABLE", "NCCL uses the peer-memory module instead");
     } else if (module == Outcome::absent && other == Outcome::absent) {
       complain(State::fail, "NCCL_DMABUF_ENABLE",
-               "no peer-memory module is loaded, so adapters do not reach GPU memory");
+               "no peer-memory module is loaded, so adapters cannot access GPU memory");
     } else {
       findings.add(
           State::unknown, "NCCL_DMABUF_ENABLE",
-          told(*environment->find("NCCL_DMABUF_ENABLE")) + ": whether a peer-memory module is loaded cannot be read");
+          told(*environment->find("NCCL_DMABUF_ENABLE")) + ": cannot read whether a peer-memory module is loaded");
     }
   }
-  if (findings.all().empty()) findings.add(State::ok, "", "no direct way of NCCL is turned off");
+  if (findings.all().empty()) findings.add(State::ok, "", "no setting turns off a direct path of NCCL");
 }
 
 const Advice advice_env_socket_if = {
-    "NCCL_SOCKET_IFNAME beside /sys/class/net and the operstate of each device",
-    "NCCL's ranks find each other over this device: without it the job does not start, over a wrong one it hangs",
-    {"unset NCCL_SOCKET_IFNAME   # or the device of the default route: export NCCL_SOCKET_IFNAME==eth0", false, false,
-     false, "ip -br link"},
-    "a name without = is a start of names; each node may call its devices differently"};
+    "NCCL_SOCKET_IFNAME, compared with /sys/class/net and the operstate of each device",
+    "NCCL's ranks connect over this device: without it the job does not start, over a wrong one it hangs",
+    {"unset NCCL_SOCKET_IFNAME   # or use the device of the default route: export NCCL_SOCKET_IFNAME='=eth0'", false,
+     false, false, "ip -br link"},
+    "a name without = is a prefix; device names may differ from node to node"};
 
 void check_env_socket_if(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -243,14 +243,14 @@ void check_env_socket_if(const Machine& machine, Findings& findings) {
     for (const auto& token : filter.tokens) is_named = is_named || filter.names(token, device);
     if (is_named == filter.is_exclusion || (filter.is_exclusion && device == "lo")) continue;
     const auto state = machine.view.line("/sys/class/net/" + device + "/operstate");
-    // Devices that do not tell their state (lo, tunnels) say unknown.
+    // Devices without a state (lo, tunnels) report unknown.
     (state.value == "down" ? down : chosen) += " " + device;
   }
   if (chosen.empty()) {
-    return findings.add(
-        State::fail, setting->name,
-        told(*setting) + (down.empty() ? " fits no device of /sys/class/net" : " leaves devices that are down:" + down),
-        removal(*setting));
+    return findings.add(State::fail, setting->name,
+                        told(*setting) + (down.empty() ? " matches no device in /sys/class/net"
+                                                       : " selects only devices that are down:" + down),
+                        removal(*setting));
   }
   if (!down.empty() && !filter.is_exclusion)
     return findings.add(State::warn, setting->name, told(*setting) + " names devices that are down:" + down);

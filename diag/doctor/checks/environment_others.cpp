@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group environment: what is set for UCX and NVSHMEM, beside what the machine has.
+// Group environment: settings of UCX and NVSHMEM, compared with the machine.
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -52,20 +52,21 @@ void judge_ucx_devices(const Machine& machine, const Setting& setting, Findings&
                                         [&](const Adapter& adapter) { return adapter.name == word; });
     const State state = count == 0 && !is_exclusion ? State::fail : State::warn;
     findings.add(state, setting.name,
-                 told(setting) + ": no device is called '" + word + "'" +
-                     (lacks_port ? "; with its port it is " + word + ":1" : ""),
+                 told(setting) + ": no device has the name '" + word + "'" +
+                     (lacks_port ? "; with its port the name is " + word + ":1" : ""),
                  lacks_port ? "" : removal(setting));
   }
   if (lost.empty()) findings.add(State::ok, setting.name, told(setting));
 }
 
 const Advice advice_env_nvshmem = {
-    "NVSHMEM_HCA_LIST, NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING, NVSHMEM_HCA_PREFIX beside the adapters",
-    "lists of adapters count only when the mapping is turned on, and adapters of other names than the prefix are not "
-    "seen",
+    "NVSHMEM_HCA_LIST, NVSHMEM_HCA_PE_MAPPING, NVSHMEM_ENABLE_NIC_PE_MAPPING and NVSHMEM_HCA_PREFIX, compared with the "
+    "adapters",
+    "NVSHMEM ignores lists of adapters unless the mapping is enabled, and does not find adapters whose names begin "
+    "with another prefix",
     {"export NVSHMEM_ENABLE_NIC_PE_MAPPING=1   # or NVSHMEM_HCA_PREFIX=ibp", false, false, false,
-     "NVSHMEM_DEBUG=INFO names the adapters that NVSHMEM took"},
-    "without a prefix older releases (3.4.5 among them) look for mlx5 alone; the newest take all but a few"};
+     "NVSHMEM_DEBUG=INFO prints the adapters that NVSHMEM uses"},
+    "without a prefix older releases (3.4.5 among them) use mlx5 adapters only; the newest use almost all"};
 
 void check_env_nvshmem(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -83,27 +84,27 @@ void check_env_nvshmem(const Machine& machine, Findings& findings) {
   const bool is_used = !environment->of(CommLibrary::nvshmem).empty();
   if (!machine.adapters.empty() && !has_any && !is_exclusion && (prefix != nullptr || is_used)) {
     findings.add(prefix != nullptr ? State::fail : State::warn, "NVSHMEM_HCA_PREFIX",
-                 (prefix != nullptr ? told(*prefix) : std::string("not set")) + ": no adapter's name begins with '" +
+                 (prefix != nullptr ? told(*prefix) : std::string("not set")) + ": no adapter name begins with '" +
                      wanted + "'; there is " + machine.adapters.front().name,
                  "export NVSHMEM_HCA_PREFIX=" + machine.adapters.front().name.substr(
                                                     0, machine.adapters.front().name.find_first_of("_0123456789")));
   }
-  if (findings.all().empty()) findings.add(State::ok, "", "no setting of NVSHMEM lacks another");
+  if (findings.all().empty()) findings.add(State::ok, "", "the settings of NVSHMEM fit together");
 }
 
 const Advice advice_env_ibgda = {
     "NVSHMEM_IB_ENABLE_IBGDA, NVSHMEM_IBGDA_NIC_HANDLER, RegistryDwords in /proc/driver/nvidia/params, "
     "/sys/module/gdrdrv",
-    "GPUs that drive the adapter themselves need its doorbells mapped, which the driver allows by a key; else a CPU "
-    "helps",
+    "a GPU that drives the adapter itself needs the adapter's doorbells mapped, which the driver allows only with a "
+    "registry key; otherwise a CPU thread helps",
     {"options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\"   # a file in /etc/modprobe.d", true, true, true,
      "grep RegistryDwords /proc/driver/nvidia/params"},
-    "arm64 needs no key; a CPU with gdrdrv, or since NVSHMEM 3.4.5 with memory of the host, does it more slowly",
+    "arm64 needs no key; a CPU thread is slower: it uses gdrdrv, or from NVSHMEM 3.4.5 on host memory",
     {.file = "/etc/modprobe.d/gdrkit-ibgda.conf",
      .text = "options nvidia NVreg_RegistryDwords=\"PeerMappingOverride=1;\"",
      .enable = rebuild_initramfs,
-     .risk = "counts from the next boot on; GPUs may then map registers of other devices. If another file of "
-             "/etc/modprobe.d sets NVreg_RegistryDwords one of the two is lost: put all keys on one line"}};
+     .risk = "takes effect at the next boot; GPUs may then map registers of other devices. If another file in "
+             "/etc/modprobe.d sets NVreg_RegistryDwords, one of the two is lost: write all keys on one line"}};
 
 void check_env_ibgda(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -112,7 +113,7 @@ void check_env_ibgda(const Machine& machine, Findings& findings) {
     return findings.add(State::ok, "", "NVSHMEM_IB_ENABLE_IBGDA is not set");
   const auto cpus = machine.view.text("/proc/cpuinfo");
   if (labelled(cpus, "CPU implementer").is_found())
-    return findings.add(State::ok, "", "arm64: no key of the driver is needed");
+    return findings.add(State::ok, "", "arm64 needs no registry key of the driver");
   const auto params = machine.view.text("/proc/driver/nvidia/params");
   if (!params.is_found()) return findings.add(State::unknown, "/proc/driver/nvidia/params", params.reason);
   const bool has_key = labelled(params, "RegistryDwords").value.find("PeerMappingOverride=1") != std::string::npos;
@@ -120,24 +121,24 @@ void check_env_ibgda(const Machine& machine, Findings& findings) {
   if (has_key) return findings.add(State::ok, "", "the driver has PeerMappingOverride=1");
   if (handler == "gpu")
     return findings.add(State::fail, "NVSHMEM_IBGDA_NIC_HANDLER",
-                        "'gpu' asks for what the driver does not allow: it has no PeerMappingOverride=1");
+                        "'gpu' needs PeerMappingOverride=1, which the driver does not have");
   const Outcome gdrdrv = machine.view.presence("/sys/module/gdrdrv");
   if (gdrdrv == Outcome::found)
     return findings.add(State::info, "",
-                        "no PeerMappingOverride=1: a CPU thread rings the adapter's doorbells, by gdrdrv");
+                        "no PeerMappingOverride=1: a CPU thread rings the adapter's doorbells through gdrdrv");
   if (gdrdrv != Outcome::absent)
-    return findings.add(State::unknown, "/sys/module/gdrdrv", "whether gdrdrv is loaded cannot be read");
+    return findings.add(State::unknown, "/sys/module/gdrdrv", "cannot read whether gdrdrv is loaded");
   findings.add(State::warn, "",
-               "neither PeerMappingOverride=1 nor gdrdrv: NVSHMEM before 3.4.5 cannot use IBGDA, later ones do it by "
-               "memory of the host");
+               "neither PeerMappingOverride=1 nor gdrdrv: NVSHMEM before 3.4.5 cannot use IBGDA, later releases use "
+               "host memory");
 }
 
 const Advice advice_env_ucx = {
-    "UCX_TLS and UCX_IB_GPU_DIRECT_RDMA in the environment and in ucx.conf, beside GPUs, adapters and /dev/gdrdrv",
-    "a list of transports leaves out all others: without cuda GPU memory cannot be sent, without RDMA all goes over "
-    "TCP",
+    "UCX_TLS and UCX_IB_GPU_DIRECT_RDMA in the environment and in ucx.conf, compared with GPUs, adapters and "
+    "/dev/gdrdrv",
+    "UCX uses only the listed transports: without cuda it cannot send GPU memory, without RDMA it uses TCP",
     {"unset UCX_TLS   # or UCX_TLS=rc,cuda,sm,self", false, false, false, "ucx_info -d | grep Transport"},
-    "UCX warns of unused names itself; a list may be right for one program and wrong for the next"};
+    "UCX itself warns of unused names; a list may fit one program and not the next"};
 
 void check_env_ucx(const Machine& machine, Findings& findings) {
   const auto environment = environment_or_unknown(machine, findings);
@@ -153,20 +154,19 @@ void check_env_ucx(const Machine& machine, Findings& findings) {
     };
     const bool has_rdma = std::any_of(words.begin(), words.end(), is_rdma_transport);
     if (is_exclusion ? has({"ib"}) : has_adapter && !has_rdma) {
-      findings.add(has_adapter ? State::warn : State::info, "UCX_TLS", told(*transports) + " leaves out RDMA",
+      findings.add(has_adapter ? State::warn : State::info, "UCX_TLS", told(*transports) + " excludes RDMA",
                    removal(*transports));
     }
     if (has_gpu && (is_exclusion ? has({"cuda", "cuda_copy"}) : !has({"all", "cuda", "cuda_copy"}))) {
       findings.add(State::warn, "UCX_TLS",
-                   told(*transports) + " leaves out cuda_copy, without which UCX cannot send GPU memory",
+                   told(*transports) + " excludes cuda_copy, without which UCX cannot send GPU memory",
                    removal(*transports));
     }
     const auto node = machine.view.node("/dev/gdrdrv");
     if (!is_exclusion && has({"gdr_copy"}) && node.is_absent()) {
-      findings.add(
-          State::warn, "UCX_TLS",
-          told(*transports) +
-              " asks for gdr_copy, and there is no /dev/gdrdrv: only a libgdrapi that needs none can serve it");
+      findings.add(State::warn, "UCX_TLS",
+                   told(*transports) +
+                       " names gdr_copy, but there is no /dev/gdrdrv: only a libgdrapi that needs no gdrdrv works");
     }
     if (!is_exclusion && has({"gdr_copy"}) && node.is_unknown()) findings.add_unknown("/dev/gdrdrv", node);
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group gdrdrv: the kernel module that GDRCopy needs and gdrkit can do without.
+// Group gdrdrv: the kernel module that GDRCopy needs and gdrkit does not.
 #include <algorithm>
 #include <cstdio>
 
@@ -34,7 +34,7 @@ bool take_param(const Machine& machine, Findings& findings, const char* label, s
   } else if (line.is_absent()) {
     findings.add(State::skip, "",
                  folder.is_absent() ? "gdrdrv is not loaded: no /sys/module/gdrdrv"
-                                    : "gdrdrv does not say (before 2.5): " + line.reason);
+                                    : "gdrdrv does not report it (before 2.5): " + line.reason);
   }
   *value = line.value;
   return line.is_found();
@@ -53,7 +53,8 @@ Fact<std::string> flavour_in(const std::string& sentence) {
 Fact<std::string> flavour_of_file(const Machine& machine) {
   const auto version = read_linux_version(machine.view);
   if (!version.is_found()) return {version.outcome, "", version.reason};
-  if (version.value.text.find('/') != std::string::npos) return {Outcome::malformed, "", "/proc/version: odd release"};
+  if (version.value.text.find('/') != std::string::npos)
+    return {Outcome::malformed, "", "/proc/version: cannot parse the release"};
   for (const char* folder : {"updates/dkms", "extra", "updates", "kernel/drivers/misc"}) {
     const std::string path = "/lib/modules/" + version.value.text + "/" + folder + "/gdrdrv.ko";
     const auto file = ElfFile::open(machine.view, path);
@@ -62,10 +63,10 @@ Fact<std::string> flavour_of_file(const Machine& machine) {
     const auto description = file.value.modinfo("description");
     return description.is_found() ? flavour_in(description.value) : description;
   }
-  return {Outcome::absent, "", "gdrdrv is not loaded, and no gdrdrv.ko is seen below /lib/modules"};
+  return {Outcome::absent, "", "gdrdrv is not loaded, and no gdrdrv.ko found below /lib/modules"};
 }
 
-/// What the module that is loaded was built for: by its file in /proc, or by what it said when it was loaded.
+/// What the loaded module was built for: from its file in /proc, or its message when it was loaded.
 Fact<std::string> flavour_of_loaded(const Machine& machine) {
   const auto line = labelled(machine.view.text("/proc/driver/gdrdrv/params"), "Built for NVIDIA driver flavor");
   if (line.is_unknown()) return line;
@@ -75,7 +76,7 @@ Fact<std::string> flavour_of_loaded(const Machine& machine) {
     if (at->text.rfind("gdrdrv", 0) == 0 && at->text.find(" built for ") != std::string::npos)
       return flavour_in(at->text);
   }
-  return {Outcome::absent, "", "gdrdrv does not say what it was built for (before 2.5): " + line.reason};
+  return {Outcome::absent, "", "gdrdrv does not report what it was built for (before 2.5): " + line.reason};
 }
 
 /// Pins by process as gdrkit's module lists them: a heading, lines "process pins bytes", and what the driver refused.
@@ -107,19 +108,17 @@ Owners parse_owners(const std::string& text) {
 
 const Advice advice_gdr_module = {
     "/sys/module/gdrdrv, and whether a libgdrapi in the usual folders is GDRCopy's",
-    "GDRCopy's library, and NCCL, UCX and NVSHMEM through it, cannot map GPU memory without the module",
-    {"sudo modprobe gdrdrv   # to keep: echo gdrdrv | sudo tee /etc/modules-load.d/gdrkit-gdrdrv.conf; for a "
-     "container: on "
-     "its "
-     "host",
+    "without the module GDRCopy's library cannot map GPU memory, and neither can NCCL, UCX and NVSHMEM through it",
+    {"sudo modprobe gdrdrv   # permanently: echo gdrdrv | sudo tee /etc/modules-load.d/gdrkit-gdrdrv.conf; for a "
+     "container: on its host",
      true, false, false, "ls -d /sys/module/gdrdrv"},
-    "gdrkit's own library needs no module: it maps through the stock driver. GDRCopy 2.6 can do without on drivers of "
-    "CUDA 13.3 and later, with GDRCOPY_USE_DMABUF_MMAP=1",
+    "gdrkit's own library needs no module: it maps through the stock driver. GDRCopy 2.6 needs none on drivers of CUDA "
+    "13.3 and later, with GDRCOPY_USE_DMABUF_MMAP=1",
     {.now = "modprobe gdrdrv",
      .file = "/etc/modules-load.d/gdrkit-gdrdrv.conf",
      .text = "gdrdrv",
-     .risk = "fails where the module is not installed. GDRCopy's own module makes no /dev/gdrdrv: that is done by its "
-             "service (gdrcopy), or by gdrkit doctor fix gdr.node"}};
+     .risk = "fails if the module is not installed. GDRCopy's own module does not create /dev/gdrdrv: its service "
+             "(gdrcopy) does, or gdrkit doctor fix gdr.node"}};
 
 void check_gdr_module(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;
@@ -134,24 +133,23 @@ void check_gdr_module(const Machine& machine, Findings& findings) {
       if (!is_own.value)
         return findings.add(State::warn, library.path, "is GDRCopy's library, and gdrdrv is not loaded");
     }
-    return findings.add(State::info, "gdrdrv", "is not loaded: GDRCopy needs it, gdrkit does without");
+    return findings.add(State::info, "gdrdrv", "is not loaded: GDRCopy needs it, gdrkit does not");
   }
   const auto state = machine.view.line("/sys/module/gdrdrv/initstate");
   if (state.is_unknown()) return findings.add_unknown("gdrdrv", state);
   const bool is_live = state.is_absent() || state.value == "live";
   findings.add(is_live ? State::ok : State::warn, "gdrdrv",
-               is_live ? "is loaded" : "is neither loaded nor gone: its state is '" + state.value + "'");
+               is_live ? "is loaded" : "is loading or unloading: its state is '" + state.value + "'");
 }
 
 const Advice advice_gdr_version = {
     "/sys/module/gdrdrv/version, and the version of each libgdrapi in the usual folders",
-    "gdrkit and GDRCopy 2.x refuse a gdrdrv before 2.0; those before 2.4 lack calls that newer libraries ask for, and "
-    "a "
-    "library that is newer than the module does without what the module lacks",
-    {"install gdrdrv 2.4 or newer (kernel/README.md of gdrkit, or GDRCopy's package) and load it again", true, false,
-     true, "cat /sys/module/gdrdrv/version"},
-    "without gdrdrv gdrkit maps through the stock driver: its absence is no fault. A container's libgdrapi counts for "
-    "the programs in it, and the module of its host"};
+    "gdrkit and GDRCopy 2.x refuse a gdrdrv before 2.0; versions before 2.4 lack calls that newer libraries use; a "
+    "library that is newer than the module runs without the features that the module lacks",
+    {"install gdrdrv 2.4 or newer (kernel/README.md of gdrkit, or GDRCopy's package) and reload it", true, false, true,
+     "cat /sys/module/gdrdrv/version"},
+    "without gdrdrv gdrkit maps through the stock driver: a missing gdrdrv is not a fault. In a container its own "
+    "libgdrapi and the module of the host count"};
 
 void check_gdr_version(const Machine& machine, Findings& findings) {
   const auto version = machine.view.line("/sys/module/gdrdrv/version");
@@ -160,7 +158,7 @@ void check_gdr_version(const Machine& machine, Findings& findings) {
   int major = 0;
   int minor = 0;
   if (std::sscanf(version.value.c_str(), "%d.%d", &major, &minor) != 2) {
-    return findings.add(State::unknown, "gdrdrv", "'" + version.value + "' is no version");
+    return findings.add(State::unknown, "gdrdrv", "'" + version.value + "' is not a version");
   }
   const State state = major < 2 ? State::fail : major == 2 && minor < 4 ? State::warn : State::ok;
   findings.add(state, "gdrdrv", version.value);
@@ -177,8 +175,9 @@ void check_gdr_version(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gdr_node = {
-    "/dev/gdrdrv (kind, numbers, permissions) and the number of gdrdrv in /proc/devices",
-    "programs open the node; its number changes with each load of the module, and an old node leads to another device",
+    "/dev/gdrdrv (type, numbers, permissions) and the major number of gdrdrv in /proc/devices",
+    "programs open this node; the major number changes each time the module is loaded, and an old node refers to "
+    "another device",
     {"sudo rm -f /dev/gdrdrv; sudo mknod -m 666 /dev/gdrdrv c $(awk '$2==\"gdrdrv\"{print $1}' /proc/devices) 0   "
      "# container: --device /dev/gdrdrv",
      true, false, false, "ls -l /dev/gdrdrv; grep gdrdrv /proc/devices"},
@@ -187,7 +186,7 @@ const Advice advice_gdr_node = {
             "test -n \"$gdrdrv_major\"\n"
             "rm -f /dev/gdrdrv\n"
             "mknod -m 666 /dev/gdrdrv c \"$gdrdrv_major\" 0",
-     .risk = "everybody on the machine may then use gdrdrv, which is what its own service does too"}};
+     .risk = "every user of the machine can then use gdrdrv, as with GDRCopy's own service"}};
 
 void check_gdr_node(const Machine& machine, Findings& findings) {
   const auto devices = machine.view.text("/proc/devices");
@@ -196,29 +195,28 @@ void check_gdr_node(const Machine& machine, Findings& findings) {
   if (major < 0) return findings.add(State::skip, "", "gdrdrv is not loaded: not in /proc/devices");
   const auto node = machine.view.node("/dev/gdrdrv");
   if (node.is_unknown()) return findings.add_unknown("", node);
-  if (node.is_absent()) return findings.add(State::fail, "/dev/gdrdrv", "is missing, and gdrdrv is loaded");
+  if (node.is_absent()) return findings.add(State::fail, "/dev/gdrdrv", "is missing, but gdrdrv is loaded");
   const auto& found = node.value;
   if (found.kind != topology::NodeKind::character_device || found.major != static_cast<unsigned>(major) ||
       found.minor != 0) {
     return findings.add(State::fail, "/dev/gdrdrv",
-                        format("is no character device %d:0 (it has %u:%u)", major, found.major, found.minor));
+                        format("is not the character device %d:0 (it has %u:%u)", major, found.major, found.minor));
   }
   const bool is_open = (found.mode & 06) == 06;
   findings.add(is_open ? State::ok : State::warn, "/dev/gdrdrv",
                format("%u:%u, mode %04o, user %u, group %u%s", found.major, found.minor, found.mode, found.user,
-                      found.group, is_open ? "" : ": not for everybody"));
+                      found.group, is_open ? "" : ": not accessible to all users"));
 }
 
 const Advice advice_gdr_flavour = {
     "'Built for NVIDIA driver flavor' in /proc/driver/gdrdrv/params, or the message of gdrdrv when it was loaded "
     "(level "
     "probe), or the description in gdrdrv.ko below /lib/modules; and the flavour of the driver",
-    "a gdrdrv built for the proprietary driver runs beside the open one, and maps memory of coherent GPUs (Grace) "
-    "uncached and slowly; one built for the open driver cannot be loaded beside the proprietary one",
-    {"build gdrdrv again with the headers of the driver that is loaded (dkms install --force gdrdrv/VERSION), load it "
-     "again",
-     true, false, true, "grep flavor /proc/driver/gdrdrv/params; head -1 /proc/driver/nvidia/version"},
-    "GDRCopy says so in /proc since 2.5; a compressed gdrdrv.ko is not read"};
+    "a gdrdrv built for the proprietary driver runs with the open one, but maps memory of coherent GPUs (Grace) "
+    "uncached and slowly; one built for the open driver cannot be loaded with the proprietary one",
+    {"rebuild gdrdrv with the headers of the loaded driver (dkms install --force gdrdrv/VERSION) and reload it", true,
+     false, true, "grep flavor /proc/driver/gdrdrv/params; head -1 /proc/driver/nvidia/version"},
+    "GDRCopy reports the flavour in /proc since 2.5; this check does not read a compressed gdrdrv.ko"};
 
 void check_gdr_flavour(const Machine& machine, Findings& findings) {
   if (machine.driver.is_absent()) {
@@ -242,12 +240,11 @@ void check_gdr_flavour(const Machine& machine, Findings& findings) {
 
 const Advice advice_gdr_persist = {
     "'Use persistent mapping' in /proc/driver/gdrdrv/params",
-    "with 'yes' memory stays pinned until it is unpinned; with 'no' freeing it revokes the mapping, and an access "
-    "after "
-    "that ends the program with SIGBUS",
-    {"options gdrdrv use_persistent_mapping=1 in /etc/modprobe.d/gdrdrv.conf, and load gdrdrv again", true, false, true,
+    "with 'yes' memory stays pinned until it is unpinned; with 'no' freeing the memory revokes the mapping, and a "
+    "later access ends the program with SIGBUS",
+    {"options gdrdrv use_persistent_mapping=1 in /etc/modprobe.d/gdrdrv.conf, then reload gdrdrv", true, false, true,
      "grep persistent /proc/driver/gdrdrv/params"},
-    "vGPU and MIG have no persistent pins: there 'no' is right"};
+    "vGPU and MIG do not support persistent pins: there 'no' is correct"};
 
 void check_gdr_persist(const Machine& machine, Findings& findings) {
   std::string value;
@@ -257,20 +254,19 @@ void check_gdr_persist(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gdr_leak = {
-    "/proc/driver/gdrdrv/owners (gdrkit's module), or nv_get_pages_refcount beside it (GDRCopy's, with dbg_enabled=1) "
-    "and "
-    "/sys/module/gdrdrv/refcnt, which counts open files",
-    "pages of GPU memory that nobody can give back stay in BAR1 until the module or the GPU is reset",
+    "/proc/driver/gdrdrv/owners (gdrkit's module), or nv_get_pages_refcount in the same folder (GDRCopy's, with "
+    "dbg_enabled=1) and /sys/module/gdrdrv/refcnt, which counts open files",
+    "pinned pages without an owner stay in BAR1 until the module is reloaded or the GPU is reset",
     {"end the programs that use the GPU, then sudo modprobe -r gdrdrv && sudo modprobe gdrdrv; if it does not unload, "
      "reboot",
      true, false, true, "sudo cat /proc/driver/gdrdrv/owners"},
-    "both files are for root alone",
+    "only root can read these files",
     {.now = "if modprobe -r gdrdrv; then\n"
             "  modprobe gdrdrv\n"
             "else\n"
             "  echo 'gdrdrv is in use: end the programs that hold it and run this again, or reboot' >&2\n"
             "fi",
-     .risk = "programs cannot use gdrdrv meanwhile, and its number may change: look at gdr.node afterwards"}};
+     .risk = "programs cannot use gdrdrv in the meantime, and its major number may change: check gdr.node afterwards"}};
 
 void check_gdr_leak(const Machine& machine, Findings& findings) {
   const auto text = machine.view.text("/proc/driver/gdrdrv/owners");
@@ -278,14 +274,14 @@ void check_gdr_leak(const Machine& machine, Findings& findings) {
   if (text.is_found()) {
     const Owners owners = parse_owners(text.value);
     if (!owners.is_whole) {
-      return findings.add(State::unknown, "/proc/driver/gdrdrv/owners", "does not say what the driver refused");
+      return findings.add(State::unknown, "/proc/driver/gdrdrv/owners", "has no line about what the driver refused");
     }
     return findings.add(owners.refused > 0 ? State::warn : State::ok, "gdrdrv",
-                        format("%llu pins of %u processes, %u that the NVIDIA driver refused to take back", owners.pins,
+                        format("%llu pins of %u processes, %u that the NVIDIA driver refused to release", owners.pins,
                                owners.processes, owners.refused));
   }
   const auto pins = machine.view.number("/proc/driver/gdrdrv/nv_get_pages_refcount");
-  if (pins.is_absent()) return findings.add(State::skip, "", "gdrdrv is not loaded, or counts no pins");
+  if (pins.is_absent()) return findings.add(State::skip, "", "gdrdrv is not loaded, or does not count pins");
   if (!pins.is_found()) return findings.add_unknown("gdrdrv", pins);
   const auto files = machine.view.number("/sys/module/gdrdrv/refcnt");
   if (!files.is_found()) return findings.add(State::unknown, "gdrdrv", files.reason);

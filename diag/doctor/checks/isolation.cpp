@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group isolation: the IOMMU, which may send a packet between GPU and adapter through the processor, or stop it.
+// Group isolation: the IOMMU, which may redirect or refuse packets between GPU and adapter.
 #include "diag/doctor/check.hpp"
 #include "diag/machine/data_direct.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr char pass_through[] = "iommu=pt";
 constexpr char pass_through_risk[] =
-    "devices of the host can then reach all of its memory; those of guests stay confined";
+    "devices of the host can then access all of its memory; devices of guests stay isolated";
 
 bool has_word(const std::string& line, const std::string& word) {
   const std::string padded = " " + line + " ";
@@ -20,14 +20,13 @@ bool has_word(const std::string& line, const std::string& word) {
 
 const Advice advice_iommu_mode = {
     "iommu_group/type of each GPU and adapter",
-    "with translation on, packets between devices go through the IOMMU of the processor: slow, and refused by some "
-    "drivers",
-    {"iommu=pt (arm64: iommu.passthrough=1) on the command line of Linux (RHEL: sudo grubby --update-kernel=ALL "
-     "--args=iommu=pt; Debian, Ubuntu: "
-     "GRUB_CMDLINE_LINUX in /etc/default/grub, then sudo update-grub); or turn the IOMMU off in the firmware's set-up",
+    "an IOMMU that translates sends packets between devices through the processor: that is slow, and some drivers "
+    "refuse it",
+    {"iommu=pt (arm64: iommu.passthrough=1) on the Linux command line (RHEL: sudo grubby --update-kernel=ALL "
+     "--args=iommu=pt; Debian, Ubuntu: GRUB_CMDLINE_LINUX in /etc/default/grub, then sudo update-grub); or turn the "
+     "IOMMU off in the firmware setup",
      true, true, true, "cat /sys/bus/pci/devices/ADDRESS/iommu_group/type"},
-    "the command line decides little: what counts is the type of each device's group; a guest does not see its host's "
-    "IOMMU",
+    "the command line proves little: the type of each device's group counts; a guest does not see the host's IOMMU",
     {.boot_option = pass_through, .risk = pass_through_risk}};
 
 void check_iommu_mode(const Machine& machine, Findings& findings) {
@@ -36,8 +35,9 @@ void check_iommu_mode(const Machine& machine, Findings& findings) {
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
     const auto group = machine.view.node(device.folder + "/iommu_group");
     if (group.is_absent()) {
-      findings.add(State::ok, device.address,
-                   machine.is_guest.value ? "is in no group (the host may have an IOMMU)" : "is in no group");
+      findings.add(
+          State::ok, device.address,
+          machine.is_guest.value ? "is in no IOMMU group (the host may use an IOMMU)" : "is in no IOMMU group");
       continue;
     }
     const auto type = machine.view.line(device.folder + "/iommu_group/type");
@@ -58,11 +58,11 @@ void check_iommu_mode(const Machine& machine, Findings& findings) {
 
 const Advice advice_iommu_cmdline = {
     "intel_iommu=on without iommu=pt in /proc/cmdline",
-    "this turns translation on for every device of the host",
-    {"iommu=pt on the command line of Linux (RHEL: sudo grubby --update-kernel=ALL --args=iommu=pt; Debian, Ubuntu: "
+    "intel_iommu=on turns translation on for every device of the host",
+    {"iommu=pt on the Linux command line (RHEL: sudo grubby --update-kernel=ALL --args=iommu=pt; Debian, Ubuntu: "
      "GRUB_CMDLINE_LINUX in /etc/default/grub, then sudo update-grub)",
      true, true, true, "cat /proc/cmdline"},
-    "iommu.mode looks at what came of it: believe that",
+    "iommu.mode checks the mode in use, which counts more",
     {.boot_option = pass_through, .risk = pass_through_risk}};
 
 void check_iommu_cmdline(const Machine& machine, Findings& findings) {
@@ -77,10 +77,10 @@ void check_iommu_cmdline(const Machine& machine, Findings& findings) {
 
 const Advice advice_iommu_groups = {
     "iommu_group of each Data Direct function of a ConnectX-8 and of its GPU",
-    "the driver lets the function reach the GPU only when Linux has put both into one group",
-    {"boot with the pattern that acs.datadirect names: Linux forms the groups once, when it starts", true, true, true,
+    "the driver lets the function access the GPU only if Linux put both into one group",
+    {"boot with the pattern that acs.datadirect names: Linux forms the groups once, at boot", true, true, true,
      "readlink /sys/bus/pci/devices/ADDRESS/iommu_group"},
-    "for other adapters groups do not matter, and devices of their own groups are what isolation is for"};
+    "groups do not matter for other adapters: with isolation each device has its own group"};
 
 void check_iommu_groups(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;
@@ -90,7 +90,7 @@ void check_iommu_groups(const Machine& machine, Findings& findings) {
   if (machine.is_guest.value) return findings.add(State::skip, "", "in a virtual machine the groups are the guest's");
   for (const DataDirect& direct : directs.value) {
     if (direct.gpu.address.empty()) {
-      findings.add(State::unknown, direct.function.address, "not exactly one GPU is below its root port");
+      findings.add(State::unknown, direct.function.address, "the number of GPUs below its root port is not one");
       continue;
     }
     const auto own = machine.view.resolved(direct.function.folder + "/iommu_group");

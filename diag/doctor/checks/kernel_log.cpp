@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group kernel_log: what Linux and the driver said since boot.
+// Group kernel_log: messages of Linux and the driver since boot.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_findings = 64;
 
-/// What NVIDIA's table of Xids calls errors of the card, its links or the driver; "" has no short name.
+/// Errors of the card, its links or the driver in NVIDIA's table of Xids; "": no short name.
 struct Xid {
   unsigned number;
   const char* meaning;
@@ -34,8 +34,8 @@ constexpr Xid faults[] = {{48, "double-bit ECC error"},
                           {81, ""},
                           {92, "high rate of single-bit ECC errors"},
                           {95, "uncontained ECC error"},
-                          {119, "the GPU's system processor does not answer"},
-                          {120, "error of the GPU's system processor"}};
+                          {119, "the GPU system processor does not answer"},
+                          {120, "error of the GPU system processor"}};
 constexpr unsigned of_programs[] = {13, 31, 43, 45};
 
 struct Sighting {
@@ -54,14 +54,14 @@ bool parse_xid(const std::string& text, std::string* address, unsigned* number) 
   return true;
 }
 
-/// The log, or false after saying why there is none.
+/// False after a finding with the reason why there is no log.
 bool take_log(const Machine& machine, Findings& findings) {
   if (machine.probe.kernel_log.is_found()) return true;
-  findings.add(State::unknown, "messages of Linux", machine.probe.kernel_log.reason);
+  findings.add(State::unknown, "Linux log", machine.probe.kernel_log.reason);
   return false;
 }
 
-/// What a log without anything bad proves: with its oldest messages lost, less than "since boot".
+/// A log without faults proves less if its oldest messages are lost.
 void add_clean(const KernelLog& log, const std::string& what, Findings& findings) {
   if (log.is_whole) return findings.add(State::ok, "", "no " + what + " since boot");
   const auto since = log.messages.empty() ? 0 : log.messages.front().microseconds / 1'000'000;
@@ -90,15 +90,13 @@ bool is_iommu_fault(const std::string& text) {
 }  // namespace
 
 const Advice advice_gpu_xid = {
-    "lines 'NVRM: Xid' in the messages of Linux since boot",
-    "the driver reports errors of the card, of NVLink and of itself by these numbers; after some the GPU gives wrong "
-    "data "
-    "or none until it is reset",
-    {"look the number up in NVIDIA's table of Xid errors; for the listed ones: end the programs, reset the GPU (sudo "
-     "nvidia-smi --gpu-reset -i ADDRESS) or reboot, and replace the card if it comes again",
+    "lines 'NVRM: Xid' in the Linux log since boot",
+    "the driver reports errors of the card, of NVLink and of itself by these numbers; after some of them the GPU "
+    "returns wrong data or none until it is reset",
+    {"look the number up in NVIDIA's table of Xid errors; if it is an error of the GPU: end the programs, reset the "
+     "GPU (sudo nvidia-smi --gpu-reset -i ADDRESS) or reboot, and replace the card if the error returns",
      true, false, false, "journalctl -k -b | grep 'NVRM: Xid'"},
-    "13, 31, 43 and 45 are mostly faults of programs. An error from before the last reset of the GPU still stands "
-    "here"};
+    "13, 31, 43 and 45 are mostly faults of programs. The log also holds errors from before the last reset of the GPU"};
 
 void check_gpu_xid(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || !take_log(machine, findings)) return;
@@ -137,11 +135,11 @@ void check_gpu_xid(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_iommu_faults = {
-    "messages of the IOMMU (DMAR, AMD-Vi, SMMU) since boot that name a GPU or an adapter",
+    "IOMMU messages (DMAR, AMD-Vi, SMMU) in the Linux log since boot that name a GPU or an adapter",
     "the IOMMU refused an access of the device: a transfer between GPU and adapter failed or hung",
-    {"see iommu.mode, drv.remap and acs.redirect; if they are content: boot with iommu=pt (arm64: iommu.passthrough=1)",
+    {"see iommu.mode, drv.remap and acs.redirect; if they are ok: boot with iommu=pt (arm64: iommu.passthrough=1)",
      true, true, true, "journalctl -k -b | grep -E 'DMAR|AMD-Vi|smmu'"},
-    "a fault from before the last change of settings still stands here; a guest does not see its host's IOMMU"};
+    "the log also holds faults from before the last change of settings; a guest does not see the host's IOMMU"};
 
 void check_iommu_faults(const Machine& machine, Findings& findings) {
   const auto devices = devices_or_skip(machine, findings);

@@ -40,8 +40,7 @@ void judge_node(const Machine& machine, const PciDevice& device, const std::stri
   const auto online = machine.view.line("/sys/devices/system/node/online");
   const auto nodes = platform::parse_number_list(online.value);
   if (online.is_unknown() || !nodes.has_value()) {
-    return findings.add(State::unknown, subject,
-                        "node -1, and how many nodes there are is not known: " + online.reason);
+    return findings.add(State::unknown, subject, "node -1, and the number of nodes is not known: " + online.reason);
   }
   findings.add(nodes->size() > 1 ? State::warn : State::info, subject,
                format("node -1 on a machine with %zu node(s)", std::max<std::size_t>(nodes->size(), 1)));
@@ -50,11 +49,12 @@ void judge_node(const Machine& machine, const PciDevice& device, const std::stri
 }  // namespace
 
 const Advice advice_bar1_size = {
-    "the second region in each GPU's resource file, beside the GPU's memory where NVML was asked (--level probe)",
-    "BAR1 bounds what can be pinned and mapped at a time: with 256 MiB large buffers fail, or wait for one another",
-    {"turn on Above 4G Decoding and Resizable BAR in the firmware's set-up", true, true, true,
-     "gdrkit info   # the GPU's line names BAR1"},
-    "the number of the file differs (resource1, on Hopper resource2): regions are counted, not named"};
+    "the second region in each GPU's resource file, compared with the GPU's memory if NVML was asked (--level probe)",
+    "BAR1 limits how much memory can be pinned and mapped at a time: with 256 MiB large buffers fail, or wait for each "
+    "other",
+    {"turn on Above 4G Decoding and Resizable BAR in the firmware setup", true, true, true,
+     "gdrkit info   # prints BAR1 for each GPU"},
+    "the file name differs (resource1, on Hopper resource2): this check counts regions"};
 
 namespace {
 
@@ -87,11 +87,11 @@ void check_bar1_size(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_bar_above4g = {
-    "where BAR1 of each GPU starts",
+    "start address of BAR1 of each GPU",
     "a region without an address cannot be mapped; one below 4 GiB cannot grow to the size of the GPU's memory",
-    {"turn on Above 4G Decoding in the firmware's set-up; if it is on: boot with pci=realloc", true, true, true,
+    {"turn on Above 4G Decoding in the firmware setup; if it is on: boot with pci=realloc", true, true, true,
      "cat /sys/bus/pci/devices/ADDRESS/resource"},
-    "in virtual machines the addresses are the guest's"};
+    "in virtual machines these are guest addresses"};
 
 void check_bar_above4g(const Machine& machine, Findings& findings) {
   for (const PciDevice& gpu : gpus_or_skip(machine, findings)) {
@@ -107,11 +107,10 @@ void check_bar_above4g(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_rebar_cap = {
-    "the Resizable BAR capability: which sizes each region can have, and which it has",
-    "the GPU could show more of its memory than it does",
-    {"turn on Resizable BAR in the firmware's set-up", true, true, true,
-     "sudo lspci -vv -s ADDRESS | grep -A4 Resizable"},
-    "some firmware forbids Linux to resize; data-centre GPUs often have a large BAR1 and no such capability"};
+    "the Resizable BAR capability: possible and current size of each region",
+    "the region could expose more of the GPU's memory",
+    {"turn on Resizable BAR in the firmware setup", true, true, true, "sudo lspci -vv -s ADDRESS | grep -A4 Resizable"},
+    "some firmware does not let Linux resize regions; data-centre GPUs often have a large BAR1 and no such capability"};
 
 void check_rebar_cap(const Machine& machine, Findings& findings) {
   for (const PciDevice& gpu : gpus_or_skip(machine, findings)) {
@@ -142,24 +141,25 @@ void check_rebar_cap(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_bar1_free = {
-    "how much of each GPU's BAR1 is in use, by NVML",
-    "what is pinned for adapters and mapped for processors takes room in BAR1; without room pinning fails",
-    {"end the programs that hold pins (gdr.leak names those of gdrdrv); a larger BAR1 (bar1.size) helps for good",
+    "free and total size of each GPU's BAR1, from NVML",
+    "memory that is pinned for adapters or mapped for the CPU uses space in BAR1; if BAR1 is full, pinning fails",
+    {"end the programs that hold pins (gdr.leak names those of gdrdrv); a larger BAR1 (bar1.size) solves it "
+     "permanently",
      false, false, false, "nvidia-smi -q -d MEMORY | grep -A3 BAR1"},
-    "on GH200 and GB200 BAR1 is small and hardly used by design"};
+    "on GH200 and GB200 BAR1 is small and rarely used by design"};
 
 void check_bar1_free(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
     const std::string& subject = gpu->address.value;
-    if (!take(subject, gpu->bar1_total_bytes, "shows no BAR1", findings)) continue;
-    if (!take(subject, gpu->bar1_free_bytes, "shows no BAR1", findings)) continue;
+    if (!take(subject, gpu->bar1_total_bytes, "has no BAR1", findings)) continue;
+    if (!take(subject, gpu->bar1_free_bytes, "has no BAR1", findings)) continue;
     const auto total = static_cast<std::uint64_t>(gpu->bar1_total_bytes.value);
     const auto free = static_cast<std::uint64_t>(gpu->bar1_free_bytes.value);
     if (gpu->c2c_links.is_found() && gpu->c2c_links.value > 0) {
-      findings.add(State::skip, subject, "reaches its memory by NVLink-C2C, not by BAR1");
+      findings.add(State::skip, subject, "reaches its memory through NVLink-C2C, not through BAR1");
     } else if (free > total || total == 0) {
       findings.add(State::unknown, subject,
-                   format("%llu of %llu bytes of BAR1 are said to be free", static_cast<unsigned long long>(free),
+                   format("NVML reports %llu of %llu bytes of BAR1 as free", static_cast<unsigned long long>(free),
                           static_cast<unsigned long long>(total)));
     } else {
       const State state = free < 64 * mib ? State::fail : free / (total / 100 + 1) <= 20 ? State::warn : State::ok;
@@ -172,10 +172,10 @@ void check_bar1_free(const Machine& machine, Findings& findings) {
 
 const Advice advice_numa_gpu = {
     "numa_node of each GPU, and the nodes in /sys/devices/system/node/online",
-    "without a node nothing can bind a program near its GPU, and NCCL takes all such devices to be equally far",
-    {"look for an update of the firmware, or its NUMA (NPS, SNC) settings; for a guest: give it virtual nodes", true,
-     true, true, "cat /sys/bus/pci/devices/ADDRESS/numa_node"},
-    "-1 on a machine with one node is harmless"};
+    "without a node no program can be bound near its GPU, and NCCL treats all such devices as equally far",
+    {"update the firmware, or check its NUMA settings (NPS, SNC); for a guest: configure virtual nodes", true, true,
+     true, "cat /sys/bus/pci/devices/ADDRESS/numa_node"},
+    "-1 is harmless on a machine with one node"};
 
 void check_numa_gpu(const Machine& machine, Findings& findings) {
   for (const PciDevice& gpu : gpus_or_skip(machine, findings)) judge_node(machine, gpu, gpu.address, findings);
@@ -191,14 +191,14 @@ void check_numa_nic(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_numa_process = {
-    "Cpus_allowed_list in /proc/self/status, local_cpulist of each GPU, and variables that launchers set for each rank",
-    "a process far from its GPU reaches it through the link between the processors: copies get slower",
-    {"start the program as numactl --cpunodebind=NODE --membind=NODE PROGRAM (NODE: numa_node of the GPU), or turn on "
-     "the "
-     "launcher's own binding",
+    "Cpus_allowed_list in /proc/self/status, local_cpulist of each GPU, and the variables that launchers set for each "
+    "rank",
+    "a process on another node reaches its GPU over the link between the processors: copies are slower",
+    {"start the program with numactl --cpunodebind=NODE --membind=NODE PROGRAM (NODE: numa_node of the GPU), or turn "
+     "on the launcher's own binding",
      false, false, false, "grep Cpus_allowed_list /proc/self/status"},
-    "which GPU the process will use is not known: near any of them is taken to be right; a shell that no launcher "
-    "started is usually unbound, which is told and not judged"};
+    "this check does not know which GPU the process will use: a place near any GPU is ok; a shell that no launcher "
+    "started is usually not bound, which is reported as info only"};
 
 void check_numa_process(const Machine& machine, Findings& findings) {
   const auto& gpus = gpus_or_skip(machine, findings);
@@ -230,7 +230,7 @@ void check_numa_process(const Machine& machine, Findings& findings) {
   if (!variables.is_found()) return findings.add_unknown("/proc/self/environ", variables);
   const std::string launcher = local_rank_variable(variables.value);
   findings.add(launcher.empty() ? State::info : State::warn, "processors " + allowed.value,
-               std::string(touches_one ? "are more than those near one GPU" : "are near no GPU") +
+               std::string(touches_one ? "are more than those near one GPU" : "are not near any GPU") +
                    (launcher.empty() ? "; no launcher started this process" : ", and " + launcher + " is set"));
 }
 

@@ -34,11 +34,11 @@ std::size_t most_active(const std::vector<const NvmlGpu*>& gpus, const NvmlGpu& 
 
 void judge_links(const NvmlGpu& gpu, std::size_t most, Findings& findings) {
   const std::string& subject = gpu.address.value;
-  if (is_mig(gpu)) return findings.add(State::skip, subject, "in MIG mode a GPU has no NVLink: see gpu.mig");
+  if (is_mig(gpu)) return findings.add(State::skip, subject, "a GPU in MIG mode has no NVLink: see gpu.mig");
   if (gpu.links.empty()) {
     const bool has_none = gpu.nvlink_count.is_absent() || (gpu.nvlink_count.is_found() && gpu.nvlink_count.value == 0);
     return has_none ? findings.add(State::skip, subject, "has no NVLink")
-                    : findings.add(State::unknown, subject, "its NVLinks are not known: " + gpu.nvlink_count.reason);
+                    : findings.add(State::unknown, subject, "cannot read its NVLinks: " + gpu.nvlink_count.reason);
   }
   for (const NvmlLink& link : gpu.links) {
     if (link.is_active.is_found()) continue;
@@ -47,7 +47,8 @@ void judge_links(const NvmlGpu& gpu, std::size_t most, Findings& findings) {
   }
   const std::size_t active = active_links(gpu);
   std::string text = format("%zu of %zu NVLinks are active", active, gpu.links.size());
-  if (active < most) return findings.add(State::fail, subject, text + format(", %zu on a GPU like it", most));
+  if (active < most)
+    return findings.add(State::fail, subject, text + format(", %zu on another GPU of the same model", most));
   if (active == gpu.links.size()) return findings.add(State::ok, subject, text);
   findings.add(active == 0 ? State::info : State::warn, subject, text);
 }
@@ -66,9 +67,9 @@ const char* p2p_text(std::int64_t status) {
                                    "the chipset does not support it",
                                    "a GPU does not support it",
                                    "the topology does not support it",
-                                   "an option of the driver forbids it",
+                                   "a driver option forbids it",
                                    "it is not supported"};
-  return status >= 0 && status < 6 ? texts[status] : "the driver does not say why";
+  return status >= 0 && status < 6 ? texts[status] : "the driver does not report why";
 }
 
 bool is_at_fault(const NvmlFacts& nvml) {
@@ -81,14 +82,14 @@ bool is_at_fault(const NvmlFacts& nvml) {
 }  // namespace
 
 const Advice advice_nvl_state = {
-    "the state of each NVLink, where it leads, and whether the driver lets GPUs that are joined reach one another over "
-    "it",
-    "a link that is down costs its share of the bandwidth, and NCCL may refuse to start",
-    {"compare nvidia-smi nvlink -s on all GPUs; restart nvidia-fabricmanager, reset the GPUs; a link that stays down "
-     "is for "
-     "the vendor",
+    "the state and the remote end of each NVLink, and whether the driver allows peer access over NVLink between "
+    "connected GPUs",
+    "a link that is down reduces the bandwidth, and NCCL may refuse to start",
+    {"compare nvidia-smi nvlink -s on all GPUs; restart nvidia-fabricmanager, reset the GPUs; if a link stays down, "
+     "contact the vendor",
      true, false, false, "nvidia-smi nvlink -s; nvidia-smi topo -p2p n"},
-    "models with fewer links by design, and bridges that do not use all, show the rest as inactive on every GPU"};
+    "models with fewer links by design, and bridges that do not use all links, show the others as inactive on every "
+    "GPU"};
 
 void check_nvl_state(const Machine& machine, Findings& findings) {
   const auto gpus = nvml_gpus_or_skip(machine, findings);
@@ -101,40 +102,41 @@ void check_nvl_state(const Machine& machine, Findings& findings) {
     if (is_mig(first) || is_mig(second) || !leads_to(first, second) || !leads_to(second, first)) continue;
     const std::string subject = first.address.value + " and " + second.address.value;
     if (!pair.p2p_nvlink.is_found()) {
-      findings.add(State::unknown, subject, "whether they reach one another over NVLink: " + pair.p2p_nvlink.reason);
+      findings.add(State::unknown, subject,
+                   "cannot read whether they access each other over NVLink: " + pair.p2p_nvlink.reason);
     } else if (pair.p2p_nvlink.value != 0) {
       // Before the fabric is up no pair works, and nvl.fabric has said so.
-      findings.add(is_at_fault(nvml) ? State::info : State::fail, subject,
-                   std::string("joined by NVLink, but ") + p2p_text(pair.p2p_nvlink.value));
+      findings.add(
+          is_at_fault(nvml) ? State::info : State::fail, subject,
+          std::string("connected by NVLink, but peer access does not work: ") + p2p_text(pair.p2p_nvlink.value));
     }
   }
 }
 
 const Advice advice_nvl_fabric = {
-    "how far each GPU is in joining the NVLink fabric, by NVML",
-    "until it has joined CUDA gives every program error 802 (system not yet initialized)",
-    {"sudo systemctl enable --now nvidia-fabricmanager   # its version must be the driver's", true, false, true,
+    "the state of each GPU in the NVLink fabric, from NVML",
+    "until a GPU has joined the fabric, CUDA returns error 802 (system not yet initialized) to every program",
+    {"sudo systemctl enable --now nvidia-fabricmanager   # must have the driver's version", true, false, true,
      "nvidia-smi -q | grep -A4 Fabric"},
-    "GPUs before Hopper do not tell; in a virtual machine the fabric manager runs in the host",
+    "GPUs before Hopper do not report it; in a virtual machine the fabric manager runs on the host",
     {.now = "systemctl enable --now nvidia-fabricmanager",
-     .risk =
-         "fails where the package is not installed, or is of another version than the driver. Where the service runs "
-         "already this changes nothing: end all jobs, then restart it, and read journalctl -u nvidia-fabricmanager"}};
+     .risk = "fails if the package is not installed, or has another version than the driver. Has no effect if the "
+             "service already runs: then end all jobs, restart it, and read journalctl -u nvidia-fabricmanager"}};
 
 void check_nvl_fabric(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
     const std::string& subject = gpu->address.value;
-    if (!take(subject, gpu->fabric_state, "belongs to no NVLink fabric that it could tell of", findings)) continue;
+    if (!take(subject, gpu->fabric_state, "reports no NVLink fabric", findings)) continue;
     switch (gpu->fabric_state.value) {
-      case fabric_none: findings.add(State::skip, subject, "belongs to no NVLink fabric that it could tell of"); break;
-      case fabric_not_started: findings.add(State::fail, subject, "has not begun to join the NVLink fabric"); break;
+      case fabric_none: findings.add(State::skip, subject, "reports no NVLink fabric"); break;
+      case fabric_not_started: findings.add(State::fail, subject, "has not started to join the NVLink fabric"); break;
       case fabric_in_progress: findings.add(State::warn, subject, "is joining the NVLink fabric"); break;
       case fabric_completed:
         if (!gpu->fabric_status.is_found()) {
           findings.add_unknown(subject, gpu->fabric_status);
         } else if (gpu->fabric_status.value != 0) {
           findings.add(State::fail, subject,
-                       format("could not join the NVLink fabric: NVML's result %lld",
+                       format("could not join the NVLink fabric: NVML status %lld",
                               static_cast<long long>(gpu->fabric_status.value)));
         } else {
           findings.add(State::ok, subject, "has joined the NVLink fabric");
@@ -148,20 +150,19 @@ void check_nvl_fabric(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_nvl_imex = {
-    "whether the GPUs share an NVLink fabric with other machines (a cluster's UUID), and the nodes in "
+    "whether the GPUs share an NVLink fabric with other machines (cluster UUID), and the nodes in "
     "/dev/nvidia-caps-imex-channels",
-    "memory of GPUs in other machines can only be imported through an IMEX channel; without one libraries take the "
-    "network",
+    "a process needs an IMEX channel to import GPU memory of another machine; without one, libraries use the network",
     {"sudo systemctl enable --now nvidia-imex   # on every node; channel 0: options nvidia "
      "NVreg_CreateImexChannel0=1 in /etc/modprobe.d, or give the container its node",
      true, true, true, "ls /dev/nvidia-caps-imex-channels; nvidia-imex-ctl -N"},
-    "a scheduler may make the channel for each job",
+    "a scheduler may create the channel for each job",
     {.file = "/etc/modprobe.d/gdrkit-imex.conf",
      .text = "options nvidia NVreg_CreateImexChannel0=1",
      .enable = rebuild_initramfs,
-     .risk = "counts from the next boot on; every user of the machine may then use channel 0. The service is not "
-             "started here: once /etc/nvidia-imex/nodes_config.cfg lists all nodes, run systemctl enable --now "
-             "nvidia-imex on each"}};
+     .risk = "takes effect at the next boot; every user of the machine may then use channel 0. This does not start the "
+             "service: once /etc/nvidia-imex/nodes_config.cfg lists all nodes, run systemctl enable --now nvidia-imex "
+             "on each"}};
 
 void check_nvl_imex(const Machine& machine, Findings& findings) {
   std::size_t joined = 0;

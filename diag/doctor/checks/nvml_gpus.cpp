@@ -28,10 +28,10 @@ std::vector<const NvmlGpu*> nvml_gpus_or_skip(const Machine& machine, Findings& 
     }
   }
   if (shown.empty() && nvml->gpus.empty()) {
-    findings.add(State::unknown, "", format("NVML shows this process none of %zu GPU(s)", machine.gpus.size()));
+    findings.add(State::unknown, "", format("NVML shows this process no GPU, but PCI shows %zu", machine.gpus.size()));
   } else if (nvml->gpus.size() < machine.gpus.size()) {
     findings.add(State::skip, "",
-                 format("NVML shows this process %zu of %zu GPUs; the others were not looked at", nvml->gpus.size(),
+                 format("NVML shows this process %zu of %zu GPUs; the others were not checked", nvml->gpus.size(),
                         machine.gpus.size()));
   }
   return shown;

@@ -27,7 +27,7 @@ Fact<double> read_speed(const MachineView& view, const std::string& path) {
   fact.value = std::strtod(line.value.c_str(), &end);
   if (std::string(end).rfind(" GT/s", 0) != 0 || fact.value <= unknown_speed || fact.value > 1000) {
     fact.outcome = Outcome::malformed;
-    fact.reason = path + ": '" + line.value + "' is no speed";
+    fact.reason = path + ": '" + line.value + "' is not a speed";
   }
   return fact;
 }
@@ -40,7 +40,7 @@ Fact<double> read_width(const MachineView& view, const std::string& path) {
   fact.value = static_cast<double>(number.value);
   if (number.is_found() && (number.value < 1 || number.value > 32)) {
     fact.outcome = Outcome::malformed;
-    fact.reason = path + ": " + std::to_string(number.value) + " lanes are no width";
+    fact.reason = path + ": " + std::to_string(number.value) + " lanes is not a valid width";
   }
   return fact;
 }
@@ -60,7 +60,7 @@ bool take_link(const Machine& machine, const PciDevice& device, const std::strin
   if (!link->current.is_found() || !own.is_found()) {
     // A hypervisor shows its guests links without figures.
     if (machine.is_guest.value) {
-      findings.add(State::skip, device.address, "this virtual machine is not shown the link");
+      findings.add(State::skip, device.address, "this virtual machine does not see the link");
     } else {
       findings.add(State::unknown, device.address, link->current.is_found() ? own.reason : link->current.reason);
     }
@@ -140,11 +140,11 @@ Fact<std::uint32_t> take_device_control(const Machine& machine, const PciDevice&
 const Advice advice_pcie_width = {
     "current_link_width and max_link_width of the device, max_link_width of the port above, and sys_image_guid of "
     "adapters",
-    "half the lanes are half the bandwidth",
-    {"reseat the card or its riser; look at the slot's bifurcation in the firmware's set-up", true, true, true,
+    "half the lanes give half the bandwidth",
+    {"reseat the card or its riser; check the bifurcation of the slot in the firmware setup", true, true, true,
      "cat /sys/bus/pci/devices/ADDRESS/current_link_width"},
-    "an adapter with two connectors (Socket Direct) has half the lanes in each by design: it is told where both halves "
-    "show the same system image"};
+    "an adapter with two connectors (Socket Direct) has half the lanes in each by design: reported as ok if both "
+    "halves have the same system image"};
 
 void check_pcie_width(const Machine& machine, Findings& findings) {
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
@@ -162,10 +162,11 @@ void check_pcie_width(const Machine& machine, Findings& findings) {
 
 const Advice advice_pcie_speed = {
     "current_link_speed and max_link_speed of the device, max_link_speed of the port above",
-    "a link that trained at a lower generation halves the bandwidth, or worse",
-    {"reseat the card; look for a fixed link speed in the firmware's set-up", true, true, true,
+    "a link that trained at a lower generation has half the bandwidth or less",
+    {"reseat the card; check the firmware setup for a fixed link speed", true, true, true,
      "cat /sys/bus/pci/devices/ADDRESS/current_link_speed"},
-    "idle GPUs lower their speed on purpose: for them a low speed is told and not judged; look again under load"};
+    "idle GPUs lower their link speed on purpose: a low speed of a GPU is reported as info only; check again under "
+    "load"};
 
 void check_pcie_speed(const Machine& machine, Findings& findings) {
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
@@ -178,15 +179,15 @@ void check_pcie_speed(const Machine& machine, Findings& findings) {
                           : State::fail,
                  device.address,
                  format("%.1f of %.1f GT/s%s", link.current.value, link.best,
-                        is_low && is_gpu ? ": an idle GPU may do so" : ""));
+                        is_low && is_gpu ? ": normal for an idle GPU" : ""));
   }
 }
 
 const Advice advice_pcie_mrrs = {
     "bits 14:12 of device control in the adapter's PCI Express capability",
-    "small read requests cost an adapter bandwidth when it fetches from memory",
+    "with small read requests an adapter reads memory more slowly",
     {"sudo setpci -s ADDRESS CAP_EXP+8.w=5000:7000", true, false, false, "sudo setpci -s ADDRESS CAP_EXP+8.w"},
-    "a GPU's value belongs to its driver: only adapters are looked at",
+    "the driver sets a GPU's value: this check looks at adapters only",
     {.now = "setpci -s ADDRESS CAP_EXP+8.w=5000:7000",
      .file = "/etc/systemd/system/gdrkit-read-requests.service",
      .text = "[Unit]\n"
@@ -207,18 +208,18 @@ void check_pcie_mrrs(const Machine& machine, Findings& findings) {
     if (!control.is_found()) continue;
     const unsigned bytes = 128u << (control.value >> 12 & 7u);
     findings.add(bytes >= 4096 ? State::ok : State::warn, adapter.pci.address,
-                 format("%s reads up to %u bytes at once", adapter.name.c_str(), bytes),
+                 format("%s reads up to %u bytes per request", adapter.name.c_str(), bytes),
                  "sudo setpci -s " + adapter.pci.address + " CAP_EXP+8.w=5000:7000");
   }
 }
 
 const Advice advice_pcie_mps = {
     "bits 7:5 of device control, of each device and of the port above it",
-    "a device that sends larger packets than its port takes causes errors; 128 bytes cost bandwidth",
-    {"boot with pci=pcie_bus_perf, or set the payload size in the firmware's set-up", true, true, true,
+    "a device that sends larger packets than its port accepts causes errors; 128 bytes reduce the bandwidth",
+    {"boot with pci=pcie_bus_perf, or set the payload size in the firmware setup", true, true, true,
      "sudo lspci -vv -s ADDRESS | grep MaxPayload"},
-    "in virtual machines 128 is usual, and not what the hardware does",
-    {.boot_option = "pci=pcie_bus_perf", .risk = "devices that are plugged in later may be given too small a payload"}};
+    "virtual machines usually show 128, which is not what the hardware does",
+    {.boot_option = "pci=pcie_bus_perf", .risk = "devices that are hot-plugged later may get too small a payload"}};
 
 void check_pcie_mps(const Machine& machine, Findings& findings) {
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
@@ -244,14 +245,12 @@ void check_pcie_mps(const Machine& machine, Findings& findings) {
 
 const Advice advice_pcie_relaxed = {
     "bit 4 of device control in the adapter's PCI Express capability, and the vendor of the processor",
-    "an adapter that must keep its writes in order waits for each: on AMD processors and in virtual machines that "
-    "costs "
-    "much of the bandwidth",
-    {"sudo setpci -s ADDRESS CAP_EXP+8.w=0010:0010; if it is off again after a boot look into the firmware's set-up",
-     true, false, false, "sudo setpci -s ADDRESS CAP_EXP+8.w"},
-    "with the bit on it is still the library that asks for relaxed ordering of each registration; below some older "
-    "Intel "
-    "processors Linux turns it off on purpose: where the processor is Intel's this is told and not judged",
+    "an adapter that must keep its writes in order waits for each of them: this reduces the bandwidth much on AMD "
+    "processors and in virtual machines",
+    {"sudo setpci -s ADDRESS CAP_EXP+8.w=0010:0010; if it is off again after a boot, check the firmware setup", true,
+     false, false, "sudo setpci -s ADDRESS CAP_EXP+8.w"},
+    "with the bit on, the library still has to request relaxed ordering for each registration; on some older Intel "
+    "processors Linux turns the bit off on purpose: on Intel this is reported as info only",
     {.now = "setpci -s ADDRESS CAP_EXP+8.w=0010:0010",
      .file = "/etc/systemd/system/gdrkit-relaxed-ordering.service",
      .text = "[Unit]\n"
@@ -263,7 +262,7 @@ const Advice advice_pcie_relaxed = {
              "[Install]\n"
              "WantedBy=multi-user.target",
      .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-relaxed-ordering.service",
-     .risk = "Linux or the firmware may have turned it off because the processor's port is known to be faulty"}};
+     .risk = "Linux or the firmware may have turned it off because the processor's port has a known fault"}};
 
 void check_pcie_relaxed(const Machine& machine, Findings& findings) {
   const auto cpus = machine.view.text("/proc/cpuinfo");
@@ -289,10 +288,10 @@ void check_pcie_relaxed(const Machine& machine, Findings& findings) {
 
 const Advice advice_pcie_aer = {
     "the totals in aer_dev_fatal, aer_dev_nonfatal and aer_dev_correctable",
-    "errors on the link mean repeated packets at best, a lost device at worst",
-    {"reseat the card, then replace riser or card; the counters start at zero with each boot", true, true, true,
-     "cat /sys/bus/pci/devices/ADDRESS/aer_dev_correctable"},
-    "the counters are since boot: a few corrected errors from training the link are usual"};
+    "errors on the link cause repeated packets, or the loss of the device",
+    {"reseat the card, then replace the riser or the card; the counters restart at zero with each boot", true, true,
+     true, "cat /sys/bus/pci/devices/ADDRESS/aer_dev_correctable"},
+    "the counters count since boot: a few corrected errors from link training are normal"};
 
 void check_pcie_aer(const Machine& machine, Findings& findings) {
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
@@ -300,7 +299,7 @@ void check_pcie_aer(const Machine& machine, Findings& findings) {
     const auto other = total_of(machine.view, device.folder + "/aer_dev_nonfatal", "TOTAL_ERR_NONFATAL");
     const auto corrected = total_of(machine.view, device.folder + "/aer_dev_correctable", "TOTAL_ERR_COR");
     if (fatal.is_absent() && other.is_absent() && corrected.is_absent()) {
-      findings.add(State::skip, device.address, "error reporting is not shown (no aer_dev_fatal)");
+      findings.add(State::skip, device.address, "the device shows no error counters (no aer_dev_fatal)");
     } else if (!fatal.is_found() || !other.is_found() || !corrected.is_found()) {
       findings.add(State::unknown, device.address,
                    !fatal.is_found()   ? fatal.reason

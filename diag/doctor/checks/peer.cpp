@@ -26,16 +26,15 @@ int place_of(const std::string& modules, const std::string& name) {
 }  // namespace
 
 const Advice advice_peer_any = {
-    "the files by whose existence NCCL, UCX and NVSHMEM decide that a peer-memory module is loaded; the flavour of the "
-    "driver and the version of Linux, which dma-buf needs",
-    "with neither a peer-memory module nor dma-buf every byte between adapter and GPU goes through host memory, "
-    "silently; NVSHMEM leaves out its InfiniBand transports",
-    {"sudo modprobe nvidia-peermem   # if peer.symbols is content; or, for dma-buf: open flavour of the driver and "
-     "Linux "
+    "the files by which NCCL, UCX and NVSHMEM detect a peer-memory module; the flavour of the driver and the version "
+    "of Linux, which dma-buf needs",
+    "with neither a peer-memory module nor dma-buf every transfer between adapter and GPU goes through host memory, "
+    "silently; NVSHMEM disables its InfiniBand transports",
+    {"sudo modprobe nvidia-peermem   # if peer.symbols is ok; or, for dma-buf: open flavour of the driver and Linux "
      "5.12 or newer",
      true, false, false, "cat /sys/module/nvidia_peermem/version"},
-    "the libraries ask the driver for dma-buf when they run; files tell only that nothing speaks against it. Each "
-    "library looks at other files: what one of them believes says nothing about the others",
+    "the libraries ask the driver for dma-buf at run time; files show only that it is possible. Each library looks for "
+    "other files: what one of them detects proves nothing for the others",
     {.now = "modprobe nvidia-peermem", .file = peermem_file, .text = "nvidia-peermem"}};
 
 void check_peer_any(const Machine& machine, Findings& findings) {
@@ -49,10 +48,11 @@ void check_peer_any(const Machine& machine, Findings& findings) {
     const std::string by_dmabuf =
         dmabuf.is_found()
             ? "dma-buf is possible: " + dmabuf.value + (excepted.empty() ? "" : ", but not for " + excepted + " (CUDA)")
-            : (dmabuf.is_absent() ? "no dma-buf: " : "dma-buf is unknown: ") + dmabuf.reason;
-    const std::string by_module = file.is_found()    ? "takes a peer-memory module for loaded: " + file.value
-                                  : file.is_absent() ? "sees no peer-memory module"
-                                                     : "cannot be known to see a peer-memory module: " + file.reason;
+            : (dmabuf.is_absent() ? "no dma-buf: " : "not known whether dma-buf is possible: ") + dmabuf.reason;
+    const std::string by_module = file.is_found() ? "detects a peer-memory module: " + file.value
+                                  : file.is_absent()
+                                      ? "detects no peer-memory module"
+                                      : "not known whether it detects a peer-memory module: " + file.reason;
     const State without = file.is_unknown() || dmabuf.is_unknown() ? State::unknown
                           : is_any_served                          ? State::warn
                                                                    : State::fail;
@@ -63,11 +63,12 @@ void check_peer_any(const Machine& machine, Findings& findings) {
 
 const Advice advice_peer_conflict = {
     "/sys/module/nv_peer_mem and /sys/module/nvidia_peermem",
-    "both register for the same memory; the second one fails, and which is second changes from boot to boot",
+    "both modules register for the same memory; the second registration fails, and the order may change from boot to "
+    "boot",
     {"sudo systemctl disable --now nv_peer_mem; sudo rmmod nv_peer_mem; remove its package (nvidia-peer-memory); "
      "sudo modprobe nvidia-peermem",
      true, false, true, "ls -d /sys/module/nv_peer_mem /sys/module/nvidia_peermem"},
-    "memory_peers/nv_mem may be made by either module: the folders in /sys/module tell which",
+    "either module may create memory_peers/nv_mem: the folders in /sys/module show which one is loaded",
     {.now = "systemctl disable --now nv_peer_mem || true   # there may be no such service\n"
             "modprobe -r nvidia-peermem nv_peer_mem\n"
             "modprobe nvidia-peermem",
@@ -81,22 +82,23 @@ void check_peer_conflict(const Machine& machine, Findings& findings) {
   if (legacy.is_unknown()) return findings.add_unknown("", legacy);
   if (own.is_unknown()) return findings.add_unknown("", own);
   if (legacy.is_found() && own.is_found()) {
-    findings.add(State::fail, "nv_peer_mem", "is loaded beside nvidia_peermem");
+    findings.add(State::fail, "nv_peer_mem", "is loaded together with nvidia_peermem");
   } else if (legacy.is_found()) {
-    findings.add(State::warn, "nv_peer_mem", "is loaded: the predecessor of nvidia_peermem, no longer maintained");
+    findings.add(State::warn, "nv_peer_mem",
+                 "is loaded: it is the older module that nvidia_peermem replaced, and is no longer maintained");
   } else if (own.is_found()) {
-    findings.add(State::ok, "nvidia_peermem", "is the only one loaded");
+    findings.add(State::ok, "nvidia_peermem", "is the only peer-memory module");
   } else {
     findings.add(State::skip, "", "neither nv_peer_mem nor nvidia_peermem is loaded");
   }
 }
 
 const Advice advice_peer_autoload = {
-    "/etc/modules-load.d/*.conf for nvidia-peermem, when it is loaded now",
-    "the module is loaded now and nothing seen says that it will be after the next boot",
+    "/etc/modules-load.d/*.conf for nvidia-peermem, if it is loaded now",
+    "the module is loaded now, but no file found that loads it at the next boot",
     {"echo nvidia-peermem | sudo tee /etc/modules-load.d/nvidia-peermem.conf", true, false, true,
      "grep -r peermem /etc/modules-load.d"},
-    "a GPU operator (/run/nvidia, /run/mellanox) or a service may load it in ways that are not seen here",
+    "a GPU operator (/run/nvidia, /run/mellanox) or a service may load it in other ways",
     {.file = peermem_file, .text = "nvidia-peermem"}};
 
 void check_peer_autoload(const Machine& machine, Findings& findings) {
@@ -115,21 +117,20 @@ void check_peer_autoload(const Machine& machine, Findings& findings) {
   }
   if (const auto container = find_container(machine.view); container.is_found()) {
     return findings.add(State::skip, "",
-                        "a container (" + container.value + ") does not see what its host loads at boot");
+                        "a container (" + container.value + ") does not see which modules its host loads at boot");
   }
-  findings.add(State::warn, "nvidia_peermem", "is loaded, and no file in /etc/modules-load.d lists it");
+  findings.add(State::warn, "nvidia_peermem", "is loaded, but no file in /etc/modules-load.d lists it");
 }
 
 const Advice advice_peer_symbols = {
-    "whether a peer-memory module is loaded, messages of Linux about its symbols (level probe), and, where dma-buf is "
-    "impossible, ib_register_peer_memory_client in /proc/kallsyms",
-    "nvidia-peermem needs an RDMA stack that has the peer-memory interface, and must be built after that stack was "
-    "installed; else modprobe says 'Invalid argument'",
-    {"install DOCA-OFED, then build the driver's modules again (dkms autoinstall, or install the driver again); or go "
-     "by "
+    "whether a peer-memory module is loaded, messages about its symbols in the Linux log (level probe), and, if "
+    "dma-buf is not possible, ib_register_peer_memory_client in /proc/kallsyms",
+    "nvidia-peermem needs an RDMA stack with the peer-memory interface, and must be built after that stack was "
+    "installed; otherwise modprobe fails with 'Invalid argument'",
+    {"install DOCA-OFED, then rebuild the driver's modules (dkms autoinstall, or reinstall the driver); or use "
      "dma-buf: open flavour of the driver and Linux 5.12 or newer",
      true, true, true, "grep ib_register_peer_memory_client /proc/kallsyms"},
-    "addresses in /proc/kallsyms are zero for ordinary users; the names count"};
+    "for ordinary users the addresses in /proc/kallsyms are zero; only the names matter"};
 
 void check_peer_symbols(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
@@ -149,25 +150,25 @@ void check_peer_symbols(const Machine& machine, Findings& findings) {
   const auto is_listed = machine.view.holds("/proc/kallsyms", " ib_register_client");
   if (!has.is_found()) return findings.add(State::unknown, "/proc/kallsyms", has.reason);
   if (has.value) {
-    findings.add(State::ok, "ib_register_peer_memory_client", "is offered: nvidia-peermem can be loaded");
+    findings.add(State::ok, "ib_register_peer_memory_client", "is exported: nvidia-peermem can be loaded");
   } else if (!is_listed.value) {
     findings.add(State::unknown, "/proc/kallsyms",
-                 "lists no symbol of the RDMA stack: ib_core is not loaded, or names are hidden");
+                 "lists no symbol of the RDMA stack: ib_core is not loaded, or the names are hidden");
   } else {
     findings.add(State::fail, "ib_register_peer_memory_client",
-                 "is not offered by the RDMA stack, so nvidia-peermem cannot be loaded; no dma-buf: " + dmabuf.reason);
+                 "the RDMA stack does not export it, so nvidia-peermem cannot be loaded; no dma-buf: " + dmabuf.reason);
   }
 }
 
 const Advice advice_peer_params = {
     "peerdirect_support and persistent_api_support in /sys/module/nvidia_peermem/parameters, and the version of "
     "mlx5_core",
-    "peerdirect_support=1 is for MLNX_OFED 4.9 alone and that stack needs it; with persistent_api_support=0 memory is "
-    "revoked through callbacks, with which programs and the driver have locked each other out",
+    "peerdirect_support=1 is for MLNX_OFED 4.9 only, which needs it; with persistent_api_support=0 the driver revokes "
+    "memory through callbacks, in which programs and the driver have deadlocked",
     {"remove 'options nvidia-peermem ...' from /etc/modprobe.d (MLNX_OFED 4.9: set peerdirect_support=1 there), then "
      "sudo modprobe -r nvidia-peermem && sudo modprobe nvidia-peermem",
      true, false, true, "grep . /sys/module/nvidia_peermem/parameters/*"},
-    "older drivers have one of the parameters, or none"};
+    "older drivers have one of the parameters, or neither"};
 
 void check_peer_params(const Machine& machine, Findings& findings) {
   const std::string folder = "/sys/module/nvidia_peermem/parameters/";
@@ -178,22 +179,22 @@ void check_peer_params(const Machine& machine, Findings& findings) {
     if (value.is_absent()) return;
     if (!value.is_found()) return findings.add_unknown(name, value);
     const State state = value.value == good ? State::ok : value.value == other ? otherwise : State::unknown;
-    findings.add(state, name, "is " + value.value + (is_legacy ? ", beside MLNX_OFED " + stack.value : ""));
+    findings.add(state, name, "is " + value.value + (is_legacy ? ", with MLNX_OFED " + stack.value : ""));
   };
   judge("peerdirect_support", is_legacy ? "1" : "0", is_legacy ? "0" : "1", State::warn);
   judge("persistent_api_support", "1", "0", State::info);
-  if (findings.all().empty()) findings.add(State::skip, "", "nvidia_peermem is not loaded, or shows no parameters");
+  if (findings.all().empty()) findings.add(State::skip, "", "nvidia_peermem is not loaded, or has no such parameters");
 }
 
 const Advice advice_peer_order = {
     "the order of nvidia_peermem, ib_core and nvidia in /proc/modules, which lists the newest first",
-    "nvidia_peermem registers with ib_core and takes pages from nvidia: one that was loaded before either is not bound "
-    "to what runs now",
-    {"sudo modprobe -r nvidia-peermem && sudo modprobe nvidia-peermem   # to keep: 'softdep nvidia-peermem pre: "
+    "nvidia_peermem registers with ib_core and gets pages from nvidia: if it was loaded before one of them, it is not "
+    "bound to the running one",
+    {"sudo modprobe -r nvidia-peermem && sudo modprobe nvidia-peermem   # permanently: 'softdep nvidia-peermem pre: "
      "ib_core nvidia' in /etc/modprobe.d",
      true, false, false, "grep -E '^(nvidia_peermem|ib_core|nvidia) ' /proc/modules"},
-    "what matters more is the order of building: the module is built against the RDMA stack that was installed then "
-    "(peer.symbols); ib_core may be built into Linux and is not listed then",
+    "the build order matters more: the module is built against the RDMA stack that is installed at that time "
+    "(peer.symbols); an ib_core that is built into Linux is not listed",
     {.now = "modprobe -r nvidia-peermem\nmodprobe nvidia-peermem",
      .file = "/etc/modprobe.d/gdrkit-peermem-order.conf",
      .text = "softdep nvidia-peermem pre: ib_core nvidia",

@@ -34,14 +34,14 @@ void find_idle_adapters(const Machine& machine, Findings& findings) {
       findings.add(State::unknown, address, driver.reason);
     } else if (driver.is_absent()) {
       findings.add(is_virtual ? State::info : without_use, address,
-                   std::string("is an adapter of NVIDIA without a driver") +
-                       (is_virtual ? " (a virtual function: it may be meant for a guest)" : ""));
+                   std::string("is an NVIDIA adapter without a driver") +
+                       (is_virtual ? " (a virtual function: it may be reserved for a guest)" : ""));
     } else if (driver.value.find("/vfio") != std::string::npos) {
-      findings.add(State::info, address, "is bound to vfio: it belongs to a guest");
+      findings.add(State::info, address, "is bound to vfio: it is passed through to a guest");
     } else {
       findings.add(has_sibling ? State::info : without_use, address,
                    "is bound to " + driver.value.substr(driver.value.rfind('/') + 1) + " and has no RDMA device" +
-                       (has_sibling ? " (its sibling has: as in a bond)" : ""));
+                       (has_sibling ? " (its sibling has one: as in a bond)" : ""));
     }
   }
 }
@@ -50,14 +50,14 @@ void find_idle_adapters(const Machine& machine, Findings& findings) {
 
 const Advice advice_rdma_stack = {
     "NVIDIA's network functions in /sys/bus/pci/devices, /sys/module/mlx_compat, /sys/module/mlx5_core/version, "
-    "/sys/module/efa/version, and what makes GPU memory reachable",
-    "an adapter without an RDMA device is of no use to NCCL, UCX or NVSHMEM; Linux's own stack (but Ubuntu's) reaches "
-    "GPU memory by "
-    "dma-buf alone, which the proprietary driver does not export",
-    {"run sudo modprobe mlx5_ib; or install DOCA-OFED; or, with Linux's own stack, the open flavour of the driver",
+    "/sys/module/efa/version, and the path to GPU memory (peer memory, dma-buf)",
+    "NCCL, UCX and NVSHMEM cannot use an adapter without an RDMA device; the in-tree stack (except Ubuntu's) reaches "
+    "GPU memory through dma-buf only, which the proprietary driver does not export",
+    {"run sudo modprobe mlx5_ib; or install DOCA-OFED; or, with the in-tree stack, install the open flavour of the "
+     "driver",
      true, false, true, "ls /sys/class/infiniband; ls -d /sys/module/mlx_compat"},
-    "mlx5_core of Linux itself has no version; some distributions (Ubuntu) carry the peer-memory interface in their "
-    "own stack"};
+    "the in-tree mlx5_core has no version; some distributions (Ubuntu) include the peer-memory interface in their "
+    "stack"};
 
 void check_rdma_stack(const Machine& machine, Findings& findings) {
   find_idle_adapters(machine, findings);
@@ -72,7 +72,7 @@ void check_rdma_stack(const Machine& machine, Findings& findings) {
   if (compat.is_found()) {
     return findings.add(State::ok, "", "NVIDIA's stack (MLNX_OFED or DOCA-OFED):" + versions);
   }
-  const std::string own = "Linux's own stack" + (versions.empty() ? "" : ":" + versions);
+  const std::string own = "the in-tree stack" + (versions.empty() ? "" : ":" + versions);
   if (machine.gpus.empty()) return findings.add(State::ok, "", own);
   const auto dmabuf = dmabuf_possible(machine);
   if (dmabuf.is_found()) return findings.add(State::ok, "", own + ", with dma-buf: " + dmabuf.value);
@@ -85,10 +85,10 @@ void check_rdma_stack(const Machine& machine, Findings& findings) {
 
 const Advice advice_rdma_modules = {
     "/sys/module/ib_uverbs, /sys/module/rdma_ucm, /dev/infiniband",
-    "without ib_uverbs no program can use an adapter; without rdma_ucm none that connects by rdma_cm",
-    {"sudo modprobe -a ib_uverbs rdma_ucm   # to keep: a file in /etc/modules-load.d", true, false, false,
+    "no program can use an adapter without ib_uverbs, and no program can connect with rdma_cm without rdma_ucm",
+    {"sudo modprobe -a ib_uverbs rdma_ucm   # permanently: a file in /etc/modules-load.d", true, false, false,
      "ls /dev/infiniband"},
-    "what is built into Linux may have no folder in /sys/module: its node in /dev/infiniband counts too",
+    "a module that is built into Linux may have no folder in /sys/module: its node in /dev/infiniband counts too",
     {.now = "modprobe -a ib_uverbs rdma_ucm",
      .file = "/etc/modules-load.d/gdrkit-rdma.conf",
      .text = "ib_uverbs\nrdma_ucm"}};
@@ -112,7 +112,7 @@ void check_rdma_modules(const Machine& machine, Findings& findings) {
     } else if (outcome == Outcome::absent) {
       findings.add(missing, module, format("is not loaded: no /sys/module/%s, no /dev/infiniband/%s", module, node));
     } else {
-      findings.add(State::unknown, module, "could not be looked for in /sys/module and /dev/infiniband");
+      findings.add(State::unknown, module, "cannot look for it in /sys/module and /dev/infiniband");
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group roce: addresses, traffic classes and congestion control of adapters on Ethernet.
+// Group roce: addresses, traffic classes and congestion control of Ethernet adapters.
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -54,7 +54,7 @@ std::vector<RocePort> roce_ports_or_skip(const Machine& machine, Findings& findi
       }
     }
   }
-  if (!has_ethernet) findings.add(State::skip, "", "no port of an adapter is on Ethernet");
+  if (!has_ethernet) findings.add(State::skip, "", "no adapter port is on Ethernet");
   return ports;
 }
 
@@ -81,15 +81,13 @@ std::vector<Setting> settings_of(const Environment& environment, std::initialize
 
 const Advice advice_roce_gid = {
     "gids, gid_attrs/types and gid_attrs/ndevs of each active port on Ethernet",
-    "RoCE v2 needs an address that routers pass on: with version 1 or link-local ones alone it reaches its own segment "
-    "at "
-    "best",
-    {"give the port's interface an address: sudo ip address add IP/LENGTH dev INTERFACE   # and in the network's "
+    "RoCE v2 needs a routable address: with version 1 or link-local addresses only, it reaches its own subnet at best",
+    {"give the port's interface an address: sudo ip address add IP/LENGTH dev INTERFACE   # and in the network "
      "configuration",
      true, false, false,
      "grep . /sys/class/infiniband/ADAPTER/ports/PORT/gids/* "
      "/sys/class/infiniband/ADAPTER/ports/PORT/gid_attrs/types/*"},
-    "in a container types of the host's entries cannot be read: those count as not known"};
+    "a container cannot read the types of the host's entries: those count as unknown"};
 
 void check_roce_gid(const Machine& machine, Findings& findings) {
   for (const RocePort& port : roce_ports_or_skip(machine, findings)) {
@@ -110,26 +108,26 @@ void check_roce_gid(const Machine& machine, Findings& findings) {
                    format("index %u is %s, RoCE v2%s", gid.index, gid.text.c_str(),
                           gid.interface.empty() ? "" : (" of " + gid.interface).c_str()));
     } else if (lacks_types) {
-      findings.add(State::unknown, port.subject, "the types of its addresses could not be read");
+      findings.add(State::unknown, port.subject, "cannot read the types of its addresses");
     } else if (gids.empty()) {
       findings.add(State::fail, port.subject, "has no address");
     } else {
-      findings.add(
-          State::warn, port.subject,
-          has_v2 ? "has only link-local addresses of RoCE v2" : "has no address of RoCE v2, only of version 1");
+      findings.add(State::warn, port.subject,
+                   has_v2 ? "has only link-local RoCE v2 addresses" : "has no RoCE v2 address, only version 1");
     }
   }
 }
 
 const Advice advice_roce_gid_index = {
-    "NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX and NVSHMEM_IB_GID_INDEX, beside the addresses of each active port on "
-    "Ethernet",
-    "an index that is empty, or of RoCE v1, on one adapter makes connections fail: ibv_modify_qp says Invalid argument",
-    {"unset the variable: NCCL since 2.21 and UCX choose an index of RoCE v2 themselves; or set one that is RoCE v2 on "
-     "each adapter",
+    "NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX and NVSHMEM_IB_GID_INDEX, compared with the addresses of each active Ethernet "
+    "port",
+    "if the entry at this index is empty or RoCE v1 on one adapter, connections fail: ibv_modify_qp returns Invalid "
+    "argument",
+    {"unset the variable: NCCL since 2.21 and UCX choose a RoCE v2 entry themselves; or set an index that is RoCE v2 "
+     "on each adapter",
      false, false, true, "grep . /sys/class/infiniband/ADAPTER/ports/PORT/gid_attrs/types/*"},
-    "3 is a habit and no rule: the place of an address changes with each that is added; where a variable names some "
-    "adapters alone, those of others do not matter: then this only warns"};
+    "index 3 is common but not guaranteed: indexes change when addresses are added. If a variable selects adapters, "
+    "the others do not matter: then this is a warning only"};
 
 void check_roce_gid_index(const Machine& machine, Findings& findings) {
   const auto ports = roce_ports_or_skip(machine, findings);
@@ -142,7 +140,7 @@ void check_roce_gid_index(const Machine& machine, Findings& findings) {
     if (setting.value == "auto" || setting.value == "-1" || setting.value.empty()) continue;
     const auto index = number_of(setting.value);
     if (!index.has_value() || *index < 0) {
-      findings.add(State::warn, subject, "is no index (" + setting.place() + ")");
+      findings.add(State::warn, subject, "is not an index (" + setting.place() + ")");
       continue;
     }
     const char* choice = setting.name[0] == 'U'   ? "UCX_NET_DEVICES"
@@ -154,7 +152,7 @@ void check_roce_gid_index(const Machine& machine, Findings& findings) {
       const auto at = std::find_if(gids.begin(), gids.end(),
                                    [&](const Gid& gid) { return gid.index == static_cast<unsigned>(*index); });
       if (!port.gids.is_found() || (at != gids.end() && at->type.empty())) {
-        findings.add(State::unknown, subject, port.subject + ": its addresses could not be read");
+        findings.add(State::unknown, subject, port.subject + ": cannot read its addresses");
       } else if (at != gids.end() && at->is_v2()) {
         findings.add(State::ok, subject, port.subject + ": " + at->text + ", RoCE v2");
       } else {
@@ -168,10 +166,10 @@ void check_roce_gid_index(const Machine& machine, Findings& findings) {
 
 const Advice advice_roce_tc = {
     "NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS and NVSHMEM_IB_TRAFFIC_CLASS, and tc/1/traffic_class of each adapter",
-    "switches choose the queue by these bits: what is marked otherwise than the rest gets no room and is dropped first",
-    {"set the variables to what the adapter has, or unset them: an adapter's own class replaces that of a program",
+    "switches choose the queue by these bits: packets with another class get no reserved buffer and are dropped first",
+    {"set the variables to the adapter's class, or unset them: an adapter's own class replaces that of the program",
      false, false, true, "cat /sys/class/infiniband/ADAPTER/tc/1/traffic_class"},
-    "the upper six bits count (106 and 104 are both DSCP 26); which queue a class gets is set in the switches"};
+    "the upper six bits count (106 and 104 are both DSCP 26); the switches define which queue a class uses"};
 
 namespace {
 
@@ -202,7 +200,7 @@ void check_roce_tc(const Machine& machine, Findings& findings) {
     if (setting.value == "auto" || setting.value == "-1" || setting.value.empty()) continue;
     const auto value = number_of(setting.value);
     if (!value.has_value() || *value < 0 || *value > 255) {
-      findings.add(State::warn, subject, "is no class between 0 and 255 (" + setting.place() + ")");
+      findings.add(State::warn, subject, "is not a class between 0 and 255 (" + setting.place() + ")");
       continue;
     }
     for (const RocePort& port : ports) {
@@ -211,7 +209,7 @@ void check_roce_tc(const Machine& machine, Findings& findings) {
         findings.add(State::unknown, subject, global.reason);
       } else if (global.value.has_value() && *global.value >> 2 != *value >> 2) {
         findings.add(State::warn, subject,
-                     port.subject + format(" replaces it by its own %d, DSCP %d", *global.value, *global.value >> 2));
+                     port.subject + format(" replaces it with its own %d, DSCP %d", *global.value, *global.value >> 2));
       } else {
         findings.add(State::ok, subject, port.subject + format(": DSCP %d", *value >> 2));
       }
@@ -223,13 +221,12 @@ void check_roce_tc(const Machine& machine, Findings& findings) {
 const Advice advice_roce_qos = {
     "ecn/roce_np/enable, ecn/roce_rp/enable and qos/trust of each port's network interface, where the driver shows "
     "them",
-    "RoCE slows down before packets are lost only when both ends take part: notification (np) and reaction (rp)",
+    "RoCE slows down before packets are lost only if both halves are on: notification (np) and reaction (rp)",
     {"echo 1 | sudo tee /sys/class/net/INTERFACE/ecn/roce_np/enable/PRIORITY "
      "/sys/class/net/INTERFACE/ecn/roce_rp/enable/PRIORITY",
      true, false, false, "grep . /sys/class/net/INTERFACE/ecn/roce_*/enable/*"},
-    "priority flow control is in no file: mlnx_qos -i INTERFACE or dcb pfc show dev INTERFACE tells; networks that may "
-    "lose "
-    "packets run without",
+    "priority flow control is in no file: use mlnx_qos -i INTERFACE or dcb pfc show dev INTERFACE; networks that "
+    "tolerate loss run without it",
     {.now = "for priority in 0 1 2 3 4 5 6 7; do\n"
             "  if grep -qs 1 /sys/class/net/INTERFACE/ecn/roce_np/enable/$priority "
             "/sys/class/net/INTERFACE/ecn/roce_rp/enable/$priority; then\n"
@@ -237,9 +234,8 @@ const Advice advice_roce_qos = {
             "    echo 1 > /sys/class/net/INTERFACE/ecn/roce_rp/enable/$priority\n"
             "  fi\n"
             "done",
-     .risk =
-         "turns both halves on for each priority that has one; switches must mark packets (ECN) for it to matter. A "
-         "script that turns one half off at boot has to be found"}};
+     .risk = "turns both halves on for each priority that has one; this has an effect only if switches mark packets "
+             "(ECN). If a script turns one half off at boot, find it"}};
 
 namespace {
 

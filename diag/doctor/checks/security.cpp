@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group security: what keeps kernel modules out and registers from being changed.
+// Group security: what refuses kernel modules and changes of registers.
 #include <sstream>
 
 #include "diag/doctor/check.hpp"
@@ -28,11 +28,11 @@ Fact<std::string> missing_modules(const Machine& machine) {
 
 const Advice advice_sec_lockdown = {
     "/sys/kernel/security/lockdown",
-    "lockdown forbids unsigned kernel modules and changing PCI registers: gdrdrv and setpci remedies may be refused",
-    {"sign the modules and enrol their key (sudo mokutil --import KEY), and set PCI options on the command line of "
-     "Linux",
+    "lockdown forbids unsigned kernel modules and changes of PCI registers: gdrdrv and the setpci remedies may be "
+    "refused",
+    {"sign the modules and enrol their key (sudo mokutil --import KEY), and set PCI options on the Linux command line",
      true, true, true, "cat /sys/kernel/security/lockdown"},
-    "no such file: no lockdown"};
+    "if the file does not exist, there is no lockdown"};
 
 void check_sec_lockdown(const Machine& machine, Findings& findings) {
   const auto line = machine.view.line("/sys/kernel/security/lockdown");
@@ -45,20 +45,18 @@ void check_sec_lockdown(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_sec_secureboot = {
-    "the firmware's variable SecureBoot in /sys/firmware/efi/efivars, and whether nvidia and gdrdrv are loaded",
-    "under Secure Boot Linux refuses kernel modules that are not signed with a key that the firmware knows",
-    {"run sudo mokutil --import KEY   # that of DKMS: /var/lib/shim-signed/mok/MOK.der or /var/lib/dkms/mok.pub; enrol "
-     "it "
-     "at "
-     "the next boot",
+    "the firmware variable SecureBoot in /sys/firmware/efi/efivars, and whether nvidia and gdrdrv are loaded",
+    "with Secure Boot, Linux refuses kernel modules that are not signed with a key that the firmware trusts",
+    {"run sudo mokutil --import KEY   # the key of DKMS: /var/lib/shim-signed/mok/MOK.der or /var/lib/dkms/mok.pub; "
+     "confirm it at the next boot",
      true, true, true, "mokutil --sb-state; sudo modprobe gdrdrv"},
-    "a module may be missing for another reason: modprobe says 'Key was rejected by service' when it is this one"};
+    "a module may be missing for another reason: with this one modprobe prints 'Key was rejected by service'"};
 
 void check_sec_secureboot(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return;
   const auto folder = machine.view.names(variables_folder);
   if (folder.is_absent() && machine.view.presence("/sys/firmware/efi") == Outcome::absent) {
-    return findings.add(State::ok, "Secure Boot", "is off: this machine was not started by UEFI");
+    return findings.add(State::ok, "Secure Boot", "is off: this machine did not boot with UEFI");
   }
   if (!folder.is_found() || folder.value.empty()) {
     return findings.add(State::unknown, "Secure Boot",
@@ -66,7 +64,7 @@ void check_sec_secureboot(const Machine& machine, Findings& findings) {
   }
   // Four bytes of attributes, then the value.
   const auto variable = machine.view.bytes(secure_boot_variable, 8);
-  if (variable.is_absent()) return findings.add(State::ok, "Secure Boot", "the firmware has none");
+  if (variable.is_absent()) return findings.add(State::ok, "Secure Boot", "the firmware has no such variable");
   if (!variable.is_found()) return findings.add_unknown("Secure Boot", variable);
   if (variable.value.size() != 5 || variable.value[4] > 1) {
     return findings.add(State::unknown, "Secure Boot",
@@ -77,15 +75,15 @@ void check_sec_secureboot(const Machine& machine, Findings& findings) {
   if (!missing.is_found()) return findings.add_unknown("Secure Boot", missing);
   findings.add(
       missing.value.empty() ? State::ok : State::warn, "Secure Boot",
-      missing.value.empty() ? "is on, and nvidia and gdrdrv were accepted" : "is on; not loaded: " + missing.value);
+      missing.value.empty() ? "is on, and nvidia and gdrdrv are loaded" : "is on; not loaded: " + missing.value);
 }
 
 const Advice advice_sec_sle = {
     "allow_unsupported_modules in modprobe.d, on SUSE Linux Enterprise, and whether nvidia and gdrdrv are loaded",
-    "with 0 modprobe does not load kernel modules that SUSE does not support, such as gdrdrv built from source",
+    "with 0 modprobe does not load kernel modules that SUSE does not support, such as a gdrdrv built from source",
     {"allow_unsupported_modules 1 in /etc/modprobe.d/10-unsupported-modules.conf", true, false, true,
      "modprobe -c | grep allow_unsupported_modules"},
-    "packaged drivers may be marked as supported and load all the same",
+    "packaged drivers may be marked as supported and load anyway",
     {.file = "/etc/modprobe.d/zz-gdrkit-unsupported-modules.conf",  // of several lines the last counts
      .text = "allow_unsupported_modules 1",
      .risk = "SUSE gives no support for a machine that has loaded such a module; load the modules afterwards"}};
@@ -93,11 +91,11 @@ const Advice advice_sec_sle = {
 void check_sec_sle(const Machine& machine, Findings& findings) {
   auto release = machine.view.text("/etc/os-release");
   if (release.is_absent()) release = machine.view.text("/usr/lib/os-release");
-  if (release.is_absent()) return findings.add(State::skip, "", "no os-release: no SUSE Linux Enterprise");
+  if (release.is_absent()) return findings.add(State::skip, "", "no os-release: not SUSE Linux Enterprise");
   if (!release.is_found()) return findings.add_unknown("os-release", release);
   const std::string padded = "\n" + release.value;
   if (padded.find("\nID=sle") == std::string::npos && padded.find("\nID=\"sle") == std::string::npos) {
-    return findings.add(State::skip, "", "this is no SUSE Linux Enterprise");
+    return findings.add(State::skip, "", "this is not SUSE Linux Enterprise");
   }
   const auto files = drop_ins(machine.view, {"/etc/modprobe.d", "/run/modprobe.d", "/usr/local/lib/modprobe.d",
                                              "/usr/lib/modprobe.d", "/lib/modprobe.d"});
@@ -115,7 +113,7 @@ void check_sec_sle(const Machine& machine, Findings& findings) {
   }
   if (value != "0" && value != "1") {
     return findings.add(State::unknown, "modprobe.d",
-                        value.empty() ? "sets no allow_unsupported_modules" : "'" + value + "' in " + origin);
+                        value.empty() ? "does not set allow_unsupported_modules" : "'" + value + "' in " + origin);
   }
   const auto missing = missing_modules(machine);
   if (!missing.is_found()) return findings.add_unknown("modprobe.d", missing);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group system: processors, power, virtual machine or not, what systemd does.
+// Group system: processors, power, virtual machine, systemd.
 #include <algorithm>
 #include <initializer_list>
 #include <map>
@@ -13,29 +13,27 @@
 namespace gdrkit::tools::doctor {
 
 const Advice advice_vm_detect = {
-    "the flag 'hypervisor' in /proc/cpuinfo; where processors have no flags /sys/hypervisor/type, vendor and product "
-    "in "
-    "/sys/class/dmi/id, the firmware's first table and the device tree",
-    "in a virtual machine links, ports and IOMMU are what the host shows, so some checks do not apply",
+    "the flag 'hypervisor' in /proc/cpuinfo; on processors without flags /sys/hypervisor/type, vendor and product in "
+    "/sys/class/dmi/id, the first table of the firmware and the device tree",
+    "in a virtual machine the host decides what links, ports and IOMMU look like, so some checks do not apply",
     {"nothing to do", false, false, true, "systemd-detect-virt --vm"},
-    "bare machines of clouds have their cloud's vendor and are not virtual: off x86 the product or root's reading of "
-    "the "
-    "firmware's table decides"};
+    "bare-metal machines of clouds have the cloud's vendor name but are not virtual: outside x86 the product name, or "
+    "the firmware table (root only), decides"};
 
 void check_vm_detect(const Machine& machine, Findings& findings) {
   const auto hypervisor = find_hypervisor(machine.view);
   if (hypervisor.is_unknown()) return findings.add_unknown("", hypervisor);
   findings.add(
       hypervisor.is_found() ? State::info : State::ok, "",
-      hypervisor.is_found() ? "a virtual machine: " + hypervisor.value : "no virtual machine: " + hypervisor.reason);
+      hypervisor.is_found() ? "a virtual machine: " + hypervisor.value : "not a virtual machine: " + hypervisor.reason);
 }
 
 const Advice advice_cpu_governor = {
     "scaling_governor and scaling_driver of every processor",
-    "a processor that first has to speed up adds microseconds to each small message",
+    "a processor that first has to raise its frequency adds microseconds to each small message",
     {"sudo cpupower frequency-set -g performance", true, false, false,
      "cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
-    "powersave under intel_pstate or amd-pstate-epp changes the speed by load: it is told and not judged",
+    "powersave of intel_pstate or amd-pstate-epp changes the frequency with the load: it is reported as info only",
     {.now = "cpupower frequency-set -g performance",
      .file = "/etc/systemd/system/gdrkit-governor.service",
      .text = "[Unit]\n"
@@ -47,7 +45,7 @@ const Advice advice_cpu_governor = {
              "[Install]\n"
              "WantedBy=multi-user.target",
      .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-governor.service",
-     .risk = "the processors take more power when idle; tuned or another power service may set it back. cpupower is in "
+     .risk = "idle processors use more power; tuned or another power service may undo it. cpupower is in "
              "linux-cpupower (Debian), linux-tools (Ubuntu), kernel-tools (Red Hat)"}};
 
 void check_cpu_governor(const Machine& machine, Findings& findings) {
@@ -62,7 +60,7 @@ void check_cpu_governor(const Machine& machine, Findings& findings) {
     if (governor.is_unknown()) return findings.add_unknown(name, governor);
     if (governor.is_found()) ++governors[governor.value];
   }
-  if (governors.empty()) return findings.add(State::skip, "", "no processor shows a cpufreq/scaling_governor");
+  if (governors.empty()) return findings.add(State::skip, "", "no processor has a cpufreq/scaling_governor");
   const auto driver = machine.view.line(folder + "cpu0/cpufreq/scaling_driver");
   const bool is_dynamic = driver.value == "intel_pstate" || driver.value == "amd-pstate-epp";
   for (const auto& [governor, count] : governors) {
@@ -77,11 +75,11 @@ void check_cpu_governor(const Machine& machine, Findings& findings) {
 
 const Advice advice_cpu_wc = {
     "the flag 'pat' in /proc/cpuinfo and 'nopat' in /proc/cmdline",
-    "without PAT mappings of BAR1 cannot be write-combining: writes to the GPU become a hundred times slower",
-    {"take nopat off the command line of Linux (Debian, Ubuntu: /etc/default/grub, then update-grub; Red Hat: grubby "
-     "--update-kernel=ALL --remove-args=nopat), then reboot; if it is not there the hypervisor hides PAT",
+    "without PAT, BAR1 cannot be mapped write-combining: writes to the GPU are a hundred times slower",
+    {"remove nopat from the Linux command line (Debian, Ubuntu: /etc/default/grub, then update-grub; Red Hat: grubby "
+     "--update-kernel=ALL --remove-args=nopat), then reboot; if it is not there, the hypervisor hides PAT",
      true, true, true, "grep -c ' pat ' /proc/cpuinfo; cat /proc/cmdline"},
-    "arm64 has no PAT and needs none"};
+    "arm64 has no PAT and does not need it"};
 
 void check_cpu_wc(const Machine& machine, Findings& findings) {
   const auto cpus = machine.view.text("/proc/cpuinfo");
@@ -93,20 +91,21 @@ void check_cpu_wc(const Machine& machine, Findings& findings) {
   const bool has_pat = (" " + flags.value + " ").find(" pat ") != std::string::npos;
   const bool is_off = (" " + line.value + " ").find(" nopat ") != std::string::npos;
   findings.add(has_pat && !is_off ? State::ok : State::fail, "PAT",
-               !has_pat ? "the processor shows no flag 'pat'"
+               !has_pat ? "the processor has no flag 'pat'"
                : is_off ? "nopat in /proc/cmdline"
                         : "the processor has it, and it is not turned off");
 }
 
-const Advice advice_cpu_balancing = {"/proc/sys/kernel/numa_balancing",
-                                     "balancing unmaps pages to see who touches them: latencies get a long tail",
-                                     {"sudo sysctl kernel.numa_balancing=0   # to keep: a file in /etc/sysctl.d", true,
-                                      false, false, "cat /proc/sys/kernel/numa_balancing"},
-                                     "",
-                                     {.now = "sysctl -w kernel.numa_balancing=0",
-                                      .file = "/etc/sysctl.d/90-gdrkit-numa-balancing.conf",
-                                      .text = "kernel.numa_balancing = 0",
-                                      .risk = "programs that rely on Linux to move their pages become slower"}};
+const Advice advice_cpu_balancing = {
+    "/proc/sys/kernel/numa_balancing",
+    "NUMA balancing unmaps pages to see which CPU touches them: this adds latency outliers",
+    {"sudo sysctl kernel.numa_balancing=0   # permanently: a file in /etc/sysctl.d", true, false, false,
+     "cat /proc/sys/kernel/numa_balancing"},
+    "",
+    {.now = "sysctl -w kernel.numa_balancing=0",
+     .file = "/etc/sysctl.d/90-gdrkit-numa-balancing.conf",
+     .text = "kernel.numa_balancing = 0",
+     .risk = "programs that rely on Linux to migrate their pages are slower"}};
 
 void check_cpu_balancing(const Machine& machine, Findings& findings) {
   const auto value = machine.view.number("/proc/sys/kernel/numa_balancing");
@@ -117,10 +116,10 @@ void check_cpu_balancing(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_cpu_copy_isa = {
-    "the flags, or features, of the processor in /proc/cpuinfo",
+    "the flags or features of the processor in /proc/cpuinfo",
     "they decide which copy kernels gdrkit can use: wider stores to write-combining memory make fewer packets",
     {"nothing to do", false, false, true, "gdrkit info"},
-    "a hypervisor may hide flags that the processor has"};
+    "a hypervisor may hide flags of the processor"};
 
 void check_cpu_copy_isa(const Machine& machine, Findings& findings) {
   const auto cpus = machine.view.text("/proc/cpuinfo");
@@ -128,7 +127,7 @@ void check_cpu_copy_isa(const Machine& machine, Findings& findings) {
   const auto flags = labelled(cpus, "flags");
   const auto features = labelled(cpus, "Features");
   if (!flags.is_found() && !features.is_found()) {
-    return findings.add(State::unknown, "/proc/cpuinfo", "names neither flags nor features of the processor");
+    return findings.add(State::unknown, "/proc/cpuinfo", "has neither flags nor features of the processor");
   }
   const std::string all = " " + (flags.is_found() ? flags.value : features.value) + " ";
   std::string known;
@@ -138,15 +137,15 @@ void check_cpu_copy_isa(const Machine& machine, Findings& findings) {
   }
   const bool is_wide = known.find("avx2") != std::string::npos || known.find("asimd") != std::string::npos;
   findings.add(is_wide ? State::ok : State::info, "processor",
-               known.empty() ? "has no flag that a copy kernel needs" : "has " + known);
+               known.empty() ? "has no flag that a copy kernel uses" : "has " + known);
 }
 
 const Advice advice_sys_removeipc = {
     "RemoveIPC= in logind.conf and logind.conf.d, and whether Slurm is configured",
-    "when the last session of a user ends, systemd removes the user's shared memory, that of a running job included",
+    "at the end of a user's last session systemd removes the user's shared memory, also that of a running job",
     {"RemoveIPC=no under [Login] in /etc/systemd/logind.conf.d/ipc.conf, then: sudo systemctl restart systemd-logind",
      true, false, true, "systemd-analyze cat-config systemd/logind.conf | grep RemoveIPC"},
-    "users of the system itself are spared; without a launcher that works outside of sessions this does no harm",
+    "system users are not affected; without a launcher that runs jobs outside of sessions this is harmless",
     {.file = "/etc/systemd/logind.conf.d/gdrkit-ipc.conf",
      .text = "[Login]\nRemoveIPC=no",
      .enable = "systemctl restart systemd-logind"}};
@@ -200,8 +199,7 @@ void check_sys_removeipc(const Machine& machine, Findings& findings) {
   if (!files.is_found()) findings.add_unknown("logind.conf.d", files);
   for (const std::string& path : files.value) take(path, false);
   if (!findings.all().empty()) return;
-  if (!has_main && files.value.empty())
-    return findings.add(State::skip, "", "there is no configuration of systemd-logind");
+  if (!has_main && files.value.empty()) return findings.add(State::skip, "", "systemd-logind has no configuration");
   const bool is_off = is_one_of(value, {"no", "0", "false", "off", "n", "f"});
   if (!is_off && !is_one_of(value, {"yes", "1", "true", "on", "y", "t"})) {
     return findings.add(State::unknown, "RemoveIPC", "is '" + value + "' in " + origin);
@@ -213,7 +211,7 @@ void check_sys_removeipc(const Machine& machine, Findings& findings) {
   findings.add(is_off      ? State::ok
                : has_slurm ? State::warn
                            : State::info,
-               "RemoveIPC", "is " + value + " (" + origin + ")" + (has_slurm ? ", and Slurm is here" : ""));
+               "RemoveIPC", "is " + value + " (" + origin + ")" + (has_slurm ? ", and Slurm is installed" : ""));
 }
 
 }  // namespace gdrkit::tools::doctor

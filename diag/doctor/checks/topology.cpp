@@ -34,7 +34,7 @@ bool has_pairs(const Machine& machine, const TopologyFacts& facts, Findings& fin
   }
   if (is_flat_guest(machine, facts.tree)) {
     findings.add(State::skip, "",
-                 "the tree of this virtual machine has no bridges, so it tells no distances: see topo.vm_flat");
+                 "this virtual machine shows no bridges, so distances are not known: see topo.vm_flat");
     return false;
   }
   return true;
@@ -66,8 +66,8 @@ std::string open_question(const Machine& machine, const TopologyFacts& facts, st
   return "";
 }
 
-/// A function of a ConnectX-8 that moves data for the adapter by a way of its own, behind the GPU's switch; "" if none.
-/// NCCL uses it wherever the adapter offers it (NCCL_IB_DATA_DIRECT).
+/// A function of a ConnectX-8 (Data Direct) that moves the adapter's data over its own path, behind the GPU's switch;
+/// "" if none. NCCL uses it wherever the adapter offers it (NCCL_IB_DATA_DIRECT).
 std::string data_direct_near(const Machine& machine, const TopologyFacts& facts, const TreeDevice& gpu) {
   if (gpu.bridges.size() < 2) return "";
   const std::string above = facts.tree.bridges[gpu.bridges[gpu.bridges.size() - 2]].name + "/";
@@ -97,8 +97,9 @@ void judge_pair(const Machine& machine, const TopologyFacts& facts, std::size_t 
   }
   const std::size_t relayed = find_adapter(facts, gpu, [](PathClass value) { return value == PathClass::nvlink_nic; });
   if (relayed < facts.ports.size()) {
-    return findings.add(State::info, subject,
-                        text + "; NCCL goes to " + facts.ports[relayed].name + " by NVLink and a GPU near it (PXN)");
+    return findings.add(
+        State::info, subject,
+        text + "; NCCL goes to " + facts.ports[relayed].name + " through NVLink and a GPU near it (PXN)");
   }
   const std::string open = open_question(machine, facts, gpu);
   findings.add(open.empty() ? State::warn : State::unknown, subject, open.empty() ? text : text + ", but " + open);
@@ -158,16 +159,16 @@ void judge_width(const Machine& machine, const TopologyFacts& facts, std::size_t
   const AdapterPorts& ports = facts.ports[*best.adapter];
   if (ports.best_rate() <= no_link) return findings.add(State::unknown, subject, ports.why);
   if (best.nearness == PathClass::chip_host) {
-    return findings.add(State::skip, subject, "the way to the adapter is C2C, not the GPU's PCIe link");
+    return findings.add(State::skip, subject, "the path to the adapter is C2C, not the GPU's PCIe link");
   }
   if (best.nearness > PathClass::pxb && !data_direct_near(machine, facts, device).empty()) {
-    return findings.add(State::skip, subject, "Data Direct leads to the adapter another way");
+    return findings.add(State::skip, subject, "Data Direct uses another path to the adapter");
   }
   const std::string open = best.nearness > PathClass::pxb ? open_question(machine, facts, gpu) : "";
   if (!open.empty()) return findings.add(State::unknown, subject, ports.name + ": " + open);
   const Narrowest narrowest = narrowest_link(facts.tree, device, facts.tree.adapters[*best.adapter]);
   if (!narrowest.unread.empty()) {
-    return machine.is_guest.value ? findings.add(State::skip, subject, "this virtual machine is not shown the link")
+    return machine.is_guest.value ? findings.add(State::skip, subject, "this virtual machine does not see the link")
                                   : findings.add(State::unknown, subject, narrowest.unread);
   }
   // A seventh of the bandwidth goes to headers of packets, so that less than this is not enough for the port.
@@ -184,13 +185,11 @@ void judge_width(const Machine& machine, const TopologyFacts& facts, std::size_t
 
 const Advice advice_topo_pair = {
     "the path of each GPU and of each adapter with an active port in /sys/devices; NVLink and C2C at level probe",
-    "NCCL turns GPUDirect RDMA off beyond PXB (P2C with a C2C link): data then goes through host memory, without a "
-    "word",
+    "NCCL turns GPUDirect RDMA off beyond PXB (P2C with a C2C link): data then goes through host memory, silently",
     {"move the adapter to a slot behind the GPU's switch; if there is none: measure with NCCL_NET_GDR_LEVEL=PHB (or "
-     "SYS), and keep "
-     "it if it is faster",
+     "SYS), and keep the setting if it is faster",
      true, false, true, "gdrkit topo --as all"},
-    "over a host bridge RDMA still works where a library is told to use it; on some processors it is slower than host "
+    "RDMA also works across a host bridge if a library is told to use it; on some processors it is slower than host "
     "memory"};
 
 void check_topo_pair(const Machine& machine, Findings& findings) {
@@ -201,10 +200,10 @@ void check_topo_pair(const Machine& machine, Findings& findings) {
 
 const Advice advice_topo_balance = {
     "which GPUs and which of the fastest adapters share a PCIe switch",
-    "where one switch has more GPUs for each adapter than another, collective operations wait for that switch",
-    {"use as many GPUs of each switch as it has adapters for, or move adapters; NVLink lets NCCL share them (PXN)",
+    "if one switch has more GPUs per adapter than another, collective operations wait for that switch",
+    {"use as many GPUs of each switch as it has adapters for, or move adapters; NVLink lets NCCL share adapters (PXN)",
      false, false, true, "gdrkit topo"},
-    "adapters that are slower than the fastest count as storage and are left out"};
+    "adapters that are slower than the fastest count as storage adapters and are ignored"};
 
 void check_topo_balance(const Machine& machine, Findings& findings) {
   const TopologyFacts& facts = topology_of(machine);
@@ -249,15 +248,15 @@ void check_topo_balance(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_topo_vm_flat = {
-    "whether the GPUs and adapters of a virtual machine lie behind bridges, and where a topology file of NCCL would be",
-    "the hypervisor shows no switches, so libraries take all devices to be equally far and choose adapters blindly",
+    "whether the GPUs and adapters of a virtual machine are behind bridges, and whether a topology file of NCCL exists",
+    "if the hypervisor shows no switches, libraries treat all devices as equally far and choose adapters blindly",
     {"get the topology file for this kind of machine from its provider, and export NCCL_TOPO_FILE=/path/to/it.xml",
      false, false, false, "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=GRAPH prints the file that it loads"},
-    "a file for another kind of machine is worse than none; some providers do show their switches"};
+    "a file for another kind of machine is worse than no file; some providers do show their switches"};
 
 void check_topo_vm_flat(const Machine& machine, Findings& findings) {
   if (machine.is_guest.is_unknown()) return findings.add_unknown("", machine.is_guest);
-  if (!machine.is_guest.value) return findings.add(State::skip, "", "this is no virtual machine");
+  if (!machine.is_guest.value) return findings.add(State::skip, "", "this is not a virtual machine");
   if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
   const topology::PciTree tree = topology::read_pci_tree(machine.view);
   for (const auto* devices : {&tree.gpus, &tree.adapters}) {
@@ -265,22 +264,22 @@ void check_topo_vm_flat(const Machine& machine, Findings& findings) {
       if (!device.real_path.is_found()) return findings.add_unknown(device.name, device.real_path);
     }
   }
-  if (!is_flat_guest(machine, tree)) return findings.add(State::ok, "", "GPUs and adapters lie behind bridges");
+  if (!is_flat_guest(machine, tree)) return findings.add(State::ok, "", "GPUs and adapters are behind bridges");
   const std::string usual = "/var/run/nvidia-topologyd/virtualTopology.xml";
   const auto file = machine.view.node(usual);
-  if (file.is_found()) return findings.add(State::ok, usual, "tells NCCL what the tree does not");
+  if (file.is_found()) return findings.add(State::ok, usual, "gives NCCL the topology that PCI does not show");
   if (file.is_unknown()) return findings.add_unknown(usual, file);
   findings.add(State::warn, "",
-               format("%zu GPU(s) and %zu adapter(s), none behind a bridge", tree.gpus.size(), tree.adapters.size()));
+               format("%zu GPU(s) and %zu adapter(s), not behind any bridge", tree.gpus.size(), tree.adapters.size()));
 }
 
 const Advice advice_pcie_path_min = {
     "speed and width of every link between each GPU and its best adapter, and the rate of the adapter's port",
-    "the narrowest link on the way bounds what the adapter can move to and from the GPU",
+    "the narrowest link on the path limits the transfer rate between adapter and GPU",
     {"put the adapter into a slot with more lanes or of a newer generation: 400 Gb/s needs 16 lanes of PCIe 5, 200 "
-     "Gb/s those of PCIe 4",
+     "Gb/s needs 16 lanes of PCIe 4",
      true, true, true, "sudo lspci -vv -s ADDRESS | grep LnkSta"},
-    "an idle GPU slows its link down: of a GPU's own link the speed that both ends can do is taken"};
+    "an idle GPU lowers the speed of its link: for a GPU's own link this check uses the speed that both ends support"};
 
 void check_pcie_path_min(const Machine& machine, Findings& findings) {
   const TopologyFacts& facts = topology_of(machine);

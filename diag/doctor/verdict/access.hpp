@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Access: whether a library lets an adapter reach a GPU's memory, from facts alone.
+// Access: whether a library lets an adapter access a GPU's memory: the rule, without reading anything.
 #pragma once
 
 #include <string>

@@ -86,7 +86,7 @@ std::string Causes::text_of(const char* id) const {
       if (finding.state == worst) return finding.text;
     }
   }
-  return std::string(id) + " was not looked at";
+  return std::string(id) + " was not run";
 }
 
 }  // namespace gdrkit::tools::doctor

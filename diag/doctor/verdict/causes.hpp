@@ -50,7 +50,7 @@ class Causes {
   [[nodiscard]] std::vector<Cause> find(const std::vector<Entry>& entries, const PairNames& pair) const;
 
   const Examination& examination_;
-  std::set<std::string> objects_;  ///< names of all devices and libraries: a finding on one of them is no one else's
+  std::set<std::string> objects_;  ///< names of all devices and libraries: a finding on one of them concerns no other
   std::vector<Entry> blocking_, peer_memory_, explaining_, slowing_, mapping_;
 };
 

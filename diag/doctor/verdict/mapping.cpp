@@ -28,11 +28,11 @@ Known rm_fact(const Machine& machine) {
   if (std::atoi(driver->version.c_str()) < first_rm_driver)
     return {Answer::no, "driver " + driver->version + " is older than 515"};
   if (labelled(machine.view.text("/proc/cpuinfo"), "CPU implementer").is_found())
-    return {Answer::unknown, "arm64: the rm backend is made for x86-64"};
+    return {Answer::unknown, "arm64: the rm backend supports x86-64 only"};
   return {Answer::yes, "driver " + driver->version};
 }
 
-/// The nodes that a process opens; their mode is a matter of who asks.
+/// The nodes that a process opens. Their mode is not checked: it depends on the user.
 Known gpu_fact(const Machine& machine, const std::string& address) {
   for (const PciDevice& gpu : machine.gpus) {
     if (gpu.address == address && !gpu.driver.empty() && gpu.driver != "nvidia")
@@ -88,12 +88,12 @@ Access mapping_of(const Machine& machine, const Causes& causes, const std::strin
   MappingFacts facts{gpu_fact(machine, address), gdrdrv_fact(causes), rm_fact(machine)};
   if (is_divided(machine, address)) {
     if (facts.gdrdrv.answer == Answer::yes) facts.gdrdrv = {Answer::unknown, "not tried on a GPU in MIG mode"};
-    facts.rm = {Answer::no, "MIG is on, and the rm backend serves no partition of a GPU"};
+    facts.rm = {Answer::no, "MIG is on, and the rm backend does not support MIG instances"};
   }
   Access access = judge_mapping(facts);
   std::vector<Cause> against;
   for (const Cause& cause : causes.against_mapping({"gdrkit", {address}})) {
-    // Of the nodes only NVIDIA's matter here, and gpu_fact looks at the one that all GPUs need.
+    // Only NVIDIA's nodes matter here, and gpu_fact checks the one that all GPUs need.
     if (std::string(cause.id) != "ctr.devices" || access.use == Answer::no) against.push_back(cause);
   }
   if (!against.empty() && access.use != Answer::no) {

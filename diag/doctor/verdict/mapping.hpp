@@ -11,7 +11,7 @@
 
 namespace gdrkit::tools::doctor {
 
-/// Of gdrdrv and rm, in the order in which the library tries them. From files alone.
+/// Of gdrdrv and rm, in the order in which the library tries them. Only from files.
 struct MappingFacts {
   Known gpu;     ///< in use by NVIDIA's driver, with its nodes
   Known gdrdrv;  ///< node and version

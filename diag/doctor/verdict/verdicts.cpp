@@ -47,12 +47,13 @@ class Judge {
     }
     const auto& tree = topology_.tree;
     if (tree.gpus.empty()) {
-      verdicts.nothing = machine_.pci_outcome == Outcome::found ? "there is no NVIDIA GPU"
-                                                                : "no GPU can be seen: " + machine_.pci_reason;
+      verdicts.nothing = machine_.pci_outcome == Outcome::found
+                             ? "this machine has no NVIDIA GPU"
+                             : "cannot read whether this machine has a GPU: " + machine_.pci_reason;
     } else if (tree.adapters.empty()) {
       verdicts.nothing = tree.adapter_outcome == Outcome::found || tree.adapter_outcome == Outcome::absent
-                             ? "there is no RDMA adapter"
-                             : "no RDMA adapter can be seen: " + tree.adapter_reason;
+                             ? "this machine has no RDMA adapter"
+                             : "cannot read whether this machine has an RDMA adapter: " + tree.adapter_reason;
     }
     if (!verdicts.nothing.empty()) return verdicts;
     for (const Belief& belief : beliefs_) {
@@ -80,7 +81,7 @@ class Judge {
     const auto& best = topology_.matching.gpus[gpu].adapter;
     for (std::size_t adapter = 0; adapter < topology_.tree.adapters.size(); ++adapter) {
       pairs.push_back(pair_of(belief, gpu, adapter));
-      pairs.back().is_best = best.has_value() && *best == adapter;  // for the order alone
+      pairs.back().is_best = best.has_value() && *best == adapter;  // only for the order
     }
     std::stable_sort(pairs.begin(), pairs.end(), [](const PairVerdict& a, const PairVerdict& b) {
       if (a.access.use != b.access.use) return a.access.use > b.access.use;
@@ -169,7 +170,7 @@ class Judge {
     if (!causes.empty()) return {Answer::no, std::string(causes.front().id) + " fails: " + causes.front().text};
     const NvmlGpu* gpu = nvml_gpu(address);
     if (gpu != nullptr && gpu->cuda_rdma.is_found() && !gpu->cuda_rdma.value)
-      return {Answer::no, "CUDA says that the GPU does not support GPUDirect RDMA"};
+      return {Answer::no, "CUDA reports that the GPU does not support GPUDirect RDMA"};
     return {Answer::yes, ""};
   }
 
@@ -179,15 +180,17 @@ class Judge {
 
   Known dmabuf_gpu_fact(const std::string& library, const std::string& address) const {
     const auto& nvml = machine_.probe.nvml;
-    if (!nvml.is_found()) return {Answer::unknown, "what CUDA says of the GPU (DMA_BUF_SUPPORTED): " + nvml.reason};
+    if (!nvml.is_found())
+      return {Answer::unknown,
+              "not known whether CUDA exports a dma-buf of the GPU (DMA_BUF_SUPPORTED): " + nvml.reason};
     const NvmlGpu* gpu = nvml_gpu(address);
     if (gpu == nullptr) return {Answer::unknown, "NVML does not show the GPU"};
     if (!gpu->cuda_dmabuf.is_found()) return {Answer::unknown, "DMA_BUF_SUPPORTED: " + gpu->cuda_dmabuf.reason};
-    if (!gpu->cuda_dmabuf.value) return {Answer::no, "CUDA says that the GPU exports no dma-buf"};
+    if (!gpu->cuda_dmabuf.value) return {Answer::no, "CUDA reports that the GPU exports no dma-buf"};
     const auto& cuda = nvml.value.cuda_version;
     if (library == "NCCL" && cuda.is_found() && cuda.value < first_dmabuf_cuda)
-      return {Answer::no, "NCCL wants a driver of CUDA 11.7 or newer for it"};
-    return {Answer::yes, "CUDA says that the GPU exports it, " + dmabuf_system_.why};
+      return {Answer::no, "NCCL needs a driver of CUDA 11.7 or newer for dma-buf"};
+    return {Answer::yes, "CUDA reports that the GPU exports it, " + dmabuf_system_.why};
   }
 
   /// What libibverbs answered for the adapter; where it was not asked, what stands for it: that libibverbs has the
@@ -207,9 +210,9 @@ class Judge {
       if (adapter.pci.address != address) continue;
       if (adapter.pci.driver == "mlx5_core" || (adapter.pci.driver.empty() && adapter.name.rfind("mlx5_", 0) == 0))
         return {Answer::yes, ""};
-      return {Answer::unknown, "whether the driver of " + adapter.name + " can register a dma-buf"};
+      return {Answer::unknown, "not known whether the driver of " + adapter.name + " can register a dma-buf"};
     }
-    return {Answer::unknown, "the driver of the adapter"};
+    return {Answer::unknown, "the driver of the adapter is not known"};
   }
 
   Known dmabuf_allowed_fact(const std::string& library) const {
@@ -224,14 +227,14 @@ class Judge {
     const std::size_t to = topology_.tree.gpus.size() + adapter;
     const auto distance = topology_.distance(viewer, gpu, to);
     *name = topology::name_of(distance.value);
-    if (distance.value == PathClass::unknown) return {Answer::unknown, "the distance: " + distance.why};
-    if (library == "NVSHMEM") return {Answer::yes, "NVSHMEM takes any way (" + *name + ")"};
+    if (distance.value == PathClass::unknown) return {Answer::unknown, "the distance is not known: " + distance.why};
+    if (library == "NVSHMEM") return {Answer::yes, "NVSHMEM accepts any path (" + *name + ")"};
     if (library == "UCX") {
       for (char& letter : *name)
         letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
       if (distance.value == PathClass::near) return {Answer::yes, "near"};
       return {Answer::unknown,
-              "UCX takes the way (" + *name + ") for slow: by size it may go through the host's memory"};
+              "UCX treats the path (" + *name + ") as slow: depending on the size it may use host memory"};
     }
     if (is_within_nccl_level(*name, level_)) return {Answer::yes, *name + " is within " + level_};
     if (distance.value == PathClass::nvlink_nic && is_within_nccl_level("P2C", level_))

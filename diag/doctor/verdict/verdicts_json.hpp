@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Verdicts as JSON; for *_json.cpp files alone.
+// Verdicts as JSON; for *_json.cpp files only.
 #pragma once
 
 #include "cli/common/json_document.hpp"

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "cli/common/exit_code.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "diag/doctor/verdict/verdicts.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -15,7 +16,13 @@ std::string list_of(const char* before, const std::vector<std::string>& ids) {
   return text;
 }
 
-/// "NCCL     direct access on 7 of 8 GPU(s), by dma-buf"
+constexpr const char* indent = "         ";
+
+void print_wrapped(const std::string& first, const std::string& text) {
+  std::fputs(wrapped(first, indent, text).c_str(), stdout);
+}
+
+/// "NCCL     direct access on 7 of 8 GPUs, by dma-buf"
 void print_summary(const char* library, const char* what, const std::vector<const Access*>& all) {
   std::map<std::string, unsigned> ways;
   unsigned unknown = 0;
@@ -29,17 +36,18 @@ void print_summary(const char* library, const char* what, const std::vector<cons
     direct += count;
     names.push_back(way);
   }
-  std::printf("%-8s %s on %u of %zu GPU(s)%s%s\n", library, what, direct, all.size(), list_of(", by ", names).c_str(),
-              unknown == 0 ? "" : format(", unknown on %u", unknown).c_str());
+  print_wrapped(format("%-8s ", library), format("%s on %u of %s", what, direct, counted(all.size(), "GPU").c_str()) +
+                                              list_of(", by ", names) +
+                                              (unknown == 0 ? "" : format(", unknown on %u", unknown)));
 }
 
-/// What is told of a GPU, and of how many: those of which the same is true are one line.
+/// GPUs with the same text are one line.
 struct Told {
   std::string first;  ///< "GPU0 0000:13:00.0 with mlx5_0 (PIX)"
   unsigned more;
 };
 
-/// By what is told, in the order in which it first came up.
+/// By text, in the order in which it first came up.
 class Lines {
  public:
   void add(const std::string& who, const std::string& what) {
@@ -53,8 +61,7 @@ class Lines {
 
   void print() const {
     for (const auto& [what, told] : all_) {
-      std::printf("         %s%s: %s\n", told.first.c_str(),
-                  told.more == 0 ? "" : format(" and %u more", told.more).c_str(), what.c_str());
+      print_wrapped(indent, told.first + (told.more == 0 ? "" : format(" and %u more", told.more)) + ": " + what);
     }
   }
 
@@ -73,7 +80,7 @@ std::string told(const Access& access, const std::vector<std::string>& blocked_b
 
 void print_verdicts_text(const Verdicts& verdicts) {
   if (verdicts.gpus.empty()) {
-    std::printf("verdict  no direct access to judge: %s\n", verdicts.nothing.c_str());
+    print_wrapped("verdict  ", "direct access does not apply: " + verdicts.nothing);
     return;
   }
   for (const LibraryVerdict& library : verdicts.libraries) {
@@ -96,7 +103,7 @@ void print_verdicts_text(const Verdicts& verdicts) {
     lines.print();
   }
   if (!verdicts.nothing.empty())
-    std::printf("NCCL, UCX, NVSHMEM: no direct access to judge: %s\n", verdicts.nothing.c_str());
+    print_wrapped("", "NCCL, UCX, NVSHMEM: direct access does not apply: " + verdicts.nothing);
   std::vector<const Access*> mappings;
   for (const GpuVerdict& gpu : verdicts.gpus) mappings.push_back(&gpu.mapping);
   print_summary("gdrkit", "maps memory", mappings);

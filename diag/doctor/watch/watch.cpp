@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "cli/common/exit_code.hpp"
+#include "cli/common/wrapped_text.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -67,7 +68,7 @@ std::string clock_text() {
 
 void print_look(double seconds, const Growth& growth) {
   const std::string clock = clock_text();
-  if (growth.is_empty()) std::printf("%s ok   nothing grew\n", clock.c_str());
+  if (growth.is_empty()) std::printf("%s ok   no counter grew\n", clock.c_str());
   for (const Grown& one : growth.grown) {
     const bool is_data = one.name.counter == "port_xmit_data" || one.name.counter == "port_rcv_data";
     const auto by = static_cast<double>(one.by);
@@ -77,18 +78,18 @@ void print_look(double seconds, const Growth& growth) {
                 text_of(one.name).c_str(), static_cast<unsigned long long>(one.by), rate.c_str());
   }
   for (const CounterName& name : growth.reset)
-    std::printf("%s info %s was set back\n", clock.c_str(), text_of(name).c_str());
+    std::printf("%s info %s was reset\n", clock.c_str(), text_of(name).c_str());
   for (const LinkChange& change : growth.links) {
     std::printf("%s %s %s link x%s %s, before x%s %s\n", clock.c_str(), change.is_worse ? "warn" : "info",
                 change.address.c_str(), printable(change.to.width).c_str(), printable(change.to.speed).c_str(),
                 printable(change.from.width).c_str(), printable(change.from.speed).c_str());
   }
   for (const std::string& device : growth.vanished)
-    std::printf("%s FAIL %s has vanished\n", clock.c_str(), printable(device).c_str());
+    std::printf("%s FAIL %s has disappeared\n", clock.c_str(), printable(device).c_str());
 }
 
 void print_end(const WatchSum& sum) {
-  std::printf("%u looks in %.1f s: ", sum.looks, sum.seconds);
+  std::printf("%s in %.1f s: ", counted(sum.looks, "poll").c_str(), sum.seconds);
   if (sum.code() == ExitCode::ok) std::printf("no error counter grew");
   const char* separator = "";
   for (const auto& [name, by] : sum.errors) {
@@ -96,7 +97,7 @@ void print_end(const WatchSum& sum) {
     separator = ", ";
   }
   for (const std::string& device : sum.vanished) {
-    std::printf("%s%s vanished", separator, printable(device).c_str());
+    std::printf("%s%s disappeared", separator, printable(device).c_str());
     separator = ", ";
   }
   std::printf("\n");
@@ -123,14 +124,14 @@ double parse_interval(const std::string& text) {
   const bool is_number = !text.empty() && end == text.c_str() + text.size();
   if (!is_number || !(seconds >= shortest_seconds && seconds <= longest_seconds)) {
     throw Failure(ExitCode::usage,
-                  format("--watch %s: give seconds between two looks, from 0.01 to 86400", text.c_str()));
+                  format("--watch %s: give the seconds between two polls, from 0.01 to 86400", text.c_str()));
   }
   return seconds;
 }
 
 ExitCode watch(const MachineView& view, const WatchPlan& plan) {
   if (!view.is_live() && !std::filesystem::is_directory(plan.root)) {
-    throw Failure(ExitCode::usage, "--watch looks at what changes, and a recording does not: leave out --root");
+    throw Failure(ExitCode::usage, "--watch polls counters, and a recording does not change: remove --root");
   }
   const EndSignals signals;
   Counters before;
@@ -159,7 +160,7 @@ ExitCode watch(const MachineView& view, const WatchPlan& plan) {
     Counters after = read_counters(machine);
     const double now = now_seconds();
     Growth growth = growth_between(before, after, addresses_of(machine.gpus));
-    // A function is looked at for its adapter's sake: without that it is not looked at and may well be there.
+    // A function is polled only together with its adapter: without the adapter it may still exist.
     std::erase_if(growth.vanished, [&](const std::string& device) {
       return view.presence("/sys/bus/pci/devices/" + device) == Outcome::found;
     });

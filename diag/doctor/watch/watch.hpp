@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Watch: looks at counters again and again, tells what grew, and sums up when it ends.
+// Watch: polls counters, prints those that grew, and a summary at the end.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ struct WatchSum {
   [[nodiscard]] ExitCode code() const { return errors.empty() && vanished.empty() ? ExitCode::ok : ExitCode::failed; }
 };
 
-/// "5", "0.5"; Failure(usage) for what is no time from 0.01 seconds to a day.
+/// "5", "0.5"; Failure(usage) if it is not between 0.01 seconds and a day.
 [[nodiscard]] double parse_interval(const std::string& text);
 
 /// Blocks SIGINT and SIGTERM while it runs, and takes the first as its end.

@@ -93,7 +93,7 @@ TEST(ArchiveTree, ReadsLongNamesOfEachKind) {
   tar.pax("path", name).file("cut", "pax");
   tar.pax("linkpath", "/" + name).link("to-pax", "cut");
   tar.add({"././@LongLink", 'L'}, name + "/gnu" + std::string(1, '\0')).file("cut", "never");
-  EXPECT_NE(refusal(tar.bytes()).find("below what is no folder"), std::string::npos);
+  EXPECT_NE(refusal(tar.bytes()).find("below something that is not a folder"), std::string::npos);
   TarBytes good;
   good.add({std::string(60, 'u'), '0', "", folder}, "ustar");
   good.pax("path", name).file("cut", "pax");
@@ -117,18 +117,19 @@ TEST(ArchiveTree, TakesTheLaterOfTwoMembers) {
 
 TEST(ArchiveTree, SaysWhatIsWrongAndWhere) {
   const std::string good = TarBytes().file("a", "content").file("b", std::string(600, 'x')).bytes();
-  expect_refusal("", "cut off at byte 0");
-  expect_refusal(TarBytes().file("a", "content").unended(), "cut off at byte 1024");
-  expect_refusal(good.substr(0, 1024 + 512 + 88), "the member at byte 1024, 'b', has 600 bytes of which 88 are there");
+  expect_refusal("", "truncated at byte 0");
+  expect_refusal(TarBytes().file("a", "content").unended(), "truncated at byte 1024");
+  expect_refusal(good.substr(0, 1024 + 512 + 88), "the member at byte 1024, 'b', has 600 bytes, but only 88 are there");
   std::string flipped = good;
   flipped[1030] ^= 1;
   expect_refusal(flipped, "checksum in the header at byte 1024");
   expect_refusal(std::string(4096, 'x'), "checksum in the header at byte 0");
   expect_refusal(TarBytes().add({"a", '0', "", "", "ustar", "99999999999"}).bytes(), "damaged number");
   expect_refusal(TarBytes().add({"a", '0', "", "", "ustar", "\xff" + std::string(11, '\xff')}).bytes(), "damaged");
-  expect_refusal(TarBytes().file("a/../../b", "x").bytes(), "leads out of it at byte 0");
-  expect_refusal(TarBytes().file("a", "x").file("a/b", "x").bytes(), "'a/b' at byte 1024 below what is no folder");
-  expect_refusal(TarBytes().link("a", "b").file("a/b", "x").bytes(), "below what is no folder");
+  expect_refusal(TarBytes().file("a/../../b", "x").bytes(), "leads out of the archive at byte 0");
+  expect_refusal(TarBytes().file("a", "x").file("a/b", "x").bytes(),
+                 "'a/b' at byte 1024 below something that is not a folder");
+  expect_refusal(TarBytes().link("a", "b").file("a/b", "x").bytes(), "below something that is not a folder");
   expect_refusal(TarBytes().file("a/b", "x").file("a", "x").bytes(), "in the place of a folder");
   expect_refusal(TarBytes().file("", "x").bytes(), "in the place of a folder");
   expect_refusal(TarBytes().add({"a", '1', "none"}).bytes(), "a hard link at byte 0 to 'none'");

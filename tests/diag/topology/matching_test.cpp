@@ -133,7 +133,7 @@ TEST(Matching, LeavesOutWhatCannotBeUsed) {
   EXPECT_EQ(chosen(tree, match(tree, {}, {false, true})), "n1:SYS n1:PIX");
   const Matching none = match(tree, {}, {false, false});
   EXPECT_EQ(chosen(tree, none), "-:unknown -:unknown");
-  EXPECT_EQ(none.gpus[0].why, "no adapter that can be used");
+  EXPECT_EQ(none.gpus[0].why, "no usable adapter");
 }
 
 TEST(Matching, HashTellsTheShapeAndNotTheNumbers) {

@@ -30,7 +30,7 @@ TEST(XmlText, ReadsElementsAttributesAndComments) {
 }
 
 TEST(XmlText, RefusesWhatItDoesNotKnowAndNamesTheLine) {
-  EXPECT_EQ(refusal("<a>\n<b></a>"), "line 2: another element ends here than is open");
+  EXPECT_EQ(refusal("<a>\n<b></a>"), "line 2: the end tag does not match the open element");
   for (const char* text : {"", "<", "<a", "<a>", "<a></b>", "<a/><b/>", "<a>text</a>", "<a x=1/>", "<a x='1' x='2'/>",
                            "<a x='1/>", "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "<a x='&b;'/>", "<a x='&#65;'/>",
                            "<![CDATA[x]]>", "<!-- <a/>", "<a x='<'/>", "< a/>", "<a x/>", "</a>"}) {
