@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "cli/common/json_document.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "diag/doctor/difference.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
 
-/// Their texts are counts, which never agree: of these the states are compared.
+/// Their texts are counts, which always differ: only their states are compared.
 constexpr const char* counting[] = {"pcie.aer", "nic.counters", "gpu.ecc", "gpu.xid", "iommu.faults", "bar1.free"};
 
 struct Sides {
@@ -41,7 +42,7 @@ bool is_same(const Check& check, const Sides& sides) {
                     });
 }
 
-/// A check of level probe says nothing of a live machine at level quick, which is no difference.
+/// A check of level probe is not run on a live machine at level quick, which is not a difference.
 bool is_run(const Examination& examination, const Check& check) {
   const auto& not_run = examination.not_run;
   return std::find(not_run.begin(), not_run.end(), &check) == not_run.end();
@@ -54,9 +55,11 @@ Json side_json(const std::vector<const Finding*>& findings) {
 }
 
 void print_side(const char* name, const std::vector<const Finding*>& findings) {
-  if (findings.empty()) std::printf("  %s  nothing is said\n", name);
-  for (const Finding* finding : findings)
-    std::printf("  %s  %-7s %s\n", name, name_of(finding->state), finding->text.c_str());
+  if (findings.empty()) std::printf("  %s  no finding\n", name);
+  for (const Finding* finding : findings) {
+    const std::string start = format("  %s  %-7s ", name, name_of(finding->state));
+    std::fputs(wrapped(start, std::string(start.size(), ' '), finding->text).c_str(), stdout);
+  }
 }
 
 }  // namespace
@@ -88,9 +91,10 @@ ExitCode print_difference(const Examination& left, const Examination& right, boo
   if (is_json) {
     print_json(document);
   } else {
-    std::printf("%zu difference(s)\n", count);
+    std::printf("%s\n", counted(count, "difference").c_str());
     if (!document["not_compared"].empty())
-      std::printf("%zu check(s) were not compared: add --level probe\n", document["not_compared"].size());
+      std::printf("%s were not compared: add --level probe\n",
+                  counted(document["not_compared"].size(), "check").c_str());
   }
   return count == 0 ? ExitCode::ok : ExitCode::failed;
 }

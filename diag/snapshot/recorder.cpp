@@ -3,7 +3,9 @@
 #include "diag/snapshot/recorder.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -33,7 +35,7 @@ std::set<std::string> pci_folders(const MachineView& view) {
     const auto kind = view.number(folder + address + "/class");
     const std::int64_t base = kind.value >> 16;
     const std::int64_t vendor = view.number(folder + address + "/vendor").value;
-    // Mellanox: the Data Direct function of an adapter is no network device.
+    // Mellanox: the Data Direct function of an adapter is not a network device.
     return !kind.is_found() || base == 0x02 || base == 0x03 || base == 0x06 || base == 0x0b || base == 0x12 ||
            vendor == 0x10de || vendor == 0x15b3;
   };
@@ -97,7 +99,7 @@ class Recorder {
   [[nodiscard]] std::string own_path(const std::string& path) const;
 
   const MachineView& view_;
-  std::map<std::string, std::set<std::string>> sets_;  ///< what a pattern's $NAME stands for, when it is no variable
+  std::map<std::string, std::set<std::string>> sets_;  ///< what a pattern's $NAME stands for, if it is not a variable
   Recording recording_;
   std::vector<std::string> variables_;  ///< NAME=VALUE
   std::string own_process_;             ///< /proc/1234: so that recordings do not differ by it, /proc/self is a folder
@@ -172,7 +174,7 @@ void Recorder::expand(const std::string& base, std::string_view rest, Kind kind,
   if (names.outcome == Outcome::unreadable) {
     const auto real = view_.resolved(base);
     if (const auto item = recording_.items.find(own_path(real.value)); item != recording_.items.end()) {
-      item->second.is_refused = true;
+      item->second.is_refused = item->second.is_missed = true;
     }
   }
   for (const std::string& name : names.value) {
@@ -188,7 +190,7 @@ std::string Recorder::own_path(const std::string& path) const {
   return "/proc/self" + path.substr(own_process_.size());
 }
 
-/// nullptr: the link /proc/self, which is no part of a recording.
+/// nullptr: the link /proc/self, which is not recorded.
 Item* Recorder::keep(const Step& step) {
   if (view_.is_live() && step.path == "/proc/self" && step.entry.is_link) {
     own_process_ = "/proc/" + step.entry.target;
@@ -198,7 +200,7 @@ Item* Recorder::keep(const Step& step) {
   Item& item = place->second;
   if (!is_new) return &item;
   if (recording_.items.size() > most_items) {
-    throw Failure(ExitCode::failed, format("more than %zu files and folders: this is no machine", most_items));
+    throw Failure(ExitCode::failed, format("more than %zu files and folders: this is not a machine", most_items));
   }
   item.node = step.entry.node;
   item.is_seen = step.is_seen;
@@ -213,13 +215,13 @@ void Recorder::take(const std::string& path, Kind kind, bool is_listed) {
   std::vector<Step> trail;
   const auto node = view_.node(path, &trail);
   if (node.is_absent() && !is_listed) return;
-  // /dev/stdout and its like: where this process writes to is no part of the machine.
+  // /dev/stdout and similar: the descriptors of this process do not belong to the machine.
   const auto is_own_descriptor = [](const Step& step) { return step.entry.target.rfind("/proc/self/fd", 0) == 0; };
   if (std::any_of(trail.begin(), trail.end(), is_own_descriptor)) return;
   Item* last = nullptr;
   for (const Step& step : trail) last = keep(step);
   if (last == nullptr) return;
-  if (node.outcome == Outcome::unreadable && !last->is_link) last->is_refused = true;
+  if (node.outcome == Outcome::unreadable && !last->is_link) last->is_refused = last->is_missed = true;
   if (!node.is_found() || node.value.kind != NodeKind::file || last->has_content) return;
   if (kind == Kind::name) {
     last->is_refused = true;  // it is there, and what it says is not known to the recording
@@ -228,16 +230,25 @@ void Recorder::take(const std::string& path, Kind kind, bool is_listed) {
   take_content(path, *last);
 }
 
+/// sysfs refuses to read a value that does not exist at the moment, such as the speed of an interface that is down.
+bool has_no_value(const std::string& reason) {
+  const auto ends_with = [&](const std::string& end) {
+    return reason.size() >= end.size() && reason.compare(reason.size() - end.size(), end.size(), end) == 0;
+  };
+  return ends_with(std::strerror(EINVAL)) || ends_with(std::strerror(EOPNOTSUPP)) || ends_with(std::strerror(ENODATA));
+}
+
 void Recorder::take_content(const std::string& path, Item& item) {
   const auto bytes = view_.bytes(path, MachineView::text_limit);
   item.is_refused = !bytes.is_found() || bytes.value.size() == MachineView::text_limit;
+  item.is_missed = item.is_refused && !has_no_value(bytes.reason);
   if (item.is_refused) return;
   item.has_content = true;
   item.content.assign(bytes.value.begin(), bytes.value.end());
   bytes_ += item.content.size();
   if (bytes_ > most_bytes) {
     throw Failure(ExitCode::failed,
-                  format("the files hold more than %zu bytes; last was %s", most_bytes, path.c_str()));
+                  format("the files hold more than %zu bytes; the last one was %s", most_bytes, path.c_str()));
   }
 }
 

@@ -74,7 +74,7 @@ void add_member(std::string& archive, const std::string& path, const Item& item)
   pad(archive);
 }
 
-/// Of a path that cannot stand in a list of lines nothing is told: nothing that the checks read has such a name.
+/// A path that cannot be a line of the list is left out: the checks read no such names.
 bool can_be_listed(const std::string& path, const Item& item) {
   const char* breaks = item.is_refused ? "\r\n" : " \t\r\n";
   return path.find_first_of(breaks) == std::string::npos && path.find_last_of(" \t") + 1 != path.size();
@@ -84,9 +84,12 @@ bool needs_list(const Item& item) { return item.is_refused || item.node.kind == 
 
 }  // namespace
 
-std::size_t Recording::count_refused() const {
-  return static_cast<std::size_t>(
-      std::count_if(items.begin(), items.end(), [](const auto& item) { return item.second.is_refused; }));
+std::vector<std::string> Recording::missed() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, item] : items) {
+    if (item.is_missed) paths.push_back(path);
+  }
+  return paths;
 }
 
 std::string Recording::to_archive() const {

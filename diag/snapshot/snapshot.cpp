@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// snapshot: records what the checks read into one archive, for `--root` of doctor, topo and env elsewhere.
+// snapshot: records the files that the checks read into one archive, for `--root` of doctor, topo and env elsewhere.
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "cli/common/command_line.hpp"
@@ -21,25 +22,42 @@ namespace {
 void check_target(const std::string& file, bool is_forced) {
   if (file == "-") {
     if (::isatty(STDOUT_FILENO) != 0)
-      throw Failure(ExitCode::usage, "standard output is a terminal; name a file, or send the archive on: > FILE");
+      throw Failure(ExitCode::usage, "standard output is a terminal; name a file, or redirect it: > FILE");
     return;
   }
   struct stat status {};
   if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && !is_forced)
-    throw Failure(ExitCode::usage, format("%s is there already; --force replaces it", file.c_str()));
+    throw Failure(ExitCode::usage, format("%s exists; --force replaces it", file.c_str()));
   check_can_write(file);
 }
 
-void print_summary(const Recording& recording, const std::string& file, std::size_t bytes) {
+/// A recording that lacks files is written all the same: it still holds what could be read.
+ExitCode report_missed(const std::vector<std::string>& missed, std::size_t files) {
+  constexpr std::size_t most_named = 3;
+  if (missed.empty()) return ExitCode::ok;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(most_named, missed.size()); ++i) names += (i == 0 ? "" : ", ") + missed[i];
+  std::fprintf(stderr,
+               "gdrkit snapshot: %zu of %zu files could not be read: %s%s\n"
+               "the checks will report them as unknown%s\n",
+               missed.size(), files + missed.size(), printable(names).c_str(),
+               missed.size() > most_named ? ", ..." : "", ::geteuid() == 0 ? "" : "; record again as root");
+  return ExitCode::unreadable;
+}
+
+ExitCode print_summary(const Recording& recording, const std::string& file, std::size_t bytes) {
   std::size_t files = 0;
   for (const auto& [path, item] : recording.items) files += item.has_content ? 1 : 0;
+  const auto missed = recording.missed();
   std::FILE* out = file == "-" ? stderr : stdout;
-  std::fprintf(out, "gdrkit snapshot %s: %zu files, %zu other paths, %zu of them not readable: %zu bytes\n",
-               gdrkit_version(), files, recording.items.size() - files, recording.count_refused(), bytes);
+  std::fprintf(out, "gdrkit snapshot %s: read %zu of %zu files; the archive has %zu bytes\n", gdrkit_version(), files,
+               files + missed.size(), bytes);
   if (::geteuid() != 0) {
-    std::fprintf(out, "note: without root, configuration space and the log of Linux are not in it\n");
+    std::fprintf(out,
+                 "note: without root the archive lacks PCI configuration space beyond 64 bytes and the Linux log\n");
   }
   std::fprintf(out, "read it with: gdrkit doctor --root %s\n", file == "-" ? "FILE" : file.c_str());
+  return report_missed(missed, files);
 }
 
 }  // namespace
@@ -55,28 +73,28 @@ ExitCode run_snapshot(Front front, int argc, char** argv) {
   CommandLine line;
   line.name = "snapshot";
   line.summary =
-      "Records what the checks of this machine read into one archive; --root of doctor, topo and env reads it.";
-  line.exit_codes = "0 written, 1 could not be written, 2 wrong usage, 4 --root is no recording";
+      "Records the files that the checks read into one tar archive. Read it with --root of doctor, topo and env.";
+  line.exit_codes =
+      "0 written, 1 not written, 2 wrong usage, 3 written but files could not be read, 4 --root is not a recording";
   line.example =
       "gdrkit snapshot node7.tar\n  sudo gdrkit snapshot - | ssh desk 'cat > node7.tar'\n  gdrkit snapshot --redact "
       "to-show.tar\n  gdrkit snapshot --list";
   line.options = {
-      {'\0', "force", "", &is_forced, "replace FILE when it is there", false},
-      {'\0', "list", "", &is_list, "print what a recording holds, and record nothing", false},
-      {'\0', "redact", "", &is_redacted, "names, addresses and serial numbers as hashes (diag/snapshot/README.md)",
-       false},
+      {'\0', "force", "", &is_forced, "replace FILE if it exists", false},
+      {'\0', "list", "", &is_list, "print the paths that a recording holds, and record nothing", false},
+      {'\0', "redact", "", &is_redacted,
+       "replace names, addresses and serial numbers by hashes (diag/snapshot/README.md)", false},
       {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
-       "quick reads files; probe also asks NVML and libibverbs, and reads the log of Linux; cuda also asks CUDA",
-       false},
-      {'\0', "root", "FOLDER|ARCHIVE", &root, "record a recording again instead of this machine", false},
+       "quick reads files; probe also asks NVML and libibverbs, and reads the Linux log; cuda also starts CUDA", false},
+      {'\0', "root", "FOLDER|ARCHIVE|-", &root, "record a recording (- for stdin) instead of this machine", false},
   };
-  line.operands = {&words, "FILE", "where the tar archive goes; - for standard output"};
+  line.operands = {&words, "FILE", "the tar archive to write; - for standard output"};
   if (const auto ended = parse(line, front, argc, argv)) return *ended;
   if (is_list) {
     snapshot::print_recorded_paths();
     return ExitCode::ok;
   }
-  if (words.size() != 1) throw Failure(ExitCode::usage, "name one FILE for the recording, or - for standard output");
+  if (words.size() != 1) throw Failure(ExitCode::usage, "name one FILE for the archive, or - for standard output");
   snapshot::check_target(words[0], is_forced);
   const MachineView view = open_view(root);
   snapshot::Recording recording = snapshot::record(view);
@@ -88,8 +106,7 @@ ExitCode run_snapshot(Front front, int argc, char** argv) {
   } else {
     write_whole_file(words[0], archive);
   }
-  snapshot::print_summary(recording, words[0], archive.size());
-  return ExitCode::ok;
+  return snapshot::print_summary(recording, words[0], archive.size());
 }
 
 }  // namespace gdrkit::tools

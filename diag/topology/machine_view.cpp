@@ -3,6 +3,7 @@
 #include "diag/topology/machine_view.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -88,7 +89,11 @@ struct MachineView::Above {
 };
 
 base::Result<MachineView> MachineView::open(const std::string& root) {
-  auto tree = is_folder(root) ? FolderTree::open(root) : ArchiveTree::open(root);
+  if (root == "-" && ::isatty(STDIN_FILENO) != 0)
+    return base::fail(EINVAL,
+                      "the root - is a recording on standard input, which is a terminal: send it a tar archive");
+  const std::string place = root == "-" ? "/dev/stdin" : root;
+  auto tree = is_folder(place) ? FolderTree::open(place) : ArchiveTree::open(place);
   if (!tree.has_value()) return base::pass(tree);
   return over(std::move(*tree), root == "/");
 }
@@ -136,7 +141,7 @@ Fact<MachineView::Place> MachineView::walk_on(Place place, std::string_view rest
   unsigned links = 0;
   for (unsigned steps = 0; !pending.empty(); ++steps) {
     if (steps > component_limit || place.names.size() > depth_limit) {
-      return refuse<Place>(Outcome::malformed, path, "leads through too many folders");
+      return refuse<Place>(Outcome::malformed, path, "passes through too many folders");
     }
     if (place.is_refused) return refuse_recorded<Place>(path);
     const std::string name = std::move(pending.front());
@@ -166,7 +171,7 @@ Fact<MachineView::Place> MachineView::walk_on(Place place, std::string_view rest
     if (recorded_.is_unreadable(here) && (error != 0 || entry.is_link)) return refuse_recorded<Place>(path);
     if (error != 0) return refuse_errno<Place>(error, path, "look up");
     if (entry.is_link) {
-      if (++links > link_limit) return refuse<Place>(Outcome::malformed, path, "leads through too many links");
+      if (++links > link_limit) return refuse<Place>(Outcome::malformed, path, "passes through too many links");
       const auto parts = components(entry.target);
       pending.insert(pending.begin(), parts.begin(), parts.end());
       if (!entry.target.empty() && entry.target.front() == '/') place.names.clear(), place.folders.clear();
@@ -207,7 +212,7 @@ Fact<std::string> MachineView::text(std::string_view path) const {
   const auto content = read(path, text_limit, true);
   if (!content.is_found()) return pass<std::string>(content);
   if (std::find(content.value.begin(), content.value.end(), 0) != content.value.end()) {
-    return refuse<std::string>(Outcome::malformed, path, "holds zero bytes, so it is no text");
+    return refuse<std::string>(Outcome::malformed, path, "holds zero bytes: it is not text");
   }
   return found(std::string(content.value.begin(), content.value.end()));
 }

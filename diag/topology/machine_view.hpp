@@ -18,20 +18,20 @@
 
 namespace gdrkit::topology {
 
-/// What a look at a path passes: a folder, a link, or what the path ends at.
+/// One step of resolving a path: a folder, a link, or what the path ends at.
 struct Step {
   std::string path;  ///< where it is: no link is on the way
   Entry entry;
-  bool is_seen = false;     ///< false: looking at it was refused, `entry` says nothing
-  bool is_refused = false;  ///< what is in it was not to be had, or not when the machine was recorded
+  bool is_seen = false;     ///< false: Linux refused to look it up, `entry` is empty
+  bool is_refused = false;  ///< its content could not be read, or not when the machine was recorded
 };
 
 /// Paths are absolute as on the machine ("/sys/..."). Every component is resolved here, one step of the tree at a time:
 /// an absolute link starts again at the root, ".." at the root stays there, so nothing outside the root is reached.
-/// Only regular files are read; a device node or a pipe is looked at and never opened. All sizes are bounded.
+/// Only regular files are read; a device node or a pipe is never opened. All sizes are bounded.
 ///
-/// The root is "/", a folder with a copy of a machine's files, or a tar archive of such a folder (ArchiveTree). What a
-/// copy cannot hold stands in its file `gdrkit-recording` (RecordedFacts).
+/// The root is "/", a folder with a copy of a machine's files, or a tar archive of such a folder (ArchiveTree); "-" is
+/// an archive on standard input. What a copy cannot hold is in its file `gdrkit-recording` (RecordedFacts).
 ///
 /// A view and its copies serve one thread at a time.
 class MachineView {
@@ -45,7 +45,7 @@ class MachineView {
 
   /// Error: the root is neither folder nor archive, or is damaged. The list of recorded facts is read for any but "/".
   [[nodiscard]] static base::Result<MachineView> open(const std::string& root);
-  /// The same look at any tree. is_live: it shows this machine as it is now.
+  /// The same for any tree. is_live: it is this machine as it is now.
   [[nodiscard]] static base::Result<MachineView> over(std::shared_ptr<const FileTree> tree, bool is_live);
 
   [[nodiscard]] bool is_live() const noexcept { return is_live_; }

@@ -54,8 +54,9 @@ TEST(Recording, IsReadBackWhole) {
   Item* device = add("/nvidia0", topology::NodeKind::character_device, "");
   device->node.major = 195;
   device->node.group = 44;
-  add("/two\nlines", topology::NodeKind::file, "")->is_refused = true;
-  EXPECT_EQ(recording.count_refused(), 2u);
+  Item* missed = add("/two\nlines", topology::NodeKind::file, "");
+  missed->is_refused = missed->is_missed = true;
+  EXPECT_EQ(recording.missed(), std::vector<std::string>{"/two\nlines"}) << "what was not asked for is not missed";
   const auto tree = topology::ArchiveTree::parse(recording.to_archive(), "x.tar");
   ASSERT_TRUE(tree.has_value()) << tree.error().text();
   const auto view = topology::MachineView::over(*tree, false);

@@ -5,16 +5,18 @@
 import io
 import json
 import os
+import pty
 import re
+import resource
 import shutil
 import subprocess
 import tarfile
 import tempfile
 import unittest
 
-from doctor_test import Written, m
+from doctor_runs import Lent, m
 from program import BIN, Test, run, subcommands
-from named import NAMED  # found because doctor_test put the machines' folder in the path
+from named import NAMED  # tests/fixtures/machines, which doctor_runs makes known
 
 FORMATS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
 
@@ -39,7 +41,7 @@ EXTRACTION = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 class SnapshotArchives(Test):
     def test_an_archive_is_examined_as_its_folder_is(self):
         for tree in (m.server(), m.as_user(), m.virtual_machine(), m.without_gpu()):
-            with Written(tree) as folder, tempfile.TemporaryDirectory() as other:
+            with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
                 expected = findings(folder)
                 for kind in FORMATS:
                     packed(folder, other + "/x.tar", kind)
@@ -48,7 +50,7 @@ class SnapshotArchives(Test):
     def test_gnu_tar_with_a_very_long_name(self):
         name = "/" + "n" * 200 + ".conf"
         tree = m.changed(m.server(), {"/etc/modules-load.d/gpu.conf": None, "/etc/modules-load.d" + name: "nvidia-peermem\n"})
-        with Written(tree) as folder, tempfile.TemporaryDirectory() as other:
+        with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
             expected = findings(folder)
             self.assertEqual({f["state"] for f in expected[1]["peer.autoload"]}, {"ok"})
             for kind in ("gnu", "pax"):
@@ -56,7 +58,7 @@ class SnapshotArchives(Test):
                 self.assertEqual(findings(other + "/x.tar"), expected, kind)
 
     def test_a_damaged_archive_is_4_and_says_where(self):
-        with Written(m.server()) as folder, tempfile.TemporaryDirectory() as other:
+        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
             path = other + "/x.tar"
             packed(folder, path, "ustar")
             with open(path, "rb") as file:
@@ -64,9 +66,9 @@ class SnapshotArchives(Test):
             with tarfile.open(path) as tar:
                 second = tar.getmembers()[1].offset
                 end = max(member.offset_data + (member.size + 511) // 512 * 512 for member in tar.getmembers())
-            cases = [(whole[:end], f"cut off at byte {end}"), (whole[:100], "cut off at byte 0"), (b"", "cut off at byte 0"),
+            cases = [(whole[:end], f"truncated at byte {end}"), (whole[:100], "truncated at byte 0"), (b"", "truncated at byte 0"),
                      (whole[:second] + b"?" + whole[second + 1:], f"checksum in the header at byte {second}"),
-                     (b"\x1f\x8b" + whole, f"gzip -dc {path}"), (b"some words\n" * 100, "is no tar archive")]
+                     (b"\x1f\x8b" + whole, f"gzip -dc {path}"), (b"some words\n" * 100, "is not a tar archive")]
             for content, words in cases:
                 with open(path, "wb") as file:
                     file.write(content)
@@ -81,23 +83,51 @@ class SnapshotArchives(Test):
                 tar.addfile(member, io.BytesIO(b""))
             ended = run("gdrkit", "doctor", "--root", other + "/x.tar")
             self.assertEqual(ended.code, 4)
-            self.assertIn("leads out of it", ended.err)
+            self.assertIn("leads out of the archive", ended.err)
 
     def test_an_archive_from_a_pipe(self):
-        with Written(m.server()) as folder, tempfile.TemporaryDirectory() as other:
+        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
             packed(folder, other + "/x.tar", "ustar")
             with open(other + "/x.tar", "rb") as file:
                 ended = subprocess.run([os.path.join(BIN, "gdrkit"), "doctor", "--root", "/dev/stdin", "--strict"],
                                        input=file.read(), capture_output=True, timeout=240, check=False)
         self.assertEqual(ended.returncode, 0, ended.stderr)
 
+    def test_a_minus_is_a_recording_on_standard_input_for_every_program(self):
+        def piped(content, *arguments):
+            ended = subprocess.run([os.path.join(BIN, "gdrkit"), *arguments], input=content, capture_output=True, timeout=240, check=False)
+            return ended.returncode, ended.stdout.decode("latin-1"), ended.stderr.decode()
+        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
+            packed(folder, other + "/x.tar", "ustar")
+            with open(other + "/x.tar", "rb") as file:
+                archive = file.read()
+            for command in (["doctor", "--json"], ["topo", "--json"], ["env", "nccl", "--json"], ["bind", "--gpu", "0", "--dry-run"]):
+                code, out, err = piped(archive, *command, "--root", "-")
+                self.assertEqual((code, out), (0, run("gdrkit", *command, "--root", folder).out.replace(f'"{folder}"', '"-"')), err)
+            self.assertEqual(piped(archive, "snapshot", "--root", "-", "-")[:2], (0, snapshot("--root", folder)[0].decode("latin-1")))
+            self.assertEqual(piped(archive, "doctor", "diff", "-", folder)[0], 0)
+            code, out, err = piped(archive, "doctor", "diff", "-", "-")
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("only one recording", err)
+        code, out, err = piped(b"", "doctor", "--root", "-")
+        self.assertEqual((code, out), (4, ""))
+        self.assertIn("truncated at byte 0", err)
 
-def snapshot(*arguments, environment=None):
-    """An archive in bytes, and what was said of it."""
+    def test_a_terminal_is_no_recording(self):
+        ours, theirs = pty.openpty()
+        ended = subprocess.run([os.path.join(BIN, "gdrkit"), "doctor", "--root", "-"], stdin=theirs, capture_output=True, timeout=60, check=False)
+        os.close(ours)
+        os.close(theirs)
+        self.assertEqual(ended.returncode, 4)
+        self.assertIn(b"which is a terminal", ended.stderr)
+
+
+def snapshot(*arguments, environment=None, codes=(0, 3)):
+    """An archive in bytes, and what was printed about it. Exit code 3: some files of this machine could not be read."""
     variables = {"PATH": os.environ["PATH"]} if environment is None else environment
     ended = subprocess.run([os.path.join(BIN, "gdrkit"), "snapshot", *arguments, "-"], env=variables, capture_output=True,
                            timeout=240, check=False)
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode in codes, (ended.returncode, ended.stderr)
     return ended.stdout, ended.stderr.decode()
 
 
@@ -111,7 +141,7 @@ class SnapshotRoundTrip(Test):
         machines = {**{name: make() for name, make in NAMED.items()}, "server": m.server(), "user": m.as_user(),
                     "virtual": m.virtual_machine(), "without": m.without_gpu()}
         for name, tree in machines.items():
-            with self.subTest(name), Written(tree) as folder, tempfile.TemporaryDirectory() as other:
+            with self.subTest(name), Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
                 archive, _ = snapshot("--root", folder)
                 with open(other + "/x.tar", "wb") as file:
                     file.write(archive)
@@ -126,7 +156,7 @@ class SnapshotRoundTrip(Test):
     def test_this_machine_and_its_recording_are_alike(self):
         with tempfile.TemporaryDirectory() as other:
             ended = run("gdrkit", "snapshot", other + "/x.tar")
-            self.assertEqual((ended.code, ended.err), (0, ""))
+            self.assertEqual(ended.code, 3 if "could not be read" in ended.err else 0, ended.err)
             self.assertIn("gdrkit doctor --root", ended.out)
             live, recorded = findings("/")[1], findings(other + "/x.tar")[1]
             for check in live:
@@ -134,7 +164,7 @@ class SnapshotRoundTrip(Test):
                                  [(f["state"], f["subject"]) for f in recorded[check]], check)
 
     def test_two_recordings_of_one_machine_are_the_same_bytes(self):
-        with Written(m.server()) as folder:
+        with Lent(m.server()) as folder:
             self.assertEqual(snapshot("--root", folder), snapshot("--root", folder))
 
 
@@ -146,7 +176,7 @@ class SnapshotList(Test):
         """Paths below the folder: all that were looked at, and the files that were opened."""
         with tempfile.TemporaryDirectory() as other:
             trace = os.path.join(other, "trace")
-            ended = subprocess.run(["strace", "-f", "-y", "-s", "4096", "-o", trace, "-e", "trace=newfstatat,openat",
+            ended = subprocess.run(["strace", "-f", "--seccomp-bpf", "-y", "-s", "4096", "-o", trace, "-e", "trace=newfstatat,openat",
                                     os.path.join(BIN, "gdrkit"), *arguments], capture_output=True, text=True, timeout=240,
                                    check=False, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})
             if "ptrace" in ended.stderr.lower():
@@ -170,7 +200,7 @@ class SnapshotList(Test):
             ("env", library) for library in ("nccl", "ucx")]
         names = subcommands()
         for machine in ("roce-bad", "container-bare", "gb300-datadirect"):
-            with Written(NAMED[machine]()) as folder:
+            with Lent(NAMED[machine]()) as folder:
                 recorded, contents = self.looked_at(folder, "snapshot", "--root", folder, "/dev/null")
                 self.assertGreater(len(contents), 50)
                 for command in commands:
@@ -234,12 +264,22 @@ class SnapshotContent(Test):
 
     def test_what_could_not_be_read_is_told(self):
         guid = "/sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/0"
-        with Written(m.changed(m.server(), {guid: m.UNREADABLE, "/etc/modules-load.d/large.conf": "x" * (1 << 22) + "\n"})) as folder:
-            archive, told = snapshot("--root", folder)
+        with Lent(m.changed(m.server(), {guid: m.UNREADABLE, "/etc/modules-load.d/large.conf": "x" * (1 << 22) + "\n"})) as folder:
+            archive, told = snapshot("--root", folder, codes=(3,))
         listed = members(archive)["/gdrkit-recording"].decode()
         self.assertIn(f"unreadable {guid}\n", listed)
         self.assertIn("unreadable /etc/modules-load.d/large.conf\n", listed)
-        self.assertRegex(told, r"[1-9]\d* of them not readable")
+        self.assertRegex(told, r"gdrkit snapshot: 2 of \d+ files could not be read: /etc/modules-load\.d/large\.conf, " + re.escape(guid) + "\n")
+        with Lent(m.server()) as folder:
+            self.assertNotIn("could not be read", snapshot("--root", folder, codes=(0,))[1])
+
+    def test_a_recording_that_lacks_files_still_lacks_them_when_it_is_recorded_again(self):
+        with Lent(m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE})) as folder, tempfile.TemporaryDirectory() as other:
+            ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar")
+            self.assertEqual((ended.code, os.listdir(other)), (3, ["x.tar"]))
+            self.assertIn("1 of ", ended.err)
+            again = run("gdrkit", "snapshot", "--root", other + "/x.tar", other + "/y.tar")
+            self.assertEqual((again.code, again.err), (3, ended.err))
 
     def test_files_without_a_size_are_read_to_their_end(self):
         text = members(snapshot()[0])["/proc/cpuinfo"]
@@ -249,7 +289,7 @@ class SnapshotContent(Test):
 
 class SnapshotFile(Test):
     def test_a_file_that_is_there_stays_without_force(self):
-        with Written(m.server()) as folder, tempfile.TemporaryDirectory() as other:
+        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
             path = other + "/x.tar"
             with open(path, "w", encoding="ascii") as file:
                 file.write("mine")
@@ -270,11 +310,31 @@ class SnapshotFile(Test):
                 self.assertNotEqual(ended.err, "", arguments)
             ended = run("gdrkit", "snapshot", "--root", "/nowhere", other + "/x.tar")
             self.assertEqual((ended.code, os.listdir(other)), (4, []))
-        with Written(m.server()) as folder:
+        with Lent(m.server()) as folder:
             self.assertEqual(run("gdrkit", "snapshot", "--root", folder, "/dev/full").code, 1)
 
+    def test_a_write_that_fails_leaves_no_file_behind(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
+            ended = subprocess.run([os.path.join(BIN, "gdrkit"), "snapshot", "--root", folder, other + "/x.tar"], preexec_fn=limited,
+                                   capture_output=True, text=True, timeout=240, check=False)
+            self.assertEqual((ended.returncode, ended.stdout, os.listdir(other)), (1, "", []), ended.stderr)
+            self.assertIn("cannot write " + other, ended.stderr)
+
+    def test_a_full_disk_leaves_no_file_behind(self):
+        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
+            if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", other], capture_output=True, check=False).returncode != 0:
+                self.skipTest("only root mounts a small file system")
+            try:
+                ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar")
+                self.assertEqual((ended.code, os.listdir(other)), (1, []))
+                self.assertIn("No space left on device", ended.err)
+            finally:
+                subprocess.run(["umount", other], check=True)
+
     def test_an_output_that_did_not_arrive_is_a_failure(self):
-        with Written(m.server()) as folder, open("/dev/full", "wb") as full:
+        with Lent(m.server()) as folder, open("/dev/full", "wb") as full:
             ended = subprocess.run([os.path.join(BIN, "gdrkit"), "snapshot", "--root", folder, "-"], stdout=full,
                                    stderr=subprocess.PIPE, text=True, timeout=240, check=False)
         self.assertEqual(ended.returncode, 1)
@@ -317,7 +377,7 @@ class SnapshotRedaction(Test):
             "/gdrkit/nvml.json": json.dumps(nvml) + "\n", "/gdrkit/kernel_log": log})
 
     def test_the_originals_are_nowhere_and_the_checks_say_the_same(self):
-        with Written(self.tree()) as folder, tempfile.TemporaryDirectory() as other:
+        with Lent(self.tree()) as folder, tempfile.TemporaryDirectory() as other:
             plain, _ = snapshot("--root", folder)
             archive, _ = snapshot("--root", folder, "--redact")
             again, _ = snapshot("--root", folder, "--redact")
@@ -333,7 +393,7 @@ class SnapshotRedaction(Test):
         self.assertEqual((expected[0], states(expected[1])), (found[0], states(found[1])))
 
     def test_equal_stays_equal_and_forms_stay(self):
-        with Written(self.tree()) as folder:
+        with Lent(self.tree()) as folder:
             files = {path: content.decode("latin-1").strip("\n") for path, content in
                      members(snapshot("--root", folder, "--redact")[0]).items() if content is not None}
         port = "/sys/class/infiniband/mlx5_0/ports/1/gids/"
@@ -377,7 +437,7 @@ class SnapshotRedaction(Test):
             "/proc/net/route": "Iface\tDestination\tGateway\tFlags\nib0\t00000000\t01071F0A\t0003\n",
             "/proc/net/ipv6_route": "2a0104f80123456700000000000000a7 40 " + "0" * 32 + " 00 ib0\n",
             "/lib/x86_64-linux-gnu/libmlx5.so.1": library, "/etc/ld.so.conf": "/lib/x86_64-linux-gnu\n"})
-        with Written(tree) as folder:
+        with Lent(tree) as folder:
             archive, _ = snapshot("--root", folder, "--redact")
         files = members(archive)
         for secret in (s["host"], s["user"], s["domain"], s["address"], bare, s["mac"].replace(":", "-"), "hunter2", "filer.", "filer8",
@@ -389,7 +449,7 @@ class SnapshotRedaction(Test):
 
     def test_states_stay_on_other_machines(self):
         for name in ("roce-bad", "container-ok", "vm-azure-8x", "gb300-datadirect", "aws-p5-efa", "legacy-conflict"):
-            with self.subTest(name), Written(NAMED[name]()) as folder, tempfile.TemporaryDirectory() as other:
+            with self.subTest(name), Lent(NAMED[name]()) as folder, tempfile.TemporaryDirectory() as other:
                 with open(other + "/x.tar", "wb") as file:
                     file.write(snapshot("--root", folder, "--redact")[0])
                 expected, found = findings(folder), findings(other + "/x.tar")
@@ -399,9 +459,9 @@ class SnapshotRedaction(Test):
 class DoctorDiff(Test):
     def test_equal_machines_are_0_and_a_drift_is_1_and_named(self):
         drifted = m.changed(m.server(), {m.NIC + "/current_link_width": "8\n", "/sys/module/gdrdrv/version": "2.3\n"})
-        with Written(m.server()) as one, Written(m.server()) as same, Written(drifted) as other:
+        with Lent(m.server()) as one, Lent(m.server()) as same, Lent(drifted) as other:
             equal = run("gdrkit", "doctor", "diff", one, same)
-            self.assertEqual((equal.code, equal.lines[-1]), (0, "0 difference(s)"))
+            self.assertEqual((equal.code, equal.lines[-1]), (0, "0 differences"))
             ended = run("gdrkit", "doctor", "diff", one, other, "--json")
             document = json.loads(ended.out)
             text = run("gdrkit", "doctor", "diff", one, other)
@@ -414,17 +474,17 @@ class DoctorDiff(Test):
         self.assertIn("pcie.width 0000:04:00.0", text.lines)
 
     def test_what_a_live_machine_was_not_asked_is_no_difference(self):
-        with Written(m.server()) as one:
+        with Lent(m.server()) as one:
             document = json.loads(run("gdrkit", "doctor", "diff", "/", one, "--json").out)
             text = run("gdrkit", "doctor", "diff", one, "/")
         self.assertIn("gpu.mig", document["not_compared"])
         self.assertEqual({each["id"] for each in document["differences"]} & set(document["not_compared"]), set())
-        self.assertIn(f"{len(document['not_compared'])} check(s) were not compared: add --level probe", text.lines)
+        self.assertIn(f"{len(document['not_compared'])} checks were not compared: add --level probe", text.lines)
         self.assertEqual(run("gdrkit", "doctor", "diff", one, "/", "--level", "deep").code, 2)
 
     def test_counts_differ_without_a_difference(self):
         counted = m.changed(m.server(), {m.GPU + "/aer_dev_correctable": "RxErr 3\nTOTAL_ERR_COR 3\n"})
-        with Written(m.server()) as one, Written(counted) as other:
+        with Lent(m.server()) as one, Lent(counted) as other:
             self.assertEqual(run("gdrkit", "doctor", "diff", one, other, "--only", "pcie.aer").code, 0)
 
     def test_wrong_usage_is_2_and_no_recording_4(self):
