@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// env: the fewest settings that a library needs on this machine, and what is wrong with those that are there.
+// env: the fewest settings that libraries need on this machine, and what is wrong with the present ones.
+#include <algorithm>
+
 #include "cli/common/command_line.hpp"
 #include "diag/doctor/examination.hpp"
 #include "diag/env/formats.hpp"
@@ -10,17 +12,22 @@ namespace gdrkit::tools {
 namespace env {
 namespace {
 
-CommLibrary library_of(const std::vector<std::string>& words) {
+std::vector<CommLibrary> libraries_of(const std::vector<std::string>& words) {
   std::string names;
-  for (const CommLibrary library : all_libraries) {
-    if (words.size() == 1 && words[0] == name_of(library)) return library;
-    names += (names.empty() ? "" : ", ") + std::string(name_of(library));
+  for (const CommLibrary library : all_libraries) names += (names.empty() ? "" : ", ") + std::string(name_of(library));
+  if (words.empty()) throw Failure(ExitCode::usage, "gdrkit env: name a library: " + names);
+  std::vector<CommLibrary> libraries;
+  for (const std::string& word : words) {
+    const auto is_it = [&](CommLibrary library) { return word == name_of(library); };
+    const auto* const found = std::find_if(std::begin(all_libraries), std::end(all_libraries), is_it);
+    if (found == std::end(all_libraries))
+      throw Failure(ExitCode::usage, "gdrkit env: '" + word + "' is not one of " + names);
+    if (std::find(libraries.begin(), libraries.end(), *found) == libraries.end()) libraries.push_back(*found);
   }
-  throw Failure(ExitCode::usage, words.empty() ? "gdrkit env: name a library: " + names
-                                               : "gdrkit env: '" + words.back() + "' is not one of " + names);
+  return libraries;
 }
 
-/// What the doctor's group environment does not find right.
+/// Findings of the doctor's group environment that are not ok.
 std::vector<Judged> judge(const Machine& machine, const std::string& root, Level level) {
   doctor::Selection selection;
   selection.only = {"environment"};
@@ -52,27 +59,28 @@ ExitCode run_env(Front front, int argc, char** argv) {
   CommandLine line;
   line.name = "env";
   line.summary =
-      "The fewest settings that a library needs on this machine, each with its reason, and what is wrong with those "
-      "that are there.";
-  line.exit_codes = "0 ok, 2 wrong usage, 4 --root is no recording";
+      "The fewest settings that libraries need on this machine, each with its reason, and what is wrong with the "
+      "present settings.";
+  line.exit_codes = "0 ok, 2 wrong usage, 4 --root is not a recording";
   line.example =
-      "gdrkit env nccl\n  gdrkit env ucx --format slurm --reserve-irq\n  gdrkit env openmpi --format ompi\n  gdrkit "
-      "env nccl --root RECORDING --json";
+      "gdrkit env nccl ucx\n  gdrkit env ucx --format slurm --reserve-irq\n  gdrkit env openmpi --format ompi\n  "
+      "gdrkit env nccl --root RECORDING --json";
   line.options = {
       {'\0', "format", "NAME", Choice{names, &format_name, ""},
        "sh (exports), dotenv, json, a configuration file or arguments of a launcher", false},
       {'\0', "fabric", "KIND", Choice{fabrics, &wishes.fabric, ""},
-       "rail: one switch for each adapter; ecmp: many equal ways", false, false},
-      {'\0', "assert", "", &wishes.is_strict, "an error is better than a slower way", false},
+       "rail: one switch for each adapter; ecmp: many equal-cost paths", false, false},
+      {'\0', "assert", "", &wishes.is_strict, "prefer an error to a slower path", false},
       {'\0', "reserve-irq", "", &reserves, "keep the first core of each rank free for interrupts", false},
-      {'\0', "root", "RECORDING", &root, "a recording of a machine instead of this one", false},
+      {'\0', "root", "FOLDER|ARCHIVE|-", &root, "read a recording of a machine (- for stdin) instead of this one",
+       false},
       {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
-       "quick reads files; probe also asks vendors' libraries", false},
+       "quick reads files; probe also asks NVML and libibverbs; cuda also starts CUDA", false},
       {'\0', "json", "", &is_json, "the same as --format json (diag/env/README.md)", false},
   };
-  line.operands = {&words, "LIBRARY", "nccl, ucx, nvshmem, openmpi or mvapich2"};
+  line.operands = {&words, "LIBRARY", "nccl, ucx, nvshmem, openmpi, mvapich2: one or more of them"};
   if (const auto ended = parse(line, front, argc, argv)) return *ended;
-  const CommLibrary library = env::library_of(words);
+  const auto libraries_wanted = env::libraries_of(words);
   const MachineView view = open_view(root);
   const Level depth = level_named(level);
   const Machine machine(view, depth);
@@ -80,7 +88,7 @@ ExitCode run_env(Front front, int argc, char** argv) {
   const Libraries libraries(view);
   const RankLayout layout = lay_out(view, links_of(machine.probe.nvml), recorded_cpus(view), reserves);
   const env::Facts facts = env::gather(machine, environment, libraries, layout, wishes);
-  const env::Document document{root, env::propose(library, facts), env::judge(machine, root, depth)};
+  const env::Document document{root, env::propose(libraries_wanted, facts), env::judge(machine, root, depth)};
   if (is_json || format_name == "json") {
     env::print_env_json(document);
   } else {

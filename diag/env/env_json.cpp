@@ -12,8 +12,10 @@ void print_env_json(const Document& document) {
   Json json = {{"schema", "gdrkit.env/1"},
                {"version", gdrkit_version()},
                {"root", document.root},
-               {"library", name_of(proposal.library)},
+               {"library", proposal.library_names()},
                {"matching_hash", format("%016llx", static_cast<unsigned long long>(proposal.matching))}};
+  json["libraries"] = Json::array();
+  for (const CommLibrary library : proposal.libraries) json["libraries"].push_back(name_of(library));
   json["set"] = Json::array();
   for (const ProposedSetting& setting : proposal.job) {
     json["set"].push_back({{"name", setting.name},

@@ -6,23 +6,24 @@
 #include <cstdio>
 
 #include "cli/common/shell_word.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools::env {
 namespace {
 
-/// One line, whatever a file held: a comment must not end early.
+/// A comment must not end early, whatever a file holds.
 std::string one_line(const std::string& text) {
   std::string line = printable(text);
   std::replace(line.begin(), line.end(), '\n', ' ');
   return line;
 }
 
-void comment(const std::string& text) { std::printf("# %s\n", one_line(text).c_str()); }
+void comment(const std::string& text) { std::fputs(wrapped("# ", "# ", one_line(text)).c_str(), stdout); }
 
 std::string reason_of(const ProposedSetting& setting) {
   return setting.reason + (setting.because.empty() ? "" : " (" + joined(setting.because, ", ") + ")") +
-         (setting.is_set ? "; set so already" : "");
+         (setting.is_set ? "; already set to this" : "");
 }
 
 bool has_rank_settings(const Proposal& proposal) {
@@ -30,7 +31,7 @@ bool has_rank_settings(const Proposal& proposal) {
                      [](const ProposedRank& rank) { return !rank.settings.empty(); });
 }
 
-/// What several checks say in the same words is told once.
+/// What several checks report in the same words is printed once.
 void print_judged(const std::vector<Judged>& judged) {
   std::vector<std::pair<std::string, std::string>> lines;
   for (const Judged& one : judged) {
@@ -54,17 +55,17 @@ bool has_fault(const std::vector<Judged>& judged) {
   });
 }
 
-/// What all formats begin with; false when there is nothing to set.
+/// The start of all formats; false if there is nothing to set.
 bool print_head(const Document& document) {
   const Proposal& proposal = document.proposal;
-  comment(std::string("gdrkit env ") + name_of(proposal.library) + ", of " + document.root +
+  comment("gdrkit env " + proposal.library_names() + ", from " + document.root +
           format(", matching %016llx", static_cast<unsigned long long>(proposal.matching)));
   print_judged(document.judged);
   for (const std::string& note : proposal.notes) comment("note: " + note);
   const bool is_empty = proposal.job.empty() && !has_rank_settings(proposal);
   if (is_empty && !proposal.ranks.empty())
-    comment(std::string("nothing needs to be set for ") + name_of(proposal.library) + " on this machine" +
-            (has_fault(document.judged) ? ", and what is wrong above is better unset" : ""));
+    comment("nothing needs to be set for " + proposal.library_names() + " on this machine" +
+            (has_fault(document.judged) ? "; unset what is wrong above" : ""));
   return !is_empty;
 }
 
@@ -86,7 +87,8 @@ void print_sh(const Document& document) {
   print_rank_comments(document.proposal);
 }
 
-/// NAME=VALUE with comments on lines of their own, of names with this prefix.
+/// NAME=VALUE of the names with this prefix, comments on their own lines. No quotes: docker's --env-file and NCCL's and
+/// UCX's files take them literally.
 void print_assignments(const Document& document, const std::string& prefix) {
   if (!print_head(document)) return;
   for (const ProposedSetting& setting : document.proposal.job) {
@@ -100,19 +102,18 @@ void print_assignments(const Document& document, const std::string& prefix) {
 void print_dotenv(const Document& document) { print_assignments(document, ""); }
 
 void print_nccl_conf(const Document& document) {
-  if (document.proposal.library != CommLibrary::nccl)
+  if (!document.proposal.is_for(CommLibrary::nccl))
     throw Failure(ExitCode::usage, "gdrkit env: nccl.conf is a file of NCCL: gdrkit env nccl --format nccl.conf");
   print_assignments(document, "NCCL_");
 }
 
 void print_ucx_conf(const Document& document) {
-  const CommLibrary library = document.proposal.library;
-  if (library != CommLibrary::ucx && library != CommLibrary::openmpi)
+  if (!document.proposal.is_for(CommLibrary::ucx) && !document.proposal.is_for(CommLibrary::openmpi))
     throw Failure(ExitCode::usage, "gdrkit env: ucx.conf is a file of UCX: gdrkit env ucx --format ucx.conf");
   print_assignments(document, "UCX_");
 }
 
-/// Places as Open MPI's rankfile and mpirun's arguments take them.
+/// A rankfile of Open MPI and arguments of mpirun.
 void print_ompi(const Document& document) {
   (void)print_head(document);
   std::string arguments;
@@ -146,8 +147,8 @@ void print_slurm(const Document& document) {
   }
   if (ranks.empty()) return;
   comment(
-      "srun binds ranks by masks of CPUs, as far as the job has them all; 'srun --cpu-bind=none gdrkit bind -- "
-      "PROGRAM' does the same within what it has");
+      "srun binds ranks with CPU masks, if the job has all of these CPUs; 'srun --cpu-bind=none gdrkit bind -- "
+      "PROGRAM' binds within the CPUs that the job has");
   std::printf("srun --ntasks-per-node=%zu", ranks.size());
   if (masks.size() == ranks.size()) std::printf(" --cpu-bind=mask_cpu:%s", joined(masks, ",").c_str());
   if (nodes.size() == ranks.size()) std::printf(" --mem-bind=map_mem:%s", joined(nodes, ",").c_str());
@@ -174,8 +175,8 @@ void print_k8s(const Document& document) {
   std::printf("spec:\n  containers:\n    - name: CONTAINER\n");
   if (!proposal.job.empty()) std::printf("      env:\n");
   for (const ProposedSetting& setting : proposal.job) {
-    std::printf("        # %s\n        - {name: %s, value: %s}\n", one_line(reason_of(setting)).c_str(),
-                setting.name.c_str(), quoted(setting.value).c_str());
+    std::fputs(wrapped("        # ", "        # ", one_line(reason_of(setting))).c_str(), stdout);
+    std::printf("        - {name: %s, value: %s}\n", setting.name.c_str(), quoted(setting.value).c_str());
   }
   std::printf("      resources:\n        limits: {nvidia.com/gpu: %zu}%s\n", proposal.ranks.size(),
               has_adapters(proposal) ? "  # and the resource of the cluster's RDMA device plug-in" : "");

@@ -22,9 +22,20 @@ std::string beside_the_matched(const RankLayout& layout, const std::vector<std::
   double slowest = layout.adapters[ours.front()].rate_gb_per_s;
   for (const std::size_t other : ours) slowest = std::min(slowest, layout.adapters[other].rate_gb_per_s);
   if (use.is_ethernet != layout.adapters[ours.front()].is_ethernet)
-    return "it is of another network than those near the GPUs";
-  if (use.rate_gb_per_s < slowest) return "no GPU is near it, and it is slower than those near the GPUs";
+    return "it is on another network than the adapters near the GPUs";
+  if (use.rate_gb_per_s < slowest) return "no GPU is near it, and it is slower than the adapters near the GPUs";
   return {};
+}
+
+/// Removes what has the key of an earlier element: Open MPI's rules propose UCX's settings too.
+template <class T, class Key>
+void keep_first(std::vector<T>* all, Key key) {
+  std::vector<T> kept;
+  for (T& one : *all) {
+    const auto is_same = [&](const T& other) { return key(other) == key(one); };
+    if (std::none_of(kept.begin(), kept.end(), is_same)) kept.push_back(std::move(one));
+  }
+  *all = std::move(kept);
 }
 
 }  // namespace
@@ -59,7 +70,7 @@ Facts gather(const Machine& machine, const Environment& environment, const Libra
       facts.chosen.push_back(index);
     } else {
       facts.left_out.push_back(use.name + ": " +
-                               (why.empty() ? "its name has characters that no launcher takes" : why));
+                               (why.empty() ? "its name has characters that launchers do not accept" : why));
     }
   }
   // Which adapters to name is a guess as long as one of them is not known.
@@ -69,9 +80,19 @@ Facts gather(const Machine& machine, const Environment& environment, const Libra
   return facts;
 }
 
-Proposal propose(CommLibrary library, const Facts& facts) {
+bool Proposal::is_for(CommLibrary library) const {
+  return std::find(libraries.begin(), libraries.end(), library) != libraries.end();
+}
+
+std::string Proposal::library_names() const {
+  std::string names;
+  for (const CommLibrary library : libraries) names += (names.empty() ? "" : ",") + std::string(name_of(library));
+  return names;
+}
+
+Proposal propose(const std::vector<CommLibrary>& libraries, const Facts& facts) {
   Proposal proposal;
-  proposal.library = library;
+  proposal.libraries = libraries;
   proposal.matching = facts.layout.matching.hash;
   for (const RankPlace& place : facts.layout.ranks) {
     const auto& gpu = facts.layout.tree.gpus[place.gpu];
@@ -81,19 +102,21 @@ Proposal propose(CommLibrary library, const Facts& facts) {
   }
   if (facts.layout.ranks.empty()) {
     proposal.notes.push_back(facts.layout.tree.pci_outcome == Outcome::found
-                                 ? "there is no NVIDIA GPU, so nothing is proposed"
-                                 : "whether there is a GPU cannot be known: " + facts.layout.tree.pci_reason);
+                                 ? "this machine has no NVIDIA GPU, so nothing is proposed"
+                                 : "cannot read whether this machine has a GPU: " + facts.layout.tree.pci_reason);
     return proposal;
   }
   for (const AdapterUse& use : facts.layout.adapters) {
     if (use.is_unread) proposal.notes.push_back("whether " + use.name + " can be used is not known: " + use.why_not);
   }
   if (facts.machine.adapter_outcome != Outcome::found && facts.machine.adapter_outcome != Outcome::absent) {
-    proposal.notes.push_back("which RDMA adapters there are is not known: " + facts.machine.adapter_reason);
+    proposal.notes.push_back("the list of RDMA adapters is not known: " + facts.machine.adapter_reason);
   }
   constexpr void (*rules[])(const Facts&, Proposal*) = {&propose_nccl, &propose_ucx, &propose_nvshmem, &propose_openmpi,
                                                         &propose_mvapich2};
-  rules[static_cast<std::size_t>(library)](facts, &proposal);
+  for (const CommLibrary library : libraries) rules[static_cast<std::size_t>(library)](facts, &proposal);
+  keep_first(&proposal.job, [](const ProposedSetting& one) { return one.name; });
+  keep_first(&proposal.notes, [](const std::string& note) { return note; });
   for (ProposedSetting& setting : proposal.job) {
     const Setting* present = facts.environment.find(setting.name);
     setting.is_set = present != nullptr && present->value == setting.value;

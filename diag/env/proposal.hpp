@@ -18,11 +18,11 @@ struct ProposedSetting {
   std::string name;
   std::string value;
   std::string reason;                ///< a sentence
-  std::vector<std::string> because;  ///< checks of the doctor that tell the same fact
-  bool is_set = false;               ///< so already
+  std::vector<std::string> because;  ///< checks of the doctor that report the same fact
+  bool is_set = false;               ///< already set to this value
 };
 
-/// A process for each GPU: where it runs, and what it alone needs.
+/// A process for each GPU: where it runs, and its own settings.
 struct ProposedRank {
   RankPlace place;
   std::string gpu;      ///< GPU0
@@ -32,21 +32,25 @@ struct ProposedRank {
 };
 
 struct Proposal {
-  CommLibrary library = CommLibrary::nccl;
+  std::vector<CommLibrary> libraries;
   std::vector<ProposedSetting> job;  ///< the same for every process
-  std::string rank_reason;           ///< of the settings in `ranks`; "" when there are none
+
+  [[nodiscard]] bool is_for(CommLibrary library) const;
+  /// "nccl,ucx"
+  [[nodiscard]] std::string library_names() const;
+  std::string rank_reason;  ///< of the settings in `ranks`; "" when there are none
   std::vector<ProposedRank> ranks;
   std::vector<std::string> notes;  ///< what to know, or to measure, before one sets more
   std::uint64_t matching = 0;      ///< Matching::hash
 };
 
-/// What the user knows of the network and of the program.
+/// What only the user knows about the network and the program.
 struct Wishes {
   std::string fabric;      ///< "rail", "ecmp" or ""
-  bool is_strict = false;  ///< an error is better than a slower way
+  bool is_strict = false;  ///< an error is better than a slower path
 };
 
-/// What the rules look at.
+/// Input of the rules.
 struct Facts {
   const Machine& machine;
   const Environment& environment;
@@ -63,7 +67,8 @@ struct Facts {
 [[nodiscard]] Facts gather(const Machine& machine, const Environment& environment, const Libraries& libraries,
                            const RankLayout& layout, const Wishes& wishes);
 
-[[nodiscard]] Proposal propose(CommLibrary library, const Facts& facts);
+/// One proposal that serves all of them: a setting, note or reason that several libraries share is in it once.
+[[nodiscard]] Proposal propose(const std::vector<CommLibrary>& libraries, const Facts& facts);
 
 /// One for each library; appended to what others proposed.
 void propose_nccl(const Facts& facts, Proposal* proposal);
@@ -72,7 +77,7 @@ void propose_nvshmem(const Facts& facts, Proposal* proposal);
 void propose_openmpi(const Facts& facts, Proposal* proposal);
 void propose_mvapich2(const Facts& facts, Proposal* proposal);
 
-/// Letters, digits and .:_-+ alone: a name of a device that any shell, file and launcher takes as it is.
+/// Only letters, digits and .:_-+: a device name that every shell, file and launcher takes literally.
 [[nodiscard]] bool is_plain(const std::string& name);
 /// "mlx5_0:1,mlx5_1:1"
 [[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* separator);

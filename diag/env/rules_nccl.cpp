@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What NCCL needs to be told. It finds most of a machine by itself.
+// Rules for NCCL, which finds most of a machine itself.
 #include <algorithm>
 #include <cstdio>
 #include <set>
@@ -19,7 +19,7 @@ void propose_adapters(const Facts& facts, Proposal* proposal) {
   if (facts.left_out.empty() || facts.chosen.empty()) return;
   proposal->job.push_back({"NCCL_IB_HCA",
                            "=" + joined(devices_of(facts), ","),
-                           "NCCL takes every active adapter; left out: " + joined(facts.left_out, "; "),
+                           "NCCL uses every active adapter; excluded: " + joined(facts.left_out, "; "),
                            {"nic.rate", "env.ib_hca"}});
   if (facts.chosen.size() > most_adapters) proposal->notes.push_back("NCCL uses 32 adapters at most");
 }
@@ -42,12 +42,12 @@ void propose_interface(const Facts& facts, Proposal* proposal) {
   const std::string route = default_route(facts.machine.view);
   if (devices.size() < 2 || !is_plain(route) || std::find(devices.begin(), devices.end(), route) == devices.end())
     return;
-  proposal->job.push_back({"NCCL_SOCKET_IFNAME",
-                           "=" + route,
-                           format("%zu network devices are up, and the default route is over this one; other nodes may "
-                                  "call theirs differently",
-                                  devices.size()),
-                           {"env.socket_if"}});
+  proposal->job.push_back(
+      {"NCCL_SOCKET_IFNAME",
+       "=" + route,
+       format("%zu network devices are up, and this one has the default route; its name may differ on other nodes",
+              devices.size()),
+       {"env.socket_if"}});
 }
 
 /// The index of a RoCE v2 GID with an IPv4 address that all chosen adapters have; -1 when there is none.
@@ -87,28 +87,30 @@ void propose_gid(const Facts& facts, Proposal* proposal) {
     proposal->job.push_back({"NCCL_IB_GID_INDEX",
                              std::to_string(gid),
                              "NCCL " + found.value.front().version +
-                                 " does not look for the RoCE v2 address itself; from 2.21 on leave it unset",
+                                 " does not find the RoCE v2 address itself; from 2.21 on leave it unset",
                              {}});
   } else if (!is_known) {
     proposal->notes.push_back(
-        "adapters are RoCE: leave NCCL_IB_GID_INDEX unset with NCCL 2.21 and later, which finds the address itself");
+        "the adapters use RoCE: leave NCCL_IB_GID_INDEX unset with NCCL 2.21 and later, which finds the address "
+        "itself");
   }
 }
 
 void propose_fabric(const Facts& facts, Proposal* proposal) {
   if (facts.wishes.fabric == "rail") {
-    proposal->job.push_back(
-        {"NCCL_CROSS_NIC", "0", "asked for by --fabric rail: rings stay on the rail that they are on", {}});
+    proposal->job.push_back({"NCCL_CROSS_NIC", "0", "requested with --fabric rail: rings stay on their rail", {}});
   }
   if (facts.wishes.fabric == "ecmp") {
     proposal->job.push_back(
-        {"NCCL_IB_QPS_PER_CONNECTION", "4", "asked for by --fabric ecmp: several connections find several ways", {}});
-    proposal->job.push_back(
-        {"NCCL_IB_SPLIT_DATA_ON_QPS", "0", "asked for by --fabric ecmp: messages take turns on the connections", {}});
+        {"NCCL_IB_QPS_PER_CONNECTION", "4", "requested with --fabric ecmp: several connections use several paths", {}});
+    proposal->job.push_back({"NCCL_IB_SPLIT_DATA_ON_QPS",
+                             "0",
+                             "requested with --fabric ecmp: messages alternate between the connections",
+                             {}});
   }
 }
 
-/// NVIDIA's Grace: GPUs that hang on it by C2C reach its adapters directly, which files alone do not tell.
+/// NVIDIA's Grace: GPUs with NVLink-C2C reach its adapters directly, which files do not show.
 bool is_grace(const MachineView& view) {
   const auto cpus = view.text("/proc/cpuinfo");
   return labelled(cpus, "CPU implementer").value == "0x41" && labelled(cpus, "CPU part").value == "0xd4f";
@@ -124,11 +126,10 @@ void tell_far_adapters(const Facts& facts, Proposal* proposal) {
   if (far == 0) return;
   const bool is_flat = facts.machine.is_guest.is_found() && facts.machine.is_guest.value;
   proposal->notes.push_back(
-      format("%zu of %zu GPUs have no adapter within PXB, so NCCL goes over the host's memory for them; ",
+      format("%zu of %zu GPUs have no adapter within PXB, so NCCL uses host memory for them; ",
              static_cast<std::size_t>(far), facts.layout.ranks.size()) +
-      (is_flat
-           ? "this is a guest, whose bus may hide the switches: take NCCL_TOPO_FILE from the provider of the machine"
-           : "NCCL_NET_GDR_LEVEL=PHB allows direct access through the processor: measure both before keeping it"));
+      (is_flat ? "this is a guest whose bus may hide the switches: get NCCL_TOPO_FILE from the provider of the machine"
+               : "NCCL_NET_GDR_LEVEL=PHB allows direct access through the processor: measure both before you keep it"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What UCX, NVSHMEM, Open MPI and MVAPICH2 need to be told.
+// Rules for UCX, NVSHMEM, Open MPI and MVAPICH2.
 #include <algorithm>
 
 #include "diag/env/proposal.hpp"
@@ -50,27 +50,26 @@ bool differs_for_nvshmem(const Facts& facts, const RankPlace& place) {
 void propose_ucx(const Facts& facts, Proposal* proposal) {
   if (has_one_adapter_each(*proposal)) {
     for (ProposedRank& rank : proposal->ranks) rank.settings["UCX_NET_DEVICES"] = rank.adapter;
-    proposal->rank_reason =
-        "each GPU has an adapter that is nearer than all others, and UCX spreads large messages over two";
+    proposal->rank_reason = "each GPU has one nearest adapter, and UCX spreads large messages over two";
   } else if (!facts.left_out.empty() && !facts.chosen.empty()) {
     proposal->job.push_back({"UCX_NET_DEVICES",
                              joined(devices_of(facts), ","),
-                             "UCX takes every active adapter; left out: " + joined(facts.left_out, "; "),
+                             "UCX uses every active adapter; excluded: " + joined(facts.left_out, "; "),
                              {"nic.rate", "env.ib_hca"}});
   }
   const Setting* transports = facts.environment.find("UCX_TLS");
   if (transports != nullptr && !facts.chosen.empty() && is_cut_short(transports->value)) {
-    proposal->job.push_back({"UCX_TLS",
-                             "rc,cuda,sm,self",
-                             "the list in " + transports->place() + " leaves out RDMA or GPU memory; unset is as good",
-                             {"env.ucx"}});
+    proposal->job.push_back(
+        {"UCX_TLS",
+         "rc,cuda,sm,self",
+         "the list in " + transports->place() + " excludes RDMA or GPU memory; unsetting it works as well",
+         {"env.ucx"}});
   }
   if (facts.wishes.is_strict && !facts.chosen.empty()) {
-    proposal->job.push_back(
-        {"UCX_IB_GPU_DIRECT_RDMA",
-         "y",
-         "asked for by --assert: without direct access UCX ends with an error instead of taking a slower way",
-         {"peer.any"}});
+    proposal->job.push_back({"UCX_IB_GPU_DIRECT_RDMA",
+                             "y",
+                             "requested with --assert: without direct access UCX fails instead of using a slower path",
+                             {"peer.any"}});
   }
 }
 
@@ -83,10 +82,10 @@ void propose_nvshmem(const Facts& facts, Proposal* proposal) {
     proposal->job.push_back({"NVSHMEM_REMOTE_TRANSPORT",
                              "libfabric",
                              std::string("the adapters are ") + (is_efa ? "EFA" : "Slingshot") +
-                                 ", which the default transport does not know",
+                                 ", which the default transport does not support",
                              {}});
     proposal->job.push_back(
-        {"NVSHMEM_LIBFABRIC_PROVIDER", is_efa ? "efa" : "cxi", "the provider of these adapters", {}});
+        {"NVSHMEM_LIBFABRIC_PROVIDER", is_efa ? "efa" : "cxi", "the provider for these adapters", {}});
     return;
   }
   const auto params = facts.machine.view.text("/proc/driver/nvidia/params");
@@ -110,7 +109,7 @@ void propose_nvshmem(const Facts& facts, Proposal* proposal) {
   if (differs && mapping.size() == proposal->ranks.size()) {
     proposal->job.push_back({"NVSHMEM_ENABLE_NIC_PE_MAPPING",
                              "1",
-                             "NVSHMEM's own distances lead to other adapters than the nearest",
+                             "NVSHMEM's own distances select other adapters than the nearest",
                              {"env.nvshmem"}});
     proposal->job.push_back({"NVSHMEM_HCA_PE_MAPPING",
                              joined(mapping, ","),
@@ -127,7 +126,7 @@ void propose_nvshmem(const Facts& facts, Proposal* proposal) {
     if (is_common && is_plain(prefix))
       proposal->job.push_back({"NVSHMEM_HCA_PREFIX",
                                prefix,
-                               "older releases (3.4.5 among them) look for adapters called mlx5 alone",
+                               "older releases (3.4.5 among them) use only adapters whose names begin with mlx5",
                                {"env.nvshmem"}});
   }
 }
@@ -135,42 +134,41 @@ void propose_nvshmem(const Facts& facts, Proposal* proposal) {
 void propose_openmpi(const Facts& facts, Proposal* proposal) {
   const auto ucx = facts.libraries.named("libucp");
   if (facts.chosen.empty()) {
-    proposal->notes.push_back("no RDMA adapter can be used, so Open MPI's own choice stands");
+    proposal->notes.push_back("no usable RDMA adapter: Open MPI's defaults are right");
     return;
   }
   if (!ucx.is_found()) {
     proposal->notes.push_back(
-        "UCX is not found in the system's folders of libraries: if Open MPI brings its own, set OMPI_MCA_pml=ucx and "
+        "UCX not found in the library folders of the system: if Open MPI comes with its own, set OMPI_MCA_pml=ucx and "
         "OMPI_MCA_osc=ucx");
   } else {
     const std::string reason =
-        "UCX is here (" +
+        "UCX is installed (" +
         (ucx.value.front().version.empty() ? std::string("libucp") : "libucp.so." + ucx.value.front().version) +
-        ") and reaches GPU memory over RDMA; without this a build that lacks it goes over TCP silently";
+        ") and transfers GPU memory over RDMA; without this setting a build that lacks UCX uses TCP silently";
     proposal->job.push_back({"OMPI_MCA_pml", "ucx", reason, {"peer.any"}});
-    proposal->job.push_back({"OMPI_MCA_osc", "ucx", "one-sided operations by the same way", {"peer.any"}});
+    proposal->job.push_back({"OMPI_MCA_osc", "ucx", "one-sided operations over UCX too", {"peer.any"}});
     proposal->notes.push_back("with Open MPI 4 add OMPI_MCA_btl=^openib; Open MPI 5 no longer has openib");
   }
   propose_ucx(facts, proposal);
 }
 
 void propose_mvapich2(const Facts& facts, Proposal* proposal) {
-  proposal->job.push_back({"MV2_USE_CUDA", "1", "MVAPICH2-GDR takes GPU memory only when told to", {"drv.loaded"}});
+  proposal->job.push_back(
+      {"MV2_USE_CUDA", "1", "MVAPICH2-GDR handles GPU memory only with this setting", {"drv.loaded"}});
   const auto library = facts.libraries.named("libgdrapi");
   if (library.is_found() && is_plain(joined({library.value.front().name}, ""))) {
     const std::string path = library.value.front().path;
     if (path.find_first_of(" \t\n'\"\\$`") == std::string::npos) {
       proposal->job.push_back(
-          {"MV2_GPUDIRECT_GDRCOPY_LIB", path, "with it small messages go through BAR1 mappings", {"gdr.version"}});
+          {"MV2_GPUDIRECT_GDRCOPY_LIB", path, "small messages then use BAR1 mappings", {"gdr.version"}});
     }
   }
   std::vector<std::string> names;
   if (has_one_adapter_each(*proposal)) {
     for (const ProposedRank& rank : proposal->ranks) names.push_back(facts.layout.adapters[*rank.place.adapter].name);
-    proposal->job.push_back({"MV2_PROCESS_TO_RAIL_MAPPING",
-                             joined(names, ":"),
-                             "each GPU has an adapter that is nearer than all others",
-                             {}});
+    proposal->job.push_back(
+        {"MV2_PROCESS_TO_RAIL_MAPPING", joined(names, ":"), "each GPU has one nearest adapter", {}});
   } else if (!facts.left_out.empty() && !facts.chosen.empty()) {
     for (const std::size_t index : facts.chosen) names.push_back(facts.layout.adapters[index].name);
     proposal->job.push_back(

@@ -4,14 +4,16 @@
 """gdrkit env on written machines: what is proposed, why, and in which words."""
 import json
 import os
+import shutil
 import subprocess
 import unittest
 
-from doctor_runs import Written, examine, m, worst
+from doctor_runs import Lent, examine, m, worst
 from named import NAMED
 from parts import adapter
 from program import Test, run
 
+SHELLS = [shell for shell in ("sh", "bash", "zsh") if shutil.which(shell)]
 LIBRARIES = ("nccl", "ucx", "nvshmem", "openmpi", "mvapich2")
 FORMATS = ("sh", "dotenv", "ompi", "slurm", "k8s", "docker", "json")
 EVERYWHERE = {"/proc/self/status": m.status(processors="0-223")}
@@ -20,7 +22,7 @@ COMPUTE = ",".join(f"mlx5_{i}:1" for i in range(8))
 
 
 def env(tree, *arguments):
-    with Written(tree) as folder:
+    with Lent(tree) as folder:
         ended = run("gdrkit", "env", *arguments, "--root", folder)
     if ended.code != 0:
         raise AssertionError((arguments, ended.code, ended.err))
@@ -129,7 +131,7 @@ class EnvRules(Test):
         for library in LIBRARIES:
             ended = env(m.without_gpu(), library)
             self.assertEqual(commands(ended), [])
-            self.assertIn("# note: there is no NVIDIA GPU, so nothing is proposed", ended.lines)
+            self.assertIn("# note: this machine has no NVIDIA GPU, so nothing is proposed", ended.lines)
 
     def test_what_cannot_be_read_is_told(self):
         tree = m.changed(m.server(), {"/sys/class/infiniband/mlx5_0/ports/1/state": m.UNREADABLE})
@@ -138,7 +140,20 @@ class EnvRules(Test):
         self.assertEqual(found["set"], [])
         self.assertIn("whether mlx5_8 can be used is not known", "".join(found["notes"]))
         tree = m.changed(m.server(), {"/sys/class/infiniband": m.UNREADABLE})
-        self.assertIn("which RDMA adapters there are is not known", "".join(document(tree, "nccl")["notes"]))
+        self.assertIn("the list of RDMA adapters is not known", "".join(document(tree, "nccl")["notes"]))
+
+
+    def test_several_libraries_are_served_by_one_call(self):
+        both = document(dgx(), "nccl", "ucx")
+        self.assertEqual((both["library"], both["libraries"]), ("nccl,ucx", ["nccl", "ucx"]))
+        self.assertEqual([one["name"] for one in both["set"]], ["NCCL_IB_HCA"])
+        self.assertEqual(both["ranks"][0]["set"], {"UCX_NET_DEVICES": "mlx5_0:1"})
+        short = m.changed(dgx(), {"/proc/self/environ": m.environ(UCX_TLS="sm,self,tcp")})
+        self.assertEqual([one["name"] for one in document(short, "ucx", "nccl", "openmpi", "ucx")["set"]], ["UCX_TLS", "NCCL_IB_HCA"])
+        line = commands(env(short, "nccl", "ucx", "--format", "ompi"))
+        self.assertEqual(len(line), 1, "one launcher for both")
+        self.assertTrue("-x NCCL_IB_HCA=" in line[0] and "-x UCX_TLS=rc,cuda,sm,self" in line[0], line)
+        self.assertIn("NCCL_IB_HCA==" + COMPUTE, env(short, "ucx", "nccl", "--format", "nccl.conf").lines)
 
 
 class EnvPresent(Test):
@@ -171,8 +186,19 @@ class EnvPresent(Test):
 class EnvFormats(Test):
     def test_exports_do_in_a_shell_what_they_say(self):
         ended = env(dgx(), "nccl")
-        shown = subprocess.run(["sh", "-c", ended.out + '\nprintf %s "$NCCL_IB_HCA"'], capture_output=True, text=True, check=True)
-        self.assertEqual(shown.stdout, "=" + COMPUTE)
+        for shell in SHELLS:
+            shown = subprocess.run([shell, "-c", ended.out + '\nprintf %s "$NCCL_IB_HCA"'], capture_output=True, text=True, check=True)
+            self.assertEqual(shown.stdout, "=" + COMPUTE, shell)
+
+    def test_what_zsh_expands_is_quoted_for_every_shell(self):
+        quoted = f"'={COMPUTE}'"
+        for form, start in (("sh", "export NCCL_IB_HCA=" + quoted), ("slurm", "export NCCL_IB_HCA=" + quoted),
+                            ("ompi", "mpirun -x NCCL_IB_HCA=" + quoted + " "), ("docker", "docker run --gpus all")):
+            line = [line for line in commands(env(dgx(), "nccl", "--format", form)) if line.startswith(start)]
+            self.assertEqual(len(line), 1, form)
+            self.assertNotRegex(line[0], r"(?:^| )[^' ]*==", form)
+        self.assertIn(f" -e 'NCCL_IB_HCA=={COMPUTE}' ", env(dgx(), "nccl", "--format", "docker").out)
+        self.assertIn("NCCL_IB_HCA==" + COMPUTE, env(dgx(), "nccl", "--format", "dotenv").lines, "docker --env-file keeps quotes")
 
     def test_masks_of_slurm_are_the_slices(self):
         line = commands(env(dgx(), "nccl", "--format", "slurm"))[-1]
@@ -185,7 +211,7 @@ class EnvFormats(Test):
 
     def test_arguments_of_mpirun_and_places_of_a_rankfile(self):
         ended = env(dgx(), "nccl", "--format", "ompi")
-        self.assertEqual(commands(ended), [f"mpirun -x NCCL_IB_HCA=={COMPUTE} --map-by ppr:8:node --bind-to none gdrkit bind -- PROGRAM"])
+        self.assertEqual(commands(ended), [f"mpirun -x NCCL_IB_HCA='={COMPUTE}' --map-by ppr:8:node --bind-to none gdrkit bind -- PROGRAM"])
         self.assertIn("#   rank 4=+n0 slot=56-69,168-181", ended.lines)
 
     def test_containers_get_what_rdma_needs_only_where_there_is_an_adapter(self):
@@ -211,20 +237,22 @@ class EnvFormats(Test):
 
     def test_every_machine_gets_an_answer_for_every_library(self):
         for name, make in NAMED.items():
-            with Written(make()) as folder:
-                for library in LIBRARIES:
-                    ended = run("gdrkit", "env", library, "--root", folder, "--json")
-                    self.assertEqual(ended.code, 0, (name, library, ended.err))
-                    self.assertEqual(json.loads(ended.out)["library"], library)
+            with Lent(make()) as folder:
+                ended = run("gdrkit", "env", *LIBRARIES, "--root", folder, "--json")
+                self.assertEqual(ended.code, 0, (name, ended.err))
+                self.assertEqual(json.loads(ended.out)["libraries"], list(LIBRARIES), name)
         for form in FORMATS:
             for library in LIBRARIES:
-                self.assertNotEqual(env(m.server(), library, "--format", form).out, "")
+                ended = env(m.server(), library, "--format", form)
+                self.assertNotEqual(ended.out, "")
+                for line in [line for line in ended.lines if line.lstrip().startswith("#")]:
+                    self.assertTrue(len(line) <= 110 or " " not in line.strip("# "), line)
 
     def test_this_machine_has_an_answer(self):
         self.assertEqual(run("gdrkit", "env", "nccl", "--json").code, 0)
 
     def test_wrong_usage(self):
-        for arguments, part in (((), "name a library"), (("mpich",), "is not one of"), (("nccl", "ucx"), "is not one of"),
+        for arguments, part in (((), "name a library"), (("mpich",), "is not one of"), (("nccl", "mpich"), "is not one of"),
                                 (("nccl", "--format", "ucx.conf"), "ucx.conf is a file of UCX"), (("ucx", "--format", "nccl.conf"), "file of NCCL"),
                                 (("nccl", "--format", "xml"), "xml"), (("nccl", "--fabric", "mesh"), "mesh")):
             ended = run("gdrkit", "env", *arguments)

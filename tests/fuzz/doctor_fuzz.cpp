@@ -214,7 +214,7 @@ void run_env(const Machine& machine, const doctor::Examination& examination, uns
   wishes.fabric = (choice & 4) != 0 ? "rail" : (choice & 8) != 0 ? "ecmp" : "";
   const env::Facts facts = env::gather(machine, environment, libraries, layout, wishes);
   for (const CommLibrary library : all_libraries) {
-    const env::Document document{"x", env::propose(library, facts), judged};
+    const env::Document document{"x", env::propose({library}, facts), judged};
     check_json(printed([&] { env::print_env_json(document); }));
     for (const std::string& name : env::format_names()) {
       check_text(printed([&] {
