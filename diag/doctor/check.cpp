@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t longest_text = 400;
 
-/// What a file held goes to a terminal: printable ASCII alone, a bounded length.
+/// Text from a file for a terminal: only printable ASCII, of bounded length.
 std::string one_line(const std::string& text) {
   std::string line = text.substr(0, longest_text);
   for (char& character : line) {
@@ -42,12 +42,11 @@ const std::vector<Check>& all_checks() {
 
 const std::vector<PciDevice>& gpus_or_skip(const Machine& machine, Findings& findings) {
   if (machine.pci_outcome != Outcome::found) {
-    findings.add(State::unknown, "", "whether there is a GPU cannot be known: " + machine.pci_reason);
+    findings.add(State::unknown, "", "cannot read whether this machine has a GPU: " + machine.pci_reason);
   } else if (machine.gpus.empty()) {
-    findings.add(
-        State::skip, "",
-        format("no NVIDIA GPU: none of the %zu devices in /sys/bus/pci/devices has vendor 0x10de and class 0x03",
-               machine.pci_count));
+    findings.add(State::skip, "",
+                 format("no NVIDIA GPU: no device of %zu in /sys/bus/pci/devices has vendor 0x10de and class 0x03",
+                        machine.pci_count));
   }
   return machine.gpus;
 }
@@ -55,9 +54,9 @@ const std::vector<PciDevice>& gpus_or_skip(const Machine& machine, Findings& fin
 const std::vector<Adapter>& adapters_or_skip(const Machine& machine, Findings& findings) {
   if (machine.adapter_outcome == Outcome::absent ||
       (machine.adapter_outcome == Outcome::found && machine.adapters.empty())) {
-    findings.add(State::skip, "", "no RDMA adapter: nothing in /sys/class/infiniband");
+    findings.add(State::skip, "", "no RDMA adapter: /sys/class/infiniband is empty or absent");
   } else if (machine.adapter_outcome != Outcome::found) {
-    findings.add(State::unknown, "", "whether there is an RDMA adapter cannot be known: " + machine.adapter_reason);
+    findings.add(State::unknown, "", "cannot read whether this machine has an RDMA adapter: " + machine.adapter_reason);
   }
   return machine.adapters;
 }

@@ -11,7 +11,7 @@
 
 namespace gdrkit::tools::doctor {
 
-/// unknown: the fact could not be read or made no sense. Never a guess, and never silently ok.
+/// unknown: the fact could not be read or is malformed. Never a guess, and never silently ok.
 enum class State { ok, info, warn, fail, skip, unknown };
 [[nodiscard]] const char* name_of(State state);
 
@@ -32,7 +32,7 @@ struct Steps {
   const char* text = "";         ///< the file's lines; one that names the object is written once for each object
   const char* enable = "";       ///< lines of POSIX shell that follow the file
   const char* boot_option = "";  ///< a word for the command line of Linux
-  const char* risk = "";         ///< what carrying it out may break
+  const char* risk = "";         ///< what the remedy may break
   [[nodiscard]] bool is_manual() const noexcept { return now[0] == '\0' && file[0] == '\0' && boot_option[0] == '\0'; }
 };
 
@@ -41,7 +41,7 @@ struct Advice {
   const char* reads;
   const char* why;
   Remedy remedy;
-  const char* trap;  ///< what misleads here; "" if nothing
+  const char* trap;  ///< what may mislead; "" if nothing
   Steps steps{};
 };
 
@@ -52,11 +52,11 @@ struct Finding {
   std::string command;  ///< a remedy for this very object; "" for that of the advice
 };
 
-/// Collects findings; makes their text fit one line of a terminal, whatever a file held.
+/// Collects findings. Their text is one printable line of bounded length, whatever a file holds.
 class Findings {
  public:
   void add(State state, const std::string& subject, const std::string& text, const std::string& command = "");
-  /// The finding for a fact that was needed and is not there.
+  /// The finding for a fact that is needed and missing.
   template <class T>
   void add_unknown(const std::string& subject, const topology::Fact<T>& fact) {
     add(State::unknown, subject, fact.reason);
@@ -85,7 +85,7 @@ struct Check {
 
 [[nodiscard]] const std::vector<Check>& all_checks();
 
-/// The machine's GPUs; without any says so (skip), or that it cannot be known (unknown).
+/// The machine's GPUs. Without any it adds a finding: skip, or unknown if the list cannot be read.
 [[nodiscard]] const std::vector<PciDevice>& gpus_or_skip(const Machine& machine, Findings& findings);
 [[nodiscard]] const std::vector<Adapter>& adapters_or_skip(const Machine& machine, Findings& findings);
 /// GPUs, then the adapters' devices, each once.

@@ -8,21 +8,49 @@
 namespace gdrkit::tools::doctor {
 namespace {
 
+Json check_json(const Check& check) {
+  return {{"id", check.id},
+          {"group", check.group},
+          {"level", name_of(check.level)},
+          {"title", check.title},
+          {"is_required", check.is_required}};
+}
+
+Json remedy_json(const Advice& advice, const std::string& command) {
+  return {{"command", command.empty() ? advice.remedy.command : command},
+          {"needs_root", advice.remedy.needs_root},
+          {"needs_reboot", advice.remedy.needs_reboot},
+          {"survives_boot", advice.remedy.survives_boot},
+          {"verify", advice.remedy.verify},
+          {"is_manual", advice.steps.is_manual()},
+          {"risk", advice.steps.risk}};
+}
+
 Json finding_json(const Finding& finding, const Advice& advice) {
   Json json = {{"state", name_of(finding.state)}, {"subject", finding.subject}, {"text", finding.text}};
   if (finding.state != State::warn && finding.state != State::fail) return json;
   json["why"] = advice.why;
-  json["remedy"] = {{"command", finding.command.empty() ? advice.remedy.command : finding.command},
-                    {"needs_root", advice.remedy.needs_root},
-                    {"needs_reboot", advice.remedy.needs_reboot},
-                    {"survives_boot", advice.remedy.survives_boot},
-                    {"verify", advice.remedy.verify},
-                    {"is_manual", advice.steps.is_manual()},
-                    {"risk", advice.steps.risk}};
+  json["remedy"] = remedy_json(advice, finding.command);
   return json;
 }
 
 }  // namespace
+
+void print_list_json() {
+  Json document = {{"schema", "gdrkit.doctor-list/1"}, {"version", gdrkit_version()}, {"checks", Json::array()}};
+  for (const Check& check : all_checks()) document["checks"].push_back(check_json(check));
+  print_json(document);
+}
+
+void print_explanation_json(const Check& check) {
+  Json document = {{"schema", "gdrkit.doctor-explain/1"}, {"version", gdrkit_version()}};
+  document.update(check_json(check));
+  document["reads"] = check.advice->reads;
+  document["why"] = check.advice->why;
+  document["remedy"] = remedy_json(*check.advice, "");
+  document["trap"] = check.advice->trap;
+  print_json(document);
+}
 
 void print_examination_json(const Examination& examination, const Verdicts* verdicts) {
   Json document = {{"schema", "gdrkit.doctor/1"},

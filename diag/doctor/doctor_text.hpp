@@ -9,16 +9,15 @@
 
 namespace gdrkit::tools::doctor {
 
-/// `verdicts` may be nullptr: then there are none. Every finding; what repeats itself for other objects is folded, why
-/// and remedy follow warnings and failures.
+/// Counts first, then findings by state: failures, warnings (both with why and remedy), unknown, info, and if
+/// is_verbose what is ok and what does not apply. Then `verdicts` (nullptr: none) and what to do next.
 void print_examination_text(const Examination& examination, const Machine& machine, const Verdicts* verdicts,
-                            const Terminal& terminal);
-/// Failures, then warnings, one line each.
+                            const Terminal& terminal, bool is_verbose);
+/// Counts, failures, warnings, without advice.
 void print_examination_short(const Examination& examination, const Machine& machine, const Verdicts* verdicts,
                              const Terminal& terminal);
 
 void print_list();
-/// Throws Failure(usage) when no check is called so.
-void print_explanation(const std::string& id);
+void print_explanation(const Check& check);
 
 }  // namespace gdrkit::tools::doctor

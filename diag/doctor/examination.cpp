@@ -7,9 +7,12 @@
 namespace gdrkit::tools::doctor {
 namespace {
 
+/// `word` is an ID, a group, or what stands before the dot of an ID (`env` is the group `environment`); a final * makes
+/// it the start of an ID.
 bool answers_to(const Check& check, const std::string& word) {
   if (!word.empty() && word.back() == '*') return std::string(check.id).rfind(word.substr(0, word.size() - 1), 0) == 0;
-  return word == check.id || word == check.group;
+  const std::string id = check.id;
+  return word == id || word == check.group || word == id.substr(0, id.find('.'));
 }
 
 /// "a,b" given as one word is two.
@@ -29,7 +32,8 @@ void refuse_unknown_words(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const auto& checks = all_checks();
     if (std::none_of(checks.begin(), checks.end(), [&](const Check& check) { return answers_to(check, word); })) {
-      throw Failure(ExitCode::usage, format("no check is called '%s'; 'gdrkit doctor list' names all", word.c_str()));
+      throw Failure(ExitCode::usage,
+                    format("no check or group is called '%s'; 'gdrkit doctor list' lists them", word.c_str()));
     }
   }
 }
@@ -53,6 +57,13 @@ bool is_out_of_reach(const Check& check, const MachineView& view, Level level) {
 
 }  // namespace
 
+const Check& check_named(const std::string& id) {
+  const auto& checks = all_checks();
+  const auto found = std::find_if(checks.begin(), checks.end(), [&](const Check& check) { return id == check.id; });
+  if (found != checks.end()) return *found;
+  throw Failure(ExitCode::usage, format("no check has the ID '%s'; 'gdrkit doctor list' lists them", id.c_str()));
+}
+
 void refuse_without_probe(const Selection& selection, const MachineView& view) {
   for (const std::string& word : split(selection.only)) {
     const auto& checks = all_checks();
@@ -60,7 +71,7 @@ void refuse_without_probe(const Selection& selection, const MachineView& view) {
       return answers_to(check, word) && !is_out_of_reach(check, view, selection.level);
     };
     if (std::any_of(checks.begin(), checks.end(), can_run)) continue;
-    throw Failure(ExitCode::usage, format("--only %s: that opens devices; add --level probe", word.c_str()));
+    throw Failure(ExitCode::usage, format("--only %s: this check opens devices; add --level probe", word.c_str()));
   }
 }
 
@@ -75,7 +86,7 @@ std::vector<const Check*> select(const Selection& selection) {
     const bool is_wanted = only.empty() || std::any_of(only.begin(), only.end(), named);
     if (is_wanted && std::none_of(skip.begin(), skip.end(), named)) chosen.push_back(&check);
   }
-  if (chosen.empty()) throw Failure(ExitCode::usage, "--only and --skip leave no check");
+  if (chosen.empty()) throw Failure(ExitCode::usage, "--only and --skip leave no check to run");
   return chosen;
 }
 
@@ -94,7 +105,7 @@ Examination examine(const Machine& machine, const std::string& root, const std::
     }
     Findings findings;
     check->run(machine, findings);
-    if (findings.all().empty()) findings.add(State::skip, "", "nothing here that this check looks at");
+    if (findings.all().empty()) findings.add(State::skip, "", "this machine has nothing that this check examines");
     for (const Finding& finding : findings.all()) ++examination.counts[static_cast<std::size_t>(finding.state)];
     examination.results.push_back({check, findings.all()});
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Examination: which checks are run, what they found, and how the doctor ends.
+// Examination: which checks run, what they found, and the exit code.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@ namespace gdrkit::tools::doctor {
 
 struct Selection {
   Level level = Level::quick;
-  std::vector<std::string> only;  ///< IDs, groups, or starts of IDs with a final *; empty: all
+  std::vector<std::string>
+      only;  ///< IDs, groups, parts of IDs before the dot, or starts of IDs with a final *; empty: all
   std::vector<std::string> skip;
 };
 
@@ -29,12 +30,14 @@ struct Examination {
   std::size_t gpu_count = 0;
   std::size_t adapter_count = 0;
   std::vector<CheckResult> results;
-  std::vector<const Check*> not_run;  ///< wanted, but of level probe, which a live machine was not to be looked at with
+  std::vector<const Check*> not_run;  ///< selected, but they need level probe on this live machine
   std::array<unsigned, 6> counts{};   ///< findings by State
   ExitCode code = ExitCode::ok;
 };
 
-/// Throws Failure(usage) for a word that no check answers to.
+/// Throws Failure(usage) if no check has this ID.
+[[nodiscard]] const Check& check_named(const std::string& id);
+/// Throws Failure(usage) for a word that names no check.
 [[nodiscard]] std::vector<const Check*> select(const Selection& selection);
 /// Throws Failure(usage) when a word of `only` names nothing but checks that need level probe on this live machine.
 void refuse_without_probe(const Selection& selection, const MachineView& view);
@@ -46,6 +49,8 @@ void refuse_without_probe(const Selection& selection, const MachineView& view);
 struct Verdicts;
 /// `verdicts` may be nullptr.
 void print_examination_json(const Examination& examination, const Verdicts* verdicts);
+void print_list_json();
+void print_explanation_json(const Check& check);
 /// Prometheus' text format: a series for each check, and what the machine counts.
 void print_examination_prom(const Examination& examination, const Machine& machine);
 

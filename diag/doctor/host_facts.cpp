@@ -5,6 +5,7 @@
 #include <map>
 
 #include "cli/common/exit_code.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "diag/machine/linux_version.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -49,8 +50,8 @@ std::string kind_of(const Machine& machine, const Adapter& adapter) {
                                      : format("device 0x%04llx", static_cast<unsigned long long>(adapter.pci.device));
 }
 
-std::string counted(std::size_t count, const char* what, const std::map<std::string, unsigned>& kinds) {
-  std::string text = format("%zu %s", count, what);
+std::string counted_kinds(std::size_t count, const char* what, const std::map<std::string, unsigned>& kinds) {
+  std::string text = counted(count, what);
   const char* separator = ": ";
   for (const auto& [kind, number] : kinds) {
     text += format("%s%u x %s", separator, number, kind.c_str());
@@ -71,8 +72,8 @@ HostFacts read_host_facts(const Machine& machine) {
   for (const PciDevice& gpu : machine.gpus) ++models[model_of(machine, gpu)];
   std::map<std::string, unsigned> kinds;
   for (const Adapter& adapter : machine.adapters) ++kinds[kind_of(machine, adapter)];
-  facts.gpus = counted(machine.gpus.size(), "NVIDIA GPU(s)", models);
-  facts.adapters = counted(machine.adapters.size(), "RDMA adapter(s)", kinds);
+  facts.gpus = counted_kinds(machine.gpus.size(), "NVIDIA GPU", models);
+  facts.adapters = counted_kinds(machine.adapters.size(), "RDMA adapter", kinds);
   return facts;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// HostFacts: which machine was looked at, in words for the head of an output.
+// HostFacts: which machine was examined, in words for the head of an output.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace gdrkit::tools::doctor {
 
-/// All of it printable ASCII; "" where the machine does not say.
+/// All of it printable ASCII; "" where the machine does not report it.
 struct HostFacts {
   std::string name;
   std::string distribution;  ///< "Ubuntu 24.04.1 LTS"
   std::string linux_version;
-  std::string gpus;      ///< "8 NVIDIA GPU(s): 8 x NVIDIA H100 80GB HBM3"
-  std::string adapters;  ///< "2 RDMA adapter(s): 2 x MT4129"
+  std::string gpus;      ///< "8 NVIDIA GPUs: 8 x NVIDIA H100 80GB HBM3"
+  std::string adapters;  ///< "2 RDMA adapters: 2 x MT4129"
 };
 
 [[nodiscard]] HostFacts read_host_facts(const Machine& machine);

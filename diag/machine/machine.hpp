@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct PciDevice {
 struct Adapter {
   std::string name;    ///< mlx5_0
   std::string folder;  ///< /sys/class/infiniband/mlx5_0
-  PciDevice pci;       ///< address "" when it is no PCI device
+  PciDevice pci;       ///< address "" if it is not a PCI device
 };
 
 struct TopologyFacts;
@@ -44,20 +45,21 @@ struct Machine {
   std::string pci_reason;
   std::size_t pci_count = 0;
   std::vector<PciDevice> gpus;
-  std::vector<std::string> mellanox;          ///< addresses of all functions of that vendor, whatever they are
+  std::vector<std::string> mellanox;          ///< addresses of all functions of that vendor
   Outcome adapter_outcome = Outcome::absent;  ///< of the list of RDMA devices; absent: there is none
   std::string adapter_reason;
   std::vector<Adapter> adapters;
   Fact<bool> is_guest;       ///< of a hypervisor
   Fact<std::string> driver;  ///< text of /proc/driver/nvidia/version
   Probe probe;
-  mutable std::shared_ptr<const TopologyFacts> topology;  ///< use topology_of(), which reads it when it is first asked
+  std::optional<std::size_t> expected_gpus;               ///< how many the caller says that there should be
+  mutable std::shared_ptr<const TopologyFacts> topology;  ///< use topology_of(), which reads it at the first call
 };
 
 /// Of a device that is in the list of PCI devices.
 [[nodiscard]] PciDevice read_pci_device(const MachineView& view, const std::string& address);
 
-/// A look at `root`, "/" or a recording. Throws Failure(bad_recording) when it is none.
+/// `root` is "/" or a recording ("-": on standard input). Throws Failure(bad_recording) if it is neither.
 [[nodiscard]] MachineView open_view(const std::string& root);
 
 /// The first line of `text` that starts with `label` and a colon, without both and blanks; absent if there is none.

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from doctor_runs import Written, m
+from doctor_runs import Lent, m
 from doctor_test import BASES, CASES, INFORMS
 from named import NAMED
 from program import Test, run
@@ -24,18 +24,19 @@ PLACEHOLDER = re.compile(r"\b(ADDRESS|ADAPTER|PORT|INTERFACE)\b")
 # Reviewed: no command and no file of ours mends these as it stands. A new check has Steps in its advice, or a name here.
 MANUAL = {check for group, names in {
     "vm": "detect", "drv": "flavour version match params remap", "gdr": "version flavour persist", "peer": "symbols params",
-    "dmabuf": "kernel verbs p2pdma", "rdma": "stack", "cuda": "version", "gpu": "xid class chipset_p2p ecc cc", "nvl": "state",
+    "dmabuf": "kernel verbs p2pdma", "rdma": "stack", "cuda": "version", "gpu": "xid count class chipset_p2p ecc cc", "nvl": "state",
     "pcie": "width speed aer path_min", "acs": "override vm_ats datadirect persist", "iommu": "faults groups",
     "bar1": "size free", "bar": "above4g", "rebar": "cap", "numa": "gpu nic process", "topo": "pair balance vm_flat",
     "nic": "rate sm fw counters", "roce": "gid gid_index tc", "lim": "stack shm hugepages", "ctr": "devices caps cgroup rdma_ns",
     "sec": "lockdown secureboot", "cpu": "wc copy_isa",
     "env": "unknown sources deprecated gdr_level ib_hca ib_disable socket_if nvshmem ucx debug_left"}.items()
     for check in (group + "." + name for name in names.split())}
+ARGUMENTS = {"gpu.count": ("--expect-gpus", "2")}  # without which the check does not apply
 PORT_DOWN = {"state": "1: DOWN\n", "link_layer": "Ethernet\n"}
 
 
 def script_of(tree, *arguments):
-    with Written(tree) as folder:
+    with Lent(tree) as folder:
         ended = run("gdrkit", "doctor", "fix", *arguments, "--root", folder)
     if ended.code != 0:
         raise AssertionError(f"exit code {ended.code}: {ended.err}")
@@ -92,22 +93,23 @@ class DoctorFix(Test):
 
     def test_a_healthy_machine_gets_a_script_that_does_nothing(self):
         script = script_of(m.server())
-        self.assertEqual(code_of(script), ["set -eu", "echo 'gdrkit doctor: nothing to mend'"])
+        self.assertEqual(code_of(script), ["set -eu", "echo 'gdrkit doctor: nothing to fix'"])
         ran = Ran(script)
-        self.assertEqual((ran.code, ran.out, ran.calls, ran.files), (0, "gdrkit doctor: nothing to mend\n", [], {}))
+        self.assertEqual((ran.code, ran.out, ran.calls, ran.files), (0, "gdrkit doctor: nothing to fix\n", [], {}))
 
     def test_the_script_of_every_fault_is_a_shells_and_names_the_fault(self):
         for check, cases in CASES.items():
-            for changes, state, _, *base in cases:
+            for changes, state, _, *more in cases:
+                base, *arguments = more or ["server"]
                 with self.subTest(f"{check}: {list(changes)}"):
-                    script = script_of(m.changed(BASES[base[0] if base else "server"], changes), check)
+                    script = script_of(m.changed(BASES[base], changes), check, *arguments)
                     self.assert_shell(script)
                     if state in ("warn", "fail"):
                         self.assertRegex(script, f"(?m)^# (FAIL|warn) {re.escape(check)} ")
                         self.assertRegex(script, r"(?m)^#   (why|conditions): .")
                         self.assertRegex(script, rf"gdrkit doctor (--level (probe|cuda) )?--only {re.escape(check)}\b")
                     else:
-                        self.assertIn("nothing to mend", script)
+                        self.assertIn("nothing to fix", script)
 
     def test_the_script_of_every_named_machine_is_a_shells(self):
         for name, machine in NAMED.items():
@@ -151,10 +153,10 @@ class DoctorFix(Test):
         self.assertEqual(len(code_of(script)), 2, script)
         self.assertIn("# ==== By hand", script)
         self.assertRegex(script, r"(?m)^#   to do, by the administrator: reseat the card")
-        self.assertIn("# add to the command line of Linux: iommu=pt", script)
+        self.assertIn("# add to the Linux command line: iommu=pt", script)
         ran = Ran(script)
         self.assertEqual((ran.code, ran.calls, ran.files), (0, [], {}))
-        self.assertIn("nothing of this can be automated", ran.out)
+        self.assertIn("no remedy can be automated", ran.out)
 
     def test_the_interface_of_a_port_is_found_or_the_command_is_a_comment(self):
         named = script_of(with_interface(m.server(), "ens5f1np1"), "nic.state")
@@ -174,7 +176,7 @@ class DoctorFix(Test):
         script = script_of(tree, "acs.redirect")
         self.assertIn("ECAP_ACS+6.w=0000", script)
         self.assertNotIn("numa_balancing", script)
-        self.assertIn("nothing to mend", script_of(tree, "bar1.size"))
+        self.assertIn("nothing to fix", script_of(tree, "bar1.size"))
         self.assertIn("# unknown: acs.redirect", script_of(m.as_user(), "acs.redirect"))
 
     def test_wrong_usage_is_2_and_no_recording_is_4(self):
@@ -232,7 +234,7 @@ class DoctorFixSteps(Test):
                     self.assertNotRegex("\n".join(code_of(script) + HEREDOC.findall(script)), PLACEHOLDER)
                     self.assertRegex(script, rf"(?m)^# {re.escape(check)}: .")
                     self.assertRegex(script, rf"gdrkit doctor (--level (probe|cuda) )?--only {re.escape(check)}\b")
-                    is_live = is_live or "\nstep " + check in script or "add to the command line of Linux" in script
+                    is_live = is_live or "\nstep " + check in script or "add to the Linux command line" in script
                     if check != "roce.qos":  # it writes to /sys, which is the machine's own where root tests
                         ran = Ran(script)
                         self.assertEqual((ran.code, ran.err, ran.left_behind), (0, "", []), script)
@@ -242,7 +244,7 @@ class DoctorFixSteps(Test):
         for check in sorted(MANUAL - INFORMS):
             for tree in faulty(check):
                 with self.subTest(check):
-                    script = script_of(tree, check)
+                    script = script_of(tree, check, *ARGUMENTS.get(check, ()))
                     self.assertIn("# ==== By hand", script)
                     self.assertEqual(len(code_of(script)), 2, script)
                     self.assertRegex(script, r"(?m)^#   to do, by the (administrator|owner of the job): \S+ \S+")
@@ -257,7 +259,7 @@ class DoctorFixSteps(Test):
 
     def test_a_file_of_roots_is_the_administrators(self):
         script = script_of(next(faulty("env.sources")), "env.sources")
-        self.assertIn("by the administrator: take out line 1 of /etc/nccl.conf", script)
+        self.assertIn("by the administrator: remove line 1 of /etc/nccl.conf", script)
 
     def test_what_lasts_is_done_once_for_all_objects(self):
         tree = m.changed(m.server(), nvml_of(persistence=False, compute_mode=1, mig=True))

@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""What gdrkit doctor prints for people: head, folding, --short, colour, and the lines at the end."""
+"""What gdrkit doctor prints for people: head, counts, order, folding, columns, --short, colour, and the lines at the end."""
 import os
 import pty
 import re
 import subprocess
 import unittest
 
-from doctor_runs import Written, m
+from doctor_runs import Lent, Written, m
+from named import NAMED  # tests/fixtures/machines, which doctor_runs makes known
 from program import BIN, Test, run
 
 FAULTS = {m.GPU_PORT + "/config": m.config(acs=0x1d), m.NIC_PORT + "/config": m.config(acs=0x1d), "/proc/sys/kernel/numa_balancing": "1\n"}
 
 
 def text_of(tree, *arguments, environment=None):
-    with Written(tree) as folder:
+    with Lent(tree) as folder:
         return run("gdrkit", "doctor", "--root", folder, *arguments, environment=environment)
+
+
+def on_one_line(text):
+    return " ".join(text.split())
 
 
 def on_terminal(folder, environment):
@@ -47,17 +52,15 @@ class DoctorText(Test):
                                       "/proc/driver/nvidia/gpus/0000:03:00.0/information": "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ: 1\n",
                                       "/sys/class/infiniband/mlx5_0/hca_type": "MT4129\n",
                                       "/sys/class/infiniband/mlx5_1/hca_type": "MT4129\n"})
-        head = text_of(tree).lines[:2]
-        self.assertRegex(head[0], r"^gdrkit doctor \S+ on h1 \(Ubuntu 24\.04\.1 LTS, Linux 6\.8\.0-45-generic\): looked at \S+ by \d+ check")
-        self.assertRegex(head[1], r"^1 NVIDIA GPU\(s\): 1 x NVIDIA H100 80GB HBM3; 2 RDMA adapter\(s\): 2 x MT4129; \d+ PCI device")
+        self.assertRegex(on_one_line(text_of(tree).out), r"^gdrkit doctor \S+ on h1 \(Ubuntu 24\.04\.1 LTS, Linux 6\.8\.0-45-generic\): \d+ "
+                         r"checks, root \S+ 1 NVIDIA GPU: 1 x NVIDIA H100 80GB HBM3; 2 RDMA adapters: 2 x MT4129; \d+ PCI devices ")
 
-    def test_a_machine_that_says_nothing_is_told_so(self):
-        head = text_of({"/etc/hostname": "\x1b[2Jx\n"}).lines[:2]
-        self.assertRegex(head[0], r"on \?\[2Jx \(unknown distribution, Linux unknown\)")
-        self.assertRegex(head[1], r"^0 NVIDIA GPU\(s\); 0 RDMA adapter\(s\); 0 PCI")
+    def test_the_head_of_a_machine_without_these_files_says_unknown(self):
+        text = on_one_line(text_of({"/etc/hostname": "\x1b[2Jx\n"}).out)
+        self.assertRegex(text, r"on \?\[2Jx \(unknown distribution, Linux unknown\).* 0 NVIDIA GPUs; 0 RDMA adapters; 0 PCI devices")
 
     def test_what_is_the_same_for_several_objects_is_one_line_and_faults_are_not_folded(self):
-        ended = text_of(m.changed(m.server(), FAULTS))
+        ended = text_of(m.changed(m.server(), FAULTS), "--verbose")
         widths = [line for line in ended.lines if "pcie.width" in line]
         self.assertEqual(widths, ["ok   pcie.width       0000:03:00.0 and 2 more: x16 of x16"])
         self.assertEqual(sum(line.startswith("FAIL acs.redirect") for line in ended.lines), 2)
@@ -65,7 +68,7 @@ class DoctorText(Test):
     def test_what_could_not_be_read_of_several_objects_for_one_reason_is_one_line(self):
         lines = [line for line in text_of(m.as_user()).lines if line.startswith("???? pcie.mps")]
         self.assertEqual(len(lines), 1)
-        self.assertRegex(lines[0], r"0000:03:00\.0 and 2 more: .*only 64 bytes could be read")
+        self.assertRegex(on_one_line(text_of(m.as_user()).out), r"pcie\.mps 0000:03:00\.0 and 2 more: \S+ only 64 bytes could be read")
 
     def test_remedy_and_verification_name_the_object(self):
         lines = text_of(m.changed(m.server(), FAULTS)).lines
@@ -73,7 +76,7 @@ class DoctorText(Test):
         self.assertFalse([line for line in lines if "PORT" in line])
 
     def test_a_recording_without_a_name_is_not_this_host(self):
-        self.assertIn(" on a recorded machine (", text_of(m.changed(m.server(), {"/proc/sys/kernel/hostname": None, "/etc/hostname": None})).lines[0])
+        self.assertIn(" on a recorded machine (", text_of(m.changed(m.server(), {"/proc/sys/kernel/hostname": None, "/etc/hostname": None})).out)
 
     def test_short_is_one_line_a_fault_failures_first(self):
         ended = text_of(m.changed(m.server(), FAULTS), "--short")
@@ -82,18 +85,36 @@ class DoctorText(Test):
                          [["FAIL", "acs.redirect"]] * 2 + [["warn", "cpu.balancing"]])
         self.assertNotIn("why ", ended.out)
         self.assertFalse([line for line in ended.lines if re.match("ok  |info|skip", line)])
+        self.assertRegex(ended.lines[0], "^2 failures, 1 warning, ")
 
-    def test_the_end_says_how_many_and_what_to_do(self):
-        good = text_of(m.server()).lines
-        self.assertRegex(good[-2], r"^\d+ ok, \d+ info, 0 warnings, 0 failures, 0 unknown, \d+ not applicable$")
-        self.assertEqual(good[-1], "nothing to do")
-        bad = text_of(m.changed(m.server(), FAULTS)).lines
-        self.assertRegex(bad[-2], r"1 warnings, 2 failures")
-        self.assertIn("gdrkit doctor fix", bad[-1])
-        self.assertEqual([line for line in bad if line.startswith("in short")],
-                         ["in short: failed acs.redirect", "in short: warned cpu.balancing"])
-        self.assertNotIn("in short", "\n".join(good))
-        self.assertRegex(text_of(m.as_user()).out, r"\n\d+ check\(s\) could not know all")
+    def test_counts_come_before_the_findings_and_what_to_do_comes_last(self):
+        good = text_of(m.server())
+        self.assertRegex(good.out, r"^[^\n]*\n(.*\n){1,2}0 failures, 0 warnings, 0 unknown, \d+ info, \d+ ok, \d+ do not apply\n\n")
+        self.assertEqual(good.lines[-1], "nothing to do")
+        bad = text_of(m.changed(m.server(), FAULTS))
+        self.assertRegex(bad.out, r"^[^\n]*\n(.*\n){1,2}2 failures, 1 warning, 0 unknown, .*\n\nFAIL ")
+        self.assertIn("gdrkit doctor fix", bad.lines[-1])
+        self.assertRegex(text_of(m.as_user()).out, r"\n\d+ checks could not read all facts")
+
+    def test_findings_are_in_groups_the_most_important_first_and_the_rest_is_asked_for(self):
+        tree = m.changed(m.server(), {**FAULTS, "/proc/driver/gdrdrv/params": m.gdrdrv_params(persistent="no"),
+                                      "/proc/self/limits": m.UNREADABLE})
+        marks = {}
+        for verbose in ((), ("--verbose",)):
+            lines = text_of(tree, *verbose).lines
+            found = [line[:4] for line in lines if re.match("FAIL |warn |[?]{4} |info |ok   |skip ", line)]
+            self.assertEqual(found, sorted(found, key=["FAIL", "warn", "????", "info", "ok  ", "skip"].index))
+            marks[verbose] = set(found)
+            self.assertEqual("--verbose also lists what is ok and what does not apply" in lines, not verbose)
+        self.assertEqual(marks[()], {"FAIL", "warn", "????", "info"})
+        self.assertEqual(marks[("--verbose",)], {"FAIL", "warn", "????", "info", "ok  ", "skip"})
+
+    def test_no_line_is_wider_than_110_columns_but_one_long_word(self):
+        for name in ("legacy-conflict", "roce-bad", "dgx-h100-nonroot", "gb300-datadirect"):
+            lines = text_of(NAMED[name](), "--verbose").lines
+            self.assertGreater(len(lines), 50, name)
+            for line in lines:
+                self.assertTrue(len(line) <= 110 or " " not in line.strip(), (name, line))
 
     def test_colour_comes_on_a_terminal_alone_and_as_the_variables_want(self):
         escape = "\x1b["
@@ -111,7 +132,7 @@ class DoctorText(Test):
                 self.assertEqual(re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r\n", "\n"), plain)
 
     def test_formats_exclude_each_other(self):
-        for arguments in (("--short", "--json"), ("--prom", "--json"), ("fix", "--short"), ("fix", "--prom")):
+        for arguments in (("--short", "--json"), ("--prom", "--json"), ("--short", "--verbose"), ("fix", "--short"), ("fix", "--prom")):
             ended = run("gdrkit", "doctor", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
 

@@ -172,7 +172,8 @@ doctor::Examination run_doctor(const Machine& machine, bool is_strict) {
   check_examination(examination, is_strict);
   const doctor::Verdicts verdicts = doctor::give_verdicts(examination, machine);
   const doctor::Terminal terminal(false);
-  check_text(printed([&] { print_examination_text(examination, machine, &verdicts, terminal); }));
+  for (const bool is_verbose : {false, true})
+    check_text(printed([&] { print_examination_text(examination, machine, &verdicts, terminal, is_verbose); }));
   check_text(printed([&] { print_examination_short(examination, machine, &verdicts, terminal); }));
   check_json(printed([&] { print_examination_json(examination, &verdicts); }));
   check_metrics(printed([&] { print_examination_prom(examination, machine); }));

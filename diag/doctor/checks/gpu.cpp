@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group gpu: what the driver says of each GPU, its health and its modes. Level probe.
+// Group gpu: number, health and modes of the GPUs. Level probe, but for the number.
+#include <algorithm>
+
+#include "cli/common/wrapped_text.hpp"
 #include "diag/doctor/checks/nvml_gpus.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -15,10 +18,10 @@ constexpr std::int64_t exclusive_process = 3;
 }  // namespace
 
 const Advice advice_cuda_version = {
-    "the version of CUDA that the driver offers, by NVML",
-    "NCCL takes dma-buf from CUDA 11.7 on; nvidia-peermem comes with the drivers of CUDA 11.4 on",
+    "the CUDA version of the driver, from NVML",
+    "NCCL uses dma-buf with CUDA 11.7 and later; nvidia-peermem comes with drivers of CUDA 11.4 and later",
     {"install a newer driver (525 or later)", true, true, true, "nvidia-smi | grep CUDA"},
-    "the toolkit's own version (nvcc --version) does not matter here"};
+    "the version of the toolkit (nvcc --version) does not matter here"};
 
 void check_cuda_version(const Machine& machine, Findings& findings) {
   const NvmlFacts* nvml = nvml_or_skip(machine, findings);
@@ -32,12 +35,36 @@ void check_cuda_version(const Machine& machine, Findings& findings) {
                text + (version.value < cuda_11_4 ? ": neither dma-buf nor nvidia-peermem" : ": no dma-buf"));
 }
 
+const Advice advice_gpu_count = {
+    "the GPUs that NVML shows to this process (--level probe), else those in /sys/bus/pci/devices",
+    "a job that expects more GPUs fails, or runs on fewer; a GPU that is gone has often fallen off the bus",
+    {"find the GPU that is missing: lspci -d 10de:, nvidia-smi -L, gpu.xid; reset or reboot, then reseat the card",
+     true, true, false, "nvidia-smi -L"},
+    "runs only with --expect-gpus N; in a container NVML shows the GPUs that it was given, PCI all of the host"};
+
+void check_gpu_count(const Machine& machine, Findings& findings) {
+  if (!machine.expected_gpus.has_value()) return findings.add(State::skip, "", "no number given with --expect-gpus");
+  const auto& nvml = machine.probe.nvml;
+  if (!nvml.is_found() && machine.pci_outcome != Outcome::found)
+    return findings.add(State::unknown, "", "the number of GPUs is not known: " + machine.pci_reason);
+  std::size_t count = machine.gpus.size();
+  if (nvml.is_found()) {
+    // A GPU that NVML lists but cannot open is of no use to a job.
+    const auto& gpus = nvml.value.gpus;
+    count = static_cast<std::size_t>(
+        std::count_if(gpus.begin(), gpus.end(), [](const NvmlGpu& gpu) { return gpu.address.is_found(); }));
+  }
+  findings.add(count == *machine.expected_gpus ? State::ok : State::fail, "",
+               counted(count, "GPU") + (nvml.is_found() ? " in NVML, " : " in PCI, ") +
+                   std::to_string(*machine.expected_gpus) + " expected");
+}
+
 const Advice advice_gpu_class = {
-    "at level cuda CUDA's attribute GPU_DIRECT_RDMA_SUPPORTED of each GPU; at level probe NVML's brand of it",
-    "without it no adapter can reach this GPU's memory: every transfer takes the way through the host",
+    "at level cuda CUDA's attribute GPU_DIRECT_RDMA_SUPPORTED of each GPU; at level probe its brand from NVML",
+    "without GPUDirect RDMA no adapter can access the GPU's memory: every transfer goes through host memory",
     {"use a data-centre or RTX professional GPU; with this one turn GPUDirect off (NCCL_NET_GDR_LEVEL=LOC)", false,
      false, false, "gdrkit doctor --level probe --only gpu.class"},
-    "a brand tells less than the attribute does, which cannot be had without starting CUDA"};
+    "the brand is weaker evidence than the attribute, which needs CUDA (--level cuda)"};
 
 namespace {
 
@@ -47,10 +74,10 @@ bool is_professional(std::int64_t brand) { return brand == 1 || brand == 2 || (b
 
 void judge_by_brand(const NvmlGpu& gpu, const std::string& name, Findings& findings) {
   if (gpu.brand.is_found() && is_geforce(gpu.brand.value)) {
-    findings.add(State::warn, gpu.address.value, name + " is of the brand GeForce, which has no GPUDirect RDMA");
+    findings.add(State::warn, gpu.address.value, name + " is a GeForce, which does not support GPUDirect RDMA");
   } else if (gpu.brand.is_found() && is_professional(gpu.brand.value)) {
     findings.add(State::ok, gpu.address.value,
-                 name + " is of a brand that has GPUDirect RDMA (" + gpu.cuda_rdma.reason + ")");
+                 name + " has a brand that supports GPUDirect RDMA (" + gpu.cuda_rdma.reason + ")");
   } else {
     findings.add(
         State::unknown, gpu.address.value,
@@ -67,20 +94,21 @@ void check_gpu_class(const Machine& machine, Findings& findings) {
       judge_by_brand(*gpu, name, findings);
       continue;
     }
-    findings.add(gpu->cuda_rdma.value ? State::ok : State::warn, gpu->address.value,
-                 name + (gpu->cuda_rdma.value ? " can do GPUDirect RDMA" : " cannot do GPUDirect RDMA, CUDA says"));
+    findings.add(
+        gpu->cuda_rdma.value ? State::ok : State::warn, gpu->address.value,
+        name + (gpu->cuda_rdma.value ? " supports GPUDirect RDMA" : " does not support GPUDirect RDMA (CUDA)"));
   }
 }
 
-const Advice advice_gpu_mig = {
-    "MIG mode of each GPU, by NVML",
-    "in MIG mode the GPU has neither NVLink nor direct access to other GPUs; adapters still reach an instance's memory",
-    {"sudo nvidia-smi -i ADDRESS -mig 0   # the GPU must be idle, and may need a reset", true, false, true,
-     "nvidia-smi -q -d MIG"},
-    "intended where GPUs are shared out in slices",
-    {.now = "nvidia-smi -i ADDRESS -mig 0",
-     .risk = "takes the slices from those who use them, and is refused or waits for a reset of the GPU while programs "
-             "run; a MIG manager at boot turns it on again"}};
+const Advice advice_gpu_mig = {"MIG mode of each GPU, from NVML",
+                               "in MIG mode a GPU has no NVLink and no direct access to other GPUs; adapters still "
+                               "access the memory of an instance",
+                               {"sudo nvidia-smi -i ADDRESS -mig 0   # the GPU must be idle, and may need a reset",
+                                true, false, true, "nvidia-smi -q -d MIG"},
+                               "correct on machines that share GPUs between users",
+                               {.now = "nvidia-smi -i ADDRESS -mig 0",
+                                .risk = "deletes the instances, and is refused or waits for a reset of the GPU while "
+                                        "programs run; a MIG manager turns MIG on again at boot"}};
 
 void check_gpu_mig(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
@@ -92,13 +120,14 @@ void check_gpu_mig(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gpu_persistence = {
-    "persistence mode of each GPU, by NVML",
-    "without it the driver lets go of an idle GPU: the next program waits seconds, and counters and settings are lost",
+    "persistence mode of each GPU, from NVML",
+    "without it the driver shuts an idle GPU down: the next program waits for seconds, and counters and settings are "
+    "lost",
     {"sudo systemctl enable --now nvidia-persistenced; if the mode is still off: sudo nvidia-smi -pm 1 (after each "
      "boot)",
      true, false, true, "nvidia-smi -q -d PERSISTENCE_MODE"},
-    "in a container the host's daemon counts; this look itself wakes an idle GPU. Debian's and Ubuntu's service starts "
-    "the daemon with --no-persistence-mode: enabling it is not enough there",
+    "in a container the host's daemon counts; this check itself wakes an idle GPU. The service of Debian and Ubuntu "
+    "starts the daemon with --no-persistence-mode: enabling it is not enough there",
     {.now = "nvidia-smi -i ADDRESS -pm 1",
      .file = "/etc/systemd/system/gdrkit-persistence.service",
      .text = "[Unit]\n"
@@ -114,7 +143,7 @@ const Advice advice_gpu_persistence = {
      .enable = "systemctl daemon-reload\n"
                "systemctl enable --now nvidia-persistenced || true   # older drivers' packages have no such service\n"
                "systemctl enable gdrkit-persistence.service",
-     .risk = "idle GPUs take a little more power"}};
+     .risk = "idle GPUs use a little more power"}};
 
 void check_gpu_persistence(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
@@ -125,48 +154,47 @@ void check_gpu_persistence(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gpu_ecc = {
-    "errors of memory since the driver was loaded that ECC could not correct, and rows that were or must be remapped",
-    "such an error ends the programs that use the memory; after a failed remapping more of them must be expected",
-    {"end all programs and reset the GPU (sudo nvidia-smi --gpu-reset -i ADDRESS); if it comes back: replace it", true,
-     false, true, "nvidia-smi -q -d ECC,ROW_REMAPPER"},
-    "a pending remapping is done at the next reset; it need not be an ill omen"};
+    "memory errors since the driver was loaded that ECC could not correct, and rows that were or must be remapped",
+    "such an error ends the programs that use the memory; after a failed remapping expect more errors",
+    {"end all programs and reset the GPU (sudo nvidia-smi --gpu-reset -i ADDRESS); if the errors return, replace it",
+     true, false, true, "nvidia-smi -q -d ECC,ROW_REMAPPER"},
+    "the next reset completes a pending remapping; it is not always a sign of a failing GPU"};
 
 void check_gpu_ecc(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
     const std::string& subject = gpu->address.value;
     bool is_ill = true;
     if (gpu->remap_failed.is_found() && gpu->remap_failed.value) {
-      findings.add(State::fail, subject, "a row of memory could not be remapped");
+      findings.add(State::fail, subject, "a memory row could not be remapped");
     } else if (gpu->ecc_uncorrected.is_found() && gpu->ecc_uncorrected.value > 0) {
       findings.add(State::fail, subject,
-                   format("%lld errors could not be corrected", static_cast<long long>(gpu->ecc_uncorrected.value)));
+                   format("%lld uncorrectable errors", static_cast<long long>(gpu->ecc_uncorrected.value)));
     } else if (gpu->remap_pending.is_found() && gpu->remap_pending.value) {
-      findings.add(State::warn, subject, "a row of memory waits for a reset to be remapped");
+      findings.add(State::warn, subject, "a memory row waits for a reset to be remapped");
     } else {
       is_ill = false;
     }
     if (is_ill || !take(subject, gpu->ecc_enabled, "has no ECC", findings)) continue;
     if (!gpu->ecc_enabled.value) {
-      findings.add(State::info, subject, "ECC is off: errors of memory are not noticed");
+      findings.add(State::info, subject, "ECC is off: memory errors are not detected");
     } else if (!gpu->ecc_uncorrected.is_found()) {
       findings.add_unknown(subject, gpu->ecc_uncorrected);
     } else if (gpu->remap_failed.is_unknown()) {
       findings.add_unknown(subject, gpu->remap_failed);
     } else {
-      findings.add(State::ok, subject, "ECC is on, no uncorrected error");
+      findings.add(State::ok, subject, "ECC is on, no uncorrected errors");
     }
   }
 }
 
 const Advice advice_gpu_compute_mode = {
-    "compute mode of each GPU, by NVML",
-    "in an exclusive mode a second process on the GPU gets an error, in the prohibited one every process does",
+    "compute mode of each GPU, from NVML",
+    "in an exclusive mode a second process on the GPU gets an error; in prohibited mode every process does",
     {"sudo nvidia-smi -i ADDRESS -c DEFAULT", true, false, false, "nvidia-smi -q -d COMPUTE"},
-    "with MPS the exclusive process mode is what it should be; each load of the driver brings DEFAULT back: a mode "
-    "that is "
-    "another after each boot is set by a script or a scheduler",
+    "MPS needs the exclusive process mode; each load of the driver restores DEFAULT: if another mode returns after "
+    "each boot, a script or a scheduler sets it",
     {.now = "nvidia-smi -i ADDRESS -c DEFAULT",
-     .risk = "a scheduler that relies on one process for each GPU loses that"}};
+     .risk = "a scheduler that relies on one process for each GPU no longer works"}};
 
 void check_gpu_compute_mode(const Machine& machine, Findings& findings) {
   for (const NvmlGpu* gpu : nvml_gpus_or_skip(machine, findings)) {
@@ -174,7 +202,7 @@ void check_gpu_compute_mode(const Machine& machine, Findings& findings) {
     switch (gpu->compute_mode.value) {
       case 0: findings.add(State::ok, gpu->address.value, "any number of processes may use it"); break;
       case exclusive_thread:
-      case exclusive_process: findings.add(State::warn, gpu->address.value, "one process alone may use it"); break;
+      case exclusive_process: findings.add(State::warn, gpu->address.value, "only one process may use it"); break;
       case prohibited: findings.add(State::fail, gpu->address.value, "no process may use it"); break;
       default:
         findings.add(State::unknown, gpu->address.value,
@@ -184,14 +212,13 @@ void check_gpu_compute_mode(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gpu_cc = {
-    "whether confidential computing is on, by NVML; with it the processors' vendor and whether gdrdrv is the "
+    "whether confidential computing is on, from NVML; if it is, the vendor of the processors and whether gdrdrv is the "
     "proprietary build",
-    "the GPU's memory is then hidden from plain adapters, and transfers take the way through buffers in the host; on "
-    "Intel "
-    "the proprietary build of gdrdrv cannot map at all",
-    {"turn confidential computing off where GPUDirect is wanted; for GDRCopy install gdrdrv built for the open driver",
+    "adapters then cannot access the GPU's memory directly, and transfers go through bounce buffers in the host; on "
+    "Intel the proprietary build of gdrdrv cannot map at all",
+    {"turn confidential computing off if you want GPUDirect; for GDRCopy install gdrdrv built for the open driver",
      true, true, true, "nvidia-smi conf-compute -f"},
-    "a machine that must keep secrets has it on purpose"};
+    "machines that must protect data have it on purpose"};
 
 void check_gpu_cc(const Machine& machine, Findings& findings) {
   const NvmlFacts* nvml = nvml_or_skip(machine, findings);
@@ -202,8 +229,9 @@ void check_gpu_cc(const Machine& machine, Findings& findings) {
   const bool is_intel = cpus.value.find("GenuineIntel") != std::string::npos;
   const bool is_proprietary = taint.value.find('P') != std::string::npos;
   if (is_intel && is_proprietary)
-    return findings.add(State::fail, "gdrdrv",
-                        "confidential computing is on, on Intel, and gdrdrv is the proprietary build");
+    return findings.add(
+        State::fail, "gdrdrv",
+        "confidential computing is on, the processor is from Intel, and gdrdrv is the proprietary build");
   findings.add(State::warn, "",
                std::string("confidential computing is on") +
                    (nvml->cc_developer_mode.is_found() && nvml->cc_developer_mode.value ? ", in developer mode" : ""));

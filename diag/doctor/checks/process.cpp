@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group process: what this process, and so those started like it, may do.
+// Group process: limits, capabilities and device nodes of this process.
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
@@ -119,11 +119,11 @@ std::string limit_text(double value) { return value >= unlimited ? "unlimited" :
 
 const Advice advice_lim_memlock = {
     "'Max locked memory' in /proc/self/limits and CAP_IPC_LOCK in /proc/self/status",
-    "RDMA locks the memory that it registers: with a small limit queues and registrations fail",
+    "RDMA locks the memory that it registers: with a small limit, creating queues and registering memory fail",
     {"a line '* - memlock unlimited' in /etc/security/limits.d; services: LimitMEMLOCK=infinity; docker: --ulimit "
      "memlock=-1",
      true, false, true, "ulimit -l"},
-    "programs started by sshd or slurmd have the limits that those have, which may be older",
+    "programs that sshd or slurmd starts inherit the limits of that daemon, which may be older than the file",
     {.file = "/etc/security/limits.d/90-gdrkit-memlock.conf",
      .text = "* - memlock unlimited\nroot - memlock unlimited",
      .enable = "# what these start has their limit, and not that of a login\n"
@@ -135,10 +135,16 @@ const Advice advice_lim_memlock = {
                "  fi\n"
                "done\n"
                "systemctl daemon-reload",
-     .risk = "a user's program can then lock all memory; takes effect at the next login, for jobs and containers once "
-             "their service was restarted; undo: remove the drop-ins too"}};
+     .risk = "a user's program can then lock all memory; takes effect at the next login, and for jobs and containers "
+             "after a restart of their service; undo: remove the drop-ins too"}};
 
 void check_lim_memlock(const Machine& machine, Findings& findings) {
+  const bool has_no_gpu = machine.pci_outcome == Outcome::found && machine.gpus.empty();
+  const bool has_no_adapter =
+      (machine.adapter_outcome == Outcome::found || machine.adapter_outcome == Outcome::absent) &&
+      machine.adapters.empty();
+  if (has_no_gpu && has_no_adapter)
+    return findings.add(State::skip, "", "neither an NVIDIA GPU nor an RDMA adapter, so RDMA locks no memory");
   const auto limit = soft_limit(machine.view, "Max locked memory");
   const auto may_lock = has_capability(machine.view, ipc_lock_capability);
   if (may_lock.is_found() && may_lock.value) return findings.add(State::ok, "memlock", "this process has CAP_IPC_LOCK");
@@ -150,7 +156,7 @@ void check_lim_memlock(const Machine& machine, Findings& findings) {
 
 const Advice advice_lim_nofile = {
     "'Max open files' in /proc/self/limits",
-    "each connection between ranks takes descriptors: large jobs fail when there are no more",
+    "each connection between ranks uses file descriptors: large jobs fail when the limit is reached",
     {"a line '* - nofile 1048576' in /etc/security/limits.d; services: LimitNOFILE=1048576", true, false, true,
      "ulimit -n"},
     "small jobs need few",
@@ -162,8 +168,8 @@ const Advice advice_lim_nofile = {
                "/etc/systemd/system/slurmd.service.d/90-gdrkit-nofile.conf\n"
                "  systemctl daemon-reload\n"
                "fi",
-     .risk =
-         "takes effect at the next login, for jobs of Slurm once slurmd was restarted; undo: remove the drop-in too"}};
+     .risk = "takes effect at the next login, and for jobs of Slurm after a restart of slurmd; undo: remove the "
+             "drop-in too"}};
 
 void check_lim_nofile(const Machine& machine, Findings& findings) {
   const auto limit = soft_limit(machine.view, "Max open files");
@@ -173,8 +179,8 @@ void check_lim_nofile(const Machine& machine, Findings& findings) {
 
 const Advice advice_lim_stack = {
     "'Max stack size' in /proc/self/limits",
-    "with no limit the C library gives threads small stacks of 2 MiB, which NCCL before 2.28 overruns",
-    {"run ulimit -s 8192 in the job's script before the program starts", false, false, false, "ulimit -s"},
+    "without a limit the C library gives threads small stacks of 2 MiB, which NCCL before 2.28 overflows",
+    {"run ulimit -s 8192 in the job script before the program starts", false, false, false, "ulimit -s"},
     ""};
 
 void check_lim_stack(const Machine& machine, Findings& findings) {
@@ -185,11 +191,11 @@ void check_lim_stack(const Machine& machine, Findings& findings) {
 
 const Advice advice_lim_shm = {
     "the option size= of the tmpfs at /dev/shm in /proc/mounts, or half of MemTotal in /proc/meminfo",
-    "ranks on one machine share memory through /dev/shm: NCCL and MPI fail, or die of SIGBUS, when it is full",
+    "ranks on one machine share memory through /dev/shm: when it is full, NCCL and MPI fail or die of SIGBUS",
     {"start the container with --shm-size=1g or --ipc=host (docker), or with an emptyDir of medium Memory at /dev/shm "
      "(Kubernetes); on a host: sudo mount -o remount,size=50% /dev/shm, and the same in /etc/fstab",
      true, false, false, "df -h /dev/shm"},
-    "64 MiB is what docker gives by default; newer NCCL keeps its buffers elsewhere and needs less"};
+    "64 MiB is the default of docker; newer NCCL keeps its buffers elsewhere and needs less"};
 
 void check_lim_shm(const Machine& machine, Findings& findings) {
   const auto size = tmpfs_size(machine.view, "/dev/shm");
@@ -201,32 +207,32 @@ void check_lim_shm(const Machine& machine, Findings& findings) {
                "/dev/shm", format("has at most %.0f MiB", size.value / mib));
 }
 
-const Advice advice_lim_hugepages = {"HugePages_Total in /proc/meminfo when there is an EFA adapter",
-                                     "the provider for EFA takes its buffers from huge pages when there are some",
-                                     {"sudo sysctl vm.nr_hugepages=5128   # to keep: a file in /etc/sysctl.d", true,
+const Advice advice_lim_hugepages = {"HugePages_Total in /proc/meminfo if there is an EFA adapter",
+                                     "the EFA provider allocates its buffers from huge pages if there are some",
+                                     {"sudo sysctl vm.nr_hugepages=5128   # permanently: a file in /etc/sysctl.d", true,
                                       false, false, "grep HugePages_Total /proc/meminfo"},
-                                     "other adapters do not use them; without any EFA works as well"};
+                                     "other adapters do not use them; EFA also works without"};
 
 void check_lim_hugepages(const Machine& machine, Findings& findings) {
   const auto& adapters = adapters_or_skip(machine, findings);
   if (adapters.empty()) return;
   if (std::none_of(adapters.begin(), adapters.end(),
                    [](const Adapter& adapter) { return adapter.pci.vendor == amazon; })) {
-    return findings.add(State::skip, "", "only EFA uses huge pages, and no adapter is of that kind");
+    return findings.add(State::skip, "", "only EFA uses huge pages, and this machine has no EFA adapter");
   }
   const auto pages = memory_bytes(machine.view, "HugePages_Total");
   if (!pages.is_found()) return findings.add_unknown("huge pages", pages);
-  findings.add(pages.value > 0 ? State::ok : State::info, "huge pages", format("%.0f are set aside", pages.value));
+  findings.add(pages.value > 0 ? State::ok : State::info, "huge pages", format("%.0f are reserved", pages.value));
 }
 
 const Advice advice_ctr_caps = {
     "CapEff in /proc/self/status and 'Max locked memory' in /proc/self/limits, in a container",
-    "without CAP_IPC_LOCK RDMA can lock as much memory as the limit allows and no more; without CAP_SYS_NICE docker's "
-    "filter of system calls refuses to bind memory to a NUMA node",
+    "without CAP_IPC_LOCK RDMA can lock only as much memory as the limit allows; without CAP_SYS_NICE docker's seccomp "
+    "filter refuses to bind memory to a NUMA node",
     {"start the container with --cap-add=IPC_LOCK --cap-add=SYS_NICE --ulimit memlock=-1 (docker), or with "
      "securityContext.capabilities.add: [IPC_LOCK, SYS_NICE] (Kubernetes)",
      true, false, false, "grep CapEff /proc/self/status"},
-    "some runtimes leave no trace by which a container can be known"};
+    "this check cannot detect the containers of some runtimes"};
 
 void check_ctr_caps(const Machine& machine, Findings& findings) {
   const auto container = find_container(machine.view);
@@ -247,12 +253,11 @@ void check_ctr_caps(const Machine& machine, Findings& findings) {
 const Advice advice_ctr_devices = {
     "/dev/nvidiactl, /dev/nvidia-uvm and /dev/nvidiaN when there is a driver; /dev/infiniband/uverbs* when there is an "
     "adapter",
-    "a container may see all hardware in /sys and have no nodes to use it by: the libraries then leave it out silently",
-    {"start the container with --gpus all --device=/dev/infiniband --cap-add=IPC_LOCK (docker), or by way of the "
-     "device "
+    "a container may see all hardware in /sys but have no device nodes: libraries then skip the devices silently",
+    {"start the container with --gpus all --device=/dev/infiniband --cap-add=IPC_LOCK (docker), or use the device "
      "plug-ins (Kubernetes); on a host: sudo nvidia-modprobe -u -c 0, sudo modprobe ib_uverbs",
      true, false, false, "ls /dev/nvidia* /dev/infiniband"},
-    "a container that was given some GPUs has the nodes of those only: one node is enough here"};
+    "a container with some of the GPUs has only their nodes: one node is enough for this check"};
 
 void check_ctr_devices(const Machine& machine, Findings& findings) {
   const auto names = machine.view.names("/dev");
@@ -275,7 +280,7 @@ void check_ctr_devices(const Machine& machine, Findings& findings) {
                    node, found.is_found() ? "is there" : found.reason);
     }
     findings.add(has("nvidia") ? State::ok : State::fail, "/dev/nvidia*",
-                 has("nvidia") ? "at least one GPU has its node" : "no GPU has a node");
+                 has("nvidia") ? "at least one GPU has a node" : "no GPU has a node");
   }
   if (machine.adapters.empty()) return;
   const auto nodes = machine.view.names("/dev/infiniband");

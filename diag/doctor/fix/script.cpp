@@ -3,6 +3,7 @@
 #include "diag/doctor/fix/script.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <sstream>
 
@@ -53,8 +54,8 @@ std::string commands(const std::string& text, const Case& one) {
     const auto command = filled(text, fault.object, Quoting::shell);
     std::string block = command.has_value() ? *command + "\n" : "";
     if (!command.has_value()) {
-      block = shell_comment("not written as a command, for it is not known what it would be for '" +
-                            fault.finding->subject + "':");
+      block = shell_comment("not written as a command, because the value is not known for '" + fault.finding->subject +
+                            "':");
       for (const std::string& line : lines_of(text)) block += shell_comment(line, 3);
       block += shell_comment(std::string("to do: ") + one.check->advice->remedy.command, 3);
     }
@@ -77,15 +78,16 @@ const char* who(const Check& check, const std::string& remedy) {
                                                                                       : "by the owner of the job";
 }
 
-/// To look again as deep as the checks need.
-std::string again_of(const std::vector<Case>& cases) {
+/// The command that runs these checks again, at the level that they need.
+std::string again_of(const std::vector<Case>& cases, const std::optional<std::size_t>& expected_gpus) {
   Level level = Level::quick;
   std::string ids;
   for (const Case& one : cases) {
     level = std::max(level, one.check->level);
     ids += (ids.empty() ? "" : ",") + std::string(one.check->id);
   }
-  return "gdrkit doctor" + (level == Level::quick ? "" : std::string(" --level ") + name_of(level)) + " --only " + ids;
+  return "gdrkit doctor" + (level == Level::quick ? "" : std::string(" --level ") + name_of(level)) + " --only " + ids +
+         (expected_gpus.has_value() ? " --expect-gpus " + std::to_string(*expected_gpus) : "");
 }
 
 std::string undo_of(const std::string& file) {
@@ -97,23 +99,23 @@ std::string undo_of(const std::string& file) {
 class Writer {
  public:
   Writer(const Examination& examination, const Machine& machine)
-      : examination_(examination), cases_(cases_of(examination, machine)) {
+      : examination_(examination), cases_(cases_of(examination, machine)), expected_gpus_(machine.expected_gpus) {
     const auto name = machine.view.line("/proc/sys/kernel/hostname");
     if (name.is_found()) host_ = name.value;
   }
 
   std::string write() {
-    std::string parts = now();  // in order: what is told first is told in full
+    std::string parts = now();  // in order: the first mention of a check is in full
     parts += lasting();
     parts += boot_options();
     parts += by_hand();
     const bool runs = has_code(parts);
     std::string text = head();
-    if (cases_.empty()) return text + "echo 'gdrkit doctor: nothing to mend'\n";
+    if (cases_.empty()) return text + "echo 'gdrkit doctor: nothing to fix'\n";
     if (runs) {
       text += preamble();
     } else {
-      text += "echo 'gdrkit doctor: nothing of this can be automated, read the comments of this script'\n";
+      text += "echo 'gdrkit doctor: no remedy can be automated; read the comments of this script'\n";
     }
     return text + parts + verify(runs);
   }
@@ -122,13 +124,12 @@ class Writer {
   std::string head() const {
     const auto count = [&](State state) { return examination_.counts[static_cast<std::size_t>(state)]; };
     std::string text = "#!/bin/sh\n";
-    text +=
-        shell_comment(format("What 'gdrkit doctor' %s advises for %s, looked at below %s: %u failure(s), %u "
-                             "warning(s), %u unknown.",
-                             gdrkit_version(), host_.empty() ? "this host" : host_.c_str(), examination_.root.c_str(),
-                             count(State::fail), count(State::warn), count(State::unknown)));
     text += shell_comment(
-        "gdrkit has changed nothing. Read every part, take out what you do not want, then run the script as root.");
+        format("Remedies of 'gdrkit doctor' %s for %s, from %s: %u failure(s), %u warning(s), %u unknown.",
+               gdrkit_version(), host_.empty() ? "this host" : host_.c_str(), examination_.root.c_str(),
+               count(State::fail), count(State::warn), count(State::unknown)));
+    text += shell_comment(
+        "gdrkit has changed nothing. Read every part, remove what you do not want, then run the script as root.");
     for (const CheckResult& result : examination_.results) {
       const bool has_fault =
           std::any_of(cases_.begin(), cases_.end(), [&](const Case& one) { return one.check == result.check; });
@@ -175,7 +176,7 @@ class Writer {
       const std::string block = commands(one.steps().now, one);
       text += told(one) + (has_code(block) ? begin(*one.check) : "") + block;
     }
-    return text.empty() ? "" : title("At once. What is done here alone is lost at the next boot") + text;
+    return text.empty() ? "" : title("Now: these commands take effect at once and are lost at the next boot") + text;
   }
 
   /// The lines of a file that several checks may want, for the objects of all of them.
@@ -205,7 +206,7 @@ class Writer {
       text += told(one);
       const std::string lines = content(steps);
       if (lines.empty()) {
-        text += shell_comment(file + " is not written: it is not known for which object");
+        text += shell_comment(file + " is not written: the device is not known");
       } else if (files.insert(file).second) {
         text += begin(*one.check) + "mkdir -p " + file.substr(0, file.rfind('/')) + "\ncat > " + file +
                 " <<'END_OF_FILE'\n" + lines + "END_OF_FILE\n" + steps.enable + (steps.enable[0] == '\0' ? "" : "\n") +
@@ -228,11 +229,13 @@ class Writer {
         options += (options.empty() ? "" : " ") + option;
     }
     if (text.empty()) return "";
-    text += "\n" + shell_comment("add to the command line of Linux: " + options);
+    text += "\n" + shell_comment("add to the Linux command line: " + options);
     text += shell_comment("Debian, Ubuntu: in GRUB_CMDLINE_LINUX of /etc/default/grub, then update-grub", 3);
     text += shell_comment("Red Hat: grubby --update-kernel=ALL --args='" + options + "'", 3);
-    text += shell_comment("arm64 knows iommu.passthrough=1 in the place of iommu=pt", 3);
-    return title("Options of Linux: yours to set, for no script knows every boot loader; then reboot") + text;
+    text += shell_comment("on arm64 use iommu.passthrough=1 instead of iommu=pt", 3);
+    return title(
+               "Linux boot options: set them yourself, since this script does not know your boot loader; then reboot") +
+           text;
   }
 
   std::string by_hand() {
@@ -253,7 +256,7 @@ class Writer {
   }
 
   std::string verify(bool runs) const {
-    std::string text = title("Verify (what needs a reboot or a new login: after it)");
+    std::string text = title("Verify (after the reboot or the new login that a remedy needs)");
     for (const Case& one : cases_) {
       const std::string command = one.check->advice->remedy.verify;
       std::set<std::string> told;
@@ -262,7 +265,7 @@ class Writer {
         if (told.insert(full).second) text += shell_comment(std::string(one.check->id) + ": " + full);
       }
     }
-    const std::string again = again_of(cases_);
+    const std::string again = again_of(cases_, expected_gpus_);
     if (!runs) return text + shell_comment("all: " + again);
     return text + "if command -v gdrkit >/dev/null 2>&1; then\n  step verify\n  " + again +
            "\nelse\n  echo 'to verify: " + again + "'\nfi\n";
@@ -270,6 +273,7 @@ class Writer {
 
   const Examination& examination_;
   std::vector<Case> cases_;
+  std::optional<std::size_t> expected_gpus_;
   std::string host_;
   std::set<std::string> told_;
 };

@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <string_view>
 
+#include "cli/common/wrapped_text.hpp"
+
 namespace gdrkit::tools::doctor {
 namespace {
 
 constexpr std::size_t longest_word = 64;
-constexpr std::size_t line_width = 110;
 
 // No <cctype>: what a locale calls a letter is none here.
 bool is_safe(char character) {
@@ -35,17 +36,7 @@ std::string shell_comment(const std::string& text, unsigned indent) {
   for (char& character : plain) {
     if (character < 0x20 || character > 0x7e) character = character == '\t' || character == '\n' ? ' ' : '?';
   }
-  std::string lines;
-  for (std::size_t at = 0; at < plain.size();) {
-    std::size_t end = std::min(plain.size(), at + line_width - start.size());
-    if (end < plain.size()) {
-      const auto blank = plain.rfind(' ', end);
-      if (blank != std::string::npos && blank > at) end = blank;
-    }
-    lines += start + plain.substr(at, end - at) + "\n";
-    at = std::min(plain.find_first_not_of(' ', end), plain.size());
-  }
-  return lines.empty() ? "#\n" : lines;
+  return plain.empty() ? "#\n" : wrapped(start, start, plain);
 }
 
 }  // namespace gdrkit::tools::doctor

@@ -35,6 +35,9 @@ MOVED = {"cpu.wc", "cpu.copy_isa", "vm.detect", "acs.redirect", "iommu.mode", "p
          "pcie.aer"}
 
 CASES = {
+    "gpu.count": [({}, "fail", set(), "server", "--expect-gpus", "2"), ({}, "ok", set(), "server", "--expect-gpus", "1"),
+                  # Without a list of devices most checks are unknown: which is not told here.
+                  ({PATH: None, "/sys/bus/pci/devices": BAD}, "unknown", None, "server", "--expect-gpus", "1")],
     "cuda.version": [(whole(cuda_version=11060), "warn", set()), (whole(cuda_version=11030), "warn", set()),
                      (whole(cuda_version=nvml.failed(), cuda_library_version=11070), "ok", set()),
                      (whole(cuda_version=nvml.failed(), cuda_library_version=nvml.failed()), "unknown", set()),
