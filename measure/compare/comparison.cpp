@@ -153,8 +153,8 @@ Comparison compare(const Result& old_result, const Result& new_result) {
   (void)judge(comparison.circumstances, &comparison.baselines);
   for (const ComparedPoint& point : comparison.points) {
     if (!point.is_hidden || point.is_slower()) continue;
-    comparison.unjudged.push_back(
-        {point.name(), "noise alone could be a factor of four", decisive_group(*point.series, *point.new_look.point), false});
+    comparison.unjudged.push_back({point.name(), "noise alone could be a factor of four",
+                                   decisive_group(*point.series, *point.new_look.point), false});
   }
   return comparison;
 }

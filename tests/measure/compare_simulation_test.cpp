@@ -79,10 +79,10 @@ struct MadeUpMachine : Laboratory {
   double disturbance() { return happens(disturbed_share) ? 3 : 1; }
 };
 
-/// ./run test --full simulates ten times as many.
+/// ./run test --full simulates five times as many.
 int many(int runs) {
   const char* const full = std::getenv("GDRKIT_FULL");
-  return full != nullptr && *full == '1' ? 10 * runs : runs;
+  return full != nullptr && *full == '1' ? 5 * runs : runs;
 }
 
 struct Rates {
