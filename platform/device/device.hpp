@@ -92,6 +92,12 @@ struct Function {
   std::uint64_t handle = 0;
 };
 
+/// Of a device, in bytes.
+struct DeviceMemory {
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+};
+
 struct LaunchShape {
   unsigned blocks = 1;
   unsigned threads = 1;  ///< in a block
@@ -119,6 +125,8 @@ class Device {
 
   /// EOPNOTSUPP where device or driver lacks the kind, ENOMEM.
   [[nodiscard]] virtual base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept = 0;
+  /// EOPNOTSUPP where the driver cannot tell. The emulated device has this machine's memory.
+  [[nodiscard]] virtual base::Result<DeviceMemory> memory() noexcept = 0;
   /// cuPointerSetAttribute(SYNC_MEMOPS): synchronous copies of this memory wait for their end.
   virtual base::Status set_sync_memops(std::uint64_t address) noexcept = 0;
 

@@ -74,7 +74,7 @@ void CudaDevice::write_driver_version() noexcept {
 
 base::Result<Allocation> CudaDevice::allocate(AllocationKind kind, std::size_t size_bytes) noexcept {
   if (size_bytes == 0) return base::fail(EINVAL, "an allocation of 0 bytes");
-  if (size_bytes > largest_size) return base::fail(ENOMEM, "%zu bytes are more than there can be", size_bytes);
+  if (size_bytes > largest_size) return base::fail(ENOMEM, "%zu bytes exceed the address space", size_bytes);
   if (kind == AllocationKind::vmm || kind == AllocationKind::vmm_exportable) return allocate_vmm(kind, size_bytes);
   return allocate_simple(kind, size_bytes);
 }

@@ -39,6 +39,7 @@ class CudaDevice final : public Device {
   base::Status make_current() noexcept override { return check(calls_.ctx_set_current(context_), "cuCtxSetCurrent"); }
 
   base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept override;
+  base::Result<DeviceMemory> memory() noexcept override;
   base::Status set_sync_memops(std::uint64_t address) noexcept override {
     const unsigned on = 1;
     return check_at(calls_.pointer_set_attribute(&on, cuda_pointer_attribute_sync_memops, address),

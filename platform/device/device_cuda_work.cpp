@@ -125,6 +125,13 @@ base::Status CudaDevice::unregister_host(void* host) noexcept {
   return call_if_there("cuMemHostUnregister", calls_.mem_host_unregister, host);
 }
 
+base::Result<DeviceMemory> CudaDevice::memory() noexcept {
+  DeviceMemory memory;
+  auto got = call_if_there("cuMemGetInfo", calls_.mem_get_info, &memory.free_bytes, &memory.total_bytes);
+  if (!got) return base::pass(got);
+  return memory;
+}
+
 base::Result<int> CudaDevice::attribute(DeviceAttribute attribute) noexcept {
   int value = 0;
   auto got =

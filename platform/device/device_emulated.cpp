@@ -20,6 +20,7 @@
 #include "base/settings.hpp"
 #include "platform/device/device.hpp"
 #include "platform/device/emulated_stream.hpp"
+#include "platform/device/host_memory.hpp"
 #include "shim/emulated_device_identity.hpp"
 #include "shim/emulated_memory.hpp"
 
@@ -63,6 +64,9 @@ class EmulatedDevice final : public Device {
     return Allocation(this, *address, size_bytes, extent, kind);
   }
 
+  base::Result<DeviceMemory> memory() noexcept override {
+    return DeviceMemory{available_host_bytes(), total_host_bytes()};
+  }
   base::Status set_sync_memops(std::uint64_t address) noexcept override { return check(address, 1); }
 
   base::Status copy_to_device(std::uint64_t target, const void* source, std::size_t size_bytes) noexcept override {

@@ -48,6 +48,7 @@ class FaultyDevice final : public platform::Device {
     if (is_failing("allocate")) return failure("allocate");
     return inner_->allocate(kind, size);
   }
+  base::Result<platform::DeviceMemory> memory() noexcept override { return inner_->memory(); }
   base::Status set_sync_memops(std::uint64_t address) noexcept override { return inner_->set_sync_memops(address); }
   base::Status copy_to_device(std::uint64_t target, const void* source, std::size_t size) noexcept override {
     return guard("copy_to_device", [&] { return inner_->copy_to_device(target, source, size); });

@@ -103,6 +103,13 @@ TEST_F(CudaDevice, VmmMemoryIsMadeForBar1AndExportableOnlyWhenAsked) {
   }
 }
 
+TEST_F(CudaDevice, MemoryIsWhatTheDriverSays) {
+  const auto memory = open()->memory();
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->free_bytes, std::size_t{3} << 30);
+  EXPECT_EQ(memory->total_bytes, std::size_t{4} << 30);
+}
+
 TEST_F(CudaDevice, SyncMemopsStreamsAndFill) {
   const auto device = open();
   auto memory = device->allocate(AllocationKind::cuda_malloc, 64);

@@ -172,6 +172,7 @@ std::vector<std::pair<std::string, bool>> run_all(Device& device, Device& peer) 
   step("device_can_access_peer", device.can_access_peer(peer).has_value());
   step("ctx_enable_peer_access", device.enable_peer_access(peer).has_value());
   step("device_get_attribute", device.attribute(DeviceAttribute::clock_rate_khz).has_value());
+  step("mem_get_info", device.memory().has_value());
   step("module_unload", device.unload_module(module.value_or(Module{})).has_value());
   return steps;
 }

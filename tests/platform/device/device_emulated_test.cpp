@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -104,6 +105,17 @@ TEST_F(EmulatedDevice, CopiesBothWaysForEveryKind) {
     EXPECT_EQ(back[8], pattern[8]);
     EXPECT_TRUE(device_->set_sync_memops(memory->address()));
   }
+}
+
+TEST_F(EmulatedDevice, MemoryIsThisMachines) {
+  const auto memory = device_->memory();
+  ASSERT_TRUE(memory);
+  const auto pages = static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES));
+  EXPECT_GE(memory->total_bytes, pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / 1024 * 1024);
+  EXPECT_GT(memory->free_bytes, 0u);
+  EXPECT_LE(memory->free_bytes, memory->total_bytes);
+  // More than there is, is refused.
+  EXPECT_FALSE(device_->allocate(AllocationKind::cuda_malloc, memory->total_bytes + (std::size_t{1} << 30)));
 }
 
 TEST_F(EmulatedDevice, StreamsCopyInOrder) {
