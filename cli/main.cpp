@@ -6,51 +6,35 @@
 #include <exception>
 #include <string>
 
+#include "cli/common/suggestion.hpp"
 #include "cli/subcommand.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools {
-
-#define GDRKIT_SUBCOMMAND(name, summary, has_gdrcopy_name) ExitCode run_##name(Front front, int argc, char** argv);
-#include "cli/subcommands.def"
-#undef GDRKIT_SUBCOMMAND
-
 namespace {
 
-constexpr Subcommand subcommands[] = {
-#define GDRKIT_SUBCOMMAND(name, summary, has_gdrcopy_name) {#name, summary, has_gdrcopy_name, &run_##name},
-#include "cli/subcommands.def"
-#undef GDRKIT_SUBCOMMAND
-};
-
-const Subcommand* find(const std::string& name) {
-  for (const Subcommand& subcommand : subcommands) {
-    if (name == subcommand.name) return &subcommand;
-  }
-  return nullptr;
-}
-
-/// "gdrcopy_copylat" and "copylat" are names of the predecessor's tools.
+/// "gdrcopy_copylat" and "copylat" are names of GDRCopy's tools.
 const Subcommand* find_by_program(const char* path) {
   const char* slash = std::strrchr(path, '/');
   std::string name = slash == nullptr ? path : slash + 1;
   constexpr char prefix[] = "gdrcopy_";
   if (name.rfind(prefix, 0) == 0) name = name.substr(sizeof(prefix) - 1);
-  const Subcommand* found = find(name);
+  const Subcommand* found = find_subcommand(name);
   return found != nullptr && found->has_gdrcopy_name ? found : nullptr;
 }
 
 void print_help(std::FILE* out) {
   std::fprintf(out, "gdrkit %s: CPU access to GPU memory\n\nUsage: gdrkit <subcommand> [options]\n\nSubcommands:\n",
                gdrkit_version());
-  for (const Subcommand& subcommand : subcommands) {
-    std::fprintf(out, "  %-9s  %s\n", subcommand.name, subcommand.summary);
+  for (const Subcommand& subcommand : all_subcommands()) {
+    std::fprintf(out, "  %-10s  %s\n", subcommand.name, subcommand.summary);
   }
   std::fprintf(
       out,
-      "\n'gdrkit <subcommand> --help' lists its options and gives an example.\n"
-      "Under the names gdrcopy_<name> of the predecessor's tools it takes the options and prints the lines of those.\n"
-      "Exit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here; the doctor has its own.\n");
+      "\n'gdrkit <subcommand> --help' lists its options and shows an example; 'gdrkit --version' prints the version.\n"
+      "Called as gdrcopy_<name>, it accepts the options and prints the lines of that GDRCopy tool.\n"
+      "Sizes are bytes, or K, M, G and T for powers of 1024: 64K, 1M.\n"
+      "Exit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here; doctor has its own.\n");
 }
 
 /// Output that did not arrive (a full disk, a closed pipe) is a failure like any other.
@@ -67,6 +51,10 @@ int run(const Subcommand& subcommand, Front front, int argc, char** argv) {
   } catch (const Failure& failure) {
     std::fflush(stdout);
     std::fprintf(stderr, "%s\n", printable(failure.what()).c_str());
+    // GDRCopy's tools end with this line; to users of ours it says nothing.
+    if (front == Front::gdrcopy && !failure.assertion().empty()) {
+      std::fprintf(stderr, "%s\n", failure.assertion().c_str());
+    }
     code = failure.code();
   } catch (const std::exception& error) {
     std::fflush(stdout);
@@ -75,6 +63,15 @@ int run(const Subcommand& subcommand, Front front, int argc, char** argv) {
   code = after_output(std::string("gdrkit ") + subcommand.name, code);
   if (front == Front::gdrcopy && code != ExitCode::ok) code = ExitCode::failed;
   return static_cast<int>(code);
+}
+
+int refuse(const std::string& word) {
+  std::vector<std::string> names = {"help", "--help", "--version"};
+  for (const Subcommand& subcommand : all_subcommands()) names.emplace_back(subcommand.name);
+  std::fprintf(stderr, "gdrkit: unknown %s '%s'%s\nTry: gdrkit --help\n",
+               word.rfind("-", 0) == 0 ? "option" : "subcommand", printable(word).c_str(),
+               did_you_mean(word, names).c_str());
+  return static_cast<int>(ExitCode::usage);
 }
 
 }  // namespace
@@ -91,8 +88,10 @@ int run_program(int argc, char** argv) {
     std::printf("gdrkit %s\n", gdrkit_version());
     return static_cast<int>(after_output("gdrkit", ExitCode::ok));
   }
-  if (const Subcommand* subcommand = find(word)) return run(*subcommand, Front::gdrkit, argc - 1, argv + 1);
-  if (!word.empty()) std::fprintf(stderr, "gdrkit: there is no subcommand '%s'\n\n", word.c_str());
+  if (const Subcommand* subcommand = find_subcommand(word)) {
+    return run(*subcommand, Front::gdrkit, argc - 1, argv + 1);
+  }
+  if (!word.empty()) return refuse(word);
   print_help(stderr);
   return static_cast<int>(ExitCode::usage);
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Banner: the lines that begin the predecessor's benchmarks.
+// Banner: the lines that begin GDRCopy's benchmarks.
 #pragma once
 
 #include <string>

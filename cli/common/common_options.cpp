@@ -27,21 +27,22 @@ void check_copy_kernel(const std::string& wanted) {
     }
     names += std::string(names.empty() ? "" : ", ") + name;
   }
-  throw Failure(ExitCode::usage, format("no copy kernel is called '%s'; there are: %s", wanted.c_str(), names.c_str()));
+  throw Failure(ExitCode::usage, format("unknown copy kernel '%s'; this build has %s", wanted.c_str(), names.c_str()));
 }
 
-void add_json_option(CommandLine* line, CommonOptions* options) {
-  line->options.push_back({'\0', "json", "", &options->json, "print one JSON document (docs/tools.md) and no text"});
+Option json_option(DocumentOption* target, const std::string& schema) {
+  return {'\0', "json", "[FILE]", target,
+          "write one JSON document (" + schema + ") to FILE, or to standard output instead of the text"};
 }
 
 void add_common_options(CommandLine* line, CommonOptions* options) {
-  line->options.push_back({'d', "device", "GPU", &options->device, "number of the GPU, as CUDA counts"});
+  line->options.push_back({'d', "device", "GPU", &options->device, "number of the GPU, in CUDA's order"});
   line->options.push_back(
-      {'\0', "backend", "NAME", &options->backend, "use this backend and no other ('gdrkit info' lists them)", false});
+      {'\0', "backend", "NAME", &options->backend, "use only this backend ('gdrkit info' lists them)", false});
   line->options.push_back(
       {'\0', "copy-kernel", "NAME", &options->copy_kernel, "use this copy kernel ('gdrkit info' lists them)", false});
-  add_json_option(line, options);
-  line->options.push_back({'\0', "quiet", "", &options->quiet, "print results only", false});
+  line->options.push_back(json_option(&options->json, "docs/tools.md"));
+  line->options.push_back({'\0', "quiet", "", &options->quiet, "print only the results", false});
 }
 
 void apply(const CommonOptions& options) {

@@ -7,9 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
+#include <vector>
 
 #include "base/settings.hpp"
 #include "cli/common/common_options.hpp"
+#include "cli/common/suggestion.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools {
@@ -21,7 +24,7 @@ constexpr int cuda_no_device = 100;
 constexpr int most_device_nodes = 64;
 
 constexpr const char* emulated = "emulated";
-constexpr const char* about_emulated = "running on the emulated device, which says nothing about hardware";
+constexpr const char* on_emulated = "NOTE: running on the emulated device, which says nothing about hardware: ";
 
 std::string find_device_node() {
   for (int number = 0; number < most_device_nodes; ++number) {
@@ -31,24 +34,27 @@ std::string find_device_node() {
   return {};
 }
 
+}  // namespace
+
 void check_backend(const std::string& wanted) {
-  std::string names;
+  std::vector<std::string> names;
   gdrkit_backend_report report{};
   report.struct_size = sizeof(report);
   for (unsigned index = 0; gdrkit_probe_backend(index, &report) == 0; ++index) {
     if (wanted == report.name) return;
-    names += std::string(names.empty() ? "" : ", ") + report.name;
+    names.emplace_back(report.name);
     report.struct_size = sizeof(report);
   }
-  throw Failure(ExitCode::usage, format("no backend is called '%s'; there are: %s", wanted.c_str(), names.c_str()));
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  throw Failure(ExitCode::usage,
+                "unknown backend '" + wanted + "'" + did_you_mean(wanted, names) + "; there are: " + all);
 }
-
-}  // namespace
 
 GpuFacts find_gpus() {
   GpuFacts facts;
   const base::Settings settings = base::read_settings();
-  // The drop-in library would only answer that it cannot be opened.
+  // The drop-in library would only report that it cannot be opened.
   if (!settings.backend.empty()) check_backend(settings.backend);
   if (!settings.copy_kernel.empty()) check_copy_kernel(settings.copy_kernel);
   facts.forced_backend = settings.backend;
@@ -57,7 +63,7 @@ GpuFacts find_gpus() {
   if (count.has_value()) {
     facts.cuda_devices = *count;
     facts.is_cuda_absent = *count == 0;
-    if (*count == 0) facts.cuda_failure = "CUDA shows no device";
+    if (*count == 0) facts.cuda_failure = "CUDA finds no device";
   } else {
     const int code = count.error().vendor_code;
     facts.cuda_failure = count.error().text();
@@ -69,20 +75,20 @@ GpuFacts find_gpus() {
 
 DeviceChoice choose_device(const GpuFacts& facts) {
   if (facts.forced_backend == emulated) {
-    return {true, std::string("NOTE: the backend 'emulated' was asked for; ") + about_emulated};
+    return {true, std::string(on_emulated) + "backend 'emulated' was requested"};
   }
   if (facts.cuda_devices > 0) return {};
   if (!facts.is_cuda_absent || !facts.device_node.empty()) {
     const std::string node = facts.device_node.empty() ? "" : " (" + facts.device_node + ")";
-    throw Failure(ExitCode::cannot_run, "There is a GPU here" + node +
+    throw Failure(ExitCode::cannot_run, "This machine has a GPU" + node +
                                             ", but CUDA cannot use it: " + facts.cuda_failure +
-                                            "\nTo try the tools without it: GDRKIT_BACKEND=emulated");
+                                            "\nTo try the tools without it, set GDRKIT_BACKEND=emulated");
   }
   if (!facts.forced_backend.empty()) {
     throw Failure(ExitCode::cannot_run, "The backend '" + facts.forced_backend +
-                                            "' was asked for, and there is no GPU here: " + facts.cuda_failure);
+                                            "' was requested, but no GPU was found: " + facts.cuda_failure);
   }
-  return {true, "NOTE: no GPU here (" + facts.cuda_failure + "); " + about_emulated};
+  return {true, std::string(on_emulated) + "no GPU found (" + facts.cuda_failure + ")"};
 }
 
 void follow_emulated_choice() { ::setenv("GDRKIT_BACKEND", emulated, 1); }
@@ -105,7 +111,7 @@ std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int or
 void print_note(const DeviceChoice& choice, bool json) {
   if (choice.note.empty()) return;
   std::FILE* out = json ? stderr : stdout;
-  std::fprintf(out, "%s\n", choice.note.c_str());
+  std::fprintf(out, "%s\n", fitted(choice.note, 2).c_str());
   std::fflush(out);
 }
 

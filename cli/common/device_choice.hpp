@@ -26,8 +26,11 @@ struct GpuFacts {
   std::string device_node;      ///< a GPU's node in /dev, "" if there is none
 };
 
+/// Throws Failure(usage), naming the backends there are, when none has this name. Probes backends, but not CUDA.
+void check_backend(const std::string& wanted);
+
 /// Initialises CUDA, if it is there, in the calling process. Throws Failure(usage) when the environment names a backend
-/// or a copy kernel that nobody knows, and cannot_run for a copy kernel that this CPU does not run.
+/// or a copy kernel that does not exist, and cannot_run for a copy kernel that this CPU does not run.
 [[nodiscard]] GpuFacts find_gpus();
 /// The rule: the emulated device only if it was asked for, or if nothing was and there is neither a CUDA device nor a
 /// GPU's device node. Throws Failure(cannot_run) with the reason where a GPU is there that CUDA cannot use, or the
@@ -37,7 +40,7 @@ struct GpuFacts {
 /// Makes the libraries of this process use the emulated backend. Other processes are left alone.
 void follow_emulated_choice();
 /// Follows the choice for this process (GDRKIT_BACKEND=emulated) and opens the device. Throws Failure(cannot_run), and
-/// usage for a GDRKIT_EMULATED_DEVICES that is no count.
+/// usage for a GDRKIT_EMULATED_DEVICES that is not a count.
 [[nodiscard]] std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int ordinal);
 
 /// For people on stdout, or on stderr where stdout carries JSON. Nothing on a GPU.

@@ -8,8 +8,8 @@
 namespace gdrkit::tools {
 
 void fail_assertion(const char* expression, const char* file, int line, const std::string& reason) {
-  const std::string before = reason.empty() ? std::string() : reason + "\n";
-  throw Failure(ExitCode::failed, before + format("Assertion \"%s\" failed at %s:%d", expression, file, line));
+  const std::string assertion = format("Assertion \"%s\" failed at %s:%d", expression, file, line);
+  throw Failure(ExitCode::failed, reason.empty() ? assertion : reason, reason.empty() ? "" : assertion);
 }
 
 namespace {

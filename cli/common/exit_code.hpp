@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace gdrkit::tools {
 
@@ -12,17 +13,21 @@ namespace gdrkit::tools {
 /// unreadable and bad_recording are the doctor's.
 enum class ExitCode : int { ok = 0, failed = 1, usage = 2, unreadable = 3, bad_recording = 4, cannot_run = 77 };
 
-/// Thrown to end the tool with a sentence on stderr. Only the tools throw; the library never does.
+/// Thrown to end the tool with an error message on stderr. Only the tools throw; the library never does.
 class Failure : public std::runtime_error {
  public:
-  Failure(ExitCode code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
+  Failure(ExitCode code, const std::string& message, std::string assertion = "")
+      : std::runtime_error(message), code_(code), assertion_(std::move(assertion)) {}
   [[nodiscard]] ExitCode code() const noexcept { return code_; }
+  /// `Assertion "..." failed at file.cpp:12`, which GDRCopy's tools print; "" when no check failed.
+  [[nodiscard]] const std::string& assertion() const noexcept { return assertion_; }
 
  private:
   ExitCode code_;
+  std::string assertion_;
 };
 
-/// Ends the tool as the predecessor's tools do when a check does not hold; `reason` (may be "") goes before it.
+/// Ends the tool because a check failed. `reason` is the error message; where it is "", the assertion is.
 [[noreturn]] void fail_assertion(const char* expression, const char* file, int line, const std::string& reason);
 
 /// printf into a string.
@@ -34,7 +39,8 @@ class Failure : public std::runtime_error {
 
 }  // namespace gdrkit::tools
 
-/// Throws Failure(failed) with `Assertion "<expression>" failed at <file>:<line>` when the expression is false.
+/// Throws Failure(failed) with the assertion `Assertion "<expression>" failed at <file>:<line>` when the expression is
+/// false.
 #define GDRKIT_TOOL_ASSERT(expression, reason)                                                          \
   do {                                                                                                  \
     if (!(expression)) ::gdrkit::tools::fail_assertion(#expression, __FILE_NAME__, __LINE__, (reason)); \

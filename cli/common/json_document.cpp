@@ -62,4 +62,6 @@ std::string text_of(const Json& document) {
 
 void print_json(const Json& document) { std::fputs(text_of(document).c_str(), stdout); }
 
+void write_json(const DocumentOption& option, const Json& document) { write_document(option, text_of(document)); }
+
 }  // namespace gdrkit::tools

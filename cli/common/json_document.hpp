@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/common/document_head.hpp"
+#include "cli/common/document_option.hpp"
 #include "cli/common/platform_names.hpp"
 
 namespace gdrkit::tools {
@@ -22,5 +23,7 @@ using Json = nlohmann::ordered_json;
 /// One document; bytes that are no UTF-8 (a device's name) are replaced, which keeps it parseable.
 [[nodiscard]] std::string text_of(const Json& document);
 void print_json(const Json& document);
+/// To the file or standard output that the option names (document_option.hpp); nothing when it was not given.
+void write_json(const DocumentOption& option, const Json& document);
 
 }  // namespace gdrkit::tools

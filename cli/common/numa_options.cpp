@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/result.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "platform/facts/number_list.hpp"
 
 namespace gdrkit::tools {
@@ -32,7 +33,8 @@ NodePair read_pair(const std::string& text) {
   const bool is_pair = colon != std::string::npos;
   if (!read_node(text.substr(0, colon), &pair.cpu_node) ||
       (is_pair && !read_node(text.substr(colon + 1), &pair.memory_node))) {
-    throw Failure(ExitCode::usage, "--numa takes auto, all, or nodes as CPU_NODE[:MEMORY_NODE], not '" + text + "'");
+    throw Failure(ExitCode::usage,
+                  "--numa: '" + text + "' is not auto, all or CPU_NODE[:MEMORY_NODE], for example 0:1");
   }
   if (!is_pair) pair.memory_node = pair.cpu_node;
   return pair;
@@ -41,26 +43,27 @@ NodePair read_pair(const std::string& text) {
 void check_pair(const NodePair& pair, const std::string& sysfs_root) {
   const auto nodes = platform::read_numa_nodes(sysfs_root);
   if (!nodes.has_value()) {
-    throw Failure(ExitCode::usage, std::string("--numa: this machine tells of no NUMA nodes: ") + nodes.error().text());
+    throw Failure(ExitCode::usage,
+                  std::string("--numa: cannot read the NUMA nodes of this machine: ") + nodes.error().text());
   }
   const auto has_cpus = [](const auto& node) { return !node.cpus.empty(); };
   const auto has_memory = [](const auto& node) { return node.memory_bytes != 0; };
   const auto* cpu_node = platform::find_node(*nodes, pair.cpu_node);
   if (cpu_node == nullptr || !has_cpus(*cpu_node)) {
-    throw Failure(ExitCode::usage, format("--numa: there is no NUMA node %d with CPUs here; nodes with CPUs: %s",
+    throw Failure(ExitCode::usage, format("--numa: NUMA node %d has no CPUs or does not exist; nodes with CPUs: %s",
                                           pair.cpu_node, list_nodes(*nodes, has_cpus).c_str()));
   }
   const auto* memory_node = platform::find_node(*nodes, pair.memory_node);
   if (memory_node == nullptr || !has_memory(*memory_node)) {
-    throw Failure(ExitCode::usage, format("--numa: there is no NUMA node %d with memory here; nodes with memory: %s",
+    throw Failure(ExitCode::usage, format("--numa: NUMA node %d has no memory or does not exist; nodes with memory: %s",
                                           pair.memory_node, list_nodes(*nodes, has_memory).c_str()));
   }
 }
 
 void add(CommandLine* line, NumaOptions* options, const char* numa_help) {
   line->options.push_back({'\0', "numa", "NODES", &options->numa, numa_help, false});
-  line->options.push_back({'\0', "no-bind", "", &options->no_bind,
-                           "bind neither the thread nor memory; stay where the caller put them", false});
+  line->options.push_back(
+      {'\0', "no-bind", "", &options->no_bind, "do not bind the thread and its memory to a NUMA node", false});
 }
 
 }  // namespace
@@ -78,8 +81,7 @@ void add_place_options(CommandLine* line, NumaOptions* options) {
 
 NumaChoice choose_one_place(const NumaOptions& options) {
   if (options.numa == "all") {
-    throw Failure(ExitCode::usage,
-                  "--numa all is for the tools that measure one thing; here it takes auto or CPU_NODE[:MEMORY_NODE]");
+    throw Failure(ExitCode::usage, "--numa all is not available here; use auto or CPU_NODE[:MEMORY_NODE]");
   }
   return choose_nodes(options);
 }
@@ -87,7 +89,7 @@ NumaChoice choose_one_place(const NumaOptions& options) {
 NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_root) {
   using Kind = NumaChoice::Kind;
   if (options.no_bind) {
-    if (options.numa != "auto") throw Failure(ExitCode::usage, "--numa and --no-bind contradict each other");
+    if (options.numa != "auto") throw Failure(ExitCode::usage, "--numa and --no-bind exclude each other");
     return {Kind::keep, {}};
   }
   if (options.numa == "auto") return {Kind::automatic, {}};
@@ -95,7 +97,7 @@ NumaChoice choose_nodes(const NumaOptions& options, const std::string& sysfs_roo
     const auto nodes = platform::read_numa_nodes(sysfs_root);
     if (nodes.has_value()) return {Kind::all, {}};
     throw Failure(ExitCode::usage,
-                  std::string("--numa all: this machine tells of no NUMA nodes: ") + nodes.error().text());
+                  std::string("--numa all: cannot read the NUMA nodes of this machine: ") + nodes.error().text());
   }
   const NodePair pair = read_pair(options.numa);
   check_pair(pair, sysfs_root);
@@ -114,14 +116,14 @@ Placed place(const NumaChoice& choice, Placement* placement) {
   if (!placed.is_as_wanted()) {
     throw Failure(
         ExitCode::cannot_run,
-        format("--numa %d:%d cannot be had here: ", choice.pair.cpu_node, choice.pair.memory_node) + placed.line());
+        format("--numa %d:%d is not possible here: ", choice.pair.cpu_node, choice.pair.memory_node) + placed.line());
   }
   return placed;
 }
 
 void print_place(const Placed& placed) {
-  std::printf("%s\n", placed.line().c_str());
-  if (!placed.place.advice.empty()) std::printf("ADVICE: %s\n", placed.place.advice.c_str());
+  std::printf("%s\n", fitted(placed.line(), 2).c_str());
+  if (!placed.place.advice.empty()) std::printf("%s\n", fitted("ADVICE: " + placed.place.advice, 2).c_str());
 }
 
 }  // namespace gdrkit::tools

@@ -17,7 +17,7 @@ struct NumaOptions {
   bool no_bind = false;
 };
 
-/// Appends --numa and --no-bind; `options` must outlive the parsing. Not under the predecessor's names.
+/// Appends --numa and --no-bind; `options` must outlive the parsing. Not under GDRCopy's names.
 void add_numa_options(CommandLine* line, NumaOptions* options);
 /// For tools that measure in one place: without `--numa all`, which choose_one_place() refuses.
 void add_place_options(CommandLine* line, NumaOptions* options);

@@ -2,92 +2,143 @@
 // SPDX-License-Identifier: MIT
 // The front end of `gdrkit <name>`. The only file that includes CLI11, which is slow to compile.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <limits>
 #include <type_traits>
 
 #include "cli/common/command_line.hpp"
+#include "cli/common/help_text.hpp"
+#include "cli/common/size.hpp"
+#include "cli/common/suggestion.hpp"
+#include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools {
 namespace {
 
-/// All of `text` as a number, decimal or 0x hexadecimal; throws CLI11's complaint otherwise.
-template <class Number>
-Number to_number(const std::string& name, const std::string& text) {
+std::string dashed(const Option& option) { return std::string("--") + option.long_name; }
+
+[[noreturn]] void refuse(const Option& option, const std::string& text, const std::string& why) {
+  throw CLI::ValidationError(dashed(option), "'" + text + "' " + why);
+}
+
+/// All of `text` as a number, decimal or 0x hexadecimal.
+int to_number(const Option& option, const std::string& text) {
   const bool is_hex = text.rfind("0x", 0) == 0;
-  const char* begin = text.data() + (is_hex ? 2 : 0);
-  const char* end = text.data() + text.size();
-  Number value{};
-  const auto [stop, error] = std::from_chars(begin, end, value, is_hex ? 16 : 10);
-  if (error != std::errc() || stop != end || value < Number{0}) {
-    throw CLI::ValidationError(name, "'" + text + "' is not a number here");
-  }
-  return value;
+  const char* const end = text.data() + text.size();
+  int value = 0;
+  const auto [stop, error] = std::from_chars(text.data() + (is_hex ? 2 : 0), end, value, is_hex ? 16 : 10);
+  if (error == std::errc() && stop == end && value >= 0) return value;
+  refuse(option, text, format("is not a whole number from 0 to %d", std::numeric_limits<int>::max()));
+}
+
+std::size_t to_bytes(const Option& option, const std::string& text) {
+  if (const auto size = to_size(text, option.plain_unit)) return *size;
+  refuse(option, text, std::string("is not a size; ") + size_grammar);
 }
 
 /// What `--compare "$OLD"` gives where OLD is not set: taken as "no option", it would leave out what was asked for.
 std::string refuse_empty(const std::string& text) { return text.empty() ? "its value is empty" : ""; }
 
-std::string names_of(const Option& option) {
-  std::string names = std::string("--") + option.long_name;
-  if (option.short_name != '\0') names = std::string("-") + option.short_name + "," + names;
-  return names;
-}
-
-template <class Number>
-CLI::Option* add_number(CLI::App& app, const Option& option, Number* target) {
-  const std::string long_name = option.long_name;
-  CLI::Option* added = app.add_option_function<std::string>(
-      names_of(option), [=](const std::string& text) { *target = to_number<Number>("--" + long_name, text); },
-      option.help);
-  return option.shows_default ? added->default_str(std::to_string(*target)) : added;
+std::string choose(const Option& option, const std::vector<std::string>& words, const std::string& text) {
+  if (std::find(words.begin(), words.end(), text) != words.end()) return text;
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  refuse(option, text, "is not one of " + all + did_you_mean(text, words));
 }
 
 void add(CLI::App& app, const Option& option) {
+  const std::string names =
+      (option.short_name == '\0' ? "" : std::string("-") + option.short_name + ",") + dashed(option);
+  const auto by_function = [&](auto take) { return app.add_option_function<std::string>(names, take); };
+  // `option` is of the table, which outlives the parsing.
   CLI::Option* added = std::visit(
       [&](auto target) -> CLI::Option* {
         using T = decltype(target);
         if constexpr (std::is_same_v<T, bool*>) {
-          return app.add_flag(names_of(option), *target, option.help);
-        } else if constexpr (std::is_same_v<T, int*> || std::is_same_v<T, std::size_t*>) {
-          return add_number(app, option, target);
+          return app.add_flag(names, *target);
+        } else if constexpr (std::is_same_v<T, int*>) {
+          return by_function([&option, target](const std::string& text) { *target = to_number(option, text); });
+        } else if constexpr (std::is_same_v<T, std::size_t*>) {
+          return by_function([&option, target](const std::string& text) { *target = to_bytes(option, text); });
         } else if constexpr (std::is_same_v<T, Choice>) {
-          return app.add_option(names_of(option), *target.target, option.help)
-              ->default_str(*target.target)
-              ->check(CLI::IsMember(target.words));
+          return by_function(
+              [&option, target](const std::string& text) { *target.target = choose(option, target.words, text); });
+        } else if constexpr (std::is_same_v<T, DocumentOption*>) {
+          return by_function([target](const std::string& text) {
+                   *target = {true, text == "-" ? "" : text};
+                 })
+              ->check(refuse_empty);
         } else if constexpr (std::is_same_v<T, std::vector<std::string>*>) {
-          return app.add_option(names_of(option), *target, option.help)
+          return app.add_option(names, *target)
               ->expected(option.takes_several ? -1 : 1)
               ->take_all()
               ->check(refuse_empty);
         } else {
-          return app.add_option(names_of(option), *target, option.help)->check(refuse_empty);
+          return app.add_option(names, *target)->check(refuse_empty);
         }
       },
       option.target);
   if (option.value_name[0] != '\0') added->type_name(option.value_name);
 }
 
+/// `--json` without FILE means standard output; CLI11 wants a value in every case. In CLI11's order: the last first.
+std::vector<std::string> words_of(const CommandLine& line, int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const bool has_operands = line.operands.target != nullptr;
+  for (std::size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
+    const bool is_document = std::any_of(line.options.begin(), line.options.end(), [&](const Option& option) {
+      return std::holds_alternative<DocumentOption*>(option.target) && words[at] == dashed(option);
+    });
+    if (!is_document) continue;
+    const bool has_next =
+        at + 1 < words.size() && (words[at + 1].empty() || words[at + 1][0] != '-' || words[at + 1] == "-");
+    if (has_operands || !has_next) words[at] += "=-";
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
+}
+
+std::string unexpected(const CommandLine& line, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  if (name.rfind("-", 0) != 0) return "unexpected word '" + word + "'";
+  std::vector<std::string> known = {"--help", "--version"};
+  for (const Option& option : line.options) {
+    if (!option.is_hidden) known.push_back(dashed(option));
+  }
+  return "unknown option '" + name + "'" + did_you_mean(name, known);
+}
+
+ExitCode complain(const CommandLine& line, const std::string& text) {
+  std::fprintf(stderr, "gdrkit %s: %s\nTry: gdrkit %s --help\n", line.name, printable(text).c_str(), line.name);
+  return ExitCode::usage;
+}
+
 }  // namespace
 
 std::optional<ExitCode> parse_gdrkit(const CommandLine& line, int argc, char** argv) {
-  CLI::App app(line.summary, std::string("gdrkit ") + line.name);
-  app.footer(std::string("Example:\n  ") + line.example + "\n\nExit codes: " + line.exit_codes + ".");
+  const std::string help = help_text(line);  // before the targets change
+  CLI::App app;
+  app.allow_extras();
+  app.set_version_flag("--version", std::string("gdrkit ") + gdrkit_version());
   for (const Option& option : line.options) {
     if (option.long_name[0] != '\0') add(app, option);
   }
-  if (line.operands.target != nullptr) {
-    app.add_option(line.operands.value_name, *line.operands.target, line.operands.help)->type_name("");
-  }
+  if (line.operands.target != nullptr) app.add_option("operands", *line.operands.target);
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(line, argc, argv));
   } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
+    std::fputs(help.c_str(), stdout);
+    return ExitCode::ok;
+  } catch (const CLI::CallForVersion&) {
+    std::printf("gdrkit %s\n", gdrkit_version());
     return ExitCode::ok;
   } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "gdrkit %s: %s\nTry: gdrkit %s --help\n", line.name, error.what(), line.name);
-    return ExitCode::usage;
+    return complain(line, error.what());
+  }
+  for (const std::string& extra : app.remaining()) {
+    if (extra != "--") return complain(line, unexpected(line, extra));
   }
   return std::nullopt;
 }

@@ -26,6 +26,18 @@ std::string wrapped(const std::string& first, const std::string& rest, const std
   return lines;
 }
 
+std::string fitted(const std::string& text, std::size_t indent) {
+  std::string lines;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    lines += line.size() <= output_columns ? line + "\n" : wrapped("", std::string(indent, ' '), line);
+    at = end + 1;
+  }
+  lines.pop_back();  // the end of the last line is the caller's
+  return lines;
+}
+
 std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }

@@ -9,7 +9,8 @@
 
 namespace gdrkit::tools::doctor {
 
-/// Prints what differs, as text or as a document gdrkit.doctor-diff/1. ok: nothing; failed: something does.
-[[nodiscard]] ExitCode print_difference(const Examination& left, const Examination& right, bool is_json);
+/// Prints what differs, and writes it as a document gdrkit.doctor-diff/1 where --json says. ok: nothing; failed:
+/// something does.
+[[nodiscard]] ExitCode print_difference(const Examination& left, const Examination& right, const DocumentOption& json);
 
 }  // namespace gdrkit::tools::doctor

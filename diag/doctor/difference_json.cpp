@@ -64,13 +64,14 @@ void print_side(const char* name, const std::vector<const Finding*>& findings) {
 
 }  // namespace
 
-ExitCode print_difference(const Examination& left, const Examination& right, bool is_json) {
+ExitCode print_difference(const Examination& left, const Examination& right, const DocumentOption& json) {
+  const bool is_text = !json.is_on_stdout();
   Table table;
   add(left, &Sides::left, &table);
   add(right, &Sides::right, &table);
   Json document = {{"schema", "gdrkit.doctor-diff/1"}, {"a", left.root}, {"b", right.root}};
   document["differences"] = Json::array();
-  if (!is_json) std::printf("A is %s, B is %s\n", left.root.c_str(), right.root.c_str());
+  if (is_text) std::printf("A is %s, B is %s\n", left.root.c_str(), right.root.c_str());
   document["not_compared"] = Json::array();
   for (const auto& [check, subjects] : table) {
     if (!is_run(left, *check) || !is_run(right, *check)) {
@@ -81,16 +82,15 @@ ExitCode print_difference(const Examination& left, const Examination& right, boo
       if (is_same(*check, sides)) continue;
       document["differences"].push_back(
           {{"id", check->id}, {"subject", subject}, {"a", side_json(sides.left)}, {"b", side_json(sides.right)}});
-      if (is_json) continue;
+      if (!is_text) continue;
       std::printf("%s%s%s\n", check->id, subject.empty() ? "" : " ", subject.c_str());
       print_side("A", sides.left);
       print_side("B", sides.right);
     }
   }
   const std::size_t count = document["differences"].size();
-  if (is_json) {
-    print_json(document);
-  } else {
+  write_json(json, document);
+  if (is_text) {
     std::printf("%s\n", counted(count, "difference").c_str());
     if (!document["not_compared"].empty())
       std::printf("%s were not compared: add --level probe\n",

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "cli/common/command_line.hpp"
+#include "cli/common/common_options.hpp"
 #include "diag/doctor/difference.hpp"
 #include "diag/doctor/doctor_text.hpp"
 #include "diag/doctor/examination.hpp"
@@ -30,7 +30,7 @@ struct Options {
   int watch_count = 0;
   int expected_gpus = unset;
   bool is_verbose = false;
-  bool is_json = false;
+  DocumentOption json;
   bool is_prom = false;
   bool is_short = false;
   bool is_strict = false;
@@ -64,7 +64,7 @@ CommandLine command_line(Options* options) {
        "read a recording of a machine (- for stdin) instead of this one", false},
       {'\0', "short", "", &options->is_short, "only failures and warnings, one line each", false},
       {'\0', "verbose", "", &options->is_verbose, "also what is ok and what does not apply", false},
-      {'\0', "json", "", &options->is_json, "print one JSON document (diag/doctor/README.md) and no text", false},
+      json_option(&options->json, "diag/doctor/README.md"),
       {'\0', "prom", "", &options->is_prom, "print metrics for the textfile collector of Prometheus' node_exporter",
        false},
       {'\0', "watch", "SECONDS", &options->watch_seconds,
@@ -72,9 +72,11 @@ CommandLine command_line(Options* options) {
       {'\0', "count", "N", &options->watch_count, "with --watch: end after N polls; 0: when interrupted", false},
   };
   line.operands = {
-      &options->words, "list | explain ID | fix [ID...] | diff A B",
+      &options->words,
+      "list | explain ID | fix [ID...] | diff A B",
       "list: list all checks; explain ID: what it reads, why it matters, the remedy; fix: print the remedies of all "
-      "findings, or of the given checks, as a shell script (runs nothing); diff: compare two recordings"};
+      "findings, or of the given checks, as a shell script (runs nothing); diff: compare two recordings",
+      {"list", "explain", "fix", "diff"}};
   return line;
 }
 
@@ -83,8 +85,8 @@ void refuse_contradictions(const Options& options) {
   const auto& levels = level_names();
   if (std::find(levels.begin(), levels.end(), options.level) == levels.end())
     throw Failure(ExitCode::usage, format("--level %s: use quick, probe or cuda", options.level.c_str()));
-  const int formats = options.is_json + options.is_prom + options.is_short + options.is_verbose;
-  if (options.is_fix && formats > 0)
+  const int formats = int{options.json.is_on_stdout()} + options.is_prom + options.is_short + options.is_verbose;
+  if (options.is_fix && (formats > 0 || options.json.is_given))
     throw Failure(ExitCode::usage, "fix prints only a shell script: 'gdrkit doctor --json' has the remedies too");
   if (formats > 1) throw Failure(ExitCode::usage, "--json, --prom, --short and --verbose exclude each other");
   if (options.watch_seconds.empty()) {
@@ -96,13 +98,16 @@ void refuse_contradictions(const Options& options) {
       options.expected_gpus != unset || options.level != "quick" || !selection.only.empty() || !selection.skip.empty())
     throw Failure(ExitCode::usage,
                   "--watch polls counters and runs no check: it accepts only --count, --json and --root");
+  if (options.json.is_in_file())
+    throw Failure(ExitCode::usage,
+                  "--watch prints one JSON object per poll to standard output: leave out FILE of --json");
   if (options.watch_count < 0) throw Failure(ExitCode::usage, "--count: give the number of polls");
 }
 
 ExitCode run(const Options& options, Level level) {
   if (!options.watch_seconds.empty()) {
     const double seconds = parse_interval(options.watch_seconds);
-    return watch(open_view(options.root), {options.root, seconds, options.watch_count, options.is_json});
+    return watch(open_view(options.root), {options.root, seconds, options.watch_count, options.json.is_on_stdout()});
   }
   Selection selection = options.selection;
   if (options.expected_gpus != unset && !selection.only.empty()) selection.only.emplace_back("gpu.count");
@@ -117,6 +122,7 @@ ExitCode run(const Options& options, Level level) {
     return ExitCode::ok;
   }
   if (options.is_prom) {
+    if (options.json.is_given) write_examination_json(options.json, examination, nullptr);
     print_examination_prom(examination, machine);
     return ExitCode::ok;
   }
@@ -125,9 +131,9 @@ ExitCode run(const Options& options, Level level) {
   const auto verdicts = has_all ? std::optional(give_verdicts(examination, machine)) : std::nullopt;
   const Verdicts* given = verdicts.has_value() ? &*verdicts : nullptr;
   const Terminal terminal = Terminal::from_environment(isatty(STDOUT_FILENO) != 0);
-  if (options.is_json) {
-    print_examination_json(examination, given);
-  } else if (options.is_short) {
+  if (options.json.is_given) write_examination_json(options.json, examination, given);
+  if (options.json.is_on_stdout()) return examination.code;
+  if (options.is_short) {
     print_examination_short(examination, machine, given, terminal);
   } else {
     print_examination_text(examination, machine, given, terminal, options.is_verbose);
@@ -156,7 +162,7 @@ ExitCode run_diff(const Options& options) {
   };
   const Examination left = examine_root(options.words[1]);
   const Examination right = examine_root(options.words[2]);
-  return print_difference(left, right, options.is_json);
+  return print_difference(left, right, options.json);
 }
 
 }  // namespace
@@ -167,12 +173,14 @@ ExitCode run_doctor(Front front, int argc, char** argv) {
   if (const auto ended = parse(doctor::command_line(&options), front, argc, argv)) return *ended;
   const auto& words = options.words;
   if (words.size() == 1 && words[0] == "list") {
-    options.is_json ? doctor::print_list_json() : doctor::print_list();
+    if (options.json.is_given) doctor::write_list_json(options.json);
+    if (!options.json.is_on_stdout()) doctor::print_list();
     return ExitCode::ok;
   }
   if (words.size() == 2 && words[0] == "explain") {
     const doctor::Check& check = doctor::check_named(words[1]);
-    options.is_json ? doctor::print_explanation_json(check) : doctor::print_explanation(check);
+    if (options.json.is_given) doctor::write_explanation_json(options.json, check);
+    if (!options.json.is_on_stdout()) doctor::print_explanation(check);
     return ExitCode::ok;
   }
   if (!words.empty() && words[0] == "diff") return doctor::run_diff(options);

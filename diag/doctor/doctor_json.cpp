@@ -36,23 +36,23 @@ Json finding_json(const Finding& finding, const Advice& advice) {
 
 }  // namespace
 
-void print_list_json() {
+void write_list_json(const DocumentOption& option) {
   Json document = {{"schema", "gdrkit.doctor-list/1"}, {"version", gdrkit_version()}, {"checks", Json::array()}};
   for (const Check& check : all_checks()) document["checks"].push_back(check_json(check));
-  print_json(document);
+  write_json(option, document);
 }
 
-void print_explanation_json(const Check& check) {
+void write_explanation_json(const DocumentOption& option, const Check& check) {
   Json document = {{"schema", "gdrkit.doctor-explain/1"}, {"version", gdrkit_version()}};
   document.update(check_json(check));
   document["reads"] = check.advice->reads;
   document["why"] = check.advice->why;
   document["remedy"] = remedy_json(*check.advice, "");
   document["trap"] = check.advice->trap;
-  print_json(document);
+  write_json(option, document);
 }
 
-void print_examination_json(const Examination& examination, const Verdicts* verdicts) {
+void write_examination_json(const DocumentOption& option, const Examination& examination, const Verdicts* verdicts) {
   Json document = {{"schema", "gdrkit.doctor/1"},
                    {"version", gdrkit_version()},
                    {"root", examination.root},
@@ -75,7 +75,7 @@ void print_examination_json(const Examination& examination, const Verdicts* verd
   }
   document["not_run"] = Json::array();
   for (const Check* check : examination.not_run) document["not_run"].push_back(check->id);
-  print_json(document);
+  write_json(option, document);
 }
 
 }  // namespace gdrkit::tools::doctor

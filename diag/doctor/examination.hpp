@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/common/document_option.hpp"
 #include "diag/doctor/check.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -48,9 +49,10 @@ void refuse_without_probe(const Selection& selection, const MachineView& view);
 [[nodiscard]] std::string conditions_of(const Remedy& remedy);
 struct Verdicts;
 /// `verdicts` may be nullptr.
-void print_examination_json(const Examination& examination, const Verdicts* verdicts);
-void print_list_json();
-void print_explanation_json(const Check& check);
+/// The documents go where --json says.
+void write_examination_json(const DocumentOption& option, const Examination& examination, const Verdicts* verdicts);
+void write_list_json(const DocumentOption& option);
+void write_explanation_json(const DocumentOption& option, const Check& check);
 /// Prometheus' text format: a series for each check, and what the machine counts.
 void print_examination_prom(const Examination& examination, const Machine& machine);
 

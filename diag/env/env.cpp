@@ -3,7 +3,7 @@
 // env: the fewest settings that libraries need on this machine, and what is wrong with the present ones.
 #include <algorithm>
 
-#include "cli/common/command_line.hpp"
+#include "cli/common/common_options.hpp"
 #include "diag/doctor/examination.hpp"
 #include "diag/env/formats.hpp"
 #include "diag/machine/topology_facts.hpp"
@@ -54,7 +54,7 @@ ExitCode run_env(Front front, int argc, char** argv) {
   std::vector<std::string> names = env::format_names();
   names.emplace_back("json");
   std::vector<std::string> fabrics = {"rail", "ecmp"};
-  bool is_json = false;
+  DocumentOption json;
   bool reserves = false;
   CommandLine line;
   line.name = "env";
@@ -76,9 +76,12 @@ ExitCode run_env(Front front, int argc, char** argv) {
        false},
       {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
        "quick reads files; probe also asks NVML and libibverbs; cuda also starts CUDA", false},
-      {'\0', "json", "", &is_json, "the same as --format json (diag/env/README.md)", false},
+      json_option(&json, "diag/env/README.md"),
   };
-  line.operands = {&words, "LIBRARY", "nccl, ucx, nvshmem, openmpi, mvapich2: one or more of them"};
+  line.operands = {&words,
+                   "LIBRARY",
+                   "nccl, ucx, nvshmem, openmpi, mvapich2: one or more of them",
+                   {"nccl", "ucx", "nvshmem", "openmpi", "mvapich2"}};
   if (const auto ended = parse(line, front, argc, argv)) return *ended;
   const auto libraries_wanted = env::libraries_of(words);
   const MachineView view = open_view(root);
@@ -89,11 +92,9 @@ ExitCode run_env(Front front, int argc, char** argv) {
   const RankLayout layout = lay_out(view, links_of(machine.probe.nvml), recorded_cpus(view), reserves);
   const env::Facts facts = env::gather(machine, environment, libraries, layout, wishes);
   const env::Document document{root, env::propose(libraries_wanted, facts), env::judge(machine, root, depth)};
-  if (is_json || format_name == "json") {
-    env::print_env_json(document);
-  } else {
-    env::print_as(format_name, document);
-  }
+  if (format_name == "json" && !json.is_given) json = {true, ""};
+  if (json.is_given) env::write_env_json(json, document);
+  if (!json.is_on_stdout() && format_name != "json") env::print_as(format_name, document);
   return ExitCode::ok;
 }
 

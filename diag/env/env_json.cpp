@@ -7,7 +7,7 @@
 
 namespace gdrkit::tools::env {
 
-void print_env_json(const Document& document) {
+void write_env_json(const DocumentOption& option, const Document& document) {
   const Proposal& proposal = document.proposal;
   Json json = {{"schema", "gdrkit.env/1"},
                {"version", gdrkit_version()},
@@ -48,7 +48,7 @@ void print_env_json(const Document& document) {
                                {"subject", judged.finding.subject},
                                {"text", judged.finding.text}});
   }
-  print_json(json);
+  write_json(option, json);
 }
 
 }  // namespace gdrkit::tools::env

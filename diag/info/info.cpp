@@ -5,7 +5,10 @@
 
 #include <cstdio>
 
+#include "base/settings.hpp"
 #include "cli/common/common_options.hpp"
+#include "cli/common/device_choice.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools {
@@ -25,7 +28,7 @@ void print_backends(const Info& info) {
                         : backend.is_automatic ? "usable"
                                                : "usable, but only on request";
     std::printf("  %-9s %s\n            %s\n", backend.name.c_str(), state, backend.summary.c_str());
-    if (!backend.is_usable) std::printf("            reason: %s\n", backend.reason.c_str());
+    if (!backend.is_usable) std::printf("%s\n", fitted("            reason: " + backend.reason, 14).c_str());
   }
 }
 
@@ -61,7 +64,7 @@ void print_text(const Info& info, bool quiet) {
   if (!quiet)
     std::printf("%s, %d CPUs, system %s\n", info.machine.cpu_model.c_str(), info.machine.cpu_count,
                 info.machine.os_release.c_str());
-  if (!info.why_none.empty()) std::printf("%s\n", info.why_none.c_str());
+  if (!info.why_none.empty()) std::printf("%s\n", fitted(info.why_none, 2).c_str());
   if (!info.why_none.empty() && info.gpus.empty()) {
     std::printf("without a GPU the tools that measure and test use the emulated device, and print that they do\n");
   }
@@ -74,7 +77,7 @@ void print_text(const Info& info, bool quiet) {
   if (info.settings.empty()) std::printf("  none\n");
   if (!info.missing.empty()) {
     std::printf("\nmissing\n");
-    for (const std::string& sentence : info.missing) std::printf("  %s\n", sentence.c_str());
+    for (const std::string& sentence : info.missing) std::printf("%s\n", fitted("  " + sentence, 4).c_str());
   }
 }
 
@@ -90,12 +93,10 @@ ExitCode run_info(Front front, int argc, char** argv) {
   add_common_options(&line, &options);
   if (const auto ended = parse(line, front, argc, argv)) return *ended;
   apply(options);
+  if (const std::string forced = base::read_settings().backend; !forced.empty()) check_backend(forced);
   const Info info = gather_info();
-  if (options.json) {
-    print_info_json(info);
-  } else {
-    print_text(info, options.quiet);
-  }
+  if (options.json.is_given) write_info_json(options.json, info);
+  if (!options.json.is_on_stdout()) print_text(info, options.quiet);
   return info.chosen_backend.empty() ? ExitCode::cannot_run : ExitCode::ok;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/common/document_option.hpp"
 #include "cli/common/platform_names.hpp"
 #include "platform/facts/machine.hpp"
 #include "platform/facts/nvidia_driver.hpp"
@@ -50,6 +51,7 @@ struct Info {
 };
 
 [[nodiscard]] Info gather_info();
-void print_info_json(const Info& info);
+/// Where --json says.
+void write_info_json(const DocumentOption& option, const Info& info);
 
 }  // namespace gdrkit::tools

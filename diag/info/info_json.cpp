@@ -44,7 +44,7 @@ Json gpus_json(const Info& info) {
 
 }  // namespace
 
-void print_info_json(const Info& info) {
+void write_info_json(const DocumentOption& option, const Info& info) {
   Json document = json_head("info", info.machine, info.chosen_backend, info.is_emulated);
   document["why_none"] = info.why_none;
   document["backends"] = backends_json(info);
@@ -59,7 +59,7 @@ void print_info_json(const Info& info) {
   for (const auto& [name, value] : info.settings) document["settings"][name] = value;
   document["missing"] = info.missing;
   document["ok"] = !info.chosen_backend.empty();
-  print_json(document);
+  write_json(option, document);
 }
 
 }  // namespace gdrkit::tools

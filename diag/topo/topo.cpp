@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // topo: how far GPUs and adapters are from each other, as each library sees it, and the best adapter of each GPU.
-#include "cli/common/command_line.hpp"
+#include "cli/common/common_options.hpp"
 #include "diag/topo/topo_outputs.hpp"
 
 namespace gdrkit::tools {
@@ -23,24 +23,23 @@ ExitCode code_of(const TopologyFacts& facts) {
 
 struct Wanted {
   std::string as = "smi";
-  bool is_json = false;
+  DocumentOption json;
   bool is_dot = false;
   bool is_svg = false;
   bool is_nccl_xml = false;
 
-  [[nodiscard]] int outputs() const { return int{is_json} + int{is_dot} + int{is_svg} + int{is_nccl_xml}; }
+  [[nodiscard]] int outputs() const { return int{json.is_on_stdout()} + int{is_dot} + int{is_svg} + int{is_nccl_xml}; }
 };
 
 ExitCode print(const TopologyFacts& facts, const Wanted& wanted) {
   const ExitCode code = code_of(facts);
   const std::string& as = wanted.as;
+  if (wanted.json.is_given) write_topology_json(wanted.json, facts, code);
   if (wanted.is_dot) {
     print_dot(facts);
   } else if (wanted.is_svg) {
     print_svg(facts);
-  } else if (wanted.is_json) {
-    print_topology_json(facts, code);
-  } else {
+  } else if (!wanted.json.is_on_stdout()) {
     print_text(facts, chosen(facts, facts.is_from_nccl && as == "smi" ? "nccl" : as));
   }
   return code;
@@ -78,7 +77,7 @@ ExitCode run_topo(Front front, int argc, char** argv) {
       {'\0', "from-nccl-xml", "FILE", &nccl_file,
        "show the topology of a file that NCCL wrote (NCCL_TOPO_DUMP_FILE) or a provider supplied: NCCL's view only",
        false},
-      {'\0', "json", "", &wanted.is_json, "print one JSON document (diag/topo/README.md) and no text", false},
+      json_option(&wanted.json, "diag/topo/README.md"),
   };
   if (const auto ended = parse(line, front, argc, argv)) return *ended;
   if (wanted.outputs() > 1) throw Failure(ExitCode::usage, "gdrkit topo: only one output at a time");
@@ -93,6 +92,7 @@ ExitCode run_topo(Front front, int argc, char** argv) {
   const Probe probe = gather_probe(view, level_named(level));
   const TopologyFacts facts = read_topology(view, root, probe.nvml);
   if (wanted.is_nccl_xml) {
+    if (wanted.json.is_given) topo::write_topology_json(wanted.json, facts, topo::code_of(facts));
     topo::print_nccl_xml(facts, view, probe.nvml);
     return topo::code_of(facts);
   }

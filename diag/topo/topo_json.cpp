@@ -110,7 +110,7 @@ Json nvlink_json(const TopologyFacts& facts) {
 
 }  // namespace
 
-void print_topology_json(const TopologyFacts& facts, ExitCode code) {
+void write_topology_json(const DocumentOption& option, const TopologyFacts& facts, ExitCode code) {
   Json document = {{"schema", "gdrkit.topo/1"}, {"version", gdrkit_version()}, {"root", facts.source}};
   document["looked_at"] = {{"pci_devices", facts.tree.pci_count},
                            {"gpus", facts.tree.gpus.size()},
@@ -135,7 +135,7 @@ void print_topology_json(const TopologyFacts& facts, ExitCode code) {
   document["distances_are_over_pcie_alone"] = !facts.links.is_known;
   add_distances(facts, document);
   add_best(facts, document);
-  print_json(document);
+  write_json(option, document);
 }
 
 }  // namespace gdrkit::tools::topo

@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/common/document_option.hpp"
 #include "cli/common/exit_code.hpp"
 #include "diag/machine/topology_facts.hpp"
 
 namespace gdrkit::tools::topo {
 
 void print_text(const TopologyFacts& facts, const std::vector<Viewer>& libraries);
-void print_topology_json(const TopologyFacts& facts, ExitCode code);
+/// Where --json says.
+void write_topology_json(const DocumentOption& option, const TopologyFacts& facts, ExitCode code);
 
 /// "PIX", "NV18", "?".
 [[nodiscard]] std::string cell_of(Viewer viewer, const topology::Distance& distance);

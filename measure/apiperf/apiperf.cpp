@@ -10,6 +10,7 @@
 
 #include "cli/common/device_choice.hpp"
 #include "measure/common/buffer_options.hpp"
+#include "measure/common/counts.hpp"
 #include "measure/common/histogram.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
@@ -20,11 +21,11 @@ namespace {
 CommandLine command_line(ApiperfOptions* options) {
   CommandLine line;
   line.name = "apiperf";
-  line.summary = "Cost of pin, map, get_info, unmap and unpin, by size, one CPU thread.";
-  line.example = "gdrkit apiperf --size 0x4000000 --iterations 1000 --json > apiperf.json";
+  line.summary = "Measures the cost of pin, map, get_info, unmap and unpin, by size, with one CPU thread.";
+  line.example = "gdrkit apiperf --size 64M --iterations 1000 --json > apiperf.json";
   line.options = {
-      {'s', "size", "BYTES", &options->size_bytes, "largest size; each power of two from 65536 on is measured"},
-      {'n', "iterations", "N", &options->iterations, "calls of each kind for each size"},
+      {'s', "size", "SIZE", &options->size_bytes, "largest size; every power of two from 64K on is measured"},
+      {'n', "iterations", "N", &options->iterations, "calls of each kind per size"},
       {'w', "warm-up", "N", &options->warm_up, "calls before them that are not counted"},
       allocation_option(&options->allocation),
       mapping_type_option(&options->mapping_type),
@@ -35,14 +36,9 @@ CommandLine command_line(ApiperfOptions* options) {
 }
 
 void check(const ApiperfOptions& options) {
-  if (options.size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to pin");
-  if (options.size_bytes > SIZE_MAX / 4) throw Failure(ExitCode::usage, "ERROR: a buffer of this size cannot be");
-  if (options.iterations < 1 || options.iterations > 10'000'000) {
-    throw Failure(ExitCode::usage, "ERROR: the number of iterations must be at least 1, and at most 10000000");
-  }
-  if (options.warm_up < 0 || options.warm_up > 10'000'000) {
-    throw Failure(ExitCode::usage, "ERROR: the number of warm-up calls must be from 0 to 10000000");
-  }
+  if (options.size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: -s, --size: 0 bytes cannot be pinned");
+  check_count("-n, --iterations", options.iterations, 1, most_kept);
+  check_count("-w, --warm-up", options.warm_up, 0, most_kept);
 }
 
 /// The drop-in library, opened for as long as it lives; closing unpins what a failure left.
@@ -74,7 +70,7 @@ class Apiperf {
   ExitCode run() {
     apply(options_.common);
     const DeviceChoice choice = choose_device(find_gpus());
-    print_note(choice, options_.common.json);
+    print_note(choice, options_.common.json.is_on_stdout());
     device_ = open_device(choice, options_.common.device);
     report_.is_emulated = choice.is_emulated;
     report_.machine = describe_machine(device_.get());
@@ -94,13 +90,13 @@ class Apiperf {
     if (prints_gdrcopy()) std::printf("closing gdrdrv\n");
     library.close();
     memory.free();
-    if (options_.common.json) print_apiperf_json(options_, report_);
+    if (options_.common.json.is_given) write_apiperf_json(options_, report_);
     return ExitCode::ok;
   }
 
  private:
-  [[nodiscard]] bool prints_gdrcopy() const { return front_ == Front::gdrcopy && !options_.common.json; }
-  [[nodiscard]] bool prints_own() const { return front_ == Front::gdrkit && !options_.common.json; }
+  [[nodiscard]] bool prints_gdrcopy() const { return front_ == Front::gdrcopy && !options_.common.json.is_on_stdout(); }
+  [[nodiscard]] bool prints_own() const { return front_ == Front::gdrkit && !options_.common.json.is_on_stdout(); }
 
   void settle() {
     if (front_ == Front::gdrcopy) {
@@ -121,8 +117,8 @@ class Apiperf {
     if (!options_.common.quiet) {
       std::printf("%s %s, backend %s\n", report_.machine.gpu_name.c_str(), report_.machine.gpu_pci_address.c_str(),
                   report_.names.backend.c_str());
-      std::printf("%d calls of each kind for each size; %s, whose overhead of %.1f ns is contained\n",
-                  options_.iterations, report_.clock->name.c_str(), report_.clock->overhead_ns);
+      std::printf("%d calls of each kind per size; %s, whose overhead of %.1f ns is included\n", options_.iterations,
+                  report_.clock->name.c_str(), report_.clock->overhead_ns);
       if (nodes_.kind != NumaChoice::Kind::all) print_place(placed_);
     }
     if (nodes_.kind != NumaChoice::Kind::all) print_cost_head();
@@ -143,7 +139,7 @@ class Apiperf {
     std::printf("\npin of %zu bytes\n", report_.costs.back().size_bytes);
     print_histogram(report_.costs.back().of(Call::pin), "us");
     if (!report_.noise->is_quiet()) {
-      std::printf("others took %.1f %% of this CPU: p99 and beyond are the machine's\n",
+      std::printf("other processes took %.1f %% of this CPU, so p99 and above measure the machine\n",
                   report_.noise->lost_share * 100);
     }
   }

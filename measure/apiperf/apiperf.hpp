@@ -40,12 +40,13 @@ struct ApiperfReport {
   std::optional<NumaSweep> sweep;
 };
 
-/// The predecessor's lines for one size.
+/// GDRCopy's lines for one size.
 void print_gdrcopy_cost(const CallCost& cost);
 /// A row for each call.
 void print_cost_head();
 void print_cost_rows(const CallCost& cost);
 
-void print_apiperf_json(const ApiperfOptions& options, const ApiperfReport& report);
+/// Where --json says.
+void write_apiperf_json(const ApiperfOptions& options, const ApiperfReport& report);
 
 }  // namespace gdrkit::tools

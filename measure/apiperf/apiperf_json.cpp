@@ -29,7 +29,7 @@ Measured in_rounds(const std::vector<double>& us) {
 
 }  // namespace
 
-void print_apiperf_json(const ApiperfOptions& options, const ApiperfReport& report) {
+void write_apiperf_json(const ApiperfOptions& options, const ApiperfReport& report) {
   Result result;
   result.tool = "apiperf";
   result.version = gdrkit_version();
@@ -62,7 +62,7 @@ void print_apiperf_json(const ApiperfOptions& options, const ApiperfReport& repo
   Json document = head_json(result);
   document["series"] = series_json(result.series);
   document["ok"] = true;
-  print_json(document);
+  write_json(options.common.json, document);
 }
 
 }  // namespace gdrkit::tools

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The texts of both fronts.
+// The text of both front ends.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>

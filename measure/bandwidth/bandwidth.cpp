@@ -4,58 +4,77 @@
 #include <cstdio>
 #include <limits>
 
+#include "cli/common/common_options.hpp"
 #include "measure/bandwidth/report.hpp"
 
 namespace gdrkit::tools {
 namespace bus {
 namespace {
 
-constexpr std::size_t default_buffer_mib = 512;
-constexpr std::size_t emulated_buffer_mib = 1;
+constexpr std::size_t mib = std::size_t{1} << 20;
+constexpr std::size_t default_buffer_bytes = 512 * mib;
+constexpr std::size_t emulated_buffer_bytes = mib;
 /// What the figures of the emulated device are; the rest of its first line says that they are nothing of hardware.
 constexpr const char* about_figures =
-    ": no bus and no GPU took part, the figures are those of copies within this machine's memory";
+    ". The values are those of copies within this machine's memory, without a GPU or a bus.";
 constexpr std::size_t emulated_chase_steps = 20000;
-constexpr std::size_t most_buffer_mib = std::size_t{1} << 20;
+constexpr std::size_t most_buffer_bytes = mib << 20;
+constexpr int most_samples = 100'000;
+constexpr int most_loops = 10'000;  // that fit before the gate
 
 CommandLine command_line(BandwidthOptions* options) {
   CommandLine line;
   line.name = "bandwidth";
-  line.summary = "Bandwidth and latency between host and GPUs and between GPUs: the tests of nvbandwidth.";
+  line.summary = "Measures bandwidth and latency between host and GPUs and between GPUs: the tests of nvbandwidth.";
   line.example = "gdrkit bandwidth -p host_to_device -p device_to_host";
   Option tests{'t', "testcase", "TEST", &options->names, "run these tests, by name or index, in this order"};
-  Option prefixes{'p', "testcasePrefixes", "PREFIX", &options->prefixes, "run the tests that begin so"};
+  Option prefixes{'p', "testcasePrefixes", "PREFIX", &options->prefixes, "run the tests whose names begin with PREFIX"};
   tests.takes_several = prefixes.takes_several = true;
+  Option buffer_size{
+      'b',
+      "bufferSize",
+      "SIZE",
+      &options->buffer_bytes,
+      "size of a copy: MiB as nvbandwidth counts, or with a unit (default: 512, on the emulated device 1)",
+      true,
+      false};
+  buffer_size.plain_unit = mib;
   line.options = {
-      {'b', "bufferSize", "MIB", &options->buffer_mib, "size of a copy (512; on the emulated device 1)", true, false},
+      buffer_size,
       {'l', "list", "", &options->lists, "list the tests"},
       tests,
       prefixes,
-      {'v', "verbose", "", &options->is_verbose, "print samples, and of each matrix minimum, maximum and mean"},
-      {'s', "skipVerification", "", &options->skips_verification, "do not check what was copied"},
+      {'v', "verbose", "", &options->is_verbose, "print the samples, and the minimum, maximum and mean of each matrix"},
+      {'s', "skipVerification", "", &options->skips_verification, "do not verify the copied data"},
       {'d', "disableAffinity", "", &options->numa.no_bind, "the same as --no-bind"},
-      {'i', "testSamples", "N", &options->samples, "samples of each figure"},
-      {'m', "useMean", "", &options->uses_mean, "give the samples' mean, not their median"},
+      {'i', "testSamples", "N", &options->samples, "samples per value"},
+      {'m', "useMean", "", &options->uses_mean, "print the mean of the samples instead of the median"},
       {'j', "nvbandwidth-json", "", &options->prints_nvbandwidth_json, "print JSON in nvbandwidth's shape"},
-      {'\0', "json", "", &options->prints_json, "print one JSON document (docs/result-schema.md) and no text"},
-      {'\0', "quiet", "", &options->is_quiet, "print results only"},
-      {'\0', "loopCount", "N", &options->loops, "copies in a sample"},
+      json_option(&options->json, "docs/result-schema.md"),
+      {'\0', "quiet", "", &options->is_quiet, "print only the results"},
+      {'\0', "loopCount", "N", &options->loops, "copies per sample"},
   };
   add_numa_options(&line, &options->numa);
   return line;
 }
 
 void check(const BandwidthOptions& options) {
-  if (options.samples < 1 || options.loops < 1) {
-    throw Failure(ExitCode::usage, "--testSamples and --loopCount must be at least 1");
+  if (options.samples < 1 || options.samples > most_samples) {
+    throw Failure(ExitCode::usage, format("gdrkit bandwidth: --testSamples must be from 1 to %d", most_samples));
   }
-  if (options.loops > 10000) throw Failure(ExitCode::usage, "--loopCount: at most 10000 copies fit before the gate");
-  const bool has_size = options.buffer_mib != BandwidthOptions::usual;
-  if (has_size && (options.buffer_mib < 1 || options.buffer_mib > most_buffer_mib)) {
-    throw Failure(ExitCode::usage, format("--bufferSize counts MiB, from 1 to %zu", most_buffer_mib));
+  if (options.loops < 1 || options.loops > most_loops) {
+    throw Failure(ExitCode::usage, format("gdrkit bandwidth: --loopCount must be from 1 to %d", most_loops));
   }
-  if (options.prints_json && options.prints_nvbandwidth_json) {
-    throw Failure(ExitCode::usage, "--json and -j exclude each other");
+  const bool has_size = options.buffer_bytes != BandwidthOptions::usual;
+  const bool is_whole = options.buffer_bytes % mib == 0;
+  if (has_size && (!is_whole || options.buffer_bytes < mib || options.buffer_bytes > most_buffer_bytes)) {
+    throw Failure(
+        ExitCode::usage,
+        "gdrkit bandwidth: --bufferSize must be a whole number of MiB from 1 to 1048576, for example 64 or 1G");
+  }
+  if (options.json.is_on_stdout() && options.prints_nvbandwidth_json) {
+    throw Failure(ExitCode::usage,
+                  "gdrkit bandwidth: --json and -j both go to standard output; give the first a file: --json=FILE");
   }
 }
 
@@ -72,8 +91,9 @@ std::vector<const TestCase*> sweepable(const std::vector<const TestCase*>& selec
     if (is_plain && (is_chosen || test->mover == Mover::copy_engine)) {
       tests.push_back(test);
     } else if (is_chosen) {
-      throw Failure(ExitCode::usage,
-                    std::string("--numa all measures copies one way between host and GPU, not ") + test->name);
+      throw Failure(
+          ExitCode::usage,
+          std::string("--numa all measures only copies in one direction between host and GPU, not ") + test->name);
     }
   }
   return tests;
@@ -113,7 +133,7 @@ class Bandwidth {
   ExitCode run() {
     DeviceChoice choice = choose_device(find_gpus());
     if (choice.is_emulated) choice.note += about_figures;
-    print_note(choice, is_json());
+    print_note(choice, is_json_on_stdout());
     report_.is_emulated = choice.is_emulated;
     report_.note = choice.note;
     // A sweep binds by itself.
@@ -126,25 +146,27 @@ class Bandwidth {
     run_options.loops = options_.loops;
     run_options.is_verified = !options_.skips_verification;
     if (choice.is_emulated) run_options.chase_steps = emulated_chase_steps;
-    if (!is_json() && !options_.is_quiet) print_head(report_, options_);
+    if (!is_json_on_stdout() && !options_.is_quiet) print_head(report_, options_);
     if (is_sweep) {
       report_.sweep = sweep(tests_, &gpus, run_options);
-      if (!is_json()) print_sweep(*report_.sweep, gpus[0].placement.gpu_node());
+      if (!is_json_on_stdout()) print_sweep(*report_.sweep, gpus[0].placement.gpu_node());
     } else {
       run_tests(&gpus, run_options);
     }
-    if (options_.prints_json) print_bandwidth_json(report_, options_);
+    if (options_.json.is_given) write_bandwidth_json(report_, options_);
     if (options_.prints_nvbandwidth_json) print_nvbandwidth_json(report_, options_);
     if (report_.has(Status::error)) return ExitCode::failed;
     return is_sweep || report_.has(Status::passed) ? ExitCode::ok : ExitCode::cannot_run;
   }
 
  private:
-  [[nodiscard]] bool is_json() const { return options_.prints_json || options_.prints_nvbandwidth_json; }
+  [[nodiscard]] bool is_json_on_stdout() const {
+    return options_.json.is_on_stdout() || options_.prints_nvbandwidth_json;
+  }
 
   void describe(Gpus* gpus, bool is_sweep) {
-    const std::size_t fallback = report_.is_emulated ? emulated_buffer_mib : default_buffer_mib;
-    report_.buffer_bytes = (options_.buffer_mib == BandwidthOptions::usual ? fallback : options_.buffer_mib) << 20;
+    const std::size_t fallback = report_.is_emulated ? emulated_buffer_bytes : default_buffer_bytes;
+    report_.buffer_bytes = options_.buffer_bytes == BandwidthOptions::usual ? fallback : options_.buffer_bytes;
     report_.machine = platform::describe_machine(&gpus->current(0));
     for (int number = 0; number < gpus->count(); ++number) {
       report_.devices.push_back(device_text((*gpus)[number].device->identity()));
@@ -161,9 +183,9 @@ class Bandwidth {
     Pattern pattern(gpus, &pool);
     CellRun run(gpus, &pool, &pattern, run_options);
     for (const TestCase* test : tests_) {
-      if (!is_json()) print_test_begin(*test);
+      if (!is_json_on_stdout()) print_test_begin(*test);
       report_.tests.push_back(run_test(*test, gpus, &run, options_));
-      if (!is_json()) print_test_end(report_.tests.back(), options_);
+      if (!is_json_on_stdout()) print_test_end(report_.tests.back(), options_);
     }
   }
 

@@ -79,7 +79,7 @@ void print_nvbandwidth_json(const Report& report, const BandwidthOptions& option
   print_json(Json{{"nvbandwidth", root}});
 }
 
-void print_bandwidth_json(const Report& report, const BandwidthOptions& options) {
+void write_bandwidth_json(const Report& report, const BandwidthOptions& options) {
   Json document = json_head("bandwidth", report.machine, "", report.is_emulated, report.placed.place);
   document["settings"] = {{"buffer_bytes", std::to_string(report.buffer_bytes)},
                           {"copies_per_sample", std::to_string(options.loops)},
@@ -99,7 +99,7 @@ void print_bandwidth_json(const Report& report, const BandwidthOptions& options)
   }
   document["series"] = series_json(report.sweep ? report.sweep->series : series);
   document["ok"] = !report.has(Status::error);
-  print_json(document);
+  write_json(options.json, document);
 }
 
 }  // namespace gdrkit::tools::bus

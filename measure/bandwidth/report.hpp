@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/common/document_option.hpp"
 #include "cli/common/numa_options.hpp"
 #include "measure/bandwidth/cell_run.hpp"
 #include "measure/common/numa_sweep.hpp"
@@ -17,7 +18,7 @@ namespace gdrkit::tools::bus {
 
 struct BandwidthOptions {
   static constexpr std::size_t usual = SIZE_MAX;
-  std::size_t buffer_mib = usual;  ///< usual: 512, on the emulated device 1
+  std::size_t buffer_bytes = usual;  ///< usual: 512 MiB, on the emulated device 1 MiB
   int samples = 3;
   int loops = 16;
   bool uses_mean = false;
@@ -25,7 +26,7 @@ struct BandwidthOptions {
   bool is_verbose = false;
   bool lists = false;
   bool prints_nvbandwidth_json = false;
-  bool prints_json = false;
+  DocumentOption json;
   bool is_quiet = false;
   std::vector<std::string> names;
   std::vector<std::string> prefixes;
@@ -77,7 +78,7 @@ void print_head(const Report& report, const BandwidthOptions& options);
 void print_test_begin(const TestCase& test);
 void print_test_end(const TestReport& report, const BandwidthOptions& options);
 /// The document of docs/result-schema.md, and the one of nvbandwidth's shape.
-void print_bandwidth_json(const Report& report, const BandwidthOptions& options);
+void write_bandwidth_json(const Report& report, const BandwidthOptions& options);
 void print_nvbandwidth_json(const Report& report, const BandwidthOptions& options);
 
 }  // namespace gdrkit::tools::bus

@@ -10,7 +10,7 @@
 namespace gdrkit::tools::bus {
 namespace {
 
-constexpr const char* list_hint = "; 'gdrkit bandwidth --list' names them all";
+constexpr const char* list_hint = "; 'gdrkit bandwidth --list' lists them";
 
 const TestCase* find_test(const std::string& word) {
   const auto& all = test_cases();
@@ -19,12 +19,12 @@ const TestCase* find_test(const std::string& word) {
   if (error == std::errc() && stop == word.data() + word.size()) {
     if (index < all.size()) return &all[index];
     throw Failure(ExitCode::usage,
-                  format("there is no test %s: indices go from 0 to %zu", word.c_str(), all.size() - 1) + list_hint);
+                  format("unknown test %s: indices go from 0 to %zu", word.c_str(), all.size() - 1) + list_hint);
   }
   for (const TestCase& test : all) {
     if (word == test.name) return &test;
   }
-  throw Failure(ExitCode::usage, "there is no test '" + word + "'" + list_hint);
+  throw Failure(ExitCode::usage, "unknown test '" + word + "'" + list_hint);
 }
 
 const char* arrow(const TestCase& test) {
@@ -77,7 +77,8 @@ std::vector<const TestCase*> select_tests(const std::vector<std::string>& names,
     for (const std::string& prefix : prefixes) is_meant = is_meant || std::string(test.name).rfind(prefix, 0) == 0;
     if (is_meant) selected.push_back(&test);
   }
-  if (selected.empty()) throw Failure(ExitCode::usage, std::string("no test begins with such a prefix") + list_hint);
+  if (selected.empty())
+    throw Failure(ExitCode::usage, std::string("no test name begins with such a prefix") + list_hint);
   return selected;
 }
 

@@ -3,6 +3,7 @@
 // The text, in the shape of nvbandwidth's.
 #include <cstdio>
 
+#include "cli/common/wrapped_text.hpp"
 #include "gdrkit/gdrkit.h"
 #include "measure/bandwidth/report.hpp"
 
@@ -47,8 +48,8 @@ void print_list() {
 }
 
 void print_head(const Report& report, const BandwidthOptions& options) {
-  std::printf("gdrkit bandwidth %s: nvbandwidth's tests (as of its version 0.8) under their names\n", gdrkit_version());
-  std::printf("%s; buffers of %zu MiB, %d copies a sample, %s of %d samples, %s\n",
+  std::printf("gdrkit bandwidth %s: the tests of nvbandwidth 0.8, under the same names\n", gdrkit_version());
+  std::printf("%s; buffers of %zu MiB, %d copies per sample, %s of %d samples, %s\n",
               report.machine.driver_version.c_str(), report.buffer_bytes >> 20, options.loops,
               options.uses_mean ? "mean" : "median", options.samples,
               options.skips_verification ? "data not checked" : "data checked");
@@ -57,7 +58,7 @@ void print_head(const Report& report, const BandwidthOptions& options) {
   }
   if (options.numa.numa != "all") print_place(report.placed);
   if (options.numa.numa == "auto" && !options.numa.no_bind && report.devices.size() > 1) {
-    std::printf("that is near device 0; each device is measured from its own node\n");
+    std::printf("this is the node of device 0; each device is measured from its own node\n");
   }
   std::printf("\n");
 }
@@ -68,13 +69,13 @@ void print_test_begin(const TestCase& test) {
 }
 
 void print_test_end(const TestReport& report, const BandwidthOptions& options) {
-  if (report.status == Status::waived) std::printf("Waived: %s\n", report.reason.c_str());
-  if (report.status == Status::error) std::printf("ERROR: %s\n", report.reason.c_str());
+  if (report.status == Status::waived) std::printf("%s\n", fitted("Waived: " + report.reason, 2).c_str());
+  if (report.status == Status::error) std::printf("%s\n", fitted("ERROR: " + report.reason, 2).c_str());
   for (const measure::Series& matrix : report.matrices) {
     if (options.is_verbose) print_samples(matrix);
     print_matrix(report, matrix, options);
   }
-  if (!report.note.empty()) std::printf("%s\n", report.note.c_str());
+  if (!report.note.empty()) std::printf("%s\n", fitted(report.note, 2).c_str());
   std::printf("\n");
   std::fflush(stdout);
 }

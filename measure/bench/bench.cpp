@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "cli/common/whole_file.hpp"
+#include "cli/common/document_option.hpp"
 #include "measure/bench/compare_run.hpp"
 #include "measure/bench/options.hpp"
 #include "measure/bench/output/csv.hpp"
@@ -15,12 +15,6 @@
 namespace gdrkit::tools {
 namespace {
 
-void check_files(const BenchOptions& options) {
-  for (const std::string& path : {options.json_path, options.csv_path}) {
-    if (!path.empty() && path != "-") check_can_write(path);
-  }
-}
-
 void print(std::FILE* out, const std::string& text) {
   if (std::fputs(text.c_str(), out) < 0 || std::fflush(out) != 0) {
     throw Failure(ExitCode::failed, "cannot write the output");
@@ -29,11 +23,11 @@ void print(std::FILE* out, const std::string& text) {
 
 /// The files first: a table that cannot be printed must not cost the figures.
 void write_out(const BenchOptions& options, const Result& result) {
-  if (!options.json_path.empty() && !options.is_json_on_stdout()) {
-    write_whole_file(options.json_path, to_json_text(result));
-  }
-  if (!options.csv_path.empty()) write_whole_file(options.csv_path, to_csv_text(result));
-  print(stdout, options.is_json_on_stdout() ? to_json_text(result) : summary_text(result));
+  if (options.common.json.is_in_file()) write_document(options.common.json, to_json_text(result));
+  if (options.csv.is_in_file()) write_document(options.csv, to_csv_text(result));
+  print(stdout, options.common.json.is_on_stdout() ? to_json_text(result)
+                : options.csv.is_on_stdout()       ? to_csv_text(result)
+                                                   : summary_text(result));
 }
 
 /// --compare OLD --with NEW: nothing is measured.
@@ -47,11 +41,10 @@ ExitCode compare_files(const BenchOptions& options) {
 
 }  // namespace
 
-ExitCode run_bench(Front, int argc, char** argv) {
+ExitCode run_bench(Front front, int argc, char** argv) {
   BenchOptions options;
-  if (const auto ended = parse_bench_options(argc, argv, &options)) return *ended;
+  if (const auto ended = parse_bench_options(front, argc, argv, &options)) return *ended;
   if (!options.with_path.empty()) return compare_files(options);
-  check_files(options);
   std::optional<CompareRun> comparison;
   if (!options.compare_path.empty()) comparison.emplace(options);
   Session session(options);
@@ -62,8 +55,8 @@ ExitCode run_bench(Front, int argc, char** argv) {
   ExitCode code = result.is_ok ? ExitCode::ok : ExitCode::failed;
   if (comparison) {
     const CompareReport report = comparison->compare_with(result, &session);
-    // Beside JSON on standard output, text would break the document.
-    print(options.is_json_on_stdout() ? stderr : stdout, printable(report_text(report)));
+    // Text would break a document on standard output.
+    print(options.is_document_on_stdout() ? stderr : stdout, printable(report_text(report)));
     if (code == ExitCode::ok) code = report.exit_code();
   }
   return code;

@@ -32,21 +32,21 @@ struct BenchOptions {
   bool has_chosen_sections = false;
   std::vector<std::size_t> sizes;  ///< empty: each section's own
   int rounds = 0;                  ///< 0: the effort's own
-  std::string json_path;           ///< "-": standard output; "": none
-  std::string csv_path;
+  DocumentOption csv;
   std::string compare_path;  ///< "": no comparison
   std::string with_path;     ///< "": measure
   bool is_forced = false;
   std::optional<SlowdownRequest> slowdown;
 
-  [[nodiscard]] bool is_json_on_stdout() const { return json_path == "-"; }
+  /// A document is on standard output instead of the text.
+  [[nodiscard]] bool is_document_on_stdout() const { return common.json.is_on_stdout() || csv.is_on_stdout(); }
   [[nodiscard]] Effort effort() const;
 };
 
 /// A value: end now with this code. Throws Failure(usage) with what is wrong and what can be done.
-[[nodiscard]] std::optional<ExitCode> parse_bench_options(int argc, char** argv, BenchOptions* options);
+[[nodiscard]] std::optional<ExitCode> parse_bench_options(Front front, int argc, char** argv, BenchOptions* options);
 
-/// "8,4096,64K,1M": bytes, K, M and G are 2^10, 2^20 and 2^30. Ascending, each once. Throws Failure(usage).
+/// "8,4096,64K,1M": sizes (size.hpp). Ascending, each once. Throws Failure(usage).
 [[nodiscard]] std::vector<std::size_t> parse_sizes(const std::string& text);
 /// "4096:10", "64K:10:to_device". Throws Failure(usage).
 [[nodiscard]] SlowdownRequest parse_slowdown(const std::string& text);

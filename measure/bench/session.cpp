@@ -18,13 +18,13 @@ constexpr double quick_noise_looks_ms = 30;
 
 /// What the figures of the emulated device are; the start of that line warns that they are not those of hardware.
 constexpr const char* about_figures =
-    ": the figures are those of ordinary memory under this CPU, good for comparing builds of gdrkit on this machine";
+    ". The values are those of ordinary memory with this CPU; they compare builds of gdrkit on this machine.";
 
 DeviceChoice choose(const BenchOptions& options) {
   apply(options.common);
   DeviceChoice choice = choose_device(find_gpus());
   if (choice.is_emulated) choice.note += about_figures;
-  print_note(choice, options.is_json_on_stdout());
+  print_note(choice, options.is_document_on_stdout());
   return choice;
 }
 
@@ -41,8 +41,6 @@ std::vector<int> cpus_in_order(const Placement& placement, const Place& place) {
 }
 
 std::string one_line(std::string text) {
-  const std::size_t assertion = text.find("\nAssertion ");
-  if (assertion != std::string::npos) text.resize(assertion);
   for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n')) text.replace(at, 1, "; ");
   return text;
 }
@@ -118,7 +116,7 @@ void Session::measure_all() {
   if (collected_.points() > 0) return;
   std::string why;
   for (const std::string& sentence : collected_.notes()) why += "\n  " + sentence;
-  throw Failure(is_ok_ ? ExitCode::cannot_run : ExitCode::failed, "nothing could be measured:" + why);
+  throw Failure(is_ok_ ? ExitCode::cannot_run : ExitCode::failed, "nothing was measured:" + why);
 }
 
 measure::Again Session::measure_again(const std::string& series_id, double x, int factor) {

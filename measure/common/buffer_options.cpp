@@ -17,7 +17,7 @@ Option mapping_type_option(std::string* target) {
           Choice{{"default", "wc", "cache", "device"},
                  target,
                  "ERROR: invalid mapping_type '{}'. Valid options: default, wc, cache, device."},
-          "how the CPU treats the mapping: default, wc, cache or device"};
+          "how the CPU maps the buffer: default, wc (write-combining), cache or device"};
 }
 
 }  // namespace gdrkit::tools

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// BufferOptions: the predecessor's options for the mapped buffer, with its words and its complaints.
+// BufferOptions: GDRCopy's options for the mapped buffer, with its words and its error messages.
 #pragma once
 
 #include <string>

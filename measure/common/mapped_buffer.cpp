@@ -8,12 +8,46 @@
 #include "base/result.hpp"
 #include "cli/common/device_choice.hpp"
 #include "cli/common/exit_code.hpp"
+#include "cli/common/size.hpp"
 #include "gdrkit/gdrkit.h"
+#include "platform/facts/nvidia_gpus.hpp"
 
 namespace gdrkit::tools {
 namespace {
 
 std::string call_failed(const char* call, int error) { return std::string(call) + ": " + errno_text(error); }
+
+[[noreturn]] void refuse_size(platform::Device* device, std::size_t size_bytes, const std::string& cause,
+                              ExitCode code = ExitCode::failed) {
+  std::string text = "cannot allocate " + size_text(size_bytes) + " of device memory: " + cause;
+  if (const auto memory = device->memory()) {
+    text += "; the device has " + rough_size_text(memory->total_bytes) + ", " + rough_size_text(memory->free_bytes) +
+            " of it free";
+  }
+  throw Failure(code, text + "; choose a smaller size");
+}
+
+/// Of a GPU: "; BAR1 of 0000:3b:00.0 has 128 GiB". "" where that is not known.
+std::string bar1_text(const platform::Device& device) {
+  const auto address = platform::parse_pci_address(device.identity().pci_bus_id);
+  const auto gpus = platform::list_nvidia_gpus("/sys");
+  if (device.is_emulated() || !address.has_value() || !gpus.has_value()) return "";
+  for (const platform::NvidiaGpu& gpu : *gpus) {
+    if (platform::to_string(gpu.address) != platform::to_string(*address) || gpu.bar1_size_bytes == 0) continue;
+    return std::string("; BAR1 of ") + device.identity().pci_bus_id + " has " +
+           size_text(static_cast<std::size_t>(gpu.bar1_size_bytes)) + " for all mappings of all processes";
+  }
+  return "";
+}
+
+/// A pin or map for which there is no room is no defect of the program: an error message, no assertion.
+void check_room(const AlignedAllocation& memory, const char* verb, const char* call, int result) {
+  if (result != ENOMEM && result != ENOSPC) return;
+  throw Failure(ExitCode::failed,
+                format("cannot %s %s of device memory: ", verb, size_text(memory.rounded_bytes()).c_str()) +
+                    call_failed(call, result) + bar1_text(memory.device()) +
+                    "; choose a smaller size, or unmap other buffers");
+}
 
 }  // namespace
 
@@ -31,8 +65,9 @@ gdr_map_flags_t mapping_flag(const std::string& gdrcopy_word) {
 }
 
 AlignedAllocation::AlignedAllocation(platform::Device* device, platform::AllocationKind kind, std::size_t size_bytes)
-    : size_bytes_(size_bytes) {
-  GDRKIT_TOOL_ASSERT(size_bytes > 0 && size_bytes <= SIZE_MAX / 4, "a buffer of this size cannot be");
+    : device_(device), size_bytes_(size_bytes) {
+  GDRKIT_TOOL_ASSERT(size_bytes > 0, "cannot allocate 0 bytes of device memory");
+  if (size_bytes > SIZE_MAX / 4) refuse_size(device, size_bytes, "the size exceeds the address space", ExitCode::usage);
   rounded_bytes_ = (size_bytes + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
   // Memory of the virtual-memory calls starts on a GPU page by itself.
   const bool is_vmm = kind == platform::AllocationKind::vmm || kind == platform::AllocationKind::vmm_exportable;
@@ -40,6 +75,7 @@ AlignedAllocation::AlignedAllocation(platform::Device* device, platform::Allocat
   if (!allocation.has_value()) {
     // A kind that this device or driver does not have is not a failure of what is tested.
     if (allocation.error().errno_value == EOPNOTSUPP) throw Failure(ExitCode::cannot_run, allocation.error().text());
+    if (allocation.error().errno_value == ENOMEM) refuse_size(device, rounded_bytes_, allocation.error().text());
     const int code = allocation.error().vendor_code;
     GDRKIT_TOOL_ASSERT(
         allocation.has_value(),
@@ -64,9 +100,9 @@ void AlignedAllocation::free() {
 gdr_t open_drop_in() {
   gdr_t context = gdr_open();
   if (context == nullptr) {
-    throw Failure(ExitCode::cannot_run,
-                  "gdr_open error: Is gdrdrv driver installed and loaded?\nWhy no way to the memory can be used:\n" +
-                      why_no_backend());
+    throw Failure(
+        ExitCode::cannot_run,
+        "gdr_open error: Is gdrdrv driver installed and loaded?\nNo backend can be used:\n" + why_no_backend());
   }
   return context;
 }
@@ -75,12 +111,14 @@ MappedBuffer::MappedBuffer(const AlignedAllocation& memory, gdr_map_flags_t mapp
     : context_(open_drop_in()), mapped_bytes_(memory.rounded_bytes()) {
   try {
     const int pin_result = gdr_pin_buffer(context_, memory.address(), mapped_bytes_, 0, 0, &handle_);
+    check_room(memory, "pin", "gdr_pin_buffer", pin_result);
     GDRKIT_TOOL_ASSERT(pin_result == 0, call_failed("gdr_pin_buffer", pin_result));
     const int map_result = gdr_map_v2(context_, handle_, &mapping_, mapped_bytes_, mapping_type);
+    check_room(memory, "map", "gdr_map_v2", map_result);
     const bool is_of_no_such_type = map_result == EOPNOTSUPP && mapping_type != GDR_MAP_FLAG_DEFAULT;
     GDRKIT_TOOL_ASSERT(map_result == 0, call_failed("gdr_map_v2", map_result) +
                                             (is_of_no_such_type ? "\nthe backend has no mapping of this type; "
-                                                                  "without -M it takes the one it has"
+                                                                  "leave out -M to use the type it has"
                                                                 : ""));
     const int info_result = gdr_get_info(context_, handle_, &info_);
     GDRKIT_TOOL_ASSERT(info_result == 0, call_failed("gdr_get_info", info_result));

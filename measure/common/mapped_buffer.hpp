@@ -12,21 +12,24 @@
 
 namespace gdrkit::tools {
 
-/// The words that the predecessor's options take.
+/// The words that GDRCopy's options accept.
 inline constexpr const char* allocation_mem_alloc = "cuMemAlloc";
 inline constexpr const char* allocation_mem_create = "cuMemCreate";
 
 /// Device memory that starts on a GPU page, and holds at least the size rounded up to GPU pages.
 class AlignedAllocation {
  public:
-  /// Throws Failure.
+  /// Throws Failure: cannot_run for a kind that the device lacks; for a size that does not fit, what there is. `device`
+  /// must outlive it.
   AlignedAllocation(platform::Device* device, platform::AllocationKind kind, std::size_t size_bytes);
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
   [[nodiscard]] std::size_t size_bytes() const noexcept { return size_bytes_; }
   [[nodiscard]] std::size_t rounded_bytes() const noexcept { return rounded_bytes_; }
+  [[nodiscard]] const platform::Device& device() const noexcept { return *device_; }
   void free();
 
  private:
+  platform::Device* device_;
   platform::Allocation allocation_;
   std::uint64_t address_ = 0;
   std::size_t size_bytes_ = 0;
@@ -38,7 +41,7 @@ class AlignedAllocation {
 /// Of "default", "wc", "cache" and "device".
 [[nodiscard]] gdr_map_flags_t mapping_flag(const std::string& gdrcopy_word);
 
-/// Throws Failure: the predecessor's words, then every backend's reason.
+/// Throws Failure: GDRCopy's words, then every backend's reason.
 [[nodiscard]] gdr_t open_drop_in();
 
 /// "Cannot allocate memory (12)"

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cli/common/exit_code.hpp"
+#include "cli/common/wrapped_text.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -69,7 +70,7 @@ NumaSweep sweep_nodes(Placement* placement, const std::vector<NumaQuantity>& qua
     sweep.left_out.push_back(format("CPU node %d, memory node %d is left out: ", pair.first, pair.second) + reason);
   }
   if (values.empty()) {
-    throw Failure(ExitCode::cannot_run, "--numa all: no pair of nodes can be had here\n" +
+    throw Failure(ExitCode::cannot_run, "--numa all: no pair of nodes can be used here\n" +
                                             (sweep.left_out.empty() ? std::string() : sweep.left_out.front()));
   }
   for (std::size_t index = 0; index < quantities.size(); ++index) {
@@ -98,9 +99,8 @@ void print_sweep(const NumaSweep& sweep, int gpu_node) {
       std::printf("\n");
     }
   }
-  for (const std::string& sentence : sweep.left_out) std::printf("%s\n", sentence.c_str());
-  std::printf("%s\n",
-              gpu_node >= 0 ? format("the GPU is on node %d", gpu_node).c_str() : "the GPU's node is not known");
+  for (const std::string& line : sweep.left_out) std::printf("%s\n", fitted(line, 2).c_str());
+  std::printf("%s\n", gpu_node >= 0 ? format("the GPU is on node %d", gpu_node).c_str() : "the GPU's node is unknown");
 }
 
 }  // namespace gdrkit::tools

@@ -27,7 +27,7 @@ struct NumaQuantity {
 
 struct NumaSweep {
   std::vector<Series> series;                ///< one a quantity: x is the CPU node, y the memory node
-  std::vector<std::string> left_out;         ///< a sentence for each pair that could not be had
+  std::vector<std::string> left_out;         ///< one line for each pair that is not available
   std::vector<int> cpu_nodes, memory_nodes;  ///< that have CPUs, memory
 };
 

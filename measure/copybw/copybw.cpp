@@ -10,7 +10,9 @@
 #include <memory>
 
 #include "cli/common/device_choice.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "measure/common/buffer_options.hpp"
+#include "measure/common/counts.hpp"
 #include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
@@ -19,16 +21,16 @@ namespace {
 CommandLine command_line(CopybwOptions* options) {
   CommandLine line;
   line.name = "copybw";
-  line.summary = "Bandwidth of copies through a mapping of device memory, one CPU thread.";
-  line.example = "gdrkit copybw --size 1048576 --json";
+  line.summary = "Measures the bandwidth of copies through a mapping of device memory, with one CPU thread.";
+  line.example = "gdrkit copybw --size 1M --json";
   line.options = {
-      {'s', "size", "BYTES", &options->size_bytes, "size of the buffer"},
-      {'c', "copy-size", "BYTES", &options->copy_size_bytes,
-       "size of a copy; with a sweep its upper bound (default: all of the buffer)", true, false},
-      {'o', "offset", "BYTES", &options->offset_bytes, "where in the buffer copies begin, a multiple of 4"},
+      {'s', "size", "SIZE", &options->size_bytes, "size of the buffer"},
+      {'c', "copy-size", "SIZE", &options->copy_size_bytes,
+       "size of a copy; with --sweep the upper bound (default: the whole buffer)", true, false},
+      {'o', "offset", "SIZE", &options->offset_bytes, "offset in the buffer at which copies start, a multiple of 4"},
       {'l', "sweep", "", &options->is_sweep, "measure all powers of two below the size"},
-      {'w', "write-iterations", "N", &options->write_iterations, "copies to the device for each size"},
-      {'r', "read-iterations", "N", &options->read_iterations, "copies from the device for each size"},
+      {'w', "write-iterations", "N", &options->write_iterations, "copies to the device per size"},
+      {'r', "read-iterations", "N", &options->read_iterations, "copies from the device per size"},
       allocation_option(&options->allocation),
       mapping_type_option(&options->mapping_type),
   };
@@ -37,7 +39,7 @@ CommandLine command_line(CopybwOptions* options) {
   return line;
 }
 
-/// The predecessor's lines.
+/// GDRCopy's lines.
 class GdrcopyPrinter final : public BandwidthListener {
  public:
   explicit GdrcopyPrinter(const CopybwOptions& options) : options_(options) {}
@@ -106,11 +108,14 @@ void print_table_head(const CopybwOptions& options, const CopybwReport& report, 
                       const NumaChoice& nodes) {
   const bool is_sweep = nodes.kind == NumaChoice::Kind::all;
   if (!options.common.quiet) {
-    std::printf("%s %s, backend %s, copy kernels %s (to device) and %s (from device)\n",
-                report.machine.gpu_name.c_str(), report.machine.gpu_pci_address.c_str(), report.names.backend.c_str(),
-                report.names.store_kernel.c_str(), report.names.load_kernel.c_str());
-    std::printf("%d copies to the device and %d from it for each size; %s\n", options.write_iterations,
-                options.read_iterations, timer_name);
+    const std::string head =
+        format("%s %s, backend %s, copy kernels %s (to device) and %s (from device)", report.machine.gpu_name.c_str(),
+               report.machine.gpu_pci_address.c_str(), report.names.backend.c_str(), report.names.store_kernel.c_str(),
+               report.names.load_kernel.c_str());
+    std::printf("%s\n", fitted(head, 2).c_str());
+    const std::string counts = format("%d copies to the device and %d from it per size; %s", options.write_iterations,
+                                      options.read_iterations, timer_name);
+    std::printf("%s\n", fitted(counts, 2).c_str());
     if (!is_sweep) print_place(placed);
   }
   if (is_sweep) return;
@@ -118,7 +123,7 @@ void print_table_head(const CopybwOptions& options, const CopybwReport& report, 
 }
 
 std::unique_ptr<BandwidthListener> listener_for(Front front, const CopybwOptions& options) {
-  if (options.common.json) return std::make_unique<Silence>();
+  if (options.common.json.is_on_stdout()) return std::make_unique<Silence>();
   if (front == Front::gdrcopy) return std::make_unique<GdrcopyPrinter>(options);
   return std::make_unique<TablePrinter>();
 }
@@ -160,10 +165,10 @@ ExitCode run(Front front, const CopybwOptions& options) {
   const BandwidthRequest request = request_of(options);
   const NumaChoice nodes = nodes_for(front, options);
   apply(options.common);
-  const bool is_text = !options.common.json;
+  const bool is_text = !options.common.json.is_on_stdout();
   const bool prints_gdrcopy = is_text && front == Front::gdrcopy;
   const DeviceChoice choice = choose_device(find_gpus());
-  print_note(choice, options.common.json);
+  print_note(choice, options.common.json.is_on_stdout());
   const auto device = open_device(choice, options.common.device);
   Placement placement = placement_for(*device);
   Placed placed;
@@ -196,10 +201,10 @@ ExitCode run(Front front, const CopybwOptions& options) {
   if (prints_gdrcopy) std::printf("closing gdrdrv\n");
   buffer.close();
   memory.free();
-  if (options.common.json) print_copybw_json(options, report);
+  if (options.common.json.is_given) write_copybw_json(options, report);
   const bool is_verified = std::all_of(report.results.begin(), report.results.end(),
                                        [](const auto& result) { return result.is_verified(); });
-  // Scripts around the predecessor's tool expect 0 whatever the comparison found; it is printed.
+  // Scripts around GDRCopy's tool expect 0 whatever the comparison found; it is printed.
   return is_verified || front == Front::gdrcopy ? ExitCode::ok : ExitCode::failed;
 }
 
@@ -211,10 +216,9 @@ std::vector<std::size_t> copy_sizes(const CopybwOptions& options) {
   if (options.offset_bytes > options.size_bytes || copy_size > options.size_bytes - options.offset_bytes) {
     throw Failure(ExitCode::usage, "ERROR: offset + copy size run past the end of the buffer");
   }
-  if (copy_size == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to copy");
-  if (options.write_iterations < 1 || options.read_iterations < 1) {
-    throw Failure(ExitCode::usage, "ERROR: the number of iterations must be at least 1");
-  }
+  if (copy_size == 0) throw Failure(ExitCode::usage, "ERROR: 0 bytes cannot be copied");
+  check_count("-w, --write-iterations", options.write_iterations, 1, most_iterations);
+  check_count("-r, --read-iterations", options.read_iterations, 1, most_iterations);
   if (!options.is_sweep) return {copy_size};
   std::vector<std::size_t> sizes;
   for (std::size_t size = 1; size < std::bit_floor(copy_size); size *= 2) sizes.push_back(size);

@@ -35,7 +35,7 @@ struct CopybwReport {
   Machine machine;
   BackendNames names;
   std::string mapping_type;
-  std::optional<Place> place;  ///< not under the predecessor's name
+  std::optional<Place> place;  ///< not under GDRCopy's name
   std::vector<BandwidthResult> results;
   std::optional<NumaSweep> sweep;  ///< instead of results, with --numa all
 };
@@ -43,6 +43,7 @@ struct CopybwReport {
 /// The copy sizes that the options ask for. Throws Failure(usage) for options that contradict each other.
 [[nodiscard]] std::vector<std::size_t> copy_sizes(const CopybwOptions& options);
 
-void print_copybw_json(const CopybwOptions& options, const CopybwReport& report);
+/// Where --json says.
+void write_copybw_json(const CopybwOptions& options, const CopybwReport& report);
 
 }  // namespace gdrkit::tools

@@ -37,7 +37,7 @@ std::vector<measure::Series> series_of(const CopybwOptions& options, const Copyb
 
 }  // namespace
 
-void print_copybw_json(const CopybwOptions& options, const CopybwReport& report) {
+void write_copybw_json(const CopybwOptions& options, const CopybwReport& report) {
   Json document = json_head("copybw", report.machine, report.names.backend, report.is_emulated, report.place);
   document["store_kernel"] = report.names.store_kernel;
   document["load_kernel"] = report.names.load_kernel;
@@ -58,7 +58,7 @@ void print_copybw_json(const CopybwOptions& options, const CopybwReport& report)
   }
   document["series"] = series_json(series_of(options, report));
   document["ok"] = is_ok;
-  print_json(document);
+  write_json(options.common.json, document);
 }
 
 }  // namespace gdrkit::tools

@@ -8,33 +8,37 @@
 
 #include "cli/common/device_choice.hpp"
 #include "measure/common/buffer_options.hpp"
+#include "measure/common/counts.hpp"
 #include "measure/copylat/printer.hpp"
 #include "platform/host/stopwatch.hpp"
 
 namespace gdrkit::tools {
 namespace {
 
+constexpr int most_batch_us = 10'000'000;
+
 CommandLine command_line(CopylatOptions* options) {
   CommandLine line;
   line.name = "copylat";
-  line.summary = "Latency of copies through a mapping of device memory, by size, one CPU thread.";
+  line.summary = "Measures the latency of copies through a mapping of device memory, by size, with one CPU thread.";
   line.example = "gdrkit copylat --raw --json > latency.json";
   line.options = {
       {'c', "with-cumemcpy", "", &options->with_driver_copies, "also measure cuMemcpy"},
-      {'s', "size", "BYTES", &options->size_bytes, "largest copy"},
-      {'w', "write-iterations", "N", &options->write_iterations, "copies to the device for each size"},
-      {'r', "read-iterations", "N", &options->read_iterations, "copies from the device for each size"},
+      {'s', "size", "SIZE", &options->size_bytes, "largest copy"},
+      {'w', "write-iterations", "N", &options->write_iterations, "copies to the device per size"},
+      {'r', "read-iterations", "N", &options->read_iterations, "copies from the device per size"},
       allocation_option(&options->allocation),
       mapping_type_option(&options->mapping_type),
       {'C', "cold-cache", "", &options->is_cold, "flush the CPU's caches before each copy (cached mappings only)"},
-      {'\0', "raw", "", &options->with_raw, "compare with raw loops on the same mapping, instead of the tables", false},
+      {'\0', "raw", "", &options->with_raw, "compare with raw loops on the same mapping instead of printing the tables",
+       false},
       {'\0', "raw-kind", "KIND", Choice{{"widest", "avx512", "avx2", "sse41"}, &options->raw_kind, ""},
        "instructions of the raw loops", false},
       {'\0', "rounds", "N", &options->raw_rounds, "interleaved rounds of --raw", false},
-      {'\0', "batch-us", "US", &options->raw_batch_us, "time of one batch of --raw", false},
-      {'\0', "pin-cost", "", &options->with_pin_cost, "what pin, map, unmap and unpin take, instead of the tables",
-       false},
-      {'\0', "pin-size", "BYTES", &options->pin_size_bytes, "size for --pin-cost", false},
+      {'\0', "batch-us", "US", &options->raw_batch_us, "microseconds that one batch of --raw takes", false},
+      {'\0', "pin-cost", "", &options->with_pin_cost,
+       "measure pin, map, unmap and unpin instead of printing the tables", false},
+      {'\0', "pin-size", "SIZE", &options->pin_size_bytes, "size that --pin-cost pins", false},
       {'\0', "pin-repeats", "N", &options->pin_repeats, "repeats of --pin-cost", false},
   };
   add_common_options(&line, &options->common);
@@ -43,24 +47,25 @@ CommandLine command_line(CopylatOptions* options) {
 }
 
 void check(const CopylatOptions& options) {
-  if (options.size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to copy");
+  if (options.size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: -s, --size: 0 bytes cannot be copied");
   const CopylatOptions unchanged;
   if (!options.with_raw && (options.raw_kind != unchanged.raw_kind || options.raw_rounds != unchanged.raw_rounds ||
                             options.raw_batch_us != unchanged.raw_batch_us)) {
-    throw Failure(ExitCode::usage, "ERROR: --raw-kind, --rounds and --batch-us belong to --raw");
+    throw Failure(ExitCode::usage, "ERROR: --raw-kind, --rounds and --batch-us need --raw");
   }
   if (!options.with_pin_cost &&
       (options.pin_size_bytes != unchanged.pin_size_bytes || options.pin_repeats != unchanged.pin_repeats)) {
-    throw Failure(ExitCode::usage, "ERROR: --pin-size and --pin-repeats belong to --pin-cost");
+    throw Failure(ExitCode::usage, "ERROR: --pin-size and --pin-repeats need --pin-cost");
   }
-  if (options.pin_size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: there is nothing to pin");
-  if (options.write_iterations < 1 || options.read_iterations < 1 || options.raw_rounds < 1 ||
-      options.raw_batch_us < 1 || options.pin_repeats < 1) {
-    throw Failure(ExitCode::usage, "ERROR: the number of iterations must be at least 1");
-  }
+  if (options.pin_size_bytes == 0) throw Failure(ExitCode::usage, "ERROR: --pin-size: 0 bytes cannot be pinned");
+  check_count("-w, --write-iterations", options.write_iterations, 1, most_iterations);
+  check_count("-r, --read-iterations", options.read_iterations, 1, most_iterations);
+  check_count("--rounds", options.raw_rounds, 1, most_rounds);
+  check_count("--batch-us", options.raw_batch_us, 1, most_batch_us);
+  check_count("--pin-repeats", options.pin_repeats, 1, most_kept);
 }
 
-/// Raises the count as the buckets need it, and says so as the predecessor does.
+/// Raises the count as the buckets need it, and prints so as GDRCopy does.
 int iterations_for(const char* what, int wanted) {
   const int raised = whole_buckets(wanted);
   if (raised != wanted) {
@@ -73,13 +78,14 @@ int iterations_for(const char* what, int wanted) {
 measure::RawKind find_raw_kind(const std::string& name) {
   measure::RawKind kind{};
   if (name == "widest") {
-    if (!measure::widest_raw_kind(&kind)) throw Failure(ExitCode::cannot_run, "this CPU runs none of the raw loops");
+    if (!measure::widest_raw_kind(&kind))
+      throw Failure(ExitCode::cannot_run, "this CPU runs no raw loop: they need SSE4.1, AVX2 or AVX-512");
     return kind;
   }
   for (const auto candidate : {measure::RawKind::avx512, measure::RawKind::avx2, measure::RawKind::sse41}) {
     if (name == measure::raw_kind_name(candidate) && measure::raw_runs_here(candidate)) return candidate;
   }
-  throw Failure(ExitCode::cannot_run, "this CPU does not run the raw loop '" + name + "'");
+  throw Failure(ExitCode::cannot_run, "this CPU cannot run the raw loop '" + name + "'");
 }
 
 constexpr std::size_t sweep_sizes[] = {64, 4096, 65536};
@@ -90,7 +96,7 @@ NumaChoice nodes_for(Front front, const CopylatOptions& options) {
   if (choice.kind != NumaChoice::Kind::all) return choice;
   if (options.with_raw || options.with_pin_cost || options.with_driver_copies) {
     throw Failure(ExitCode::usage,
-                  "--numa all measures copies through the mapping; leave out --raw, --pin-cost and "
+                  "--numa all measures only copies through the mapping; leave out --raw, --pin-cost and "
                   "--with-cumemcpy");
   }
   if (options.size_bytes < sweep_sizes[0]) {
@@ -104,7 +110,7 @@ class Copylat {
  public:
   Copylat(Front front, const CopylatOptions& options) : front_(front), options_(options) {
     nodes_ = nodes_for(front, options);
-    if (options.common.json) {
+    if (options.common.json.is_on_stdout()) {
       printer_ = std::make_unique<CopylatPrinter>();
     } else {
       printer_ = front == Front::gdrcopy ? make_gdrcopy_printer(options) : make_table_printer(options);
@@ -114,7 +120,7 @@ class Copylat {
   ExitCode run() {
     apply(options_.common);
     const DeviceChoice choice = choose_device(find_gpus());
-    print_note(choice, options_.common.json);
+    print_note(choice, options_.common.json.is_on_stdout());
     device_ = open_device(choice, options_.common.device);
     report_.is_emulated = choice.is_emulated;
     report_.machine = describe_machine(device_.get());
@@ -122,7 +128,7 @@ class Copylat {
     settle();
     if (!options_.with_pin_cost || options_.with_raw) run_on_buffer();
     if (options_.with_pin_cost) run_pin_cost();
-    if (options_.common.json) print_copylat_json(options_, report_);
+    if (options_.common.json.is_given) write_copylat_json(options_, report_);
     // The emulated device's rows are noise of a shared machine: printed, but no reason to fail.
     return report_.raw_rows_over_limit() == 0 || report_.is_emulated ? ExitCode::ok : ExitCode::failed;
   }
@@ -218,7 +224,7 @@ class Copylat {
       }
       return values;
     });
-    if (!options_.common.json) print_sweep(*report_.sweep, placement_->gpu_node());
+    if (!options_.common.json.is_on_stdout()) print_sweep(*report_.sweep, placement_->gpu_node());
     close(&buffer);
     memory->free();
   }
@@ -257,7 +263,7 @@ class Copylat {
   Front front_;
   const CopylatOptions& options_;
   NumaChoice nodes_;
-  std::optional<Placement> placement_;  // once the device is open; not under the predecessor's name
+  std::optional<Placement> placement_;  // once the device is open; not under GDRCopy's name
   std::unique_ptr<CopylatPrinter> printer_;
   std::unique_ptr<platform::Device> device_;
   CopylatReport report_;

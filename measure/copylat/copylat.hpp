@@ -52,7 +52,7 @@ struct CopylatReport {
   BackendNames names;
   std::string mapping_type;
   int cpu = -1;                ///< the benchmark stayed on
-  std::optional<Place> place;  ///< not under the predecessor's name
+  std::optional<Place> place;  ///< not under GDRCopy's name
   std::string place_line;
   std::vector<LatencyTable> tables;
   std::string raw_kind;
@@ -66,6 +66,7 @@ struct CopylatReport {
 /// Tables, raw rows and costs as series of the result schema; of a sweep, the sweep's.
 [[nodiscard]] std::vector<measure::Series> copylat_series(const CopylatReport& report);
 
-void print_copylat_json(const CopylatOptions& options, const CopylatReport& report);
+/// Where --json says.
+void write_copylat_json(const CopylatOptions& options, const CopylatReport& report);
 
 }  // namespace gdrkit::tools

@@ -59,7 +59,7 @@ Json pin_cost_json(const PinCost& cost) {
 
 }  // namespace
 
-void print_copylat_json(const CopylatOptions& options, const CopylatReport& report) {
+void write_copylat_json(const CopylatOptions& options, const CopylatReport& report) {
   Json document = json_head("copylat", report.machine, report.names.backend, report.is_emulated, report.place);
   document["store_kernel"] = report.names.store_kernel;
   document["load_kernel"] = report.names.load_kernel;
@@ -77,7 +77,7 @@ void print_copylat_json(const CopylatOptions& options, const CopylatReport& repo
   }
   document["series"] = series_json(copylat_series(report));
   document["ok"] = report.raw_rows_over_limit() == 0;
-  print_json(document);
+  write_json(options.common.json, document);
 }
 
 }  // namespace gdrkit::tools

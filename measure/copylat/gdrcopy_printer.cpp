@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The predecessor's lines of copylat, as scripts parse them.
+// GDRCopy's lines of copylat, as scripts parse them.
 #include <cinttypes>
 #include <cstdio>
 

@@ -13,7 +13,7 @@
 
 namespace gdrkit::tools {
 
-/// Of the means of up to most_buckets equal parts of the iterations, as the predecessor counts.
+/// Of the means of up to most_buckets equal parts of the iterations, as GDRCopy counts.
 struct LatencyRow {
   std::size_t size_bytes = 0;
   double median_us = 0;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// CopylatPrinter: the text of copylat as it is measured; the predecessor's lines, our own, or none beside JSON.
+// CopylatPrinter: the text of copylat as it is measured; GDRCopy's lines, our own, or none beside JSON.
 #pragma once
 
 #include <memory>

@@ -3,6 +3,8 @@
 // Our own text of copylat.
 #include <cstdio>
 
+#include "cli/common/wrapped_text.hpp"
+#include "measure/common/rate.hpp"
 #include "measure/copylat/printer.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
@@ -18,33 +20,35 @@ class TablePrinter final : public CopylatPrinter {
 
   void table_begins(const LatencyTable& table) override {
     const bool is_to_device = table.direction == Direction::to_device;
-    std::printf("\n%s, %d copies for each size\n",
+    std::printf("\n%s, %d copies per size\n",
                 table.is_driver
                     ? (is_to_device ? "cuMemcpy to the device" : "cuMemcpy from the device")
                     : (is_to_device ? "through the mapping to the device" : "through the mapping from the device"),
                 table.iterations);
-    std::printf("%12s %14s %14s\n", "bytes", "median, us", "minimum, us");
+    std::printf("%12s %14s %14s %10s\n", "bytes", "median, us", "minimum, us", "GB/s");
   }
 
   void row(const LatencyTable&, const LatencyRow& row) override {
-    std::printf("%12zu %14.4f %14.4f\n", row.size_bytes, row.median_us, row.minimum_us);
+    std::printf("%12zu %14.4f %14.4f %10s\n", row.size_bytes, row.median_us, row.minimum_us,
+                rate_text(row.size_bytes, row.median_us * 1000).c_str());
     std::fflush(stdout);
   }
 
   void raw_begins(const CopylatReport& report) override {
     print_head(report);
     std::printf(
-        "\nbeside raw loops (%s): medians of %d interleaved rounds, a batch of each about %d us (a single copy where "
-        "that is longer)\n",
+        "\ncompared with raw loops (%s): medians of %d interleaved rounds, batches of about %d us or one copy\n",
         report.raw_kind.c_str(), options_.raw_rounds, options_.raw_batch_us);
-    std::printf("small copies from the device take another line each time; limit: max(1.05 * raw, raw + 10 ns)\n");
-    std::printf("%-12s %10s %14s %14s %7s %14s  %s\n", "direction", "bytes", "library, us", "raw, us", "ratio",
-                "difference, ns", "verdict");
+    std::printf(
+        "small copies from the device read another cache line each time; limit: max(1.05 * raw, raw + 10 ns)\n");
+    std::printf("%-12s %10s %13s %13s %7s %14s %8s  %s\n", "direction", "bytes", "library, us", "raw, us", "ratio",
+                "difference, ns", "GB/s", "result");
   }
 
   void raw_row(const RawRow& row) override {
-    std::printf("%-12s %10zu %14.4f %14.4f %7.3f %14.1f  %s\n", direction_name(row.direction), row.size_bytes,
+    std::printf("%-12s %10zu %13.4f %13.4f %7.3f %14.1f %8s  %s\n", direction_name(row.direction), row.size_bytes,
                 row.library_median_ns / 1000, row.raw_median_ns / 1000, row.ratio(), row.difference_ns(),
+                rate_text(row.size_bytes, row.library_median_ns).c_str(),
                 row.is_within_limit() ? "ok" : "OVER THE LIMIT");
     std::fflush(stdout);
   }
@@ -52,11 +56,11 @@ class TablePrinter final : public CopylatPrinter {
   void raw_ends(const CopylatReport& report) override {
     const std::size_t over = report.raw_rows_over_limit();
     std::printf("%zu of %zu sizes within the limit%s\n", report.raw.size() - over, report.raw.size(),
-                report.is_emulated ? " (on the emulated device: no verdict on hardware)" : "");
+                report.is_emulated ? " (emulated device: says nothing about hardware)" : "");
   }
 
   void pin_cost(const PinCost& cost) override {
-    std::printf("\n%zu bytes that hold %s, %zu repeats, verification included\n", cost.size_bytes,
+    std::printf("\n%zu bytes of %s, %zu repeats, including the verification of the mapping\n", cost.size_bytes,
                 cost.content == PinContent::varied ? "varied content" : "zeros", cost.pin_us.size());
     std::printf("%-12s %14s %14s %14s\n", "call", "median, us", "minimum, us", "99 %, us");
     print_figures("pin", cost.pin_us);
@@ -82,8 +86,8 @@ class TablePrinter final : public CopylatPrinter {
                 report.names.load_kernel.c_str());
     std::printf("%s\n", timer_name);
     if (options_.numa.numa == "all") return;
-    std::printf("%s\n", report.place_line.c_str());
-    if (!report.place->advice.empty()) std::printf("ADVICE: %s\n", report.place->advice.c_str());
+    std::printf("%s\n", fitted(report.place_line, 2).c_str());
+    if (!report.place->advice.empty()) std::printf("%s\n", fitted("ADVICE: " + report.place->advice, 2).c_str());
   }
 
   const CopylatOptions& options_;

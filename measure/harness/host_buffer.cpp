@@ -7,9 +7,19 @@
 #include <cstring>
 #include <new>
 
+#include "cli/common/exit_code.hpp"
+#include "cli/common/size.hpp"
+#include "platform/device/host_memory.hpp"
+
 namespace gdrkit::measure {
 
 HostBuffer::HostBuffer(std::size_t size_bytes) : size_bytes_(size_bytes) {
+  // The pages are touched below, where Linux can no longer refuse: it would kill a process.
+  if (const std::size_t available = platform::available_host_bytes(); size_bytes > available) {
+    throw tools::Failure(tools::ExitCode::failed,
+                         "cannot allocate " + tools::size_text(size_bytes) + " of host memory for the copies: " +
+                             tools::rough_size_text(available) + " are available; choose a smaller size");
+  }
   // From the system and not from the heap, whose pages an earlier memory policy may have put elsewhere.
   void* mapped =
       ::mmap(nullptr, size_bytes == 0 ? 1 : size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -11,7 +11,7 @@ namespace gdrkit::measure {
 /// Page aligned, and touched by the thread that makes it: its pages lie where that thread's memory policy puts them.
 class HostBuffer {
  public:
-  /// Throws std::bad_alloc.
+  /// Throws Failure when the machine has not that much memory left, and std::bad_alloc.
   explicit HostBuffer(std::size_t size_bytes);
   ~HostBuffer();
   HostBuffer(const HostBuffer&) = delete;

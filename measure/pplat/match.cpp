@@ -319,7 +319,7 @@ double PingPongMatch::play(Way way, std::size_t warm_up, std::size_t count, cons
   measure::RawKind kind{};
   const bool needs_raw_loops = way == Way::raw && words_.data_bytes != 0 && words_.is_data_mapped;
   if (needs_raw_loops && !measure::widest_raw_kind(&kind)) {
-    throw Failure(ExitCode::cannot_run, "this CPU runs none of the raw loops that data is compared with");
+    throw Failure(ExitCode::cannot_run, "this CPU runs no raw loop to compare copies of data with");
   }
   const Trips trips{warm_up, count, singles_ns == nullptr || request_.is_gpu_first ? 0 : count};
   const std::size_t rounds = trips.warm_up + trips.in_batches + trips.single;

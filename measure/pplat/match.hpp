@@ -25,7 +25,7 @@ struct MatchRequest {
   bool is_gpu_flag_in_host = false;    ///< the word that the GPU polls; else in GPU memory
   bool is_cpu_flag_on_device = false;  ///< the word that the CPU polls; else in host memory
   bool is_data_in_host = false;
-  std::size_t data_bytes = 0;  ///< a multiple of 4; 0: the flag alone
+  std::size_t data_bytes = 0;  ///< a multiple of 4; 0: only the flag
   platform::LaunchShape shape;
   std::uint64_t limit_ns = 0;  ///< for each wait, on both sides
 
@@ -40,8 +40,8 @@ inline constexpr std::size_t most_batch_trips = 100;
 /// The other side said nothing in time.
 class NoAnswer : public Failure {
  public:
-  NoAnswer(const std::string& sentence, bool is_gpu_kernel_there)
-      : Failure(ExitCode::failed, sentence), is_gpu_kernel_there_(is_gpu_kernel_there) {}
+  NoAnswer(const std::string& message, bool is_gpu_kernel_there)
+      : Failure(ExitCode::failed, message), is_gpu_kernel_there_(is_gpu_kernel_there) {}
   [[nodiscard]] bool is_gpu_kernel_there() const noexcept { return is_gpu_kernel_there_; }  ///< still not finished
 
  private:

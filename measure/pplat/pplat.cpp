@@ -10,7 +10,9 @@
 
 #include "base/result.hpp"
 #include "cli/common/device_choice.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "measure/common/buffer_options.hpp"
+#include "measure/common/counts.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/pplat/rounds.hpp"
 #include "platform/device/cuda_calls.hpp"
@@ -20,34 +22,40 @@
 namespace gdrkit::tools {
 namespace {
 
-constexpr int iterations_unit = 100;    // the predecessor measures in hundreds
-constexpr double own_budget_ns = 10e9;  // of our front: the predecessor makes all iterations
+constexpr int iterations_unit = 100;    // GDRCopy measures in hundreds
+constexpr double own_budget_ns = 10e9;  // of our front end: GDRCopy's tool makes all iterations
 constexpr std::size_t most_data = std::size_t{1} << 30;
-constexpr std::uint64_t without_timeout_s = 3600;  // -u 0: nobody waits longer, and no GPU kernel is left for ever
+constexpr std::uint64_t without_timeout_s = 3600;  // -u 0: the longest wait, so that no GPU kernel runs for ever
+constexpr int most_round_trips = 100'000'000;
+constexpr int most_timeout_s = 86400;
+constexpr int most_blocks = 65535;
 constexpr std::size_t flag_bytes = sizeof(std::uint32_t);
 
 CommandLine command_line(PplatOptions* options) {
   CommandLine line;
   line.name = "pplat";
-  line.summary = "Ping-pong latency between a CPU thread and a GPU kernel, through a mapping of device memory.";
+  line.summary =
+      "Measures the ping-pong latency between a CPU thread and a GPU kernel, through a mapping of device memory.";
   line.example = "gdrkit pplat --raw --json > pplat.json";
   const std::vector<std::string> places = {gpu_memory, host_memory};
   const char* complaint = "Unrecognized memory location '{}'. Valid options: gpumem, hostmem.";
   line.options = {
-      {'t', "iterations", "N", &options->iterations, "round trips to be measured"},
+      {'t', "iterations", "N", &options->iterations, "round trips to measure"},
       {'u', "timeout", "SECONDS", &options->timeout_s, "limit of each wait; 0: an hour"},
       allocation_option(&options->allocation),
-      {'s', "data-size", "BYTES", &options->data_bytes, "data before each flag; 0: the flag alone"},
-      {'B', "blocks", "N", &options->blocks, "blocks of the GPU kernel (with data)"},
-      {'T', "threads", "N", &options->threads, "threads of a block (with data)"},
+      {'s', "data-size", "SIZE", &options->data_bytes, "data written before each flag; 0: only the flag"},
+      {'B', "blocks", "N", &options->blocks, "blocks of the GPU kernel, when there is data"},
+      {'T', "threads", "N", &options->threads, "threads per block, when there is data"},
       {'m', "mode", "MODE", Choice{{"0", "1"}, &options->mode, "Invalid benchmark mode '{}'. Valid options: 0, 1."},
-       "0: the CPU produces and the GPU consumes; 1: the other way round"},
-      {'G', "gpu-flag", "PLACE", Choice{places, &options->gpu_flag, complaint}, "where the flag is that the GPU polls"},
-      {'C', "cpu-flag", "PLACE", Choice{places, &options->cpu_flag, complaint}, "where the flag is that the CPU polls"},
-      {'D', "data", "PLACE", Choice{places, &options->data, complaint}, "where the data is"},
+       "0: the CPU writes the data, the GPU reads it; 1: the other way round"},
+      {'G', "gpu-flag", "PLACE", Choice{places, &options->gpu_flag, complaint},
+       "where the flag that the GPU polls is: gpumem or hostmem"},
+      {'C', "cpu-flag", "PLACE", Choice{places, &options->cpu_flag, complaint},
+       "where the flag that the CPU polls is: gpumem or hostmem"},
+      {'D', "data", "PLACE", Choice{places, &options->data, complaint}, "where the data is: gpumem or hostmem"},
       mapping_type_option(&options->mapping_type),
       {'\0', "raw", "", &options->with_raw,
-       "beside raw stores through the mapping, in the same run; fails over 1.05 of theirs on a GPU", false},
+       "compare with raw stores through the mapping in the same run; fails on a GPU above 1.05 times theirs", false},
   };
   add_common_options(&line, &options->common);
   add_numa_options(&line, &options->numa);
@@ -57,15 +65,12 @@ CommandLine command_line(PplatOptions* options) {
 void check(const PplatOptions& options) {
   if (options.data_bytes % 4 != 0) throw Failure(ExitCode::usage, "ERROR: data_size must be divisible by 4.");
   if (options.data_bytes > most_data) {
-    throw Failure(ExitCode::usage, format("ERROR: data_size must be at most %zu", most_data));
+    throw Failure(ExitCode::usage, format("ERROR: data_size must be at most %zu bytes", most_data));
   }
-  if (options.iterations < 1 || options.iterations > 100'000'000) {
-    throw Failure(ExitCode::usage, "ERROR: the number of iterations must be at least 1, and at most 100000000");
-  }
-  if (options.timeout_s < 0) throw Failure(ExitCode::usage, "ERROR: the timeout must not be negative");
-  if (options.blocks < 1 || options.threads < 1 || options.threads > 1024) {
-    throw Failure(ExitCode::usage, "ERROR: there must be at least 1 block, of 1 to 1024 threads");
-  }
+  check_count("-t, --iterations", options.iterations, 1, most_round_trips);
+  check_count("-u, --timeout", options.timeout_s, 0, most_timeout_s);
+  check_count("-B, --blocks", options.blocks, 1, most_blocks);
+  check_count("-T, --threads", options.threads, 1, 1024);
 }
 
 MatchRequest request_of(const PplatOptions& options) {
@@ -87,7 +92,7 @@ NumaChoice nodes_for(Front front, const PplatOptions& options) {
   if (front == Front::gdrcopy) return {NumaChoice::Kind::keep, {}};
   const NumaChoice choice = choose_nodes(options.numa);
   if (choice.kind == NumaChoice::Kind::all && options.with_raw) {
-    throw Failure(ExitCode::usage, "--numa all measures round trips through the mapping; leave out --raw");
+    throw Failure(ExitCode::usage, "--numa all measures only round trips through the mapping; leave out --raw");
   }
   return choice;
 }
@@ -107,14 +112,14 @@ class Pplat {
       : front_(front), options_(options), request_(request_of(options)), nodes_(nodes_for(front, options)) {
     if (options.with_raw && !request_.uses_mapping()) {
       throw Failure(ExitCode::usage,
-                    "--raw: with both flags and the data in host memory nothing goes through the mapping");
+                    "--raw: with both flags and the data in host memory, no access goes through the mapping");
     }
   }
 
   ExitCode run() {
     apply(options_.common);
     const DeviceChoice choice = choose_device(find_gpus());
-    print_note(choice, options_.common.json);
+    print_note(choice, options_.common.json.is_on_stdout());
     device_ = open_device(choice, options_.common.device);
     report_.is_emulated = choice.is_emulated;
     report_.machine = describe_machine(device_.get());
@@ -123,18 +128,18 @@ class Pplat {
     if (!loaded) throw Failure(ExitCode::cannot_run, loaded.error().text());
     kernels_ = std::make_unique<GpuKernels>(std::move(*loaded));
     if (request_.shape.blocks > kernels_->resident_blocks()) {
-      throw Failure(ExitCode::usage, format("ERROR: %u blocks do not run at once on this GPU; at most %u do",
+      throw Failure(ExitCode::usage, format("ERROR: this GPU cannot run %u blocks at once, only %u",
                                             request_.shape.blocks, kernels_->resident_blocks()));
     }
     settle();
     run_on_buffer();
-    if (options_.common.json) print_pplat_json(options_, report_);
+    if (options_.common.json.is_given) write_pplat_json(options_, report_);
     return report_.is_within_limit() || report_.is_emulated ? ExitCode::ok : ExitCode::failed;
   }
 
  private:
-  [[nodiscard]] bool prints_gdrcopy() const { return front_ == Front::gdrcopy && !options_.common.json; }
-  [[nodiscard]] bool prints_own() const { return front_ == Front::gdrkit && !options_.common.json; }
+  [[nodiscard]] bool prints_gdrcopy() const { return front_ == Front::gdrcopy && !options_.common.json.is_on_stdout(); }
+  [[nodiscard]] bool prints_own() const { return front_ == Front::gdrkit && !options_.common.json.is_on_stdout(); }
 
   /// GDRCopy's program prints no percentiles, and reads the clock between batches only.
   [[nodiscard]] bool prints_singles() const { return !prints_gdrcopy(); }
@@ -197,7 +202,7 @@ class Pplat {
     if (options_.common.quiet) return;
     std::printf("%s %s, backend %s, mapping type %s\n", report_.machine.gpu_name.c_str(),
                 report_.machine.gpu_pci_address.c_str(), report_.names.backend.c_str(), report_.mapping_type.c_str());
-    std::printf("%s\n", describe_match(options_, request_).c_str());
+    std::printf("%s\n", fitted(describe_match(options_, request_), 2).c_str());
     if (nodes_.kind != NumaChoice::Kind::all) print_place(placed_);
   }
 

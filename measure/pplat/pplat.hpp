@@ -61,11 +61,12 @@ struct PplatReport {
 /// Median of the rounds: no clock is read inside their batches.
 [[nodiscard]] double median_ns(const Measured& measured);
 
-/// What is on each side, as a sentence.
+/// What is on each side, as text.
 [[nodiscard]] std::string describe_match(const PplatOptions& options, const MatchRequest& request);
-/// The predecessor's lines for a GPU that does not answer, on stderr; it aborts then, we end with 1.
+/// GDRCopy's lines for a GPU that does not answer, on stderr; it aborts then, we end with 1.
 void print_gdrcopy_timeout(const NoAnswer& failure);
 void print_pplat_table(const PplatOptions& options, const PplatReport& report);
-void print_pplat_json(const PplatOptions& options, const PplatReport& report);
+/// Where --json says.
+void write_pplat_json(const PplatOptions& options, const PplatReport& report);
 
 }  // namespace gdrkit::tools

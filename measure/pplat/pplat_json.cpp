@@ -48,7 +48,7 @@ Result result_of(const PplatOptions& options, const PplatReport& report) {
 
 }  // namespace
 
-void print_pplat_json(const PplatOptions& options, const PplatReport& report) {
+void write_pplat_json(const PplatOptions& options, const PplatReport& report) {
   const Result result = result_of(options, report);
   Json document = head_json(result);
   document["iterations"] = options.iterations;
@@ -60,7 +60,7 @@ void print_pplat_json(const PplatOptions& options, const PplatReport& report) {
   }
   document["series"] = series_json(result.series);
   document["ok"] = report.is_within_limit() || report.is_emulated;
-  print_json(document);
+  write_json(options.common.json, document);
 }
 
 }  // namespace gdrkit::tools

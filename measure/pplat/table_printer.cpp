@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cli/common/exit_code.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "measure/common/histogram.hpp"
 #include "measure/harness/samples.hpp"
 #include "measure/pplat/pplat.hpp"
@@ -57,30 +58,32 @@ void print_pplat_table(const PplatOptions& options, const PplatReport& report) {
   const Measured& first = report.ways.front();
   const bool is_gpus = first.single_ns.empty();
   if (is_gpus) {
-    std::printf("times by the GPU, one for each launch of %zu round trips; us\n", first.operations_per_round);
+    std::printf("times by the GPU, one per launch of %zu round trips; us\n", first.operations_per_round);
     std::printf("%-8s %9s %9s %9s\n", "by", "launches", "min", "median");
   } else {
-    std::printf("us for a round trip, times by the CPU: the median in batches of up to %zu, the others one by one\n",
+    std::printf("us per round trip, times by the CPU: the median in batches of up to %zu, the others one by one\n",
                 most_batch_trips);
-    std::printf("(%s, whose overhead of %.1f ns they contain)\n", report.clock->name.c_str(),
-                report.clock->overhead_ns);
+    std::printf("(%s, whose overhead of %.1f ns is included)\n", report.clock->name.c_str(), report.clock->overhead_ns);
     std::printf("%-8s %9s %9s %9s %9s %9s %9s\n", "by", "count", "min", "median", "p99", "p99.9", "max");
   }
   for (const Measured& way : report.ways) print_row(way);
   if (report.is_cut_short) {
-    std::printf("not all %d iterations were made: a round trip took too long here\n", options.iterations);
+    std::printf("stopped before all %d iterations: a round trip took too long here\n", options.iterations);
   }
   if (report.ways.size() > 1) {
     const char* verdict = report.is_within_limit() ? "within the limit" : "OVER THE LIMIT";
-    std::printf("ratio of medians, mapping to raw: %.4f, %s of %.2f%s\n", report.ratio_to_raw(), verdict,
-                PplatReport::raw_limit, report.is_emulated ? " (on the emulated device: no verdict on hardware)" : "");
+    const std::string line =
+        format("ratio of medians, mapping to raw: %.4f, %s of %.2f%s", report.ratio_to_raw(), verdict,
+               PplatReport::raw_limit, report.is_emulated ? " (emulated device: says nothing about hardware)" : "");
+    std::printf("%s\n", fitted(line, 2).c_str());
   }
   if (!options.common.quiet && !is_gpus) {
     std::printf("\nround trips through the mapping\n");
     print_histogram(in_us(first.single_ns), "us");
   }
   if (report.noise && !report.noise->is_quiet() && !options.common.quiet) {
-    std::printf("others took %.1f %% of this CPU: p99 and beyond are the machine's\n", report.noise->lost_share * 100);
+    std::printf("other processes took %.1f %% of this CPU, so p99 and above measure the machine\n",
+                report.noise->lost_share * 100);
   }
 }
 

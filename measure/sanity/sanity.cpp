@@ -13,6 +13,7 @@
 
 #include "cli/common/banner.hpp"
 #include "cli/common/device_choice.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "measure/common/mapped_buffer.hpp"
 #include "measure/sanity/helper_process.hpp"
 #include "measure/sanity/verdict.hpp"
@@ -24,16 +25,16 @@ namespace {
 CommandLine command_line(SanityOptions* options) {
   CommandLine line;
   line.name = "sanity";
-  line.summary = "Checks that mappings of device memory behave, one process a test.";
+  line.summary = "Checks that mappings of device memory behave as documented, one process per test.";
   line.example = "gdrkit sanity --json";
   line.gdrcopy_invalid_option = "Invalid option";
   line.options = {
-      {'v', "verbose", "", &options->is_verbose, "print each test as it runs, and reasons"},
+      {'v', "verbose", "", &options->is_verbose, "print each test when it starts, and the reason of each failure"},
       {'s', "no-summary", "", &options->without_summary, "print no summary"},
-      {'l', "list", "", &options->is_list, "list the tests and run none"},
-      {'t', "test", "NAME", &options->names, "run this test (may be given again)"},
-      {'e', "extended", "", &options->with_extended, "run the extended tests too"},
-      {'\0', "time-limit", "S", &options->limit_seconds, "seconds that a test may take", false},
+      {'l', "list", "", &options->is_list, "list the tests and exit"},
+      {'t', "test", "NAME", &options->names, "run this test; can be repeated"},
+      {'e', "extended", "", &options->with_extended, "also run the extended tests"},
+      {'\0', "time-limit", "SECONDS", &options->limit_seconds, "time limit of each test", false},
   };
   add_common_options(&line, &options->common);
   return line;
@@ -108,7 +109,7 @@ std::vector<SanityTest> select(const std::vector<SanityTest>& all, const SanityO
   for (const std::string& name : options.names) {
     if (std::none_of(all.begin(), all.end(), [&](const SanityTest& test) { return test.name == name; })) {
       throw Failure(ExitCode::usage,
-                    "Error: cannot find the test '" + name + "'; --list names them all\n" +
+                    "Error: cannot find the test '" + name + "'; --list lists them\n" +
                         format("Error: Encountered an error or a test failure with status=%d", EINVAL));
     }
   }
@@ -128,10 +129,11 @@ void print_after(Front front, const SanityOptions& options, const Result& result
     std::fprintf(stderr, "&&&& %s %s\n", verdict, result.test.name.c_str());
     if (!result.outcome.reason.empty()) std::fprintf(stderr, "     %s\n", result.outcome.reason.c_str());
   }
-  if (front == Front::gdrcopy || options.common.json) return;
+  if (front == Front::gdrcopy || options.common.json.is_on_stdout()) return;
   if (options.common.quiet && result.outcome.verdict == Verdict::passed) return;
-  std::printf("%s %-64s %8.3f s%s%s\n", verdict, result.test.name.c_str(), result.outcome.seconds,
-              result.outcome.reason.empty() ? "" : "  ", result.outcome.reason.c_str());
+  const std::string line = format("%s %-64s %8.3f s%s%s", verdict, result.test.name.c_str(), result.outcome.seconds,
+                                  result.outcome.reason.empty() ? "" : "  ", result.outcome.reason.c_str());
+  std::printf("%s\n", fitted(line, 7).c_str());
   std::fflush(stdout);
 }
 
@@ -161,9 +163,9 @@ ExitCode run(Front front, const SanityOptions& options) {
   apply(options.common);
   const std::vector<SanityTest> selected = select(all, options);
   const Findings findings = find_out(options);
-  print_note(findings.choice, options.common.json);
+  print_note(findings.choice, options.common.json.is_on_stdout());
   SanityReport report{findings.choice.is_emulated, findings.machine, findings.backend, {}};
-  if (front == Front::gdrkit && !options.common.json && !options.common.quiet) {
+  if (front == Front::gdrkit && !options.common.json.is_on_stdout() && !options.common.quiet) {
     std::printf("%s %s, %s, backend %s\n", report.machine.gpu_name.c_str(), report.machine.gpu_pci_address.c_str(),
                 report.machine.driver_version.c_str(), report.backend.c_str());
   }
@@ -178,11 +180,8 @@ ExitCode run(Front front, const SanityOptions& options) {
     report.results.push_back({test, run_isolated(body, options.limit_seconds)});
     print_after(front, options, report.results.back());
   }
-  if (options.common.json) {
-    print_sanity_json(report);
-  } else if (!options.without_summary) {
-    print_summary(report);
-  }
+  if (options.common.json.is_given) write_sanity_json(options, report);
+  if (!options.common.json.is_on_stdout() && !options.without_summary) print_summary(report);
   if (report.count(Verdict::failed) == 0) return ExitCode::ok;
   std::fprintf(stderr, "Error: Encountered an error or a test failure with status=1\n");
   return ExitCode::failed;

@@ -38,6 +38,7 @@ struct SanityReport {
   [[nodiscard]] std::size_t count(Verdict verdict) const;
 };
 
-void print_sanity_json(const SanityReport& report);
+/// Where --json says.
+void write_sanity_json(const SanityOptions& options, const SanityReport& report);
 
 }  // namespace gdrkit::tools::sanity

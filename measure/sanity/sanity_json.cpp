@@ -22,7 +22,7 @@ const char* result_name(Verdict verdict) {
 
 }  // namespace
 
-void print_sanity_json(const SanityReport& report) {
+void write_sanity_json(const SanityOptions& options, const SanityReport& report) {
   Json document = json_head("sanity", report.machine, report.backend, report.is_emulated);
   document["total"] = report.results.size();
   document["passed"] = report.count(Verdict::passed);
@@ -37,7 +37,7 @@ void print_sanity_json(const SanityReport& report) {
                                  {"seconds", result.outcome.seconds}});
   }
   document["ok"] = report.count(Verdict::failed) == 0;
-  print_json(document);
+  write_json(options.common.json, document);
 }
 
 }  // namespace gdrkit::tools::sanity

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -18,13 +17,17 @@ struct Values {
   std::string word = "first";
   std::vector<std::string> names;
   bool own = false;
+  DocumentOption json;
+  DocumentOption csv;
+  std::vector<std::string> operands;
 };
 
 class CommandLineTest : public testing::Test {
  protected:
-  std::optional<ExitCode> parse_as(Front front, std::initializer_list<const char*> words) {
+  std::optional<ExitCode> parse_as(Front front, const std::vector<std::string>& words) {
     CommandLine line;
     line.name = "tool";
+    if (has_operands_) line.operands = {&values_.operands, "WORD...", "words"};
     line.summary = "A tool.";
     line.example = "gdrkit tool -n 1";
     line.options = {{'f', "flag", "", &values_.flag, "a flag"},
@@ -32,7 +35,12 @@ class CommandLineTest : public testing::Test {
                     {'s', "size", "BYTES", &values_.size, "a size"},
                     {'w', "word", "WORD", Choice{{"first", "second"}, &values_.word, "what is '{}'?"}, "a word"},
                     {'t', "test", "NAME", &values_.names, "names"},
-                    {'\0', "own", "", &values_.own, "not the predecessor's", false}};
+                    {'\0', "json", "[FILE]", &values_.json, "a document"},
+                    {'\0', "csv", "[FILE]", &values_.csv, "another", false},
+                    {'\0', "own", "", &values_.own, "not of GDRCopy", false}};
+    Option hidden{'\0', "secret", "", &values_.own, "for tests", false};
+    hidden.is_hidden = true;
+    line.options.push_back(hidden);
     std::vector<std::string> copies(words.begin(), words.end());
     copies.insert(copies.begin(), "tool");
     std::vector<char*> argv;
@@ -40,7 +48,14 @@ class CommandLineTest : public testing::Test {
     argv.push_back(nullptr);
     return parse(line, front, static_cast<int>(copies.size()), argv.data());
   }
+  /// What parsing `words` prints to stderr; it must end with `code`.
+  std::string error_of(Front front, const std::vector<std::string>& words, ExitCode code) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(parse_as(front, words), code);
+    return testing::internal::GetCapturedStderr();
+  }
   Values values_;
+  bool has_operands_ = false;
 };
 
 class BothFronts : public CommandLineTest, public testing::WithParamInterface<Front> {};
@@ -68,10 +83,30 @@ TEST_P(BothFronts, HelpEndsWithZero) {
 
 INSTANTIATE_TEST_SUITE_P(Fronts, BothFronts, testing::Values(Front::gdrkit, Front::gdrcopy));
 
-TEST_F(CommandLineTest, GdrcopyTakesAnyNumberAsStrtolDoes) {
-  EXPECT_EQ(parse_as(Front::gdrcopy, {"-n", "12abc", "-s", "010"}), std::nullopt);
-  EXPECT_EQ(values_.number, 12);
+TEST_F(CommandLineTest, GdrcopyReadsNumbersAsStrtolWithBase0Does) {
+  EXPECT_EQ(parse_as(Front::gdrcopy, {"-n", " -12", "-s", "010"}), std::nullopt);
+  EXPECT_EQ(values_.number, -12);
   EXPECT_EQ(values_.size, 8u);
+}
+
+TEST_F(CommandLineTest, GdrcopyRefusesWhatStrtolWouldIgnore) {
+  for (const char* text : {"1M", "64K", "12abc", "1 ", "", "many", "0x", "1.5"}) {
+    const std::string error = error_of(Front::gdrcopy, {"-s", text}, ExitCode::failed);
+    EXPECT_NE(error.find(std::string("ERROR: -s ") + text + ": "), std::string::npos) << error;
+    EXPECT_NE(error.find("1048576"), std::string::npos) << "an example: " << error;
+    EXPECT_NE(error_of(Front::gdrcopy, {"-n", text}, ExitCode::failed), "");
+  }
+  EXPECT_EQ(values_.size, 9u);
+  EXPECT_EQ(values_.number, 7);
+}
+
+TEST_F(CommandLineTest, GdrcopyRefusesNumbersThatDoNotFit) {
+  for (const char* text : {"2147483648", "-2147483649", "99999999999999999999", "-99999999999999999999"}) {
+    EXPECT_NE(error_of(Front::gdrcopy, {"-n", text}, ExitCode::failed).find("out of range"), std::string::npos) << text;
+  }
+  EXPECT_NE(error_of(Front::gdrcopy, {"-s", "99999999999999999999"}, ExitCode::failed).find("out of range"),
+            std::string::npos);
+  EXPECT_NE(error_of(Front::gdrcopy, {"-s", "-1"}, ExitCode::failed).find("negative"), std::string::npos);
 }
 
 TEST_F(CommandLineTest, GdrcopyEndsUnknownOptionsWithOne) {
@@ -102,6 +137,113 @@ TEST_F(CommandLineTest, GdrkitTakesLongOptions) {
   EXPECT_EQ(values_.size, 4096u);
 }
 
+TEST_F(CommandLineTest, GdrkitReadsSizesWithUnits) {
+  EXPECT_EQ(parse_as(Front::gdrkit, {"--size", "64K"}), std::nullopt);
+  EXPECT_EQ(values_.size, 65536u);
+  EXPECT_EQ(parse_as(Front::gdrkit, {"-s", "1MiB"}), std::nullopt);
+  EXPECT_EQ(values_.size, 1048576u);
+}
+
+TEST_F(CommandLineTest, AWrongSizeIsNamedWithItsOptionAndAnExample) {
+  for (const char* text : {"many", "1MB", "-1", "1.5G", "99999999999999999999"}) {
+    const std::string error = error_of(Front::gdrkit, {std::string("--size=") + text}, ExitCode::usage);
+    EXPECT_NE(error.find(std::string("gdrkit tool: --size: '") + text + "' is not a size; "), std::string::npos)
+        << error;
+    EXPECT_NE(error.find("for example 64K"), std::string::npos) << error;
+  }
+}
+
+TEST_F(CommandLineTest, AMistypedWordHasASuggestion) {
+  EXPECT_NE(error_of(Front::gdrkit, {"--sise", "4"}, ExitCode::usage).find("'--sise'; did you mean '--size'?"),
+            std::string::npos);
+  EXPECT_NE(error_of(Front::gdrkit, {"--sise=4"}, ExitCode::usage).find("did you mean '--size'?"), std::string::npos);
+  EXPECT_NE(error_of(Front::gdrkit, {"--word", "secnod"}, ExitCode::usage).find("did you mean 'second'?"),
+            std::string::npos);
+  EXPECT_NE(error_of(Front::gdrkit, {"--versoin"}, ExitCode::usage).find("did you mean '--version'?"),
+            std::string::npos);
+  EXPECT_EQ(error_of(Front::gdrkit, {"--nothing"}, ExitCode::usage).find("did you mean"), std::string::npos);
+  EXPECT_EQ(error_of(Front::gdrkit, {"--secre"}, ExitCode::usage).find("secret'"), std::string::npos);
+}
+
+TEST_F(CommandLineTest, ADocumentGoesToStandardOutputOrToAFile) {
+  const std::string file = testing::TempDir() + "command_line_test.json";
+  struct Case {
+    std::vector<std::string> words;
+    std::string path;
+  };
+  for (const Case& one : {Case{{"--json"}, ""}, Case{{"--json", "-f"}, ""}, Case{{"--json", "-"}, ""},
+                          Case{{"--json=-", "-f"}, ""}, Case{{"--json", file}, file}, Case{{"--json=" + file}, file}}) {
+    values_ = {};
+    EXPECT_EQ(parse_as(Front::gdrkit, one.words), std::nullopt);
+    EXPECT_TRUE(values_.json.is_given);
+    EXPECT_EQ(values_.json.path, one.path);
+    EXPECT_EQ(values_.json.is_on_stdout(), one.path.empty());
+    EXPECT_EQ(values_.json.is_in_file(), !one.path.empty());
+  }
+  values_ = {};
+  EXPECT_EQ(parse_as(Front::gdrkit, {}), std::nullopt);
+  EXPECT_FALSE(values_.json.is_given || values_.json.is_on_stdout() || values_.json.is_in_file());
+  EXPECT_EQ(parse_as(Front::gdrcopy, {"--json=" + file, "-f"}), std::nullopt);
+  EXPECT_EQ(values_.json.path, file);
+  values_ = {};
+  EXPECT_EQ(parse_as(Front::gdrcopy, {"--json", "-f"}), std::nullopt);
+  EXPECT_TRUE(values_.json.is_on_stdout() && values_.flag);
+}
+
+TEST_F(CommandLineTest, WithOperandsTheFileOfADocumentIsAttached) {
+  const std::string file = testing::TempDir() + "command_line_test.json";
+  has_operands_ = true;
+  EXPECT_EQ(parse_as(Front::gdrkit, {"--json", "one", "two"}), std::nullopt);
+  EXPECT_TRUE(values_.json.is_on_stdout());
+  EXPECT_EQ(values_.operands, (std::vector<std::string>{"one", "two"}));
+  values_ = {};
+  EXPECT_EQ(parse_as(Front::gdrkit, {"one", "--json=" + file, "two"}), std::nullopt);
+  EXPECT_EQ(values_.json.path, file);
+  EXPECT_EQ(values_.operands, (std::vector<std::string>{"one", "two"}));
+  values_ = {};
+  EXPECT_EQ(parse_as(Front::gdrkit, {"one", "--", "--json"}), std::nullopt);
+  EXPECT_FALSE(values_.json.is_given);
+  EXPECT_EQ(values_.operands, (std::vector<std::string>{"one", "--json"}));
+}
+
+TEST_F(CommandLineTest, DocumentsThatCannotBeWrittenAreRefusedBeforeAnythingRuns) {
+  const auto refusal = [&](const std::vector<std::string>& words) {
+    try {
+      (void)parse_as(Front::gdrkit, words);
+    } catch (const Failure& failure) {
+      EXPECT_EQ(failure.code(), ExitCode::usage);
+      return std::string(failure.what());
+    }
+    return std::string();
+  };
+  const std::string file = testing::TempDir() + "command_line_test";
+  EXPECT_NE(refusal({"--json", "--csv"}).find("both go to standard output"), std::string::npos);
+  EXPECT_NE(refusal({"--json", file, "--csv", file}).find("same file"), std::string::npos);
+  EXPECT_NE(refusal({"--json", testing::TempDir()}).find("cannot write"), std::string::npos);
+  EXPECT_NE(refusal({"--json=/nothing/at/all"}).find("/nothing/at/all"), std::string::npos);
+  EXPECT_EQ(refusal({"--json", "--csv", file}), "");
+  EXPECT_EQ(refusal({"--json", "/dev/null", "--csv", "/dev/null"}), "");
+}
+
+TEST_F(CommandLineTest, TheTableIsThrownForWhoeverAsks) {
+  try {
+    (void)parse_as(Front::table, {"--flag"});
+    FAIL() << "nothing was thrown";
+  } catch (const CommandLine& line) {
+    EXPECT_STREQ(line.name, "tool");
+    EXPECT_EQ(line.options.size(), 9u);
+  }
+  EXPECT_FALSE(values_.flag);
+}
+
+TEST_P(BothFronts, VersionIsOneLine) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(parse_as(GetParam(), {"--version"}), ExitCode::ok);
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(text.rfind("gdrkit ", 0), 0u) << text;
+  EXPECT_EQ(text.find('\n'), text.size() - 1) << text;
+}
+
 class WrongForGdrkit : public CommandLineTest, public testing::WithParamInterface<std::vector<const char*>> {};
 
 TEST_P(WrongForGdrkit, EndsWithUsageAndASentence) {
@@ -120,6 +262,7 @@ INSTANTIATE_TEST_SUITE_P(Lines, WrongForGdrkit,
                                          std::vector<const char*>{"-n"}, std::vector<const char*>{"--size", ""},
                                          std::vector<const char*>{"-t", ""},
                                          std::vector<const char*>{"-n", "99999999999"},
+                                         std::vector<const char*>{"--json="},
                                          std::vector<const char*>{"--word", "third"},
                                          std::vector<const char*>{"extra"}));
 

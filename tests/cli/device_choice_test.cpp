@@ -35,8 +35,9 @@ TEST(DeviceChoice, IsTheGpuWhereCudaShowsOne) {
 TEST(DeviceChoice, IsEmulatedWhereThereIsNoGpuAndNothingWasAskedForAndSaysSo) {
   const DeviceChoice choice = choose_device(absent());
   EXPECT_TRUE(choice.is_emulated);
-  EXPECT_EQ(choice.note,
-            "NOTE: no GPU here (no driver library); running on the emulated device, which says nothing about hardware");
+  EXPECT_EQ(
+      choice.note,
+      "NOTE: running on the emulated device, which says nothing about hardware: no GPU found (no driver library)");
 }
 
 TEST(DeviceChoice, IsEmulatedWhenAskedForAlsoBesideAGpuAndSaysSo) {

@@ -49,6 +49,14 @@ TEST(WrappedText, AWordThatIsTooLongStaysWhole) {
   EXPECT_EQ(lines_of(wrapped("", "", "a " + word + " b")), (std::vector<std::string>{"a", word, "b"}));
 }
 
+TEST(WrappedText, OnlyTheLinesThatAreTooLongAreBroken) {
+  EXPECT_EQ(fitted("short", 7), "short");
+  EXPECT_EQ(fitted("", 7), "");
+  EXPECT_EQ(fitted("a  b\n  c\n", 7), "a  b\n  c\n") << "blanks and line ends stay";
+  const std::string word(output_columns - 3, 'x');
+  EXPECT_EQ(fitted("  first\n  y " + word, 2), "  first\n  y\n  " + word);
+}
+
 TEST(WrappedText, CountsHaveTheirPlural) {
   EXPECT_EQ(counted(0, "check"), "0 checks");
   EXPECT_EQ(counted(1, "check"), "1 check");

@@ -46,9 +46,9 @@ class ApiperfLines(Test):
         self.assert_lines(ended.lines, head(65536, 65536) + [r"closing gdrdrv"])
 
     def test_what_is_wrong_is_said_with_1(self):
-        for arguments, text in ((("-s", "0"), "nothing to pin"), (("-n", "0"), "iterations"), (("-n", "-1"), "iterations"),
+        for arguments, text in ((("-s", "0"), "0 bytes cannot be pinned"), (("-n", "0"), "iterations"), (("-n", "-1"), "iterations"),
                                 (("-w", "-1"), "warm-up"), (("-a", "odd"), "Unrecognized fn argument"),
-                                (("-s", "-1"), "cannot be"),
+                                (("-s", "-1"), "cannot be negative"),
                                 (("-M", "odd"), "ERROR: invalid mapping_type 'odd'."),
                                 (("-M", "cache"), "map of 65536 bytes: "), (("-z",), "ERROR: invalid option"),
                                 (("-d", "5"), "")):
@@ -109,6 +109,8 @@ class ApiperfOwnFace(Test):
         ended = run("gdrkit", "apiperf", "--mapping-type", "cache")
         self.assertEqual(ended.code, 1)
         self.assertRegex(ended.err, r"(?m)^map of 65536 bytes: .*\(95\)$")
+        self.assertNotIn("Assertion", ended.err)
+        ended = run("gdrcopy_apiperf", "-M", "cache")
         self.assertRegex(ended.err, r'(?m)^Assertion ".*" failed at call_cost\.cpp:\d+$')
 
     def test_a_device_that_is_not_there_is_77(self):

@@ -94,7 +94,7 @@ class Bench(Test):
             paths = [os.path.join(folder, name) for name in ("out.json", "out.csv")]
             ended = run("gdrkit", *TINY, "--only", "copies,costs,gpus", "--json", paths[0], "--csv", paths[1])
             self.assertEqual(ended.code, 0, ended.err)
-            self.assertRegex(ended.lines[0], "^" + NOTE + r".*ordinary memory")
+            self.assertRegex(ended.out, "^" + NOTE + r"\n  The values are those of ordinary memory ")
             self.assertRegex(ended.out, r"(?m)^copies to device, .*emulated: .*no GPU")
             self.assertRegex(ended.out, r"(?m)^ +4 KiB( +[0-9.]+){6}$")
             self.assertNotIn("by the driver", ended.out.split("note: ")[0], "no driver took part")
@@ -127,7 +127,7 @@ class Bench(Test):
         for arguments, text in ((("--sizes", "none"), "'none' is not a size"), (("--sections", "none"), "copies, costs"),
                                 (("--rounds", "1"), "rounds"), (("extra",), "extra"),
                                 (("--json", "/no/such/folder/out.json"), "/no/such/folder/out.json"),
-                                (("--csv", "/"), "directory"), (("--json", "out", "--csv", "./out"), "one file"),
+                                (("--csv", "/"), "directory"), (("--json", "out", "--csv", "./out"), "same file"),
                                 (("--csv", ""), "--csv"), (("--json", ""), "--json"), (("--compare", ""), "--compare")):
             ended = run("gdrkit", "bench", *arguments)
             self.assertEqual(ended.code, 2, (arguments, ended.err))
@@ -145,7 +145,7 @@ class Bench(Test):
         self.check_schema(document)
         left_out = [note for note in document["notes"] if note.startswith("left out: copies ")]
         self.assertEqual(len(left_out), 2, document["notes"])
-        self.assertTrue(all("1024 MiB: " in note for note in left_out), left_out)
+        self.assertTrue(all("1 GiB: " in note for note in left_out), left_out)
         for series in document["series"]:
             self.assertEqual([point["x"] for point in series["points"]], [4096], series["id"])
 

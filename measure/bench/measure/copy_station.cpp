@@ -77,13 +77,6 @@ std::string method_title(Method method) {
   return "";
 }
 
-std::string size_text(std::size_t size_bytes) {
-  constexpr std::size_t kib = 1024;
-  if (size_bytes >= kib * kib && size_bytes % (kib * kib) == 0) return format("%zu MiB", size_bytes / kib / kib);
-  if (size_bytes >= kib && size_bytes % kib == 0) return format("%zu KiB", size_bytes / kib);
-  return format("%zu B", size_bytes);
-}
-
 CopyStation::CopyStation(Session* session, platform::Device* device, std::size_t size_bytes)
     : session_(session), device_(device), size_bytes_(size_bytes) {
   try {
@@ -230,12 +223,13 @@ void CopyStation::verify_to_device(Method method, const Contender& contender) {
   const auto stretches = stretches_of(size_bytes_);
   for (const Stretch& stretch : stretches) {
     write_pattern(host_of(method) + stretch.offset, stretch, 1);
-    check(device_->fill(memory_->address() + stretch.offset, 0, stretch.size_bytes), "clearing the device");
+    check(device_->fill(memory_->address() + stretch.offset, 0, stretch.size_bytes), "clearing the device memory");
   }
   contender.run_once(0);
   for (const Stretch& stretch : stretches) {
     std::vector<std::uint8_t> seen(stretch.size_bytes);
-    check(device_->copy_to_host(seen.data(), memory_->address() + stretch.offset, seen.size()), "reading the device");
+    check(device_->copy_to_host(seen.data(), memory_->address() + stretch.offset, seen.size()),
+          "reading the device memory");
     check_pattern(seen.data(), stretch, 1, method_name(method));
   }
 }
@@ -246,7 +240,7 @@ void CopyStation::verify_from_device(Method method, const Contender& contender) 
     std::vector<std::uint8_t> given(stretch.size_bytes);
     write_pattern(given.data(), stretch, 2);
     check(device_->copy_to_device(memory_->address() + stretch.offset, given.data(), given.size()),
-          "filling the device");
+          "filling the device memory");
     std::memset(host_of(method) + stretch.offset, 0, stretch.size_bytes);
   }
   contender.run_once(0);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/common/size.hpp"
 #include "measure/bench/session.hpp"
 #include "measure/common/mapped_buffer.hpp"
 #include "measure/harness/direction.hpp"
@@ -66,8 +67,5 @@ class CopyStation {
 
 /// Nanoseconds that one copy may take on the slowest way there is (loads through BAR1, 1 GB/s): to fit efforts.
 [[nodiscard]] inline double slow_copy_ns(std::size_t size_bytes) { return 2000.0 + static_cast<double>(size_bytes); }
-
-/// "4 KiB", "100 B"
-[[nodiscard]] std::string size_text(std::size_t size_bytes);
 
 }  // namespace gdrkit::tools

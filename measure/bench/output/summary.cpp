@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "cli/common/exit_code.hpp"
-#include "measure/bench/measure/copy_station.hpp"
+#include "cli/common/size.hpp"
+#include "cli/common/wrapped_text.hpp"
+#include "measure/common/rate.hpp"
 #include "platform/host/placement.hpp"
 
 namespace gdrkit::tools {
@@ -17,7 +19,7 @@ namespace {
 constexpr std::size_t most_rows = 12;
 constexpr double ns_per_us = 1000;
 constexpr int label_width = 12;
-constexpr int column_width = 13;
+constexpr int widest_column = 13;
 
 using Columns = std::vector<const Series*>;
 
@@ -26,13 +28,28 @@ bool differ(const Columns& columns, std::string Series::*field) {
                      [&](const Series* one) { return one->*field != columns[0]->*field; });
 }
 
+std::string in_words(std::string text) {
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+/// So that all columns fit the output's width.
+int column_width(const Columns& columns) {
+  const int room = (static_cast<int>(output_columns) - label_width) / static_cast<int>(columns.size());
+  return std::min(widest_column, room);
+}
+
 /// A column's two lines: what this series has and others of its group have not.
 std::pair<std::string, std::string> heading(const Columns& columns, const Series& series) {
   if (series.method == "memcpy_pageable") return {"cudaMemcpy", "pageable"};
   if (series.method == "memcpy_pinned") return {"cudaMemcpy", "pinned"};
   if (series.method == "memcpy_async_pageable") return {"Async+sync", "pageable"};
   if (series.method == "memcpy_async_pinned") return {"Async+sync", "pinned"};
-  if (differ(columns, &Series::operation)) return {"", series.operation};
+  if (differ(columns, &Series::operation)) {
+    const std::size_t gap = series.operation.rfind('_');
+    if (gap == std::string::npos) return {"", series.operation};
+    return {in_words(series.operation.substr(0, gap)), series.operation.substr(gap + 1)};
+  }
   std::string which;
   for (const auto& [name, value] : series.conditions) which += (which.empty() ? "" : " ") + value;
   return {which, series.method == "raw" ? "raw loop" : series.method};
@@ -62,14 +79,31 @@ std::string row_label(const Series& series, double x) {
   return series.x_name == "threads" && count == 1 ? "1 thread" : format("%zu %s", count, series.x_name.c_str());
 }
 
+/// Below the times of a large copy: GB/s. "" for small ones, and for what is not a time of copies.
+std::string rates_line(const Columns& columns, double x) {
+  const bool are_sizes = columns[0]->x_name == "size_bytes" && columns[0]->operation == "copy";
+  const auto size_bytes = are_sizes ? static_cast<std::size_t>(x) : 0;
+  if (size_bytes < smallest_rated_bytes) return "";
+  std::string line = format("%*s", label_width, "GB/s");
+  bool has_rate = false;
+  for (const Series* series : columns) {
+    const Point* const point = find_point(*series, x);
+    const double ns = series->unit == "ns" ? 1 : series->unit == "us" ? ns_per_us : 0;
+    const std::string rate = point == nullptr ? "" : rate_text(size_bytes, point->value * ns);
+    has_rate = has_rate || !rate.empty();
+    line += format("%*s", column_width(columns), rate.c_str());
+  }
+  return has_rate ? line + "\n" : "";
+}
+
 std::string table(const Columns& columns) {
   const bool is_time = columns[0]->unit == "ns" || columns[0]->unit == "us";
   std::string first(label_width, ' ');
   std::string second(label_width, ' ');
   for (const Series* series : columns) {
     const auto [above, below] = heading(columns, *series);
-    first += format("%*s", column_width, above.c_str());
-    second += format("%*s", column_width, below.c_str());
+    first += format("%*s", column_width(columns), above.c_str());
+    second += format("%*s", column_width(columns), below.c_str());
   }
   std::string text = (first.find_first_not_of(' ') == std::string::npos ? "" : first + "\n") + second + "\n";
   for (const double x : rows_of(columns)) {
@@ -77,9 +111,9 @@ std::string table(const Columns& columns) {
     for (const Series* series : columns) {
       const Point* const point = find_point(*series, x);
       const double scale = is_time && series->unit == "ns" ? ns_per_us : 1;
-      line += format("%*s", column_width, point == nullptr ? "-" : digits(point->value / scale).c_str());
+      line += format("%*s", column_width(columns), point == nullptr ? "-" : digits(point->value / scale).c_str());
     }
-    text += line + "\n";
+    text += line + "\n" + rates_line(columns, x);
   }
   return text;
 }
@@ -114,7 +148,7 @@ std::string group_title(const Columns& columns) {
   std::replace(title.begin(), title.end(), '/', ' ');
   std::replace(title.begin(), title.end(), '_', ' ');
   const bool is_time = series.unit == "ns" || series.unit == "us";
-  return title + (is_time ? ", microseconds for one" : ", " + series.unit) + " (medians)";
+  return title + (is_time ? ", microseconds each" : ", " + series.unit) + " (medians)";
 }
 
 std::string head(const Result& result) {
@@ -126,16 +160,17 @@ std::string head(const Result& result) {
     return result.settings.count(name) != 0 ? result.settings.at(name) : "";
   };
   const std::string mapping_type = setting("mapping_type");
-  text +=
-      format("backend %s%s, copy kernels %s (to device) and %s (from device), raw loops %s\n", result.backend.c_str(),
+  const std::string backend =
+      format("backend %s%s, copy kernels %s (to device) and %s (from device), raw loops %s", result.backend.c_str(),
              // A run that copied nothing has none.
              mapping_type.empty() ? "" : (", mapping type " + mapping_type).c_str(), setting("store_kernel").c_str(),
              setting("load_kernel").c_str(), setting("raw_loops").c_str());
+  text += fitted(backend, 2) + "\n";
   if (result.place) {
     Placed placed;
     placed.place = *result.place;
-    text += placed.line() + "\n";
-    if (!placed.place.advice.empty()) text += "ADVICE: " + placed.place.advice + "\n";
+    text += fitted(placed.line(), 2) + "\n";
+    if (!placed.place.advice.empty()) text += fitted("ADVICE: " + placed.place.advice, 2) + "\n";
   }
   if (result.noise) {
     const int cpu = result.place ? result.place->cpu : -1;
@@ -172,7 +207,7 @@ std::string summary_text(const Result& result) {
     if (!result.is_emulated) text += crossover(columns);
   }
   if (!result.notes.empty()) text += "\n";
-  for (const std::string& sentence : result.notes) text += "note: " + sentence + "\n";
+  for (const std::string& sentence : result.notes) text += fitted("note: " + sentence, 2) + "\n";
   return text;
 }
 

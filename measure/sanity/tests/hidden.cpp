@@ -23,7 +23,8 @@ void hidden_fails(const Environment& environment) {
   Bytes wrong = written;
   wrong[usual_bytes / 2] ^= 1;
   write_device(device.get(), memory.address(), wrong);
-  SANITY_CHECK(read_device(device.get(), memory.address(), usual_bytes) == written, "the planted byte was found");
+  SANITY_CHECK(read_device(device.get(), memory.address(), usual_bytes) == written,
+               "the injected wrong byte was found");
 }
 
 void hidden_crashes(const Environment&) { std::raise(SIGSEGV); }

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Counts: what numbers of iterations, rounds and repeats the tools accept.
+#pragma once
+
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+
+/// A thousand million calls take minutes at least; and every sum and product that the tools make of it, rounding up to
+/// whole hundreds included, fits an int.
+inline constexpr int most_iterations = 1'000'000'000;
+/// Of what is kept one by one: 80 MB.
+inline constexpr int most_kept = 10'000'000;
+inline constexpr int most_rounds = 100'000;
+
+/// Throws Failure(usage) that names `option` (under both its names, as "-w, --write-iterations") and the limits.
+inline void check_count(const char* option, int value, int least, int most) {
+  if (value >= least && value <= most) return;
+  throw Failure(ExitCode::usage, format("ERROR: %s: %d is not from %d to %d", option, value, least, most));
+}
+
+}  // namespace gdrkit::tools

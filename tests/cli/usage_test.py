@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Help, version and the errors of a mistyped command line, of every subcommand and under GDRCopy's names."""
+import glob
+import os
+import re
+import unittest
+
+from program import BIN, Test, run, subcommands
+
+WIDTH = 110
+GDRCOPY = sorted(os.path.basename(path) for path in glob.glob(os.path.join(BIN, "gdrcopy_*")))
+# Words that docs and texts of ours do not use; "alone" and the like are right now and then, these never are.
+PRIVATE_WORDS = r"\b(predecessor|yardstick|plant(ed)?|sentences?|faces?|is no|are no|nobody|becomes a program)\b"
+
+
+def helps():
+    yield "gdrkit --help", run("gdrkit", "--help")
+    for name in subcommands():
+        yield f"gdrkit {name} --help", run("gdrkit", name, "--help")
+    for name in GDRCOPY:
+        yield f"{name} -h", run(name, "-h")
+
+
+class Help(Test):
+    def test_every_help_is_at_most_110_columns_wide_and_in_plain_words(self):
+        for name, ended in helps():
+            self.assertEqual((ended.code, ended.err), (0, ""), name)
+            for line in ended.lines:
+                self.assertLessEqual(len(line), WIDTH, f"{name}: {line}")
+            self.assertNotRegex(ended.out, PRIVATE_WORDS, name)
+
+    def test_defaults_are_shown_in_the_grammar_of_sizes(self):
+        self.assertRegex(run("gdrkit", "copylat", "--help").out, r"-s, --size SIZE +largest copy \(default: 16M\)")
+        # What stands before --help does not change them.
+        self.assertIn("(default: 16M)", run("gdrkit", "copylat", "--size", "4", "--help").out)
+
+    def test_the_optional_file_of_json_is_shown_as_it_is_written(self):
+        for name, text in (("copylat", "--json [FILE]"), ("bench", "--csv [FILE]"), ("doctor", "--json[=FILE]"),
+                           ("env", "--json[=FILE]")):
+            self.assertIn(text, run("gdrkit", name, "--help").out, name)
+
+    def test_hidden_options_are_hidden(self):
+        self.assertNotIn("plant", run("gdrkit", "bench", "--help").out)
+
+
+class Version(Test):
+    def test_every_command_prints_the_same_line(self):
+        line = run("gdrkit", "--version").out
+        self.assertRegex(line, r"^gdrkit \d+\.\d+\.\d+\n$")
+        for command in [("gdrkit", name) for name in subcommands()] + [(name,) for name in GDRCOPY]:
+            ended = run(*command, "--version")
+            self.assertEqual((ended.code, ended.out, ended.err), (0, line, ""), command)
+        self.assertEqual(len(GDRCOPY), 5)
+
+
+class DidYouMean(Test):
+    def test_subcommands(self):
+        for word, meant in (("copylatt", "copylat"), ("docter", "doctor"), ("bnech", "bench"), ("snap", "snapshot"),
+                            ("--verison", "--version")):
+            ended = run("gdrkit", word)
+            self.assertEqual(ended.code, 2, word)
+            self.assertIn(f"'{word}'; did you mean '{meant}'?", ended.err)
+        ended = run("gdrkit", "nothing")
+        self.assertEqual(ended.code, 2)
+        self.assertNotIn("did you mean", ended.err)
+        self.assertLess(len(ended.err.splitlines()), 4, "an error message is not the help")
+
+    def test_options_of_every_subcommand(self):
+        for name in subcommands():
+            ended = run("gdrkit", name, "--hlep")
+            self.assertEqual(ended.code, 2, name)
+            self.assertIn("unknown option '--hlep'; did you mean '--help'?", ended.err, name)
+
+    def test_values(self):
+        self.assertIn("did you mean 'hostmem'?", run("gdrkit", "pplat", "--data", "hostmen").err)
+        ended = run("gdrkit", "info", "--backend", "emulted")
+        self.assertIn("unknown backend 'emulted'; did you mean 'emulated'?", ended.err)
+
+
+class Backend(Test):
+    def test_an_unknown_backend_is_wrong_usage_for_every_tool_that_opens_one(self):
+        for name in ("info", "sanity", "copybw", "copylat", "pplat", "apiperf", "bench"):
+            for command, environment in (((name, "--backend", "nope"), None), ((name,), {"GDRKIT_BACKEND": "nope"})):
+                ended = run("gdrkit", *command, environment=environment)
+                self.assertEqual(ended.code, 2, (command, ended.err))
+                self.assertRegex(ended.err, r"'nope'.*emulated")
+
+
+class Sizes(Test):
+    OPTIONS = (("copylat", "--size"), ("copylat", "--pin-size"), ("copybw", "--size"), ("copybw", "--copy-size"),
+               ("copybw", "--offset"), ("pplat", "--data-size"), ("apiperf", "--size"), ("bandwidth", "--bufferSize"),
+               ("bench", "--sizes"))
+
+    def test_a_wrong_size_names_the_option_the_text_and_an_example(self):
+        for name, option in self.OPTIONS:
+            for text in ("many", "1MB", "1.5G", "-1"):
+                ended = run("gdrkit", name, f"{option}={text}")
+                self.assertEqual(ended.code, 2, (name, option, text, ended.out))
+                self.assertIn(f"{option}: '{text}' is not a size", ended.err)
+                self.assertRegex(ended.err, "for example 64K")
+
+    def test_units_are_powers_of_1024(self):
+        for text in ("64K", "64KiB", "65536", "0x10000"):
+            document, _ = self.json_of("copybw", "-s", text, "-w", "1", "-r", "1")
+            self.assertEqual([result["size_bytes"] for result in document["results"]], [65536], text)
+        document, _ = self.json_of("bandwidth", "-b", "2M", "-t", "host_to_device_memcpy_ce", "-i", "1")
+        self.assertEqual(document["settings"]["buffer_bytes"], str(2 << 20))
+        document, _ = self.json_of("bandwidth", "-b", "2", "-t", "host_to_device_memcpy_ce", "-i", "1")
+        self.assertEqual(document["settings"]["buffer_bytes"], str(2 << 20), "nvbandwidth counts MiB")
+
+    def test_under_gdrcopys_names_what_follows_a_number_is_an_error(self):
+        for name, option in (("gdrcopy_copylat", "-s"), ("gdrcopy_copybw", "-s"), ("gdrcopy_copybw", "-c"),
+                             ("gdrcopy_copylat", "-w"), ("gdrcopy_pplat", "-t"), ("gdrcopy_apiperf", "-s")):
+            for text in ("1M", "64K", "10x", ""):
+                ended = run(name, option, text)
+                self.assertEqual((ended.code, ended.out), (1, ""), (name, option, text))
+                self.assertRegex(ended.err, rf"^ERROR: {option} {re.escape(text)}: .*not a number")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Counts and sizes that no machine can serve are refused with what there is; tables fit a terminal."""
+import re
+import unittest
+
+from program import Test, run
+
+WIDTH = 110
+MOST_INT = str(2**31 - 1)
+COUNTS = (("copylat", "-w", "--write-iterations"), ("copylat", "-r", "--read-iterations"),
+          ("copylat", None, "--rounds"), ("copylat", None, "--batch-us"), ("copylat", None, "--pin-repeats"),
+          ("copybw", "-w", "--write-iterations"), ("copybw", "-r", "--read-iterations"),
+          ("apiperf", "-n", "--iterations"), ("apiperf", "-w", "--warm-up"),
+          ("pplat", "-t", "--iterations"), ("pplat", "-u", "--timeout"), ("pplat", "-B", "--blocks"),
+          ("pplat", "-T", "--threads"),
+          ("bandwidth", None, "--testSamples"), ("bandwidth", None, "--loopCount"), ("bench", None, "--rounds"))
+NEEDS = {"--rounds": ("--raw",), "--batch-us": ("--raw",), "--pin-repeats": ("--pin-cost",)}
+
+
+class Counts(Test):
+    def test_the_largest_int_is_refused_by_name_and_with_the_limits(self):
+        for tool, short, long in COUNTS:
+            extra = NEEDS.get(long, ()) if tool == "copylat" else ()
+            ended = run("gdrkit", tool, long, MOST_INT, *extra)
+            self.assertEqual((ended.code, ended.out), (2, ""), (tool, long))
+            self.assertRegex(ended.err, rf"{long}\b.*from \d+ to \d+")
+            if short is None or tool in ("bandwidth", "bench"):
+                continue
+            ended = run("gdrcopy_" + tool, short, MOST_INT)
+            self.assertEqual((ended.code, ended.out), (1, ""), (tool, short))
+            self.assertRegex(ended.err, rf"{short}\b.*from \d+ to \d+")
+
+    def test_zero_and_less_are_refused(self):
+        for tool, short, long in COUNTS:
+            if long in ("--warm-up", "--timeout"):
+                continue
+            extra = NEEDS.get(long, ()) if tool == "copylat" else ()
+            self.assertEqual(run("gdrkit", tool, long, "0", *extra).code, 2, (tool, long))
+            if short is not None:
+                for text in ("0", "-5"):
+                    self.assertEqual(run("gdrcopy_" + tool, short, text).code, 1, (tool, short))
+
+    def test_no_table_has_a_time_of_zero(self):
+        ended = run("gdrcopy_copylat", "-s", "64", "-w", "101", "-r", "1")
+        self.assertEqual(ended.code, 0, ended.err)
+        times = re.findall(r"(?m)^gdr_copy_\w+ \t +\d+ \t +([0-9.]+) \t +([0-9.]+)$", ended.out)
+        self.assertEqual(len(times), 14)
+        self.assertTrue(all(float(value) > 0 for pair in times for value in pair))
+
+
+class HugeSizes(Test):
+    def check(self, ended, size):
+        self.assertIn(f"cannot allocate {size} of device memory", ended.err)
+        self.assertRegex(ended.err, r"the device has [0-9.]+ [MGT]iB, [0-9.]+ [MGT]iB of it free; choose a smaller size")
+        self.assertNotIn("Assertion", ended.err)
+
+    def test_the_error_message_names_the_size_and_what_there_is(self):
+        for arguments in (("copylat", "-s"), ("copylat", "--raw", "-s"), ("copylat", "--pin-cost", "--pin-size"),
+                          ("copybw", "-s"), ("apiperf", "-s")):
+            for text, size, code in (("64T", "64 TiB", 1), (str(2**62 + 2**40), f"{(2**62 + 2**40) >> 40} TiB", 2)):
+                ended = run("gdrkit", *arguments, text)
+                self.assertEqual(ended.code, code, (arguments, ended.out, ended.err))
+                self.check(ended, size)
+
+    def test_under_gdrcopys_names_too(self):
+        for name in ("gdrcopy_copylat", "gdrcopy_copybw", "gdrcopy_apiperf"):
+            ended = run(name, "-s", str(2**46))
+            self.assertEqual(ended.code, 1, name)
+            self.check(ended, "64 TiB")
+
+    def test_bench_leaves_the_size_out_with_the_same_words(self):
+        ended = run("gdrkit", "bench", "--quick", "--only", "copies", "--sizes", "64,64G", "--rounds", "3")
+        if "64 GiB" in ended.out and "cannot allocate" not in ended.out:
+            self.skipTest("this machine has 128 GiB of free memory")
+        self.assertRegex(ended.out, r"(?m)^note: left out: .*64 GiB: cannot allocate 64 GiB of \w+ memory")
+
+
+class Width(Test):
+    RUNS = (("info",), ("sanity", "-t", "basic_cumemalloc", "-v"), ("copybw", "-w", "2", "-r", "2"),
+            ("copylat", "-c", "-w", "100", "-r", "100", "-s", "1M"), ("copylat", "--raw", "--rounds", "3", "--batch-us", "10"),
+            ("copylat", "--pin-cost", "--pin-repeats", "3"), ("pplat", "-t", "200", "--raw"),
+            ("pplat", "-t", "200", "-s", "1K", "-m", "1"), ("apiperf", "-n", "20"), ("bandwidth", "-i", "1"),
+            ("copylat", "--numa", "all", "-w", "10", "-r", "10"),
+            ("bench", "--quick", "--rounds", "3"))
+
+    def test_no_line_of_output_is_wider_than_110_columns(self):
+        for arguments in self.RUNS:
+            ended = run("gdrkit", *arguments)
+            self.assertIn(ended.code, (0, 1), (arguments, ended.err))
+            for line in ended.lines:
+                self.assertLessEqual(len(line), WIDTH, f"{arguments}: {line}")
+
+
+class Rates(Test):
+    def test_large_copies_have_their_rate_and_small_ones_have_not(self):
+        ended = run("gdrkit", "copylat", "-s", "64K", "-w", "100", "-r", "100")
+        rows = re.findall(r"(?m)^ +(\d+) +([0-9.]+) +([0-9.]+) *([0-9.]*)$", ended.out)
+        self.assertEqual(len(rows), 34)
+        for size, median, _, rate in rows:
+            self.assertEqual(rate != "", int(size) >= 4096, size)
+            if rate:
+                self.assertAlmostEqual(float(rate), int(size) / float(median) / 1000, delta=0.02 * float(rate) + 0.01)
+
+    def test_bench_has_a_line_of_rates_below_large_copies(self):
+        ended = run("gdrkit", "bench", "--quick", "--only", "copies", "--sizes", "64,64K", "--rounds", "3")
+        self.assertEqual(ended.code, 0, ended.err)
+        labels = [line.split()[0] for line in ended.lines if re.match(r" +(64 B|64 KiB|GB/s) ", line)]
+        self.assertEqual(labels, ["64", "64", "GB/s"] * 2)
+
+    def test_gdrcopys_tables_have_none(self):
+        self.assertNotIn("GB/s", run("gdrcopy_copylat", "-s", "65536", "-w", "10", "-r", "10").out)
+
+
+if __name__ == "__main__":
+    unittest.main()
