@@ -9,8 +9,10 @@
 #include <filesystem>
 #include <system_error>
 
+#include "cli/common/common_options.hpp"
+#include "cli/common/whole_file.hpp"
 #include "measure/report/html/page_html.hpp"
-#include "measure/report/output_file.hpp"
+#include "measure/report/page_json.hpp"
 #include "measure/report/report_page.hpp"
 #include "measure/result/result_file.hpp"
 
@@ -45,8 +47,14 @@ void check(const ReportOptions& options, bool is_terminal) {
                   "gdrkit report: name at least one result, such as 'gdrkit bench --json' writes\n"
                   "Try: gdrkit report --help");
   }
+  for (const std::string& input : options.inputs) {
+    if (options.json.is_in_file() && are_one_file(input, options.json.path)) {
+      throw Failure(ExitCode::usage,
+                    "gdrkit report: " + input + " is an input, which --json would replace; name another file");
+    }
+  }
   if (options.output.empty()) {
-    if (!is_terminal) return;
+    if (!is_terminal || options.json.is_on_stdout()) return;
     throw Failure(ExitCode::usage,
                   "gdrkit report: standard output is a terminal, and the page is HTML; name a file with -o, or "
                   "redirect stdout");
@@ -54,7 +62,8 @@ void check(const ReportOptions& options, bool is_terminal) {
   for (const std::string& input : options.inputs) {
     std::error_code error;
     if (std::filesystem::equivalent(input, options.output, error)) {
-      throw Failure(ExitCode::usage, "gdrkit report: " + options.output + " is an input; the page would replace it");
+      throw Failure(ExitCode::usage, "gdrkit report: " + options.output +
+                                         " is an input, which the page would replace; name another file");
     }
   }
 }
@@ -65,23 +74,28 @@ ExitCode run_report(Front front, int argc, char** argv) {
   report::ReportOptions options;
   CommandLine line;
   line.name = "report";
-  line.summary = "One or several results as one HTML page; two of them are compared, the first being the older one.";
+  line.summary =
+      "Makes one HTML page of one or several results; compares two of them, of which the first is the older one.";
   line.example =
       "gdrkit report bench.json -o bench.html\n"
       "  gdrkit report --title \"Before and after\" old.json new.json -o change.html\n"
       "  gdrkit bench --json | gdrkit report - >bench.html";
-  line.operands = {&options.inputs, "RESULT", "results, as the tools' --json writes them (schema version 2)"};
+  line.operands = {&options.inputs, "RESULT...",
+                   "results that the tools wrote with --json (schema version 2); - is standard input"};
   line.options = {
-      {'o', "output", "FILE", &options.output, "write the page here, whole or not at all (default: stdout)"},
+      {'o', "output", "FILE", &options.output,
+       "write the page to FILE, whole or not at all (default: standard output)"},
       {'t', "title", "TEXT", &options.title, "heading of the page"},
+      json_option(&options.json, "measure/report/README.md"),
   };
   if (const auto ended = parse(line, front, argc, argv)) return *ended;
   report::check(options, ::isatty(STDOUT_FILENO) != 0);
-  const std::string html = report::page_html(report::page_of(report::read_all(options.inputs), options.title));
-  if (options.output.empty()) {
-    report::print(html);
-  } else {
-    report::write_whole(options.output, html);
+  const report::Page page = report::page_of(report::read_all(options.inputs), options.title);
+  if (options.json.is_given) report::write_page_json(options.json, page);
+  if (!options.output.empty()) {
+    write_whole_file(options.output, report::page_html(page));
+  } else if (!options.json.is_on_stdout()) {
+    report::print(report::page_html(page));
   }
   return ExitCode::ok;
 }

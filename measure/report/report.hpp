@@ -14,6 +14,7 @@ struct ReportOptions {
   std::vector<std::string> inputs;
   std::string output;  ///< "": stdout
   std::string title;
+  DocumentOption json;
 };
 
 /// Throws Failure(usage) when there is no input, when the page would replace an input, or would fill a terminal.

@@ -353,7 +353,7 @@ class ReportFiles(ReportTest):
 
     def test_without_a_result_it_says_what_to_name(self):
         self.assert_refused(2, "name at least one result")
-        self.assertIn("Usage: gdrkit report [OPTIONS] [RESULT...]", run("gdrkit", "report", "--help").out)
+        self.assertIn("Usage: gdrkit report [options] RESULT...", run("gdrkit", "report", "--help").out)
 
     def test_output_is_written_whole_and_replaces_what_was_there(self):
         source = self.write("in.json", documents.bandwidth(2))

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""--json [FILE] and --csv [FILE]: where the document goes, what stays on standard output, and what a failure leaves."""
+import csv
+import io
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from program import BIN, NOTE, Test, run
+
+SMALL = ("-w", "2", "-r", "2")
+# A short run of each tool, and a pattern of its text.
+RUNS = {
+    "info": ((), r"(?m)^copy kernels"),
+    "sanity": (("-t", "basic_cumemalloc"), r"Total: 1, Passed: 1"),
+    "copybw": (("-s", "64K", *SMALL), r"(?m)^ +65536 "),
+    "copylat": (("-s", "4K", *SMALL), r"(?m)^ +4096 "),
+    "pplat": (("-t", "100"), r"(?m)^mapping "),
+    "apiperf": (("-s", "64K", "-n", "5"), r"(?m)^ +65536 pin "),
+    "bandwidth": (("-t", "host_to_device_memcpy_ce", "-i", "1"), r"SUM host_to_device_memcpy_ce"),
+    "bench": (("--quick", "--only", "copies", "--sizes", "4K", "--rounds", "3"), r"(?m)^ +4 KiB "),
+    "topo": ((), r"(?i)gpu"),
+}
+OPERANDS = {"doctor": ("--only", "system"), "env": ("nccl",)}
+
+
+class Folder:
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def load(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return json.load(file)
+
+    def only(self, *names):
+        """These files are in the folder and no others, such as a temporary one."""
+        self.assertEqual(sorted(os.listdir(self.folder)), sorted(names))
+
+
+class JsonFile(Test):
+    setUp, path, load, only = Folder.setUp, Folder.path, Folder.load, Folder.only
+
+    def test_with_a_file_the_text_stays(self):
+        for tool, (arguments, pattern) in RUNS.items():
+            for attached in (False, True):
+                path = self.path(tool + ".json")
+                option = ("--json=" + path,) if attached else ("--json", path)
+                ended = run("gdrkit", tool, *arguments, *option)
+                self.assertIn(ended.code, (0, 3) if tool == "topo" else (0,), (tool, ended.err))
+                self.assertRegex(ended.out, pattern)
+                document = self.load(tool + ".json")
+                self.assertTrue(document.get("tool", "") == tool or tool in document.get("schema", ""), tool)
+                os.unlink(path)
+        self.only()
+
+    def test_without_a_file_the_document_replaces_the_text(self):
+        for tool, (arguments, _) in RUNS.items():
+            for option in (("--json",), ("--json=-",), ("--json", "-")):
+                ended = run("gdrkit", tool, *arguments, *option)
+                json.loads(ended.out)
+
+    def test_with_operands_the_file_is_attached(self):
+        for tool, arguments in OPERANDS.items():
+            path = self.path(tool + ".json")
+            ended = run("gdrkit", tool, "--json=" + path, *arguments)
+            self.assertNotEqual(ended.out, "")
+            document = self.load(tool + ".json")
+            # The word behind a bare --json is an operand, or belongs to no option.
+            alone = run("gdrkit", tool, "--json", *arguments)
+            self.assertEqual(json.loads(alone.out)["schema"], document["schema"])
+        self.only("doctor.json", "env.json")
+
+    def test_a_report_is_a_page_and_a_document(self):
+        run("gdrkit", "bench", *RUNS["bench"][0], "--json", self.path("a.json"))
+        ended = run("gdrkit", "report", self.path("a.json"), "--json=" + self.path("page.json"))
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertTrue(ended.out.endswith("</html>\n"), ended.out[-100:])
+        page = self.load("page.json")
+        self.assertEqual(json.loads(run("gdrkit", "report", "--json", self.path("a.json")).out), page)
+        headings = re.findall(r"<h3>([^<]*)</h3>", ended.out)
+        self.assertEqual([section["heading"] for section in page["chapters"][0]["sections"]], headings)
+        kinds = {block["kind"] for section in page["chapters"][0]["sections"] for block in section["blocks"]}
+        self.assertLessEqual({"facts", "key_figures", "list", "paragraph"}, kinds)
+        ended = run("gdrkit", "report", self.path("a.json"), "--json=" + self.path("a.json"))
+        self.assertEqual(ended.code, 2)
+        self.assertIn("is an input", ended.err)
+
+    def test_under_gdrcopys_names_too(self):
+        ended = run("gdrcopy_copybw", *SMALL, "--json=" + self.path("a.json"))
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertRegex(ended.lines[0], NOTE)
+        self.assertRegex(ended.out, r"(?m)^write BW: ")
+        self.assertEqual(self.load("a.json")["tool"], "copybw")
+
+    def test_an_old_file_is_replaced(self):
+        with open(self.path("a.json"), "w", encoding="utf-8") as file:
+            file.write("old")
+        self.assertEqual(run("gdrkit", "info", "--json", self.path("a.json")).code, 0)
+        self.assertEqual(self.load("a.json")["tool"], "info")
+        self.only("a.json")
+
+    def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(self):
+        for path in (self.path("no/such/folder.json"), self.folder):
+            for tool in ("copylat", "bench", "sanity", "info"):
+                ended = run("gdrkit", tool, "--json=" + path)
+                self.assertEqual((ended.code, ended.out), (2, ""), (tool, ended.err))
+                self.assertIn("cannot write " + path, ended.err)
+
+    def test_an_empty_name_is_refused(self):
+        ended = run("gdrkit", "info", "--json=")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("--json", ended.err)
+
+
+class FullDisk(Test):
+    setUp, path, load, only = Folder.setUp, Folder.path, Folder.load, Folder.only
+    LIMIT = 64  # bytes that a file may have; every document is longer
+
+    def run_limited(self, *arguments, stdout=subprocess.PIPE):
+        """As on a disk with no room: a write fails in the middle. The limit's signal is not ignored, as in a shell."""
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (self.LIMIT, self.LIMIT))
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        environment = dict(os.environ, GDRKIT_BACKEND="emulated")
+        return subprocess.run([os.path.join(BIN, "gdrkit"), *arguments], env=environment, stdout=stdout,
+                              stderr=subprocess.PIPE, text=True, timeout=240, check=False, preexec_fn=limit)
+
+    def test_nothing_is_left_behind_and_the_old_file_stays(self):
+        with open(self.path("old.json"), "w", encoding="utf-8") as file:
+            file.write("old")
+        # The limit holds for the emulated device's memory too, so these are the tools that allocate none.
+        for command in (("info",), ("topo",), ("env", "nccl"), ("doctor", "--only", "system")):
+            for name in ("new.json", "old.json"):
+                ended = self.run_limited(*command, "--json=" + self.path(name))
+                self.assertEqual(ended.returncode, 1, (command, ended.stderr))
+                self.assertIn("cannot write " + self.path(name), ended.stderr)
+                self.only("old.json")
+        with open(self.path("old.json"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "old")
+
+    def test_so_it_is_with_the_page_and_the_document_of_a_report(self):
+        run("gdrkit", "bench", *RUNS["bench"][0], "--json", self.path("a.json"))
+        for options in (("-o", self.path("a.html")), ("--json=" + self.path("page.json"),)):
+            ended = self.run_limited("report", self.path("a.json"), *options)
+            self.assertEqual(ended.returncode, 1, ended.stderr)
+            self.assertIn("cannot write ", ended.stderr)
+            self.only("a.json")
+
+
+class CsvFile(Test):
+    setUp, path, load, only = Folder.setUp, Folder.path, Folder.load, Folder.only
+    BENCH = ("bench", *RUNS["bench"][0])
+
+    def test_csv_goes_to_its_file_or_to_standard_output(self):
+        ended = run("gdrkit", *self.BENCH, "--csv", self.path("a.csv"))
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertRegex(ended.out, r"(?m)^ +4 KiB ")
+        with open(self.path("a.csv"), encoding="utf-8") as file:
+            head = next(csv.reader(file))
+        ended = run("gdrkit", *self.BENCH, "--csv")
+        self.assertEqual(ended.code, 0, ended.err)
+        rows = list(csv.reader(io.StringIO(ended.out)))
+        self.assertEqual(rows[0], head)
+        self.assertTrue(all(len(row) == len(head) for row in rows))
+
+    def test_two_documents_need_two_places(self):
+        for options, text in ((("--json", "--csv"), "standard output"),
+                              (("--json", self.path("a"), "--csv", self.path("./a")), "same file")):
+            ended = run("gdrkit", *self.BENCH, *options)
+            self.assertEqual((ended.code, ended.out), (2, ""), ended.err)
+            self.assertIn(text, ended.err)
+        ended = run("gdrkit", *self.BENCH, "--json", "--csv", self.path("a.csv"))
+        json.loads(ended.out)
+        self.only("a.csv")
+
+
+if __name__ == "__main__":
+    unittest.main()
