@@ -219,7 +219,7 @@ CellValues CellRun::run_latency(const CellPlan& cell) {
     demand(gpus_.kernels(plan.runner).launch(parameters, {1, 1}, {}));
     demand(device.synchronize(platform::Stream{}));
     demand(device.copy_to_host(&found, parameters.state, sizeof(found)));
-    if (found.last != last) throw Failure(ExitCode::failed, "the GPU kernel lost its way among the pointers");
+    if (found.last != last) throw Failure(ExitCode::failed, "the GPU kernel followed a wrong pointer");
     if (number >= 0) {
       values.samples[0].push_back(static_cast<double>(found.elapsed_ns) / static_cast<double>(options_.chase_steps));
     }

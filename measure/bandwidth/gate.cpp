@@ -79,7 +79,7 @@ void Gate::open() { store(words(), 1); }
 void Gate::check() const {
   for (std::size_t number = 0; number < held_; ++number) {
     if (load(words() + first_end + number) == static_cast<std::uint32_t>(platform::KernelEnd::finished)) continue;
-    throw Failure(ExitCode::failed, "the copies were not enqueued in time, so what was measured is void");
+    throw Failure(ExitCode::failed, "the copies were not enqueued in time, so the measurement is invalid");
   }
 }
 

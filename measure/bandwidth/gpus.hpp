@@ -24,7 +24,7 @@ struct Gpu {
   platform::Placement placement;
 };
 
-/// Throws Failure with the step and the library's sentence unless `result` holds.
+/// Throws Failure with the step and the error message unless `result` holds.
 void demand(const base::Status& result);
 template <class T>
 T demand(base::Result<T> result) {

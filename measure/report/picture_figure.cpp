@@ -71,8 +71,7 @@ std::string caption_of(const Picture& picture, const LineChart& chart, const std
   for (const Curve& curve : chart.curves) all += curve.marks.size();
   const std::size_t drawn = count_drawable(chart);
   if (drawn < all) {
-    text +=
-        counted(all - drawn, "point") + " at or below zero, for which a logarithmic axis has no place: see the table. ";
+    text += counted(all - drawn, "point") + " at or below zero, which a logarithmic axis cannot show: see the table. ";
   }
   return text + "Points are medians of rounds; whiskers, where longer than a mark, two standard errors.";
 }

@@ -81,7 +81,7 @@ std::size_t first_difference(const std::uint8_t* left, const std::uint8_t* right
 }
 
 Context::Context() : context_(gdr_open()) {
-  SANITY_CHECK(context_ != nullptr, "gdr_open gave NULL:\n%s", why_no_backend().c_str());
+  SANITY_CHECK(context_ != nullptr, "gdr_open returned NULL:\n%s", why_no_backend().c_str());
 }
 
 Context::~Context() {
@@ -104,7 +104,7 @@ gdr_mh_t pin(gdr_t context, std::uint64_t address, std::size_t size_bytes) {
 std::uint8_t* map(gdr_t context, gdr_mh_t handle, std::size_t size_bytes) {
   void* mapping = nullptr;
   SANITY_RESULT(gdr_map(context, handle, &mapping, size_bytes), 0);
-  SANITY_CHECK(mapping != nullptr, "gdr_map succeeded and gave NULL");
+  SANITY_CHECK(mapping != nullptr, "gdr_map succeeded and returned NULL");
   return static_cast<std::uint8_t*>(mapping);
 }
 

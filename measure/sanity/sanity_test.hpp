@@ -20,7 +20,7 @@ struct Environment {
 
 using TestFunction = void (*)(const Environment&);
 
-/// original: of the predecessor's list, under its name. own: what that list lacks; run by default too. extended: only
+/// original: of GDRCopy's list, under its name. own: what that list lacks; run by default too. extended: only
 /// with -e or by name. hidden: tests of the runner itself, only by name, and never listed.
 enum class List { original, own, extended, hidden };
 

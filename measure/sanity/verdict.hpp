@@ -9,7 +9,7 @@
 
 namespace gdrkit::tools::sanity {
 
-/// Exit codes of a test's process, as the predecessor's are.
+/// Exit codes of a test's process, as GDRCopy's are.
 inline constexpr int exit_passed = 0;
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_waived = 2;

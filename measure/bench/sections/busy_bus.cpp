@@ -82,7 +82,7 @@ class BusyBus final : public Disturbance {
 std::vector<Cell> busy_bus_cells(Session* session) {
   CopyScene scene;
   scene.section = "busy_bus";
-  scene.title_end = ", beside a busy bus";
+  scene.title_end = ", while the bus is busy";
   scene.conditions = {{"bus", "busy"}};
   scene.disturb = [=] { return std::make_unique<BusyBus>(session); };
   return busy_cells(session, std::move(scene));

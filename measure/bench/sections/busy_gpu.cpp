@@ -60,7 +60,7 @@ class BurningGpu final : public Disturbance {
     const auto end = static_cast<KernelEnd>(std::atomic_ref(words_->end).load(std::memory_order_acquire));
     const auto is_finished = device_->is_finished(stream_);
     if (end == KernelEnd::running && is_finished.has_value() && !*is_finished) return "";
-    return "the GPU kernel that keeps the GPU busy did not run all the time";
+    return "the GPU kernel that keeps the GPU busy did not run during the whole measurement";
   }
 
  private:
@@ -83,7 +83,7 @@ class BurningGpu final : public Disturbance {
 std::vector<Cell> busy_gpu_cells(Session* session) {
   CopyScene scene;
   scene.section = "busy_gpu";
-  scene.title_end = ", beside a busy GPU";
+  scene.title_end = ", while the GPU is busy";
   scene.conditions = {{"gpu", "busy"}};
   scene.disturb = [=] { return std::make_unique<BurningGpu>(session); };
   (void)BurningGpu(session);  // throws now, and once, if there cannot be one

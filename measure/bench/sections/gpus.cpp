@@ -88,7 +88,7 @@ void measure_pair(Session* session, const Pair& pair, Direction direction, std::
 Pair open_pair(Session* session) {
   const auto count = session->is_emulated() ? platform::emulated_device_count() : platform::cuda_device_count();
   if (!count.has_value()) throw CannotMeasure(count.error().text());
-  if (*count < 2) throw CannotMeasure("there is one GPU here, so no two to measure side by side");
+  if (*count < 2) throw CannotMeasure("this machine has only one GPU; two are needed");
   const int second = session->device()->identity().ordinal == 0 ? 1 : 0;
   auto opened = session->is_emulated() ? platform::open_emulated_device(second) : platform::open_cuda_device(second);
   (void)session->device()->make_current();
@@ -100,7 +100,7 @@ Pair open_pair(Session* session) {
 
 std::vector<Cell> gpus_cells(Session* session) {
   const Pair pair = open_pair(session);
-  if (session->cpus().size() < 2) session->note("gpus: there is one CPU for the threads of both");
+  if (session->cpus().size() < 2) session->note("gpus: only one CPU is available for both threads");
   std::vector<Cell> cells;
   for (const Direction direction : {Direction::to_device, Direction::from_device}) {
     for (const std::size_t size : session->sizes_or({4096, 65536, std::size_t{1} << 20})) {

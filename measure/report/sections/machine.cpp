@@ -20,7 +20,7 @@ void add_place(const platform::Place& place, Facts* facts) {
 }
 
 void add_clock(const measure::ClockDescription& clock, Facts* facts) {
-  std::string text = clock.name + ", " + three_digits(clock.ns_per_tick) + " ns a tick, a look costs " +
+  std::string text = clock.name + ", " + three_digits(clock.ns_per_tick) + " ns per tick, reading it takes " +
                      written(clock.overhead_ns, Quantity::time);
   if (!clock.why.empty()) text += ": " + clock.why;
   facts->facts.emplace_back("Clock of single operations", text);

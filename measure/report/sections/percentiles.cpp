@@ -107,7 +107,7 @@ void add_picture(const Picture& picture, Section* section) {
 
 void add_percentiles(Source* source, Chapter* chapter) {
   Section section{"Percentiles of single operations", {}};
-  std::string text = "Each operation timed by itself";
+  std::string text = "Each operation was timed separately";
   if (source->result->clock) {
     text += "; the cost of reading the clock (" + written(source->result->clock->overhead_ns, Quantity::time) +
             ") is contained in every value";

@@ -40,7 +40,7 @@ void arguments_flags(const Environment& environment) {
   const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
   Context context;
   gdr_mh_t handle{};
-  // Bits that mean nothing are ignored, as callers of the predecessor may rely on.
+  // Bits that mean nothing are ignored, as callers of GDRCopy may rely on.
   SANITY_RESULT(gdr_pin_buffer_v2(context, memory.address(), mapped_bytes, 0xF0, &handle), 0);
   for (const int flag : {-1, 4, 5, 0x100, 0x7fffffff}) {
     void* mapping = nullptr;
@@ -56,7 +56,7 @@ void arguments_flags(const Environment& environment) {
     if (result != 0) continue;
     ++served;
     const gdr_info_t info = info_of(context, handle);
-    SANITY_CHECK(static_cast<int>(info.mapping_type) == flag, "asked for mapping type %d, got %d", flag,
+    SANITY_CHECK(static_cast<int>(info.mapping_type) == flag, "requested mapping type %d, got %d", flag,
                  static_cast<int>(info.mapping_type));
     SANITY_CHECK((info.wc_mapping == 1) == (flag == GDR_MAP_FLAG_REQ_WC_MAPPING), "wc_mapping is %u for type %d",
                  unsigned{info.wc_mapping}, flag);

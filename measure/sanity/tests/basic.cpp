@@ -11,7 +11,7 @@
 namespace gdrkit::tools::sanity {
 namespace {
 
-/// The predecessor pins 256 KiB and 16 bytes rounded up to GPU pages.
+/// GDRCopy pins 256 KiB and 16 bytes rounded up to GPU pages.
 constexpr std::size_t basic_bytes = (usual_bytes + GPU_PAGE_OFFSET) & GPU_PAGE_MASK;
 static_assert(basic_bytes == 320 * 1024);
 
@@ -65,7 +65,7 @@ void basic_v2_forcepci(const Environment& environment) {
   if (supports_force_pcie(context) == 0) {
     gdr_mh_t handle{};
     SANITY_RESULT(gdr_pin_buffer_v2(context, memory.address(), basic_bytes, GDR_PIN_FLAG_FORCE_PCIE, &handle), EINVAL);
-    SANITY_CHECK(handle.h == 0, "a refused pin gave a handle");
+    SANITY_CHECK(handle.h == 0, "a refused pin returned a handle");
     waive("FORCE_PCIE unsupported by this backend (and refused with EINVAL, as it should be)");
   }
   pin_and_unpin_v2(context, memory.address(), GDR_PIN_FLAG_FORCE_PCIE);
@@ -80,7 +80,7 @@ void basic_with_tokens(const Environment& environment) {
   gdr_mh_t handle{};
   SANITY_RESULT(gdr_pin_buffer(context, memory.address(), basic_bytes, 0x1234567890abcdef, 0x1234, &handle), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
-  if (is_persistent(context)) waive("pins are persistent here: tokens are accepted and mean nothing");
+  if (is_persistent(context)) waive("pins are persistent here: tokens are accepted and ignored");
   context.close();
 }
 

@@ -58,7 +58,7 @@ void check_load(Window* window, const Bytes& oracle, std::size_t offset, std::si
                "a load of %zu bytes at %zu to a host address of offset %zu differs", size, offset, host_offset % 64);
   for (std::size_t at = 0; at < target.size(); ++at) {
     const bool is_inside = at >= host_offset && at < host_offset + size;
-    SANITY_CHECK(is_inside || target[at] == 0x77, "a load of %zu bytes wrote beside its target", size);
+    SANITY_CHECK(is_inside || target[at] == 0x77, "a load of %zu bytes wrote outside its target", size);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Forks and deaths beyond the predecessor's list, and what may be left behind.
+// Forks and deaths beyond GDRCopy's list, and what may be left behind.
 #include <dirent.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,8 +46,8 @@ void check_child_is_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes,
   std::uint8_t byte = 0;
   SANITY_CHECK(is_refusal(gdr_pin_buffer(context, address, mapped_bytes, 0, 0, &out)), "a child pins");
   SANITY_CHECK(is_refusal(gdr_map(context, handle, &mapping, mapped_bytes)), "a child maps");
-  SANITY_CHECK(is_refusal(gdr_get_info(context, handle, &info)), "a child asks for information");
-  SANITY_CHECK(is_refusal(gdr_get_callback_flag(context, handle, &value)), "a child asks for the flag");
+  SANITY_CHECK(is_refusal(gdr_get_info(context, handle, &info)), "a child calls gdr_get_info");
+  SANITY_CHECK(is_refusal(gdr_get_callback_flag(context, handle, &value)), "a child reads the callback flag");
   SANITY_CHECK(is_refusal(gdr_copy_to_mapping(handle, bytes, &byte, 1)), "a child writes");
   SANITY_CHECK(is_refusal(gdr_copy_from_mapping(handle, &byte, bytes, 1)), "a child reads");
   SANITY_CHECK(is_refusal(gdr_unmap(context, handle, bytes, mapped_bytes)), "a child unmaps");
@@ -181,7 +181,7 @@ void leakage_descriptors_and_mappings(const Environment& environment) {
 }
 
 void leakage_pin_pages_fork(const Environment& environment) {
-  // The predecessor counts the kernel module's pins. Here: what a child holds of a parent that died without closing.
+  // GDRCopy counts the kernel module's pins. Here: what a child holds of a parent that died without closing.
   HelperProcess owner([&](Talk* talk) {
     const auto device = open_device(environment);
     const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
@@ -203,7 +203,7 @@ void leakage_pin_pages_fork(const Environment& environment) {
     context.abandon();
     ::_exit(exit_passed);  // dies with the mapping, and closes nothing
   });
-  SANITY_CHECK(owner.talk().receive<char>() == 'c', "no word of the child");
+  SANITY_CHECK(owner.talk().receive<char>() == 'c', "no message from the child");
   owner.wait();
 }
 

@@ -88,7 +88,7 @@ void handles_null(const Environment& environment) {
 void handles_stale(const Environment& environment) {
   Witness witness(environment);
   gdr_t const closed = gdr_open();
-  SANITY_CHECK(closed != nullptr, "gdr_open gave NULL");
+  SANITY_CHECK(closed != nullptr, "gdr_open returned NULL");
   const gdr_mh_t of_closed = pin(closed, witness.memory.address(), mapped_bytes);
   SANITY_RESULT(gdr_close(closed), 0);
   check_context_refused(closed, witness.memory.address(), of_closed);

@@ -124,12 +124,13 @@ void mapping_many_of_one_buffer(const Environment& environment) {
     if (is_unmapped) SANITY_RESULT(gdr_unmap(context, handles[number], mappings[number], mapped_bytes), 0);
     if (is_unpinned) SANITY_RESULT(gdr_unpin_buffer(context, handles[number]), 0);
     if (!is_unmapped && !is_unpinned) continue;
-    SANITY_CHECK(load_faults(mappings[number]), "mapping %zu outlives its %s", number, is_unmapped ? "unmap" : "pin");
+    SANITY_CHECK(load_faults(mappings[number]), "mapping %zu is still valid after its %s ended", number,
+                 is_unmapped ? "unmap" : "pin");
     mappings[number] = nullptr;
   }
   context.close();
   for (std::uint8_t* mapping : mappings) {
-    SANITY_CHECK(mapping == nullptr || load_faults(mapping), "a mapping outlives its context");
+    SANITY_CHECK(mapping == nullptr || load_faults(mapping), "a mapping is still valid after its context was closed");
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The predecessor's tests of two processes: a fork or a passed handle must give nobody another's memory.
+// GDRCopy's tests of two processes: a fork or a passed handle must give nobody another's memory.
 //
 // A helper process is forked before this one initialises CUDA wherever the helper needs CUDA itself.
 
@@ -123,7 +123,7 @@ void invalidation_fork_child_gdr_pin_parent(const Environment& environment) {
     gdr_mh_t handle{};
     const int result = gdr_pin_buffer(context, offer.address, mapped_bytes, offer.token, offer.va_space, &handle);
     SANITY_CHECK(result != 0, "a process pins an address of another one");
-    SANITY_CHECK(handle.h == 0, "a refused pin gave a handle");
+    SANITY_CHECK(handle.h == 0, "a refused pin returned a handle");
     talk->meet();
   });
   const auto device = open_device(environment);
@@ -164,13 +164,14 @@ void invalidation_fork_map_and_free(const Environment& environment) {
   SANITY_CHECK(read_mapping(handle, bytes) == written, "freeing another process's memory changed this mapping");
   const Bytes again = pattern(mapped_bytes, 3);
   write_mapping(handle, bytes, again);
-  SANITY_CHECK(read_device(device.get(), memory.address(), mapped_bytes) == again, "the mapping takes no more writes");
+  SANITY_CHECK(read_device(device.get(), memory.address(), mapped_bytes) == again,
+               "the mapping no longer accepts writes");
   context.close();
 }
 
 namespace {
 
-/// What the predecessor's tests send as a file descriptor is a pair of words here: the library has no descriptor to
+/// What GDRCopy's tests send as a file descriptor is a pair of words here: the library has no descriptor to
 /// pass.
 struct PassedHandles {
   gdr_t context;
@@ -214,7 +215,7 @@ void invalidation_unix_sock_pin(const Environment& environment) {
       gdr_mh_t handle{};
       SANITY_CHECK(gdr_pin_buffer(context, passed.address, mapped_bytes, 0, 0, &handle) != 0,
                    "an address of another process can be pinned %s", context == own ? "here" : "by its handle");
-      SANITY_CHECK(handle.h == 0, "a refused pin gave a handle");
+      SANITY_CHECK(handle.h == 0, "a refused pin returned a handle");
     }
   });
 }

@@ -75,7 +75,7 @@ void ranges_of_sizes_that_overflow(const Environment& environment) {
   }
   SANITY_RESULT(gdr_pin_buffer(context, 0, mapped_bytes, 0, 0, &refused), EINVAL);
   SANITY_RESULT(gdr_pin_buffer(context, UINT64_MAX, 1, 0, 0, &refused), EINVAL);
-  SANITY_CHECK(refused.h == 0, "a refused pin gave a handle");
+  SANITY_CHECK(refused.h == 0, "a refused pin returned a handle");
 
   const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
   void* mapping = nullptr;
@@ -145,7 +145,7 @@ void ranges_unaligned_copies(const Environment& environment) {
                    "a load of %zu bytes at %zu differs", size, offset);
       for (std::size_t at = 0; at < 64; ++at) {
         SANITY_CHECK(target[host_offset + size + at] == 0x77 && (at >= host_offset || target[at] == 0x77),
-                     "a load of %zu bytes at %zu wrote beside its target", size, offset);
+                     "a load of %zu bytes at %zu wrote outside its target", size, offset);
       }
     }
   }

@@ -28,15 +28,16 @@ void check_refused(std::uint64_t address, std::size_t size, std::initializer_lis
   const int own_result = gdrkit_pin(own, address, size, &pin);
   const std::string sentence = gdrkit_last_error_detail();
   SANITY_CHECK(is_allowed(-own_result), "gdrkit_pin: %d", own_result);
-  SANITY_CHECK(pin.value == 0, "a refused pin gave a handle");
-  SANITY_CHECK(sentence.find(word) != std::string::npos, "the sentence does not say '%s': %s", word, sentence.c_str());
+  SANITY_CHECK(pin.value == 0, "a refused pin returned a handle");
+  SANITY_CHECK(sentence.find(word) != std::string::npos, "the error message does not contain '%s': %s", word,
+               sentence.c_str());
   SANITY_RESULT(gdrkit_close(own), 0);
 
   Context context;
   gdr_mh_t handle{};
   const int result = gdr_pin_buffer(context, address, size, 0, 0, &handle);
   SANITY_CHECK(is_allowed(result), "gdr_pin_buffer: %d", result);
-  SANITY_CHECK(handle.h == 0, "a refused pin gave a handle");
+  SANITY_CHECK(handle.h == 0, "a refused pin returned a handle");
   context.close();
 }
 
@@ -64,7 +65,7 @@ void refusal_ordinary_memory(const Environment& environment) {
   const std::uint8_t on_stack = 0;
   check_refused(reinterpret_cast<std::uint64_t>(&on_stack), 1, {EINVAL}, "");
   check_refused(0xdead0000, buffer_bytes, {EINVAL}, "");
-  SANITY_CHECK(std::strlen(gdrkit_last_error_detail()) > 0, "no sentence says why");
+  SANITY_CHECK(std::strlen(gdrkit_last_error_detail()) > 0, "there is no error message");
 }
 
 void refusal_freed_memory(const Environment& environment) {
@@ -73,7 +74,7 @@ void refusal_freed_memory(const Environment& environment) {
   const std::uint64_t address = memory.address();
   memory.free();
   check_refused(address, buffer_bytes, {EINVAL}, "");
-  SANITY_CHECK(std::strlen(gdrkit_last_error_detail()) > 0, "no sentence says why");
+  SANITY_CHECK(std::strlen(gdrkit_last_error_detail()) > 0, "there is no error message");
 }
 
 void refusal_past_the_end(const Environment& environment) {
@@ -93,7 +94,7 @@ void refusal_past_the_end(const Environment& environment) {
   SANITY_CHECK(std::strstr(gdrkit_last_error_detail(), "past") != nullptr, "the sentence: %s",
                gdrkit_last_error_detail());
   SANITY_RESULT(gdrkit_pin(context, address + extent - 1, 2, &pin), -EINVAL);
-  SANITY_CHECK(pin.value == 0, "a refused pin gave a handle");
+  SANITY_CHECK(pin.value == 0, "a refused pin returned a handle");
   SANITY_RESULT(gdrkit_close(context), 0);
   // The drop-in API's callers round to GPU pages, so there the end is that of the allocation's last page.
   check_refused(address, ((extent + GPU_PAGE_OFFSET) & GPU_PAGE_MASK) + 64 * buffer_bytes, {EINVAL}, "past");

@@ -113,7 +113,7 @@ void threads_race_to_unpin(const Environment& environment) {
     });
     SANITY_CHECK(unpinned.load() == 1, "%d threads unpinned one buffer", unpinned.load());
     SANITY_CHECK(unmapped.load() <= 1, "%d threads unmapped one buffer", unmapped.load());
-    SANITY_CHECK(load_faults(bytes), "the mapping outlives its pin");
+    SANITY_CHECK(load_faults(bytes), "the mapping is still valid after its pin ended");
   }
   context.close();
 }
