@@ -42,7 +42,7 @@ class Program(Test):
             self.assertNotEqual(ended.err, "")
 
     def test_help_that_does_not_arrive_is_a_failure(self):
-        for words in (["--help"], ["--version"], ["bench", "--help"]):
+        for words in (["--help"], ["--version"], ["bench", "--help"], ["completion", "bash"]):
             with open("/dev/full", "w", encoding="utf-8") as full:
                 process = subprocess.run([os.path.join(BIN, "gdrkit"), *words], stdout=full, stderr=subprocess.PIPE,
                                          timeout=60, check=False)
