@@ -161,6 +161,9 @@ doctor::Examination examine_all(const Machine& machine, bool is_strict) {
   return doctor::examine(machine, "x", doctor::select({}), Level::quick, is_strict);
 }
 
+/// --json without a file.
+const DocumentOption on_stdout{true, ""};
+
 doctor::Examination run_doctor(const Machine& machine, bool is_strict) {
   static const doctor::Examination healthy = [] {
     auto tree = std::make_shared<MemoryTree>();
@@ -175,21 +178,22 @@ doctor::Examination run_doctor(const Machine& machine, bool is_strict) {
   for (const bool is_verbose : {false, true})
     check_text(printed([&] { print_examination_text(examination, machine, &verdicts, terminal, is_verbose); }));
   check_text(printed([&] { print_examination_short(examination, machine, &verdicts, terminal); }));
-  check_json(printed([&] { print_examination_json(examination, &verdicts); }));
+  check_json(printed([&] { write_examination_json(on_stdout, examination, &verdicts); }));
   check_metrics(printed([&] { print_examination_prom(examination, machine); }));
   check_script(doctor::write_script(examination, machine));
   for (const bool is_json : {false, true}) {
-    const auto text = printed([&] { (void)doctor::print_difference(healthy, examination, is_json); });
+    const auto text =
+        printed([&] { (void)doctor::print_difference(healthy, examination, is_json ? on_stdout : DocumentOption()); });
     is_json ? check_json(text) : check_text(text);
   }
-  printed([&] { FUZZ_CHECK(doctor::print_difference(examination, examination, false) == ExitCode::ok); });
+  printed([&] { FUZZ_CHECK(doctor::print_difference(examination, examination, DocumentOption()) == ExitCode::ok); });
   return examination;
 }
 
 void run_topo(const Machine& machine) {
   const TopologyFacts facts = read_topology(machine.view, "x", machine.probe.nvml);
   check_text(printed([&] { topo::print_text(facts, facts.viewers()); }));
-  check_json(printed([&] { topo::print_topology_json(facts, ExitCode::ok); }));
+  check_json(printed([&] { topo::write_topology_json(on_stdout, facts, ExitCode::ok); }));
   check_text(printed([&] { topo::print_dot(facts); }));
   check_text(printed([&] { topo::print_svg(facts); }));
   check_text(printed([&] {
@@ -216,7 +220,7 @@ void run_env(const Machine& machine, const doctor::Examination& examination, uns
   const env::Facts facts = env::gather(machine, environment, libraries, layout, wishes);
   for (const CommLibrary library : all_libraries) {
     const env::Document document{"x", env::propose({library}, facts), judged};
-    check_json(printed([&] { env::print_env_json(document); }));
+    check_json(printed([&] { env::write_env_json(on_stdout, document); }));
     for (const std::string& name : env::format_names()) {
       check_text(printed([&] {
         try {
