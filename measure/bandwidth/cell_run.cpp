@@ -39,25 +39,27 @@ class CellRun::Jobs {
     gate_.open();
     for (const Job& job : all) {
       platform::Device& device = *gpus_[job.plan.runner].device;
-      if (!device.make_current().has_value()) continue;
+      // Whatever fails, to the end: a copy that is not waited for goes on in buffers that the next cell fills or frees.
+      (void)device.make_current();
+      if (job.stream.handle == 0) continue;  // the step that failed was its creation
       (void)device.synchronize(job.stream);
       (void)device.destroy_event(job.begin);
       (void)device.destroy_event(job.end);
       (void)device.destroy_stream(job.stream);
     }
-    if (has_total_end_ && gpus_[all.front().plan.runner].device->make_current().has_value()) {
-      (void)gpus_[all.front().plan.runner].device->destroy_event(total_end_);
-    }
+    if (!has_total_end_) return;
+    (void)gpus_[all.front().plan.runner].device->make_current();
+    (void)gpus_[all.front().plan.runner].device->destroy_event(total_end_);
   }
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  void add(Job job) {
+  void add(const Job& job) {
     platform::Device& device = gpus_.current(job.plan.runner);
-    job.stream = demand(device.create_stream());
-    job.begin = demand(device.create_event());
-    job.end = demand(device.create_event());
-    all.push_back(job);
+    all.push_back(job);  // first, so that what is created before a step fails is destroyed
+    all.back().stream = demand(device.create_stream());
+    all.back().begin = demand(device.create_event());
+    all.back().end = demand(device.create_event());
   }
   /// Of all jobs together, on the first one's GPU.
   void add_total_end() {

@@ -124,6 +124,7 @@ TEST_P(BandwidthFault, EndsTheTestWithTheStepAndHangsNowhere) {
   EXPECT_GE(faults_.failures, 1);
   EXPECT_TRUE(says(report.reason, "on purpose")) << report.reason;
   EXPECT_TRUE(report.matrices.empty());
+  EXPECT_EQ(faults_.streams, 0) << "what is still in them would go on in the buffers of what comes after";
   faults_.failing = "";
   EXPECT_EQ(run_test(*select_tests({name}, {}).front(), gpus.get(), &run, user_options_).status, Status::passed)
       << "what comes after it must not suffer";

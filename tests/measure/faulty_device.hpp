@@ -30,6 +30,7 @@ struct Faults {
   bool is_slow_to_take = false;      ///< giving it a copy to the device takes the CPU 20 ms
   std::optional<double> elapsed_ms;  ///< between any two events
   int failures = 0;                  ///< that happened
+  int streams = 0;                   ///< created and not destroyed
   int current = -1;                  ///< number of the device whose context is current; the tests have one thread
 };
 
@@ -67,9 +68,15 @@ class FaultyDevice final : public platform::Device {
   }
   base::Result<platform::Stream> create_stream() noexcept override {
     if (is_failing("create_stream")) return failure("create_stream");
-    return inner_->create_stream();
+    auto created = inner_->create_stream();
+    if (created) ++faults_.streams;
+    return created;
   }
-  base::Status destroy_stream(platform::Stream stream) noexcept override { return inner_->destroy_stream(stream); }
+  base::Status destroy_stream(platform::Stream stream) noexcept override {
+    auto destroyed = inner_->destroy_stream(stream);
+    if (destroyed) --faults_.streams;
+    return destroyed;
+  }
   base::Status copy_to_device_async(std::uint64_t target, const void* source, std::size_t size,
                                     platform::Stream stream) noexcept override {
     if (faults_.is_slow_to_take) std::this_thread::sleep_for(delay);
