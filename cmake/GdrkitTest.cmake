@@ -1,13 +1,18 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# gdrkit_add_test(NAME SOURCES file... LABELS label... [LIBRARIES target...] [TIMEOUT seconds]): a GoogleTest program
-# that may use the inside of the library; each of its tests becomes one CTest test. Labels: unit conformance abi fuzz
-# gpu. TIMEOUT is for one test (60 s if not said).
+# gdrkit_add_test(NAME SOURCES file... LABELS label... [LIBRARIES target...] [TIMEOUT seconds] [APART file...]
+# [THREADS_FILTER filter]): a GoogleTest program that may use the inside of the library; each of its tests becomes one
+# CTest test. With sanitizers the whole program is one: their start and their search for leaks take longer than most tests.
+# Labels: see tests/README.md. TIMEOUT is for one test (60 s if not said). APART: see GdrkitUnity.cmake. THREADS_FILTER: the
+# tests that the thread sanitizer runs, where most of the program's have one thread (all if not said).
 
 include(GoogleTest)
 
+# What the thread sanitizer looks at: the programs with the label "threads".
+add_custom_target(threads_tests)
+
 function(gdrkit_add_test name)
-  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LABELS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "" "TIMEOUT;THREADS_FILTER" "SOURCES;LABELS;LIBRARIES;APART" ${ARGN})
   if(NOT TEST_SOURCES OR NOT TEST_LABELS)
     message(FATAL_ERROR "gdrkit_add_test(${name}): SOURCES and LABELS are needed")
   endif()
@@ -20,12 +25,25 @@ function(gdrkit_add_test name)
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} gdrkit_inside gdrkit_platform GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  gdrkit_unite(${name} APART ${TEST_APART})
+  if("threads" IN_LIST TEST_LABELS)
+    add_dependencies(threads_tests ${name})
+  endif()
   if(NOT GDRKIT_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "^Rel")
     # A test is compiled once and run once; the library it tests keeps its own level.
     target_compile_options(${name} PRIVATE -O1)
   endif()
   # Not beside the programs: build/bin holds what a user runs.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/bin)
+  if(GDRKIT_SANITIZE)
+    set(arguments --gtest_brief=1)
+    if(GDRKIT_SANITIZE MATCHES "thread" AND TEST_THREADS_FILTER)
+      list(APPEND arguments "--gtest_filter=${TEST_THREADS_FILTER}")
+    endif()
+    add_test(NAME ${name} COMMAND ${name} ${arguments})
+    set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT 900)
+    return()
+  endif()
   # NO_PRETTY_VALUES: a parameter's printed value may hold an address or a separator; its index is a stable name.
   gtest_discover_tests(${name}
     TEST_PREFIX "${name}/"

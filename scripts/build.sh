@@ -12,7 +12,7 @@ configure() { # preset [cmake options...]
     rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"
   fi
   mkdir -p "$folder"
-  cmake --preset "$preset" "$@" >"$folder/configure.log" 2>&1 || {
+  cmake --preset "$preset" -DGDRKIT_UNITY=ON "$@" >"$folder/configure.log" 2>&1 || {
     cat "$folder/configure.log"
     die "configuring preset '$preset' failed"
   }
@@ -20,11 +20,13 @@ configure() { # preset [cmake options...]
 
 folder_of() { if [ "$1" = release ]; then echo build; else echo "build-$1"; fi; }
 
+launcher=() # what builds and tests are started by
+
 compile() { # preset [targets...]
   local preset=$1 folder
   shift
   folder=$(folder_of "$preset")
-  cmake --build "$folder" --parallel "$(jobs_here)" ${1:+--target "$@"} || die "building preset '$preset' failed"
+  "${launcher[@]}" cmake --build "$folder" --parallel "$(jobs_here)" ${1:+--target "$@"} || die "building preset '$preset' failed"
 }
 
 on_or_off() { if "$@"; then echo ON; else echo OFF; fi; }
@@ -59,8 +61,45 @@ build_release() {
 run_ctest() { # preset results-file
   rm -f "$2"
   # A thousand lines that say "Passed" hide the few that do not; skipped ones are summed up at the end.
-  ctest --preset "$1" --parallel "$(jobs_here)" --output-junit "$2" |
+  "${launcher[@]}" ctest --preset "$1" --parallel "$(jobs_here)" --output-junit "$2" |
     grep --line-buffered -vE '^ +Start +[0-9]+: |\.(  *Passed|\*\*\*Skipped) +[0-9.]+ sec$'
+}
+
+# Address and undefined behaviour: all tests that are C++. Those in Python run the program and stay with the release.
+test_addresses() { # results folder
+  say "building with the address and undefined-behaviour sanitizers"
+  configure asan "-DGDRKIT_BUILD_TOOLS=$(on_or_off has_all "${needs_of_programs[@]}")" "-DGDRKIT_BUILD_EXAMPLES=OFF" "-DGDRKIT_GPU_KERNELS=OFF"
+  compile asan
+  say "testing with these sanitizers: unit, conformance, fuzz"
+  run_ctest asan "$1/asan.xml"
+}
+
+# Threads: what has the label "threads", and only that is built.
+test_threads() { # results folder
+  local launcher=() why
+  say "building with the thread sanitizer"
+  # That of GCC 12 ends every program at its start where Linux places mappings in more than 28 random bits
+  # (vm.mmap_rnd_bits); newer ones start such a program again without randomisation, as is done here for all.
+  ! setarch "$(uname -m)" -R true 2>/dev/null || launcher=(setarch "$(uname -m)" -R)
+  if ! why=$(can_sanitize_threads 2>&1); then
+    note "skipped: the thread sanitizer does not work here: $(head -n 1 <<<"$why")"
+    write_skip tsan "the thread sanitizer does not work here" >"$1/tsan.xml"
+    return 0
+  fi
+  configure tsan "-DGDRKIT_BUILD_TOOLS=$(on_or_off has_all "${needs_of_programs[@]}")" "-DGDRKIT_BUILD_EXAMPLES=OFF" "-DGDRKIT_GPU_KERNELS=OFF"
+  compile tsan threads_tests
+  say "testing with the thread sanitizer: threads"
+  run_ctest tsan "$1/tsan.xml"
+}
+
+can_sanitize_threads() {
+  mkdir -p build-tsan
+  printf 'int main() { return 0; }\n' | "$CXX" -fsanitize=thread -x c++ - -o build-tsan/starts && "${launcher[@]}" build-tsan/starts
+}
+
+write_skip() { # name reason
+  printf '<testsuite name="%s"><testcase name="%s" status="notrun"><skipped message="SKIP_NOT_HERE"/><system-out>%s</system-out></testcase></testsuite>\n' \
+    "$1" "$1" "$2"
 }
 
 run_tests() {
@@ -78,11 +117,8 @@ run_tests() {
   say "testing the release"
   run_ctest release "$results/release.xml" || failed=1
   if [ "$sanitizers" = 1 ]; then
-    say "building with the address and undefined-behaviour sanitizers"
-    configure asan "-DGDRKIT_BUILD_TOOLS=OFF" "-DGDRKIT_BUILD_EXAMPLES=OFF"
-    compile asan
-    say "testing with the sanitizers: unit, conformance, fuzz"
-    run_ctest asan "$results/asan.xml" || failed=1
+    test_addresses "$results" || failed=1
+    test_threads "$results" || failed=1
   fi
   run_kernel_tests "$results" "$full" || failed=1
   say "all tests"

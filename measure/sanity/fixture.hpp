@@ -18,6 +18,8 @@ namespace gdrkit::tools::sanity {
 
 /// 256 KiB and a little: more than one GPU page, and not a whole number of them.
 inline constexpr std::size_t usual_bytes = 256 * 1024 + 16;
+inline constexpr std::size_t two_pages = 2 * GPU_PAGE_SIZE;
+inline constexpr std::size_t four_pages = 4 * GPU_PAGE_SIZE;
 
 [[nodiscard]] std::unique_ptr<platform::Device> open_device(const Environment& environment);
 

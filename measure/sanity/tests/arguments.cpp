@@ -9,24 +9,20 @@
 #include "measure/sanity/fixture.hpp"
 
 namespace gdrkit::tools::sanity {
-namespace {
-
-constexpr std::size_t mapped_bytes = 2 * GPU_PAGE_SIZE;
-
-}  // namespace
+namespace {}  // namespace
 
 void arguments_null_outputs(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
   Context context;
-  SANITY_RESULT(gdr_pin_buffer(context, memory.address(), mapped_bytes, 0, 0, nullptr), EINVAL);
-  SANITY_RESULT(gdr_pin_buffer_v2(context, memory.address(), mapped_bytes, 0, nullptr), EINVAL);
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-  SANITY_RESULT(gdr_map(context, handle, nullptr, mapped_bytes), EINVAL);
+  SANITY_RESULT(gdr_pin_buffer(context, memory.address(), two_pages, 0, 0, nullptr), EINVAL);
+  SANITY_RESULT(gdr_pin_buffer_v2(context, memory.address(), two_pages, 0, nullptr), EINVAL);
+  const gdr_mh_t handle = pin(context, memory.address(), two_pages);
+  SANITY_RESULT(gdr_map(context, handle, nullptr, two_pages), EINVAL);
   SANITY_RESULT(gdr_get_info(context, handle, nullptr), EINVAL);
   SANITY_RESULT(gdr_get_callback_flag(context, handle, nullptr), EINVAL);
   SANITY_RESULT(gdr_get_attribute(context, GDR_ATTR_USE_PERSISTENT_MAPPING, nullptr), EINVAL);
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  std::uint8_t* bytes = map(context, handle, two_pages);
   std::uint8_t byte = 0;
   SANITY_RESULT(gdr_copy_to_mapping(handle, nullptr, &byte, 1), EINVAL);
   SANITY_RESULT(gdr_copy_from_mapping(handle, &byte, nullptr, 1), EINVAL);
@@ -37,21 +33,21 @@ void arguments_null_outputs(const Environment& environment) {
 
 void arguments_flags(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
   Context context;
   gdr_mh_t handle{};
   // Bits that mean nothing are ignored, as callers of GDRCopy may rely on.
-  SANITY_RESULT(gdr_pin_buffer_v2(context, memory.address(), mapped_bytes, 0xF0, &handle), 0);
+  SANITY_RESULT(gdr_pin_buffer_v2(context, memory.address(), two_pages, 0xF0, &handle), 0);
   for (const int flag : {-1, 4, 5, 0x100, 0x7fffffff}) {
     void* mapping = nullptr;
-    SANITY_RESULT(gdr_map_v2(context, handle, &mapping, mapped_bytes, flag), EINVAL);
+    SANITY_RESULT(gdr_map_v2(context, handle, &mapping, two_pages, flag), EINVAL);
     SANITY_CHECK(mapping == nullptr, "a refused map set its output");
   }
   int served = 0;
   for (const int flag :
        {GDR_MAP_FLAG_REQ_WC_MAPPING, GDR_MAP_FLAG_REQ_CACHE_MAPPING, GDR_MAP_FLAG_REQ_DEVICE_MAPPING}) {
     void* mapping = nullptr;
-    const int result = gdr_map_v2(context, handle, &mapping, mapped_bytes, flag);
+    const int result = gdr_map_v2(context, handle, &mapping, two_pages, flag);
     SANITY_CHECK(result == 0 || result == EOPNOTSUPP, "mapping type %d: %d", flag, result);
     if (result != 0) continue;
     ++served;
@@ -60,7 +56,7 @@ void arguments_flags(const Environment& environment) {
                  static_cast<int>(info.mapping_type));
     SANITY_CHECK((info.wc_mapping == 1) == (flag == GDR_MAP_FLAG_REQ_WC_MAPPING), "wc_mapping is %u for type %d",
                  unsigned{info.wc_mapping}, flag);
-    SANITY_RESULT(gdr_unmap(context, handle, mapping, mapped_bytes), 0);
+    SANITY_RESULT(gdr_unmap(context, handle, mapping, two_pages), 0);
   }
   SANITY_CHECK(served > 0, "no mapping type can be asked for by name");
   for (int type = 0; type < GDR_MAPPING_TYPE_MAX; ++type) {
@@ -73,13 +69,13 @@ void arguments_flags(const Environment& environment) {
 
 void info_of_both_layouts(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
   Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-  (void)map(context, handle, mapped_bytes);
+  const gdr_mh_t handle = pin(context, memory.address(), two_pages);
+  (void)map(context, handle, two_pages);
   const gdr_info_t info = info_of(context, handle);
   SANITY_CHECK(info.va == memory.address(), "info.va is not the first page");
-  SANITY_CHECK(info.mapped_size == mapped_bytes && info.page_size == GPU_PAGE_SIZE, "info: %lu bytes in pages of %u",
+  SANITY_CHECK(info.mapped_size == two_pages && info.page_size == GPU_PAGE_SIZE, "info: %lu bytes in pages of %u",
                static_cast<unsigned long>(info.mapped_size), info.page_size);
 
   // Binaries of before API 2.4 call the symbol of this name with 40 bytes, which must be all it writes.

@@ -18,8 +18,6 @@
 namespace gdrkit::tools::sanity {
 namespace {
 
-constexpr std::size_t mapped_bytes = 2 * GPU_PAGE_SIZE;
-
 int open_descriptors() {
   int count = 0;
   DIR* folder = ::opendir("/proc/self/fd");
@@ -44,13 +42,13 @@ void check_child_is_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes,
   gdr_info_t info{};
   int value = 0;
   std::uint8_t byte = 0;
-  SANITY_CHECK(is_refusal(gdr_pin_buffer(context, address, mapped_bytes, 0, 0, &out)), "a child pins");
-  SANITY_CHECK(is_refusal(gdr_map(context, handle, &mapping, mapped_bytes)), "a child maps");
+  SANITY_CHECK(is_refusal(gdr_pin_buffer(context, address, two_pages, 0, 0, &out)), "a child pins");
+  SANITY_CHECK(is_refusal(gdr_map(context, handle, &mapping, two_pages)), "a child maps");
   SANITY_CHECK(is_refusal(gdr_get_info(context, handle, &info)), "a child calls gdr_get_info");
   SANITY_CHECK(is_refusal(gdr_get_callback_flag(context, handle, &value)), "a child reads the callback flag");
   SANITY_CHECK(is_refusal(gdr_copy_to_mapping(handle, bytes, &byte, 1)), "a child writes");
   SANITY_CHECK(is_refusal(gdr_copy_from_mapping(handle, &byte, bytes, 1)), "a child reads");
-  SANITY_CHECK(is_refusal(gdr_unmap(context, handle, bytes, mapped_bytes)), "a child unmaps");
+  SANITY_CHECK(is_refusal(gdr_unmap(context, handle, bytes, two_pages)), "a child unmaps");
   SANITY_CHECK(is_refusal(gdr_unpin_buffer(context, handle)), "a child unpins");
   SANITY_CHECK(is_refusal(gdr_close(context)), "a child closes a context with pins");
   SANITY_CHECK(out.h == 0 && mapping == nullptr, "a refused call set its output");
@@ -60,12 +58,12 @@ void check_child_is_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes,
 
 void fork_calls_of_the_child(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
-  const Bytes content = pattern(mapped_bytes, 1);
+  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
+  const Bytes content = pattern(two_pages, 1);
   write_device(device.get(), memory.address(), content);
   Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  const gdr_mh_t handle = pin(context, memory.address(), two_pages);
+  std::uint8_t* bytes = map(context, handle, two_pages);
   for (int count = 0; count < 3; ++count) {
     HelperProcess child([&](Talk*) {
       check_child_is_refused(context, handle, bytes, memory.address());
@@ -78,10 +76,10 @@ void fork_calls_of_the_child(const Environment& environment) {
     });
     child.wait();
   }
-  Bytes seen(mapped_bytes);
+  Bytes seen(two_pages);
   SANITY_RESULT(gdr_copy_from_mapping(handle, seen.data(), bytes, seen.size()), 0);
   SANITY_CHECK(seen == content, "the parent's mapping changed");
-  SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+  SANITY_RESULT(gdr_unmap(context, handle, bytes, two_pages), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
   context.close();
 }
@@ -90,7 +88,7 @@ void fork_while_threads_pin(const Environment& environment) {
   constexpr int forks = 30;
   constexpr int pinning_threads = 3;
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
   Context context;
   std::atomic<bool> is_over{false};
   std::vector<std::thread> threads;
@@ -98,9 +96,9 @@ void fork_while_threads_pin(const Environment& environment) {
     threads.emplace_back([&] {
       make_current(device.get());
       while (!is_over.load()) {
-        const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-        std::uint8_t* bytes = map(context, handle, mapped_bytes);
-        SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+        const gdr_mh_t handle = pin(context, memory.address(), two_pages);
+        std::uint8_t* bytes = map(context, handle, two_pages);
+        SANITY_RESULT(gdr_unmap(context, handle, bytes, two_pages), 0);
         SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
       }
     });
@@ -111,7 +109,7 @@ void fork_while_threads_pin(const Environment& environment) {
     SANITY_CHECK(child >= 0, "fork failed");
     if (child == 0) {
       gdr_mh_t handle{};
-      const int pinned = gdr_pin_buffer(context, memory.address(), mapped_bytes, 0, 0, &handle);
+      const int pinned = gdr_pin_buffer(context, memory.address(), two_pages, 0, 0, &handle);
       const int closed = gdr_close(context);
       const bool is_refused = (pinned == EACCES || pinned == EINVAL) && (closed == 0 || closed == EACCES);
       ::_exit(is_refused ? exit_passed : exit_failed);
@@ -130,11 +128,11 @@ void process_killed_while_mapped(const Environment& environment) {
   for (int count = 0; count < victims; ++count) {
     HelperProcess victim([&](Talk* talk) {
       const auto device = open_device(environment);
-      const AlignedAllocation memory = allocate(device.get(), environment, 64 * mapped_bytes);
+      const AlignedAllocation memory = allocate(device.get(), environment, 64 * two_pages);
       Context context;
-      const gdr_mh_t handle = pin(context, memory.address(), 64 * mapped_bytes);
-      std::uint8_t* bytes = map(context, handle, 64 * mapped_bytes);
-      const Bytes written = pattern(64 * mapped_bytes, 9);
+      const gdr_mh_t handle = pin(context, memory.address(), 64 * two_pages);
+      std::uint8_t* bytes = map(context, handle, 64 * two_pages);
+      const Bytes written = pattern(64 * two_pages, 9);
       talk->meet();
       for (;;) (void)gdr_copy_to_mapping(handle, bytes, written.data(), written.size());
     });
@@ -143,13 +141,13 @@ void process_killed_while_mapped(const Environment& environment) {
     victim.kill();
   }
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
   Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
-  const Bytes written = pattern(mapped_bytes, 1);
+  const gdr_mh_t handle = pin(context, memory.address(), two_pages);
+  std::uint8_t* bytes = map(context, handle, two_pages);
+  const Bytes written = pattern(two_pages, 1);
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
-  SANITY_CHECK(read_device(device.get(), memory.address(), mapped_bytes) == written,
+  SANITY_CHECK(read_device(device.get(), memory.address(), two_pages) == written,
                "mappings do not work after processes were killed with theirs");
   context.close();
 }
@@ -157,15 +155,15 @@ void process_killed_while_mapped(const Environment& environment) {
 void leakage_descriptors_and_mappings(const Environment& environment) {
   constexpr int rounds = 50;
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
   const auto live_once = [&](int way) {
     Context context;
-    const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-    std::uint8_t* bytes = map(context, handle, mapped_bytes);
+    const gdr_mh_t handle = pin(context, memory.address(), two_pages);
+    std::uint8_t* bytes = map(context, handle, two_pages);
     gdr_mh_t refused{};
-    (void)gdr_pin_buffer(context, 0xdead0000, mapped_bytes, 0, 0, &refused);
+    (void)gdr_pin_buffer(context, 0xdead0000, two_pages, 0, 0, &refused);
     (void)gdr_pin_buffer(context, reinterpret_cast<unsigned long>(&refused), 8, 0, 0, &refused);
-    if (way % 3 == 0) SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+    if (way % 3 == 0) SANITY_RESULT(gdr_unmap(context, handle, bytes, two_pages), 0);
     if (way % 3 <= 1) SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
     context.close();
   };
@@ -184,11 +182,11 @@ void leakage_pin_pages_fork(const Environment& environment) {
   // GDRCopy counts the kernel module's pins. Here: what a child holds of a parent that died without closing.
   HelperProcess owner([&](Talk* talk) {
     const auto device = open_device(environment);
-    const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+    const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
     const int before = open_descriptors();
     Context context;
-    const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-    std::uint8_t* bytes = map(context, handle, mapped_bytes);
+    const gdr_mh_t handle = pin(context, memory.address(), two_pages);
+    std::uint8_t* bytes = map(context, handle, two_pages);
     const pid_t child = ::fork();
     SANITY_CHECK(child >= 0, "fork failed");
     if (child == 0) {

@@ -10,8 +10,6 @@
 namespace gdrkit::tools::sanity {
 namespace {
 
-constexpr std::size_t mapped_bytes = 2 * GPU_PAGE_SIZE;
-
 /// Every call that takes a context, with one that must be refused.
 void check_context_refused(gdr_t context, std::uint64_t address, gdr_mh_t handle) {
   gdr_mh_t out{};
@@ -19,11 +17,11 @@ void check_context_refused(gdr_t context, std::uint64_t address, gdr_mh_t handle
   gdr_info_t info{};
   int first = -1;
   int second = -1;
-  SANITY_RESULT(gdr_pin_buffer(context, address, mapped_bytes, 0, 0, &out), EINVAL);
-  SANITY_RESULT(gdr_pin_buffer_v2(context, address, mapped_bytes, 0, &out), EINVAL);
-  SANITY_RESULT(gdr_map(context, handle, &mapping, mapped_bytes), EINVAL);
-  SANITY_RESULT(gdr_map_v2(context, handle, &mapping, mapped_bytes, GDR_MAP_FLAG_DEFAULT), EINVAL);
-  SANITY_RESULT(gdr_unmap(context, handle, reinterpret_cast<void*>(GPU_PAGE_SIZE), mapped_bytes), EINVAL);
+  SANITY_RESULT(gdr_pin_buffer(context, address, two_pages, 0, 0, &out), EINVAL);
+  SANITY_RESULT(gdr_pin_buffer_v2(context, address, two_pages, 0, &out), EINVAL);
+  SANITY_RESULT(gdr_map(context, handle, &mapping, two_pages), EINVAL);
+  SANITY_RESULT(gdr_map_v2(context, handle, &mapping, two_pages, GDR_MAP_FLAG_DEFAULT), EINVAL);
+  SANITY_RESULT(gdr_unmap(context, handle, reinterpret_cast<void*>(GPU_PAGE_SIZE), two_pages), EINVAL);
   SANITY_RESULT(gdr_get_info(context, handle, &info), EINVAL);
   SANITY_RESULT(gdr_get_callback_flag(context, handle, &first), EINVAL);
   SANITY_RESULT(gdr_driver_get_version(context, &first, &second), EINVAL);
@@ -39,9 +37,9 @@ void check_pin_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes) {
   gdr_info_t info{};
   int flag = -1;
   std::uint64_t word = 0;
-  SANITY_RESULT(gdr_map(context, handle, &mapping, mapped_bytes), EINVAL);
-  SANITY_RESULT(gdr_map_v2(context, handle, &mapping, mapped_bytes, GDR_MAP_FLAG_REQ_WC_MAPPING), EINVAL);
-  SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), EINVAL);
+  SANITY_RESULT(gdr_map(context, handle, &mapping, two_pages), EINVAL);
+  SANITY_RESULT(gdr_map_v2(context, handle, &mapping, two_pages, GDR_MAP_FLAG_REQ_WC_MAPPING), EINVAL);
+  SANITY_RESULT(gdr_unmap(context, handle, bytes, two_pages), EINVAL);
   SANITY_RESULT(gdr_get_info(context, handle, &info), EINVAL);
   SANITY_RESULT(gdr_get_callback_flag(context, handle, &flag), EINVAL);
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, &word, sizeof(word)), EINVAL);
@@ -54,14 +52,14 @@ void check_pin_refused(gdr_t context, gdr_mh_t handle, std::uint8_t* bytes) {
 struct Witness {
   explicit Witness(const Environment& environment)
       : device(open_device(environment)),
-        memory(allocate(device.get(), environment, mapped_bytes)),
-        handle(pin(context, memory.address(), mapped_bytes)),
-        bytes(map(context, handle, mapped_bytes)),
-        written(pattern(mapped_bytes, 1)) {
+        memory(allocate(device.get(), environment, two_pages)),
+        handle(pin(context, memory.address(), two_pages)),
+        bytes(map(context, handle, two_pages)),
+        written(pattern(two_pages, 1)) {
     write_device(device.get(), memory.address(), written);
   }
   void check_unharmed() {
-    Bytes seen(mapped_bytes);
+    Bytes seen(two_pages);
     SANITY_RESULT(gdr_copy_from_mapping(handle, seen.data(), bytes, seen.size()), 0);
     SANITY_CHECK(seen == written, "a refused call changed a buffer's content");
     SANITY_CHECK(info_of(context, handle).mapped == 1, "a refused call unmapped a buffer");
@@ -89,24 +87,24 @@ void handles_stale(const Environment& environment) {
   Witness witness(environment);
   gdr_t const closed = gdr_open();
   SANITY_CHECK(closed != nullptr, "gdr_open returned NULL");
-  const gdr_mh_t of_closed = pin(closed, witness.memory.address(), mapped_bytes);
+  const gdr_mh_t of_closed = pin(closed, witness.memory.address(), two_pages);
   SANITY_RESULT(gdr_close(closed), 0);
   check_context_refused(closed, witness.memory.address(), of_closed);
   check_pin_refused(witness.context, of_closed, witness.bytes);
 
-  const gdr_mh_t unpinned = pin(witness.context, witness.memory.address(), mapped_bytes);
+  const gdr_mh_t unpinned = pin(witness.context, witness.memory.address(), two_pages);
   SANITY_RESULT(gdr_unpin_buffer(witness.context, unpinned), 0);
   check_pin_refused(witness.context, unpinned, witness.bytes);
   // The slot is used again: the old handle must not name its new owner.
-  const gdr_mh_t successor = pin(witness.context, witness.memory.address(), mapped_bytes);
+  const gdr_mh_t successor = pin(witness.context, witness.memory.address(), two_pages);
   SANITY_CHECK(successor.h != unpinned.h, "a handle was given out twice");
   check_pin_refused(witness.context, unpinned, witness.bytes);
   SANITY_RESULT(gdr_unpin_buffer(witness.context, successor), 0);
 
-  const gdr_mh_t unmapped = pin(witness.context, witness.memory.address(), mapped_bytes);
-  std::uint8_t* bytes = map(witness.context, unmapped, mapped_bytes);
-  SANITY_RESULT(gdr_unmap(witness.context, unmapped, bytes, mapped_bytes), 0);
-  SANITY_RESULT(gdr_unmap(witness.context, unmapped, bytes, mapped_bytes), EINVAL);
+  const gdr_mh_t unmapped = pin(witness.context, witness.memory.address(), two_pages);
+  std::uint8_t* bytes = map(witness.context, unmapped, two_pages);
+  SANITY_RESULT(gdr_unmap(witness.context, unmapped, bytes, two_pages), 0);
+  SANITY_RESULT(gdr_unmap(witness.context, unmapped, bytes, two_pages), EINVAL);
   SANITY_RESULT(gdr_unpin_buffer(witness.context, unmapped), 0);
   witness.check_unharmed();
 }
@@ -118,8 +116,8 @@ void handles_foreign(const Environment& environment) {
   void* mapping = nullptr;
   gdr_info_t info{};
   int flag = 0;
-  SANITY_RESULT(gdr_map(other, witness.handle, &mapping, mapped_bytes), EINVAL);
-  SANITY_RESULT(gdr_unmap(other, witness.handle, witness.bytes, mapped_bytes), EINVAL);
+  SANITY_RESULT(gdr_map(other, witness.handle, &mapping, two_pages), EINVAL);
+  SANITY_RESULT(gdr_unmap(other, witness.handle, witness.bytes, two_pages), EINVAL);
   SANITY_RESULT(gdr_get_info(other, witness.handle, &info), EINVAL);
   SANITY_RESULT(gdr_get_callback_flag(other, witness.handle, &flag), EINVAL);
   SANITY_RESULT(gdr_unpin_buffer(other, witness.handle), EINVAL);
@@ -131,7 +129,7 @@ void handles_foreign(const Environment& environment) {
   gdrkit_context_t of_other_library{};
   SANITY_RESULT(gdrkit_open(nullptr, &of_other_library), 0);
   gdrkit_pin_t pin_of_other_library{};
-  SANITY_RESULT(gdrkit_pin(of_other_library, witness.memory.address(), mapped_bytes, &pin_of_other_library), 0);
+  SANITY_RESULT(gdrkit_pin(of_other_library, witness.memory.address(), two_pages, &pin_of_other_library), 0);
   check_pin_refused(witness.context, gdr_mh_t{pin_of_other_library.value}, witness.bytes);
   SANITY_RESULT(gdrkit_unpin(gdrkit_pin_t{witness.handle.h}), -EINVAL);
   SANITY_RESULT(gdrkit_close(of_other_library), 0);
@@ -160,13 +158,13 @@ void handles_invented(const Environment& environment) {
 
 void handles_of_the_own_api(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, two_pages);
   gdrkit_context_t context{};
   gdrkit_pin_t pin{};
   void* address = nullptr;
   std::uint64_t word = 0;
   SANITY_RESULT(gdrkit_open(nullptr, &context), 0);
-  SANITY_RESULT(gdrkit_pin(context, memory.address(), mapped_bytes, &pin), 0);
+  SANITY_RESULT(gdrkit_pin(context, memory.address(), two_pages, &pin), 0);
   SANITY_RESULT(gdrkit_read(pin, 0, &word, sizeof(word)), -EINVAL);  // not mapped
   SANITY_RESULT(gdrkit_unmap(pin), -EINVAL);
   SANITY_RESULT(gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address), 0);
@@ -182,7 +180,7 @@ void handles_of_the_own_api(const Environment& environment) {
   SANITY_RESULT(gdrkit_close(context), 0);
   SANITY_RESULT(gdrkit_close(context), -EINVAL);
   SANITY_RESULT(gdrkit_close(gdrkit_context_t{0}), -EINVAL);
-  SANITY_RESULT(gdrkit_pin(context, memory.address(), mapped_bytes, &pin), -EINVAL);
+  SANITY_RESULT(gdrkit_pin(context, memory.address(), two_pages, &pin), -EINVAL);
 }
 
 }  // namespace gdrkit::tools::sanity

@@ -6,8 +6,6 @@
 namespace gdrkit::tools::sanity {
 namespace {
 
-constexpr std::size_t mapped_bytes = 4 * GPU_PAGE_SIZE;
-
 void check_content(gdr_mh_t handle, const std::uint8_t* mapping, const Bytes& expected, const char* when) {
   Bytes seen(expected.size());
   SANITY_RESULT(gdr_copy_from_mapping(handle, seen.data(), mapping, seen.size()), 0);
@@ -19,13 +17,13 @@ void check_content(gdr_mh_t handle, const std::uint8_t* mapping, const Bytes& ex
 
 void invalidation_access_after_gdr_close(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
+  std::uint8_t* bytes = map(context, handle, four_pages);
   SANITY_CHECK(!load_faults(bytes), "the mapping cannot be read while it is open");
   context.close();
-  for (const std::size_t offset : {std::size_t{0}, mapped_bytes / 2, mapped_bytes - 1}) {
+  for (const std::size_t offset : {std::size_t{0}, four_pages / 2, four_pages - 1}) {
     SANITY_CHECK(load_faults(bytes + offset), "byte %zu can still be read after gdr_close", offset);
     SANITY_CHECK(store_faults(bytes + offset), "byte %zu can still be written after gdr_close", offset);
   }
@@ -33,11 +31,11 @@ void invalidation_access_after_gdr_close(const Environment& environment) {
 
 void invalidation_access_after_free(const Environment& environment) {
   const auto device = open_device(environment);
-  AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
-  const Bytes written = pattern(mapped_bytes, 1);
+  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
+  std::uint8_t* bytes = map(context, handle, four_pages);
+  const Bytes written = pattern(four_pages, 1);
   SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
   memory.free();
   int flag = -1;
@@ -49,32 +47,32 @@ void invalidation_access_after_free(const Environment& environment) {
     SANITY_CHECK(flag == 1, "the callback flag is %d after the memory was freed", flag);
     SANITY_CHECK(load_faults(bytes), "the mapping can still be read after the memory was freed");
   }
-  SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+  SANITY_RESULT(gdr_unmap(context, handle, bytes, four_pages), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
   context.close();
 }
 
 void invalidation_two_mappings(const Environment& environment) {
   const auto device = open_device(environment);
-  AlignedAllocation freed = allocate(device.get(), environment, mapped_bytes);
-  const AlignedAllocation kept = allocate(device.get(), environment, mapped_bytes);
+  AlignedAllocation freed = allocate(device.get(), environment, four_pages);
+  const AlignedAllocation kept = allocate(device.get(), environment, four_pages);
   Context context;
-  const gdr_mh_t freed_handle = pin(context, freed.address(), mapped_bytes);
-  const gdr_mh_t kept_handle = pin(context, kept.address(), mapped_bytes);
-  std::uint8_t* freed_bytes = map(context, freed_handle, mapped_bytes);
-  std::uint8_t* kept_bytes = map(context, kept_handle, mapped_bytes);
-  const Bytes first = pattern(mapped_bytes, 1);
-  const Bytes second = pattern(mapped_bytes, 2);
+  const gdr_mh_t freed_handle = pin(context, freed.address(), four_pages);
+  const gdr_mh_t kept_handle = pin(context, kept.address(), four_pages);
+  std::uint8_t* freed_bytes = map(context, freed_handle, four_pages);
+  std::uint8_t* kept_bytes = map(context, kept_handle, four_pages);
+  const Bytes first = pattern(four_pages, 1);
+  const Bytes second = pattern(four_pages, 2);
   SANITY_RESULT(gdr_copy_to_mapping(freed_handle, freed_bytes, first.data(), first.size()), 0);
   SANITY_RESULT(gdr_copy_to_mapping(kept_handle, kept_bytes, second.data(), second.size()), 0);
   freed.free();
   check_content(kept_handle, kept_bytes, second, "the other buffer was freed");
-  const Bytes third = pattern(mapped_bytes, 3);
+  const Bytes third = pattern(four_pages, 3);
   SANITY_RESULT(gdr_copy_to_mapping(kept_handle, kept_bytes, third.data(), third.size()), 0);
-  SANITY_CHECK(read_device(device.get(), kept.address(), mapped_bytes) == third,
+  SANITY_CHECK(read_device(device.get(), kept.address(), four_pages) == third,
                "the kept buffer takes no more writes after the other was freed");
-  SANITY_RESULT(gdr_unmap(context, freed_handle, freed_bytes, mapped_bytes), 0);
-  SANITY_RESULT(gdr_unmap(context, kept_handle, kept_bytes, mapped_bytes), 0);
+  SANITY_RESULT(gdr_unmap(context, freed_handle, freed_bytes, four_pages), 0);
+  SANITY_RESULT(gdr_unmap(context, kept_handle, kept_bytes, four_pages), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, freed_handle), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, kept_handle), 0);
   context.close();

@@ -15,39 +15,37 @@
 namespace gdrkit::tools::sanity {
 namespace {
 
-constexpr std::size_t mapped_bytes = 4 * GPU_PAGE_SIZE;
-
 /// Two buffers with a mapping each: one is mishandled, the other must not notice.
 struct Pair {
   explicit Pair(const Environment& environment)
       : device(open_device(environment)),
-        victim_memory(allocate(device.get(), environment, mapped_bytes)),
-        other_memory(allocate(device.get(), environment, mapped_bytes)),
-        victim(pin(context, victim_memory.address(), mapped_bytes)),
-        other(pin(context, other_memory.address(), mapped_bytes)),
-        victim_bytes(map(context, victim, mapped_bytes)),
-        other_bytes(map(context, other, mapped_bytes)) {
+        victim_memory(allocate(device.get(), environment, four_pages)),
+        other_memory(allocate(device.get(), environment, four_pages)),
+        victim(pin(context, victim_memory.address(), four_pages)),
+        other(pin(context, other_memory.address(), four_pages)),
+        victim_bytes(map(context, victim, four_pages)),
+        other_bytes(map(context, other, four_pages)) {
     write_device(device.get(), other_memory.address(), content);
   }
 
   /// The other mapping, and the library as a whole, go on working.
   void check_rest_works() {
-    Bytes seen(mapped_bytes);
+    Bytes seen(four_pages);
     SANITY_RESULT(gdr_copy_from_mapping(other, seen.data(), other_bytes, seen.size()), 0);
     SANITY_CHECK(seen == content, "the other mapping shows other bytes");
-    const gdr_mh_t again = pin(context, victim_memory.address(), mapped_bytes);
-    std::uint8_t* bytes = map(context, again, mapped_bytes);
-    const Bytes written = pattern(mapped_bytes, 77);
+    const gdr_mh_t again = pin(context, victim_memory.address(), four_pages);
+    std::uint8_t* bytes = map(context, again, four_pages);
+    const Bytes written = pattern(four_pages, 77);
     SANITY_RESULT(gdr_copy_to_mapping(again, bytes, written.data(), written.size()), 0);
-    SANITY_CHECK(read_device(device.get(), victim_memory.address(), mapped_bytes) == written,
+    SANITY_CHECK(read_device(device.get(), victim_memory.address(), four_pages) == written,
                  "a new mapping of the same buffer does not reach it");
-    SANITY_RESULT(gdr_unmap(context, again, bytes, mapped_bytes), 0);
+    SANITY_RESULT(gdr_unmap(context, again, bytes, four_pages), 0);
     SANITY_RESULT(gdr_unpin_buffer(context, again), 0);
-    SANITY_RESULT(gdr_unmap(context, other, other_bytes, mapped_bytes), 0);
+    SANITY_RESULT(gdr_unmap(context, other, other_bytes, four_pages), 0);
     context.close();
   }
 
-  Bytes content = pattern(mapped_bytes, 5);
+  Bytes content = pattern(four_pages, 5);
   std::unique_ptr<platform::Device> device;
   AlignedAllocation victim_memory;
   AlignedAllocation other_memory;
@@ -64,8 +62,8 @@ void mapping_partial_munmap(const Environment& environment) {
   Pair pair(environment);
   SANITY_CHECK(::munmap(pair.victim_bytes, GPU_PAGE_SIZE) == 0, "%s", std::strerror(errno));
   SANITY_CHECK(::munmap(pair.victim_bytes + 3 * GPU_PAGE_SIZE, GPU_PAGE_SIZE) == 0, "%s", std::strerror(errno));
-  SANITY_RESULT(gdr_unmap(pair.context, pair.victim, pair.victim_bytes, mapped_bytes), 0);
-  for (std::size_t offset = 0; offset < mapped_bytes; offset += GPU_PAGE_SIZE) {
+  SANITY_RESULT(gdr_unmap(pair.context, pair.victim, pair.victim_bytes, four_pages), 0);
+  for (std::size_t offset = 0; offset < four_pages; offset += GPU_PAGE_SIZE) {
     SANITY_CHECK(load_faults(pair.victim_bytes + offset), "byte %zu can still be read after gdr_unmap", offset);
   }
   SANITY_RESULT(gdr_unpin_buffer(pair.context, pair.victim), 0);
@@ -75,20 +73,20 @@ void mapping_partial_munmap(const Environment& environment) {
 void mapping_mremap(const Environment& environment) {
   Pair pair(environment);
   // Grown to twice its size it ends behind the allocation, where nothing may be seen.
-  void* grown = ::mremap(pair.victim_bytes, mapped_bytes, 2 * mapped_bytes, MREMAP_MAYMOVE);
+  void* grown = ::mremap(pair.victim_bytes, four_pages, 2 * four_pages, MREMAP_MAYMOVE);
   if (grown != MAP_FAILED) {
     auto* bytes = static_cast<std::uint8_t*>(grown);
-    SANITY_CHECK(load_faults(bytes + 2 * mapped_bytes - 1), "a grown mapping shows what lies behind the allocation");
-    SANITY_CHECK(::munmap(grown, 2 * mapped_bytes) == 0, "%s", std::strerror(errno));
+    SANITY_CHECK(load_faults(bytes + 2 * four_pages - 1), "a grown mapping shows what lies behind the allocation");
+    SANITY_CHECK(::munmap(grown, 2 * four_pages) == 0, "%s", std::strerror(errno));
   } else {
     // Moved to where the caller likes: the library's teardown must touch neither the new place's neighbours nor the
     // other.
-    void* place = ::mmap(nullptr, mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* place = ::mmap(nullptr, four_pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     SANITY_CHECK(place != MAP_FAILED, "%s", std::strerror(errno));
-    void* moved = ::mremap(pair.victim_bytes, mapped_bytes, mapped_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, place);
-    if (moved != MAP_FAILED) SANITY_CHECK(::munmap(moved, mapped_bytes) == 0, "%s", std::strerror(errno));
+    void* moved = ::mremap(pair.victim_bytes, four_pages, four_pages, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+    if (moved != MAP_FAILED) SANITY_CHECK(::munmap(moved, four_pages) == 0, "%s", std::strerror(errno));
   }
-  (void)gdr_unmap(pair.context, pair.victim, pair.victim_bytes, mapped_bytes);
+  (void)gdr_unmap(pair.context, pair.victim, pair.victim_bytes, four_pages);
   SANITY_RESULT(gdr_unpin_buffer(pair.context, pair.victim), 0);
   pair.check_rest_works();
 }
@@ -96,32 +94,32 @@ void mapping_mremap(const Environment& environment) {
 void mapping_many_of_one_buffer(const Environment& environment) {
   constexpr std::size_t count = 32;
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   Context context;
   std::vector<gdr_mh_t> handles;
   std::vector<std::uint8_t*> mappings;
   for (std::size_t number = 0; number < count; ++number) {
-    handles.push_back(pin(context, memory.address(), mapped_bytes));
-    mappings.push_back(map(context, handles.back(), mapped_bytes));
+    handles.push_back(pin(context, memory.address(), four_pages));
+    mappings.push_back(map(context, handles.back(), four_pages));
     void* again = nullptr;
-    SANITY_RESULT(gdr_map(context, handles.back(), &again, mapped_bytes), EAGAIN);
+    SANITY_RESULT(gdr_map(context, handles.back(), &again, four_pages), EAGAIN);
   }
   // Each writes its own part, and every mapping shows all parts.
-  Bytes expected(mapped_bytes);
-  constexpr std::size_t part = mapped_bytes / count;
+  Bytes expected(four_pages);
+  constexpr std::size_t part = four_pages / count;
   for (std::size_t number = 0; number < count; ++number) {
     const Bytes own = pattern(part, static_cast<unsigned>(number));
     SANITY_RESULT(gdr_copy_to_mapping(handles[number], mappings[number] + number * part, own.data(), part), 0);
     std::copy(own.begin(), own.end(), expected.begin() + static_cast<std::ptrdiff_t>(number * part));
   }
   for (std::size_t number = 0; number < count; ++number) {
-    Bytes seen(mapped_bytes);
+    Bytes seen(four_pages);
     SANITY_RESULT(gdr_copy_from_mapping(handles[number], seen.data(), mappings[number], seen.size()), 0);
     SANITY_CHECK(seen == expected, "mapping %zu of one buffer shows other bytes", number);
     // Undoing some must leave the rest. Looked at at once: the next allocation may get the same addresses.
     const bool is_unmapped = number % 3 == 0;
     const bool is_unpinned = number % 2 == 0;
-    if (is_unmapped) SANITY_RESULT(gdr_unmap(context, handles[number], mappings[number], mapped_bytes), 0);
+    if (is_unmapped) SANITY_RESULT(gdr_unmap(context, handles[number], mappings[number], four_pages), 0);
     if (is_unpinned) SANITY_RESULT(gdr_unpin_buffer(context, handles[number]), 0);
     if (!is_unmapped && !is_unpinned) continue;
     SANITY_CHECK(load_faults(mappings[number]), "mapping %zu is still valid after its %s ended", number,
@@ -158,14 +156,14 @@ void mapping_goes_to_the_gpu_that_owns_it(const Environment& environment) {
         Environment own = environment;
         own.ordinal = ordinal;
         const auto device = open_device(own);
-        const AlignedAllocation memory = allocate(device.get(), own, mapped_bytes);
-        const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-        std::uint8_t* bytes = map(context, handle, mapped_bytes);
-        const Bytes written = pattern(mapped_bytes, static_cast<unsigned>(ordinal));
+        const AlignedAllocation memory = allocate(device.get(), own, four_pages);
+        const gdr_mh_t handle = pin(context, memory.address(), four_pages);
+        std::uint8_t* bytes = map(context, handle, four_pages);
+        const Bytes written = pattern(four_pages, static_cast<unsigned>(ordinal));
         SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, written.data(), written.size()), 0);
-        SANITY_CHECK(read_device(device.get(), memory.address(), mapped_bytes) == written,
+        SANITY_CHECK(read_device(device.get(), memory.address(), four_pages) == written,
                      "the mapping of GPU %d (%s) does not reach its memory", ordinal, device->identity().pci_bus_id);
-        SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+        SANITY_RESULT(gdr_unmap(context, handle, bytes, four_pages), 0);
         SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
       }
       context.close();

@@ -10,10 +10,8 @@
 namespace gdrkit::tools::sanity {
 namespace {
 
-constexpr std::size_t mapped_bytes = 4 * GPU_PAGE_SIZE;
-
 Bytes read_mapping(gdr_mh_t handle, const std::uint8_t* mapping) {
-  Bytes seen(mapped_bytes);
+  Bytes seen(four_pages);
   SANITY_RESULT(gdr_copy_from_mapping(handle, seen.data(), mapping, seen.size()), 0);
   return seen;
 }
@@ -25,29 +23,29 @@ void write_mapping(gdr_mh_t handle, std::uint8_t* mapping, const Bytes& bytes) {
 }  // namespace
 
 void invalidation_fork_access_after_free(const Environment& environment) {
-  const Bytes own = pattern(mapped_bytes, 1);
-  const Bytes foreign = pattern(mapped_bytes, 2);
+  const Bytes own = pattern(four_pages, 1);
+  const Bytes foreign = pattern(four_pages, 2);
   HelperProcess helper([&](Talk* talk) {
     talk->meet();  // the other process has freed its memory
     const auto device = open_device(environment);
     // Several, so that one of them is likely to get the memory that was just given back.
     std::vector<AlignedAllocation> buffers;
     for (int count = 0; count < 8; ++count) {
-      buffers.push_back(allocate(device.get(), environment, mapped_bytes));
+      buffers.push_back(allocate(device.get(), environment, four_pages));
       write_device(device.get(), buffers.back().address(), foreign);
     }
     talk->meet();  // filled
     talk->meet();  // looked at
     for (AlignedAllocation& buffer : buffers) {
-      SANITY_CHECK(read_device(device.get(), buffer.address(), mapped_bytes) == foreign,
+      SANITY_CHECK(read_device(device.get(), buffer.address(), four_pages) == foreign,
                    "the other process changed this one's memory");
     }
   });
   const auto device = open_device(environment);
-  AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
+  std::uint8_t* bytes = map(context, handle, four_pages);
   write_mapping(handle, bytes, own);
   memory.free();
   helper.talk().meet();
@@ -55,27 +53,27 @@ void invalidation_fork_access_after_free(const Environment& environment) {
   if (is_persistent(context)) {
     SANITY_CHECK(read_mapping(handle, bytes) == own, "a mapping of freed memory shows other bytes than were written");
     // A store into the stale mapping must not reach the other process, which checks its memory.
-    write_mapping(handle, bytes, pattern(mapped_bytes, 3));
+    write_mapping(handle, bytes, pattern(four_pages, 3));
   } else {
     SANITY_CHECK(load_faults(bytes), "a mapping of freed memory can still be read");
   }
   helper.talk().meet();
   helper.wait();
-  SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+  SANITY_RESULT(gdr_unmap(context, handle, bytes, four_pages), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
   context.close();
 }
 
 void invalidation_fork_after_gdr_map(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
-  const Bytes written = pattern(mapped_bytes, 1);
+  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
+  std::uint8_t* bytes = map(context, handle, four_pages);
+  const Bytes written = pattern(four_pages, 1);
   write_mapping(handle, bytes, written);
   HelperProcess helper([&](Talk*) {
-    for (const std::size_t offset : {std::size_t{0}, mapped_bytes / 2, mapped_bytes - 1}) {
+    for (const std::size_t offset : {std::size_t{0}, four_pages / 2, four_pages - 1}) {
       SANITY_CHECK(load_faults(bytes + offset), "a forked child reads byte %zu of its parent's mapping", offset);
       SANITY_CHECK(store_faults(bytes + offset), "a forked child writes byte %zu of its parent's mapping", offset);
     }
@@ -85,26 +83,26 @@ void invalidation_fork_after_gdr_map(const Environment& environment) {
   });
   helper.wait();
   SANITY_CHECK(read_mapping(handle, bytes) == written, "the parent's mapping changed by the fork");
-  SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+  SANITY_RESULT(gdr_unmap(context, handle, bytes, four_pages), 0);
   SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
   context.close();
 }
 
 void invalidation_fork_child_gdr_map_parent(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
   HelperProcess helper([&](Talk*) {
     void* mapping = nullptr;
-    SANITY_CHECK(gdr_map(context, handle, &mapping, mapped_bytes) != 0, "a forked child maps its parent's pin");
+    SANITY_CHECK(gdr_map(context, handle, &mapping, four_pages) != 0, "a forked child maps its parent's pin");
     SANITY_CHECK(mapping == nullptr, "a refused map set its output");
   });
   helper.wait();
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
-  const Bytes written = pattern(mapped_bytes, 1);
+  std::uint8_t* bytes = map(context, handle, four_pages);
+  const Bytes written = pattern(four_pages, 1);
   write_mapping(handle, bytes, written);
-  SANITY_CHECK(read_device(device.get(), memory.address(), mapped_bytes) == written,
+  SANITY_CHECK(read_device(device.get(), memory.address(), four_pages) == written,
                "the parent's mapping does not work after the child's attempt");
   context.close();
 }
@@ -115,46 +113,46 @@ void invalidation_fork_child_gdr_pin_parent(const Environment& environment) {
     std::uint64_t token;
     std::uint32_t va_space;
   };
-  const Bytes secret = pattern(mapped_bytes, 1);
+  const Bytes secret = pattern(four_pages, 1);
   HelperProcess helper([&](Talk* talk) {
     const auto device = open_device(environment);  // a context of its own, and no memory
     Context context;
     const auto offer = talk->receive<Offer>();
     gdr_mh_t handle{};
-    const int result = gdr_pin_buffer(context, offer.address, mapped_bytes, offer.token, offer.va_space, &handle);
+    const int result = gdr_pin_buffer(context, offer.address, four_pages, offer.token, offer.va_space, &handle);
     SANITY_CHECK(result != 0, "a process pins an address of another one");
     SANITY_CHECK(handle.h == 0, "a refused pin returned a handle");
     talk->meet();
   });
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   write_device(device.get(), memory.address(), secret);
   helper.talk().send(Offer{memory.address(), 0x1234567890abcdef, 0x1234});
   helper.talk().meet();
   helper.wait();
-  SANITY_CHECK(read_device(device.get(), memory.address(), mapped_bytes) == secret, "the memory was changed");
+  SANITY_CHECK(read_device(device.get(), memory.address(), four_pages) == secret, "the memory was changed");
 }
 
 void invalidation_fork_map_and_free(const Environment& environment) {
   HelperProcess helper([&](Talk* talk) {
     const auto device = open_device(environment);
-    AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+    AlignedAllocation memory = allocate(device.get(), environment, four_pages);
     Context context;
-    const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-    std::uint8_t* bytes = map(context, handle, mapped_bytes);
-    write_mapping(handle, bytes, pattern(mapped_bytes, 2));
+    const gdr_mh_t handle = pin(context, memory.address(), four_pages);
+    std::uint8_t* bytes = map(context, handle, four_pages);
+    write_mapping(handle, bytes, pattern(four_pages, 2));
     talk->meet();  // both are mapped
     memory.free();
-    SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+    SANITY_RESULT(gdr_unmap(context, handle, bytes, four_pages), 0);
     SANITY_RESULT(gdr_unpin_buffer(context, handle), 0);
     context.close();
   });
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
-  const Bytes written = pattern(mapped_bytes, 1);
+  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
+  std::uint8_t* bytes = map(context, handle, four_pages);
+  const Bytes written = pattern(four_pages, 1);
   write_mapping(handle, bytes, written);
   helper.talk().meet();
   helper.wait();
@@ -162,9 +160,9 @@ void invalidation_fork_map_and_free(const Environment& environment) {
   SANITY_RESULT(gdr_get_callback_flag(context, handle, &flag), 0);
   SANITY_CHECK(flag == 0, "freeing another process's memory invalidated this mapping");
   SANITY_CHECK(read_mapping(handle, bytes) == written, "freeing another process's memory changed this mapping");
-  const Bytes again = pattern(mapped_bytes, 3);
+  const Bytes again = pattern(four_pages, 3);
   write_mapping(handle, bytes, again);
-  SANITY_CHECK(read_device(device.get(), memory.address(), mapped_bytes) == again,
+  SANITY_CHECK(read_device(device.get(), memory.address(), four_pages) == again,
                "the mapping no longer accepts writes");
   context.close();
 }
@@ -181,7 +179,7 @@ struct PassedHandles {
 
 /// The helper gets the handles over a Unix socket and tries them beside a context of its own.
 void pass_handles(const Environment& environment, void (*attempt)(gdr_t own, const PassedHandles& passed)) {
-  const Bytes secret = pattern(mapped_bytes, 1);
+  const Bytes secret = pattern(four_pages, 1);
   HelperProcess helper([&](Talk* talk) {
     const auto device = open_device(environment);
     Context own;
@@ -190,17 +188,17 @@ void pass_handles(const Environment& environment, void (*attempt)(gdr_t own, con
     own.close();
   });
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   // Other handles first, so that equal numbers in both processes are no accident of both being the first.
   Context unused;
   Context context;
   write_device(device.get(), memory.address(), secret);
-  const gdr_mh_t unused_handle = pin(context, memory.address(), mapped_bytes);
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+  const gdr_mh_t unused_handle = pin(context, memory.address(), four_pages);
+  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
   helper.talk().send(PassedHandles{context, handle, memory.address()});
   helper.talk().meet();
   helper.wait();
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  std::uint8_t* bytes = map(context, handle, four_pages);
   SANITY_CHECK(read_mapping(handle, bytes) == secret, "the handles do not work in their own process any more");
   SANITY_RESULT(gdr_unpin_buffer(context, unused_handle), 0);
   context.close();
@@ -213,7 +211,7 @@ void invalidation_unix_sock_pin(const Environment& environment) {
   pass_handles(environment, [](gdr_t own, const PassedHandles& passed) {
     for (gdr_t const context : {passed.context, own}) {
       gdr_mh_t handle{};
-      SANITY_CHECK(gdr_pin_buffer(context, passed.address, mapped_bytes, 0, 0, &handle) != 0,
+      SANITY_CHECK(gdr_pin_buffer(context, passed.address, four_pages, 0, 0, &handle) != 0,
                    "an address of another process can be pinned %s", context == own ? "here" : "by its handle");
       SANITY_CHECK(handle.h == 0, "a refused pin returned a handle");
     }
@@ -224,7 +222,7 @@ void invalidation_unix_sock_map(const Environment& environment) {
   pass_handles(environment, [](gdr_t own, const PassedHandles& passed) {
     for (gdr_t const context : {passed.context, own}) {
       void* mapping = nullptr;
-      SANITY_CHECK(gdr_map(context, passed.handle, &mapping, mapped_bytes) != 0,
+      SANITY_CHECK(gdr_map(context, passed.handle, &mapping, four_pages) != 0,
                    "a pin of another process can be mapped");
       SANITY_CHECK(mapping == nullptr, "a refused map set its output");
       SANITY_CHECK(gdr_unpin_buffer(context, passed.handle) != 0, "a pin of another process can be undone");

@@ -13,8 +13,6 @@
 namespace gdrkit::tools::sanity {
 namespace {
 
-constexpr std::size_t mapped_bytes = 4 * GPU_PAGE_SIZE;
-
 void check_against_oracle(platform::Device* device, std::uint64_t address, const Bytes& oracle, const char* after) {
   const Bytes seen = read_device(device, address, oracle.size());
   const std::size_t at = first_difference(seen.data(), oracle.data(), oracle.size());
@@ -32,15 +30,15 @@ std::size_t pick_size(std::mt19937* random, std::size_t largest) {
 
 void ranges_last_byte_and_one_past(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
-  Bytes oracle = pattern(mapped_bytes, 1);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
+  Bytes oracle = pattern(four_pages, 1);
   write_device(device.get(), memory.address(), oracle);
   Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
-  std::uint8_t* const last = bytes + mapped_bytes - 1;
+  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
+  std::uint8_t* bytes = map(context, handle, four_pages);
+  std::uint8_t* const last = bytes + four_pages - 1;
   std::uint8_t value = static_cast<std::uint8_t>(~oracle.back());
-  Bytes host(mapped_bytes + 64, 0x77);
+  Bytes host(four_pages + 64, 0x77);
 
   SANITY_RESULT(gdr_copy_to_mapping(handle, last, &value, 1), 0);
   oracle.back() = value;
@@ -49,7 +47,7 @@ void ranges_last_byte_and_one_past(const Environment& environment) {
   SANITY_RESULT(gdr_copy_from_mapping(handle, &value, last, 1), 0);
   SANITY_CHECK(value == oracle.back(), "the last byte reads %02x, not %02x", value, oracle.back());
 
-  for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{64}, mapped_bytes}) {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{64}, four_pages}) {
     SANITY_RESULT(gdr_copy_to_mapping(handle, last + 1, host.data(), size), EINVAL);
     SANITY_RESULT(gdr_copy_from_mapping(handle, host.data(), last + 1, size), EINVAL);
     SANITY_RESULT(gdr_copy_to_mapping(handle, last, host.data(), size + 1), EINVAL);
@@ -57,7 +55,7 @@ void ranges_last_byte_and_one_past(const Environment& environment) {
     SANITY_RESULT(gdr_copy_to_mapping(handle, bytes - size, host.data(), size), EINVAL);
     SANITY_RESULT(gdr_copy_from_mapping(handle, host.data(), bytes - 1, size), EINVAL);
   }
-  SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, host.data(), mapped_bytes + 1), EINVAL);
+  SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, host.data(), four_pages + 1), EINVAL);
   check_against_oracle(device.get(), memory.address(), oracle, "refused copies");
   SANITY_CHECK(host == Bytes(host.size(), 0x77), "a refused copy wrote to the host's side");
   context.close();
@@ -65,7 +63,7 @@ void ranges_last_byte_and_one_past(const Environment& environment) {
 
 void ranges_of_sizes_that_overflow(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
   Context context;
   gdr_mh_t refused{};
   for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - GPU_PAGE_SIZE, SIZE_MAX / 2,
@@ -73,36 +71,36 @@ void ranges_of_sizes_that_overflow(const Environment& environment) {
     const int result = gdr_pin_buffer(context, memory.address(), size, 0, 0, &refused);
     SANITY_CHECK(result == EINVAL || result == ENOMEM, "pinning %zu bytes: %d", size, result);
   }
-  SANITY_RESULT(gdr_pin_buffer(context, 0, mapped_bytes, 0, 0, &refused), EINVAL);
+  SANITY_RESULT(gdr_pin_buffer(context, 0, four_pages, 0, 0, &refused), EINVAL);
   SANITY_RESULT(gdr_pin_buffer(context, UINT64_MAX, 1, 0, 0, &refused), EINVAL);
   SANITY_CHECK(refused.h == 0, "a refused pin returned a handle");
 
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
   void* mapping = nullptr;
-  for (const std::size_t size : {std::size_t{0}, mapped_bytes + 1, SIZE_MAX, SIZE_MAX - 4095}) {
+  for (const std::size_t size : {std::size_t{0}, four_pages + 1, SIZE_MAX, SIZE_MAX - 4095}) {
     SANITY_RESULT(gdr_map(context, handle, &mapping, size), EINVAL);
   }
   SANITY_CHECK(mapping == nullptr, "a refused map set its output");
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  std::uint8_t* bytes = map(context, handle, four_pages);
   std::uint8_t byte = 0;
   for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX - reinterpret_cast<std::size_t>(bytes),
                                  SIZE_MAX - reinterpret_cast<std::size_t>(bytes) + 1}) {
     SANITY_RESULT(gdr_copy_to_mapping(handle, bytes, &byte, size), EINVAL);
     SANITY_RESULT(gdr_copy_from_mapping(handle, &byte, bytes + 1, size), EINVAL);
   }
-  SANITY_RESULT(gdr_unmap(context, handle, bytes, mapped_bytes), 0);
+  SANITY_RESULT(gdr_unmap(context, handle, bytes, four_pages), 0);
   context.close();
 }
 
 void ranges_smaller_map(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
-  const Bytes oracle = pattern(mapped_bytes, 1);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
+  const Bytes oracle = pattern(four_pages, 1);
   write_device(device.get(), memory.address(), oracle);
   Context context;
   for (const std::size_t size :
-       {std::size_t{1}, std::size_t{4096}, std::size_t{5000}, std::size_t{GPU_PAGE_SIZE}, mapped_bytes - 4096}) {
-    const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
+       {std::size_t{1}, std::size_t{4096}, std::size_t{5000}, std::size_t{GPU_PAGE_SIZE}, four_pages - 4096}) {
+    const gdr_mh_t handle = pin(context, memory.address(), four_pages);
     std::uint8_t* bytes = map(context, handle, size);
     const std::size_t host_pages = (size + 4095) & ~std::size_t{4095};
     Bytes seen(host_pages);
@@ -121,16 +119,16 @@ void ranges_smaller_map(const Environment& environment) {
 void ranges_unaligned_copies(const Environment& environment) {
   constexpr int copies = 3000;
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
-  Bytes oracle = pattern(mapped_bytes, 1);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
+  Bytes oracle = pattern(four_pages, 1);
   write_device(device.get(), memory.address(), oracle);
   Context context;
-  const gdr_mh_t handle = pin(context, memory.address(), mapped_bytes);
-  std::uint8_t* bytes = map(context, handle, mapped_bytes);
+  const gdr_mh_t handle = pin(context, memory.address(), four_pages);
+  std::uint8_t* bytes = map(context, handle, four_pages);
   std::mt19937 random(20260101);
   for (int count = 0; count < copies; ++count) {
-    const std::size_t size = pick_size(&random, mapped_bytes);
-    const std::size_t offset = std::uniform_int_distribution<std::size_t>(0, mapped_bytes - size)(random);
+    const std::size_t size = pick_size(&random, four_pages);
+    const std::size_t offset = std::uniform_int_distribution<std::size_t>(0, four_pages - size)(random);
     const std::size_t host_offset = std::uniform_int_distribution<std::size_t>(0, 63)(random);
     if (count % 2 == 0) {
       const Bytes source = pattern(size + host_offset, static_cast<unsigned>(random()));
@@ -155,15 +153,15 @@ void ranges_unaligned_copies(const Environment& environment) {
 
 void ranges_unaligned_pins(const Environment& environment) {
   const auto device = open_device(environment);
-  const AlignedAllocation memory = allocate(device.get(), environment, mapped_bytes);
-  Bytes oracle = pattern(mapped_bytes, 1);
+  const AlignedAllocation memory = allocate(device.get(), environment, four_pages);
+  Bytes oracle = pattern(four_pages, 1);
   write_device(device.get(), memory.address(), oracle);
   gdrkit_context_t context{};
   SANITY_RESULT(gdrkit_open(nullptr, &context), 0);
   std::mt19937 random(7);
   for (int count = 0; count < 60; ++count) {
-    const std::size_t size = std::max<std::size_t>(1, pick_size(&random, mapped_bytes));
-    const std::size_t start = std::uniform_int_distribution<std::size_t>(0, mapped_bytes - size)(random);
+    const std::size_t size = std::max<std::size_t>(1, pick_size(&random, four_pages));
+    const std::size_t start = std::uniform_int_distribution<std::size_t>(0, four_pages - size)(random);
     gdrkit_pin_t pin{};
     void* address = nullptr;
     SANITY_RESULT(gdrkit_pin(context, memory.address() + start, size, &pin), 0);

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The sanitizers of this build, with the options that CTest gives all tests, report a planted misuse and end the
+// program with an error; they are silent about correct code. Without this a wrong option would let every test pass.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+namespace gdrkit {
+namespace {
+
+struct End {
+  int exit_code = -1;
+  std::string output;
+};
+
+End run_misuse(const std::string& what) {
+  End end;
+  FILE* pipe = ::popen((std::string(GDRKIT_PLANTED_MISUSE) + " " + what + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return end;
+  std::array<char, 4096> buffer{};
+  while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) end.output += buffer.data();
+  const int status = ::pclose(pipe);
+  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return end;
+}
+
+bool has_sanitizer(const std::string& name) { return std::string(GDRKIT_SANITIZE).find(name) != std::string::npos; }
+
+void expect_report(const std::string& what, const std::string& words) {
+  const End end = run_misuse(what);
+  EXPECT_NE(end.exit_code, 0);
+  EXPECT_NE(end.exit_code, 2) << "the program does not know '" << what << "'";
+  EXPECT_NE(end.output.find(words), std::string::npos) << end.output;
+  EXPECT_NE(end.output.find("planted_misuse.cpp"), std::string::npos) << "the report names no line: " << end.output;
+}
+
+TEST(Sanitizers, AreOneOfThoseThatThisTestKnows) {
+  EXPECT_TRUE(has_sanitizer("thread") || has_sanitizer("address") || has_sanitizer("undefined")) << GDRKIT_SANITIZE;
+}
+
+TEST(Sanitizers, ReportAPlantedRace) {
+  if (!has_sanitizer("thread")) GTEST_SKIP() << "not the thread sanitizer's build";
+  expect_report("race", "ThreadSanitizer: data race");
+}
+
+TEST(Sanitizers, AreSilentAboutLockedThreads) {
+  const End end = run_misuse("locked");
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.output, "");
+}
+
+TEST(Sanitizers, ReportAPlantedReadPastTheEnd) {
+  if (!has_sanitizer("address")) GTEST_SKIP() << "not the address sanitizer's build";
+  expect_report("overflow", "AddressSanitizer: heap-buffer-overflow");
+}
+
+TEST(Sanitizers, ReportPlantedUndefinedBehaviour) {
+  if (!has_sanitizer("undefined")) GTEST_SKIP() << "not the undefined-behaviour sanitizer's build";
+  expect_report("undefined", "signed integer overflow");
+}
+
+}  // namespace
+}  // namespace gdrkit
