@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Exchange: how the PEs of one job first find each other: an all-gather of bytes, and nothing else.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace gdrkit::shmem {
+
+/// Of one PE, used by one thread at a time. Every call is collective: all PEs make the same calls in the same order
+/// with the same sizes. Each ends within the limit given when the exchange was made; an error names the PE that is
+/// missing, gone or different and the step, and is told to the PEs that are still there, so that all of them fail.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  [[nodiscard]] virtual int pe() const noexcept = 0;
+  [[nodiscard]] virtual int n_pes() const noexcept = 0;
+  /// `all` holds n_pes() * size_bytes; part i comes from PE i. `step` is for error messages: "heap sizes".
+  /// ETIMEDOUT, ECONNRESET (a PE is gone), EPROTO (sizes or steps differ between PEs), or the error of another PE's.
+  virtual base::Status allgather(const void* mine, std::size_t size_bytes, void* all, const char* step) noexcept = 0;
+
+  /// The same for one trivially copyable value.
+  template <class T>
+  base::Result<std::vector<T>> gather(const T& mine, const char* step);
+};
+
+template <class T>
+base::Result<std::vector<T>> Exchange::gather(const T& mine, const char* step) {
+  std::vector<T> all(static_cast<std::size_t>(n_pes()));
+  if (auto gathered = allgather(&mine, sizeof mine, all.data(), step); !gathered) return base::pass(gathered);
+  return all;
+}
+
+inline constexpr std::size_t unique_id_bytes = 128;
+
+/// Names one job: where its PE 0 listens, and a random word that only its PEs know.
+struct UniqueId {
+  unsigned char bytes[unique_id_bytes] = {};
+};
+/// Listens at once, on an address of this machine that other machines reach ($GDRKIT_SHMEM_INTERFACE names the network
+/// interface, else the first that is up and not the loopback; the loopback when there is no other). The process that
+/// calls this must hold PE 0, which takes over the listener.
+[[nodiscard]] base::Result<UniqueId> make_unique_id() noexcept;
+[[nodiscard]] base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,
+                                                                            std::chrono::milliseconds limit) noexcept;
+
+/// The application's all-gather (MPI_Allgather, a store of PyTorch's): 0 on success.
+using AllgatherFunction = int (*)(const void* mine, std::size_t size_bytes, void* all, void* argument);
+[[nodiscard]] base::Result<std::unique_ptr<Exchange>> exchange_by_callback(AllgatherFunction function, void* argument,
+                                                                           int pe, int n_pes) noexcept;
+
+/// What a launcher left in the environment.
+struct LaunchEnvironment {
+  std::string launcher;  ///< "gdrkit run", "torchrun", "mpirun (Open MPI)", ...: for messages; "" when none was found
+  int pe = 0;
+  int n_pes = 1;
+  int local_index = 0;  ///< of this process among those on its machine, for the choice of a GPU
+  std::string root;     ///< "host:port" of PE 0; "" when the launcher does not say
+  int listen_fd = -1;   ///< for PE 0 under `gdrkit run`: already listening at root
+};
+/// EINVAL for variables that contradict each other, naming them. Without any launcher: a job of one PE.
+[[nodiscard]] base::Result<LaunchEnvironment> read_launch_environment() noexcept;
+[[nodiscard]] base::Result<std::unique_ptr<Exchange>> exchange_by_environment(const LaunchEnvironment& environment,
+                                                                              std::chrono::milliseconds limit) noexcept;
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Node: the PEs that share this machine: memory they all map, descriptors they hand each other, and who of them lives.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/result.hpp"
+#include "shmem/bootstrap/exchange.hpp"
+
+namespace gdrkit::shmem {
+
+/// A descriptor that is closed with it.
+class UniqueFd {
+ public:
+  UniqueFd() noexcept = default;
+  explicit UniqueFd(int fd) noexcept : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept;
+  ~UniqueFd();
+  [[nodiscard]] int get() const noexcept { return fd_; }  ///< -1: none
+  [[nodiscard]] int release() noexcept {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+/// Nothing of it outlives the processes: memory files without a name, sockets in the abstract namespace. Processes of
+/// other users cannot join.
+class Node {
+ public:
+  /// Collective over all PEs of `exchange`, which is not used after it returned. The machine is recognised by its boot
+  /// identifier and by whether a connection to the PE succeeds: PEs in other network namespaces (containers) are on
+  /// other nodes. `area_bytes` of zeroed memory are shared by the node's PEs.
+  [[nodiscard]] static base::Result<std::unique_ptr<Node>> join(Exchange& exchange, std::size_t area_bytes,
+                                                                std::chrono::milliseconds limit) noexcept;
+  virtual ~Node() = default;
+
+  [[nodiscard]] virtual const std::vector<int>& pes() const noexcept = 0;  ///< of this node, ascending
+  [[nodiscard]] virtual bool has(int pe) const noexcept = 0;
+  [[nodiscard]] virtual int index_of(int pe) const noexcept = 0;  ///< position in pes(); -1 for a PE of another node
+  [[nodiscard]] virtual void* area() const noexcept = 0;
+
+  /// Collective over the node's PEs, one thread each. `fd` (-1: none; stays the caller's) goes to all others: the
+  /// answer holds each PE's by its position in pes(), and an empty one at this PE's own. With it go `size_bytes` of
+  /// `mine` (at most 256, the same on all PEs), gathered in that order in `all`. Errors as Exchange::allgather's.
+  [[nodiscard]] virtual base::Result<std::vector<UniqueFd>> exchange_fds(int fd, const void* mine,
+                                                                         std::size_t size_bytes, void* all,
+                                                                         const char* step) noexcept = 0;
+
+  /// false once the process of that PE of this node has ended, however it did. One system call; any thread.
+  [[nodiscard]] virtual bool is_alive(int pe) noexcept = 0;
+  /// The first PE of this node that has ended; -1: none. PEs that left() are not counted.
+  [[nodiscard]] virtual int first_dead() noexcept = 0;
+  /// Says that this PE finalizes: its end is no failure from now on.
+  virtual void leave() noexcept = 0;
+};
+
+}  // namespace gdrkit::shmem
