@@ -10,27 +10,9 @@
 
 #include "base/result.hpp"
 #include "shmem/bootstrap/exchange.hpp"
+#include "shmem/bootstrap/unique_fd.hpp"
 
 namespace gdrkit::shmem {
-
-/// A descriptor that is closed with it.
-class UniqueFd {
- public:
-  UniqueFd() noexcept = default;
-  explicit UniqueFd(int fd) noexcept : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
-  UniqueFd& operator=(UniqueFd&& other) noexcept;
-  ~UniqueFd();
-  [[nodiscard]] int get() const noexcept { return fd_; }  ///< -1: none
-  [[nodiscard]] int release() noexcept {
-    const int fd = fd_;
-    fd_ = -1;
-    return fd;
-  }
-
- private:
-  int fd_ = -1;
-};
 
 /// Nothing of it outlives the processes: memory files without a name, sockets in the abstract namespace. Processes of
 /// other users cannot join.
