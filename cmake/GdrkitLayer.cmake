@@ -6,7 +6,8 @@
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/layers.txt GDRKIT_LAYER_LINES REGEX "^lib/")
 
 add_library(gdrkit_flags INTERFACE)
-target_compile_options(gdrkit_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Werror=return-type)
+target_compile_options(gdrkit_flags INTERFACE -Wall -Wextra -Wconversion -Werror=return-type
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns of overlapping copies inside std::string where there are none (GCC bug 105651).

@@ -7,7 +7,7 @@
 #
 # Off by default: a developer compiles one file at a time, and a file that lacks an include must not go unnoticed. ./run
 # turns it on. The layers of lib/ are never united. A local name that a neighbour's file uses at its top is no fault, so
-# united files are not warned of shadowing.
+# united targets are not warned of shadowing (GdrkitLayer.cmake).
 
 option(GDRKIT_UNITY "compile the files of a folder together: a faster first build" OFF)
 
@@ -41,5 +41,4 @@ function(gdrkit_unite target)
     set_property(SOURCE ${path} TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP ${group}_${part})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)
 endfunction()
