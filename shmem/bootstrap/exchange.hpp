@@ -15,8 +15,10 @@
 namespace gdrkit::shmem {
 
 /// Of one PE, used by one thread at a time. Every call is collective: all PEs make the same calls in the same order
-/// with the same sizes. Each ends within the limit given when the exchange was made; an error names the PE that is
-/// missing, gone or different and the step, and is told to the PEs that are still there, so that all of them fail.
+/// with the same sizes. Each ends within the limit given when the exchange was made (PEs other than 0 wait a second
+/// longer, as PE 0 knows who is missing); an error names the PE that is missing, gone or different and the step, and is
+/// told to the PEs that are still there, so that all of them fail. After EPROTO the exchange is as before, after any
+/// other error it fails for ever. In a forked child of a PE it fails with EACCES.
 class Exchange {
  public:
   virtual ~Exchange() = default;
@@ -56,13 +58,17 @@ using AllgatherFunction = int (*)(const void* mine, std::size_t size_bytes, void
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> exchange_by_callback(AllgatherFunction function, void* argument,
                                                                            int pe, int n_pes) noexcept;
 
-/// What a launcher left in the environment.
+/// What a launcher left in the environment: GDRKIT_SHMEM_PE, _NPES, _LOCAL_INDEX, _ROOT, _TOKEN and _LISTEN_FD of
+/// `gdrkit run`; else RANK, WORLD_SIZE, LOCAL_RANK and MASTER_ADDR of torchrun, with MASTER_PORT + 1, as torchrun's own
+/// store listens at MASTER_PORT; else the variables of Open MPI, PMI or Slurm's srun, without an address.
+/// GDRKIT_SHMEM_ROOT and _TOKEN count under every launcher.
 struct LaunchEnvironment {
   std::string launcher;  ///< "gdrkit run", "torchrun", "mpirun (Open MPI)", ...: for messages; "" when none was found
   int pe = 0;
   int n_pes = 1;
   int local_index = 0;  ///< of this process among those on its machine, for the choice of a GPU
   std::string root;     ///< "host:port" of PE 0; "" when the launcher does not say
+  std::string token;    ///< only the job's PEs know it; "": the launcher has none, and whoever reaches root may join
   int listen_fd = -1;   ///< for PE 0 under `gdrkit run`: already listening at root
 };
 /// EINVAL for variables that contradict each other, naming them. Without any launcher: a job of one PE.

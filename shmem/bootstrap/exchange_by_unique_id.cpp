@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <netinet/in.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "shmem/bootstrap/exchange.hpp"
+#include "shmem/bootstrap/star_exchange.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+constexpr char unique_id_magic[8] = {'g', 'd', 'r', 'k', 'u', 'i', 'd', '1'};
+
+struct UniqueIdContent {
+  char magic[8] = {};
+  std::uint16_t family = 0;
+  std::uint16_t port = 0;
+  std::uint32_t scope = 0;
+  unsigned char address[16] = {};
+  Token token{};
+};
+static_assert(sizeof(UniqueIdContent) <= unique_id_bytes);
+
+/// Listeners that make_unique_id opened and PE 0 has not taken over yet.
+struct WaitingListeners {
+  struct Entry {
+    Token token;
+    UniqueFd socket;
+  };
+  std::mutex mutex;
+  std::vector<Entry> entries;
+};
+
+/// Never destroyed: threads may call until the process ends.
+WaitingListeners& waiting_listeners() {
+  static WaitingListeners& all = *new WaitingListeners;
+  return all;
+}
+
+UniqueFd take_listener(const Token& token) {
+  WaitingListeners& waiting = waiting_listeners();
+  const std::lock_guard lock(waiting.mutex);
+  for (auto entry = waiting.entries.begin(); entry != waiting.entries.end(); ++entry) {
+    if (!are_equal(entry->token, token)) continue;
+    UniqueFd socket = std::move(entry->socket);
+    waiting.entries.erase(entry);
+    return socket;
+  }
+  return {};
+}
+
+UniqueId pack(const TcpAddress& address, const Token& token) {
+  UniqueIdContent content;
+  std::memcpy(content.magic, unique_id_magic, sizeof content.magic);
+  content.family = static_cast<std::uint16_t>(address.family());
+  content.port = address.port();
+  content.token = token;
+  if (address.family() == AF_INET) {
+    const auto* v4 = reinterpret_cast<const sockaddr_in*>(address.get());
+    std::memcpy(content.address, &v4->sin_addr, sizeof v4->sin_addr);
+  } else {
+    const auto* v6 = reinterpret_cast<const sockaddr_in6*>(address.get());
+    std::memcpy(content.address, &v6->sin6_addr, sizeof v6->sin6_addr);
+    content.scope = v6->sin6_scope_id;
+  }
+  UniqueId id;
+  std::memcpy(id.bytes, &content, sizeof content);
+  return id;
+}
+
+base::Result<TcpAddress> address_in(const UniqueIdContent& content) {
+  const bool is_ours = std::memcmp(content.magic, unique_id_magic, sizeof content.magic) == 0;
+  if (is_ours && content.family == AF_INET) {
+    sockaddr_in v4{};
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(content.port);
+    std::memcpy(&v4.sin_addr, content.address, sizeof v4.sin_addr);
+    return TcpAddress(reinterpret_cast<const sockaddr*>(&v4), sizeof v4);
+  }
+  if (is_ours && content.family == AF_INET6) {
+    sockaddr_in6 v6{};
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(content.port);
+    v6.sin6_scope_id = content.scope;
+    std::memcpy(&v6.sin6_addr, content.address, sizeof v6.sin6_addr);
+    return TcpAddress(reinterpret_cast<const sockaddr*>(&v6), sizeof v6);
+  }
+  return base::fail(EINVAL,
+                    "these %zu bytes are not a unique id: pass on all bytes of the one that PE 0's process made",
+                    unique_id_bytes);
+}
+
+base::Result<UniqueId> make_id() {
+  const char* const interface = std::getenv("GDRKIT_SHMEM_INTERFACE");
+  const auto token = make_token();
+  if (!token) return base::pass(token);
+  const auto wanted = address_of_interface(interface == nullptr ? "" : interface);
+  if (!wanted) return base::pass(wanted);
+  auto listener = listen_at(*wanted);
+  if (!listener) return base::pass(listener);
+  const auto address = address_of(listener->get());
+  if (!address) return base::pass(address);
+  WaitingListeners& waiting = waiting_listeners();
+  const std::lock_guard lock(waiting.mutex);
+  waiting.entries.push_back({*token, std::move(*listener)});
+  return pack(*address, *token);
+}
+
+base::Result<std::unique_ptr<Exchange>> make_exchange(const UniqueId& id, int pe, int n_pes,
+                                                      std::chrono::milliseconds limit) {
+  if (auto fits = check_pe(pe, n_pes); !fits) return base::pass(fits);
+  UniqueIdContent content;
+  std::memcpy(&content, id.bytes, sizeof content);
+  const auto address = address_in(content);
+  if (!address) return base::pass(address);
+  if (pe != 0) return connect_to_pe_0({*address}, true, content.token, pe, n_pes, limit);
+  UniqueFd listener = take_listener(content.token);
+  if (!listener) {
+    return base::fail(EINVAL,
+                      "PE 0 must be in the process that made the unique id, and use it once; this process does not "
+                      "listen at %s",
+                      address->text().c_str());
+  }
+  return listen_for_pes(std::move(listener), address->text(), content.token, n_pes, limit);
+}
+
+}  // namespace
+
+base::Result<UniqueId> make_unique_id() noexcept {
+  try {
+    return make_id();
+  } catch (const std::bad_alloc&) {
+    return base::fail_literal(ENOMEM, "no memory to make a unique id");
+  }
+}
+
+base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,
+                                                              std::chrono::milliseconds limit) noexcept {
+  try {
+    return make_exchange(id, pe, n_pes, limit);
+  } catch (const std::bad_alloc&) {
+    return base::fail_literal(ENOMEM, "no memory to join the job");
+  }
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <cstdlib>
+#include <new>
+#include <optional>
+
+#include "shmem/bootstrap/exchange.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool has_variable(const char* name) { return std::getenv(name) != nullptr; }
+
+/// Of the first of the names that is set.
+base::Result<int> number_in(std::initializer_list<const char*> names, std::optional<int> otherwise = {}) {
+  for (const char* const name : names) {
+    const std::string text = variable(name);
+    if (text.empty()) continue;
+    if (text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) {
+      return base::fail(EINVAL, "%s=%s is not a number", name, text.c_str());
+    }
+    return std::stoi(text);
+  }
+  if (otherwise) return *otherwise;
+  return base::fail(EINVAL, "%s is not set, but other variables of this launcher are", *names.begin());
+}
+
+struct LauncherVariables {
+  const char* launcher;
+  const char* pe;
+  const char* n_pes;
+  std::initializer_list<const char*> local_index;
+  const char* also;  ///< a variable that must be set too; nullptr: none
+};
+
+/// Inner launchers first: torchrun runs in a step of srun's, and leaves the step's variables as they were.
+const LauncherVariables launchers[] = {
+    {"gdrkit run", "GDRKIT_SHMEM_PE", "GDRKIT_SHMEM_NPES", {"GDRKIT_SHMEM_LOCAL_INDEX"}, nullptr},
+    {"torchrun", "RANK", "WORLD_SIZE", {"LOCAL_RANK"}, "WORLD_SIZE"},
+    {"mpirun (Open MPI)", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", {"OMPI_COMM_WORLD_LOCAL_RANK"}, nullptr},
+    {"mpirun (PMI)", "PMI_RANK", "PMI_SIZE", {"PMI_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID"}, nullptr},
+    // A batch script has SLURM_PROCID and SLURM_NTASKS too, without being a step.
+    {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", {"SLURM_LOCALID"}, "SLURM_STEP_NUM_TASKS"},
+};
+
+base::Status read_torchrun(LaunchEnvironment* found) {
+  const std::string address = variable("MASTER_ADDR");
+  if (address.empty()) return {};
+  const auto port = number_in({"MASTER_PORT"});
+  if (!port) return base::pass(port);
+  if (*port < 1 || *port > 65534) return base::fail(EINVAL, "MASTER_PORT=%d: a port of 1 to 65534 is needed", *port);
+  const bool is_v6 = address.find(':') != std::string::npos;
+  found->root = (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(*port + 1);
+  found->token = "torchrun " + variable("TORCHELASTIC_RUN_ID") + " " + variable("TORCHELASTIC_RESTART_COUNT");
+  return {};
+}
+
+base::Result<LaunchEnvironment> read_variables() {
+  LaunchEnvironment found;
+  for (const LauncherVariables& names : launchers) {
+    const bool is_first = &names == &launchers[0];
+    if (!has_variable(names.pe) && !(is_first && has_variable(names.n_pes))) continue;
+    if (names.also != nullptr && !has_variable(names.also)) continue;
+    found.launcher = names.launcher;
+    const auto pe = number_in({names.pe});
+    if (!pe) return base::pass(pe);
+    const auto n_pes = number_in({names.n_pes});
+    if (!n_pes) return base::pass(n_pes);
+    const auto local_index = number_in(names.local_index, 0);
+    if (!local_index) return base::pass(local_index);
+    if (*pe >= *n_pes) {
+      return base::fail(EINVAL, "%s=%d and %s=%d contradict each other", names.pe, *pe, names.n_pes, *n_pes);
+    }
+    found.pe = *pe;
+    found.n_pes = *n_pes;
+    found.local_index = *local_index;
+    break;
+  }
+  if (found.launcher == "torchrun") {
+    if (auto read = read_torchrun(&found); !read) return base::pass(read);
+  }
+  // Whoever starts the PEs may say where PE 0 is, if the launcher does not.
+  if (has_variable("GDRKIT_SHMEM_ROOT")) found.root = variable("GDRKIT_SHMEM_ROOT");
+  if (has_variable("GDRKIT_SHMEM_TOKEN")) found.token = variable("GDRKIT_SHMEM_TOKEN");
+  if (found.launcher == launchers[0].launcher && found.pe == 0) {
+    const auto listener = number_in({"GDRKIT_SHMEM_LISTEN_FD"}, -1);
+    if (!listener) return base::pass(listener);
+    found.listen_fd = *listener;
+  }
+  return found;
+}
+
+}  // namespace
+
+base::Result<LaunchEnvironment> read_launch_environment() noexcept {
+  try {
+    return read_variables();
+  } catch (const std::bad_alloc&) {
+    return base::fail_literal(ENOMEM, "no memory to read the launcher's environment");
+  }
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <poll.h>
+
+#include <cinttypes>
+#include <new>
+#include <optional>
+
+#include "shmem/bootstrap/pe_list.hpp"
+#include "shmem/bootstrap/star.hpp"
+#include "shmem/bootstrap/star_gathering.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+/// A part of another size is read so that the star stays in step, but not without a bound.
+constexpr std::uint64_t largest_other_part = std::uint64_t{1} << 30;
+
+class StarCentre final : public Star {
+ public:
+  StarCentre(std::vector<StarPeer> peers, StarGroup group) : peers_(std::move(peers)), group_(std::move(group)) {}
+
+  base::Status allgather(const StarStep& step) noexcept override {
+    if (broken_) return tl::unexpected<base::Error>(*broken_);
+    if (peers_.size() > 1 && !peers_[1].socket) return fail_forked();
+    try {
+      const Deadline deadline(group_.limit);
+      for (StarPeer& peer : peers_) peer.begin_step();
+      auto done = gather(step, deadline);
+      if (!done) {
+        broken_ = done.error();
+      } else if (done = compare(step); done) {
+        deliver(step, deadline);
+        return done;
+      }
+      tell_failure(done.error(), broken_.has_value(), &peers_);
+      return done;
+    } catch (const std::bad_alloc&) {
+      auto error = base::fail_literal(ENOMEM, "no memory for a step of the bootstrap");
+      broken_ = error.value();
+      tell_failure(*broken_, true, &peers_);
+      return error;
+    }
+  }
+
+ private:
+  /// Until all parts are there. Members that sent theirs are watched too: their end is the end of the step.
+  base::Status gather(const StarStep& step, const Deadline& deadline) {
+    if (step.size_bytes > 0 && step.all != step.mine) std::memcpy(step.all, step.mine, step.size_bytes);
+    for (std::size_t i = 1; i < peers_.size(); ++i) {
+      if (peers_[i].end != 0) return lost(step, i, ECONNRESET);
+    }
+    for (std::size_t missing = peers_.size() - 1; missing > 0;) {
+      std::vector<pollfd> entries;
+      for (const StarPeer& peer : peers_) entries.push_back({peer.socket.get(), POLLIN, 0});
+      const int ready = ::poll(entries.data(), entries.size(), deadline.poll_ms());
+      if (ready < 0 && errno != EINTR) return base::fail(errno, "step '%s': poll: %s", step.name, std::strerror(errno));
+      if (ready <= 0 && deadline.has_passed()) return absent(step, deadline);
+      for (std::size_t i = 1; ready > 0 && i < peers_.size(); ++i) {
+        if (entries[i].revents == 0) continue;
+        const bool had_part = peers_[i].has_part;
+        const IoEnd end = read_part(step, i);
+        if (end != 0 && end != EAGAIN) return lost(step, i, end);
+        if (!had_part && peers_[i].has_part) --missing;
+      }
+    }
+    return {};
+  }
+
+  IoEnd read_part(const StarStep& step, std::size_t position) {
+    StarPeer& peer = peers_[position];
+    if (peer.has_part) {
+      // It waits for the answer now, so what can be read is its end.
+      char byte = 0;
+      std::size_t done = 0;
+      const IoEnd end = read_some(peer.socket.get(), &byte, 1, &done);
+      return end == 0 ? EPROTO : end;
+    }
+    if (peer.read < sizeof peer.frame) {
+      const IoEnd end = read_some(peer.socket.get(), &peer.frame, sizeof peer.frame, &peer.read, &peer.fds);
+      if (end != 0) return end;
+      if (!peer.frame.is_sound() || peer.frame.kind != FrameKind::part) return EPROTO;
+      if (peer.frame.size_bytes > largest_other_part && peer.frame.size_bytes != step.size_bytes) return EPROTO;
+      if (peer.frame.size_bytes != step.size_bytes) peer.other.resize(peer.frame.size_bytes);
+    }
+    const bool is_wanted = peer.frame.size_bytes == step.size_bytes;
+    char* const target = is_wanted ? static_cast<char*>(step.all) + position * step.size_bytes : peer.other.data();
+    std::size_t of_part = peer.read - sizeof peer.frame;
+    const IoEnd end = read_some(peer.socket.get(), target, peer.frame.size_bytes, &of_part);
+    peer.read = sizeof peer.frame + of_part;
+    peer.has_part = end == 0;
+    return end;
+  }
+
+  base::Status absent(const StarStep& step, const Deadline& deadline) const {
+    std::vector<int> pes;
+    for (std::size_t i = 1; i < peers_.size(); ++i) {
+      if (!peers_[i].has_part) pes.push_back(group_.pes[i]);
+    }
+    return base::fail(ETIMEDOUT, "step '%s': %s did not come to this step within %s", step.name,
+                      pe_list_text(pes).c_str(), deadline.limit_text().c_str());
+  }
+
+  base::Status lost(const StarStep& step, std::size_t position, IoEnd end) {
+    peers_[position].socket.close();
+    const int pe = group_.pes[position];
+    if (end == EMFILE) {
+      return base::fail(EMFILE,
+                        "step '%s': PE %d cannot take the descriptor of PE %d: the limit of open files (ulimit -n) "
+                        "is reached",
+                        step.name, group_.pes.front(), pe);
+    }
+    if (end == EPROTO) {
+      return base::fail(EPROTO, "step '%s': PE %d sent what this release does not understand", step.name, pe);
+    }
+    return base::fail(ECONNRESET, "step '%s': PE %d is gone: it ended or gave up; its own error message tells why",
+                      step.name, pe);
+  }
+
+  base::Status compare(const StarStep& step) const {
+    Frame own;
+    own.set_step(step.name);
+    for (std::size_t i = 1; i < peers_.size(); ++i) {
+      const Frame& frame = peers_[i].frame;
+      const bool wants_fds = (frame.flags & frame_wants_fds) != 0;
+      if (frame.size_bytes == step.size_bytes && std::strcmp(frame.step, own.step) == 0 &&
+          wants_fds == (step.fds != nullptr)) {
+        continue;
+      }
+      return base::fail(EPROTO,
+                        "PE %d is at step '%s' with %" PRIu64
+                        " bytes, PE %d at '%s' with %zu; all PEs must make the "
+                        "same calls in the same order",
+                        group_.pes[i], frame.step, frame.size_bytes, group_.pes.front(), own.step, step.size_bytes);
+    }
+    return {};
+  }
+
+  /// The step has happened: who does not take the answer is named at the next one.
+  void deliver(const StarStep& step, const Deadline& deadline) {
+    const Answer answer = make_answer(step);
+    for (;;) {
+      std::vector<pollfd> entries;
+      int wait_ms = deadline.poll_ms();
+      for (std::size_t i = 1; i < peers_.size(); ++i) {
+        StarPeer& peer = peers_[i];
+        if (peer.has_all || peer.end != 0) continue;
+        const IoEnd end = write_answer(answer, step, i);
+        if (end == EAGAIN) {
+          entries.push_back({peer.socket.get(), POLLOUT, 0});
+        } else if (end == ETOOMANYREFS) {
+          // Too many descriptors are on their way: until the receivers have taken some.
+          wait_ms = std::min(wait_ms, 1);
+          entries.push_back({-1, 0, 0});
+        } else if (end != 0) {
+          peer.end = end;
+        }
+      }
+      if (entries.empty()) break;
+      ::poll(entries.data(), entries.size(), wait_ms);
+      if (!deadline.has_passed()) continue;
+      for (std::size_t i = 1; i < peers_.size(); ++i) {
+        if (!peers_[i].has_all && peers_[i].end == 0) peers_[i].end = ETIMEDOUT;
+      }
+    }
+    if (step.fds != nullptr) keep_fds(step);
+  }
+
+  struct Answer {
+    Frame frame;
+    std::vector<unsigned char> has_fd;
+    std::vector<int> fds;  ///< by position, -1: none
+  };
+
+  Answer make_answer(const StarStep& step) const {
+    Answer answer;
+    answer.frame.kind = FrameKind::all;
+    answer.frame.size_bytes = peers_.size() * step.size_bytes;
+    answer.frame.set_step(step.name);
+    if (step.fds == nullptr) return answer;
+    answer.fds.push_back(step.fd);
+    for (std::size_t i = 1; i < peers_.size(); ++i) {
+      answer.fds.push_back(peers_[i].fds.empty() ? -1 : peers_[i].fds.front().get());
+    }
+    for (const int fd : answer.fds) answer.has_fd.push_back(fd >= 0 ? 1 : 0);
+    return answer;
+  }
+
+  IoEnd write_answer(const Answer& answer, const StarStep& step, std::size_t position) {
+    StarPeer& peer = peers_[position];
+    const struct {
+      const void* data;
+      std::size_t size;
+    } pieces[] = {{&answer.frame, sizeof answer.frame},
+                  {step.all, answer.frame.size_bytes},
+                  {answer.has_fd.data(), answer.has_fd.size()}};
+    std::size_t begin = 0;
+    for (const auto& piece : pieces) {
+      if (peer.written < begin + piece.size) {
+        std::size_t done = peer.written - begin;
+        const IoEnd end = write_some(peer.socket.get(), piece.data, piece.size, &done);
+        peer.written = begin + done;
+        if (end != 0) return end;
+      }
+      begin += piece.size;
+    }
+    std::vector<int> fds;
+    for (std::size_t i = 0; i < answer.fds.size(); ++i) {
+      if (i != position && answer.fds[i] >= 0) fds.push_back(answer.fds[i]);
+    }
+    for (std::size_t next; (next = peer.messages * fds_per_message) < fds.size(); ++peer.messages) {
+      const char mark = 1;
+      std::size_t done = 0;
+      const std::span<const int> some(fds.data() + next, std::min(fds_per_message, fds.size() - next));
+      if (const IoEnd end = write_some(peer.socket.get(), &mark, 1, &done, some); end != 0) return end;
+    }
+    peer.has_all = true;
+    return 0;
+  }
+
+  void keep_fds(const StarStep& step) {
+    step.fds->clear();
+    step.fds->resize(peers_.size());
+    for (std::size_t i = 1; i < peers_.size(); ++i) {
+      if (!peers_[i].fds.empty()) (*step.fds)[i] = std::move(peers_[i].fds.front());
+      peers_[i].fds.clear();
+    }
+  }
+
+  std::vector<StarPeer> peers_;  // by position; the first is this PE itself and empty
+  StarGroup group_;
+  std::optional<base::Error> broken_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Star>> make_star_centre(UniqueFd listener, StarGroup group) noexcept {
+  try {
+    std::vector<StarPeer> peers;
+    const PrivateFd own(std::move(listener));
+    if (auto came = let_members_in(own.get(), group, &peers); !came) return base::pass(came);
+    return std::make_unique<StarCentre>(std::move(peers), std::move(group));
+  } catch (const std::bad_alloc&) {
+    return base::fail_literal(ENOMEM, "no memory to let the PEs of the job in");
+  }
+}
+
+}  // namespace gdrkit::shmem

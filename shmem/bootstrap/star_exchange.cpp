@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/bootstrap/star_exchange.hpp"
+
+#include <numeric>
+
+#include "shmem/bootstrap/star.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+class StarExchange final : public Exchange {
+ public:
+  StarExchange(std::unique_ptr<Star> star, int pe, int n_pes) : star_(std::move(star)), pe_(pe), n_pes_(n_pes) {}
+
+  int pe() const noexcept override { return pe_; }
+  int n_pes() const noexcept override { return n_pes_; }
+  base::Status allgather(const void* mine, std::size_t size_bytes, void* all, const char* step) noexcept override {
+    StarStep one;
+    one.name = step;
+    one.mine = mine;
+    one.size_bytes = size_bytes;
+    one.all = all;
+    return star_->allgather(one);
+  }
+
+ private:
+  std::unique_ptr<Star> star_;
+  int pe_;
+  int n_pes_;
+};
+
+StarGroup group_of(int pe, int n_pes, const Token& token, const std::string& where, std::chrono::milliseconds limit) {
+  StarGroup group;
+  group.position = pe;
+  group.pes.resize(static_cast<std::size_t>(n_pes));
+  std::iota(group.pes.begin(), group.pes.end(), 0);
+  group.token = token;
+  group.where = where;
+  group.limit = limit;
+  return group;
+}
+
+}  // namespace
+
+base::Status check_pe(int pe, int n_pes) noexcept {
+  if (n_pes >= 1 && pe >= 0 && pe < n_pes) return {};
+  return base::fail(EINVAL, "PE %d of %d: the number of PEs must be at least 1, and the PE from 0 to one less", pe,
+                    n_pes);
+}
+
+base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where, const Token& token,
+                                                       int n_pes, std::chrono::milliseconds limit) {
+  auto star = make_star_centre(std::move(listener), group_of(0, n_pes, token, where, limit));
+  if (!star) return base::pass(star);
+  return std::make_unique<StarExchange>(std::move(*star), 0, n_pes);
+}
+
+base::Result<std::unique_ptr<Exchange>> connect_to_pe_0(const std::vector<TcpAddress>& addresses, bool is_listening,
+                                                        const Token& token, int pe, int n_pes,
+                                                        std::chrono::milliseconds limit) {
+  const auto connect = [&](const Deadline& deadline) { return connect_to(addresses, is_listening, deadline); };
+  const std::string where = addresses.empty() ? "" : addresses.front().text();
+  auto star = make_star_member(connect, group_of(pe, n_pes, token, where, limit));
+  if (!star) return base::pass(star);
+  return std::make_unique<StarExchange>(std::move(*star), pe, n_pes);
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/bootstrap/star_gathering.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "shmem/bootstrap/pe_list.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+/// More connections than this that have not introduced themselves are a flood, and the oldest make room.
+constexpr std::size_t most_strangers = 64;
+
+struct Stranger {
+  UniqueFd socket;
+  Hello hello;
+  std::size_t read = 0;
+};
+
+class Gathering {
+ public:
+  Gathering(int listener, const StarGroup& group, std::vector<StarPeer>* peers)
+      : listener_(listener), group_(group), peers_(*peers), missing_(group.pes.size() - 1) {}
+
+  base::Status run() {
+    const Deadline deadline(group_.limit);
+    while (missing_ > 0) {
+      std::vector<pollfd> entries{{listener_, POLLIN, 0}};
+      for (const Stranger& stranger : strangers_) entries.push_back({stranger.socket.get(), POLLIN, 0});
+      const std::size_t first_peer = entries.size();
+      for (const StarPeer& peer : peers_) entries.push_back({peer.socket.get(), POLLIN, 0});
+      const int ready = ::poll(entries.data(), entries.size(), deadline.poll_ms());
+      if (ready < 0 && errno != EINTR) return base::fail(errno, "cannot wait for PEs: %s", std::strerror(errno));
+      if (ready <= 0) {
+        if (deadline.has_passed()) return absent(deadline);
+        continue;
+      }
+      for (std::size_t i = first_peer; i < entries.size(); ++i) {
+        if (entries[i].revents == 0) continue;
+        if (auto well = look_at_peer(i - first_peer); !well) return well;
+      }
+      if (auto well = hear_strangers(entries); !well) return well;
+      if (entries[0].revents != 0) {
+        if (auto well = accept_some(); !well) return well;
+      }
+    }
+    return {};
+  }
+
+ private:
+  base::Status absent(const Deadline& deadline) const {
+    std::vector<int> pes;
+    for (std::size_t i = 1; i < peers_.size(); ++i) {
+      if (!peers_[i].socket) pes.push_back(group_.pes[i]);
+    }
+    return base::fail(ETIMEDOUT,
+                      "%s of %zu PEs did not come to %s within %s: not started, ended early, or the address "
+                      "cannot be reached from there",
+                      pe_list_text(pes).c_str(), group_.pes.size(), group_.where.c_str(),
+                      deadline.limit_text().c_str());
+  }
+
+  /// One that came has nothing to say before all are there, so this is its end.
+  base::Status look_at_peer(std::size_t position) {
+    char byte = 0;
+    const ssize_t got = ::recv(peers_[position].socket.get(), &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return {};
+    peers_[position].socket.close();
+    return base::fail(ECONNRESET,
+                      "PE %d is gone before all PEs had come: it ended or gave up; its own error message tells "
+                      "why",
+                      group_.pes[position]);
+  }
+
+  base::Status hear_strangers(const std::vector<pollfd>& entries) {
+    std::vector<Stranger> still;
+    base::Status well;
+    for (std::size_t i = 0; i < strangers_.size(); ++i) {
+      Stranger& stranger = strangers_[i];
+      IoEnd end = EAGAIN;
+      if (entries[i + 1].revents != 0) {
+        end = read_some(stranger.socket.get(), &stranger.hello, sizeof stranger.hello, &stranger.read);
+      }
+      if (end == EAGAIN) {
+        still.push_back(std::move(stranger));
+      } else if (end == 0 && well) {
+        well = admit(std::move(stranger));
+      }
+    }
+    strangers_ = std::move(still);
+    return well;
+  }
+
+  /// Nothing is answered to one that does not know the token.
+  base::Status admit(Stranger stranger) {
+    const Hello& hello = stranger.hello;
+    if (std::memcmp(hello.magic, star_magic, sizeof hello.magic) != 0) return {};
+    if (!are_equal(hello.token, group_.token)) return {};
+    if (group_.is_trusted != nullptr && !group_.is_trusted(stranger.socket.get())) return {};
+    if (auto fits = check(hello); !fits) {
+      // It hears the reason with the others.
+      peers_.emplace_back().socket = PrivateFd(std::move(stranger.socket));
+      return fits;
+    }
+    StarPeer& peer = peers_[hello.position];
+    peer.socket = PrivateFd(std::move(stranger.socket));
+    const int yes = 1;  // not an error on a UNIX socket that the option means nothing to
+    ::setsockopt(peer.socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    const Frame welcome;
+    std::size_t done = 0;
+    // Into an empty buffer, so nothing is left over; a failure shows as the peer's end.
+    static_cast<void>(write_some(peer.socket.get(), &welcome, sizeof welcome, &done));
+    --missing_;
+    return {};
+  }
+
+  base::Status check(const Hello& hello) const {
+    const std::size_t count = group_.pes.size();
+    if (hello.version != star_version) {
+      return base::fail(EPROTO,
+                        "a PE comes with version %u of the bootstrap's protocol, PE %d has version %u: use one "
+                        "release of gdrkit for all PEs",
+                        hello.version, group_.pes.front(), star_version);
+    }
+    if (hello.count != count) {
+      return base::fail(EPROTO, "PE %u was started in a job of %u PEs, PE %d in one of %zu", hello.position,
+                        hello.count, group_.pes.front(), count);
+    }
+    if (hello.position == 0 || hello.position >= count || peers_[hello.position].socket) {
+      const int pe = hello.position < count ? group_.pes[hello.position] : static_cast<int>(hello.position);
+      return base::fail(EPROTO, "two processes or threads are PE %d", pe);
+    }
+    return {};
+  }
+
+  base::Status accept_some() {
+    for (int i = 0; i < 64; ++i) {
+      UniqueFd socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (!socket) {
+        const bool is_full = errno == EMFILE || errno == ENFILE;
+        if (is_full && !strangers_.empty()) {
+          strangers_.erase(strangers_.begin());
+          continue;
+        }
+        if (!is_full) return {};  // none there, or one that ended while it waited
+        return base::fail(errno,
+                          "PE %d cannot open one connection for each of %zu PEs: the limit of open files (ulimit "
+                          "-n) is reached",
+                          group_.pes.front(), group_.pes.size());
+      }
+      if (strangers_.size() >= most_strangers) strangers_.erase(strangers_.begin());
+      strangers_.push_back({std::move(socket), {}, 0});
+    }
+    return {};
+  }
+
+  int listener_;
+  const StarGroup& group_;
+  std::vector<StarPeer>& peers_;
+  std::vector<Stranger> strangers_;
+  std::size_t missing_;
+};
+
+}  // namespace
+
+base::Status let_members_in(int listener, const StarGroup& group, std::vector<StarPeer>* peers) {
+  const int flags = ::fcntl(listener, F_GETFL);
+  ::fcntl(listener, F_SETFL, flags | O_NONBLOCK);
+  peers->clear();
+  peers->resize(group.pes.size());
+  auto came = Gathering(listener, group, peers).run();
+  if (!came) {
+    tell_failure(came.error(), true, peers);
+    return came;
+  }
+  Frame go;
+  go.kind = FrameKind::go;
+  for (std::size_t i = 1; i < peers->size(); ++i) {
+    std::size_t done = 0;
+    (*peers)[i].end = write_some((*peers)[i].socket.get(), &go, sizeof go, &done);
+  }
+  return {};
+}
+
+void tell_failure(const base::Error& error, bool is_final, std::vector<StarPeer>* peers) noexcept {
+  Frame frame;
+  frame.kind = FrameKind::failure;
+  frame.error = error.errno_value;
+  frame.flags = is_final ? frame_is_final : 0;
+  frame.size_bytes = std::strlen(error.text());
+  for (StarPeer& peer : *peers) {
+    // In the middle of an answer the words would be taken for its rest.
+    if (!peer.socket || peer.end != 0 || (peer.written > 0 && !peer.has_all)) continue;
+    std::size_t done = 0;
+    peer.end = write_some(peer.socket.get(), &frame, sizeof frame, &done);
+    done = 0;
+    if (peer.end == 0) peer.end = write_some(peer.socket.get(), error.text(), frame.size_bytes, &done);
+  }
+}
+
+}  // namespace gdrkit::shmem

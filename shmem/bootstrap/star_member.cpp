@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <poll.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <new>
+#include <optional>
+
+#include "shmem/bootstrap/private_fd.hpp"
+#include "shmem/bootstrap/socket_io.hpp"
+#include "shmem/bootstrap/star.hpp"
+#include "shmem/bootstrap/star_wire.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+constexpr std::size_t longest_failure_text = 2048;
+
+void nap(int milliseconds) noexcept {
+  const timespec moment{0, milliseconds * 1'000'000L};
+  ::nanosleep(&moment, nullptr);
+}
+
+class StarMember final : public Star {
+ public:
+  StarMember(PrivateFd socket, StarGroup group) : socket_(std::move(socket)), group_(std::move(group)) {}
+
+  base::Status allgather(const StarStep& step) noexcept override {
+    if (broken_) return tl::unexpected<base::Error>(*broken_);
+    if (!socket_) return fail_forked();
+    try {
+      const Deadline deadline = patience();
+      if (auto sent = send_part(step, deadline); !sent) return sent;
+      return receive(step, deadline);
+    } catch (const std::bad_alloc&) {
+      return broken(base::fail_literal(ENOMEM, "no memory for a step of the bootstrap"));
+    }
+  }
+
+  /// `answer`: the centre's first frame. Waits until all PEs have come.
+  base::Status join(const Frame& answer) {
+    const Deadline deadline = patience();
+    if (answer.kind == FrameKind::failure) return take_failure(answer, "join", deadline);
+    Frame go;
+    return await(FrameKind::go, "join", deadline, &go);
+  }
+
+ private:
+  base::Status await(FrameKind kind, const char* step, const Deadline& deadline, Frame* frame) {
+    if (const IoEnd end = read_all(socket_.get(), frame, sizeof *frame, deadline); end != 0) {
+      return lost(end, step, deadline);
+    }
+    if (!frame->is_sound()) {
+      return broken(base::fail(EPROTO, "step '%s': PE %d at %s sent what this release does not understand", step,
+                               centre(), group_.where.c_str()));
+    }
+    if (frame->kind == FrameKind::failure) return take_failure(*frame, step, deadline);
+    if (frame->kind != kind) {
+      return broken(base::fail(EPROTO, "step '%s': PE %d at %s is at step '%s'; all PEs must make the same calls", step,
+                               centre(), group_.where.c_str(), frame->step));
+    }
+    return {};
+  }
+
+  /// A little longer than the centre's, who knows who is missing and says so.
+  [[nodiscard]] Deadline patience() const noexcept {
+    return Deadline(group_.limit + std::min<std::chrono::milliseconds>(group_.limit / 4, std::chrono::seconds(1)));
+  }
+  [[nodiscard]] int centre() const { return group_.pes.front(); }
+
+  base::Status broken(tl::unexpected<base::Error> error) {
+    broken_ = error.value();
+    return error;
+  }
+
+  base::Status lost(IoEnd end, const char* step, const Deadline& deadline) {
+    switch (end) {
+      case ETIMEDOUT:
+        return broken(base::fail(ETIMEDOUT,
+                                 "step '%s': no answer from PE %d at %s within %s: it, or a PE that it waits for, "
+                                 "did not come to this step",
+                                 step, centre(), group_.where.c_str(), deadline.limit_text().c_str()));
+      case ECONNRESET:
+        return broken(base::fail(ECONNRESET,
+                                 "step '%s': PE %d at %s is gone: it ended or gave up; its own error message "
+                                 "tells why",
+                                 step, centre(), group_.where.c_str()));
+      case EMFILE:
+        return broken(base::fail(EMFILE,
+                                 "step '%s': this process cannot take the descriptors of %zu PEs: the limit of open "
+                                 "files (ulimit -n) is reached",
+                                 step, group_.pes.size() - 1));
+      default:
+        return broken(base::fail(end, "step '%s': the connection to PE %d at %s failed: %s", step, centre(),
+                                 group_.where.c_str(), std::strerror(end)));
+    }
+  }
+
+  base::Status take_failure(const Frame& frame, const char* step, const Deadline& deadline) {
+    std::string text(std::min<std::uint64_t>(frame.size_bytes, longest_failure_text), '\0');
+    if (const IoEnd end = read_all(socket_.get(), text.data(), text.size(), deadline); end != 0) {
+      return lost(end, step, deadline);
+    }
+    auto error = base::fail(frame.error > 0 ? frame.error : EPROTO, "%s", text.c_str());
+    if ((frame.flags & frame_is_final) == 0) return error;
+    return broken(std::move(error));
+  }
+
+  /// While the centre does not read, it may have failed: what it sends ends the writing.
+  base::Status send_part(const StarStep& step, const Deadline& deadline) {
+    Frame frame;
+    frame.kind = FrameKind::part;
+    frame.size_bytes = step.size_bytes;
+    frame.flags = (step.fd >= 0 ? frame_has_fd : 0) | (step.fds != nullptr ? frame_wants_fds : 0);
+    frame.set_step(step.name);
+    const std::span<const int> fds(&step.fd, step.fd >= 0 ? 1 : 0);
+    std::size_t done = 0;
+    const auto write_next = [&] {
+      if (done < sizeof frame) {
+        if (const IoEnd end = write_some(socket_.get(), &frame, sizeof frame, &done, fds); end != 0) return end;
+      }
+      std::size_t of_part = done - sizeof frame;
+      const IoEnd end = write_some(socket_.get(), step.mine, step.size_bytes, &of_part);
+      done = sizeof frame + of_part;
+      return end;
+    };
+    for (;;) {
+      const IoEnd end = write_next();
+      // The centre may have said why before it closed: receive() reads that first.
+      if (end == 0 || end == ECONNRESET) return {};
+      if (end != EAGAIN && end != ETOOMANYREFS) return lost(end, step.name, deadline);
+      short happened = 0;
+      if (end == ETOOMANYREFS) {
+        nap(1);  // the receivers make room
+        if (deadline.has_passed()) return lost(ETIMEDOUT, step.name, deadline);
+        continue;
+      }
+      const IoEnd waited = wait_for(socket_.get(), POLLIN | POLLOUT, deadline, &happened);
+      if (waited != 0) return lost(waited, step.name, deadline);
+      if ((happened & POLLIN) != 0) return {};
+    }
+  }
+
+  base::Status receive(const StarStep& step, const Deadline& deadline) {
+    Frame frame;
+    if (auto came = await(FrameKind::all, step.name, deadline, &frame); !came) return came;
+    const std::size_t count = group_.pes.size();
+    if (frame.size_bytes != count * step.size_bytes) {
+      return broken(base::fail(EPROTO, "step '%s': PE %d sent %" PRIu64 " bytes for %zu", step.name, centre(),
+                               frame.size_bytes, count * step.size_bytes));
+    }
+    // Straight into the caller's memory: after a failure here the star is broken, and so is the caller's job.
+    if (const IoEnd end = read_all(socket_.get(), step.all, frame.size_bytes, deadline); end != 0) {
+      return lost(end, step.name, deadline);
+    }
+    return step.fds == nullptr ? base::Status{} : receive_fds(step, deadline);
+  }
+
+  base::Status receive_fds(const StarStep& step, const Deadline& deadline) {
+    std::vector<unsigned char> has_fd(group_.pes.size());
+    if (const IoEnd end = read_all(socket_.get(), has_fd.data(), has_fd.size(), deadline); end != 0) {
+      return lost(end, step.name, deadline);
+    }
+    has_fd[static_cast<std::size_t>(group_.position)] = 0;
+    const auto wanted = static_cast<std::size_t>(std::count(has_fd.begin(), has_fd.end(), 1));
+    std::vector<UniqueFd> came;
+    while (came.size() < wanted) {
+      char mark = 0;
+      const std::size_t before = came.size();
+      if (const IoEnd end = read_all(socket_.get(), &mark, 1, deadline, &came); end != 0) {
+        return lost(end, step.name, deadline);
+      }
+      if (came.size() == before) return lost(EPROTO, step.name, deadline);
+    }
+    step.fds->clear();
+    step.fds->resize(has_fd.size());
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < has_fd.size(); ++i) {
+      if (has_fd[i] == 1) (*step.fds)[i] = std::move(came[next++]);
+    }
+    return {};
+  }
+
+  PrivateFd socket_;
+  StarGroup group_;
+  std::optional<base::Error> broken_;
+};
+
+Hello hello_of(const StarGroup& group) noexcept {
+  Hello hello;
+  std::memcpy(hello.magic, star_magic, sizeof hello.magic);
+  hello.version = star_version;
+  hello.position = static_cast<std::uint32_t>(group.position);
+  hello.count = static_cast<std::uint32_t>(group.pes.size());
+  hello.token = group.token;
+  return hello;
+}
+
+/// ECONNRESET: the other end did not welcome this PE and has closed, or is another program.
+IoEnd introduce(int socket, const StarGroup& group, const Deadline& deadline, Frame* answer) {
+  const Hello hello = hello_of(group);
+  std::size_t done = 0;
+  for (IoEnd end = EAGAIN; end == EAGAIN;) {
+    end = wait_for(socket, POLLOUT, deadline);
+    if (end == 0) end = write_some(socket, &hello, sizeof hello, &done);
+    if (end != 0 && end != EAGAIN) return end;
+  }
+  if (const IoEnd end = read_all(socket, answer, sizeof *answer, deadline); end != 0) return end;
+  const bool is_known = answer->kind == FrameKind::welcome || answer->kind == FrameKind::failure;
+  return answer->is_sound() && is_known ? 0 : ECONNRESET;
+}
+
+base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, const StarGroup& group) {
+  const Deadline deadline(group.limit);
+  PrivateFd socket;
+  Frame answer;
+  for (;;) {
+    auto connected = connect(deadline);
+    if (!connected) return base::pass(connected);
+    if (group.is_trusted != nullptr && !group.is_trusted(connected->get())) {
+      return base::fail(EACCES, "PE %d at %s is a process of another user", group.pes.front(), group.where.c_str());
+    }
+    socket = PrivateFd(std::move(*connected));
+    const IoEnd end = introduce(socket.get(), group, deadline, &answer);
+    if (end == 0) break;
+    if (deadline.has_passed()) {
+      return base::fail(ETIMEDOUT,
+                        "cannot join: what listens at %s did not accept this PE within %s: it is not PE %d of "
+                        "this job",
+                        group.where.c_str(), deadline.limit_text().c_str(), group.pes.front());
+    }
+    if (end != ECONNRESET) {
+      return base::fail(end, "cannot join: the connection to PE %d at %s failed: %s", group.pes.front(),
+                        group.where.c_str(), std::strerror(end));
+    }
+    nap(50);
+  }
+  auto member = std::make_unique<StarMember>(std::move(socket), group);
+  if (auto joined = member->join(answer); !joined) return base::pass(joined);
+  return member;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect, StarGroup group) noexcept {
+  try {
+    return make_member(connect, group);
+  } catch (const std::bad_alloc&) {
+    return base::fail_literal(ENOMEM, "no memory to join the job");
+  }
+}
+
+}  // namespace gdrkit::shmem

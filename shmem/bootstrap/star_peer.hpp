@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// StarPeer: one member, as the centre sees it.
+#pragma once
+
+#include <vector>
+
+#include "shmem/bootstrap/private_fd.hpp"
+#include "shmem/bootstrap/socket_io.hpp"
+#include "shmem/bootstrap/star_wire.hpp"
+
+namespace gdrkit::shmem {
+
+struct StarPeer {
+  PrivateFd socket;
+  // The part that comes in.
+  Frame frame;
+  std::size_t read = 0;  ///< bytes of the frame and the part
+  bool has_part = false;
+  std::vector<UniqueFd> fds;
+  std::vector<char> other;  ///< a part of another size than the centre's
+  // What goes out.
+  std::size_t written = 0;   ///< bytes of the frame, all parts and the marks of descriptors
+  std::size_t messages = 0;  ///< with descriptors
+  bool has_all = false;
+  IoEnd end = 0;  ///< why nothing more goes there
+
+  void begin_step() {
+    frame = {};
+    read = written = messages = 0;
+    has_part = has_all = false;
+    fds.clear();
+    other.clear();
+  }
+};
+
+}  // namespace gdrkit::shmem

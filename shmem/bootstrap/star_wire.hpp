@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What goes over the connections of a star. All of its PEs run the same release of this library on machines of the same
+// byte order; the version refuses others.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "shmem/bootstrap/token.hpp"
+
+namespace gdrkit::shmem {
+
+inline constexpr char star_magic[8] = {'g', 'd', 'r', 'k', 's', 'h', 'm', '\n'};
+inline constexpr std::uint32_t star_version = 1;
+
+/// The first bytes of a connection, from the member.
+struct Hello {
+  char magic[8] = {};
+  std::uint32_t version = 0;
+  std::uint32_t position = 0;
+  std::uint32_t count = 0;
+  std::uint32_t reserved = 0;
+  Token token{};
+};
+static_assert(sizeof(Hello) == 40);
+
+/// welcome: the centre knows this member. go: all members came. part: from a member. all: every part, in order.
+/// failure: from the centre, `size_bytes` of text follow.
+enum class FrameKind : std::uint32_t { welcome = 1, go, part, all, failure };
+
+inline constexpr std::uint32_t frame_has_fd = 1;     ///< part: a descriptor comes with its first byte
+inline constexpr std::uint32_t frame_wants_fds = 2;  ///< part: the step has descriptors
+inline constexpr std::uint32_t frame_is_final = 4;   ///< failure: the star is of no use any more
+inline constexpr std::uint32_t frame_magic = 0x6d687367;
+
+struct Frame {
+  std::uint32_t magic = frame_magic;
+  FrameKind kind = FrameKind::welcome;
+  std::uint64_t size_bytes = 0;  ///< part: of it. all: of all parts
+  std::int32_t error = 0;        ///< failure: an errno
+  std::uint32_t flags = 0;
+  char step[40] = {};  ///< ends with a NUL
+
+  void set_step(const char* text) noexcept { std::strncpy(step, text, sizeof step - 1); }
+  [[nodiscard]] bool is_sound() const noexcept { return magic == frame_magic && step[sizeof step - 1] == '\0'; }
+};
+static_assert(sizeof(Frame) == 64);
+
+/// After the parts of an `all` with descriptors: one byte for each position, 1 where its PE sent a descriptor; then
+/// messages of one byte with this many descriptors each, the receiver's own left out. Linux allows 253.
+inline constexpr std::size_t fds_per_message = 250;
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "shmem/bootstrap/tcp_address.hpp"
+#include "tests/shmem/bootstrap/threads_as_pes.hpp"
+
+namespace gdrkit::shmem::tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* all_names[] = {"GDRKIT_SHMEM_PE",
+                                     "GDRKIT_SHMEM_NPES",
+                                     "GDRKIT_SHMEM_LOCAL_INDEX",
+                                     "GDRKIT_SHMEM_ROOT",
+                                     "GDRKIT_SHMEM_LISTEN_FD",
+                                     "GDRKIT_SHMEM_TOKEN",
+                                     "RANK",
+                                     "WORLD_SIZE",
+                                     "LOCAL_RANK",
+                                     "MASTER_ADDR",
+                                     "MASTER_PORT",
+                                     "OMPI_COMM_WORLD_RANK",
+                                     "OMPI_COMM_WORLD_SIZE",
+                                     "OMPI_COMM_WORLD_LOCAL_RANK",
+                                     "PMI_RANK",
+                                     "PMI_SIZE",
+                                     "PMI_LOCAL_RANK",
+                                     "MPI_LOCALRANKID",
+                                     "SLURM_PROCID",
+                                     "SLURM_STEP_NUM_TASKS",
+                                     "SLURM_LOCALID",
+                                     "TORCHELASTIC_RUN_ID",
+                                     "TORCHELASTIC_RESTART_COUNT",
+                                     "PMIX_NAMESPACE",
+                                     "PMI_FD"};
+
+/// Only these variables are set while it lives.
+class Variables {
+ public:
+  explicit Variables(const std::vector<std::pair<const char*, std::string>>& set) {
+    for (const char* name : all_names) ::unsetenv(name);
+    for (const auto& [name, value] : set) ::setenv(name, value.c_str(), 1);
+  }
+  ~Variables() {
+    for (const char* name : all_names) ::unsetenv(name);
+  }
+};
+
+TEST(LaunchEnvironment, IsAJobOfOneWithoutALauncher) {
+  const Variables none({});
+  const auto found = read_launch_environment().value();
+  EXPECT_EQ(found.launcher, "");
+  EXPECT_EQ(found.pe, 0);
+  EXPECT_EQ(found.n_pes, 1);
+  EXPECT_EQ(end_of(exchange_by_environment(found, 1s)), "");
+}
+
+TEST(LaunchEnvironment, ReadsGdrkitRun) {
+  const Variables set({{"GDRKIT_SHMEM_PE", "0"},
+                       {"GDRKIT_SHMEM_NPES", "4"},
+                       {"GDRKIT_SHMEM_LOCAL_INDEX", "0"},
+                       {"GDRKIT_SHMEM_ROOT", "127.0.0.1:5"},
+                       {"GDRKIT_SHMEM_TOKEN", "word"},
+                       {"GDRKIT_SHMEM_LISTEN_FD", "7"},
+                       {"RANK", "3"},
+                       {"WORLD_SIZE", "9"}});
+  const auto found = read_launch_environment().value();
+  EXPECT_EQ(found.launcher, "gdrkit run");
+  EXPECT_EQ(found.n_pes, 4);
+  EXPECT_EQ(found.root, "127.0.0.1:5");
+  EXPECT_EQ(found.token, "word");
+  EXPECT_EQ(found.listen_fd, 7);
+}
+
+TEST(LaunchEnvironment, ReadsTorchrunBeforeTheStepItRunsIn) {
+  const Variables set({{"RANK", "5"},
+                       {"WORLD_SIZE", "8"},
+                       {"LOCAL_RANK", "1"},
+                       {"MASTER_ADDR", "fd00::1"},
+                       {"MASTER_PORT", "29500"},
+                       {"SLURM_PROCID", "1"},
+                       {"SLURM_STEP_NUM_TASKS", "2"}});
+  const auto found = read_launch_environment().value();
+  EXPECT_EQ(found.launcher, "torchrun");
+  EXPECT_EQ(found.pe, 5);
+  EXPECT_EQ(found.n_pes, 8);
+  EXPECT_EQ(found.local_index, 1);
+  EXPECT_EQ(found.root, "[fd00::1]:29501");
+  EXPECT_EQ(found.listen_fd, -1);
+}
+
+TEST(LaunchEnvironment, ReadsMpirunAndSrun) {
+  {
+    const Variables set(
+        {{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}});
+    const auto found = read_launch_environment().value();
+    EXPECT_EQ(found.launcher, "mpirun (Open MPI)");
+    EXPECT_EQ(found.local_index, 1);
+    EXPECT_EQ(found.root, "");
+  }
+  {
+    const Variables set({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}, {"MPI_LOCALRANKID", "1"}});
+    EXPECT_EQ(read_launch_environment().value().local_index, 1);
+  }
+  {
+    const Variables set({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"GDRKIT_SHMEM_ROOT", "node1:4711"}});
+    const auto found = read_launch_environment().value();
+    EXPECT_EQ(found.launcher, "srun");
+    EXPECT_EQ(found.pe, 3);
+    EXPECT_EQ(found.root, "node1:4711");
+  }
+  {
+    const std::vector<std::pair<const char*, std::string>> of_batch_script = {{"SLURM_PROCID", "0"}};
+    const Variables set(of_batch_script);
+    EXPECT_EQ(read_launch_environment().value().launcher, "");
+  }
+}
+
+TEST(LaunchEnvironment, NamesVariablesThatContradictEachOther) {
+  const struct {
+    std::vector<std::pair<const char*, std::string>> set;
+    const char* text;
+  } cases[] = {
+      {{{"GDRKIT_SHMEM_PE", "4"}, {"GDRKIT_SHMEM_NPES", "4"}}, "GDRKIT_SHMEM_PE=4 and GDRKIT_SHMEM_NPES=4 contradict"},
+      {{{"GDRKIT_SHMEM_PE", "x"}, {"GDRKIT_SHMEM_NPES", "4"}}, "GDRKIT_SHMEM_PE=x is not a number"},
+      {{{"GDRKIT_SHMEM_PE", "0"}}, "GDRKIT_SHMEM_NPES is not set"},
+      {{{"GDRKIT_SHMEM_NPES", "2"}}, "GDRKIT_SHMEM_PE is not set"},
+      {{{"OMPI_COMM_WORLD_RANK", "-1"}, {"OMPI_COMM_WORLD_SIZE", "2"}}, "OMPI_COMM_WORLD_RANK=-1 is not a number"},
+      {{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h"}, {"MASTER_PORT", "65535"}}, "MASTER_PORT=65535"},
+      {{{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "h"}}, "MASTER_PORT is not set"},
+  };
+  for (const auto& one : cases) {
+    const Variables set(one.set);
+    EXPECT_THAT(end_of(read_launch_environment()), AllOf(StartsWith(begins_with(EINVAL)), HasSubstr(one.text)));
+  }
+}
+
+/// As launchers start PEs: each knows the root, and PE 0 may have a listener.
+std::vector<std::string> run_at_root(bool has_listener, int rounds) {
+  auto listener = listen_at(address_of_interface("lo").value()).value();
+  const std::string root = address_of(listener.get()).value().text();
+  if (!has_listener) listener = UniqueFd();
+  return run_threads(3, [&](int pe) {
+    LaunchEnvironment environment;
+    environment.launcher = "a test";
+    environment.pe = pe;
+    environment.n_pes = 3;
+    environment.root = root;
+    environment.listen_fd = pe == 0 ? listener.get() : -1;
+    std::string end;
+    for (int round = 0; round < rounds && end.empty(); ++round) {
+      auto exchange = exchange_by_environment(environment, long_limit);
+      end = exchange ? gather_and_check(**exchange, round, "numbers") : end_of(exchange);
+    }
+    return end;
+  });
+}
+
+TEST(LaunchEnvironment, MakesJobsOneAfterTheOtherAtAnInheritedListener) {
+  EXPECT_THAT(run_at_root(true, 3), Each(std::string()));
+}
+
+TEST(LaunchEnvironment, PeZeroListensAtTheRootItself) { EXPECT_THAT(run_at_root(false, 2), Each(std::string())); }
+
+TEST(LaunchEnvironment, SaysWhatToSetWhereTheLauncherSaysNothing) {
+  const Variables set({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}});
+  EXPECT_THAT(end_of(exchange_by_environment(read_launch_environment().value(), 1s)),
+              AllOf(StartsWith(begins_with(ENOTSUP)), HasSubstr("srun does not say where PE 0 is"),
+                    HasSubstr("set GDRKIT_SHMEM_ROOT=host:port")));
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem::tests

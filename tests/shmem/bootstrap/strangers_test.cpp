@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What else may connect to PE 0.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <random>
+
+#include "shmem/bootstrap/star.hpp"
+#include "shmem/bootstrap/star_wire.hpp"
+#include "shmem/bootstrap/tcp_address.hpp"
+#include "tests/shmem/bootstrap/threads_as_pes.hpp"
+
+namespace gdrkit::shmem::tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// A job of which the test knows the address and the token.
+struct OpenJob {
+  UniqueFd listener;
+  TcpAddress address;
+  StarGroup group;
+
+  static OpenJob make(int n_pes, std::chrono::milliseconds limit) {
+    OpenJob job;
+    auto everywhere = listen_at(address_of_interface("lo").value());
+    job.listener = std::move(everywhere.value());
+    job.address = address_of(job.listener.get()).value();
+    for (int pe = 0; pe < n_pes; ++pe) job.group.pes.push_back(pe);
+    job.group.token = make_token().value();
+    job.group.where = job.address.text();
+    job.group.limit = limit;
+    return job;
+  }
+
+  /// Runs PE `pe` through one step.
+  std::string run(int pe) {
+    StarGroup own = group;
+    own.position = pe;
+    const auto connect = [&](const Deadline& deadline) { return connect_to({address}, true, deadline); };
+    auto star = pe == 0 ? make_star_centre(std::move(listener), own) : make_star_member(connect, own);
+    if (!star) return end_of(star);
+    std::vector<int> all(group.pes.size());
+    StarStep step{"numbers", &pe, sizeof pe, all.data()};
+    return end_of((*star)->allgather(step));
+  }
+
+  UniqueFd stranger() { return std::move(connect_to({address}, true, Deadline(10s)).value()); }
+
+  Hello hello(std::uint32_t position) const {
+    Hello words;
+    std::memcpy(words.magic, star_magic, sizeof words.magic);
+    words.version = star_version;
+    words.position = position;
+    words.count = static_cast<std::uint32_t>(group.pes.size());
+    words.token = group.token;
+    return words;
+  }
+};
+
+void say(const UniqueFd& socket, const void* words, std::size_t size) {
+  static_cast<void>(::send(socket.get(), words, size, MSG_NOSIGNAL));
+}
+
+TEST(Strangers, NeitherStopNorEndAJob) {
+  OpenJob job = OpenJob::make(3, long_limit);
+  const UniqueFd silent = job.stranger();
+  const UniqueFd half = job.stranger();
+  const Hello right = job.hello(1);
+  say(half, &right, sizeof right / 2);
+  { const UniqueFd leaving = job.stranger(); }
+  const UniqueFd talking = job.stranger();
+  say(talking, "GET / HTTP/1.1\r\nHost: gpu\r\nAccept: */*\r\n\r\n", 43);
+  const UniqueFd wrong = job.stranger();
+  Hello forged = right;
+  forged.token[15] ^= 1;
+  say(wrong, &forged, sizeof forged);
+  EXPECT_THAT(run_threads(3, [&](int pe) { return job.run(pe); }), Each(std::string()));
+  // Nothing was said to the one with the wrong token.
+  char byte = 0;
+  EXPECT_EQ(::recv(wrong.get(), &byte, 1, MSG_DONTWAIT), 0);
+}
+
+TEST(Strangers, AFloodOfThemDoesNotKeepPesOut) {
+  OpenJob job = OpenJob::make(2, long_limit);
+  std::vector<UniqueFd> flood;
+  for (int i = 0; i < 300; ++i) flood.push_back(job.stranger());
+  EXPECT_THAT(run_threads(2, [&](int pe) { return job.run(pe); }), Each(std::string()));
+}
+
+TEST(Strangers, RandomBytesNeitherStopNorEndAJob) {
+  OpenJob job = OpenJob::make(2, long_limit);
+  std::mt19937 random(17);
+  std::vector<UniqueFd> strangers;
+  for (int i = 0; i < 50; ++i) {
+    char bytes[200];
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    if (i % 2 == 0) std::memcpy(bytes, star_magic, sizeof star_magic);
+    strangers.push_back(job.stranger());
+    say(strangers.back(), bytes, sizeof bytes);
+  }
+  EXPECT_THAT(run_threads(2, [&](int pe) { return job.run(pe); }), Each(std::string()));
+}
+
+TEST(Strangers, APeWithAnotherTokenIsNotLetIn) {
+  OpenJob job = OpenJob::make(2, 300ms);
+  OpenJob other = OpenJob::make(2, 300ms);
+  other.address = job.address;
+  other.group.where = job.group.where;
+  const auto ends = run_threads(2, [&](int pe) { return pe == 0 ? job.run(0) : other.run(1); });
+  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not come")));
+  // PE 0 gives up at about the same time.
+  EXPECT_THAT(ends[1], AllOf(HasSubstr(job.address.text()),
+                             AnyOf(StartsWith(begins_with(ETIMEDOUT)), StartsWith(begins_with(ECONNRESET)))));
+}
+
+TEST(Strangers, AnotherReleaseIsNamed) {
+  OpenJob job = OpenJob::make(2, long_limit);
+  const UniqueFd newer = job.stranger();
+  Hello words = job.hello(1);
+  words.version = star_version + 1;
+  say(newer, &words, sizeof words);
+  EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("use one release")));
+}
+
+TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
+  OpenJob job = OpenJob::make(2, long_limit);
+  const UniqueFd member = job.stranger();
+  const Hello words = job.hello(1);
+  say(member, &words, sizeof words);
+  const std::string nonsense(sizeof(Frame), 'x');
+  std::thread later([&] {
+    // After the welcome and the go, so that the words belong to the step.
+    Frame frames[2];
+    ::fcntl(member.get(), F_SETFL, 0);
+    ::recv(member.get(), frames, sizeof frames, MSG_WAITALL);
+    say(member, nonsense.data(), nonsense.size());
+  });
+  EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("PE 1 sent what this release does not")));
+  later.join();
+}
+
+/// PE 0's place may be held by a program that says nothing, or nonsense.
+TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
+  for (const bool is_silent : {true, false}) {
+    OpenJob job = OpenJob::make(2, 300ms);
+    std::atomic<bool> is_done{false};
+    std::thread holder([&] {
+      std::vector<UniqueFd> accepted;
+      while (!is_done) {
+        UniqueFd socket(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        if (!socket) std::this_thread::sleep_for(5ms);
+        if (!socket || is_silent) {
+          if (socket) accepted.push_back(std::move(socket));
+          continue;
+        }
+        const std::string words(100, 'z');
+        say(socket, words.data(), words.size());
+      }
+    });
+    const auto end = job.run(1);
+    is_done = true;
+    holder.join();
+    EXPECT_THAT(end, AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("it is not PE 0 of this job")));
+  }
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem::tests

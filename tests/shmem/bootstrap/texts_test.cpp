@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "shmem/bootstrap/deadline.hpp"
+#include "shmem/bootstrap/pe_list.hpp"
+#include "shmem/bootstrap/tcp_address.hpp"
+#include "shmem/bootstrap/token.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(PeList, IsShortForAnyNumberOfPes) {
+  EXPECT_EQ(pe_list_text({3}), "PE 3");
+  EXPECT_EQ(pe_list_text({3, 4}), "PEs 3 and 4");
+  EXPECT_EQ(pe_list_text({3, 5, 6, 7, 8, 9, 12}), "PEs 3, 5-9 and 12");
+  std::vector<int> odd;
+  for (int pe = 1; pe < 400; pe += 2) odd.push_back(pe);
+  EXPECT_EQ(pe_list_text(odd), "PEs 1, 3, 5, 7, 9, 11, 13, 15 and 192 more");
+}
+
+TEST(Token, TellsAllOthersApart) {
+  const Token token = make_token().value();
+  EXPECT_TRUE(are_equal(token, token));
+  for (std::size_t bit = 0; bit < 8 * token.size(); ++bit) {
+    Token other = token;
+    other[bit / 8] = static_cast<unsigned char>(other[bit / 8] ^ (1 << bit % 8));
+    EXPECT_FALSE(are_equal(token, other));
+  }
+  EXPECT_FALSE(are_equal(token, make_token().value()));
+  EXPECT_EQ(to_text(Token{0x0f, 0xa0}), "0fa00000000000000000000000000000");
+  EXPECT_TRUE(are_equal(token_of_text("job 1"), token_of_text("job 1")));
+  EXPECT_FALSE(are_equal(token_of_text("job 1"), token_of_text("job 2")));
+}
+
+TEST(Deadline, IsAsLongAsItWasMade) {
+  EXPECT_TRUE(Deadline(0ms).has_passed());
+  EXPECT_TRUE(Deadline(-5ms).has_passed());
+  EXPECT_FALSE(Deadline(1h).has_passed());
+  EXPECT_FALSE(Deadline(std::chrono::milliseconds::max()).has_passed());
+  EXPECT_EQ(Deadline(0ms).poll_ms(), 0);
+  EXPECT_EQ(Deadline(10s).limit_text(), "10 s");
+  EXPECT_EQ(Deadline(1500ms).limit_text(), "1500 ms");
+}
+
+TEST(TcpAddress, ResolvesBothFamilies) {
+  EXPECT_EQ(resolve("127.0.0.1:4711").value().front().text(), "127.0.0.1:4711");
+  EXPECT_EQ(resolve("[::1]:4711").value().front().text(), "[::1]:4711");
+  for (const char* wrong : {"", "host", "host:", ":5", "host:0", "host:65536", "host:5x", "host:-1"}) {
+    const auto refused = resolve(wrong);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_EQ(refused.error().errno_value, EINVAL) << wrong;
+  }
+}
+
+TEST(TcpAddress, NamesTheInterfacesThatThereAre) {
+  const auto missing = address_of_interface("no-such-interface");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().errno_value, ENODEV);
+  EXPECT_THAT(missing.error().text(), ::testing::HasSubstr("lo"));
+  EXPECT_EQ(address_of_interface("lo").value().port(), 0);
+}
+
+TEST(TcpAddress, ConnectsOverIpV6) {
+  auto loopback = resolve("[::1]:1").value().front();
+  loopback.set_port(0);
+  const auto listener = listen_at(loopback);
+  if (!listener) GTEST_SKIP() << "no IPv6 loopback here: " << listener.error().text();
+  const auto connected = connect_to({address_of(listener->get()).value()}, true, Deadline(10s));
+  EXPECT_TRUE(connected) << connected.error().text();
+}
+
+TEST(TcpAddress, WaitsForAListenerThatComesLater) {
+  auto early = listen_at(address_of_interface("lo").value());
+  const TcpAddress address = address_of(early->get()).value();
+  early = UniqueFd();
+  const auto missing = connect_to({address}, false, Deadline(100ms));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().errno_value, ETIMEDOUT);
+  EXPECT_THAT(missing.error().text(), ::testing::HasSubstr(address.text()));
+  const auto gone = connect_to({address}, true, Deadline(10s));
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().errno_value, ECONNRESET);
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// PEs as threads of this process, each with an exchange of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "shmem/bootstrap/exchange.hpp"
+
+namespace gdrkit::shmem::tests {
+
+using namespace std::chrono_literals;
+
+/// For what succeeds: a busy machine never needs it. For what must fail by it, tests give a short one.
+inline constexpr auto long_limit = 30s;
+
+/// What a PE of a test came to: "" for success, else "ERRNO: text".
+template <class Result>
+std::string end_of(const Result& result) {
+  return result ? "" : std::to_string(result.error().errno_value) + ": " + result.error().text();
+}
+inline std::string begins_with(int error) { return std::to_string(error) + ": "; }
+
+/// Runs `as_pe(pe)` on a thread each, and returns what they returned.
+inline std::vector<std::string> run_threads(int n_pes, const std::function<std::string(int pe)>& as_pe) {
+  std::vector<std::string> ends(static_cast<std::size_t>(n_pes));
+  std::vector<std::thread> threads;
+  for (int pe = 0; pe < n_pes; ++pe) {
+    threads.emplace_back([&, pe] { ends[static_cast<std::size_t>(pe)] = as_pe(pe); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return ends;
+}
+
+/// The same, with an exchange for each; PEs of `absent` do not come.
+inline std::vector<std::string> run_pes(int n_pes, std::chrono::milliseconds limit,
+                                        const std::function<std::string(Exchange& exchange)>& as_pe,
+                                        const std::vector<int>& absent = {}) {
+  const auto id = make_unique_id();
+  if (!id) {
+    ADD_FAILURE() << id.error().text();
+    return {};
+  }
+  return run_threads(n_pes, [&](int pe) -> std::string {
+    for (const int other : absent) {
+      if (pe == other) return "absent";
+    }
+    auto exchange = exchange_by_unique_id(*id, pe, n_pes, limit);
+    return exchange ? as_pe(**exchange) : end_of(exchange);
+  });
+}
+
+/// Part i must be 1000 * i + round.
+inline std::string gather_and_check(Exchange& exchange, int round, const char* step) {
+  const auto all = exchange.gather(1000 * exchange.pe() + round, step);
+  if (!all) return end_of(all);
+  for (int pe = 0; pe < exchange.n_pes(); ++pe) {
+    if ((*all)[static_cast<std::size_t>(pe)] != 1000 * pe + round) return "wrong part " + std::to_string(pe);
+  }
+  return "";
+}
+
+}  // namespace gdrkit::shmem::tests
