@@ -21,9 +21,12 @@ namespace gdrkit::shmem {
 struct StarGroup {
   int position = 0;
   std::vector<int> pes;  ///< the PE at each position, ascending
+  int n_pes = 0;         ///< of the whole job
   Token token{};
   std::string where;  ///< of the centre, for messages: "10.0.0.1:4711"
   std::chrono::milliseconds limit{};
+  /// Of a member: its connection has seen introduce_member already.
+  bool is_introduced = false;
   /// Whether the other end of a new connection may be one of the group; nullptr: the token decides.
   bool (*is_trusted)(int socket) = nullptr;
 };
@@ -57,6 +60,10 @@ class Star {
 
 /// Makes a connection to the centre before the deadline.
 using StarConnect = std::function<base::Result<UniqueFd>(const Deadline& deadline)>;
+/// Says over a new connection who this PE is. For those who connect before they know the rest of the group: if they
+/// end, the centre sees who it was.
+[[nodiscard]] base::Status introduce_member(int socket, const Token& token, int pe, int n_pes);
+
 /// Connects again where the connection ends before the centre has answered: it may have been another program's.
 [[nodiscard]] base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect,
                                                                    StarGroup group) noexcept;

@@ -35,6 +35,7 @@ StarGroup group_of(int pe, int n_pes, const Token& token, const std::string& whe
   group.position = pe;
   group.pes.resize(static_cast<std::size_t>(n_pes));
   std::iota(group.pes.begin(), group.pes.end(), 0);
+  group.n_pes = n_pes;
   group.token = token;
   group.where = where;
   group.limit = limit;

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -111,7 +112,7 @@ class Gathering {
       peers_.emplace_back().socket = PrivateFd(std::move(stranger.socket));
       return fits;
     }
-    StarPeer& peer = peers_[hello.position];
+    StarPeer& peer = peers_[position_of(hello.pe)];
     peer.socket = PrivateFd(std::move(stranger.socket));
     const int yes = 1;  // not an error on a UNIX socket that the option means nothing to
     ::setsockopt(peer.socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -123,21 +124,33 @@ class Gathering {
     return {};
   }
 
+  /// One past the last for a PE that is none of the group.
+  std::size_t position_of(std::uint32_t pe) const {
+    const auto place = std::lower_bound(group_.pes.begin(), group_.pes.end(), pe, [](int one, std::uint32_t other) {
+      return static_cast<std::uint32_t>(one) < other;
+    });
+    const bool is_there = place != group_.pes.end() && static_cast<std::uint32_t>(*place) == pe;
+    return is_there ? static_cast<std::size_t>(place - group_.pes.begin()) : group_.pes.size();
+  }
+
   base::Status check(const Hello& hello) const {
-    const std::size_t count = group_.pes.size();
     if (hello.version != star_version) {
       return base::fail(EPROTO,
                         "a PE comes with version %u of the bootstrap's protocol, PE %d has version %u: use one "
                         "release of gdrkit for all PEs",
                         hello.version, group_.pes.front(), star_version);
     }
-    if (hello.count != count) {
-      return base::fail(EPROTO, "PE %u was started in a job of %u PEs, PE %d in one of %zu", hello.position,
-                        hello.count, group_.pes.front(), count);
+    if (hello.n_pes != static_cast<std::uint32_t>(group_.n_pes)) {
+      return base::fail(EPROTO, "PE %u was started in a job of %u PEs, PE %d in one of %d", hello.pe, hello.n_pes,
+                        group_.pes.front(), group_.n_pes);
     }
-    if (hello.position == 0 || hello.position >= count || peers_[hello.position].socket) {
-      const int pe = hello.position < count ? group_.pes[hello.position] : static_cast<int>(hello.position);
-      return base::fail(EPROTO, "two processes or threads are PE %d", pe);
+    const std::size_t position = position_of(hello.pe);
+    if (position >= group_.pes.size()) {
+      return base::fail(EPROTO, "PE %u came to PE %d, where only %s meet", hello.pe, group_.pes.front(),
+                        pe_list_text(group_.pes).c_str());
+    }
+    if (position == 0 || peers_[position].socket) {
+      return base::fail(EPROTO, "two processes or threads are PE %u", hello.pe);
     }
     return {};
   }

@@ -188,20 +188,20 @@ class StarMember final : public Star {
   std::optional<base::Error> broken_;
 };
 
-Hello hello_of(const StarGroup& group) noexcept {
+Hello hello_of(const Token& token, int pe, int n_pes) noexcept {
   Hello hello;
   std::memcpy(hello.magic, star_magic, sizeof hello.magic);
   hello.version = star_version;
-  hello.position = static_cast<std::uint32_t>(group.position);
-  hello.count = static_cast<std::uint32_t>(group.pes.size());
-  hello.token = group.token;
+  hello.pe = static_cast<std::uint32_t>(pe);
+  hello.n_pes = static_cast<std::uint32_t>(n_pes);
+  hello.token = token;
   return hello;
 }
 
 /// ECONNRESET: the other end did not welcome this PE and has closed, or is another program.
 IoEnd introduce(int socket, const StarGroup& group, const Deadline& deadline, Frame* answer) {
-  const Hello hello = hello_of(group);
-  std::size_t done = 0;
+  const Hello hello = hello_of(group.token, group.pes[static_cast<std::size_t>(group.position)], group.n_pes);
+  std::size_t done = group.is_introduced ? sizeof hello : 0;
   for (IoEnd end = EAGAIN; end == EAGAIN;) {
     end = wait_for(socket, POLLOUT, deadline);
     if (end == 0) end = write_some(socket, &hello, sizeof hello, &done);
@@ -243,6 +243,16 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
 }
 
 }  // namespace
+
+base::Status introduce_member(int socket, const Token& token, int pe, int n_pes) {
+  const Hello hello = hello_of(token, pe, n_pes);
+  std::size_t done = 0;
+  // A new connection takes as much at once.
+  if (const IoEnd end = write_some(socket, &hello, sizeof hello, &done); end != 0) {
+    return base::fail(end, "the connection ended: %s", std::strerror(end));
+  }
+  return {};
+}
 
 base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect, StarGroup group) noexcept {
   try {

@@ -18,8 +18,8 @@ inline constexpr std::uint32_t star_version = 1;
 struct Hello {
   char magic[8] = {};
   std::uint32_t version = 0;
-  std::uint32_t position = 0;
-  std::uint32_t count = 0;
+  std::uint32_t pe = 0;
+  std::uint32_t n_pes = 0;  ///< of the job
   std::uint32_t reserved = 0;
   Token token{};
 };

@@ -37,9 +37,11 @@ class Node {
                                                                          std::size_t size_bytes, void* all,
                                                                          const char* step) noexcept = 0;
 
-  /// false once the process of that PE of this node has ended, however it did. One system call; any thread.
+  /// false once the process of that PE of this node has ended, however it did, or its Node is gone; true for a PE of
+  /// another node. One system call; any thread. A child that a PE forks keeps nobody alive; one made without fork
+  /// handlers (`_Fork`, a bare `clone`) does until it execs or ends.
   [[nodiscard]] virtual bool is_alive(int pe) noexcept = 0;
-  /// The first PE of this node that has ended; -1: none. PEs that left() are not counted.
+  /// The first PE of this node that has ended or whose Node is gone; -1: none. PEs that left() are not counted.
   [[nodiscard]] virtual int first_dead() noexcept = 0;
   /// Says that this PE finalizes: its end is no failure from now on.
   virtual void leave() noexcept = 0;

@@ -37,6 +37,7 @@ struct OpenJob {
     job.listener = std::move(everywhere.value());
     job.address = address_of(job.listener.get()).value();
     for (int pe = 0; pe < n_pes; ++pe) job.group.pes.push_back(pe);
+    job.group.n_pes = n_pes;
     job.group.token = make_token().value();
     job.group.where = job.address.text();
     job.group.limit = limit;
@@ -57,12 +58,12 @@ struct OpenJob {
 
   UniqueFd stranger() { return std::move(connect_to({address}, true, Deadline(10s)).value()); }
 
-  Hello hello(std::uint32_t position) const {
+  Hello hello(std::uint32_t pe) const {
     Hello words;
     std::memcpy(words.magic, star_magic, sizeof words.magic);
     words.version = star_version;
-    words.position = position;
-    words.count = static_cast<std::uint32_t>(group.pes.size());
+    words.pe = pe;
+    words.n_pes = static_cast<std::uint32_t>(group.pes.size());
     words.token = group.token;
     return words;
   }

@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/node/node.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "shmem/bootstrap/star.hpp"
+#include "shmem/node/local_socket.hpp"
+#include "shmem/node/node_area.hpp"
+#include "shmem/node/node_join.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+constexpr std::size_t most_bytes_with_fds = 256;
+
+/// What each PE tells all others.
+struct PeCard {
+  MachineName machine;
+  Token name{};    // of its socket
+  Token secret{};  // of its group, if it becomes the first
+};
+
+/// How one PE fared, for all others to hear.
+struct Outcome {
+  int error = 0;
+  char text[252] = {};
+};
+
+Outcome outcome_of(const base::Status& status) {
+  Outcome outcome;
+  if (!status) {
+    outcome.error = status.error().errno_value;
+    std::strncpy(outcome.text, status.error().text(), sizeof outcome.text - 1);
+  }
+  return outcome;
+}
+
+class RealNode final : public Node {
+ public:
+  RealNode(int pe, std::vector<int> pes, std::unique_ptr<Star> star)
+      : pe_(pe), pes_(std::move(pes)), star_(std::move(star)) {}
+
+  /// Collective over the node: the first makes the area, all map it and show that they live.
+  base::Status open_area(std::size_t area_bytes) {
+    const std::size_t index = static_cast<std::size_t>(index_of(pe_));
+    base::Status made;
+    UniqueFd file;
+    if (index == 0) {
+      auto created = NodeArea::create(pes_.size(), area_bytes);
+      if (created) file = std::move(*created);
+      if (!created) made = base::pass(created);
+    }
+    struct Offer {
+      std::uint64_t area_bytes;
+      Outcome outcome;
+    };
+    const Offer mine{area_bytes, outcome_of(made)};
+    std::vector<Offer> offers(pes_.size());
+    auto fds = send_fds(file.get(), &mine, sizeof mine, offers.data(), "shared area of the machine");
+    if (!fds) return base::pass(fds);
+    if (!made) return made;
+    if (offers[0].outcome.error != 0) {
+      return base::fail(offers[0].outcome.error, "PE %d: %s", pes_[0], offers[0].outcome.text);
+    }
+    for (std::size_t i = 1; i < pes_.size(); ++i) {
+      if (offers[i].area_bytes == offers[0].area_bytes) continue;
+      return base::fail(EPROTO, "PE %d wants a shared area of %llu bytes, PE %d one of %llu", pes_[i],
+                        static_cast<unsigned long long>(offers[i].area_bytes), pes_[0],
+                        static_cast<unsigned long long>(offers[0].area_bytes));
+    }
+    if (index != 0) file = std::move((*fds)[0]);
+    auto area = NodeArea::open(file.get(), index, pes_.size(), area_bytes);
+    if (!area) return base::pass(area);
+    area_ = std::move(*area);
+    return {};
+  }
+
+  const std::vector<int>& pes() const noexcept override { return pes_; }
+  bool has(int pe) const noexcept override { return index_of(pe) >= 0; }
+  int index_of(int pe) const noexcept override {
+    const auto place = std::lower_bound(pes_.begin(), pes_.end(), pe);
+    return place != pes_.end() && *place == pe ? static_cast<int>(place - pes_.begin()) : -1;
+  }
+  void* area() const noexcept override { return area_->memory(); }
+
+  base::Result<std::vector<UniqueFd>> exchange_fds(int fd, const void* mine, std::size_t size_bytes, void* all,
+                                                   const char* step) noexcept override {
+    if (size_bytes > most_bytes_with_fds) {
+      return base::fail(EINVAL, "step '%s': %zu bytes with a descriptor, at most %zu can go with it", step, size_bytes,
+                        most_bytes_with_fds);
+    }
+    try {
+      return send_fds(fd, mine, size_bytes, all, step);
+    } catch (const std::bad_alloc&) {
+      return base::fail_literal(ENOMEM, "no memory for the descriptors of the machine's PEs");
+    }
+  }
+
+  bool is_alive(int pe) noexcept override {
+    const int index = index_of(pe);
+    return index < 0 || area_->is_locked(static_cast<std::size_t>(index));
+  }
+
+  int first_dead() noexcept override {
+    for (std::size_t i = 0; i < pes_.size(); ++i) {
+      if (!area_->is_locked(i) && !area_->has_left(i)) return pes_[i];
+    }
+    return -1;
+  }
+
+  void leave() noexcept override { area_->set_left(); }
+
+ private:
+  base::Result<std::vector<UniqueFd>> send_fds(int fd, const void* mine, std::size_t size_bytes, void* all,
+                                               const char* name) {
+    std::vector<UniqueFd> fds(pes_.size());
+    StarStep step;
+    step.name = name;
+    step.mine = mine;
+    step.size_bytes = size_bytes;
+    step.all = all;
+    step.fd = fd;
+    step.fds = &fds;
+    if (auto sent = star_->allgather(step); !sent) return base::pass(sent);
+    return fds;
+  }
+
+  int pe_;
+  std::vector<int> pes_;
+  std::unique_ptr<Star> star_;
+  std::unique_ptr<NodeArea> area_;
+};
+
+/// Who is on this PE's machine. Its socket, or its connection to the first of them, comes with it.
+struct Meeting {
+  std::vector<int> pes;  ///< ascending; the first is the centre
+  UniqueFd socket;       ///< of the first: it listens; of the others: connected and introduced to the first
+};
+
+/// Of PEs with one machine name, the first is tried by all others. Those that do not reach it are on another machine in
+/// truth, and try the first among themselves: a round for each machine of that name, one if names are right.
+base::Result<Meeting> meet(Exchange& exchange, const std::vector<PeCard>& cards, UniqueFd listener,
+                           const Deadline& deadline) {
+  const auto n_pes = static_cast<std::size_t>(exchange.n_pes());
+  const auto me = static_cast<std::size_t>(exchange.pe());
+  std::vector<int> first_of(n_pes, -1);
+  Meeting meeting;
+  while (std::find(first_of.begin(), first_of.end(), -1) != first_of.end()) {
+    int tried = -1;
+    for (std::size_t pe = 0; first_of[me] < 0 && tried < 0 && pe <= me; ++pe) {
+      if (first_of[pe] < 0 && cards[pe].machine == cards[me].machine) tried = static_cast<int>(pe);
+    }
+    int reached = first_of[me];
+    if (tried == exchange.pe()) {
+      meeting.socket = std::move(listener);
+      reached = tried;
+    } else if (tried >= 0) {
+      auto connected = connect_locally(cards[static_cast<std::size_t>(tried)].name, deadline);
+      if (connected && is_same_user(connected->get()) &&
+          introduce_member(connected->get(), cards[static_cast<std::size_t>(tried)].secret, exchange.pe(),
+                           exchange.n_pes())) {
+        meeting.socket = std::move(*connected);
+        reached = tried;
+      }
+    }
+    auto all = exchange.gather(reached, "PEs of each machine");
+    if (!all) return base::pass(all);
+    first_of = *all;
+  }
+  for (std::size_t pe = 0; pe < n_pes; ++pe) {
+    if (first_of[pe] == first_of[me]) meeting.pes.push_back(static_cast<int>(pe));
+  }
+  return meeting;
+}
+
+base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting meeting, const std::vector<PeCard>& cards,
+                                                   std::size_t area_bytes, std::chrono::milliseconds limit) {
+  StarGroup group;
+  group.pes = meeting.pes;
+  group.position = static_cast<int>(std::find(meeting.pes.begin(), meeting.pes.end(), pe) - meeting.pes.begin());
+  group.token = cards[static_cast<std::size_t>(meeting.pes.front())].secret;
+  group.where = "a UNIX socket of this machine";
+  group.n_pes = n_pes;
+  group.limit = limit;
+  group.is_introduced = true;
+  group.is_trusted = is_same_user;
+  base::Result<std::unique_ptr<Star>> star;
+  if (group.position == 0) {
+    star = make_star_centre(std::move(meeting.socket), std::move(group));
+  } else {
+    const auto connect = [&](const Deadline&) -> base::Result<UniqueFd> {
+      if (meeting.socket) return std::move(meeting.socket);
+      return base::fail(ECONNRESET, "PE %d is gone: it ended or gave up while the PEs of this machine met",
+                        meeting.pes.front());
+    };
+    star = make_star_member(connect, std::move(group));
+  }
+  if (!star) return base::pass(star);
+  auto node = std::make_unique<RealNode>(pe, std::move(meeting.pes), std::move(*star));
+  if (auto opened = node->open_area(area_bytes); !opened) return base::pass(opened);
+  return node;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchange& exchange, std::size_t area_bytes,
+                                              std::chrono::milliseconds limit) {
+  const Deadline deadline(limit);
+  PeCard card;
+  card.machine = machine;
+  for (Token* token : {&card.name, &card.secret}) {
+    const auto made = make_token();
+    if (!made) return base::pass(made);
+    *token = *made;
+  }
+  auto listener = listen_locally(card.name);
+  if (!listener) return base::pass(listener);
+  const auto cards = exchange.gather(card, "machines");
+  if (!cards) return base::pass(cards);
+  auto meeting = meet(exchange, *cards, std::move(*listener), deadline);
+  if (!meeting) return base::pass(meeting);
+  auto node = found_node(exchange.pe(), exchange.n_pes(), std::move(*meeting), *cards, area_bytes, limit);
+  // One machine's failure is every machine's: all end with its reason.
+  const base::Status founded = node ? base::Status{} : base::Status(base::pass(node));
+  const auto outcomes = exchange.gather(outcome_of(founded), "node");
+  if (!founded) return base::pass(founded);
+  if (!outcomes) return base::pass(outcomes);
+  for (std::size_t pe = 0; pe < outcomes->size(); ++pe) {
+    const Outcome& outcome = (*outcomes)[pe];
+    if (outcome.error != 0) return base::fail(outcome.error, "PE %zu: %s", pe, outcome.text);
+  }
+  return std::unique_ptr<Node>(std::move(*node));
+}
+
+base::Result<std::unique_ptr<Node>> Node::join(Exchange& exchange, std::size_t area_bytes,
+                                               std::chrono::milliseconds limit) noexcept {
+  try {
+    const auto machine = read_machine_name();
+    if (!machine) return base::pass(machine);
+    return join_node(*machine, exchange, area_bytes, limit);
+  } catch (const std::bad_alloc&) {
+    return base::fail_literal(ENOMEM, "no memory to meet the PEs of this machine");
+  }
+}
+
+}  // namespace gdrkit::shmem

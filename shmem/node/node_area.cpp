@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/node/node_area.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+namespace gdrkit::shmem {
+namespace {
+
+static_assert(std::atomic<unsigned char>::is_always_lock_free, "it lies in memory that processes share");
+
+std::size_t in_pages(std::size_t size_bytes) noexcept {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return (size_bytes + page - 1) / page * page;
+}
+
+/// One byte for each PE: whether it has left.
+std::size_t head_bytes_of(std::size_t n_pes) noexcept { return in_pages(n_pes); }
+
+struct flock lock_of(std::size_t index) noexcept {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(index);
+  lock.l_len = 1;
+  return lock;
+}
+
+}  // namespace
+
+base::Result<UniqueFd> NodeArea::create(std::size_t n_pes, std::size_t size_bytes) {
+  if (size_bytes > SIZE_MAX / 4) return base::fail(EINVAL, "a shared area of %zu bytes cannot be", size_bytes);
+  UniqueFd file(::memfd_create("gdrkit-shmem", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const std::size_t total = head_bytes_of(n_pes) + in_pages(size_bytes);
+  // No PE can shrink it under the others.
+  if (!file || ::ftruncate(file.get(), static_cast<off_t>(total)) != 0 ||
+      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return base::fail(errno, "cannot make a shared area of %zu bytes: %s", total, std::strerror(errno));
+  }
+  return file;
+}
+
+base::Result<std::unique_ptr<NodeArea>> NodeArea::open(int file, std::size_t index, std::size_t n_pes,
+                                                       std::size_t size_bytes) {
+  std::unique_ptr<NodeArea> area(new NodeArea);
+  area->index_ = index;
+  area->head_bytes_ = head_bytes_of(n_pes);
+  const std::size_t total = area->head_bytes_ + in_pages(size_bytes);
+  void* const start = ::mmap(nullptr, total, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (start == MAP_FAILED) {
+    return base::fail(errno, "cannot map the shared area of %zu bytes: %s", total, std::strerror(errno));
+  }
+  area->start_ = start;
+  area->mapped_bytes_ = total;
+  // An open file description of its own: the one that was passed on is every PE's.
+  char path[40];
+  std::snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  area->lock_ = PrivateFd(UniqueFd(::open(path, O_RDWR | O_CLOEXEC)));
+  struct flock lock = lock_of(index);
+  if (!area->lock_ || ::fcntl(area->lock_.get(), F_OFD_SETLK, &lock) != 0) {
+    return base::fail(errno, "cannot lock the sign of life of this PE (%s): %s", path, std::strerror(errno));
+  }
+  return area;
+}
+
+NodeArea::~NodeArea() {
+  if (start_ != nullptr) ::munmap(start_, mapped_bytes_);
+}
+
+void* NodeArea::memory() const noexcept { return static_cast<char*>(start_) + head_bytes_; }
+
+bool NodeArea::is_locked(std::size_t index) const noexcept {
+  if (index == index_) return true;
+  struct flock lock = lock_of(index);
+  // Where the system does not answer, nobody is declared dead.
+  if (::fcntl(lock_.get(), F_OFD_GETLK, &lock) != 0) return true;
+  return lock.l_type != F_UNLCK;
+}
+
+std::atomic<unsigned char>& NodeArea::left(std::size_t index) const noexcept {
+  return static_cast<std::atomic<unsigned char>*>(start_)[index];
+}
+
+// Pairs with the release of set_left: who sees that the lock is gone (a system call later) sees this as well.
+bool NodeArea::has_left(std::size_t index) const noexcept { return left(index).load(std::memory_order_acquire) != 0; }
+
+void NodeArea::set_left() noexcept { left(index_).store(1, std::memory_order_release); }
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// How PEs become a node.
+#pragma once
+
+#include "shmem/node/machine_name.hpp"
+#include "shmem/node/node.hpp"
+
+namespace gdrkit::shmem {
+
+/// Node::join for a PE on a machine of this name; tests give other names than the real one.
+[[nodiscard]] base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchange& exchange,
+                                                            std::size_t area_bytes, std::chrono::milliseconds limit);
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Which PEs are one node's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "shmem/node/node_join.hpp"
+#include "tests/shmem/bootstrap/threads_as_pes.hpp"
+
+namespace gdrkit::shmem::tests {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// The PEs that PE i sees on its machine: "0 2 ".
+std::vector<std::string> meet_on(int n_pes, const std::function<MachineName(int pe)>& machine_of) {
+  return run_pes(n_pes, long_limit, [&](Exchange& exchange) -> std::string {
+    auto node = join_node(machine_of(exchange.pe()), exchange, 100, long_limit);
+    if (!node) return end_of(node);
+    std::string pes;
+    for (const int pe : (*node)->pes()) pes += std::to_string(pe) + " ";
+    // Descriptors go round on each machine, at the same time.
+    std::vector<int> all((*node)->pes().size());
+    const int mine = exchange.pe();
+    if (auto passed = (*node)->exchange_fds(-1, &mine, sizeof mine, all.data(), "numbers"); !passed)
+      return end_of(passed);
+    return all == (*node)->pes() ? pes : "wrong parts";
+  });
+}
+
+MachineName machine(const char* boot_id) {
+  MachineName name = read_machine_name().value();
+  std::snprintf(name.boot_id, sizeof name.boot_id, "%s", boot_id);
+  return name;
+}
+
+TEST(NodeMeeting, GroupsByBootIdentifier) {
+  EXPECT_THAT(meet_on(5, [](int pe) { return machine(pe % 2 == 0 ? "one" : "two"); }),
+              ElementsAre("0 2 4 ", "1 3 ", "0 2 4 ", "1 3 ", "0 2 4 "));
+}
+
+TEST(NodeMeeting, UsersAndNetworkNamespacesAreApart) {
+  EXPECT_THAT(meet_on(4,
+                      [](int pe) {
+                        MachineName name = machine("one");
+                        if (pe == 1) name.user += 1;
+                        if (pe == 2) name.network_namespace += 1;
+                        return name;
+                      }),
+              ElementsAre("0 3 ", "1 ", "2 ", "0 3 "));
+}
+
+TEST(NodeMeeting, ReadsTheNameOfThisMachine) {
+  const auto name = read_machine_name();
+  ASSERT_TRUE(name) << name.error().text();
+  EXPECT_EQ(std::strlen(name->boot_id), 37u);  // a UUID and the end of its line
+  EXPECT_NE(name->network_namespace, 0u);
+}
+
+/// Copies of a virtual machine have equal names, and only a connection tells them apart.
+TEST(NodeMeeting, EqualNamesThatDoNotReachEachOtherAreApart) {
+  std::atomic<int> refused{0};
+  const auto ends = run_pes(5, long_limit, [&](Exchange& exchange) -> std::string {
+    const MachineName name = machine("a copy");
+    // Of this thread only; PEs 1 and 2 become unreachable, the exchange's connections stay.
+    if (exchange.pe() == 1 || exchange.pe() == 2) {
+      if (::unshare(CLONE_NEWNET) != 0) refused = errno;
+    }
+    auto node = join_node(name, exchange, 100, long_limit);
+    if (!node) return end_of(node);
+    std::string pes;
+    for (const int pe : (*node)->pes()) pes += std::to_string(pe) + " ";
+    return pes;
+  });
+  if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
+  EXPECT_THAT(ends, ElementsAre("0 3 4 ", "1 ", "2 ", "0 3 4 ", "0 3 4 "));
+}
+
+TEST(NodeMeeting, ANetworkNamespaceIsAMachine) {
+  std::atomic<int> refused{0};
+  const auto ends = run_pes(3, long_limit, [&](Exchange& exchange) -> std::string {
+    if (exchange.pe() == 1 && ::unshare(CLONE_NEWNET) != 0) refused = errno;
+    auto node = Node::join(exchange, 100, long_limit);
+    return node ? std::to_string((*node)->pes().size()) : end_of(node);
+  });
+  if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
+  EXPECT_THAT(ends, ElementsAre("2", "1", "2"));
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem::tests

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// PEs as processes of their own, of which one is killed.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+
+#include "shmem/bootstrap/deadline.hpp"
+#include "shmem/node/node.hpp"
+#include "tests/shmem/bootstrap/processes_as_pes.hpp"
+#include "tests/shmem/bootstrap/threads_as_pes.hpp"
+
+extern char** environ;
+
+namespace gdrkit::shmem::tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+void kill_self() { ::kill(::getpid(), SIGKILL); }
+
+/// Kills its process before or after one of the steps.
+class FatalExchange final : public Exchange {
+ public:
+  FatalExchange(Exchange& exchange, int point) : exchange_(exchange), point_(point) {}
+  int pe() const noexcept override { return exchange_.pe(); }
+  int n_pes() const noexcept override { return exchange_.n_pes(); }
+  base::Status allgather(const void* mine, std::size_t size_bytes, void* all, const char* step) noexcept override {
+    if (next_++ == point_) kill_self();
+    auto done = exchange_.allgather(mine, size_bytes, all, step);
+    if (next_++ == point_) kill_self();
+    return done;
+  }
+
+ private:
+  Exchange& exchange_;
+  int point_;
+  int next_ = 0;
+};
+
+/// What a PE sees once one is dead: "PE 2 is dead". It leaves then, so that its own end is not taken for that.
+std::string wait_for_death(Node& node) {
+  for (const Deadline deadline(20s); !deadline.has_passed();) {
+    if (const int dead = node.first_dead(); dead >= 0) {
+      node.leave();
+      return node.is_alive(dead) ? "contradiction" : "PE " + std::to_string(dead) + " is dead";
+    }
+    std::this_thread::sleep_for(1ms);
+  }
+  return "all alive";
+}
+
+/// Joins with an exchange of four; the exchange stays until the end.
+std::vector<std::string> run_nodes(const std::function<std::string(Exchange& exchange)>& as_pe) {
+  const auto id = make_unique_id();
+  EXPECT_TRUE(id) << id.error().text();
+  return run_processes(4, [&](int pe) -> std::string {
+    auto exchange = exchange_by_unique_id(*id, pe, 4, long_limit);
+    return exchange ? as_pe(**exchange) : end_of(exchange);
+  });
+}
+
+/// Points: around the steps "machines", "PEs of each machine" and "node", between which all else happens.
+TEST(NodeProcesses, APeKilledWhileTheyJoinIsNamed) {
+  for (const int killed : {0, 2}) {
+    for (int point = 0; point < 6; ++point) {
+      const auto ends = run_nodes([&](Exchange& exchange) -> std::string {
+        FatalExchange fatal(exchange, exchange.pe() == killed ? point : -1);
+        auto node = Node::join(fatal, 4096, long_limit);
+        return node ? wait_for_death(**node) : end_of(node);
+      });
+      for (int pe = 0; pe < 4; ++pe) {
+        const auto& end = ends[static_cast<std::size_t>(pe)];
+        if (pe == killed) {
+          EXPECT_EQ(end, "signal 9");
+        } else {
+          EXPECT_THAT(end, HasSubstr("PE " + std::to_string(killed))) << "point " << point;
+          if (point == 5) {
+            EXPECT_EQ(end, "PE " + std::to_string(killed) + " is dead");
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Of a job whose PE 2 gets killed after `before_death`, what the others see.
+void expect_death_is_seen(const std::function<void()>& before_death) {
+  const auto ends = run_nodes([&](Exchange& exchange) -> std::string {
+    auto node = Node::join(exchange, 4096, long_limit);
+    if (!node) return end_of(node);
+    if ((*node)->first_dead() != -1) return "dead too early";
+    if (auto end = gather_and_check(exchange, 0, "looked"); !end.empty()) return end;
+    if (exchange.pe() == 2) {
+      before_death();
+      kill_self();
+    }
+    return wait_for_death(**node);
+  });
+  EXPECT_EQ(ends[2], "signal 9");
+  for (const std::size_t pe : {0, 1, 3}) EXPECT_EQ(ends[pe], "PE 2 is dead");
+}
+
+TEST(NodeProcesses, AKilledPeIsDead) {
+  expect_death_is_seen([] {});
+}
+
+TEST(NodeProcesses, AForkedChildDoesNotKeepItAlive) {
+  expect_death_is_seen([] {
+    if (::fork() == 0) {
+      ::sleep(60);
+      ::_exit(0);
+    }
+  });
+}
+
+/// posix_spawn runs no fork handlers.
+TEST(NodeProcesses, ASpawnedProgramDoesNotKeepItAlive) {
+  expect_death_is_seen([] {
+    char name[] = "sleep";
+    char seconds[] = "60";
+    char* words[] = {name, seconds, nullptr};
+    pid_t id = -1;
+    if (::posix_spawnp(&id, name, nullptr, nullptr, words, environ) != 0) ::_exit(3);
+  });
+}
+
+/// The state after an orderly end of one, while others still look.
+TEST(NodeProcesses, APeThatLeftAndEndedIsNoFailure) {
+  const auto ends = run_nodes([&](Exchange& exchange) -> std::string {
+    auto node = Node::join(exchange, 4096, long_limit);
+    if (!node) return end_of(node);
+    if (exchange.pe() == 2) {
+      (*node)->leave();
+      ::_exit(0);
+    }
+    for (const Deadline deadline(20s); (*node)->is_alive(2) && !deadline.has_passed();) {
+      std::this_thread::sleep_for(1ms);
+    }
+    const int dead = (*node)->first_dead();
+    (*node)->leave();
+    return (*node)->is_alive(2) ? "still alive" : std::to_string(dead);
+  });
+  for (const std::size_t pe : {0, 1, 3}) EXPECT_EQ(ends[pe], "-1");
+}
+
+std::set<std::string> local_names() {
+  std::set<std::string> names;
+  std::ifstream file("/proc/net/unix");
+  for (std::string line; std::getline(file, line);) {
+    if (const std::size_t at = line.find("@gdrkit-shmem-"); at != std::string::npos) names.insert(line.substr(at));
+  }
+  return names;
+}
+
+TEST(NodeProcesses, NothingRemainsOfKilledOnes) {
+  const auto ends = run_nodes([](Exchange& exchange) -> std::string {
+    // While its sockets listen and are connected.
+    FatalExchange fatal(exchange, 3);
+    return end_of(Node::join(fatal, 1 << 20, long_limit));
+  });
+  EXPECT_THAT(ends, Each(AllOf(StartsWith("signal 9"))));
+  // Other tests may have sockets of their own at the same time: those go.
+  std::set<std::string> left = local_names();
+  for (const Deadline deadline(20s); !left.empty() && !deadline.has_passed(); std::this_thread::sleep_for(5ms)) {
+    const auto now = local_names();
+    std::erase_if(left, [&](const std::string& name) { return now.count(name) == 0; });
+  }
+  EXPECT_THAT(left, ::testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem::tests

@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/node/node.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+#include <numeric>
+
+#include "shmem/bootstrap/deadline.hpp"
+#include "support/process_resources.hpp"
+#include "tests/shmem/bootstrap/threads_as_pes.hpp"
+
+namespace gdrkit::shmem::tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::size_t area_bytes = 5000;
+
+using AsPe = std::function<std::string(Exchange& exchange, Node& node)>;
+
+std::vector<std::string> run_node(int n_pes, const AsPe& as_pe) {
+  return run_pes(n_pes, long_limit, [&](Exchange& exchange) -> std::string {
+    auto node = Node::join(exchange, area_bytes, long_limit);
+    return node ? as_pe(exchange, **node) : end_of(node);
+  });
+}
+
+std::string require(bool is_true, const char* what) { return is_true ? "" : what; }
+#define REQUIRE(condition) \
+  if (const std::string wrong = require(condition, #condition); !wrong.empty()) return wrong
+
+TEST(Node, AllPesOfThisMachineAreOnIt) {
+  const auto ends = run_node(5, [](Exchange& exchange, Node& node) -> std::string {
+    REQUIRE((node.pes() == std::vector<int>{0, 1, 2, 3, 4}));
+    REQUIRE(node.has(4) && !node.has(5) && !node.has(-1));
+    REQUIRE(node.index_of(3) == 3 && node.index_of(7) == -1);
+    for (const int pe : node.pes()) REQUIRE(node.is_alive(pe));
+    REQUIRE(node.first_dead() == -1);
+    return gather_and_check(exchange, 0, "end");
+  });
+  EXPECT_THAT(ends, Each(std::string()));
+}
+
+TEST(Node, SharesZeroedMemory) {
+  const auto ends = run_node(4, [](Exchange& exchange, Node& node) -> std::string {
+    auto* const bytes = static_cast<unsigned char*>(node.area());
+    REQUIRE(reinterpret_cast<std::uintptr_t>(bytes) % 4096 == 0);
+    REQUIRE(std::accumulate(bytes, bytes + area_bytes, 0) == 0);
+    if (auto end = gather_and_check(exchange, 0, "looked"); !end.empty()) return end;
+    bytes[area_bytes - 1 - static_cast<std::size_t>(exchange.pe())] = static_cast<unsigned char>(10 + exchange.pe());
+    if (auto end = gather_and_check(exchange, 0, "written"); !end.empty()) return end;
+    for (int pe = 0; pe < 4; ++pe) REQUIRE(bytes[area_bytes - 1 - static_cast<std::size_t>(pe)] == 10 + pe);
+    return gather_and_check(exchange, 0, "read");
+  });
+  EXPECT_THAT(ends, Each(std::string()));
+}
+
+/// Every second PE sends a file whose content is its number.
+std::string pass_files(Node& node, int pe) {
+  UniqueFd file;
+  if (pe % 2 == 0) {
+    file = UniqueFd(::memfd_create("test", MFD_CLOEXEC));
+    REQUIRE(::pwrite(file.get(), &pe, sizeof pe, 0) == sizeof pe);
+  }
+  const int mine = 100 + pe;
+  std::vector<int> all(node.pes().size());
+  const auto fds = node.exchange_fds(file.get(), &mine, sizeof mine, all.data(), "files");
+  if (!fds) return end_of(fds);
+  REQUIRE(fds->size() == node.pes().size());
+  for (std::size_t i = 0; i < fds->size(); ++i) {
+    const int other = static_cast<int>(i);
+    REQUIRE(all[i] == 100 + other);
+    if (other == pe || other % 2 == 1) {
+      REQUIRE((*fds)[i].get() == -1);
+      continue;
+    }
+    int content = -1;
+    REQUIRE(::pread((*fds)[i].get(), &content, sizeof content, 0) == sizeof content);
+    REQUIRE(content == other);
+    REQUIRE((::fcntl((*fds)[i].get(), F_GETFD) & FD_CLOEXEC) != 0);
+  }
+  return "";
+}
+
+TEST(Node, PassesDescriptors) {
+  const auto ends = run_node(5, [](Exchange& exchange, Node& node) -> std::string {
+    for (int round = 0; round < 3; ++round) {
+      if (auto end = pass_files(node, exchange.pe()); !end.empty()) return end;
+    }
+    return "";
+  });
+  EXPECT_THAT(ends, Each(std::string()));
+}
+
+TEST(Node, SixtyFourPesPassDescriptors) {
+  EXPECT_THAT(run_node(64, [](Exchange& exchange, Node& node) { return pass_files(node, exchange.pe()); }),
+              Each(std::string()));
+}
+
+TEST(Node, WorksForOnePe) {
+  EXPECT_THAT(run_node(1, [](Exchange& exchange, Node& node) { return pass_files(node, exchange.pe()); }),
+              Each(std::string()));
+}
+
+TEST(Node, NamesDifferentSizesAndGoesOn) {
+  const auto ends = run_node(3, [](Exchange& exchange, Node& node) -> std::string {
+    const char bytes[257] = {};
+    char all[3 * 257];
+    const std::size_t size = exchange.pe() == 1 ? 8 : 16;
+    const auto failed = end_of(node.exchange_fds(-1, bytes, size, all, "heap chunk"));
+    const auto refused = end_of(node.exchange_fds(-1, bytes, sizeof bytes, all, "too much"));
+    REQUIRE(refused.rfind(begins_with(EINVAL), 0) == 0);
+    return failed + pass_files(node, exchange.pe());
+  });
+  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)),
+                               HasSubstr("PE 1 is at step 'heap chunk' with 8 bytes, PE 0 at 'heap chunk' with 16"))));
+}
+
+TEST(Node, NamesDifferentAreasOnAllPes) {
+  const auto ends = run_pes(3, long_limit, [](Exchange& exchange) {
+    return end_of(Node::join(exchange, exchange.pe() == 2 ? 4096 : 8192, long_limit));
+  });
+  EXPECT_THAT(ends, Each(HasSubstr("PE 2 wants a shared area of 4096 bytes, PE 0 one of 8192")));
+}
+
+TEST(Node, AnAreaThatCannotBeFailsOnAllPes) {
+  const auto ends =
+      run_pes(2, long_limit, [](Exchange& exchange) { return end_of(Node::join(exchange, SIZE_MAX / 8, long_limit)); });
+  EXPECT_THAT(ends, Each(HasSubstr("area")));
+}
+
+TEST(Node, APeWhoseNodeIsGoneIsDeadUnlessItLeft) {
+  for (const bool leaves : {false, true}) {
+    const auto ends = run_pes(3, long_limit, [&](Exchange& exchange) -> std::string {
+      auto node = Node::join(exchange, area_bytes, long_limit);
+      if (!node) return end_of(node);
+      if (exchange.pe() == 1) {
+        if (leaves) (*node)->leave();
+        node->reset();
+      }
+      if (auto end = gather_and_check(exchange, 0, "after"); !end.empty()) return end;
+      if (exchange.pe() != 1) {
+        REQUIRE(!(*node)->is_alive(1));
+        REQUIRE((*node)->is_alive(0) && (*node)->is_alive(2));
+        REQUIRE((*node)->first_dead() == (leaves ? -1 : 1));
+      }
+      return gather_and_check(exchange, 0, "all have looked");
+    });
+    EXPECT_THAT(ends, Each(std::string()));
+  }
+}
+
+TEST(Node, NamesAPeThatIsGoneWhileDescriptorsArePassed) {
+  for (const int gone : {0, 2}) {
+    const auto ends = run_node(3, [&](Exchange& exchange, Node& node) -> std::string {
+      return exchange.pe() == gone ? "left" : pass_files(node, exchange.pe());
+    });
+    for (int pe = 0; pe < 3; ++pe) {
+      if (pe == gone) continue;
+      EXPECT_THAT(ends[static_cast<std::size_t>(pe)],
+                  AllOf(StartsWith(begins_with(ECONNRESET)), HasSubstr("PE " + std::to_string(gone))));
+    }
+  }
+}
+
+/// Names of listening sockets of a node, without their leading @.
+std::vector<std::string> local_names() {
+  std::vector<std::string> names;
+  std::ifstream file("/proc/net/unix");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t at = line.find("@gdrkit-shmem-");
+    if (at != std::string::npos) names.push_back(line.substr(at + 1));
+  }
+  return names;
+}
+
+UniqueFd connect_as_stranger(const std::string& name) {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) return {};
+  return socket;
+}
+
+TEST(Node, StrangersOnItsSocketDoNotStopIt) {
+  std::vector<UniqueFd> strangers;
+  const auto ends = run_pes(3, long_limit, [&](Exchange& exchange) -> std::string {
+    if (exchange.pe() == 2) {
+      // The sockets of PEs 0 and 1 listen, and both wait for this PE.
+      std::vector<std::string> names;
+      for (const Deadline deadline(20s); names.size() < 2 && !deadline.has_passed();) {
+        std::this_thread::sleep_for(1ms);
+        names = local_names();
+      }
+      for (const std::string& name : names) {
+        for (int i = 0; i < 3; ++i) {
+          strangers.push_back(connect_as_stranger(name));
+          if (i > 0) static_cast<void>(::send(strangers.back().get(), "hello, is it me?", 16, MSG_NOSIGNAL));
+        }
+      }
+      REQUIRE(strangers.size() >= 6 && strangers.front());
+    }
+    auto node = Node::join(exchange, area_bytes, long_limit);
+    return node ? pass_files(**node, exchange.pe()) : end_of(node);
+  });
+  EXPECT_THAT(ends, Each(std::string()));
+}
+
+TEST(Node, LeavesNothingOpen) {
+  const auto round = [] {
+    return run_node(4, [](Exchange& exchange, Node& node) { return pass_files(node, exchange.pe()); });
+  };
+  ASSERT_THAT(round(), Each(std::string()));
+  const auto before = gdrkit::tests::count_process_resources();
+  ASSERT_THAT(round(), Each(std::string()));
+  EXPECT_EQ(gdrkit::tests::count_process_resources(), before);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) EXPECT_THAT(line, ::testing::Not(HasSubstr("gdrkit-shmem")));
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem::tests
