@@ -8,7 +8,7 @@
 
 #include "base/settings.hpp"
 #include "capi/errno_text.hpp"
-#include "capi/sized_struct.hpp"
+#include "base/sized_struct.hpp"
 #include "core/copy_path.hpp"
 #include "core/core.hpp"
 
@@ -62,7 +62,7 @@ base::Result<core::Handle> open_with_options(const gdrkit_open_options* caller) 
   base::Settings settings = base::read_settings();
   if (caller != nullptr) {
     gdrkit_open_options options{};
-    if (base::Status known = capi::read_options(caller, first_open_options, &options); !known) return base::pass(known);
+    if (base::Status known = base::read_options(caller, first_open_options, &options); !known) return base::pass(known);
     if (options.reserved != 0) return base::fail(EINVAL, "invalid options: the reserved field is not 0");
     if (options.backend != nullptr) settings.backend = options.backend;
     if (options.copy_kernel != nullptr) settings.copy_kernel = options.copy_kernel;
@@ -98,7 +98,7 @@ int gdrkit_open(const struct gdrkit_open_options* options, gdrkit_context_t* con
 int gdrkit_close(gdrkit_context_t context) { return result_of(core::close(context.value)); }
 
 int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info* info) {
-  if (base::Status known = capi::check_info(info, first_context_info); !known) return error_of(known);
+  if (base::Status known = base::check_info(info, first_context_info); !known) return error_of(known);
   const base::Result<core::ContextInfo> found = core::context_info(context.value);
   if (!found) return error_of(found);
   gdrkit_context_info filled{};
@@ -108,7 +108,7 @@ int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info
   filled.load_kernel_name = found->load_kernel_name;
   filled.persistent = found->traits.persistent ? 1 : 0;
   filled.is_emulated = std::strcmp(found->traits.name, "emulated") == 0 ? 1 : 0;
-  capi::write_info(info, filled);
+  base::write_info(info, filled);
   return 0;
 }
 
@@ -123,7 +123,7 @@ int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_by
 int gdrkit_unpin(gdrkit_pin_t pin) { return result_of(core::unpin(0, pin.value)); }
 
 int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
-  if (base::Status known = capi::check_info(info, first_pin_info); !known) return error_of(known);
+  if (base::Status known = base::check_info(info, first_pin_info); !known) return error_of(known);
   const base::Result<core::PinInfo> found = core::pin_info(0, pin.value);
   if (!found) return error_of(found);
   gdrkit_pin_info filled{};
@@ -136,7 +136,7 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
   filled.mapping_type = static_cast<int32_t>(found->mapping_type);
   filled.verification = static_cast<int32_t>(found->verification);
   filled.address = user_address(*found);
-  capi::write_info(info, filled);
+  base::write_info(info, filled);
   return 0;
 }
 
@@ -180,14 +180,14 @@ int gdrkit_buffer_allocate(gdrkit_context_t context, int device, size_t size_byt
 int gdrkit_buffer_free(gdrkit_buffer_t buffer) { return result_of(core::free_buffer(buffer.value)); }
 
 int gdrkit_buffer_get_info(gdrkit_buffer_t buffer, struct gdrkit_buffer_info* info) {
-  if (base::Status known = capi::check_info(info, first_buffer_info); !known) return error_of(known);
+  if (base::Status known = base::check_info(info, first_buffer_info); !known) return error_of(known);
   const base::Result<core::BufferInfo> found = core::buffer_info(buffer.value);
   if (!found) return error_of(found);
   gdrkit_buffer_info filled{};
   filled.device = found->device;
   filled.device_address = found->address;
   filled.size_bytes = found->size_bytes;
-  capi::write_info(info, filled);
+  base::write_info(info, filled);
   return 0;
 }
 
@@ -200,7 +200,7 @@ int gdrkit_buffer_copy_to_host(gdrkit_buffer_t buffer, size_t offset, void* targ
 }
 
 int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report) {
-  if (base::Status known = capi::check_info(report, first_backend_report); !known) return error_of(known);
+  if (base::Status known = base::check_info(report, first_backend_report); !known) return error_of(known);
   const base::Result<core::BackendReport> probed = probe(index);
   if (!probed) return error_of(probed);
   gdrkit_backend_report filled{};
@@ -210,7 +210,7 @@ int gdrkit_probe_backend(unsigned index, struct gdrkit_backend_report* report) {
   filled.name = probed->name;
   filled.summary = probed->summary;
   std::memcpy(filled.reason, probed->reason, strnlen(probed->reason, sizeof filled.reason - 1));
-  capi::write_info(report, filled);
+  base::write_info(report, filled);
   return 0;
 }
 

@@ -59,6 +59,7 @@ inline constexpr int cuda_mem_access_read_write = 3;
 inline constexpr int cuda_mem_granularity_recommended = 1;
 inline constexpr unsigned cuda_mem_attach_global = 1;
 inline constexpr unsigned cuda_stream_non_blocking = 1;
+inline constexpr int cuda_pointer_attribute_memory_type = 2;
 inline constexpr int cuda_pointer_attribute_sync_memops = 6;
 inline constexpr unsigned cuda_event_default = 0;
 inline constexpr unsigned cuda_host_register_portable_and_mapped = 3;

@@ -213,6 +213,22 @@ base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKi
   return base::fail(ENOMEM, "cannot map %zu bytes of emulated memory: %s", size_bytes, std::strerror(error));
 }
 
+base::Result<int> emulated_create_shared(std::size_t size_bytes) noexcept {
+  char name[64];
+  std::snprintf(name, sizeof name, name_format, static_cast<unsigned>(EmulatedKind::device), size_bytes);
+  const int fd = create_memory_file(name);
+  if (fd >= 0 && ::ftruncate(fd, static_cast<off_t>(size_bytes)) == 0) return fd;
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  return base::fail(error, "cannot create %zu bytes of shared emulated memory: %s", size_bytes, std::strerror(error));
+}
+
+base::Status emulated_adopt(int fd, std::uint64_t address, std::size_t size_bytes) noexcept {
+  if (map_file(fd, address, size_bytes)) return {};
+  return base::fail(ENOMEM, "cannot map %zu bytes of shared emulated memory at 0x%" PRIx64 ": %s", size_bytes, address,
+                    std::strerror(errno));
+}
+
 base::Status emulated_free(std::uint64_t address) noexcept {
   const std::lock_guard lock(free_mutex);
   auto allocation = emulated_find(address);

@@ -29,6 +29,12 @@ inline constexpr std::size_t emulated_page_bytes = 65536;
 [[nodiscard]] base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind) noexcept;
 /// EINVAL when `address` is not the start of a live emulated allocation.
 base::Status emulated_free(std::uint64_t address) noexcept;
+/// A memory file that processes share as one emulated allocation of `size_bytes`, a multiple of emulated_page_bytes. It
+/// takes memory where it is written to. The caller closes the descriptor.
+[[nodiscard]] base::Result<int> emulated_create_shared(std::size_t size_bytes) noexcept;
+/// Maps such a file at `address` as a live allocation. The caller has reserved the page before it and the page behind
+/// its end too: they become guards. Not inherited by fork. To be unmapped with its guards, by munmap.
+base::Status emulated_adopt(int fd, std::uint64_t address, std::size_t size_bytes) noexcept;
 /// The live allocation whose pages hold `address` (which may lie past the exact size, in the last page), by reading
 /// /proc/self/maps; EINVAL if there is none.
 [[nodiscard]] base::Result<EmulatedAllocation> emulated_find(std::uint64_t address) noexcept;

@@ -122,6 +122,10 @@ class Device {
   [[nodiscard]] virtual bool is_emulated() const noexcept = 0;
   /// Makes the device's primary context current on the calling thread (opening did so on the opening thread).
   virtual base::Status make_current() noexcept = 0;
+  /// The same, and answers what was current, for leave(); see DeviceScope.
+  [[nodiscard]] virtual base::Result<std::uint64_t> enter() noexcept { return std::uint64_t{0}; }
+  /// Makes current again what enter() answered on this thread.
+  virtual void leave(std::uint64_t /*before*/) noexcept {}
 
   /// EOPNOTSUPP where device or driver lacks the kind, ENOMEM.
   [[nodiscard]] virtual base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept = 0;

@@ -38,6 +38,18 @@ class CudaDevice final : public Device {
   [[nodiscard]] bool is_emulated() const noexcept override { return false; }
   base::Status make_current() noexcept override { return check(calls_.ctx_set_current(context_), "cuCtxSetCurrent"); }
 
+  base::Result<std::uint64_t> enter() noexcept override {
+    void* before = nullptr;
+    if (auto known = check(calls_.ctx_get_current(&before), "cuCtxGetCurrent"); !known) return base::pass(known);
+    if (before != context_) {
+      if (auto current = make_current(); !current) return base::pass(current);
+    }
+    return reinterpret_cast<std::uint64_t>(before);
+  }
+  void leave(std::uint64_t before) noexcept override {
+    if (as_pointer(before) != context_) (void)calls_.ctx_set_current(as_pointer(before));
+  }
+
   base::Result<Allocation> allocate(AllocationKind kind, std::size_t size_bytes) noexcept override;
   base::Result<DeviceMemory> memory() noexcept override;
   base::Status set_sync_memops(std::uint64_t address) noexcept override {

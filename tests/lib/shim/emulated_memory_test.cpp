@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -327,6 +328,43 @@ TEST(EmulatedMemory, LeavesNothingWhenAddressSpaceIsUsedUp) {
     return count_process_resources() == before ? 0 : 5;
   });
   EXPECT_EQ(end.exit_code, 0);
+}
+
+TEST(EmulatedMemory, SharedMemoryIsOneAllocationWhereverItIsAdopted) {
+  constexpr std::size_t size = 4 * emulated_page_bytes;
+  constexpr std::size_t room = size + 3 * emulated_page_bytes;
+  auto file = emulated_create_shared(size);
+  ASSERT_TRUE(file) << file.error().text();
+  std::uint64_t adopted[2] = {};
+  void* reserved[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    reserved[i] = ::mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(reserved[i], MAP_FAILED);
+    const auto first = reinterpret_cast<std::uint64_t>(reserved[i]) + 2 * emulated_page_bytes - 1;
+    adopted[i] = first / emulated_page_bytes * emulated_page_bytes;
+    ASSERT_TRUE(tests::succeeded(emulated_adopt(*file, adopted[i], size)));
+  }
+  ::close(*file);
+  bytes_at(adopted[0])[size - 1] = 0x5a;
+  EXPECT_EQ(bytes_at(adopted[1])[size - 1], 0x5a);
+  for (const std::uint64_t start : adopted) {
+    auto found = emulated_find(start + size - 1);
+    ASSERT_TRUE(found) << found.error().text();
+    EXPECT_EQ(found->start, start);
+    EXPECT_EQ(found->size_bytes, size);
+    EXPECT_EQ(found->kind, EmulatedKind::device);
+    EXPECT_FALSE(emulated_find(start - 1));
+    EXPECT_FALSE(emulated_find(start + size));
+  }
+  auto mapping = emulated_map(adopted[1], size);
+  ASSERT_TRUE(mapping) << mapping.error().text();
+  EXPECT_EQ(static_cast<std::uint8_t*>(*mapping)[size - 1], 0x5a);
+  EXPECT_TRUE(tests::succeeded(emulated_unmap(*mapping, size)));
+  for (void* const mapped : reserved) ::munmap(mapped, room);
+}
+
+TEST(EmulatedMemory, SharedMemoryThatCannotBeMappedIsAnError) {
+  EXPECT_EQ(emulated_adopt(-1, std::uint64_t{1} << 40, emulated_page_bytes).error().errno_value, ENOMEM);
 }
 
 TEST(EmulatedMemory, OnlyOneOfManyThreadsFrees) {

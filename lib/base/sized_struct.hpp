@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Structs of the own C API that start with their size: how callers built against another version are served.
+// Structs of the C APIs that start with their size: how callers built against another version are served.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,17 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::capi {
+namespace gdrkit::base {
 
 /// No version of a struct is larger; what is, was never filled in. Bounds what is read and written on a caller's word.
 inline constexpr std::size_t largest_struct = 4096;
 
 // `first_size` below is the size that the first version of a struct had: no caller has a smaller one.
 
-inline base::Status check_size(std::uint32_t size, std::size_t first_size) noexcept {
-  if (size < first_size)
-    return base::fail(EINVAL, "invalid struct_size %u: at least %zu was expected", size, first_size);
+inline Status check_size(std::uint32_t size, std::size_t first_size) noexcept {
+  if (size < first_size) return fail(EINVAL, "invalid struct_size %u: at least %zu was expected", size, first_size);
   if (size > largest_struct) {
-    return base::fail(EINVAL, "invalid struct_size %u: at most %zu was expected", size, largest_struct);
+    return fail(EINVAL, "invalid struct_size %u: at most %zu was expected", size, largest_struct);
   }
   return {};
 }
@@ -28,13 +27,13 @@ inline base::Status check_size(std::uint32_t size, std::size_t first_size) noexc
 /// Copies a caller's options. EINVAL when smaller than the first version or absurdly large, E2BIG when a newer caller
 /// set something that this library does not know.
 template <class Options>
-base::Status read_options(const Options* caller, std::size_t first_size, Options* options) noexcept {
+Status read_options(const Options* caller, std::size_t first_size, Options* options) noexcept {
   std::uint32_t size = 0;
   std::memcpy(&size, caller, sizeof size);
-  if (base::Status known = check_size(size, first_size); !known) return known;
+  if (Status known = check_size(size, first_size); !known) return known;
   const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
   for (std::size_t i = sizeof(Options); i < size; ++i) {
-    if (bytes[i] != 0) return base::fail(E2BIG, "unknown option: the library is older than the program; update gdrkit");
+    if (bytes[i] != 0) return fail(E2BIG, "unknown option: the library is older than the program; update gdrkit");
   }
   *options = {};
   std::memcpy(static_cast<void*>(options), caller, size < sizeof(Options) ? size : sizeof(Options));
@@ -42,8 +41,8 @@ base::Status read_options(const Options* caller, std::size_t first_size, Options
 }
 
 template <class Info>
-base::Status check_info(const Info* caller, std::size_t first_size) noexcept {
-  if (caller == nullptr) return base::fail(EINVAL, "the information struct is NULL");
+Status check_info(const Info* caller, std::size_t first_size) noexcept {
+  if (caller == nullptr) return fail(EINVAL, "the information struct is NULL");
   std::uint32_t size = 0;
   std::memcpy(&size, caller, sizeof size);
   return check_size(size, first_size);
@@ -60,4 +59,4 @@ void write_info(Info* caller, Info info) noexcept {
   if (size > sizeof(Info)) std::memset(bytes + sizeof(Info), 0, size - sizeof(Info));
 }
 
-}  // namespace gdrkit::capi
+}  // namespace gdrkit::base

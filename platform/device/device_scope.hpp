@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// DeviceScope: a device is current on this thread while it lives, and what was current before is so again after.
+#pragma once
+
+#include "platform/device/device.hpp"
+
+namespace gdrkit::platform {
+
+class DeviceScope {
+ public:
+  explicit DeviceScope(Device& device) noexcept : device_(device), before_(device.enter()) {}
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+  ~DeviceScope() {
+    if (before_) device_.leave(*before_);
+  }
+
+  /// Why the device could not be made current.
+  [[nodiscard]] base::Status status() const noexcept {
+    if (before_) return {};
+    return base::pass(before_);
+  }
+
+ private:
+  Device& device_;
+  const base::Result<std::uint64_t> before_;
+};
+
+}  // namespace gdrkit::platform
