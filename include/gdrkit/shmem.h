@@ -1,0 +1,216 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT
+ * One-sided communication between GPUs, for C and C++ of any standard. Names and layouts may change until version 1.0.
+ *
+ * A job has n processing elements (PEs), numbered from 0, each with one GPU. Each PE's GPU holds a symmetric heap:
+ * every PE allocates the same objects in the same order, and names another PE's copy of an object by the address of its
+ * own. */
+#ifndef GDRKIT_SHMEM_H
+#define GDRKIT_SHMEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Every function returns 0 (or a value >= 0) on success and a negative errno on failure, unless it says otherwise;
+ * outputs are set only on success, and gdrkit_shmem_last_error() tells what failed: the PE, the step, the cause. A bad
+ * PE, an address outside the symmetric heap, or a range that leaves its allocation is -EINVAL, and nothing is written.
+ * A PE that ended while another waits for it is -ECONNRESET there within seconds; a wait that exceeds its limit is
+ * -ETIMEDOUT.
+ *
+ * Threads: all functions are thread-safe. Collective functions (they say so) must be called by all PEs in the same
+ * order, by one thread of each.
+ *
+ * Memory: `target` and `source` of another PE are addresses in the caller's own symmetric heap. A local buffer may be
+ * host memory or memory of the caller's GPU, inside or outside its heap. Symmetric memory is device memory: the CPU
+ * does not dereference it (gdrkit_shmem_put and get with the caller's own number reach it).
+ *
+ * Ordering: what each call guarantees, and to whom, is in docs/shmem-memory-model.md. In short: a put has left its
+ * source when it returns; fence orders puts to the same PE; after quiet all earlier puts are visible at their targets.
+ */
+
+/* One PE of this process. A process may hold several, one for each GPU; each thread uses the one that it bound last by
+ * init or use, and a thread that bound none uses the process's only one (-EINVAL when there are several). */
+typedef struct {
+  uint64_t value;
+} gdrkit_shmem_pe_t;
+
+/* Names a job. Made by the process of PE 0 and sent to all others by any means. */
+typedef struct {
+  unsigned char bytes[128];
+} gdrkit_shmem_unique_id_t;
+
+/* All-gather of the application's: part i of `all` comes from PE i. 0 on success. */
+typedef int (*gdrkit_shmem_allgather_t)(const void* mine, size_t size_bytes, void* all, void* argument);
+
+/* Set struct_size = sizeof the struct and zero the rest: then a launcher's environment (gdrkit run, mpirun, srun,
+ * torchrun) says everything; without one the job has one PE. */
+struct gdrkit_shmem_options {
+  uint32_t struct_size;
+  int32_t n_pes;       /* 0: the environment says pe and n_pes */
+  int32_t pe;          /* 0 to n_pes - 1 */
+  uint32_t has_device; /* 1: `device` counts; 0: the PE's position among those of its machine */
+  int32_t device;      /* as CUDA counts */
+  uint32_t timeout_ms; /* of init, of collectives and waits; 0: $GDRKIT_SHMEM_TIMEOUT_S, else 300 s */
+  const gdrkit_shmem_unique_id_t* unique_id; /* how PEs find each other; with n_pes > 1 either this */
+  gdrkit_shmem_allgather_t allgather;        /* or this */
+  void* allgather_argument;
+  uint64_t heap_bytes; /* symmetric memory to start with, for each PE; 0: $GDRKIT_SHMEM_HEAP, else 64 MiB; it grows */
+  uint64_t heap_max_bytes; /* it never grows beyond; 0: the size of the largest GPU's memory */
+};
+
+struct gdrkit_shmem_info {
+  uint32_t struct_size;
+  int32_t pe;
+  int32_t n_pes;
+  int32_t node_pes; /* PEs that share this machine's memory with this one, itself included */
+  int32_t device;   /* as CUDA counts */
+  int32_t is_emulated;
+  uint64_t heap_address;   /* of the caller's own heap */
+  uint64_t heap_bytes;     /* allocated from the GPU by now */
+  uint64_t heap_max_bytes; /* may grow to this */
+  uint64_t heap_used_bytes;
+  uint64_t stride_bytes; /* between the heaps of PEs of this machine, in this process's address space */
+};
+
+enum gdrkit_shmem_comparison {
+  GDRKIT_SHMEM_EQ = 0,
+  GDRKIT_SHMEM_NE = 1,
+  GDRKIT_SHMEM_GT = 2,
+  GDRKIT_SHMEM_LE = 3,
+  GDRKIT_SHMEM_LT = 4,
+  GDRKIT_SHMEM_GE = 5
+};
+enum gdrkit_shmem_signal { GDRKIT_SHMEM_SIGNAL_SET = 9, GDRKIT_SHMEM_SIGNAL_ADD = 10 };
+enum gdrkit_shmem_atomic_operation {
+  GDRKIT_SHMEM_ATOMIC_FETCH = 0,
+  GDRKIT_SHMEM_ATOMIC_SET = 1,
+  GDRKIT_SHMEM_ATOMIC_ADD = 2,
+  GDRKIT_SHMEM_ATOMIC_SWAP = 3,
+  GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP = 4,
+  GDRKIT_SHMEM_ATOMIC_AND = 5,
+  GDRKIT_SHMEM_ATOMIC_OR = 6,
+  GDRKIT_SHMEM_ATOMIC_XOR = 7
+};
+/* How wait_until and test read a word: its size in bytes, negative for signed integers. */
+enum gdrkit_shmem_word {
+  GDRKIT_SHMEM_UINT32 = 4,
+  GDRKIT_SHMEM_UINT64 = 8,
+  GDRKIT_SHMEM_INT32 = -4,
+  GDRKIT_SHMEM_INT64 = -8
+};
+
+/* Begin and end */
+
+/* -EADDRNOTAVAIL: no network address to listen on. */
+int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id);
+/* Collective over the job. `options` may be NULL. Takes the GPU's primary context, the one that the CUDA runtime uses
+ * too; the calling thread's current context stays. -ENODEV: no GPU, and the emulated device was not asked for
+ * (GDRKIT_BACKEND=emulated). */
+int gdrkit_shmem_init(const struct gdrkit_shmem_options* options);
+/* Collective. Waits for all PEs, frees the heap and ends the thread's PE. */
+int gdrkit_shmem_finalize(void);
+int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe); /* the calling thread's */
+int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);      /* from now on the calling thread's */
+int gdrkit_shmem_my_pe(void);
+int gdrkit_shmem_n_pes(void);
+int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);
+/* Limit of later collectives and waits of this PE, in milliseconds; 0: none (a dead PE still ends them). */
+int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
+/* What the calling thread's last failed call says; "" if none failed. Valid until its next failing call. */
+const char* gdrkit_shmem_last_error(void);
+
+/* Symmetric memory. Collective; each ends with a barrier. NULL on failure. */
+
+/* All PEs pass the same size, at least 1: -EPROTO else. The address is aligned to 256 bytes. -ENOMEM when the heap
+ * cannot grow any more; then nothing is lost. What the memory holds is not defined. */
+void* gdrkit_shmem_malloc(size_t size_bytes);
+void* gdrkit_shmem_calloc(size_t count, size_t size_bytes);    /* zeroed */
+void* gdrkit_shmem_align(size_t alignment, size_t size_bytes); /* a power of two up to 2 MiB */
+int gdrkit_shmem_free(void* address);                          /* as malloc returned it; NULL does nothing */
+/* Where this process's GPU reaches PE `pe`'s copy of `address` by loads and stores; NULL where it cannot. Not
+ * collective. */
+void* gdrkit_shmem_ptr(const void* address, int pe);
+
+/* Puts and gets. Any alignment; size 0 does nothing. */
+
+int gdrkit_shmem_put(void* target, const void* source, size_t size_bytes, int pe);
+int gdrkit_shmem_get(void* target, const void* source, size_t size_bytes, int pe);
+/* May return before the source may be written again (put) or the target holds the data (get): after quiet. */
+int gdrkit_shmem_put_nbi(void* target, const void* source, size_t size_bytes, int pe);
+int gdrkit_shmem_get_nbi(void* target, const void* source, size_t size_bytes, int pe);
+/* A put, then an update of the 64-bit word `signal` at the same PE: whoever sees the word sees the data. */
+int gdrkit_shmem_put_signal(void* target, const void* source, size_t size_bytes, uint64_t* signal, uint64_t value,
+                            enum gdrkit_shmem_signal operation, int pe);
+int gdrkit_shmem_put_signal_nbi(void* target, const void* source, size_t size_bytes, uint64_t* signal, uint64_t value,
+                                enum gdrkit_shmem_signal operation, int pe);
+int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, enum gdrkit_shmem_signal operation, int pe);
+/* The caller's own signal word. */
+int gdrkit_shmem_signal_fetch(const uint64_t* signal, uint64_t* value);
+/* Waits until the caller's own word compares as asked; *seen (may be NULL) is what it held then. */
+int gdrkit_shmem_signal_wait_until(const uint64_t* signal, enum gdrkit_shmem_comparison comparison, uint64_t value,
+                                   uint64_t* seen);
+
+/* On a naturally aligned word of 4 or 8 bytes. `compare` counts for COMPARE_SWAP alone; *fetched (may be NULL, and then
+ * the call need not wait for the answer) is the word's value before. Atomic with respect to each other and to GPU
+ * kernels' system-scope atomics, not to puts. FETCH and SET are a load and a store; all others run on the GPU. */
+int gdrkit_shmem_atomic(void* target, size_t size_bytes, enum gdrkit_shmem_atomic_operation operation, uint64_t operand,
+                        uint64_t compare, uint64_t* fetched, int pe);
+
+/* Waits until the caller's own word compares as asked, as signed or unsigned. */
+int gdrkit_shmem_wait_until(const void* address, enum gdrkit_shmem_word word, enum gdrkit_shmem_comparison comparison,
+                            uint64_t value);
+/* 1 when it does, 0 when not. */
+int gdrkit_shmem_test(const void* address, enum gdrkit_shmem_word word, enum gdrkit_shmem_comparison comparison,
+                      uint64_t value);
+
+/* Ordering. */
+
+int gdrkit_shmem_fence(void); /* earlier puts of this PE reach each PE before later ones */
+int gdrkit_shmem_quiet(void); /* earlier puts, gets and atomics of this PE are complete, visible to every PE */
+
+/* Collective over all PEs. */
+
+int gdrkit_shmem_sync_all(void);    /* all PEs have come here; completes nothing */
+int gdrkit_shmem_barrier_all(void); /* quiet, then sync_all */
+
+/* Typed functions, made from one list: gdrkit_shmem_<name>_put(target, source, count, pe), _get, _put_nbi, _get_nbi,
+ * _p(target, value, pe) and _g(source, &value, pe). */
+
+#define GDRKIT_SHMEM_FOR_EACH_TYPE(X)                                                                                 \
+  X(float, float)                                                                                                     \
+  X(double, double) X(char, char) X(schar, signed char) X(uchar, unsigned char) X(short, short)                       \
+      X(ushort, unsigned short) X(int, int) X(uint, unsigned) X(long, long) X(ulong, unsigned long)                   \
+          X(longlong, long long) X(ulonglong, unsigned long long) X(int8, int8_t) X(uint8, uint8_t) X(int16, int16_t) \
+              X(uint16, uint16_t) X(int32, int32_t) X(uint32, uint32_t) X(int64, int64_t) X(uint64, uint64_t)         \
+                  X(size, size_t) X(ptrdiff, ptrdiff_t)
+
+#define GDRKIT_SHMEM_DEFINE_TYPED(name, type)                                                                      \
+  static inline int gdrkit_shmem_##name##_put(type* target, const type* source, size_t count, int pe) {            \
+    return count > SIZE_MAX / sizeof(type) ? -22 : gdrkit_shmem_put(target, source, count * sizeof(type), pe);     \
+  }                                                                                                                \
+  static inline int gdrkit_shmem_##name##_get(type* target, const type* source, size_t count, int pe) {            \
+    return count > SIZE_MAX / sizeof(type) ? -22 : gdrkit_shmem_get(target, source, count * sizeof(type), pe);     \
+  }                                                                                                                \
+  static inline int gdrkit_shmem_##name##_put_nbi(type* target, const type* source, size_t count, int pe) {        \
+    return count > SIZE_MAX / sizeof(type) ? -22 : gdrkit_shmem_put_nbi(target, source, count * sizeof(type), pe); \
+  }                                                                                                                \
+  static inline int gdrkit_shmem_##name##_get_nbi(type* target, const type* source, size_t count, int pe) {        \
+    return count > SIZE_MAX / sizeof(type) ? -22 : gdrkit_shmem_get_nbi(target, source, count * sizeof(type), pe); \
+  }                                                                                                                \
+  static inline int gdrkit_shmem_##name##_p(type* target, type value, int pe) {                                    \
+    return gdrkit_shmem_put(target, &value, sizeof value, pe);                                                     \
+  }                                                                                                                \
+  static inline int gdrkit_shmem_##name##_g(const type* source, type* value, int pe) {                             \
+    return gdrkit_shmem_get(value, source, sizeof *value, pe);                                                     \
+  }
+GDRKIT_SHMEM_FOR_EACH_TYPE(GDRKIT_SHMEM_DEFINE_TYPED)
+#undef GDRKIT_SHMEM_DEFINE_TYPED
+
+#ifdef __cplusplus
+}
+#endif
+#endif

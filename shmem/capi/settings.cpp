@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/capi/settings.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+namespace gdrkit::shmem {
+namespace {
+
+constexpr std::uint64_t default_heap_bytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t default_limit_s = 300;
+
+/// 0 bits to shift for no unit; -1 for one that there is not.
+int shift_of(std::string_view unit) noexcept {
+  constexpr std::string_view units = "KMGT";
+  if (unit.empty()) return 0;
+  const std::size_t found = units.find(unit.front());
+  return unit.size() == 1 && found != std::string_view::npos ? 10 * (static_cast<int>(found) + 1) : -1;
+}
+
+/// Leaves *value alone where the variable is not set or empty.
+base::Status read(const char* name, bool has_units, std::uint64_t* value) noexcept {
+  const char* const text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return {};
+  const std::string_view all(text);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);
+  const int shift = shift_of(all.substr(static_cast<std::size_t>(end - all.data())));
+  const bool is_valid = error == std::errc() && shift >= 0 && (has_units || shift == 0) && number != 0;
+  if (!is_valid || number > (UINT64_MAX >> shift)) {
+    return base::fail(EINVAL, "%s=%s is no %s", name, text, has_units ? "size (64M, 2G)" : "number of seconds");
+  }
+  *value = number << shift;
+  return {};
+}
+
+}  // namespace
+
+base::Result<PeOptions> options_from_environment() noexcept {
+  PeOptions options;
+  options.heap_bytes = default_heap_bytes;
+  std::uint64_t seconds = default_limit_s;
+  if (auto known = read("GDRKIT_SHMEM_HEAP", true, &options.heap_bytes); !known) return base::pass(known);
+  if (auto known = read("GDRKIT_SHMEM_HEAP_MAX", true, &options.heap_max_bytes); !known) return base::pass(known);
+  if (auto known = read("GDRKIT_SHMEM_TIMEOUT_S", false, &seconds); !known) return base::pass(known);
+  constexpr std::uint64_t largest = 1000000000;
+  options.limit = std::chrono::seconds(seconds < largest ? seconds : largest);
+  return options;
+}
+
+}  // namespace gdrkit::shmem

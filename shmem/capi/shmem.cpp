@@ -1,0 +1,316 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The C API: arguments checked, the thread's PE called, errors turned into negative errno and their text kept.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/sized_struct.hpp"
+#include "shmem/capi/settings.hpp"
+#include "shmem/core/current.hpp"
+
+#pragma GCC visibility push(default)
+#include "gdrkit/shmem.h"
+#pragma GCC visibility pop
+
+namespace base = gdrkit::base;
+namespace shmem = gdrkit::shmem;
+using shmem::AtomicOperation;
+using shmem::Comparison;
+using shmem::Pe;
+using shmem::SignalOperation;
+
+static_assert(GDRKIT_SHMEM_EQ == static_cast<int>(Comparison::equal) &&
+              GDRKIT_SHMEM_NE == static_cast<int>(Comparison::not_equal) &&
+              GDRKIT_SHMEM_GT == static_cast<int>(Comparison::greater) &&
+              GDRKIT_SHMEM_LE == static_cast<int>(Comparison::less_equal) &&
+              GDRKIT_SHMEM_LT == static_cast<int>(Comparison::less) &&
+              GDRKIT_SHMEM_GE == static_cast<int>(Comparison::greater_equal));
+static_assert(GDRKIT_SHMEM_ATOMIC_FETCH == static_cast<int>(AtomicOperation::fetch) &&
+              GDRKIT_SHMEM_ATOMIC_SET == static_cast<int>(AtomicOperation::set) &&
+              GDRKIT_SHMEM_ATOMIC_ADD == static_cast<int>(AtomicOperation::add) &&
+              GDRKIT_SHMEM_ATOMIC_SWAP == static_cast<int>(AtomicOperation::swap) &&
+              GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP == static_cast<int>(AtomicOperation::compare_swap) &&
+              GDRKIT_SHMEM_ATOMIC_AND == static_cast<int>(AtomicOperation::bit_and) &&
+              GDRKIT_SHMEM_ATOMIC_OR == static_cast<int>(AtomicOperation::bit_or) &&
+              GDRKIT_SHMEM_ATOMIC_XOR == static_cast<int>(AtomicOperation::bit_xor));
+static_assert(sizeof(gdrkit_shmem_unique_id_t) == shmem::unique_id_bytes);
+
+namespace {
+
+// Sizes of the structs' first versions; they stay when a struct grows.
+constexpr std::size_t first_options = 64;
+constexpr std::size_t first_info = 64;
+static_assert(sizeof(gdrkit_shmem_options) == first_options && sizeof(gdrkit_shmem_info) == first_info);
+
+// Plain bytes, which no thread's end destroys: a later destructor of that thread may still call in.
+thread_local char last_error[base::SharedText::capacity] = "";
+
+template <class T>
+int error_of(const base::Result<T>& failed) noexcept {
+  std::snprintf(last_error, sizeof last_error, "%s", failed.error().text());
+  return -failed.error().errno_value;
+}
+
+/// Calls `function(pe)` on the thread's PE; its error as a negative errno, else 0 or the value that it answers.
+template <class Function>
+int with_pe(Function function) noexcept {
+  const auto pe = shmem::current_pe();
+  if (!pe) return error_of(pe);
+  const auto result = function(**pe);
+  if (!result) return error_of(result);
+  if constexpr (requires { int{*result}; }) {
+    return *result;
+  } else {
+    return 0;
+  }
+}
+
+template <class Function>
+void* pointer_with_pe(Function function) noexcept {
+  const auto pe = shmem::current_pe();
+  if (!pe) return error_of(pe), nullptr;
+  const base::Result<void*> result = function(**pe);
+  if (!result) return error_of(result), nullptr;
+  return *result;
+}
+
+base::Status refuse_null(const char* what) noexcept { return base::fail(EINVAL, "the pointer to %s is NULL", what); }
+
+base::Result<SignalOperation> signal_operation(gdrkit_shmem_signal operation) noexcept {
+  if (operation == GDRKIT_SHMEM_SIGNAL_SET) return SignalOperation::set;
+  if (operation == GDRKIT_SHMEM_SIGNAL_ADD) return SignalOperation::add;
+  return base::fail(EINVAL, "%d is no signal operation: SET or ADD", static_cast<int>(operation));
+}
+
+base::Result<shmem::Word> word_of(const void* address, gdrkit_shmem_word word, gdrkit_shmem_comparison comparison) {
+  if (comparison < GDRKIT_SHMEM_EQ || comparison > GDRKIT_SHMEM_GE) {
+    return base::fail(EINVAL, "%d is no comparison", static_cast<int>(comparison));
+  }
+  const int size = word < 0 ? -static_cast<int>(word) : static_cast<int>(word);
+  if (size != 4 && size != 8) return base::fail(EINVAL, "%d is no word: 4 or 8 bytes", static_cast<int>(word));
+  return shmem::Word{address, static_cast<std::size_t>(size), word < 0};
+}
+
+base::Result<shmem::PeOptions> read(const gdrkit_shmem_options* caller) noexcept {
+  gdrkit_shmem_options given{};
+  if (caller != nullptr) {
+    if (auto known = base::read_options(caller, first_options, &given); !known) return base::pass(known);
+  }
+  auto options = shmem::options_from_environment();
+  if (!options) return options;
+  options->n_pes = given.n_pes;
+  options->pe = given.pe;
+  if (given.has_device != 0) options->device = given.device;
+  if (given.timeout_ms != 0) options->limit = std::chrono::milliseconds(given.timeout_ms);
+  if (given.heap_bytes != 0) options->heap_bytes = given.heap_bytes;
+  if (given.heap_max_bytes != 0) options->heap_max_bytes = given.heap_max_bytes;
+  options->unique_id = reinterpret_cast<const shmem::UniqueId*>(given.unique_id);
+  options->allgather = given.allgather;
+  options->allgather_argument = given.allgather_argument;
+  return options;
+}
+
+int put_with(void* target, const void* source, size_t size_bytes, uint64_t* signal, uint64_t value,
+             gdrkit_shmem_signal operation, int pe, bool is_async) noexcept {
+  return with_pe([=](Pe& self) -> base::Status {
+    auto known = signal_operation(operation);
+    if (!known) return base::pass(known);
+    return self.put_signal(target, source, size_bytes, signal, value, *known, pe, is_async);
+  });
+}
+
+}  // namespace
+
+int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id) {
+  if (id == nullptr) return error_of(refuse_null("the unique id"));
+  auto made = shmem::make_unique_id();
+  if (!made) return error_of(made);
+  std::memcpy(id->bytes, made->bytes, sizeof id->bytes);
+  return 0;
+}
+
+int gdrkit_shmem_init(const gdrkit_shmem_options* options) {
+  auto read_options = read(options);
+  if (!read_options) return error_of(read_options);
+  auto pe = Pe::start(*read_options);
+  if (!pe) return error_of(pe);
+  auto kept = shmem::keep_pe(std::move(*pe));
+  return kept ? 0 : error_of(kept);
+}
+
+int gdrkit_shmem_finalize(void) {
+  auto pe = shmem::drop_pe();
+  if (!pe) return error_of(pe);
+  auto ended = (*pe)->finalize();
+  return ended ? 0 : error_of(ended);
+}
+
+int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe) {
+  if (pe == nullptr) return error_of(refuse_null("the PE's handle"));
+  auto name = shmem::current_name();
+  if (!name) return error_of(name);
+  pe->value = *name;
+  return 0;
+}
+
+int gdrkit_shmem_use(gdrkit_shmem_pe_t pe) {
+  auto used = shmem::use_pe(pe.value);
+  return used ? 0 : error_of(used);
+}
+
+int gdrkit_shmem_my_pe(void) {
+  return with_pe([](Pe& self) -> base::Result<int> { return self.pe(); });
+}
+int gdrkit_shmem_n_pes(void) {
+  return with_pe([](Pe& self) -> base::Result<int> { return self.n_pes(); });
+}
+
+int gdrkit_shmem_get_info(gdrkit_shmem_info* info) {
+  return with_pe([=](Pe& self) -> base::Status {
+    if (auto known = base::check_info(info, first_info); !known) return known;
+    gdrkit_shmem_info filled{};
+    filled.pe = self.pe();
+    filled.n_pes = self.n_pes();
+    filled.node_pes = self.node_pes();
+    filled.device = self.device().identity().ordinal;
+    filled.is_emulated = self.device().is_emulated() ? 1 : 0;
+    filled.heap_address = self.heap().own_address(0);
+    filled.heap_bytes = self.heap().size_bytes();
+    filled.heap_max_bytes = self.heap().max_bytes();
+    filled.heap_used_bytes = self.heap().used_bytes();
+    filled.stride_bytes = self.heap().stride_bytes();
+    base::write_info(info, filled);
+    return {};
+  });
+}
+
+int gdrkit_shmem_set_timeout(uint32_t timeout_ms) {
+  return with_pe([=](Pe& self) -> base::Status {
+    self.set_limit(std::chrono::milliseconds(timeout_ms));
+    return {};
+  });
+}
+
+const char* gdrkit_shmem_last_error(void) { return last_error; }
+
+void* gdrkit_shmem_malloc(size_t size_bytes) {
+  return pointer_with_pe([=](Pe& self) { return self.allocate(size_bytes, 1, false); });
+}
+
+void* gdrkit_shmem_calloc(size_t count, size_t size_bytes) {
+  const bool fits = size_bytes == 0 || count <= SIZE_MAX / size_bytes;
+  return pointer_with_pe([=](Pe& self) { return self.allocate(fits ? count * size_bytes : SIZE_MAX, 1, true); });
+}
+
+void* gdrkit_shmem_align(size_t alignment, size_t size_bytes) {
+  return pointer_with_pe([=](Pe& self) { return self.allocate(size_bytes, alignment, false); });
+}
+
+int gdrkit_shmem_free(void* address) {
+  return with_pe([=](Pe& self) { return address == nullptr ? base::Status() : self.free(address); });
+}
+
+void* gdrkit_shmem_ptr(const void* address, int pe) {
+  return pointer_with_pe([=](Pe& self) { return self.pointer(address, pe); });
+}
+
+int gdrkit_shmem_put(void* target, const void* source, size_t size_bytes, int pe) {
+  return with_pe([=](Pe& self) { return self.put(target, source, size_bytes, pe, false); });
+}
+int gdrkit_shmem_put_nbi(void* target, const void* source, size_t size_bytes, int pe) {
+  return with_pe([=](Pe& self) { return self.put(target, source, size_bytes, pe, true); });
+}
+int gdrkit_shmem_get(void* target, const void* source, size_t size_bytes, int pe) {
+  return with_pe([=](Pe& self) { return self.get(target, source, size_bytes, pe, false); });
+}
+int gdrkit_shmem_get_nbi(void* target, const void* source, size_t size_bytes, int pe) {
+  return with_pe([=](Pe& self) { return self.get(target, source, size_bytes, pe, true); });
+}
+
+int gdrkit_shmem_put_signal(void* target, const void* source, size_t size_bytes, uint64_t* signal, uint64_t value,
+                            gdrkit_shmem_signal operation, int pe) {
+  return put_with(target, source, size_bytes, signal, value, operation, pe, false);
+}
+int gdrkit_shmem_put_signal_nbi(void* target, const void* source, size_t size_bytes, uint64_t* signal, uint64_t value,
+                                gdrkit_shmem_signal operation, int pe) {
+  return put_with(target, source, size_bytes, signal, value, operation, pe, true);
+}
+
+int gdrkit_shmem_signal_op(uint64_t* signal, uint64_t value, gdrkit_shmem_signal operation, int pe) {
+  return with_pe([=](Pe& self) -> base::Status {
+    auto known = signal_operation(operation);
+    if (!known) return base::pass(known);
+    return self.signal(signal, value, *known, pe);
+  });
+}
+
+int gdrkit_shmem_signal_fetch(const uint64_t* signal, uint64_t* value) {
+  return with_pe([=](Pe& self) -> base::Status {
+    if (value == nullptr) return refuse_null("the signal's value");
+    auto loaded = self.load({signal, sizeof *signal, false});
+    if (!loaded) return base::pass(loaded);
+    *value = *loaded;
+    return {};
+  });
+}
+
+int gdrkit_shmem_signal_wait_until(const uint64_t* signal, gdrkit_shmem_comparison comparison, uint64_t value,
+                                   uint64_t* seen) {
+  return with_pe([=](Pe& self) -> base::Status {
+    auto word = word_of(signal, GDRKIT_SHMEM_UINT64, comparison);
+    if (!word) return base::pass(word);
+    auto waited = self.wait_until(*word, static_cast<Comparison>(comparison), value);
+    if (!waited) return base::pass(waited);
+    if (seen != nullptr) *seen = *waited;
+    return {};
+  });
+}
+
+int gdrkit_shmem_atomic(void* target, size_t size_bytes, gdrkit_shmem_atomic_operation operation, uint64_t operand,
+                        uint64_t compare, uint64_t* fetched, int pe) {
+  return with_pe([=](Pe& self) -> base::Status {
+    if (operation < GDRKIT_SHMEM_ATOMIC_FETCH || operation > GDRKIT_SHMEM_ATOMIC_XOR) {
+      return base::fail(EINVAL, "%d is no atomic operation", static_cast<int>(operation));
+    }
+    return self.atomic(target, size_bytes, static_cast<AtomicOperation>(operation), operand, compare, fetched, pe);
+  });
+}
+
+int gdrkit_shmem_wait_until(const void* address, gdrkit_shmem_word word, gdrkit_shmem_comparison comparison,
+                            uint64_t value) {
+  return with_pe([=](Pe& self) -> base::Status {
+    auto known = word_of(address, word, comparison);
+    if (!known) return base::pass(known);
+    auto waited = self.wait_until(*known, static_cast<Comparison>(comparison), value);
+    if (!waited) return base::pass(waited);
+    return {};
+  });
+}
+
+int gdrkit_shmem_test(const void* address, gdrkit_shmem_word word, gdrkit_shmem_comparison comparison, uint64_t value) {
+  return with_pe([=](Pe& self) -> base::Result<int> {
+    auto known = word_of(address, word, comparison);
+    if (!known) return base::pass(known);
+    auto tested = self.test(*known, static_cast<Comparison>(comparison), value);
+    if (!tested) return base::pass(tested);
+    return *tested ? 1 : 0;
+  });
+}
+
+int gdrkit_shmem_fence(void) {
+  return with_pe([](Pe& self) -> base::Status {
+    self.fence();
+    return {};
+  });
+}
+int gdrkit_shmem_quiet(void) {
+  return with_pe([](Pe& self) { return self.quiet(); });
+}
+int gdrkit_shmem_sync_all(void) {
+  return with_pe([](Pe& self) { return self.sync_all(); });
+}
+int gdrkit_shmem_barrier_all(void) {
+  return with_pe([](Pe& self) { return self.barrier_all(); });
+}

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Pe: one processing element: its GPU, its heap, the ways to the others, and everything that it can do to them.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "platform/device/device.hpp"
+#include "shmem/bootstrap/exchange.hpp"
+#include "shmem/core/node_area.hpp"
+#include "shmem/core/put_order.hpp"
+#include "shmem/heap/symmetric_heap.hpp"
+#include "shmem/node/node.hpp"
+#include "shmem/transport/atomics.hpp"
+#include "shmem/transport/transport.hpp"
+
+namespace gdrkit::shmem {
+
+struct PeOptions {
+  int n_pes = 0;  ///< 0: the environment says it and `pe`
+  int pe = 0;
+  std::optional<int> device;
+  std::chrono::milliseconds limit{0};  ///< of collectives and waits
+  const UniqueId* unique_id = nullptr;
+  AllgatherFunction allgather = nullptr;
+  void* allgather_argument = nullptr;
+  std::uint64_t heap_bytes = 0;
+  std::uint64_t heap_max_bytes = 0;  ///< 0: the largest GPU's memory
+};
+
+enum class Comparison : std::uint8_t { equal, not_equal, greater, less_equal, less, greater_equal };
+enum class SignalOperation : std::uint8_t { set, add };
+
+/// A word of 4 or 8 bytes in the own heap, and how it is compared.
+struct Word {
+  const void* address = nullptr;
+  std::size_t size_bytes = 8;
+  bool is_signed = false;
+};
+
+/// Thread-safe but for start and finalize, as gdrkit/shmem.h says of its functions; collective functions by one thread
+/// of each PE.
+class Pe {
+ public:
+  /// Collective.
+  [[nodiscard]] static base::Result<std::unique_ptr<Pe>> start(const PeOptions& options) noexcept;
+  ~Pe();
+  /// Collective: waits for all PEs. The rest is the destructor's.
+  base::Status finalize() noexcept;
+
+  [[nodiscard]] int pe() const noexcept { return pe_; }
+  [[nodiscard]] int n_pes() const noexcept { return n_pes_; }
+  [[nodiscard]] int node_pes() const noexcept { return static_cast<int>(node_->pes().size()); }
+  [[nodiscard]] const SymmetricHeap& heap() const noexcept { return *heap_; }
+  [[nodiscard]] const platform::Device& device() const noexcept { return *device_; }
+  void set_limit(std::chrono::milliseconds limit) noexcept { limit_ms_.store(limit.count()); }
+
+  [[nodiscard]] base::Result<void*> allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept;
+  base::Status free(void* address) noexcept;
+  /// EOPNOTSUPP: this process's GPU does not reach that PE's memory.
+  [[nodiscard]] base::Result<void*> pointer(const void* address, int pe) const noexcept;
+
+  base::Status put(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept;
+  base::Status get(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept;
+  base::Status signal(void* word, std::uint64_t value, SignalOperation operation, int pe) noexcept;
+  base::Status put_signal(void* target, const void* source, std::size_t size_bytes, void* word, std::uint64_t value,
+                          SignalOperation operation, int pe, bool is_async) noexcept;
+  /// `fetched`: nullptr where the answer is not wanted.
+  base::Status atomic(void* target, std::size_t size_bytes, AtomicOperation operation, std::uint64_t operand,
+                      std::uint64_t compare, std::uint64_t* fetched, int pe) noexcept;
+
+  [[nodiscard]] base::Result<std::uint64_t> load(const Word& word) noexcept;
+  [[nodiscard]] base::Result<bool> test(const Word& word, Comparison comparison, std::uint64_t value) noexcept;
+  /// Answers what the word held.
+  [[nodiscard]] base::Result<std::uint64_t> wait_until(const Word& word, Comparison comparison,
+                                                       std::uint64_t value) noexcept;
+
+  void fence() noexcept { order_.fence(); }
+  base::Status quiet() noexcept;
+  base::Status sync_all(const char* what = "sync_all") noexcept;
+  base::Status barrier_all() noexcept;
+
+ private:
+  /// Another PE's place for a transfer.
+  struct Remote {
+    int slot = 0;
+    HeapRange range;
+  };
+
+  Pe() noexcept = default;
+  base::Status connect(const PeOptions& options);
+  base::Status open_device(const PeOptions& options);
+  base::Status make_heap(Exchange& exchange, const PeOptions& options);
+  base::Status make_transports();
+
+  [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
+  [[nodiscard]] base::Result<Remote> find_remote(const void* address, std::size_t size_bytes, int pe) const noexcept;
+  /// EINVAL for a range that leaves its allocation in the own heap.
+  [[nodiscard]] base::Result<LocalMemory> memory_of(const void* address, std::size_t size_bytes) const noexcept;
+  /// Like put, but answers which transport took it.
+  [[nodiscard]] base::Result<std::size_t> put_by(const Remote& remote, const void* source, std::size_t size_bytes,
+                                                 bool is_async) noexcept;
+  base::Status store_word(const Remote& remote, std::uint64_t value, std::size_t size_bytes,
+                          std::optional<std::size_t> transport) noexcept;
+  base::Status complete(int slot) noexcept;
+
+  /// EPROTO when the PEs' operations or arguments differ. Ends with all PEs having compared.
+  base::Status agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept;
+  [[nodiscard]] std::chrono::milliseconds limit() const noexcept { return std::chrono::milliseconds(limit_ms_.load()); }
+  [[nodiscard]] PeLine& line(std::size_t index) const noexcept { return static_cast<NodeArea>(node_->area())[index]; }
+
+  int pe_ = 0;
+  int n_pes_ = 1;
+  int own_slot_ = 0;
+  std::atomic<std::int64_t> limit_ms_{0};
+  const platform::CudaCalls* cuda_ = nullptr;  // nullptr on the emulated device
+  // Destroyed from the last to the first.
+  std::unique_ptr<Node> node_;
+  std::unique_ptr<platform::Device> device_;
+  std::unique_ptr<SymmetricHeap> heap_;
+  std::vector<std::unique_ptr<Transport>> transports_;
+  std::unique_ptr<Atomics> atomics_;
+  PutOrder order_;
+  std::mutex collective_mutex_;
+};
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// How a PE begins and ends.
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <new>
+
+#include "base/settings.hpp"
+#include "platform/device/cuda_calls.hpp"
+#include "platform/device/device_scope.hpp"
+#include "shmem/core/pe.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+/// What all PEs must know of each other before they make heaps.
+struct Offer {
+  std::uint64_t heap_bytes = 0;
+  std::uint64_t heap_max_bytes = 0;
+  std::uint64_t device_bytes = 0;
+  std::int32_t node_pes = 0;
+  std::int32_t is_emulated = 0;
+  std::int32_t errno_value = 0;  ///< the PE has no device: why
+  char text[200] = "";
+};
+
+base::Result<std::unique_ptr<Exchange>> make_exchange(const PeOptions& options) noexcept {
+  if (options.n_pes == 0) {
+    auto environment = read_launch_environment();
+    if (!environment) return base::pass(environment);
+    return exchange_by_environment(*environment, options.limit);
+  }
+  if (options.n_pes < 0 || options.pe < 0 || options.pe >= options.n_pes) {
+    return base::fail(EINVAL, "PE %d of %d: PEs are numbered from 0 to n_pes - 1", options.pe, options.n_pes);
+  }
+  if (options.unique_id != nullptr) {
+    return exchange_by_unique_id(*options.unique_id, options.pe, options.n_pes, options.limit);
+  }
+  if (options.allgather != nullptr) {
+    return exchange_by_callback(options.allgather, options.allgather_argument, options.pe, options.n_pes);
+  }
+  if (options.n_pes == 1) {
+    UniqueId id;
+    return exchange_by_unique_id(id, 0, 1, options.limit);
+  }
+  return base::fail(EINVAL, "%d PEs need a way to find each other: a unique id, an all-gather, or a launcher",
+                    options.n_pes);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Pe>> Pe::start(const PeOptions& options) noexcept try {
+  std::unique_ptr<Pe> pe(new Pe());
+  if (auto connected = pe->connect(options); !connected) return base::pass(connected);
+  return pe;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while a PE was started");
+}
+
+base::Status Pe::connect(const PeOptions& options) {
+  limit_ms_.store(options.limit.count());
+  auto exchange = make_exchange(options);
+  if (!exchange) return base::pass(exchange);
+  pe_ = (*exchange)->pe();
+  n_pes_ = (*exchange)->n_pes();
+  auto node = Node::join(**exchange, static_cast<std::size_t>(n_pes_) * sizeof(PeLine), options.limit);
+  if (!node) return base::pass(node);
+  node_ = std::move(*node);
+  own_slot_ = node_->index_of(pe_);
+  if (auto made = make_heap(**exchange, options); !made) return made;
+  if (auto made = make_transports(); !made) return made;
+  return sync_all("init");
+}
+
+base::Status Pe::open_device(const PeOptions& options) {
+  if (base::read_settings().backend == "emulated") {
+    auto count = platform::emulated_device_count();
+    if (!count) return base::pass(count);
+    auto opened = platform::open_emulated_device(options.device.value_or(own_slot_ % *count));
+    if (!opened) return base::pass(opened);
+    device_ = std::move(*opened);
+    return {};
+  }
+  auto calls = platform::cuda_calls();
+  if (!calls) return base::pass(calls);
+  cuda_ = *calls;
+  auto count = platform::cuda_device_count(*cuda_);
+  if (!count) return base::pass(count);
+  if (*count == 0) return base::fail(ENODEV, "CUDA shows this process no GPU (GDRKIT_BACKEND=emulated needs none)");
+  // Opening makes the device current here; the caller's thread keeps what it had.
+  void* before = nullptr;
+  (void)cuda_->ctx_get_current(&before);
+  auto opened = platform::open_cuda_device(options.device.value_or(own_slot_ % *count), *cuda_);
+  (void)cuda_->ctx_set_current(before);
+  if (!opened) return base::pass(opened);
+  device_ = std::move(*opened);
+  return {};
+}
+
+base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
+  Offer mine;
+  mine.heap_bytes = options.heap_bytes;
+  mine.heap_max_bytes = options.heap_max_bytes;
+  mine.node_pes = node_pes();
+  auto opened = open_device(options);
+  if (opened) {
+    const platform::DeviceScope scope(*device_);
+    mine.is_emulated = device_->is_emulated() ? 1 : 0;
+    if (auto memory = device_->memory()) mine.device_bytes = memory->total_bytes;
+  } else {
+    mine.errno_value = opened.error().errno_value;
+    std::snprintf(mine.text, sizeof mine.text, "%s", opened.error().text());
+  }
+  auto offers = exchange.gather(mine, "devices and heap sizes");
+  if (!offers) return base::pass(offers);
+  if (!opened) return opened;
+  HeapSizes sizes{mine.heap_bytes, mine.heap_max_bytes};
+  std::uint64_t largest_device = 0;
+  for (int other = 0; other < n_pes_; ++other) {
+    const Offer& offer = (*offers)[static_cast<std::size_t>(other)];
+    if (offer.errno_value != 0) return base::fail(offer.errno_value, "PE %d has no device: %s", other, offer.text);
+    if (offer.node_pes != n_pes_) {
+      return base::fail(EOPNOTSUPP,
+                        "PE %d shares its machine with %d of %d PEs: no transport between machines is built", other,
+                        offer.node_pes, n_pes_);
+    }
+    if (offer.is_emulated != mine.is_emulated) {
+      return base::fail(EPROTO, "PE %d is %s, PE %d is not: all or none", mine.is_emulated != 0 ? pe_ : other,
+                        "emulated (GDRKIT_BACKEND)", mine.is_emulated != 0 ? other : pe_);
+    }
+    if (offer.heap_bytes != mine.heap_bytes || offer.heap_max_bytes != mine.heap_max_bytes) {
+      return base::fail(EPROTO,
+                        "PE %d asks for a heap of %" PRIu64 " bytes (at most %" PRIu64 "), PE %d of %" PRIu64
+                        " (%" PRIu64 ")",
+                        other, offer.heap_bytes, offer.heap_max_bytes, pe_, mine.heap_bytes, mine.heap_max_bytes);
+    }
+    largest_device = std::max(largest_device, offer.device_bytes);
+  }
+  if (sizes.max_bytes == 0) sizes.max_bytes = largest_device;
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  auto heap = SymmetricHeap::create(*device_, *node_, pe_, sizes, cuda_);
+  if (!heap) return base::pass(heap);
+  heap_ = std::move(*heap);
+  return {};
+}
+
+base::Status Pe::make_transports() {
+  const TransportSetting setting{device_.get(), heap_.get(), node_pes()};
+#define GDRKIT_SHMEM_TRANSPORT(name)         \
+  {                                          \
+    auto made = make_##name(setting);        \
+    if (!made) return base::pass(made);      \
+    transports_.push_back(std::move(*made)); \
+  }
+#include "shmem/transport/transports.def"
+#undef GDRKIT_SHMEM_TRANSPORT
+  auto atomics = Atomics::make(*device_);
+  if (!atomics) return base::pass(atomics);
+  atomics_ = std::move(*atomics);
+  order_.open(node_->pes().size(), transports_.size());
+  return {};
+}
+
+base::Status Pe::finalize() noexcept {
+  auto ended = barrier_all();
+  node_->leave();
+  return ended;
+}
+
+Pe::~Pe() {
+  if (device_ == nullptr) return;
+  const platform::DeviceScope scope(*device_);
+  atomics_.reset();
+  transports_.clear();
+  heap_.reset();
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What a PE does to others' memory.
+#include <cinttypes>
+
+#include "platform/device/cuda_calls.hpp"
+#include "shmem/core/pe.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+std::size_t limit_of(const Transport& transport, bool is_put, LocalMemory memory) noexcept {
+  const TransportLimits limits = transport.limits();
+  return (is_put ? limits.put : limits.get)[static_cast<std::size_t>(memory)];
+}
+
+/// Calls `carry(transport number)` with the first that is to take this transfer; where one turns out not to reach the
+/// slot, the next.
+template <class Carry>
+base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<Transport>>& transports, int slot,
+                                         std::size_t size_bytes, bool is_put, LocalMemory memory,
+                                         Carry carry) noexcept {
+  base::Status last = base::fail_literal(EOPNOTSUPP, "no transport carries this");
+  for (std::size_t i = 0; i < transports.size(); ++i) {
+    if (size_bytes > limit_of(*transports[i], is_put, memory)) continue;
+    if (auto serves = transports[i]->serves(slot); !serves) {
+      last = std::move(serves);
+      continue;
+    }
+    last = carry(i);
+    if (last) return i;
+    if (transports[i]->serves(slot)) break;
+  }
+  return base::pass(last);
+}
+
+}  // namespace
+
+base::Result<int> Pe::slot_of(int pe) const noexcept {
+  if (pe < 0 || pe >= n_pes_) return base::fail(EINVAL, "there is no PE %d: the job has %d", pe, n_pes_);
+  return node_->index_of(pe);
+}
+
+base::Result<Pe::Remote> Pe::find_remote(const void* address, std::size_t size_bytes, int pe) const noexcept {
+  auto slot = slot_of(pe);
+  if (!slot) return base::pass(slot);
+  auto range = heap_->find(address, size_bytes);
+  if (!range) return base::pass(range);
+  return Remote{*slot, *range};
+}
+
+base::Result<LocalMemory> Pe::memory_of(const void* address, std::size_t size_bytes) const noexcept {
+  if (heap_->contains(address)) {
+    auto range = heap_->find(address, size_bytes);
+    if (!range) return base::pass(range);
+    return LocalMemory::heap;
+  }
+  if (cuda_ == nullptr) return LocalMemory::host;
+  unsigned type = 0;
+  int attribute = platform::cuda_pointer_attribute_memory_type;
+  void* values[] = {&type};
+  const auto word = reinterpret_cast<std::uint64_t>(address);
+  if (cuda_->pointer_get_attributes(1, &attribute, values, word) != 0) return LocalMemory::host;
+  return type == platform::cuda_memory_type_device ? LocalMemory::device : LocalMemory::host;
+}
+
+base::Status Pe::put(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
+  auto remote = find_remote(target, size_bytes, pe);
+  if (!remote) return base::pass(remote);
+  if (size_bytes == 0) return {};
+  if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
+  auto carried = put_by(*remote, source, size_bytes, is_async);
+  if (!carried) return base::pass(carried);
+  return {};
+}
+
+base::Result<std::size_t> Pe::put_by(const Remote& remote, const void* source, std::size_t size_bytes,
+                                     bool is_async) noexcept {
+  auto memory = memory_of(source, size_bytes);
+  if (!memory) return base::pass(memory);
+  return with_transport(transports_, remote.slot, size_bytes, true, *memory, [&](std::size_t i) {
+    if (auto ordered = order_.before_put(remote.slot, i, transports_); !ordered) return ordered;
+    auto given = transports_[i]->put(remote.slot, remote.range, source, size_bytes, *memory, is_async);
+    if (given) order_.after_put(remote.slot, i);
+    return given;
+  });
+}
+
+base::Status Pe::get(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
+  auto remote = find_remote(source, size_bytes, pe);
+  if (!remote) return base::pass(remote);
+  if (size_bytes == 0) return {};
+  if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
+  auto memory = memory_of(target, size_bytes);
+  if (!memory) return base::pass(memory);
+  auto carried = with_transport(transports_, remote->slot, size_bytes, false, *memory, [&](std::size_t i) {
+    return transports_[i]->get(remote->slot, remote->range, target, size_bytes, *memory, is_async);
+  });
+  if (!carried) return base::pass(carried);
+  return {};
+}
+
+/// `transport`: the one to use; else the one that is chosen for a word, after a fence has put it behind all others'
+/// data.
+base::Status Pe::store_word(const Remote& remote, std::uint64_t value, std::size_t size_bytes,
+                            std::optional<std::size_t> transport) noexcept {
+  if (!transport) {
+    auto carried = put_by(remote, &value, size_bytes, false);
+    if (!carried) return base::pass(carried);
+    return {};
+  }
+  return transports_[*transport]->put(remote.slot, remote.range, &value, size_bytes, LocalMemory::host, false);
+}
+
+base::Status Pe::signal(void* word, std::uint64_t value, SignalOperation operation, int pe) noexcept {
+  if (operation == SignalOperation::add) return atomic(word, sizeof value, AtomicOperation::add, value, 0, nullptr, pe);
+  return atomic(word, sizeof value, AtomicOperation::set, value, 0, nullptr, pe);
+}
+
+base::Status Pe::put_signal(void* target, const void* source, std::size_t size_bytes, void* word, std::uint64_t value,
+                            SignalOperation operation, int pe, bool is_async) noexcept {
+  // The word first: where it is wrong, nothing is written.
+  auto signal_word = find_remote(word, sizeof value, pe);
+  if (!signal_word) return base::pass(signal_word);
+  auto remote = find_remote(target, size_bytes, pe);
+  if (!remote) return base::pass(remote);
+  if (size_bytes == 0) return signal(word, value, operation, pe);
+  if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
+  auto carried = put_by(*remote, source, size_bytes, is_async);
+  if (!carried) return base::pass(carried);
+  if (operation == SignalOperation::add) {
+    if (auto done = complete(remote->slot); !done) return done;
+    return signal(word, value, operation, pe);
+  }
+  // A transport keeps its own order, so the word follows the data by the same one.
+  const bool is_pending = transports_[*carried]->is_pending(remote->slot);
+  return store_word(*signal_word, value, sizeof value, is_pending ? carried.value() : std::optional<std::size_t>());
+}
+
+base::Status Pe::atomic(void* target, std::size_t size_bytes, AtomicOperation operation, std::uint64_t operand,
+                        std::uint64_t compare, std::uint64_t* fetched, int pe) noexcept {
+  if (size_bytes != 4 && size_bytes != 8) {
+    return base::fail(EINVAL, "an atomic operation needs a word of 4 or 8 bytes, not %zu", size_bytes);
+  }
+  if (reinterpret_cast<std::uint64_t>(target) % size_bytes != 0) {
+    return base::fail(EINVAL, "%p is not aligned to the %zu bytes of an atomic operation", target, size_bytes);
+  }
+  auto remote = find_remote(target, size_bytes, pe);
+  if (!remote) return base::pass(remote);
+  if (operation == AtomicOperation::set && fetched == nullptr) {
+    return store_word(*remote, operand, size_bytes, std::nullopt);
+  }
+  if (operation == AtomicOperation::fetch) {
+    std::uint64_t value = 0;
+    if (auto loaded = get(&value, target, size_bytes, pe, false); !loaded) return loaded;
+    if (fetched != nullptr) *fetched = value;
+    return {};
+  }
+  const auto performed = operation == AtomicOperation::set ? AtomicOperation::swap : operation;
+  return atomics_->run(heap_->address(remote->slot, remote->range.offset), size_bytes, performed, operand, compare,
+                       fetched);
+}
+
+base::Status Pe::complete(int slot) noexcept {
+  base::Status done;
+  for (const auto& transport : transports_) base::keep_first(done, transport->complete(slot));
+  return done;
+}
+
+base::Status Pe::quiet() noexcept {
+  base::Status done;
+  for (int slot = 0; slot < node_pes(); ++slot) base::keep_first(done, complete(slot));
+  base::keep_first(done, atomics_->complete());
+  return done;
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What a PE waits for: its own words, and the other PEs.
+#include <algorithm>
+#include <cinttypes>
+
+#include "platform/device/device_scope.hpp"
+#include "shmem/core/pe.hpp"
+#include "shmem/core/waiter.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+template <class Value>
+bool compares(Value seen, Comparison comparison, Value wanted) noexcept {
+  switch (comparison) {
+    case Comparison::equal: return seen == wanted;
+    case Comparison::not_equal: return seen != wanted;
+    case Comparison::greater: return seen > wanted;
+    case Comparison::less_equal: return seen <= wanted;
+    case Comparison::less: return seen < wanted;
+    default: return seen >= wanted;
+  }
+}
+
+std::int64_t as_signed(std::uint64_t value, std::size_t size_bytes) noexcept {
+  return size_bytes == 4 ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
+}
+
+bool compares(const Word& word, std::uint64_t seen, Comparison comparison, std::uint64_t wanted) noexcept {
+  if (word.is_signed) {
+    return compares(as_signed(seen, word.size_bytes), comparison, as_signed(wanted, word.size_bytes));
+  }
+  if (word.size_bytes == 4) return compares(seen, comparison, wanted & UINT32_MAX);
+  return compares(seen, comparison, wanted);
+}
+
+}  // namespace
+
+base::Result<std::uint64_t> Pe::load(const Word& word) noexcept {
+  if (reinterpret_cast<std::uint64_t>(word.address) % word.size_bytes != 0) {
+    return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);
+  }
+  std::uint64_t seen = 0;
+  if (auto loaded = get(&seen, word.address, word.size_bytes, pe_, false); !loaded) return base::pass(loaded);
+  return seen;
+}
+
+base::Result<bool> Pe::test(const Word& word, Comparison comparison, std::uint64_t value) noexcept {
+  auto seen = load(word);
+  if (!seen) return base::pass(seen);
+  return compares(word, *seen, comparison, value);
+}
+
+base::Result<std::uint64_t> Pe::wait_until(const Word& word, Comparison comparison, std::uint64_t value) noexcept {
+  Waiter waiter(*node_, limit(), "wait_until");
+  for (;;) {
+    auto seen = load(word);
+    if (!seen || compares(word, *seen, comparison, value)) return seen;
+    if (auto waited = waiter.pause(); !waited) return base::pass(waited);
+  }
+}
+
+/// Ordering: a PE's accesses before it comes are released by its count, and acquired by all who see it.
+base::Status Pe::sync_all(const char* what) noexcept {
+  const auto own = static_cast<std::size_t>(own_slot_);
+  const std::uint64_t arrival = line(own).arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
+  for (std::size_t other = 0; other < node_->pes().size(); ++other) {
+    Waiter waiter(*node_, limit(), what);
+    while (line(other).arrivals.load(std::memory_order_acquire) < arrival) {
+      if (auto waited = waiter.pause(); !waited) {
+        return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d)", waited.error().text(), pe_,
+                          node_->pes()[other]);
+      }
+    }
+  }
+  return {};
+}
+
+base::Status Pe::barrier_all() noexcept {
+  if (auto done = quiet(); !done) return done;
+  return sync_all("barrier_all");
+}
+
+base::Status Pe::agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept {
+  PeLine& own = line(static_cast<std::size_t>(own_slot_));
+  own.operation.store(operation, std::memory_order_relaxed);
+  own.arguments[0].store(first, std::memory_order_relaxed);
+  own.arguments[1].store(second, std::memory_order_relaxed);
+  if (auto met = sync_all(what); !met) return met;
+  // All compare with the first PE, so that all come to the same answer.
+  base::Status agreed;
+  const PeLine& root = line(0);
+  for (std::size_t other = 1; agreed && other < node_->pes().size(); ++other) {
+    const PeLine& theirs = line(other);
+    const bool is_same =
+        theirs.operation.load(std::memory_order_relaxed) == root.operation.load(std::memory_order_relaxed);
+    if (!is_same) {
+      agreed = base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions", what, node_->pes()[0],
+                          node_->pes()[other]);
+    } else if (theirs.arguments[0].load() != root.arguments[0].load() ||
+               theirs.arguments[1].load() != root.arguments[1].load()) {
+      agreed = base::fail(EPROTO, "%s: PE %d passed %" PRIu64 " and %" PRIu64 ", PE %d %" PRIu64 " and %" PRIu64, what,
+                          node_->pes()[0], root.arguments[0].load(), root.arguments[1].load(), node_->pes()[other],
+                          theirs.arguments[0].load(), theirs.arguments[1].load());
+    }
+  }
+  // Nobody writes its line anew before all have read it.
+  if (auto met = sync_all(what); !met) return met;
+  return agreed;
+}
+
+namespace {
+enum Collective : std::uint64_t { allocating = 1, freeing = 2 };
+}  // namespace
+
+base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept {
+  constexpr std::size_t largest_alignment = std::size_t{2} << 20;
+  const std::lock_guard lock(collective_mutex_);
+  if (auto agreed = agree("malloc", allocating, size_bytes, alignment); !agreed) return base::pass(agreed);
+  if (size_bytes == 0) return base::fail(EINVAL, "malloc: a symmetric object has at least 1 byte");
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > largest_alignment) {
+    return base::fail(EINVAL, "align: an alignment is a power of two up to 2 MiB, not %zu", alignment);
+  }
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return base::pass(current);
+  auto offset = heap_->allocate(size_bytes, std::max<std::size_t>(alignment, BlockList::unit_bytes));
+  if (!offset) return base::pass(offset);
+  if (is_zeroed) {
+    if (auto filled = device_->fill(heap_->own_address(*offset), 0, size_bytes); !filled) return base::pass(filled);
+  }
+  if (auto met = barrier_all(); !met) return base::pass(met);
+  return reinterpret_cast<void*>(heap_->own_address(*offset));
+}
+
+base::Status Pe::free(void* address) noexcept {
+  const std::lock_guard lock(collective_mutex_);
+  // Before the memory may have a new owner: what was put into it has arrived.
+  if (auto done = quiet(); !done) return done;
+  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - heap_->own_address(0);
+  if (auto agreed = agree("free", freeing, offset, 0); !agreed) return agreed;
+  return heap_->free(reinterpret_cast<std::uint64_t>(address));
+}
+
+base::Result<void*> Pe::pointer(const void* address, int pe) const noexcept {
+  auto remote = find_remote(address, 1, pe);
+  if (!remote) return base::pass(remote);
+  return reinterpret_cast<void*>(heap_->address(remote->slot, remote->range.offset));
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// BlockList: which ranges of the symmetric heap are taken. The same calls give the same offsets on every PE.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace gdrkit::shmem {
+
+struct Block {
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+};
+
+/// Offsets and sizes in bytes. First fit in address order, so that the result depends on the calls alone.
+class BlockList {
+ public:
+  /// Offsets and sizes of blocks are multiples of this.
+  static constexpr std::uint64_t unit_bytes = 256;
+
+  /// Adds [end(), end() + size_bytes) to what may be taken; a multiple of unit_bytes.
+  void extend(std::uint64_t size_bytes);
+  /// Takes back the last extend of this size, of which nothing may be taken.
+  void shrink(std::uint64_t size_bytes);
+  [[nodiscard]] std::uint64_t end() const noexcept { return end_; }
+
+  /// `alignment`: a power of two. Nothing when no free range is large enough.
+  [[nodiscard]] std::optional<std::uint64_t> take(std::uint64_t size_bytes, std::uint64_t alignment);
+  /// How far the list would have to be extended for take() to succeed.
+  [[nodiscard]] std::uint64_t missing_bytes(std::uint64_t size_bytes, std::uint64_t alignment) const;
+  /// false when no taken block starts at `offset`.
+  bool give_back(std::uint64_t offset);
+  /// The taken block that holds `offset`, with the size that was asked for.
+  [[nodiscard]] std::optional<Block> find(std::uint64_t offset) const;
+  [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_bytes_; }
+  [[nodiscard]] std::size_t taken_count() const noexcept { return taken_.size(); }
+
+ private:
+  void add_free(std::uint64_t offset, std::uint64_t size_bytes);
+
+  std::map<std::uint64_t, std::uint64_t> free_;   // offset: size
+  std::map<std::uint64_t, std::uint64_t> taken_;  // offset: size that was asked for
+  std::uint64_t end_ = 0;
+  std::uint64_t taken_bytes_ = 0;
+};
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// HeapSpace: a range of this process's device addresses with one slot for each PE of the machine, at one stride.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/result.hpp"
+#include "platform/device/cuda_calls.hpp"
+#include "platform/device/device.hpp"
+#include "shmem/node/node.hpp"
+
+namespace gdrkit::shmem {
+
+/// Slots hold chunks of device memory: the own slot memory of the own device, the others their PEs' memory, by a file
+/// descriptor that came from there. Offsets are from a slot's start; offsets and sizes are multiples of
+/// granularity_bytes(). Not thread-safe. Needs the device to be current (Device::make_current). The destructor unmaps
+/// and frees everything.
+class HeapSpace {
+ public:
+  virtual ~HeapSpace() = default;
+
+  /// On a GPU `calls` is the driver (nullptr: libcuda). `device` must outlive the result. ENOMEM: no address space.
+  [[nodiscard]] static base::Result<std::unique_ptr<HeapSpace>> reserve(platform::Device& device, int slots,
+                                                                        int own_slot, std::uint64_t max_bytes,
+                                                                        const platform::CudaCalls* calls) noexcept;
+
+  [[nodiscard]] std::uint64_t stride_bytes() const noexcept { return stride_bytes_; }
+  [[nodiscard]] std::uint64_t address(int slot, std::uint64_t offset) const noexcept {
+    return base_ + static_cast<std::uint64_t>(slot) * stride_bytes_ + offset;
+  }
+  [[nodiscard]] virtual std::uint64_t granularity_bytes() const noexcept = 0;
+
+  /// Allocates a chunk, maps it in the own slot, and returns the descriptor that others attach it by.
+  [[nodiscard]] virtual base::Result<UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;
+  /// Maps another PE's chunk.
+  virtual base::Status attach(int slot, std::uint64_t offset, std::uint64_t size_bytes, UniqueFd chunk) noexcept = 0;
+  /// Undoes create or attach of that very chunk.
+  virtual base::Status remove(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;
+
+ protected:
+  std::uint64_t base_ = 0;
+  std::uint64_t stride_bytes_ = 0;
+};
+
+/// As HeapSpace::reserve, which chooses by the device.
+[[nodiscard]] base::Result<std::unique_ptr<HeapSpace>> reserve_on_gpu(platform::Device& device, int slots, int own_slot,
+                                                                      std::uint64_t max_bytes,
+                                                                      const platform::CudaCalls& calls) noexcept;
+[[nodiscard]] base::Result<std::unique_ptr<HeapSpace>> reserve_emulated(platform::Device& device, int slots,
+                                                                        int own_slot, std::uint64_t max_bytes) noexcept;
+
+}  // namespace gdrkit::shmem

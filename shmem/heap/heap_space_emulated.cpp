@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// One memory file for each PE, as long as its heap may become: a file takes no memory where nothing was written. Chunks
+// are parts of it, so the first maps all, and the emulated device and backend see one allocation.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "platform/device/emulated_memory.hpp"
+#include "shmem/heap/heap_space.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+constexpr std::uint64_t granularity = std::uint64_t{2} << 20;  // as current GPUs answer
+
+void* as_pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
+
+class EmulatedHeapSpace final : public HeapSpace {
+ public:
+  EmulatedHeapSpace(platform::Device& device, int slots, int own_slot)
+      : device_(device), own_slot_(own_slot), is_mapped_(static_cast<std::size_t>(slots)) {}
+
+  base::Status open(std::uint64_t max_bytes) noexcept {
+    size_bytes_ = (max_bytes + granularity - 1) / granularity * granularity;
+    stride_bytes_ = size_bytes_ + granularity;  // room for the inaccessible pages before and behind each heap
+    const std::uint64_t total = stride_bytes_ * is_mapped_.size() + granularity;
+    void* const reserved = ::mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (reserved == MAP_FAILED) {
+      return base::fail(ENOMEM, "cannot reserve %" PRIu64 " bytes of address space for %zu symmetric heaps: %s", total,
+                        is_mapped_.size(), std::strerror(errno));
+    }
+    reserved_ = reserved;
+    reserved_bytes_ = total;
+    const auto first = reinterpret_cast<std::uint64_t>(reserved) + platform::emulated_page_bytes;
+    base_ = (first + platform::emulated_page_bytes - 1) / platform::emulated_page_bytes * platform::emulated_page_bytes;
+    return {};
+  }
+
+  ~EmulatedHeapSpace() override {
+    if (reserved_ != nullptr) ::munmap(reserved_, reserved_bytes_);
+  }
+
+  [[nodiscard]] std::uint64_t granularity_bytes() const noexcept override { return granularity; }
+
+  base::Result<UniqueFd> create(std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
+    const auto memory = device_.memory();
+    if (memory && size_bytes > memory->free_bytes) {
+      return base::fail(ENOMEM, "the symmetric heap cannot grow by %" PRIu64 " bytes: this machine has %zu left",
+                        size_bytes, memory->free_bytes);
+    }
+    if (file_.get() < 0) {
+      auto file = platform::emulated_create_shared(size_bytes_);
+      if (!file) return base::pass(file);
+      file_ = UniqueFd(*file);
+    }
+    (void)offset;
+    if (auto mapped = map(own_slot_, file_.get()); !mapped) return base::pass(mapped);
+    UniqueFd handed(::dup(file_.get()));
+    if (handed.get() < 0) {
+      return base::fail(errno, "the symmetric heap's file cannot be handed on: %s", std::strerror(errno));
+    }
+    return handed;
+  }
+
+  base::Status attach(int slot, std::uint64_t, std::uint64_t, UniqueFd chunk) noexcept override {
+    return map(slot, chunk.get());
+  }
+
+  base::Status remove(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
+    if (slot == own_slot_) (void)::madvise(as_pointer(address(slot, offset)), size_bytes, MADV_REMOVE);
+    return {};
+  }
+
+ private:
+  base::Status map(int slot, int fd) noexcept {
+    const auto at = static_cast<std::size_t>(slot);
+    if (is_mapped_[at]) return {};
+    auto mapped = platform::emulated_adopt(fd, address(slot, 0), size_bytes_);
+    is_mapped_[at] = mapped.has_value();
+    return mapped;
+  }
+
+  platform::Device& device_;
+  const int own_slot_;
+  UniqueFd file_;
+  std::vector<bool> is_mapped_;
+  std::uint64_t size_bytes_ = 0;
+  void* reserved_ = nullptr;
+  std::size_t reserved_bytes_ = 0;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<HeapSpace>> reserve_emulated(platform::Device& device, int slots, int own_slot,
+                                                          std::uint64_t max_bytes) noexcept try {
+  auto space = std::make_unique<EmulatedHeapSpace>(device, slots, own_slot);
+  if (auto opened = space->open(max_bytes); !opened) return base::pass(opened);
+  return space;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the symmetric heap was reserved");
+}
+
+base::Result<std::unique_ptr<HeapSpace>> HeapSpace::reserve(platform::Device& device, int slots, int own_slot,
+                                                            std::uint64_t max_bytes,
+                                                            const platform::CudaCalls* calls) noexcept {
+  if (device.is_emulated()) return reserve_emulated(device, slots, own_slot, max_bytes);
+  if (calls == nullptr) {
+    auto loaded = platform::cuda_calls();
+    if (!loaded) return base::pass(loaded);
+    calls = *loaded;
+  }
+  return reserve_on_gpu(device, slots, own_slot, max_bytes, *calls);
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/heap/symmetric_heap.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <mutex>
+#include <new>
+
+namespace gdrkit::shmem {
+namespace {
+
+/// A heap grows by at least this, so that many small allocations make few chunks.
+constexpr std::uint64_t smallest_growth = std::uint64_t{64} << 20;
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) noexcept {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// How one PE's part of a common step ended, as it goes to the others.
+struct Outcome {
+  std::int32_t errno_value = 0;
+  std::int32_t vendor_code = 0;
+  char text[240] = "";
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(platform::Device& device, Node& node, int pe,
+                                                                   HeapSizes sizes,
+                                                                   const platform::CudaCalls* calls) noexcept try {
+  std::unique_ptr<SymmetricHeap> heap(new SymmetricHeap(node, pe));
+  auto space = HeapSpace::reserve(device, static_cast<int>(node.pes().size()), heap->own_slot_, sizes.max_bytes, calls);
+  if (auto all = heap->agree(space ? base::Status() : base::Status(base::pass(space)), "reserving the symmetric heap");
+      !all) {
+    return base::pass(all);
+  }
+  heap->space_ = std::move(*space);
+  heap->own_base_ = heap->space_->address(heap->own_slot_, 0);
+  heap->max_bytes_ = round_up(sizes.max_bytes, heap->space_->granularity_bytes());
+  if (auto grown = heap->grow(std::max(sizes.initial_bytes, reserved_bytes)); !grown) return base::pass(grown);
+  (void)heap->blocks_.take(reserved_bytes, BlockList::unit_bytes);
+  auto zeroed = device.fill(heap->own_base_, 0, reserved_bytes);
+  if (auto all = heap->agree(zeroed, "clearing the symmetric heap"); !all) return base::pass(all);
+  return heap;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the symmetric heap was made");
+}
+
+base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
+  Outcome mine;
+  if (!own) {
+    mine.errno_value = own.error().errno_value;
+    mine.vendor_code = own.error().vendor_code;
+    std::snprintf(mine.text, sizeof mine.text, "%s", own.error().text());
+  }
+  std::vector<Outcome> all(node_.pes().size());
+  if (auto told = node_.exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
+  if (!own) return own;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].errno_value == 0) continue;
+    all[i].text[sizeof all[i].text - 1] = '\0';
+    return base::fail_vendor(all[i].errno_value, all[i].vendor_code, "%s failed on PE %d: %s", step, node_.pes()[i],
+                             all[i].text);
+  }
+  return {};
+}
+
+/// A chunk is in the list only once all PEs have all of it: where one fails, all undo their part.
+base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
+  const std::uint64_t offset = blocks_.end();
+  std::uint64_t wanted = round_up(std::max(size_bytes, smallest_growth), space_->granularity_bytes());
+  if (size_bytes > max_bytes_ - offset) {
+    return base::fail(ENOMEM,
+                      "the symmetric heap has %" PRIu64 " bytes, needs %" PRIu64 " more and may not exceed %" PRIu64
+                      ": set heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
+                      offset, size_bytes, max_bytes_);
+  }
+  wanted = std::min(wanted, max_bytes_ - offset);
+  chunks_.reserve(chunks_.size() + 1);
+  auto own = space_->create(offset, wanted);
+  auto attached = attach_peers(offset, wanted, own);
+  if (!attached) {
+    if (own) (void)space_->remove(own_slot_, offset, wanted);
+    return attached;
+  }
+  const std::unique_lock lock(mutex_);
+  blocks_.extend(wanted);
+  chunks_.push_back({chunks_.size(), offset, wanted});
+  return {};
+}
+
+base::Status SymmetricHeap::attach_peers(std::uint64_t offset, std::uint64_t size_bytes,
+                                         const base::Result<UniqueFd>& own) {
+  if (auto made = agree(own ? base::Status() : base::Status(base::pass(own)), "growing the symmetric heap"); !made) {
+    return made;
+  }
+  auto chunks = node_.exchange_fds(own->get(), nullptr, 0, nullptr, "sharing the symmetric heap");
+  if (!chunks) return base::pass(chunks);
+  base::Status attached;
+  int slot = 0;
+  for (; attached && slot < static_cast<int>(chunks->size()); ++slot) {
+    if (slot != own_slot_) attached = space_->attach(slot, offset, size_bytes, std::move((*chunks)[slot]));
+  }
+  const int failed_slot = attached ? slot : slot - 1;
+  auto all = agree(attached, "mapping the symmetric heaps of the other PEs");
+  if (all) return {};
+  for (int undone = 0; undone < failed_slot; ++undone) {
+    if (undone != own_slot_) (void)space_->remove(undone, offset, size_bytes);
+  }
+  return all;
+}
+
+base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, std::uint64_t alignment) noexcept try {
+  {
+    const std::unique_lock lock(mutex_);
+    if (auto offset = blocks_.take(size_bytes, alignment)) return *offset;
+  }
+  if (size_bytes > max_bytes_) {
+    return base::fail(ENOMEM, "%" PRIu64 " bytes exceed the symmetric heap, which may not exceed %" PRIu64 " bytes",
+                      size_bytes, max_bytes_);
+  }
+  if (auto grown = grow(blocks_.missing_bytes(size_bytes, alignment)); !grown) return base::pass(grown);
+  const std::unique_lock lock(mutex_);
+  if (auto offset = blocks_.take(size_bytes, alignment)) return *offset;
+  return base::fail(EIO, "the symmetric heap grew, but %" PRIu64 " bytes do not fit into it", size_bytes);
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the symmetric heap was searched");
+}
+
+base::Status SymmetricHeap::free(std::uint64_t address) noexcept try {
+  const std::unique_lock lock(mutex_);
+  const std::uint64_t offset = address - own_base_;
+  if (offset >= reserved_bytes && offset < max_bytes_ && blocks_.give_back(offset)) return {};
+  return base::fail(EINVAL, "no symmetric allocation starts at 0x%" PRIx64, address);
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while symmetric memory was freed");
+}
+
+base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t size_bytes) const noexcept {
+  const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
+  if (offset >= max_bytes_) {
+    return base::fail(EINVAL, "%p is not in this PE's symmetric heap (0x%" PRIx64 " + %" PRIu64 " bytes)", address,
+                      own_base_, this->size_bytes());
+  }
+  const std::shared_lock lock(mutex_);
+  const auto block = blocks_.find(offset);
+  if (!block || block->offset < reserved_bytes) {
+    return base::fail(EINVAL, "%p is in no allocation of this PE's symmetric heap", address);
+  }
+  const std::uint64_t inside = offset - block->offset;
+  if (inside <= block->size_bytes && size_bytes <= block->size_bytes - inside) {
+    return HeapRange{offset, locked_chunk_at(offset)};
+  }
+  return base::fail(EINVAL, "%p + %" PRIu64 " bytes leaves its symmetric allocation of %" PRIu64 " bytes", address,
+                    size_bytes, block->size_bytes);
+}
+
+std::uint64_t SymmetricHeap::size_bytes() const noexcept {
+  const std::shared_lock lock(mutex_);
+  return blocks_.end();
+}
+
+std::uint64_t SymmetricHeap::used_bytes() const noexcept {
+  const std::shared_lock lock(mutex_);
+  return blocks_.taken_bytes() - reserved_bytes;
+}
+
+HeapChunk SymmetricHeap::chunk_at(std::uint64_t offset) const noexcept {
+  const std::shared_lock lock(mutex_);
+  return locked_chunk_at(offset);
+}
+
+HeapChunk SymmetricHeap::locked_chunk_at(std::uint64_t offset) const noexcept {
+  const auto after = std::upper_bound(chunks_.begin(), chunks_.end(), offset,
+                                      [](std::uint64_t at, const HeapChunk& chunk) { return at < chunk.offset; });
+  return *std::prev(after);
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// SymmetricHeap: the same objects at the same offsets on every PE's GPU.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <vector>
+
+#include "base/result.hpp"
+#include "platform/device/device.hpp"
+#include "shmem/heap/block_list.hpp"
+#include "shmem/heap/heap_space.hpp"
+#include "shmem/node/node.hpp"
+
+namespace gdrkit::shmem {
+
+struct HeapSizes {
+  std::uint64_t initial_bytes = 0;
+  std::uint64_t max_bytes = 0;  ///< the same on all PEs
+};
+
+/// A piece of device memory that was allocated, and can be pinned, as one.
+struct HeapChunk {
+  std::size_t number = 0;  ///< counted from 0 in the order of offsets
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+
+  [[nodiscard]] std::uint64_t end() const noexcept { return offset + size_bytes; }
+};
+
+/// Part of an allocation; it may reach over the end of the chunk that it begins in.
+struct HeapRange {
+  std::uint64_t offset = 0;
+  HeapChunk chunk;  ///< that holds `offset`
+};
+
+/// Collective functions are called by one thread of each PE, in the same order and with the same arguments; the caller
+/// has made sure of it, and of the device being current. All other functions are thread-safe, also beside those.
+class SymmetricHeap {
+ public:
+  /// Bytes at the start of each heap that its owner and peers use among themselves, zeroed.
+  static constexpr std::uint64_t reserved_bytes = 65536;
+
+  /// Collective over the node.
+  [[nodiscard]] static base::Result<std::unique_ptr<SymmetricHeap>> create(platform::Device& device, Node& node, int pe,
+                                                                           HeapSizes sizes,
+                                                                           const platform::CudaCalls* calls) noexcept;
+
+  /// Collective over the node: grows where nothing is large enough. ENOMEM names the PE whose GPU has no memory; then
+  /// everything is as before. Answers an offset.
+  [[nodiscard]] base::Result<std::uint64_t> allocate(std::uint64_t size_bytes, std::uint64_t alignment) noexcept;
+  /// EINVAL when no allocation starts at `address`.
+  base::Status free(std::uint64_t address) noexcept;
+
+  /// Where [address, address + size_bytes) of the own heap is, if it lies in one live allocation. EINVAL says why not.
+  [[nodiscard]] base::Result<HeapRange> find(const void* address, std::uint64_t size_bytes) const noexcept;
+  /// Whether `address` is in the own slot, allocated or not.
+  [[nodiscard]] bool contains(const void* address) const noexcept {
+    return reinterpret_cast<std::uint64_t>(address) - own_base_ < max_bytes_;
+  }
+  /// In this process's address space, of a PE of this node.
+  [[nodiscard]] std::uint64_t address(int slot, std::uint64_t offset) const noexcept {
+    return space_->address(slot, offset);
+  }
+  [[nodiscard]] std::uint64_t own_address(std::uint64_t offset) const noexcept { return own_base_ + offset; }
+  [[nodiscard]] int own_slot() const noexcept { return own_slot_; }
+  [[nodiscard]] std::uint64_t stride_bytes() const noexcept { return space_->stride_bytes(); }
+  [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_; }
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept;  ///< of all chunks
+  [[nodiscard]] std::uint64_t used_bytes() const noexcept;
+  /// The chunk that holds `offset`, which is below size_bytes().
+  [[nodiscard]] HeapChunk chunk_at(std::uint64_t offset) const noexcept;
+
+ private:
+  SymmetricHeap(Node& node, int pe) noexcept : node_(node), own_slot_(node.index_of(pe)) {}
+  base::Status grow(std::uint64_t size_bytes);
+  base::Status attach_peers(std::uint64_t offset, std::uint64_t size_bytes, const base::Result<UniqueFd>& own);
+  base::Status agree(const base::Status& own, const char* step);
+  [[nodiscard]] HeapChunk locked_chunk_at(std::uint64_t offset) const noexcept;
+
+  Node& node_;
+  const int own_slot_;
+  std::unique_ptr<HeapSpace> space_;
+  std::uint64_t own_base_ = 0;
+  std::uint64_t max_bytes_ = 0;
+  mutable std::shared_mutex mutex_;  // of blocks_ and chunks_
+  BlockList blocks_;
+  std::vector<HeapChunk> chunks_;
+};
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/transport/atomics.hpp"
+
+#include <mutex>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "platform/device/device_scope.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using platform::AtomicUpdate;
+
+/// In the order of AtomicOperation, after fetch and set.
+constexpr AtomicUpdate updates[] = {AtomicUpdate::add,     AtomicUpdate::swap,   AtomicUpdate::compare_swap,
+                                    AtomicUpdate::bit_and, AtomicUpdate::bit_or, AtomicUpdate::bit_xor};
+constexpr auto first_update = static_cast<std::size_t>(AtomicOperation::add);
+
+class GpuAtomics final : public Atomics {
+ public:
+  explicit GpuAtomics(platform::Device& device) noexcept : device_(device) {}
+
+  base::Status open() noexcept {
+    const platform::DeviceScope scope(device_);
+    if (auto current = scope.status(); !current) return current;
+    auto loaded = platform::GpuKernels::load(device_);
+    if (!loaded) return base::pass(loaded);
+    gpu_kernels_.emplace(std::move(*loaded));
+    auto memory = device_.allocate(platform::AllocationKind::host, sizeof(std::uint64_t));
+    if (!memory) return base::pass(memory);
+    answer_ = std::move(*memory);
+    auto address = device_.device_address(reinterpret_cast<void*>(answer_.address()));
+    if (!address) return base::pass(address);
+    answer_address_ = *address;
+    auto stream = device_.create_stream();
+    if (!stream) return base::pass(stream);
+    stream_ = *stream;
+    return {};
+  }
+
+  ~GpuAtomics() override {
+    const platform::DeviceScope scope(device_);
+    if (stream_.handle != 0) {
+      (void)device_.synchronize(stream_);
+      (void)device_.destroy_stream(stream_);
+    }
+    gpu_kernels_.reset();
+    (void)answer_.free();
+  }
+
+  base::Status run(std::uint64_t address, std::size_t size_bytes, AtomicOperation operation, std::uint64_t operand,
+                   std::uint64_t compare, std::uint64_t* fetched) noexcept override {
+    const platform::DeviceScope scope(device_);
+    if (auto current = scope.status(); !current) return current;
+    const std::lock_guard lock(mutex_);
+    platform::AtomicParameters parameters{};
+    parameters.target = address;
+    parameters.operand = operand;
+    parameters.compare = compare;
+    parameters.fetched = fetched == nullptr ? 0 : answer_address_;
+    parameters.size_bytes = static_cast<std::uint32_t>(size_bytes);
+    parameters.update = updates[static_cast<std::size_t>(operation) - first_update];
+    if (auto launched = gpu_kernels_->launch(parameters, {1, 1}, stream_); !launched || fetched == nullptr) {
+      return launched;
+    }
+    if (auto done = device_.synchronize(stream_); !done) return done;
+    *fetched = *reinterpret_cast<volatile std::uint64_t*>(answer_.address());
+    return {};
+  }
+
+  base::Status complete() noexcept override {
+    const platform::DeviceScope scope(device_);
+    if (auto current = scope.status(); !current) return current;
+    return device_.synchronize(stream_);
+  }
+
+ private:
+  platform::Device& device_;
+  std::mutex mutex_;  // of answer_
+  std::optional<platform::GpuKernels> gpu_kernels_;
+  platform::Allocation answer_;
+  std::uint64_t answer_address_ = 0;
+  platform::Stream stream_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Atomics>> Atomics::make(platform::Device& device) noexcept try {
+  auto atomics = std::make_unique<GpuAtomics>(device);
+  if (auto opened = atomics->open(); !opened) return base::pass(opened);
+  return atomics;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the atomic operations were prepared");
+}
+
+}  // namespace gdrkit::shmem

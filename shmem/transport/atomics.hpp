@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Atomics: read-modify-write of other PEs' words by this PE's GPU, as a CPU has none through BAR1.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/result.hpp"
+#include "platform/device/device.hpp"
+
+namespace gdrkit::shmem {
+
+/// In the order of enum gdrkit_shmem_atomic_operation.
+enum class AtomicOperation : std::uint8_t { fetch, set, add, swap, compare_swap, bit_and, bit_or, bit_xor };
+
+/// Thread-safe.
+class Atomics {
+ public:
+  virtual ~Atomics() = default;
+  /// Loads the GPU kernel. `device` must outlive it.
+  [[nodiscard]] static base::Result<std::unique_ptr<Atomics>> make(platform::Device& device) noexcept;
+
+  /// On a naturally aligned word of 4 or 8 bytes that the device reaches. Waits for the answer where `fetched` is not
+  /// nullptr; else complete() does. fetch and set are not among its operations.
+  virtual base::Status run(std::uint64_t address, std::size_t size_bytes, AtomicOperation operation,
+                           std::uint64_t operand, std::uint64_t compare, std::uint64_t* fetched) noexcept = 0;
+  virtual base::Status complete() noexcept = 0;
+};
+
+}  // namespace gdrkit::shmem

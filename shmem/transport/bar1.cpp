@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// bar1: the CPU's own stores and loads, through mappings of the other PEs' memory by the copy library.
+//
+// Ordering: stores through BAR1 are posted writes; those of one CPU thread reach a GPU in the order of gdrkit_write's
+// calls, each of which has left the core when it returns. A load from the same GPU does not pass posted writes on its
+// way there, so that when its answer is back, all earlier stores, by any core whose writes had left it, have arrived.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "gdrkit/gdrkit.h"
+#include "shmem/transport/transport.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+/// Chunks of a slot that can be mapped; a heap that grew more often is served by other transports from there on.
+constexpr std::size_t largest_chunk_count = 256;
+/// Up to this, memory of the own heap passes through the CPU: its load and store take less than a copy engine's copy.
+constexpr std::size_t small = 1024;
+
+base::Status failure(int result, const char* what, int slot) noexcept {
+  return base::fail(-result, "%s the memory of PE slot %d through BAR1: %s", what, slot, gdrkit_last_error_detail());
+}
+
+class Bar1 final : public Transport {
+ public:
+  explicit Bar1(const TransportSetting& setting)
+      : heap_(*setting.heap), slots_(static_cast<std::size_t>(setting.slots)) {
+    for (Slot& slot : slots_) slot.windows = std::make_unique<std::atomic<std::uint64_t>[]>(largest_chunk_count);
+    gdrkit_open_options options{};
+    options.struct_size = sizeof options;
+    if (setting.device->is_emulated()) options.backend = "emulated";
+    const int opened = gdrkit_open(&options, &context_);
+    if (opened < 0) unusable_ = base::fail(-opened, "no mapping through BAR1: %s", gdrkit_last_error_detail());
+  }
+  ~Bar1() override {
+    if (unusable_) (void)gdrkit_close(context_);  // with all pins
+  }
+
+  [[nodiscard]] const char* name() const noexcept override { return "bar1"; }
+  // Where a copy by the copy engine takes as long as one by the CPU, on an H200: docs/results has the figures.
+  [[nodiscard]] TransportLimits limits() const noexcept override { return {{32768, small, 0}, {4096, small, 0}}; }
+
+  base::Status serves(int slot) noexcept override {
+    if (!unusable_) return unusable_;
+    Slot& state = slots_[static_cast<std::size_t>(slot)];
+    if (!state.is_refused.load(std::memory_order_acquire)) return {};
+    const std::lock_guard lock(mutex_);
+    return state.refusal;
+  }
+
+  base::Status put(int slot, const HeapRange& target, const void* source, std::size_t size_bytes, LocalMemory memory,
+                   bool) noexcept override {
+    if (memory == LocalMemory::heap) return put_from_heap(slot, target, source, size_bytes);
+    auto done =
+        by_chunk(slot, target, size_bytes, [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
+          return gdrkit_write(pin, offset, static_cast<const char*>(source) + from, n);
+        });
+    // After the stores: whoever completes what was issued by now completes them.
+    if (done) slots_[static_cast<std::size_t>(slot)].issued.fetch_add(1, std::memory_order_release);
+    return done;
+  }
+
+  base::Status get(int slot, const HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+                   bool) noexcept override {
+    if (memory == LocalMemory::heap) return get_to_heap(slot, source, target, size_bytes);
+    return by_chunk(slot, source, size_bytes,
+                    [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
+                      return gdrkit_read(pin, offset, static_cast<char*>(target) + from, n);
+                    });
+  }
+
+  [[nodiscard]] bool is_pending(int slot) const noexcept override {
+    const Slot& state = slots_[static_cast<std::size_t>(slot)];
+    return state.completed.load(std::memory_order_acquire) < state.issued.load(std::memory_order_acquire);
+  }
+
+  base::Status complete(int slot) noexcept override {
+    Slot& state = slots_[static_cast<std::size_t>(slot)];
+    const std::uint64_t issued = state.issued.load(std::memory_order_acquire);
+    if (state.completed.load(std::memory_order_acquire) >= issued) return {};
+    auto window = window_of(slot, heap_.chunk_at(0));
+    if (!window) return base::pass(window);
+    std::uint32_t word = 0;
+    if (const int read = gdrkit_read(*window, 0, &word, sizeof word); read < 0) return failure(read, "reading", slot);
+    // Never backwards: another thread may have completed more meanwhile.
+    std::uint64_t completed = state.completed.load(std::memory_order_relaxed);
+    while (completed < issued && !state.completed.compare_exchange_weak(completed, issued, std::memory_order_release)) {
+    }
+    return {};
+  }
+
+ private:
+  struct Slot {
+    std::unique_ptr<std::atomic<std::uint64_t>[]> windows;  // pins by chunk; 0: not mapped yet
+    std::atomic<std::uint64_t> issued{0};                   // puts whose stores have left the core
+    std::atomic<std::uint64_t> completed{0};                // of these, known to have arrived
+    std::atomic<bool> is_refused{false};
+    base::Status refusal;  // why it cannot be mapped; guarded by mutex_
+  };
+
+  template <class Copy>
+  base::Status by_chunk(int slot, const HeapRange& range, std::size_t size_bytes, Copy copy) noexcept {
+    HeapChunk chunk = range.chunk;
+    std::uint64_t offset = range.offset;
+    for (std::size_t done = 0; done < size_bytes;) {
+      if (done != 0) chunk = heap_.chunk_at(offset);
+      auto window = window_of(slot, chunk);
+      if (!window) return base::pass(window);
+      const std::size_t piece = std::min<std::size_t>(size_bytes - done, chunk.end() - offset);
+      if (const int copied = copy(*window, offset - chunk.offset, done, piece); copied < 0) {
+        return base::fail(-copied, "copying %zu bytes through BAR1 to or from PE slot %d: %s", piece, slot,
+                          gdrkit_strerror(copied));
+      }
+      done += piece;
+      offset += piece;
+    }
+    return {};
+  }
+
+  base::Result<gdrkit_pin_t> window_of(int slot, const HeapChunk& chunk) noexcept {
+    if (chunk.number >= largest_chunk_count) {
+      return base::fail(ENOSPC, "the symmetric heap has grown more than %zu times", largest_chunk_count);
+    }
+    auto& window = slots_[static_cast<std::size_t>(slot)].windows[chunk.number];
+    if (const std::uint64_t pin = window.load(std::memory_order_acquire); pin != 0) return gdrkit_pin_t{pin};
+    return open_window(slot, chunk, window);
+  }
+
+  base::Result<gdrkit_pin_t> open_window(int slot, const HeapChunk& chunk,
+                                         std::atomic<std::uint64_t>& window) noexcept {
+    Slot& state = slots_[static_cast<std::size_t>(slot)];
+    const std::lock_guard lock(mutex_);
+    if (const std::uint64_t pin = window.load(std::memory_order_relaxed); pin != 0) return gdrkit_pin_t{pin};
+    if (!unusable_) return base::pass(unusable_);
+    if (!state.refusal) return base::pass(state.refusal);
+    gdrkit_pin_t pin{};
+    if (const int made = gdrkit_pin(context_, heap_.address(slot, chunk.offset), chunk.size_bytes, &pin); made < 0) {
+      return refuse(state, failure(made, "pinning", slot));
+    }
+    void* address = nullptr;
+    if (const int mapped = gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address); mapped < 0) {
+      auto refused = failure(mapped, "mapping", slot);
+      (void)gdrkit_unpin(pin);
+      return refuse(state, std::move(refused));
+    }
+    window.store(pin.value, std::memory_order_release);
+    return pin;
+  }
+
+  static tl::unexpected<base::Error> refuse(Slot& state, base::Status why) noexcept {
+    state.refusal = std::move(why);
+    state.is_refused.store(true, std::memory_order_release);
+    return base::pass(state.refusal);
+  }
+
+  base::Status put_from_heap(int slot, const HeapRange& target, const void* source, std::size_t size_bytes) noexcept {
+    char bytes[small];
+    auto own = heap_.find(source, size_bytes);
+    if (!own) return base::pass(own);
+    if (auto read = get(own_slot(), *own, bytes, size_bytes, LocalMemory::host, false); !read) return read;
+    return put(slot, target, bytes, size_bytes, LocalMemory::host, false);
+  }
+  base::Status get_to_heap(int slot, const HeapRange& source, void* target, std::size_t size_bytes) noexcept {
+    char bytes[small];
+    auto own = heap_.find(target, size_bytes);
+    if (!own) return base::pass(own);
+    if (auto read = get(slot, source, bytes, size_bytes, LocalMemory::host, false); !read) return read;
+    if (auto written = put(own_slot(), *own, bytes, size_bytes, LocalMemory::host, false); !written) return written;
+    return complete(own_slot());
+  }
+  [[nodiscard]] int own_slot() const noexcept { return heap_.own_slot(); }
+
+  const SymmetricHeap& heap_;
+  gdrkit_context_t context_{};
+  base::Status unusable_;
+  std::mutex mutex_;  // of making windows
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Transport>> make_bar1(const TransportSetting& setting) noexcept try {
+  return std::make_unique<Bar1>(setting);
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the transport bar1 was made");
+}
+
+}  // namespace gdrkit::shmem

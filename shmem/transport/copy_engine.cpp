@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// copy_engine: the CUDA driver's copies between this PE's device, or host memory, and the other PEs' memory, in one
+// stream of this PE's, so that they reach a PE in the order of the calls.
+#include <atomic>
+#include <new>
+
+#include "platform/device/device_scope.hpp"
+#include "shmem/transport/transport.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+class CopyEngine final : public Transport {
+ public:
+  explicit CopyEngine(const TransportSetting& setting) noexcept : device_(*setting.device), heap_(*setting.heap) {
+    const platform::DeviceScope scope(device_);
+    auto stream = device_.create_stream();
+    if (stream) {
+      stream_ = *stream;
+    } else {
+      unusable_ = base::pass(stream);
+    }
+  }
+  ~CopyEngine() override {
+    if (!unusable_) return;
+    const platform::DeviceScope scope(device_);
+    (void)device_.synchronize(stream_);
+    (void)device_.destroy_stream(stream_);
+  }
+
+  [[nodiscard]] const char* name() const noexcept override { return "copy_engine"; }
+  [[nodiscard]] TransportLimits limits() const noexcept override {
+    return {{SIZE_MAX, SIZE_MAX, SIZE_MAX}, {SIZE_MAX, SIZE_MAX, SIZE_MAX}};
+  }
+  base::Status serves(int) noexcept override { return unusable_; }
+
+  base::Status put(int slot, const HeapRange& target, const void* source, std::size_t size_bytes, LocalMemory memory,
+                   bool is_async) noexcept override {
+    const platform::DeviceScope scope(device_);
+    if (auto current = scope.status(); !current) return current;
+    const std::uint64_t at = heap_.address(slot, target.offset);
+    auto given = memory == LocalMemory::host
+                     ? device_.copy_to_device_async(at, source, size_bytes, stream_)
+                     : device_.copy_on_device_async(at, reinterpret_cast<std::uint64_t>(source), size_bytes, stream_);
+    return finish(std::move(given), is_async);
+  }
+
+  base::Status get(int slot, const HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+                   bool is_async) noexcept override {
+    const platform::DeviceScope scope(device_);
+    if (auto current = scope.status(); !current) return current;
+    const std::uint64_t at = heap_.address(slot, source.offset);
+    auto given = memory == LocalMemory::host
+                     ? device_.copy_to_host_async(target, at, size_bytes, stream_)
+                     : device_.copy_on_device_async(reinterpret_cast<std::uint64_t>(target), at, size_bytes, stream_);
+    return finish(std::move(given), is_async);
+  }
+
+  [[nodiscard]] bool is_pending(int) const noexcept override {
+    return completed_.load(std::memory_order_acquire) < issued_.load(std::memory_order_acquire);
+  }
+
+  base::Status complete(int slot) noexcept override {
+    if (!is_pending(slot)) return {};
+    const platform::DeviceScope scope(device_);
+    if (auto current = scope.status(); !current) return current;
+    return synchronize();
+  }
+
+ private:
+  base::Status finish(base::Status given, bool is_async) noexcept {
+    if (!given) return given;
+    issued_.fetch_add(1, std::memory_order_release);
+    return is_async ? base::Status() : synchronize();
+  }
+
+  base::Status synchronize() noexcept {
+    const std::uint64_t issued = issued_.load(std::memory_order_acquire);
+    if (auto done = device_.synchronize(stream_); !done) return done;
+    std::uint64_t completed = completed_.load(std::memory_order_relaxed);
+    while (completed < issued && !completed_.compare_exchange_weak(completed, issued, std::memory_order_release)) {
+    }
+    return {};
+  }
+
+  platform::Device& device_;
+  const SymmetricHeap& heap_;
+  platform::Stream stream_;
+  base::Status unusable_;
+  std::atomic<std::uint64_t> issued_{0};
+  std::atomic<std::uint64_t> completed_{0};
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Transport>> make_copy_engine(const TransportSetting& setting) noexcept try {
+  return std::make_unique<CopyEngine>(setting);
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the transport copy_engine was made");
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Transport: one way to move bytes between this PE and another. transports.def lists them; one suite tests them all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.hpp"
+#include "platform/device/device.hpp"
+#include "shmem/heap/symmetric_heap.hpp"
+
+namespace gdrkit::shmem {
+
+/// What local memory a transport reads or writes.
+enum class LocalMemory : std::uint8_t {
+  host,    ///< the CPU may dereference it
+  heap,    ///< in an allocation of the own symmetric heap
+  device,  ///< other memory of the own GPU
+};
+inline constexpr std::size_t local_memory_count = 3;
+
+/// Up to which sizes, in bytes, a transport is the one to take, by LocalMemory; 0: not at all.
+struct TransportLimits {
+  std::size_t put[local_memory_count] = {};
+  std::size_t get[local_memory_count] = {};
+};
+
+/// Thread-safe. Slots are those of the heap: PEs of this machine, this PE's own too. Ranges were checked.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  [[nodiscard]] virtual const char* name() const noexcept = 0;
+  [[nodiscard]] virtual TransportLimits limits() const noexcept = 0;
+  /// An error: it cannot reach that slot, and why. Decided once; makes nothing.
+  [[nodiscard]] virtual base::Status serves(int slot) noexcept = 0;
+
+  /// `source` may be written again when this returns; with `is_async`, when complete(slot) has. Puts to one slot
+  /// through this transport are seen there in the order of the calls of one thread.
+  virtual base::Status put(int slot, const HeapRange& target, const void* source, std::size_t size_bytes,
+                           LocalMemory memory, bool is_async) noexcept = 0;
+  /// `target` holds the data when this returns; with `is_async`, when complete(slot) has.
+  virtual base::Status get(int slot, const HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
+                           bool is_async) noexcept = 0;
+
+  /// Whether anything given before is not known to be complete.
+  [[nodiscard]] virtual bool is_pending(int slot) const noexcept = 0;
+  /// Everything given before by any thread is visible at its target.
+  virtual base::Status complete(int slot) noexcept = 0;
+};
+
+/// What a transport is made from; all must outlive it.
+struct TransportSetting {
+  platform::Device* device = nullptr;
+  const SymmetricHeap* heap = nullptr;
+  int slots = 1;
+};
+
+// A transport that cannot run at all is made too, and serves() says why.
+#define GDRKIT_SHMEM_TRANSPORT(name) \
+  [[nodiscard]] base::Result<std::unique_ptr<Transport>> make_##name(const TransportSetting& setting) noexcept;
+#include "shmem/transport/transports.def"
+#undef GDRKIT_SHMEM_TRANSPORT
+
+}  // namespace gdrkit::shmem
