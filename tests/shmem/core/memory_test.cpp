@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "support/results.hpp"
+#include "support/shmem_job.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using tests::run_shmem_job;
+using tests::ShmemJobOptions;
+
+std::uint64_t offset_of(const Pe& pe, const void* address) {
+  return reinterpret_cast<std::uint64_t>(address) - pe.heap().own_address(0);
+}
+
+TEST(ShmemMemory, ObjectsLieAtTheSameOffsetsOnAllPes) {
+  std::vector<std::vector<std::uint64_t>> offsets(4);
+  run_shmem_job({.n_pes = 4}, [&](Pe& pe) {
+    void* last = nullptr;
+    for (const std::size_t size : {1, 255, 256, 257, 4096, 100000}) {
+      auto made = pe.allocate(size, 1, false);
+      ASSERT_TRUE(made) << made.error().text();
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(*made) % 256, 0U);
+      offsets[static_cast<std::size_t>(pe.pe())].push_back(offset_of(pe, *made));
+      last = *made;
+    }
+    auto aligned = pe.allocate(1, std::size_t{2} << 20, false);
+    ASSERT_TRUE(aligned) << aligned.error().text();
+    EXPECT_EQ(offset_of(pe, *aligned) % (std::size_t{2} << 20), 0U);
+    EXPECT_TRUE(tests::succeeded(pe.free(last)));
+    auto again = pe.allocate(100000, 1, false);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(*again, last);
+  });
+  for (const auto& others : offsets) EXPECT_EQ(others, offsets[0]);
+}
+
+TEST(ShmemMemory, GrowsAndReachesWhatItGrewBy) {
+  run_shmem_job({}, [](Pe& pe) {
+    const std::uint64_t before = pe.heap().size_bytes();
+    constexpr std::size_t size = std::size_t{100} << 20;
+    auto made = pe.allocate(size, 1, true);
+    ASSERT_TRUE(made) << made.error().text();
+    EXPECT_GE(pe.heap().size_bytes(), before + size - (std::size_t{64} << 20));
+    auto* const bytes = static_cast<char*>(*made);
+    const std::uint64_t word = 0x1122334455667788U + static_cast<unsigned>(pe.pe());
+    const int other = 1 - pe.pe();
+    // The last byte of the new chunk, and a piece that crosses from the old one into it.
+    const std::size_t edge = static_cast<std::size_t>(before - offset_of(pe, bytes)) - 4;
+    for (const std::size_t at : {std::size_t{0}, edge, size - sizeof word}) {
+      ASSERT_TRUE(tests::succeeded(pe.put(bytes + at, &word, sizeof word, other, false)));
+    }
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    for (const std::size_t at : {std::size_t{0}, edge, size - sizeof word}) {
+      std::uint64_t seen = 0;
+      ASSERT_TRUE(tests::succeeded(pe.get(&seen, bytes + at, sizeof seen, pe.pe(), false)));
+      EXPECT_EQ(seen, 0x1122334455667788U + static_cast<unsigned>(other)) << "at " << at;
+    }
+    ASSERT_TRUE(tests::succeeded(pe.sync_all()));
+  });
+}
+
+TEST(ShmemMemory, WhatIsTooLargeIsRefusedAndNothingIsLost) {
+  run_shmem_job({.heap_max_bytes = std::uint64_t{128} << 20}, [](Pe& pe) {
+    const std::uint64_t used = pe.heap().used_bytes();
+    auto made = pe.allocate(std::size_t{1} << 40, 1, false);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().errno_value, ENOMEM);
+    auto wrapped = pe.allocate(SIZE_MAX, 1, false);
+    ASSERT_FALSE(wrapped);
+    EXPECT_EQ(wrapped.error().errno_value, ENOMEM);
+    EXPECT_EQ(pe.heap().used_bytes(), used);
+    auto small = pe.allocate(std::size_t{100} << 20, 1, false);
+    EXPECT_TRUE(small) << small.error().text();
+  });
+}
+
+TEST(ShmemMemory, PesThatDisagreeAreToldWhoAndWhat) {
+  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
+    auto made = pe.allocate(pe.pe() == 1 ? 128 : 64, 1, false);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().errno_value, EPROTO);
+    EXPECT_THAT(made.error().text(), ::testing::HasSubstr("PE 1 128"));
+    // The job goes on.
+    auto again = pe.allocate(64, 1, false);
+    ASSERT_TRUE(again) << again.error().text();
+    auto mixed = pe.pe() == 2 ? base::Status(base::pass(pe.allocate(64, 1, false))) : pe.free(*again);
+    ASSERT_FALSE(mixed);
+    EXPECT_EQ(mixed.error().errno_value, EPROTO);
+    EXPECT_TRUE(tests::succeeded(pe.free(*again)));
+  });
+}
+
+TEST(ShmemMemory, FreeWantsWhatAllocateGave) {
+  run_shmem_job({}, [](Pe& pe) {
+    auto made = pe.allocate(1000, 1, false);
+    ASSERT_TRUE(made);
+    auto* const inside = static_cast<char*>(*made) + 256;
+    EXPECT_EQ(pe.free(inside).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.free(reinterpret_cast<void*>(pe.heap().own_address(0))).error().errno_value, EINVAL);
+    EXPECT_TRUE(tests::succeeded(pe.free(*made)));
+    EXPECT_EQ(pe.free(*made).error().errno_value, EINVAL);
+  });
+}
+
+TEST(ShmemMemory, ZeroedMemoryIsZeroedAlsoWhenItWasUsed) {
+  run_shmem_job({}, [](Pe& pe) {
+    auto made = pe.allocate(4096, 1, false);
+    ASSERT_TRUE(made);
+    const std::vector<char> ones(4096, 1);
+    ASSERT_TRUE(tests::succeeded(pe.put(*made, ones.data(), ones.size(), 1 - pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.free(*made)));
+    auto again = pe.allocate(4096, 1, true);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(*again, *made);
+    std::vector<char> seen(4096, 2);
+    ASSERT_TRUE(tests::succeeded(pe.get(seen.data(), *again, seen.size(), 1 - pe.pe(), false)));
+    EXPECT_EQ(seen, std::vector<char>(4096, 0));
+  });
+}
+
+TEST(ShmemMemory, PointersReachEachPesCopy) {
+  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
+    auto made = pe.allocate(8, 1, true);
+    ASSERT_TRUE(made);
+    const auto mine = static_cast<std::uint64_t>(pe.pe()) + 1;
+    ASSERT_TRUE(tests::succeeded(pe.put(*made, &mine, 8, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    for (int other = 0; other < 3; ++other) {
+      auto pointer = pe.pointer(*made, other);
+      ASSERT_TRUE(pointer) << pointer.error().text();
+      EXPECT_EQ(*static_cast<std::uint64_t*>(*pointer), static_cast<std::uint64_t>(other) + 1);
+    }
+    EXPECT_EQ(pe.pointer(*made, 3).error().errno_value, EINVAL);
+    ASSERT_TRUE(tests::succeeded(pe.sync_all()));
+  });
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem

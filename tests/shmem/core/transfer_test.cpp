@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <thread>
+#include <vector>
+
+#include "support/device_access.hpp"
+#include "support/results.hpp"
+#include "support/shmem_job.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using tests::run_shmem_job;
+using tests::ShmemJobOptions;
+
+constexpr std::size_t room = 1 << 20;
+
+/// Three symmetric objects of `room` bytes each: a target, a source in the heap, and a signal word.
+struct Objects {
+  explicit Objects(Pe& pe) {
+    for (void** object : {&target, &source, &word}) {
+      auto made = pe.allocate(object == &word ? 64 : room, 1, true);
+      EXPECT_TRUE(made) << made.error().text();
+      *object = made ? *made : nullptr;
+    }
+  }
+  [[nodiscard]] char* at(std::size_t offset) const { return static_cast<char*>(target) + offset; }
+  [[nodiscard]] char* from(std::size_t offset) const { return static_cast<char*>(source) + offset; }
+
+  void* target = nullptr;
+  void* source = nullptr;
+  void* word = nullptr;
+};
+
+std::vector<std::uint8_t> read_all(Pe& pe, const void* source, int other) {
+  std::vector<std::uint8_t> bytes(room);
+  EXPECT_TRUE(tests::succeeded(pe.get(bytes.data(), source, room, other, false)));
+  return bytes;
+}
+
+// Around the limits of the transports, and across the CPU's and the mapping's words.
+constexpr std::size_t sizes[] = {1, 2, 3, 7, 8, 9, 63, 64, 65, 1023, 1024, 1025, 4096, 4097, 32768, 32769, 500001};
+
+TEST(ShmemTransfer, PutsAndGetsMoveEveryByteAndNoOther) {
+  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
+    const Objects objects(pe);
+    const int other = (pe.pe() + 1) % 3;
+    const auto pattern = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
+    ASSERT_TRUE(tests::succeeded(pe.put(objects.source, pattern.data(), room, pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(pe.quiet()));
+    for (const bool is_async : {false, true}) {
+      for (const bool from_heap : {false, true}) {
+        std::vector<std::uint8_t> expected(room, 0xee);
+        ASSERT_TRUE(tests::succeeded(pe.put(objects.target, expected.data(), room, other, false)));
+        std::size_t at = 1;
+        for (const std::size_t size : sizes) {
+          const void* const source =
+              from_heap ? static_cast<const void*>(objects.from(at + 3)) : pattern.data() + at + 3;
+          ASSERT_TRUE(tests::succeeded(pe.put(objects.at(at), source, size, other, is_async))) << size;
+          std::copy_n(pattern.begin() + static_cast<long>(at) + 3, size, expected.begin() + static_cast<long>(at));
+          at += size + 5;
+        }
+        ASSERT_TRUE(tests::succeeded(pe.quiet()));
+        EXPECT_EQ(tests::first_difference(read_all(pe, objects.target, other), expected), room)
+            << (from_heap ? "from the heap" : "from host memory") << (is_async ? ", nbi" : "");
+      }
+    }
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+  });
+}
+
+TEST(ShmemTransfer, GetsIntoTheHeapMoveEveryByteAndNoOther) {
+  run_shmem_job({}, [](Pe& pe) {
+    const Objects objects(pe);
+    const int other = 1 - pe.pe();
+    const auto pattern = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
+    const auto theirs = tests::make_pattern(room, static_cast<unsigned>(other) + 1);
+    ASSERT_TRUE(tests::succeeded(pe.put(objects.source, pattern.data(), room, pe.pe(), false)));
+    std::vector<std::uint8_t> expected(room, 0);
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    std::size_t at = 1;
+    for (const std::size_t size : sizes) {
+      ASSERT_TRUE(tests::succeeded(pe.get(objects.at(at), objects.from(at + 3), size, other, at % 2 == 0))) << size;
+      std::copy_n(theirs.begin() + static_cast<long>(at) + 3, size, expected.begin() + static_cast<long>(at));
+      at += size + 5;
+    }
+    ASSERT_TRUE(tests::succeeded(pe.quiet()));
+    EXPECT_EQ(tests::first_difference(read_all(pe, objects.target, pe.pe()), expected), room);
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+  });
+}
+
+TEST(ShmemTransfer, WhatIsWrongIsRefusedAndWritesNothing) {
+  run_shmem_job({}, [](Pe& pe) {
+    const Objects objects(pe);
+    const int other = 1 - pe.pe();
+    std::vector<std::uint8_t> bytes(room, 0x77);
+    char local = 0;
+    struct Wrong {
+      void* target;
+      const void* source;
+      std::size_t size;
+      int pe;
+      const char* says;
+    };
+    const Wrong wrongs[] = {
+        {objects.target, bytes.data(), 8, 2, "no PE 2"},
+        {objects.target, bytes.data(), 8, -1, "no PE -1"},
+        {&local, bytes.data(), 1, other, "symmetric heap"},
+        {objects.at(room - 4), bytes.data(), 8, other, "leaves its symmetric allocation"},
+        {objects.target, bytes.data(), room + 1, other, "leaves its symmetric allocation"},
+        {objects.target, bytes.data(), SIZE_MAX, other, "leaves its symmetric allocation"},
+        {objects.target, nullptr, 8, other, "NULL"},
+        {objects.target, objects.from(room - 4), 8, other, "leaves its symmetric allocation"},
+        {reinterpret_cast<void*>(pe.heap().own_address(0)), bytes.data(), 8, other, "no allocation"},
+        {reinterpret_cast<void*>(pe.heap().own_address(pe.heap().size_bytes() - 8)), bytes.data(), 8, other,
+         "no allocation"},
+    };
+    for (const Wrong& wrong : wrongs) {
+      auto put = pe.put(wrong.target, wrong.source, wrong.size, wrong.pe, false);
+      ASSERT_FALSE(put) << wrong.says;
+      EXPECT_EQ(put.error().errno_value, EINVAL);
+      EXPECT_THAT(put.error().text(), ::testing::HasSubstr(wrong.says));
+    }
+    auto signalled =
+        pe.put_signal(objects.target, bytes.data(), 8, objects.at(room - 4), 1, SignalOperation::set, other, false);
+    ASSERT_FALSE(signalled);
+    ASSERT_TRUE(tests::succeeded(pe.put(objects.at(5), bytes.data(), 0, other, false)));
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    EXPECT_EQ(read_all(pe, objects.target, pe.pe()), std::vector<std::uint8_t>(room, 0));
+    ASSERT_TRUE(tests::succeeded(pe.sync_all()));
+  });
+}
+
+/// Whoever sees the signal sees the data, whichever transport carries it.
+TEST(ShmemTransfer, SignalsComeAfterTheirData) {
+  run_shmem_job({}, [](Pe& pe) {
+    const Objects objects(pe);
+    const int other = 1 - pe.pe();
+    std::uint64_t round = 0;
+    for (const std::size_t size : {std::size_t{8}, std::size_t{1000}, std::size_t{100000}}) {
+      for (int repeat = 0; repeat < 50; ++repeat) {
+        for (const bool is_async : {false, true}) {
+          ++round;
+          const std::vector<std::uint8_t> data(size, static_cast<std::uint8_t>(round));
+          ASSERT_TRUE(tests::succeeded(pe.put_signal(objects.target, data.data(), size, objects.word, round,
+                                                     SignalOperation::set, other, is_async)));
+          auto seen = pe.wait_until({objects.word, 8, false}, Comparison::greater_equal, round);
+          ASSERT_TRUE(seen) << seen.error().text();
+          std::vector<std::uint8_t> got(size);
+          ASSERT_TRUE(tests::succeeded(pe.get(got.data(), objects.target, size, pe.pe(), false)));
+          ASSERT_EQ(got, data);
+          ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+        }
+      }
+    }
+  });
+}
+
+TEST(ShmemTransfer, AFenceOrdersPutsOfAllTransports) {
+  run_shmem_job({}, [](Pe& pe) {
+    const Objects objects(pe);
+    const int other = 1 - pe.pe();
+    for (std::uint64_t round = 1; round <= 50; ++round) {
+      const std::vector<std::uint8_t> data(200000, static_cast<std::uint8_t>(round));
+      ASSERT_TRUE(tests::succeeded(pe.put(objects.target, data.data(), data.size(), other, true)));
+      pe.fence();
+      ASSERT_TRUE(tests::succeeded(pe.put(objects.word, &round, sizeof round, other, true)));
+      ASSERT_TRUE(pe.wait_until({objects.word, 8, false}, Comparison::equal, round));
+      std::vector<std::uint8_t> got(data.size());
+      ASSERT_TRUE(tests::succeeded(pe.get(got.data(), objects.target, got.size(), pe.pe(), false)));
+      ASSERT_EQ(got, data) << "round " << round;
+      ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    }
+  });
+}
+
+TEST(ShmemTransfer, AtomicsOfAllPesAndThreadsCount) {
+  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
+    const Objects objects(pe);
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 2; ++thread) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 20; ++i) {
+          std::uint64_t before = 0;
+          EXPECT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, AtomicOperation::add, 1, 0, &before, 0)));
+          EXPECT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, AtomicOperation::add, 1, 0, nullptr, 0)));
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    std::uint64_t seen = 0;
+    ASSERT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, AtomicOperation::fetch, 0, 0, &seen, 0)));
+    EXPECT_EQ(seen, 3U * 2 * 20 * 2);
+    ASSERT_TRUE(tests::succeeded(pe.sync_all()));
+    if (pe.pe() == 1) {
+      ASSERT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, AtomicOperation::set, 5, 0, &seen, 0)));
+      EXPECT_EQ(seen, 240U);
+      ASSERT_TRUE(tests::succeeded(pe.signal(objects.word, 3, SignalOperation::add, 0)));
+      ASSERT_TRUE(tests::succeeded(pe.atomic(objects.word, 8, AtomicOperation::compare_swap, 9, 8, &seen, 0)));
+      EXPECT_EQ(seen, 8U);
+    }
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    EXPECT_EQ(pe.atomic(objects.at(4), 8, AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.atomic(objects.target, 2, AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value, EINVAL);
+  });
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem

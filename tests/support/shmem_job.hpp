@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// ShmemJob: several PEs in one process, a thread each, on the emulated device.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "shmem/core/pe.hpp"
+
+namespace gdrkit::tests {
+
+/// The application's all-gather, for threads of one process.
+class ThreadAllgather {
+ public:
+  explicit ThreadAllgather(int n) : n_(static_cast<std::size_t>(n)) {}
+
+  int gather(std::size_t pe, const void* mine, std::size_t size_bytes, void* all) {
+    std::unique_lock lock(mutex_);
+    if (arrived_ == 0) bytes_.assign(n_ * size_bytes, 0);
+    std::memcpy(bytes_.data() + pe * size_bytes, mine, size_bytes);
+    const std::size_t round = round_;
+    if (++arrived_ == n_) {
+      result_ = bytes_;
+      arrived_ = 0;
+      ++round_;
+      changed_.notify_all();
+    } else if (!changed_.wait_for(lock, std::chrono::seconds(60), [&] { return round_ != round; })) {
+      return 1;
+    }
+    std::memcpy(all, result_.data(), n_ * size_bytes);
+    return 0;
+  }
+
+ private:
+  const std::size_t n_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t arrived_ = 0;
+  std::size_t round_ = 0;
+  std::vector<char> bytes_;
+  std::vector<char> result_;
+};
+
+struct ShmemJobOptions {
+  int n_pes = 2;
+  std::uint64_t heap_bytes = std::uint64_t{4} << 20;
+  std::uint64_t heap_max_bytes = std::uint64_t{1} << 30;
+  std::chrono::milliseconds limit{30000};
+};
+
+/// Runs `body` as each PE, each in a thread; returns when all have finalized. Failures are the test's.
+inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(shmem::Pe&)>& body) {
+  ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  ThreadAllgather allgather(job.n_pes);
+  struct Member {
+    ThreadAllgather* allgather;
+    std::size_t pe;
+  };
+  std::vector<std::thread> threads;
+  for (int number = 0; number < job.n_pes; ++number) {
+    threads.emplace_back([&, number] {
+      Member member{&allgather, static_cast<std::size_t>(number)};
+      shmem::PeOptions options;
+      options.n_pes = job.n_pes;
+      options.pe = number;
+      options.limit = job.limit;
+      options.heap_bytes = job.heap_bytes;
+      options.heap_max_bytes = job.heap_max_bytes;
+      options.allgather_argument = &member;
+      options.allgather = [](const void* mine, std::size_t size_bytes, void* all, void* argument) {
+        auto* const self = static_cast<Member*>(argument);
+        return self->allgather->gather(self->pe, mine, size_bytes, all);
+      };
+      auto pe = shmem::Pe::start(options);
+      ASSERT_TRUE(pe) << pe.error().text();
+      body(**pe);
+      auto ended = (*pe)->finalize();
+      EXPECT_TRUE(ended) << ended.error().text();
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+}  // namespace gdrkit::tests
