@@ -1,14 +1,18 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Install rules: headers, both libraries with their links, the programs where they are built, a CMake package (targets
-# gdrkit::gdrkit, gdrkit::gdrkit_c, gdrkit::gdrapi) and pkg-config files. The installed tree may be moved as a whole.
+# Install rules: headers, the libraries with their links, the programs where they are built, a CMake package (targets
+# gdrkit::gdrkit, gdrkit::gdrkit_c, gdrkit::gdrapi, gdrkit::shmem) and pkg-config files. The installed tree may be moved as a whole.
 # Components: gdrkit_runtime (libgdrapi.so belongs to it: NCCL loads that name), gdrkit_development, gdrkit_programs.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gdrkit)
 set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(TARGETS gdrapi gdrkit gdrkit_cxx EXPORT gdrkit-targets
+if(TARGET gdrkit_shmem)
+  set(shmem gdrkit_shmem)
+  set_target_properties(gdrkit_shmem PROPERTIES INSTALL_RPATH "$ORIGIN")
+endif()
+install(TARGETS gdrapi gdrkit gdrkit_cxx ${shmem} EXPORT gdrkit-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT gdrkit_runtime)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT gdrkit_development
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
@@ -38,7 +42,7 @@ else()
   set(GDRKIT_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
   set(GDRKIT_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-foreach(name gdrkit gdrapi)
+foreach(name gdrkit gdrapi ${shmem})
   get_target_property(GDRKIT_PC_VERSION ${name} VERSION)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/install/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/install/${name}.pc DESTINATION ${pkgconfig_folder} COMPONENT gdrkit_development)

@@ -113,13 +113,13 @@ base::Status SymmetricHeap::attach_peers(std::uint64_t offset, std::uint64_t siz
 }
 
 base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, std::uint64_t alignment) noexcept try {
-  {
-    const std::unique_lock lock(mutex_);
-    if (auto offset = blocks_.take(size_bytes, alignment)) return *offset;
-  }
   if (size_bytes > max_bytes_) {
     return base::fail(ENOMEM, "%" PRIu64 " bytes exceed the symmetric heap, which may not exceed %" PRIu64 " bytes",
                       size_bytes, max_bytes_);
+  }
+  {
+    const std::unique_lock lock(mutex_);
+    if (auto offset = blocks_.take(size_bytes, alignment)) return *offset;
   }
   if (auto grown = grow(blocks_.missing_bytes(size_bytes, alignment)); !grown) return base::pass(grown);
   const std::unique_lock lock(mutex_);

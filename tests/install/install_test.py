@@ -49,7 +49,7 @@ class InstallTest(unittest.TestCase):
     def copy_project(self, name):
         project = os.path.join(self.folder, name)
         shutil.copytree(os.path.join(HERE, name), project)
-        for example in ("first_copy.cpp", "first_copy.c", "drop_in.c", "drop_in.h"):
+        for example in ("first_copy.cpp", "first_copy.c", "drop_in.c", "drop_in.h", "shmem_ring.c"):
             shutil.copy(os.path.join(SOURCE, "examples", example), project)
         return project
 
@@ -69,6 +69,7 @@ class InstallTest(unittest.TestCase):
         build = os.path.join(project, "build")
         self.assertIn(SOLVED, self.run_ok(os.path.join(build, "first_copy")))
         self.assertIn(SOLVED, self.run_ok(os.path.join(build, "first_copy_c")))
+        self.assertIn("PE 0 of 1: 100 rounds", self.run_ok(os.path.join(build, "shmem_ring")))
         self.assertIn("read back", self.run_ok(os.path.join(build, "drop_in")))
         self.assertIn("opened: Success", self.run_ok(os.path.join(build, "cxx17")))
 
@@ -85,10 +86,11 @@ class Prefix(InstallTest):
     def test_it_holds_headers_libraries_programs_and_packages(self):
         libraries = self.installed()
         for path in ("include/gdrapi.h", "include/gdrconfig.h", "include/gdrkit/gdrkit.h", "include/gdrkit/gdrkit.hpp",
+                     "include/gdrkit/shmem.h",
                      "bin/gdrkit", "bin/gdrcopy_sanity", "bin/gdrcopy_copybw", "bin/gdrcopy_copylat", "bin/gdrcopy_apiperf",
                      "bin/gdrcopy_pplat"):
             self.assertTrue(os.path.isfile(os.path.join(PREFIX, path)), path)
-        for name in ("cmake/gdrkit/gdrkit-config.cmake", "pkgconfig/gdrkit.pc", "pkgconfig/gdrapi.pc"):
+        for name in ("cmake/gdrkit/gdrkit-config.cmake", "pkgconfig/gdrkit.pc", "pkgconfig/gdrapi.pc", "pkgconfig/gdrkit_shmem.pc"):
             self.assertTrue(os.path.isfile(os.path.join(libraries, name)), name)
         # The names that programs load: NCCL asks for libgdrapi.so at run time, others for the soname.
         self.assertEqual(os.readlink(os.path.join(libraries, "libgdrapi.so")), "libgdrapi.so.2")
@@ -173,6 +175,7 @@ class PkgConfig(InstallTest):
         self.assertIn(SOLVED, self.compile_and_run(CXX, ["-std=c++20"], os.path.join(examples, "first_copy.cpp"), "gdrkit"))
         self.assertIn("Success", self.compile_and_run(CXX, ["-std=c++17"], own, "gdrkit"))
         self.assertIn(SOLVED, self.compile_and_run(CC, ["-std=c11"], os.path.join(examples, "first_copy.c"), "gdrkit"))
+        self.assertIn("PE 0 of 1: 100 rounds", self.run_ok(os.path.join(build, "shmem_ring")))
         self.assertIn("read back", self.compile_and_run(CC, [], os.path.join(examples, "drop_in.c"), "gdrapi", "gdrkit"))
 
     def test_the_versions_are_the_libraries(self):

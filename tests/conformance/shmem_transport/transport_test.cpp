@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/transport/transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "support/device_access.hpp"
+#include "support/results.hpp"
+#include "support/shmem_job.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+struct Maker {
+  const char* name;
+  base::Result<std::unique_ptr<Transport>> (*make)(const TransportSetting&) noexcept;
+};
+constexpr Maker makers[] = {
+#define GDRKIT_SHMEM_TRANSPORT(name) {#name, make_##name},
+#include "shmem/transport/transports.def"
+#undef GDRKIT_SHMEM_TRANSPORT
+};
+
+constexpr std::size_t room = 600'000;
+
+class TransportConformance : public ::testing::TestWithParam<Maker> {
+ protected:
+  /// One side of a job of two: a transport of its own and a symmetric object of `room` zero bytes.
+  struct Side {
+    Pe& pe;
+    Transport& transport;
+    void* object;
+    int other;
+
+    [[nodiscard]] HeapRange at(std::size_t offset, std::size_t size) const {
+      auto range = pe.heap().find(static_cast<char*>(object) + offset, size);
+      EXPECT_TRUE(range) << range.error().text();
+      return range ? *range : HeapRange{};
+    }
+    /// What a PE's copy of the object holds, by its own GPU's copy.
+    [[nodiscard]] std::vector<std::uint8_t> bytes_of(int slot) const {
+      std::vector<std::uint8_t> bytes(room);
+      const auto* const memory = reinterpret_cast<const std::uint8_t*>(pe.heap().address(slot, at(0, 1).offset));
+      std::copy_n(memory, room, bytes.begin());
+      return bytes;
+    }
+  };
+
+  static void run(const std::function<void(Side&)>& body) {
+    tests::run_shmem_job({}, [&](Pe& pe) {
+      auto object = pe.allocate(room, 1, true);
+      ASSERT_TRUE(object) << object.error().text();
+      const TransportSetting setting{const_cast<platform::Device*>(&pe.device()), &pe.heap(), 2};
+      auto transport = GetParam().make(setting);
+      ASSERT_TRUE(transport) << transport.error().text();
+      Side side{pe, **transport, *object, 1 - pe.pe()};
+      EXPECT_STREQ(side.transport.name(), GetParam().name);
+      ASSERT_TRUE(tests::succeeded(side.transport.serves(side.other)));
+      body(side);
+      ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    });
+  }
+};
+
+TEST_P(TransportConformance, PutsWriteEveryByteAndNoOther) {
+  run([](Side& side) {
+    const auto pattern = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
+    std::vector<std::uint8_t> expected(room, 0);
+    const std::size_t limit = side.transport.limits().put[static_cast<std::size_t>(LocalMemory::host)];
+    std::size_t at = 0;
+    for (const std::size_t size : {1, 3, 4, 8, 17, 64, 100, 4096, 9999, 32768, 300'001}) {
+      if (size > limit) continue;
+      ++at;
+      ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(at, size), pattern.data() + at, size,
+                                                      LocalMemory::host, at % 2 == 0)));
+      std::copy_n(pattern.begin() + static_cast<long>(at), size, expected.begin() + static_cast<long>(at));
+      at += size;
+    }
+    ASSERT_TRUE(tests::succeeded(side.transport.complete(side.other)));
+    EXPECT_FALSE(side.transport.is_pending(side.other));
+    ASSERT_EQ(tests::first_difference(side.bytes_of(side.other), expected), room);
+  });
+}
+
+TEST_P(TransportConformance, GetsReadEveryByte) {
+  run([](Side& side) {
+    const auto mine = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
+    const auto theirs = tests::make_pattern(room, static_cast<unsigned>(side.other) + 1);
+    ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, mine.data(), room, side.pe.pe(), false)));
+    ASSERT_TRUE(tests::succeeded(side.pe.barrier_all()));
+    const std::size_t limit = side.transport.limits().get[static_cast<std::size_t>(LocalMemory::host)];
+    for (const std::size_t size : {1, 2, 8, 13, 64, 1000, 4096, 100'003}) {
+      if (size > limit) continue;
+      for (const bool is_async : {false, true}) {
+        std::vector<std::uint8_t> bytes(size + 2, 0xee);
+        ASSERT_TRUE(tests::succeeded(side.transport.get(side.other, side.at(size + 1, size), bytes.data() + 1, size,
+                                                        LocalMemory::host, is_async)));
+        ASSERT_TRUE(tests::succeeded(side.transport.complete(side.other)));
+        EXPECT_TRUE(std::equal(bytes.begin() + 1, bytes.end() - 1, theirs.begin() + static_cast<long>(size) + 1));
+        EXPECT_EQ(bytes.front(), 0xee);
+        EXPECT_EQ(bytes.back(), 0xee);
+      }
+    }
+  });
+}
+
+/// The other side polls a word that follows each block of data in order.
+TEST_P(TransportConformance, PutsToOneSlotKeepTheirOrder) {
+  run([](Side& side) {
+    constexpr std::size_t size = 1000;
+    constexpr std::uint64_t rounds = 200;
+    const HeapRange word = side.at(room - 8, 8);
+    auto* const own_word = reinterpret_cast<std::uint64_t*>(side.pe.heap().own_address(word.offset - word.offset % 8));
+    const HeapRange aligned{word.offset - word.offset % 8, word.chunk};
+    auto* const own_data = reinterpret_cast<const volatile std::uint8_t*>(side.object);
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
+      const std::vector<std::uint8_t> data(size, static_cast<std::uint8_t>(round));
+      ASSERT_TRUE(tests::succeeded(
+          side.transport.put(side.other, side.at(0, size), data.data(), size, LocalMemory::host, true)));
+      ASSERT_TRUE(
+          tests::succeeded(side.transport.put(side.other, aligned, &round, sizeof round, LocalMemory::host, false)));
+      while (std::atomic_ref(*own_word).load(std::memory_order_acquire) < round) std::this_thread::yield();
+      for (std::size_t i = 0; i < size; i += 333) ASSERT_EQ(own_data[i], static_cast<std::uint8_t>(round));
+      ASSERT_TRUE(tests::succeeded(side.transport.complete(side.other)));
+      ASSERT_TRUE(tests::succeeded(side.pe.sync_all()));
+    }
+  });
+}
+
+TEST_P(TransportConformance, TheOwnHeapIsASourceAndATargetWhereItIsServed) {
+  run([](Side& side) {
+    constexpr auto heap = static_cast<std::size_t>(LocalMemory::heap);
+    const auto limits = side.transport.limits();
+    const auto pattern = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
+    for (const std::size_t size : {1, 8, 500, 1024, 100'000}) {
+      if (size > limits.put[heap] || size > limits.get[heap]) continue;
+      ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, pattern.data(), size, side.pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(side.pe.quiet()));
+      auto* const back = static_cast<char*>(side.object) + 400'000;
+      ASSERT_TRUE(tests::succeeded(
+          side.transport.put(side.other, side.at(200'000, size), side.object, size, LocalMemory::heap, false)));
+      ASSERT_TRUE(tests::succeeded(side.transport.complete(side.other)));
+      ASSERT_TRUE(tests::succeeded(
+          side.transport.get(side.other, side.at(200'000, size), back, size, LocalMemory::heap, false)));
+      const auto* const got = reinterpret_cast<const std::uint8_t*>(back);
+      EXPECT_TRUE(std::equal(got, got + size, pattern.begin())) << size;
+    }
+  });
+}
+
+TEST_P(TransportConformance, ThreadsMayUseItTogether) {
+  run([](Side& side) {
+    constexpr std::size_t piece = 1000;
+    std::vector<std::thread> threads;
+    for (std::size_t thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&side, thread] {
+        const std::vector<std::uint8_t> data(piece, static_cast<std::uint8_t>(thread + 1));
+        for (int round = 0; round < 50; ++round) {
+          EXPECT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(thread * piece, piece), data.data(),
+                                                          piece, LocalMemory::host, round % 2 == 0)));
+          EXPECT_TRUE(tests::succeeded(side.transport.complete(side.other)));
+          std::vector<std::uint8_t> back(piece);
+          EXPECT_TRUE(tests::succeeded(side.transport.get(side.other, side.at(thread * piece, piece), back.data(),
+                                                          piece, LocalMemory::host, false)));
+          EXPECT_EQ(back, data);
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_FALSE(side.transport.is_pending(side.other));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(TransportsDef, TransportConformance, ::testing::ValuesIn(makers),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+}  // namespace
+}  // namespace gdrkit::shmem
