@@ -180,13 +180,14 @@ int gdrkit_shmem_barrier_all(void); /* quiet, then sync_all */
 /* Typed functions, made from one list: gdrkit_shmem_<name>_put(target, source, count, pe), _get, _put_nbi, _get_nbi,
  * _p(target, value, pe) and _g(source, &value, pe). */
 
-#define GDRKIT_SHMEM_FOR_EACH_TYPE(X)                                                                                 \
-  X(float, float)                                                                                                     \
-  X(double, double) X(char, char) X(schar, signed char) X(uchar, unsigned char) X(short, short)                       \
-      X(ushort, unsigned short) X(int, int) X(uint, unsigned) X(long, long) X(ulong, unsigned long)                   \
-          X(longlong, long long) X(ulonglong, unsigned long long) X(int8, int8_t) X(uint8, uint8_t) X(int16, int16_t) \
-              X(uint16, uint16_t) X(int32, int32_t) X(uint32, uint32_t) X(int64, int64_t) X(uint64, uint64_t)         \
-                  X(size, size_t) X(ptrdiff, ptrdiff_t)
+/* clang-format off */
+#define GDRKIT_SHMEM_FOR_EACH_TYPE(X)                                                                            \
+  X(float, float) X(double, double) X(char, char) X(schar, signed char) X(uchar, unsigned char)                  \
+  X(short, short) X(ushort, unsigned short) X(int, int) X(uint, unsigned) X(long, long) X(ulong, unsigned long)  \
+  X(longlong, long long) X(ulonglong, unsigned long long) X(int8, int8_t) X(uint8, uint8_t)                      \
+  X(int16, int16_t) X(uint16, uint16_t) X(int32, int32_t) X(uint32, uint32_t) X(int64, int64_t)                  \
+  X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
+/* clang-format on */
 
 #define GDRKIT_SHMEM_DEFINE_TYPED(name, type)                                                                      \
   static inline int gdrkit_shmem_##name##_put(type* target, const type* source, size_t count, int pe) {            \

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/settings.hpp"
-#include "capi/errno_text.hpp"
 #include "base/sized_struct.hpp"
+#include "capi/errno_text.hpp"
 #include "core/copy_path.hpp"
 #include "core/core.hpp"
 
