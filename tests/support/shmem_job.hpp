@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// ShmemJob: several PEs in one process, a thread each, on the emulated device.
+// ShmemJob: several PEs in one process, a thread each, on the emulated device or on the GPUs that there are.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -10,10 +10,19 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "platform/device/device.hpp"
+#include "platform/device/device_scope.hpp"
 #include "shmem/core/pe.hpp"
+#include "support/requirements.hpp"
+#include "support/results.hpp"
+
+#ifndef GDRKIT_CONFORMANCE_PLACE
+#define GDRKIT_CONFORMANCE_PLACE "emulated"
+#endif
 
 namespace gdrkit::tests {
 
@@ -56,9 +65,24 @@ struct ShmemJobOptions {
   std::chrono::milliseconds limit{30000};
 };
 
+/// What is at an address of the PE's device, read by its copy engine.
+[[nodiscard]] inline std::vector<std::uint8_t> device_bytes(shmem::Pe& pe, const void* address,
+                                                            std::size_t size_bytes) {
+  auto& device = const_cast<platform::Device&>(pe.device());
+  const platform::DeviceScope scope(device);
+  std::vector<std::uint8_t> bytes(size_bytes);
+  EXPECT_TRUE(succeeded(device.copy_to_host(bytes.data(), reinterpret_cast<std::uint64_t>(address), size_bytes)));
+  return bytes;
+}
+
 /// Runs `body` as each PE, each in a thread; returns when all have finalized. Failures are the test's.
 inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(shmem::Pe&)>& body) {
-  ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  const std::string place = GDRKIT_CONFORMANCE_PLACE;
+  if (place == "emulated") {
+    ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  } else if (const auto gpus = platform::cuda_device_count(); !gpus || *gpus == 0) {
+    GDRKIT_SKIP_OR_FAIL(place, "no GPU");
+  }
   ThreadAllgather allgather(job.n_pes);
   struct Member {
     ThreadAllgather* allgather;

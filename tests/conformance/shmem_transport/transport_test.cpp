@@ -42,12 +42,9 @@ class TransportConformance : public ::testing::TestWithParam<Maker> {
       EXPECT_TRUE(range) << range.error().text();
       return range ? *range : HeapRange{};
     }
-    /// What a PE's copy of the object holds, by its own GPU's copy.
+    /// What a PE's copy of the object holds, by the own GPU's copy.
     [[nodiscard]] std::vector<std::uint8_t> bytes_of(int slot) const {
-      std::vector<std::uint8_t> bytes(room);
-      const auto* const memory = reinterpret_cast<const std::uint8_t*>(pe.heap().address(slot, at(0, 1).offset));
-      std::copy_n(memory, room, bytes.begin());
-      return bytes;
+      return tests::device_bytes(pe, reinterpret_cast<void*>(pe.heap().address(slot, at(0, 1).offset)), room);
     }
   };
 
@@ -114,18 +111,19 @@ TEST_P(TransportConformance, PutsToOneSlotKeepTheirOrder) {
   run([](Side& side) {
     constexpr std::size_t size = 1000;
     constexpr std::uint64_t rounds = 200;
-    const HeapRange word = side.at(room - 8, 8);
-    auto* const own_word = reinterpret_cast<std::uint64_t*>(side.pe.heap().own_address(word.offset - word.offset % 8));
-    const HeapRange aligned{word.offset - word.offset % 8, word.chunk};
-    auto* const own_data = reinterpret_cast<const volatile std::uint8_t*>(side.object);
+    constexpr std::size_t word_at = room - 64;
+    static_assert(word_at % sizeof(std::uint64_t) == 0);
     for (std::uint64_t round = 1; round <= rounds; ++round) {
       const std::vector<std::uint8_t> data(size, static_cast<std::uint8_t>(round));
       ASSERT_TRUE(tests::succeeded(
           side.transport.put(side.other, side.at(0, size), data.data(), size, LocalMemory::host, true)));
-      ASSERT_TRUE(
-          tests::succeeded(side.transport.put(side.other, aligned, &round, sizeof round, LocalMemory::host, false)));
-      while (std::atomic_ref(*own_word).load(std::memory_order_acquire) < round) std::this_thread::yield();
-      for (std::size_t i = 0; i < size; i += 333) ASSERT_EQ(own_data[i], static_cast<std::uint8_t>(round));
+      ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(word_at, sizeof round), &round, sizeof round,
+                                                      LocalMemory::host, false)));
+      const Word word{static_cast<char*>(side.object) + word_at, sizeof round, false};
+      ASSERT_TRUE(side.pe.wait_until(word, Comparison::greater_equal, round));
+      std::vector<std::uint8_t> seen(size);
+      ASSERT_TRUE(tests::succeeded(side.pe.get(seen.data(), side.object, size, side.pe.pe(), false)));
+      ASSERT_EQ(seen, data) << "round " << round;
       ASSERT_TRUE(tests::succeeded(side.transport.complete(side.other)));
       ASSERT_TRUE(tests::succeeded(side.pe.sync_all()));
     }
@@ -147,8 +145,8 @@ TEST_P(TransportConformance, TheOwnHeapIsASourceAndATargetWhereItIsServed) {
       ASSERT_TRUE(tests::succeeded(side.transport.complete(side.other)));
       ASSERT_TRUE(tests::succeeded(
           side.transport.get(side.other, side.at(200'000, size), back, size, LocalMemory::heap, false)));
-      const auto* const got = reinterpret_cast<const std::uint8_t*>(back);
-      EXPECT_TRUE(std::equal(got, got + size, pattern.begin())) << size;
+      const auto got = tests::device_bytes(side.pe, back, size);
+      EXPECT_TRUE(std::equal(got.begin(), got.end(), pattern.begin())) << size;
     }
   });
 }

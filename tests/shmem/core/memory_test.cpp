@@ -134,7 +134,7 @@ TEST(ShmemMemory, PointersReachEachPesCopy) {
     for (int other = 0; other < 3; ++other) {
       auto pointer = pe.pointer(*made, other);
       ASSERT_TRUE(pointer) << pointer.error().text();
-      EXPECT_EQ(*static_cast<std::uint64_t*>(*pointer), static_cast<std::uint64_t>(other) + 1);
+      EXPECT_EQ(tests::device_bytes(pe, *pointer, 1)[0], other + 1);
     }
     EXPECT_EQ(pe.pointer(*made, 3).error().errno_value, EINVAL);
     ASSERT_TRUE(tests::succeeded(pe.sync_all()));
