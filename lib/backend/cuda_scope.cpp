@@ -8,6 +8,18 @@ namespace gdrkit::backend {
 namespace {
 
 constexpr int capture_mode_relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+constexpr int device_limit = 64;         // more than any machine has
+
+/// `own`, or the first device that may access the memory where `own` certainly may not.
+int device_with_access(shim::Cuda& cuda, std::uint64_t address, int own) noexcept {
+  bool has_access = true;
+  if (cuda.mem_get_access(address, own, &has_access) != 0 || has_access) return own;
+  for (int other = 0; other < device_limit; ++other) {
+    if (cuda.mem_get_access(address, other, &has_access) != 0) break;
+    if (has_access) return other;
+  }
+  return own;
+}
 
 }  // namespace
 
@@ -24,7 +36,9 @@ CudaScope::~CudaScope() {
   if (capture_mode_ >= 0) (void)cuda_->exchange_stream_capture_mode(&capture_mode_);
 }
 
-base::Result<CudaScope> CudaScope::enter(shim::Cuda& cuda, std::uint64_t memory_context, int device_ordinal) noexcept {
+base::Result<CudaScope> CudaScope::enter(shim::Cuda& cuda, std::uint64_t memory_context, int device_ordinal,
+                                         std::uint64_t address) noexcept {
+  if (memory_context == 0 && address != 0) device_ordinal = device_with_access(cuda, address, device_ordinal);
   CudaScope scope(cuda);
   int mode = capture_mode_relaxed;
   if (const int result = cuda.exchange_stream_capture_mode(&mode); result != 0) {

@@ -15,7 +15,10 @@ namespace gdrkit::backend {
 /// belongs to none, on a device whose primary context is not active, when the thread has none either.
 class CudaScope {
  public:
-  static base::Result<CudaScope> enter(shim::Cuda& cuda, std::uint64_t memory_context, int device_ordinal) noexcept;
+  /// `address`: of memory that belongs to no context. Where its own device was not given access (memory of another
+  /// process or device, imported for one device), a device that was takes its place; 0 where it need not be asked.
+  static base::Result<CudaScope> enter(shim::Cuda& cuda, std::uint64_t memory_context, int device_ordinal,
+                                       std::uint64_t address = 0) noexcept;
   CudaScope(CudaScope&& other) noexcept;
   CudaScope& operator=(CudaScope&&) = delete;
   ~CudaScope();

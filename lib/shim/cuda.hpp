@@ -49,6 +49,7 @@ using CudaIpcHandle = std::array<std::uint8_t, 64>;
 /// are opaque words.
 class Cuda {
  public:
+  static constexpr int not_supported = 801;
   virtual ~Cuda() = default;
 
   virtual int driver_get_version(int* version) noexcept = 0;
@@ -87,9 +88,14 @@ class Cuda {
   virtual int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept = 0;
   virtual int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept = 0;
 
+  /// cuMemGetAccess: whether that device may access the memory at `address`. Fails for memory that cuMemCreate did not
+  /// make. What stands in for the driver in a test need not know it.
+  virtual int mem_get_access(std::uint64_t /*address*/, int /*ordinal*/, bool* /*has_access*/) noexcept {
+    return not_supported;
+  }
+
   // Made for buffers of the library's own, never while pinning. What stands in for the driver in a test of pins need
   // not know them: CUDA_ERROR_NOT_SUPPORTED.
-  static constexpr int not_supported = 801;
   virtual int init() noexcept { return not_supported; }
   /// In the current context, by cuMemAlloc.
   virtual int mem_alloc(std::uint64_t* /*address*/, std::size_t /*size*/) noexcept { return not_supported; }

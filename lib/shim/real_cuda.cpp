@@ -102,6 +102,14 @@ class RealCuda final : public Cuda {
   int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override {
     return calls_.mem_export(fd, handle, cuda_mem_handle_type_posix_fd, 0);
   }
+  int mem_get_access(std::uint64_t address, int ordinal, bool* has_access) noexcept override {
+    if (calls_.mem_get_access == nullptr) return cuda_error_not_supported;
+    unsigned long long flags = 0;
+    const CudaMemLocation location{cuda_mem_location_type_device, ordinal};
+    const int result = calls_.mem_get_access(&flags, &location, address);
+    if (result == 0) *has_access = flags != 0;
+    return result;
+  }
   int ipc_get_mem_handle(std::uint64_t address, CudaIpcHandle* handle) noexcept override {
     return calls_.ipc_get_mem_handle(handle->data(), address);
   }

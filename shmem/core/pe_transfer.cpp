@@ -61,7 +61,7 @@ base::Result<LocalMemory> Pe::memory_of(const void* address, std::size_t size_by
   void* values[] = {&type};
   const auto word = reinterpret_cast<std::uint64_t>(address);
   if (cuda_->pointer_get_attributes(1, &attribute, values, word) != 0) return LocalMemory::host;
-  return type == platform::cuda_memory_type_device ? LocalMemory::device : LocalMemory::host;
+  return type == platform::cuda_memory_type_device ? LocalMemory::device : LocalMemory::pinned;
 }
 
 base::Status Pe::put(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {

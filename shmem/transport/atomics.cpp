@@ -64,23 +64,32 @@ class GpuAtomics final : public Atomics {
     parameters.fetched = fetched == nullptr ? 0 : answer_address_;
     parameters.size_bytes = static_cast<std::uint32_t>(size_bytes);
     parameters.update = updates[static_cast<std::size_t>(operation) - first_update];
-    if (auto launched = gpu_kernels_->launch(parameters, {1, 1}, stream_); !launched || fetched == nullptr) {
-      return launched;
-    }
-    if (auto done = device_.synchronize(stream_); !done) return done;
+    if (auto launched = gpu_kernels_->launch(parameters, {1, 1}, stream_); !launched) return launched;
+    is_pending_ = true;
+    if (fetched == nullptr) return {};
+    if (auto done = finish(); !done) return done;
     *fetched = *reinterpret_cast<volatile std::uint64_t*>(answer_.address());
     return {};
   }
 
   base::Status complete() noexcept override {
+    const std::lock_guard lock(mutex_);
+    if (!is_pending_) return {};
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
-    return device_.synchronize(stream_);
+    return finish();
   }
 
  private:
+  base::Status finish() noexcept {
+    auto done = device_.synchronize(stream_);
+    is_pending_ = !done;
+    return done;
+  }
+
   platform::Device& device_;
-  std::mutex mutex_;  // of answer_
+  std::mutex mutex_;  // of answer_ and is_pending_
+  bool is_pending_ = false;
   std::optional<platform::GpuKernels> gpu_kernels_;
   platform::Allocation answer_;
   std::uint64_t answer_address_ = 0;

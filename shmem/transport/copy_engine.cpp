@@ -11,6 +11,10 @@
 namespace gdrkit::shmem {
 namespace {
 
+constexpr bool is_host(LocalMemory memory) noexcept {
+  return memory == LocalMemory::host || memory == LocalMemory::pinned;
+}
+
 class CopyEngine final : public Transport {
  public:
   explicit CopyEngine(const TransportSetting& setting) noexcept : device_(*setting.device), heap_(*setting.heap) {
@@ -31,7 +35,7 @@ class CopyEngine final : public Transport {
 
   [[nodiscard]] const char* name() const noexcept override { return "copy_engine"; }
   [[nodiscard]] TransportLimits limits() const noexcept override {
-    return {{SIZE_MAX, SIZE_MAX, SIZE_MAX}, {SIZE_MAX, SIZE_MAX, SIZE_MAX}};
+    return {{SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}, {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}};
   }
   base::Status serves(int) noexcept override { return unusable_; }
 
@@ -40,7 +44,7 @@ class CopyEngine final : public Transport {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
     const std::uint64_t at = heap_.address(slot, target.offset);
-    auto given = memory == LocalMemory::host
+    auto given = is_host(memory)
                      ? device_.copy_to_device_async(at, source, size_bytes, stream_)
                      : device_.copy_on_device_async(at, reinterpret_cast<std::uint64_t>(source), size_bytes, stream_);
     return finish(std::move(given), is_async);
@@ -51,7 +55,7 @@ class CopyEngine final : public Transport {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
     const std::uint64_t at = heap_.address(slot, source.offset);
-    auto given = memory == LocalMemory::host
+    auto given = is_host(memory)
                      ? device_.copy_to_host_async(target, at, size_bytes, stream_)
                      : device_.copy_on_device_async(reinterpret_cast<std::uint64_t>(target), at, size_bytes, stream_);
     return finish(std::move(given), is_async);

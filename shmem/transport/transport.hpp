@@ -17,10 +17,11 @@ namespace gdrkit::shmem {
 /// What local memory a transport reads or writes.
 enum class LocalMemory : std::uint8_t {
   host,    ///< the CPU may dereference it
+  pinned,  ///< the same, and the driver has pinned it: its copies need no detour
   heap,    ///< in an allocation of the own symmetric heap
   device,  ///< other memory of the own GPU
 };
-inline constexpr std::size_t local_memory_count = 3;
+inline constexpr std::size_t local_memory_count = 4;
 
 /// Up to which sizes, in bytes, a transport is the one to take, by LocalMemory; 0: not at all.
 struct TransportLimits {

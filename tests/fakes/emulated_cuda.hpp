@@ -9,7 +9,7 @@ namespace gdrkit::fakes {
 
 /// Answers about pointers and the device's address, and serves buffers: memory of the emulated device in a primary
 /// context that all threads share, copied at once. Everything else is CUDA_ERROR_NOT_SUPPORTED.
-class EmulatedCuda final : public shim::Cuda {
+class EmulatedCuda : public shim::Cuda {
  public:
   int answer = 0;  ///< what every call answers instead of working: 3 before cuInit
 

@@ -58,7 +58,8 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
   try {
     auto range = check_pointer(cuda_, request, rm_traits.page_size_bytes);
     if (!range) return base::pass(range);
-    auto scope = CudaScope::enter(cuda_, range->attributes.context, range->attributes.device_ordinal);
+    auto scope =
+        CudaScope::enter(cuda_, range->attributes.context, range->attributes.device_ordinal, range->valid_start);
     if (!scope) return base::pass(scope);
     auto device = device_of(range->attributes.device_ordinal);
     if (!device) return base::pass(device);

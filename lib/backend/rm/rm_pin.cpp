@@ -70,7 +70,8 @@ bool RmPin::is_still_allocated() noexcept {
 
 base::Result<Verification> RmPin::verify() noexcept {
   if (is_still_allocated()) {
-    auto scope = CudaScope::enter(backend_.cuda(), range_.attributes.context, range_.attributes.device_ordinal);
+    auto scope = CudaScope::enter(backend_.cuda(), range_.attributes.context, range_.attributes.device_ordinal,
+                                  range_.valid_start);
     if (!scope) return base::pass(scope);
     Verifier verifier(backend_.cuda());
     std::uint64_t start = page_address();
