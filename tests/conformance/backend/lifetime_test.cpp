@@ -228,21 +228,22 @@ TEST_P(BackendConformance, AbandoningInAForkedChildClosesItsDescriptorsAndSpares
   EXPECT_TRUE(tests::succeeded(unmapped->unpin()));
 }
 
+#ifdef __SANITIZE_THREAD__
+constexpr std::uint64_t slice_rounds = 5;  // it remembers what was done without order: repetition adds little
+#else
+constexpr std::uint64_t slice_rounds = 25;
+#endif
+
 /// One thread's rounds of pin, map, store, load, unmap and unpin on its own slice of shared memory; the number of
-/// failures.
+/// failures. Round i writes the pattern seed + i.
 int work_on_slice(Backend& backend, std::uint64_t address, std::size_t size, std::uint64_t seed,
                   std::string* reason = nullptr) {
-#ifdef __SANITIZE_THREAD__
-  constexpr std::uint64_t rounds = 5;  // it remembers what was done without order: repetition adds little
-#else
-  constexpr std::uint64_t rounds = 25;
-#endif
   int failures = 0;
   const auto note = [&](const base::Error& error) {
     ++failures;
     if (reason != nullptr) *reason = error.text();
   };
-  for (std::uint64_t round = 0; round < rounds; ++round) {
+  for (std::uint64_t round = 0; round < slice_rounds; ++round) {
     PinRequest request;
     request.address = address;
     request.size_bytes = size;
@@ -287,7 +288,7 @@ TEST_P(BackendConformance, ManyThreadsPinMapUnmapAndUnpinAtOnce) {
   run_all(1);
   EXPECT_EQ(failures, 0);
   for (std::size_t i = 0; i < threads; ++i) {
-    expect_on_device(memory.address() + i * slice, make_pattern(slice, 1 + 1000 * i + 24));
+    expect_on_device(memory.address() + i * slice, make_pattern(slice, 1 + 1000 * i + slice_rounds - 1));
   }
   EXPECT_EQ(count_process_resources(), before);
 }
@@ -302,7 +303,7 @@ TEST_P(BackendConformance, AThreadWithoutACurrentContextCanPinAndMap) {
     std::thread worker([&] { failures = work_on_slice(*backend_, memory.address() + 1, 70'000, 6000, &reason); });
     worker.join();
     EXPECT_EQ(failures, 0) << reason;
-    expect_on_device(memory.address() + 1, make_pattern(70'000, 6024));
+    expect_on_device(memory.address() + 1, make_pattern(70'000, 6000 + slice_rounds - 1));
   }
 }
 
