@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 # Proves on this machine that `gdrkit bench --compare` finds an injected slowdown of 10 % at one size, and nothing where
 # nothing was injected. Records one base, compares RUNS runs of the same build with it, then five with a slowdown.
-# About 2 minutes on an H200. The last line is the verdict: PROVEN (exit code 0) or NOT PROVEN (1).
+# About 3 minutes on an H200. The last line is the verdict: PROVEN (exit code 0) or NOT PROVEN (1).
 # usage: scripts/prove_compare.sh BUILD_FOLDER [RUNS] [bench options...]   RUNS: 10 if not given; options: --quick
 set -u
 
@@ -73,7 +73,7 @@ for slowdown in "${slowdowns[@]}"; do
     echo "MISSED: $percent % at $size bytes $direction (exit code $code, $SECONDS s)"
     grep -E '^slower once|^unresolved|^cannot be judged|^gdrkit bench:' "$folder/injected.txt" | sed 's/^/    /'
   fi
-  # What the spinning really cost, as measured when it was calibrated.
+  # What the spinning really cost, in the measured rounds of each process.
   [ ! -e "$folder/injected.json" ] || grep -o '"injected_slowdown": *"[^"]*"' "$folder/injected.json" | sed 's/^/    /'
   grep -E '^SLOWER' "$folder/injected.txt" | sed 's/^/    /'
   others=$(grep '^SLOWER' "$folder/injected.txt" | grep -vc "copies/$direction/mapping at $size ")

@@ -46,7 +46,10 @@ ExitCode run_bench(Front front, int argc, char** argv) {
   if (const auto ended = parse_bench_options(front, argc, argv, &options)) return *ended;
   if (!options.with_path.empty()) return compare_files(options);
   std::optional<CompareRun> comparison;
-  if (!options.compare_path.empty()) comparison.emplace(options);
+  if (!options.compare_path.empty()) {
+    comparison.emplace(options);
+    options.cpu = comparison->cpu();
+  }
   Session session(options);
   if (comparison) comparison->check(session.result());
   session.measure_all();

@@ -11,8 +11,6 @@
 namespace gdrkit::tools {
 namespace {
 
-constexpr int retrial_factor = 2;  // rounds, over those of the first look
-
 std::string joined(const std::vector<std::string>& clauses) {
   std::string text;
   for (const std::string& clause : clauses) text += (text.empty() ? "" : "; ") + clause;
@@ -100,11 +98,9 @@ CompareReport CompareRun::compare_with(const Result& current, Session* session) 
       if (point.is_slower()) report.slower.push_back({point, Outcome::slower, {}, 0, 0});
     }
   } else {
-    sort_out(retry_suspects(report.comparison,
-                            [&](const ComparedPoint& suspect) {
-                              return session->measure_again(suspect.series->id, suspect.new_look.point->x,
-                                                            retrial_factor);
-                            }),
+    sort_out(retry_suspects(
+                 report.comparison,
+                 [&](const std::vector<const ComparedPoint*>& suspects) { return session->measure_again(suspects); }),
              &report);
     session->end_progress();
   }

@@ -35,6 +35,8 @@ class CompareRun {
   /// Reads the old file. Throws Failure(usage) with what is wrong with it.
   explicit CompareRun(const BenchOptions& options);
 
+  /// Where the old result was measured; -1: on no fixed CPU.
+  [[nodiscard]] int cpu() const { return old_.place ? old_.place->cpu : -1; }
   /// Throws Failure(usage) where results with this head cannot be compared with the old one: before measuring.
   void check(const Result& head) const;
   /// The report points into `current` and into this. `session`: to measure again what stands out; nullptr: both results

@@ -24,14 +24,24 @@ struct Effort {
   /// Fewer singly timed operations than this say nothing of a 99th percentile.
   static constexpr std::size_t fewest_singles = 100;
 
-  /// What visit number `visit` of `visits` gets of it: its share of the rounds, and of single operations all or none,
-  /// as percentiles of several visits cannot be put together.
-  [[nodiscard]] Effort share_of(int visit, int visits) const {
+  /// What process number `number` of `processes` gets of it: its share of the rounds, and of single operations all or
+  /// none, as percentiles of several processes cannot be put together.
+  [[nodiscard]] Effort share_of(int number, int processes) const {
     Effort share = *this;
-    share.rounds = rounds * (visit + 1) / visits - rounds * visit / visits;
-    share.budget_ns = budget_ns / visits;
-    if (visit > 0) share.most_singles = 0;
+    share.rounds = rounds * (number + 1) / processes - rounds * number / processes;
+    share.budget_ns = budget_ns / processes;
+    if (number > 0) share.most_singles = 0;
     return share;
+  }
+
+  /// Of a trial: more rounds, and no single operations.
+  [[nodiscard]] Effort of_trial() const {
+    constexpr int factor = 2;
+    Effort trial = *this;
+    trial.rounds *= factor;
+    trial.budget_ns *= factor;
+    trial.most_singles = 0;
+    return trial;
   }
 
   /// For an operation that takes about `each_ns`.

@@ -21,7 +21,12 @@ struct Texts {
   std::string sizes;
   std::string rounds;
   std::string slowdown;
+  std::string part;
+  std::string trial_of;
+  std::string cpu;
 };
+
+constexpr char label_separator = ';';
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -84,6 +89,9 @@ void take(const Texts& texts, BenchOptions* options) {
       (!to_number(texts.rounds, &options->rounds) || options->rounds < 3 || options->rounds > most_rounds)) {
     refuse("--rounds: '" + texts.rounds + "' is not a whole number from 3 to 10000");
   }
+  if (!texts.part.empty()) options->part = parse_part(texts.part);
+  if (!texts.trial_of.empty()) options->trial_of = split(texts.trial_of, label_separator);
+  if (!texts.cpu.empty() && !to_number(texts.cpu, &options->cpu)) refuse("--cpu: '" + texts.cpu + "' is not a number");
   options->place = choose_one_place(options->numa);
   if (!options->with_path.empty() && options->compare_path.empty()) {
     refuse("--with NEW.json also needs --compare OLD.json");
@@ -108,9 +116,6 @@ CommandLine command_line(BenchOptions* options, Texts* texts) {
       "  gdrkit bench --json old.json --csv old.csv    # keep the results\n"
       "  gdrkit bench --compare old.json               # measure again; exit code 1 if something is slower\n"
       "  gdrkit bench --compare old.json --with new.json";
-  Option injection{'\0', "inject-slowdown", "SIZE:PERCENT[:DIRECTION]", &texts->slowdown,
-                   "slow copies of one size down, to try the comparison"};
-  injection.is_hidden = true;
   line.options = {
       {'\0', "quick", "", &options->is_quick, "fewer sizes and rounds", false},
       {'\0', "sections", "LIST", &texts->sections, "only these sections, with commas: " + section_names(), false},
@@ -125,8 +130,16 @@ CommandLine command_line(BenchOptions* options, Texts* texts) {
        false},
       {'\0', "with", "NEW.json", &options->with_path, "compare this result with OLD.json instead of measuring", false},
       {'\0', "force", "", &options->is_forced, "compare results of different machines or backends", false},
-      injection,
   };
+  const auto add_hidden = [&](const char* name, const char* value, std::string* target, const char* help) {
+    line.options.push_back({'\0', name, value, target, help});
+    line.options.back().is_hidden = true;
+  };
+  add_hidden("inject-slowdown", "SIZE:PERCENT[:DIRECTION]", &texts->slowdown,
+             "slow copies of one size down, to try the comparison");
+  add_hidden("part", "NUMBER/PROCESSES", &texts->part, "this process's part of a run");
+  add_hidden("trial-of", "LABELS", &texts->trial_of, "measure these cells again, with semicolons");
+  add_hidden("cpu", "CPU", &texts->cpu, "measure on this CPU, if it can be had");
   add_common_options(&line, &options->common);
   add_place_options(&line, &options->numa);
   return line;
@@ -142,6 +155,43 @@ Effort BenchOptions::effort() const {
     effort.rounds = rounds;
   }
   return effort;
+}
+
+std::vector<std::string> BenchOptions::arguments_for(int on_cpu, const std::vector<std::string>& more) const {
+  const auto list = [](const auto& values, auto&& text_of) {
+    std::string text;
+    for (const auto& value : values) text += (text.empty() ? "" : ",") + text_of(value);
+    return text;
+  };
+  std::vector<std::string> words = {"bench",    "--quiet",
+                                    "--device", std::to_string(common.device),
+                                    "--only",   list(sections, [](const std::string& name) { return name; })};
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {name, value});
+  };
+  if (is_quick) words.emplace_back("--quick");
+  add("--sizes", list(sizes, [](std::size_t size) { return std::to_string(size); }));
+  if (rounds > 0) add("--rounds", std::to_string(rounds));
+  add("--backend", common.backend);
+  add("--copy-kernel", common.copy_kernel);
+  if (numa.no_bind) words.emplace_back("--no-bind");
+  if (!numa.no_bind) add("--numa", numa.numa);
+  if (slowdown) {
+    const std::string direction = slowdown->direction ? std::string(":") + direction_name(*slowdown->direction) : "";
+    add("--inject-slowdown", format("%zu:%g", slowdown->size_bytes, slowdown->percent) + direction);
+  }
+  if (on_cpu >= 0) add("--cpu", std::to_string(on_cpu));
+  words.insert(words.end(), more.begin(), more.end());
+  words.emplace_back("--json");
+  return words;
+}
+
+ProcessPart parse_part(const std::string& text) {
+  const std::vector<std::string> numbers = split(text, '/');
+  ProcessPart part;
+  const bool is_part = numbers.size() == 2 && to_number(numbers[0], &part.number) && to_number(numbers[1], &part.of);
+  if (is_part && part.number >= 0 && part.number < part.of && part.of <= usual_processes) return part;
+  refuse("--part: '" + text + "' is not NUMBER/PROCESSES");
 }
 
 std::vector<std::size_t> parse_sizes(const std::string& text) {

@@ -15,13 +15,6 @@ namespace gdrkit::tools {
 
 class Session;
 
-/// Of cells whose buffers are made in milliseconds.
-inline constexpr int usual_visits = 3;
-inline constexpr std::size_t largest_visited_bytes = std::size_t{1} << 20;
-[[nodiscard]] constexpr int visits_for(std::size_t size_bytes) {
-  return size_bytes <= largest_visited_bytes ? usual_visits : 1;
-}
-
 /// What a cell needs is not to be had here (memory, BAR1 space, a second GPU): it is left out with this sentence.
 class CannotMeasure : public std::runtime_error {
  public:
@@ -29,12 +22,10 @@ class CannotMeasure : public std::runtime_error {
 };
 
 struct Cell {
-  std::string label;  ///< for people: "to_device 4 KiB"
+  std::string label;  ///< "copies to_device 4 KiB": for people, and unique
   /// Makes its own buffers each time, measures, and adds points. Throws CannotMeasure, or Failure when what was
   /// measured did not do what it should.
   std::function<void(const Effort& effort, Collector* collector)> measure;
-  /// The rounds are shared out over so many of these calls, so that one unlucky place of the buffers is outvoted.
-  int visits = 1;
 };
 
 struct Section {

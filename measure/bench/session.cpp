@@ -8,11 +8,13 @@
 
 #include "cli/common/banner.hpp"
 #include "gdrkit/gdrkit.h"
+#include "measure/bench/other_process.hpp"
 #include "measure/common/mapped_buffer.hpp"
 
 namespace gdrkit::tools {
 namespace {
 
+constexpr const char* slowdown_setting = "injected_slowdown";
 constexpr double noise_looks_ms = 100;
 constexpr double quick_noise_looks_ms = 30;
 
@@ -24,7 +26,7 @@ DeviceChoice choose(const BenchOptions& options) {
   apply(options.common);
   DeviceChoice choice = choose_device(find_gpus());
   if (choice.is_emulated) choice.note += about_figures;
-  print_note(choice, options.is_document_on_stdout());
+  if (!options.is_part_of_a_run()) print_note(choice, options.is_document_on_stdout());
   return choice;
 }
 
@@ -40,6 +42,16 @@ std::vector<int> cpus_in_order(const Placement& placement, const Place& place) {
   return cpus;
 }
 
+/// On the CPU that the options ask for: an old result's, as CPUs are not all equally far from the GPU.
+Placed placed_for(const BenchOptions& options, Placement* placement) {
+  Placed placed = place(options.place, placement);
+  const bool is_elsewhere = options.cpu >= 0 && placed.is_thread_bound && placed.place.cpu != options.cpu;
+  if (is_elsewhere && !placement->move_to(options.cpu, &placed)) {
+    placed.notes.push_back(format("CPU %d, where the old result was measured, cannot be used now", options.cpu));
+  }
+  return placed;
+}
+
 std::string one_line(std::string text) {
   for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n')) text.replace(at, 1, "; ");
   return text;
@@ -52,7 +64,7 @@ Session::Session(const BenchOptions& options)
       choice_(choose(options)),
       device_(open_device(choice_, options.common.device)),
       placement_(placement_for(*device_)),
-      placed_(place(options.place, &placement_)),
+      placed_(placed_for(options, &placement_)),
       cpus_(cpus_in_order(placement_, placed_.place)),
       slowdown_(options.slowdown),
       progress_(options.common.quiet) {
@@ -66,13 +78,17 @@ std::vector<std::size_t> Session::sizes_or(std::vector<std::size_t> sizes) const
   return options_.sizes.empty() ? std::move(sizes) : options_.sizes;
 }
 
+Effort Session::effort() const {
+  if (!options_.trial_of.empty()) return options_.effort().of_trial();
+  const ProcessPart part = options_.part.value_or(ProcessPart{0, usual_processes});
+  return options_.effort().share_of(part.number, part.of);
+}
+
 void Session::measure_cell(std::size_t number) {
   const Cell& cell = cells_[number];
   Collector found;
   try {
-    const Effort effort = options_.effort();
-    const int visits = std::min(cell.visits, effort.rounds);
-    for (int visit = 0; visit < visits; ++visit) cell.measure(effort.share_of(visit, visits), &found);
+    cell.measure(effort(), &found);
   } catch (const CannotMeasure& missing) {
     note("left out: " + cell.label + ": " + one_line(missing.what()));
     return;
@@ -98,6 +114,11 @@ void Session::measure_section(const Section& section) {
     note(section.name + ": " + one_line(missing.what()));
     return;
   }
+  const auto& wanted = options_.trial_of;
+  const auto is_left_out = [&](const Cell& cell) {
+    return !wanted.empty() && std::find(wanted.begin(), wanted.end(), cell.label) == wanted.end();
+  };
+  cells.erase(std::remove_if(cells.begin(), cells.end(), is_left_out), cells.end());
   progress_.begin_section(section.name, section.summary, cells.size());
   for (Cell& cell : cells) {
     progress_.step(cell.label);
@@ -112,37 +133,75 @@ void Session::measure_all() {
     const auto& wanted = options_.sections;
     if (std::find(wanted.begin(), wanted.end(), section.name) != wanted.end()) measure_section(section);
   }
+  if (collected_.points() == 0) {
+    progress_.end();
+    std::string why;
+    for (const std::string& sentence : collected_.notes()) why += "\n  " + sentence;
+    throw Failure(is_ok_ ? ExitCode::cannot_run : ExitCode::failed, "nothing was measured:" + why);
+  }
+  if (options_.slowdown) slowdowns_.push_back(slowdown_.description());
+  if (!options_.is_part_of_a_run()) measure_in_other_processes();
   progress_.end();
-  if (collected_.points() > 0) return;
-  std::string why;
-  for (const std::string& sentence : collected_.notes()) why += "\n  " + sentence;
-  throw Failure(is_ok_ ? ExitCode::cannot_run : ExitCode::failed, "nothing was measured:" + why);
 }
 
-measure::Again Session::measure_again(const std::string& series_id, double x, int factor) {
+void Session::measure_in_other_processes() {
+  const int others = usual_processes - 1;
+  progress_.begin_section("processes", format("the same in %d more processes", others), others);
+  placement_.release();
+  for (int number = 1; number <= others; ++number) {
+    const std::string label = format("%d of %d", number + 1, usual_processes);
+    progress_.step(label);
+    try {
+      const std::string part = format("%d/%d", number, usual_processes);
+      const Result result =
+          result_of_process(this_program, options_.arguments_for(placed_.place.cpu, {"--part", part}));
+      for (const Series& series : result.series) {
+        for (const Point& point : series.points) collected_.add(series, point);
+      }
+      for (const std::string& sentence : result.notes) note(sentence);
+      if (const auto found = result.settings.find(slowdown_setting); found != result.settings.end()) {
+        slowdowns_.push_back(found->second);
+      }
+      is_ok_ = is_ok_ && result.is_ok;
+    } catch (const Failure& failure) {
+      is_ok_ = false;
+      note("FAILED: process " + label + ": " + one_line(failure.what()));
+    }
+  }
+  progress_.end_section();
+}
+
+std::string Session::label_of(const std::string& series_id, double x) const {
   const auto source = std::find_if(sources_.begin(), sources_.end(), [&](const Source& candidate) {
     return candidate.series_id == series_id && candidate.x == x;
   });
-  if (source == sources_.end()) return {};
-  Effort effort = options_.effort();
-  effort.rounds *= factor;
-  effort.budget_ns *= factor;
-  effort.most_singles = 0;
-  progress_.step("again: " + cells_[source->cell].label);
-  Collector found;
-  try {
-    cells_[source->cell].measure(effort, &found);
-  } catch (const std::exception& failure) {
-    note("could not be measured again: " + cells_[source->cell].label + ": " + one_line(failure.what()));
-    return {};
+  return source == sources_.end() ? "" : cells_[source->cell].label;
+}
+
+std::vector<measure::Again> Session::measure_again(const std::vector<const measure::ComparedPoint*>& points) {
+  std::string labels;
+  for (const measure::ComparedPoint* const point : points) {
+    const std::string label = label_of(point->series->id, point->new_look.point->x);
+    if (!label.empty()) labels += (labels.empty() ? "" : ";") + label;
   }
-  const Series* series = found.find(series_id);
-  const Point* point = series == nullptr ? nullptr : find_point(*series, x);
-  if (point == nullptr) return {};
-  const Series* control_series = found.find(series->control);
-  const Point* control_point = control_series == nullptr ? nullptr : find_point(*control_series, x);
-  return {std::make_unique<Point>(*point),
-          control_point == nullptr ? nullptr : std::make_unique<Point>(*control_point)};
+  progress_.step(format("again: %zu points", points.size()));
+  Result result;
+  try {
+    result = result_of_process(this_program, options_.arguments_for(placed_.place.cpu, {"--trial-of", labels}));
+  } catch (const Failure& failure) {
+    note("could not be measured again: " + labels + ": " + one_line(failure.what()));
+  }
+  std::vector<measure::Again> all;
+  for (const measure::ComparedPoint* const asked : points) {
+    const double x = asked->new_look.point->x;
+    const Series* const series = find_series(result, asked->series->id);
+    const Point* const point = series == nullptr ? nullptr : find_point(*series, x);
+    const Series* const control_series = series == nullptr ? nullptr : find_series(result, series->control);
+    const Point* const control = control_series == nullptr ? nullptr : find_point(*control_series, x);
+    all.push_back({point == nullptr ? nullptr : std::make_unique<Point>(*point),
+                   control == nullptr ? nullptr : std::make_unique<Point>(*control)});
+  }
+  return all;
 }
 
 Result Session::result() const {
@@ -164,8 +223,12 @@ Result Session::result() const {
                      {"allocation", allocation_mem_alloc},
                      {"raw_loops", has_raw_ ? measure::raw_kind_name(raw_kind_) : "none"},
                      {"effort", options_.is_quick ? "quick" : "full"},
-                     {"rounds", std::to_string(options_.effort().rounds)}};
-  if (options_.slowdown) result.settings["injected_slowdown"] = slowdown_.description();
+                     {"rounds", std::to_string(options_.effort().rounds)},
+                     {"processes", std::to_string(usual_processes)}};
+  for (const std::string& slowdown : slowdowns_) {
+    std::string& all = result.settings[slowdown_setting];
+    all += (all.empty() ? "" : "; ") + slowdown;
+  }
   result.notes = collected_.notes();
   result.series = collected_.series();
   result.is_ok = is_ok_;

@@ -25,12 +25,12 @@ class Session {
   /// Opens the device and prints the note on an emulated one. Throws Failure. `options` must outlive it.
   explicit Session(const BenchOptions& options);
 
-  /// Measures all chosen sections. What cannot be measured is left out with a note; what fails makes the result not ok.
-  /// Throws Failure(failed) when nothing at all could be measured.
+  /// Measures all chosen sections, the rounds shared with other processes. What cannot be measured is left out with a
+  /// note; what fails makes the result not ok. Throws Failure(failed) when nothing at all could be measured.
   void measure_all();
-  /// Measures again, on fresh buffers, the cell that a point came from; no point if no cell gave one, or it failed now.
-  /// With `factor` times the rounds.
-  [[nodiscard]] measure::Again measure_again(const std::string& series_id, double x, int factor);
+  /// Measures again, in one other process, the cells that these points came from; no point if no cell gave one, or it
+  /// failed now.
+  [[nodiscard]] std::vector<measure::Again> measure_again(const std::vector<const measure::ComparedPoint*>& points);
 
   void end_progress() { progress_.end(); }
 
@@ -60,6 +60,10 @@ class Session {
     std::size_t cell = 0;
   };
   void measure_section(const Section& section);
+  void measure_in_other_processes();
+  [[nodiscard]] Effort effort() const;
+  /// The label of the cell that a point came from; "": of none.
+  [[nodiscard]] std::string label_of(const std::string& series_id, double x) const;
   void measure_cell(std::size_t number);
 
   const BenchOptions& options_;
@@ -78,6 +82,7 @@ class Session {
   std::vector<Cell> cells_;
   std::vector<Source> sources_;
   Collector collected_;
+  std::vector<std::string> slowdowns_;  ///< what was injected, by process
   bool is_ok_ = true;
 };
 

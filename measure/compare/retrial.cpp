@@ -3,6 +3,7 @@
 #include "measure/compare/retrial.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gdrkit::measure {
 
@@ -10,6 +11,8 @@ void Retrial::add(const Look& look) {
   changes_.push_back(change_of(suspect_.old_look, look, suspect_.series->is_lower_better, suspect_.kinship,
                                comparison_.circumstances));
 }
+
+double Retrial::threshold() const { return std::max(limit(), smallest_change); }
 
 bool Retrial::is_over() const {
   if (changes_.size() >= most_trials || is_confirmed()) return true;
@@ -19,15 +22,17 @@ bool Retrial::is_over() const {
   if (changes_.size() < fewest_to_confirm) {
     for (const Change& trial : changes_) highest = std::max(highest, trial.log_ratio);
   }
-  return highest < std::max(limit(), smallest_change) / 2;
+  return highest < threshold() / 2;
 }
 
 bool Retrial::is_confirmed() const {
-  return changes_.size() >= fewest_to_confirm && change().log_ratio > std::max(limit(), smallest_change);
+  if (changes_.size() < fewest_to_confirm || change().log_ratio <= threshold()) return false;
+  const auto low = std::count_if(changes_.begin(), changes_.end(),
+                                 [&](const Change& trial) { return trial.log_ratio <= threshold() / 2; });
+  return low <= (changes_.size() < most_trials ? 0 : 1);
 }
 
-std::vector<RetriedPoint> retry_suspects(const Comparison& comparison,
-                                         const std::function<Again(const ComparedPoint& suspect)>& measure_again) {
+std::vector<RetriedPoint> retry_suspects(const Comparison& comparison, const MeasureAgain& measure_again) {
   std::vector<RetriedPoint> suspects;
   for (const ComparedPoint& point : comparison.points) {
     if (point.is_suspicious) suspects.push_back({point, Outcome::unresolved, {}, 0, 0});
@@ -35,19 +40,32 @@ std::vector<RetriedPoint> retry_suspects(const Comparison& comparison,
   std::sort(suspects.begin(), suspects.end(), [](const RetriedPoint& one, const RetriedPoint& other) {
     return one.point.change.log_ratio / one.point.limit > other.point.change.log_ratio / other.point.limit;
   });
+  std::vector<Retrial> retrials;
+  std::vector<std::size_t> open;
   for (std::size_t number = 0; number < std::min(suspects.size(), most_retried); ++number) {
+    retrials.emplace_back(suspects[number].point, comparison);
+    open.push_back(number);
+  }
+  while (!open.empty()) {
+    std::vector<const ComparedPoint*> asked;
+    for (const std::size_t number : open) asked.push_back(&suspects[number].point);
+    const std::vector<Again> again = measure_again(asked);
+    std::vector<std::size_t> still_open;
+    for (std::size_t turn = 0; turn < open.size(); ++turn) {
+      if (turn >= again.size() || again[turn].point == nullptr) continue;
+      const std::size_t number = open[turn];
+      retrials[number].add({again[turn].point.get(), again[turn].control.get()});
+      ++suspects[number].trials;
+      if (!retrials[number].is_over()) still_open.push_back(number);
+    }
+    open = std::move(still_open);
+  }
+  for (std::size_t number = 0; number < retrials.size(); ++number) {
     RetriedPoint& suspect = suspects[number];
-    Retrial retrial(suspect.point, comparison);
-    while (!retrial.is_over()) {
-      const Again again = measure_again(suspect.point);
-      if (again.point == nullptr) break;
-      retrial.add({again.point.get(), again.control.get()});
-      ++suspect.trials;
-    }
-    if (suspect.trials > 0) {
-      suspect.again = retrial.change();
-      suspect.limit = retrial.limit();
-    }
+    const Retrial& retrial = retrials[number];
+    if (suspect.trials == 0) continue;
+    suspect.again = retrial.change();
+    suspect.limit = retrial.limit();
     if (retrial.is_over()) suspect.outcome = retrial.is_confirmed() ? Outcome::slower : Outcome::cleared;
   }
   return suspects;

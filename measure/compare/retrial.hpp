@@ -13,7 +13,8 @@ namespace gdrkit::measure {
 
 /// Of thousands of looks some are far out; those do not come again. The first look chose the point because it was far
 /// out, so it is no evidence: only the trials count, each beside its control in the same rounds, by their median. One
-/// trial alone neither convicts nor clears.
+/// trial alone neither convicts nor clears. What slows some processes of a build and not others (where its memory lies)
+/// is not the build: a slowdown shows in every trial, or in all but one of five.
 class Retrial {
  public:
   static constexpr std::size_t fewest_to_clear = 2;
@@ -27,12 +28,15 @@ class Retrial {
   /// No further trial can matter: the median is beyond the limit, or below half of what would count (of two trials,
   /// both are), or there were enough.
   [[nodiscard]] bool is_over() const;
-  /// As slow again in the median of all trials, beyond the limit.
+  /// As slow again in the median of all trials, beyond the limit, and no trial (one of five) below half of it.
   [[nodiscard]] bool is_confirmed() const;
   [[nodiscard]] Change change() const { return pooled(changes_); }                   ///< after the first add()
   [[nodiscard]] double limit() const { return comparison_.family.limit(change()); }  ///< after the first add()
 
  private:
+  /// The log_ratio that would count.
+  [[nodiscard]] double threshold() const;
+
   const ComparedPoint& suspect_;
   const Comparison& comparison_;
   std::vector<Change> changes_;
@@ -58,8 +62,11 @@ struct Again {
 /// A build that is slower everywhere is known as such by then; further suspects are unresolved.
 inline constexpr std::size_t most_retried = 30;
 
-/// Measures every suspicious point again, the most conspicuous first, until each is confirmed or cleared.
-[[nodiscard]] std::vector<RetriedPoint> retry_suspects(
-    const Comparison& comparison, const std::function<Again(const ComparedPoint& suspect)>& measure_again);
+/// One more trial of each of these points, in their order.
+using MeasureAgain = std::function<std::vector<Again>(const std::vector<const ComparedPoint*>& suspects)>;
+
+/// Measures the suspicious points again, all that are still open at a time, the most conspicuous first, until each is
+/// confirmed or cleared.
+[[nodiscard]] std::vector<RetriedPoint> retry_suspects(const Comparison& comparison, const MeasureAgain& measure_again);
 
 }  // namespace gdrkit::measure

@@ -151,6 +151,18 @@ Placed Placement::on(const NodePair& nodes) {
   return placed;
 }
 
+bool Placement::move_to(int cpu, Placed* placed) {
+  if (!placed->is_thread_bound) return false;
+  const std::vector<int> near = placed->place.cpu_node < 0 ? allowed_ : usable_cpus(placed->place.cpu_node);
+  if (std::find(near.begin(), near.end(), cpu) == near.end() || calls_.bind_thread({cpu}) < 0) return false;
+  placed->place.cpu = cpu;
+  return true;
+}
+
+void Placement::release() {
+  if (!allowed_.empty()) (void)calls_.bind_thread(allowed_);
+}
+
 Placed Placement::keep() const {
   Placed placed = present();
   const std::string node = std::to_string(gpu_node_);

@@ -58,6 +58,10 @@ class Placement {
   [[nodiscard]] Placed automatic();
   /// On the nodes asked for. What was not allowed is in the notes.
   [[nodiscard]] Placed on(const NodePair& nodes);
+  /// From where `placed` is to this CPU, if it is of the same node and may be used; false, and nothing done, if not.
+  bool move_to(int cpu, Placed* placed);
+  /// Lets the calling thread, and processes it starts, run on all allowed CPUs again.
+  void release();
   /// Binds nothing; says where the thread runs now.
   [[nodiscard]] Placed keep() const;
 

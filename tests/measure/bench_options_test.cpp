@@ -97,6 +97,32 @@ TEST(BenchOptions, InjectedSlowdownsAreSizePercentAndDirection) {
   }
 }
 
+TEST(BenchOptions, AnotherProcessOfTheRunHasTheSameOptions) {
+  const auto again = [](const std::vector<std::string>& words) {
+    std::vector<std::string> arguments = parsed(words).arguments_for(3, {"--part", "1/3"});
+    arguments.erase(arguments.begin());  // the subcommand
+    return parsed(arguments);
+  };
+  const BenchOptions other =
+      again({"--quick", "--only", "gpus,costs", "--sizes", "4K,8", "--rounds", "7", "--device", "2", "--backend", "rm",
+             "--copy-kernel", "avx2", "--inject-slowdown", "64K:2.5:to_device", "--json", "file", "--csv", "-"});
+  EXPECT_TRUE(other.is_quick && other.common.quiet && other.common.json.is_on_stdout() && !other.csv.is_given);
+  EXPECT_EQ(other.sections, (std::vector<std::string>{"gpus", "costs"}));
+  EXPECT_EQ(other.sizes, (std::vector<std::size_t>{8, 4096}));
+  EXPECT_EQ(other.rounds, 7);
+  EXPECT_EQ(other.common.device, 2);
+  EXPECT_EQ(other.common.backend, "rm");
+  EXPECT_EQ(other.common.copy_kernel, "avx2");
+  EXPECT_EQ(other.slowdown->size_bytes, 65536u);
+  EXPECT_DOUBLE_EQ(other.slowdown->percent, 2.5);
+  EXPECT_EQ(other.slowdown->direction, Direction::to_device);
+  EXPECT_EQ(other.cpu, 3);
+  EXPECT_EQ(other.part->number, 1);
+  EXPECT_EQ(other.part->of, 3);
+  EXPECT_TRUE(again({"--no-bind"}).numa.no_bind);
+  EXPECT_EQ(again({}).sections, parsed({}).sections);
+}
+
 TEST(Effort, SinglesAreLeftOutWhereTheyWouldSayNothing) {
   const Effort effort;
   EXPECT_EQ(effort.request(100).single_operations, effort.most_singles);

@@ -53,7 +53,7 @@ TEST(Summary, SaysWhereTheMappingStopsBeingFastest) {
   EXPECT_NE(summary_text(result).find("faster than every copy by the driver up to 4 KiB"), std::string::npos);
 }
 
-TEST(Collector, SeveralVisitsMakeOnePoint) {
+TEST(Collector, SeveralProcessesMakeOnePoint) {
   Series series;
   series.id = "a";
   Collector collector;
@@ -67,12 +67,14 @@ TEST(Collector, SeveralVisitsMakeOnePoint) {
   EXPECT_EQ(point.minimum, 1);
 }
 
-TEST(Effort, VisitsShareTheRounds) {
+TEST(Effort, ProcessesShareTheRounds) {
   Effort effort;
   for (const int rounds : {3, 20, 51}) {
     effort.rounds = rounds;
     int all = 0;
-    for (int visit = 0; visit < usual_visits; ++visit) all += effort.share_of(visit, usual_visits).rounds;
+    for (int number = 0; number < usual_processes; ++number) {
+      all += effort.share_of(number, usual_processes).rounds;
+    }
     EXPECT_EQ(all, rounds);
   }
   EXPECT_EQ(effort.share_of(0, 3).most_singles, effort.most_singles);

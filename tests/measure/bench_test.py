@@ -120,7 +120,7 @@ class Bench(Test):
         ended = run("gdrkit", "bench", "--help")
         self.assertEqual(ended.code, 0)
         self.assertIn("--compare old.json", ended.out)
-        for wrong in ("=0", "{", "[]", "--inject-slowdown"):
+        for wrong in ("=0", "{", "[]", "--inject-slowdown", "--part", "--trial-of", "--cpu"):
             self.assertNotIn(wrong, ended.out.replace("[FILE]", "").replace("--device GPU=0", ""))
 
     def test_wrong_usage_is_2_before_anything_is_measured(self):
@@ -357,6 +357,35 @@ class BenchCompare(Test):
         self.assertIn(ended.code, (0, 1, 2))
         self.assertEqual(json.loads(ended.out)["tool"], "bench")
         self.assertIn("compared with", ended.err)
+
+    @unittest.skipUnless(len(os.sched_getaffinity(0)) > 1, "one CPU leaves no choice")
+    def test_it_measures_on_the_cpu_of_the_old_result(self):
+        document = self.record()
+        self.assertEqual(document["settings"]["processes"], "3")
+        for cpu in sorted(os.sched_getaffinity(0))[:2]:
+            document["place"]["cpu"] = cpu
+            self.write(document, "old.json")
+            ended = run("gdrkit", *self.ONLY, "--json", self.path("new.json"), "--compare", self.path("old.json"))
+            self.assertIn(ended.code, (0, 1, 2), ended.err)
+            with open(self.path("new.json"), encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["place"]["cpu"], cpu)
+        document["place"]["cpu"] = 8000
+        self.write(document, "old.json")
+        ended = run("gdrkit", *self.ONLY, "--compare", self.path("old.json"))
+        self.assertIn("CPU 8000, where the old result was measured, cannot be used now", " ".join(ended.out.split()))
+
+    def test_each_process_has_its_share_of_the_rounds_on_the_same_cpu(self):
+        part, ended = self.json_of(*self.ONLY, "--quiet", "--part", "1/3", "--cpu", str(min(os.sched_getaffinity(0))))
+        self.assertEqual(ended.err, "", "the note on the emulated device is the whole run's")
+        self.assertEqual(part["place"]["cpu"], min(os.sched_getaffinity(0)))
+        for series in part["series"]:
+            self.assertEqual([len(point["rounds"]) for point in series["points"]], [1, 1])
+        trial, _ = self.json_of(*self.ONLY, "--trial-of", "copies to_device 4 KiB")
+        for series in trial["series"]:
+            self.assertIn("/to_device/", series["id"])
+            self.assertEqual([(point["x"], len(point["rounds"])) for point in series["points"]], [(4096, 6)])
+        for wrong in ("3/3", "-1/3", "1", "x/y"):
+            self.assertEqual(run("gdrkit", *self.ONLY, "--part", wrong).code, 2)
 
     def test_an_injected_slowdown_is_found(self):
         """So large that no machine's noise hides it; scripts/prove_compare.sh measures what small ones take."""

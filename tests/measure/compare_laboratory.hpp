@@ -25,7 +25,7 @@ struct Slowdown {
   }
 };
 
-/// Where a point is measured again: one cell alone.
+/// Where a point is measured again: one cell alone, in a process of its own.
 struct Cell {
   std::string series;
   double x = 0;
@@ -59,14 +59,19 @@ struct Tally {
 inline void compare_once(Laboratory& laboratory, const Result& base, const Slowdown& slowdown, Tally* tally) {
   const Result current = laboratory.measure(slowdown, std::nullopt);
   const Comparison comparison = compare(base, current);
-  const auto retried = retry_suspects(comparison, [&](const ComparedPoint& suspect) {
+  const auto again = [&](const ComparedPoint& suspect) {
     ++tally->trials;
     const double x = suspect.new_look.point->x;
-    const Result again = laboratory.measure(slowdown, Cell{suspect.series->id, x});
-    const Series& series = *find_series(again, suspect.series->id);
-    const Series* const control = find_series(again, series.control);
+    const Result result = laboratory.measure(slowdown, Cell{suspect.series->id, x});
+    const Series& series = *find_series(result, suspect.series->id);
+    const Series* const control = find_series(result, series.control);
     return Again{std::make_unique<Point>(*find_point(series, x)),
                  control == nullptr ? nullptr : std::make_unique<Point>(*find_point(*control, x))};
+  };
+  const auto retried = retry_suspects(comparison, [&](const std::vector<const ComparedPoint*>& suspects) {
+    std::vector<Again> all;
+    for (const ComparedPoint* const suspect : suspects) all.push_back(again(*suspect));
+    return all;
   });
   bool is_wrong = false;
   for (const RetriedPoint& point : retried) {

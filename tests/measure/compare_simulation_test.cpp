@@ -21,10 +21,12 @@ struct MadeUpMachine : Laboratory {
   double machine_noise = 0.05;      ///< of a run, the same for all
   double shared_noise = 0.05;       ///< of a round, the same for the copy and its raw loop
   double disturbed_share = 0.15;    ///< of batches that lose a time slice
-  int visits = 3;                   ///< to each point, with fresh buffers; a trial is one
-  double placement_scale = 0.0035;  ///< of a visit, the raw loop's not included; heavy-tailed
-  double run_noise = 0.003;         ///< of a point in one run, the raw loop's not included
-  double base_ns = 1000;            ///< of the smallest size
+  int processes = 3;                ///< that share a run's rounds; a trial is one more
+  double placement_scale = 0.0035;  ///< of a process, the raw loop's not included; heavy-tailed
+  double slow_share = 0;            ///< of processes whose copies are slower by `slow_factor`, the raw loop's not
+  double slow_factor = 1.08;
+  double run_noise = 0.003;  ///< of a point in one run, the raw loop's not included
+  double base_ns = 1000;     ///< of the smallest size
   bool has_control = true;
   bool is_emulated = false;
   double lost_share = 0;
@@ -68,7 +70,9 @@ struct MadeUpMachine : Laboratory {
     std::vector<double> raws;
     for (int round = 0; round < wanted; ++round) {
       const bool is_trial = wanted > rounds;
-      if (round == 0 || (!is_trial && round % (rounds / visits) == 0)) place = run + heavy(placement_scale);
+      if (round == 0 || (!is_trial && round % (rounds / processes) == 0)) {
+        place = run + heavy(placement_scale) + (happens(slow_share) ? std::log(slow_factor) : 0);
+      }
       const double shared = normal(shared_noise) + machine;
       copies.push_back(base * factor * std::exp(shared + place + normal(noise)) * disturbance());
       raws.push_back(0.98 * base * std::exp(shared + normal(noise)) * disturbance());
@@ -172,6 +176,13 @@ TEST(CompareSimulation, ASlowdownOfHalfOfAllPointsDoesNotHideItself) {
   int slower = 0;
   for (const ComparedPoint& point : comparison.points) slower += point.is_slower() ? 1 : 0;
   EXPECT_GE(slower, 12);
+}
+
+TEST(CompareSimulation, WhatSlowsSomeProcessesOfABuildIsNoRegression) {
+  MadeUpMachine machine;
+  machine.slow_share = 0.15;
+  EXPECT_LE(run_many(machine, 100, 0).alarms, 2);
+  EXPECT_GE(run_many(machine, 60, 0.20).found, 95);
 }
 
 TEST(CompareSimulation, TenfoldIsFoundAtEightBytesOnABusyMachine) {

@@ -119,6 +119,28 @@ TEST(Retrial, OneTrialNeitherConvictsNorClears) {
   EXPECT_TRUE(plain.is_over() && plain.is_confirmed());
 }
 
+TEST(Retrial, ASlowdownShowsInEveryTrialOrInAllButOneOfFive) {
+  const Point old_point = make_point(1, std::vector<double>(51, 1000), 1);
+  const auto at = [](double ns) { return make_point(1, std::vector<double>(51, ns), 1); };
+  const Point slower = at(1100);
+  const Point same = at(1000);
+  Series series;
+  ComparedPoint suspect;
+  suspect.series = &series;
+  suspect.kinship = Kinship::same_operation;
+  suspect.old_look = {&old_point, &same};
+  const Comparison comparison;
+  const auto is_confirmed = [&](const std::vector<bool>& trials) {
+    Retrial retrial(suspect, comparison);
+    for (const bool is_slower : trials) retrial.add({is_slower ? &slower : &same, &same});
+    return retrial.is_confirmed();
+  };
+  EXPECT_FALSE(is_confirmed({true, false, true}));
+  EXPECT_FALSE(is_confirmed({true, false, true, true}));
+  EXPECT_TRUE(is_confirmed({true, false, true, true, true}));
+  EXPECT_FALSE(is_confirmed({true, false, true, false, true}));
+}
+
 Result with_points(const std::string& id, std::vector<double> sizes, double value) {
   Result result;
   result.tool = "bench";

@@ -53,8 +53,7 @@ Cell copy_cell(Session* session, const CopyScene& scene, Direction direction, st
   return {scene.section + " " + direction_name(direction) + " " + size_text(size_bytes),
           [=](const Effort& effort, Collector* collector) {
             measure_copies(session, scene, direction, size_bytes, effort, collector);
-          },
-          visits_for(size_bytes)};
+          }};
 }
 
 std::vector<Cell> busy_cells(Session* session, CopyScene scene) {

@@ -107,8 +107,7 @@ std::vector<Cell> gpus_cells(Session* session) {
       cells.push_back({format("gpus %s %s", direction_name(direction), size_text(size).c_str()),
                        [=](const Effort& effort, Collector* collector) {
                          measure_pair(session, pair, direction, size, effort, collector);
-                       },
-                       visits_for(size)});
+                       }});
     }
   }
   return cells;

@@ -141,6 +141,24 @@ TEST(Placement, DoesNotComplainOfAnotherNodeWhenTheGpusHasNoCpus) {
   EXPECT_FALSE(says(placed.place.advice, "this runs on")) << placed.place.advice;
 }
 
+TEST(Placement, MovesToACpuOfItsNodeThatItMayUseAndReleasesIt) {
+  FakeCalls calls;
+  Placement place = placement(gpu_on_0, calls);
+  Placed placed = place.automatic();
+  ASSERT_EQ(placed.place.cpu, 11);
+  calls.threads.clear();
+  EXPECT_FALSE(place.move_to(4, &placed)) << "of the other node";
+  EXPECT_FALSE(place.move_to(5, &placed)) << "forbidden";
+  EXPECT_TRUE(calls.threads.empty());
+  EXPECT_TRUE(place.move_to(2, &placed));
+  EXPECT_EQ(calls.threads, std::vector<Numbers>{Numbers{2}});
+  EXPECT_EQ(placed.place.cpu, 2);
+  place.release();
+  EXPECT_EQ(calls.threads.back(), calls.allowed);
+  Placed unbound = place.keep();
+  EXPECT_FALSE(place.move_to(2, &unbound));
+}
+
 TEST(Placement, GoesToTheNodesThatWereAskedForAndAdvisesAgainstFarOnes) {
   FakeCalls calls;
   Placement on_two_nodes = placement(gpu_on_0, calls);

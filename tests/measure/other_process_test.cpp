@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/bench/other_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cli/common/exit_code.hpp"
+#include "measure/result/result_file.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+std::string small_result() {
+  measure::Result result;
+  result.tool = "bench";
+  measure::Series series;
+  series.id = "copies/to_device/mapping";
+  series.points.push_back(measure::make_point(8, {3, 1, 2}, 4));
+  result.series.push_back(series);
+  return to_json_text(result);
+}
+
+/// What a shell does with the words "-c SCRIPT": the arguments reach it as they are.
+measure::Result of_script(const std::string& script, const std::string& word = "") {
+  return result_of_process("/bin/sh", {"-c", script, "sh", word});
+}
+
+std::string failure_of(const std::string& program, const std::string& script) {
+  try {
+    (void)result_of_process(program, {"-c", script});
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+TEST(OtherProcess, PrintsItsResult) {
+  const measure::Result result = of_script("printf %s \"$1\"", small_result());
+  ASSERT_NE(find_series(result, "copies/to_device/mapping"), nullptr);
+  EXPECT_EQ(find_series(result, "copies/to_device/mapping")->points[0].rounds, (std::vector<double>{3, 1, 2}));
+}
+
+TEST(OtherProcess, AResultThatIsNotOkIsAResult) {
+  EXPECT_EQ(of_script("printf %s \"$1\"; exit 1", small_result()).tool, "bench");
+}
+
+TEST(OtherProcess, WithoutAResultItSaysHowTheProcessEnded) {
+  EXPECT_EQ(failure_of("/bin/sh", "exit 77"), "exit code 77");
+  EXPECT_EQ(failure_of("/bin/sh", "kill -9 $$"), "ended by Killed");
+  EXPECT_EQ(failure_of("/no/such/program", ""), "could not be started");
+  EXPECT_NE(failure_of("/bin/sh", "echo nonsense").find("not a JSON document"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gdrkit::tools
