@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Install rules: headers, the libraries with their links, the programs where they are built, a CMake package (targets
-# gdrkit::gdrkit, gdrkit::gdrkit_c, gdrkit::gdrapi, gdrkit::shmem) and pkg-config files. The installed tree may be moved as a whole.
+# Install rules: headers, the libraries with their links, the programs and their shell completion where they are built, a
+# CMake package (targets gdrkit::gdrkit, gdrkit::gdrkit_c, gdrkit::gdrapi, gdrkit::shmem) and pkg-config files. The installed
+# tree may be moved as a whole.
 # Components: gdrkit_runtime (libgdrapi.so belongs to it: NCCL loads that name), gdrkit_development, gdrkit_programs.
 include(CMakePackageConfigHelpers)
 
@@ -59,5 +60,12 @@ if(TARGET gdrkit_program)
   foreach(name IN LISTS GDRKIT_GDRCOPY_NAMES)
     install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name} DESTINATION ${CMAKE_INSTALL_BINDIR}
       COMPONENT gdrkit_programs)
+  endforeach()
+  # Under the prefix where each shell looks below /usr and /usr/local.
+  foreach(place bash:bash-completion/completions/gdrkit zsh:zsh/site-functions/_gdrkit
+      fish:fish/vendor_completions.d/gdrkit.fish)
+    string(REGEX MATCH "^([a-z]+):(.*)/([^/]+)$" place "${place}")
+    install(FILES ${PROJECT_BINARY_DIR}/completions/gdrkit.${CMAKE_MATCH_1}
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_2} RENAME ${CMAKE_MATCH_3} COMPONENT gdrkit_programs)
   endforeach()
 endif()

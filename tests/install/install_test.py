@@ -98,6 +98,22 @@ class Prefix(InstallTest):
         self.assertEqual(os.readlink(os.path.join(libraries, "libgdrkit.so")), "libgdrkit.so.0")
         self.assertEqual(os.readlink(os.path.join(PREFIX, "bin/gdrcopy_sanity")), "gdrkit")
 
+    def test_each_shell_finds_its_completion(self):
+        program = os.path.join(PREFIX, "bin", "gdrkit")
+        for shell, path in (("bash", "bash-completion/completions/gdrkit"), ("zsh", "zsh/site-functions/_gdrkit"),
+                            ("fish", "fish/vendor_completions.d/gdrkit.fish")):
+            with open(os.path.join(PREFIX, "share", path), encoding="utf-8") as file:
+                script = file.read()
+            self.assertEqual(script, self.run_ok(program, "completion", shell))
+            self.assertIn("gdrkit", script)
+            self.assertNotIn(BUILD, script)
+            if shutil.which(shell):
+                self.run_ok(shell, "-n", os.path.join(PREFIX, "share", path))
+        if shutil.which("bash"):
+            asked = "source share/bash-completion/completions/gdrkit; COMP_WORDS=(gdrkit ben); COMP_CWORD=1; $(complete -p gdrkit | "\
+                    "sed 's/.*-F \\([^ ]*\\).*/\\1/') gdrkit; echo ${COMPREPLY[@]}"
+            self.assertEqual(self.run_ok("bash", "-c", asked, cwd=PREFIX).split(), ["bench"])
+
     def test_no_file_names_the_build_or_the_prefix(self):
         for folder, _, names in os.walk(PREFIX):
             for path in (os.path.join(folder, name) for name in names):
