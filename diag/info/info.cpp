@@ -21,37 +21,45 @@ std::string size_text(std::uint64_t bytes) {
   return format("%llu MiB", static_cast<unsigned long long>(bytes >> 20));
 }
 
+/// A line that is too long goes on in another, indented as far as `indent`.
+void print_line(const std::string& text, std::size_t indent) {
+  std::printf("%s\n", fitted(printable(text), indent).c_str());
+}
+
 void print_backends(const Info& info) {
   std::printf("\nbackends, in the order they are tried\n");
   for (const BackendInfo& backend : info.backends) {
     const char* state = !backend.is_usable     ? "not usable"
                         : backend.is_automatic ? "usable"
                                                : "usable, but only on request";
-    std::printf("  %-9s %s\n            %s\n", backend.name.c_str(), state, backend.summary.c_str());
-    if (!backend.is_usable) std::printf("%s\n", fitted("            reason: " + backend.reason, 14).c_str());
+    print_line(format("  %-9s %s", backend.name.c_str(), state), 12);
+    print_line("            " + backend.summary, 12);
+    if (!backend.is_usable) print_line("            reason: " + backend.reason, 14);
   }
 }
 
 void print_copy_kernels(const Info& info) {
   std::printf("\ncopy kernels, best first\n");
   for (const CopyKernelInfo& kernel : info.copy_kernels) {
-    std::printf("  %-9s %s%s%s\n", kernel.name.c_str(), kernel.is_usable ? "usable" : "not on this CPU",
-                kernel.stores ? ", chosen for copies to the device" : "",
-                kernel.loads ? ", chosen for copies from the device" : "");
+    print_line(format("  %-9s %s%s%s", kernel.name.c_str(), kernel.is_usable ? "usable" : "not on this CPU",
+                      kernel.stores ? ", chosen for copies to the device" : "",
+                      kernel.loads ? ", chosen for copies from the device" : ""),
+               12);
   }
 }
 
 void print_gpus(const Info& info) {
   std::printf("\nGPUs\n");
   for (const GpuInfo& gpu : info.gpus) {
-    std::printf("  %s  %s, BAR1 %s, NUMA node %d, driver %s\n", platform::to_string(gpu.gpu.address).c_str(),
-                gpu.name.c_str(), size_text(gpu.gpu.bar1_size_bytes).c_str(), gpu.gpu.numa_node,
-                gpu.gpu.driver.empty() ? "none" : gpu.gpu.driver.c_str());
+    print_line(format("  %s  %s, BAR1 %s, NUMA node %d, driver %s", platform::to_string(gpu.gpu.address).c_str(),
+                      gpu.name.c_str(), size_text(gpu.gpu.bar1_size_bytes).c_str(), gpu.gpu.numa_node,
+                      gpu.gpu.driver.empty() ? "none" : gpu.gpu.driver.c_str()),
+               4);
   }
   if (info.gpus.empty()) std::printf("  none\n");
   if (info.driver) {
-    std::printf("  NVIDIA kernel module %s%s\n", info.driver->version.c_str(),
-                info.driver->is_open_flavour ? " (open flavour)" : "");
+    print_line(
+        "  NVIDIA kernel module " + info.driver->version + (info.driver->is_open_flavour ? " (open flavour)" : ""), 4);
   }
 }
 
@@ -59,12 +67,15 @@ void print_text(const Info& info, bool quiet) {
   if (info.is_emulated) {
     std::printf("NOTE: the backend 'emulated' was requested; it says nothing about hardware\n");
   }
-  std::printf("gdrkit %s, backend %s\n", gdrkit_version(),
-              info.chosen_backend.empty() ? "none: no backend can run here" : info.chosen_backend.c_str());
-  if (!quiet)
-    std::printf("%s, %d CPUs, system %s\n", info.machine.cpu_model.c_str(), info.machine.cpu_count,
-                info.machine.os_release.c_str());
-  if (!info.why_none.empty()) std::printf("%s\n", fitted(info.why_none, 2).c_str());
+  print_line(std::string("gdrkit ") + gdrkit_version() + ", backend " +
+                 (info.chosen_backend.empty() ? "none: no backend can run here" : info.chosen_backend),
+             2);
+  if (!quiet) {
+    print_line(format("%s, %d CPUs, system %s", info.machine.cpu_model.c_str(), info.machine.cpu_count,
+                      info.machine.os_release.c_str()),
+               2);
+  }
+  if (!info.why_none.empty()) print_line(info.why_none, 2);
   if (!info.why_none.empty() && info.gpus.empty()) {
     std::printf("without a GPU the tools that measure and test use the emulated device, and print that they do\n");
   }
@@ -73,11 +84,11 @@ void print_text(const Info& info, bool quiet) {
   print_copy_kernels(info);
   print_gpus(info);
   std::printf("\nsettings in the environment\n");
-  for (const auto& [name, value] : info.settings) std::printf("  %s=%s\n", name.c_str(), value.c_str());
+  for (const auto& [name, value] : info.settings) print_line("  " + name + "=" + value, 4);
   if (info.settings.empty()) std::printf("  none\n");
   if (!info.missing.empty()) {
     std::printf("\nmissing\n");
-    for (const std::string& sentence : info.missing) std::printf("%s\n", fitted("  " + sentence, 4).c_str());
+    for (const std::string& sentence : info.missing) print_line("  " + sentence, 4);
   }
 }
 

@@ -43,19 +43,50 @@ const char* title_of(Viewer viewer) {
   return titles[static_cast<std::size_t>(viewer)];
 }
 
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t gap = 2;  ///< between two columns
+
 /// Columns are as wide as their widest cell.
-void print_table(const std::vector<std::vector<std::string>>& rows) {
+std::vector<std::size_t> widths_of(const Rows& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
   }
+  return widths;
+}
+
+std::string padded(const std::string& cell, std::size_t width) {
+  return cell + std::string(width - std::min(width, cell.size()) + gap, ' ');
+}
+
+/// The last column is text: what does not fit goes on below its beginning.
+void print_list(const Rows& rows) {
+  const std::vector<std::size_t> widths = widths_of(rows);
   for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i] + std::string(i + 1 < row.size() ? widths[i] - row[i].size() + 2 : 0, ' ');
+    std::string head;
+    for (std::size_t i = 0; i + 1 < row.size(); ++i) head += padded(row[i], widths[i]);
+    std::fputs(wrapped(printable(head), std::string(head.size(), ' '), printable(row.back())).c_str(), stdout);
+  }
+}
+
+/// Columns that do not fit follow in further blocks, each with the first column.
+void print_blocks(const Rows& rows) {
+  const std::vector<std::size_t> widths = widths_of(rows);
+  for (std::size_t from = 1; from < widths.size();) {
+    std::size_t columns = widths[0];
+    std::size_t to = from;
+    while (to < widths.size() && (to == from || columns + gap + widths[to] <= output_columns)) {
+      columns += gap + widths[to++];
     }
-    std::printf("%s\n", printable(line).c_str());
+    if (from > 1) std::printf("\n");
+    for (const auto& row : rows) {
+      std::string line = padded(row[0], widths[0]);
+      for (std::size_t i = from; i < to; ++i) line += i + 1 < to ? padded(row[i], widths[i]) : row[i];
+      std::printf("%s\n", printable(line).c_str());
+    }
+    from = to;
   }
 }
 
@@ -67,7 +98,7 @@ std::string short_name(const TopologyFacts& facts, std::size_t i) {
 /// Prints the reasons of unknown cells once each.
 void print_matrix(const TopologyFacts& facts, Viewer viewer) {
   std::printf("\nDistances %s:\n", title_of(viewer));
-  std::vector<std::vector<std::string>> rows(1, {""});
+  Rows rows(1, {""});
   for (std::size_t i = 0; i < facts.count(); ++i) rows[0].push_back(short_name(facts, i));
   rows[0].insert(rows[0].end(), {"CPU Affinity", "NUMA Affinity"});
   bool has_star = false;
@@ -85,7 +116,7 @@ void print_matrix(const TopologyFacts& facts, Viewer viewer) {
     row.push_back(numa_of(facts.tree, facts.device(from)));
     rows.push_back(std::move(row));
   }
-  print_table(rows);
+  print_blocks(rows);
   if (has_star) {
     print_wrapped("* over PCIe only; NVLink is not known: " + facts.links.why_not);
   }
@@ -111,22 +142,22 @@ std::string ports_of(const AdapterPorts& adapter) {
 
 void print_devices(const TopologyFacts& facts) {
   if (!facts.tree.gpus.empty()) std::printf("\nGPUs:\n");
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (const TreeDevice& gpu : facts.tree.gpus) rows.push_back({"  " + gpu.name, gpu.function.name});
-  print_table(rows);
+  print_list(rows);
   if (!facts.tree.adapters.empty()) std::printf("\nAdapters:\n");
   rows.clear();
   for (std::size_t i = 0; i < facts.tree.adapters.size(); ++i) {
     const TreeDevice& adapter = facts.tree.adapters[i];
     rows.push_back({"  NIC" + std::to_string(i), adapter.name, adapter.function.name, ports_of(facts.ports[i])});
   }
-  print_table(rows);
+  print_list(rows);
 }
 
 void print_best(const TopologyFacts& facts) {
   std::printf("\nBest adapter of each GPU (matching %s; the same on all machines of this kind):\n",
               hash_text(facts).c_str());
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   for (std::size_t gpu = 0; gpu < facts.tree.gpus.size(); ++gpu) {
     const topology::BestAdapter& best = facts.matching.gpus[gpu];
     if (!best.adapter.has_value()) {
@@ -138,7 +169,7 @@ void print_best(const TopologyFacts& facts) {
     rows.push_back({"  " + facts.tree.gpus[gpu].name, facts.tree.adapters[*best.adapter].name,
                     topology::name_of(best.nearness), best.why + open});
   }
-  print_table(rows);
+  print_list(rows);
 }
 
 void print_legend(const TopologyFacts& facts) {

@@ -75,6 +75,14 @@ class Info(Test):
         self.assertRegex(ended.out, r"chosen for copies to the device")
         self.assertRegex(ended.out, r"(?m)^  GDRKIT_BACKEND=emulated$")
 
+    def test_no_line_is_wider_than_110_columns(self):
+        long = " ".join(["word"] * 40)
+        for variables in ({"GDRKIT_BACKEND": "emulated", "GDRKIT_EMULATED_DEVICES": long}, {"GDRKIT_EMULATED_DEVICES": long}):
+            ended = run("gdrkit", "info", environment=variables)
+            self.assertIn("GDRKIT_EMULATED_DEVICES=word word", ended.out)
+            for line in ended.lines:
+                self.assertTrue(len(line) <= 110 or " " not in line.strip(), line)
+
     def test_a_backend_that_is_not_usable_has_its_reason(self):
         document, _ = self.json_of("info")
         backends = {backend["name"]: backend for backend in document["backends"]}

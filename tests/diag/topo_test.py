@@ -19,13 +19,16 @@ NUMA_OF_NIC = m.NIC + "/numa_node"
 
 
 def matrix_of(lines, title):
-    """Cells by (row, column) of the matrix below the line that starts with `title`."""
-    at = [i for i, line in enumerate(lines) if line.startswith(title)][0] + 1
-    columns = [name for name in lines[at].split() if re.fullmatch(r"(GPU|NIC)\d+", name)]
-    cells = {}
-    for line in lines[at + 1:at + 1 + len(columns)]:
+    """Cells by (row, column) of the matrix below the line that starts with `title`, of all its blocks."""
+    cells, columns = {}, []
+    for line in lines[[i for i, line in enumerate(lines) if line.startswith(title)][0] + 1:]:
         words = line.split()
-        cells.update({(words[0], column): word for column, word in zip(columns, words[1:])})
+        if line.startswith(" "):
+            columns = [word for word in re.split(r"  +", line.strip()) if word != "NUMA Affinity"]
+        elif words and re.fullmatch(r"(GPU|NIC)\d+", words[0]):
+            cells.update({(words[0], column): word for column, word in zip(columns, words[1:])})
+        elif words:
+            break
     return cells
 
 
@@ -88,6 +91,35 @@ class TopoMachines(Test):
         one = look(tree_of("dgx-h100-ok"))["matching_hash"]
         self.assertEqual(one, look(tree_of("dgx-h100-acs"))["matching_hash"])
         self.assertNotEqual(one, look(tree_of("vm-azure-8x"))["matching_hash"])
+
+
+class TopoColumns(Test):
+    def test_eight_gpus_and_ten_adapters_keep_to_110_columns_with_every_cell(self):
+        tree = m.changed(with_nvlinks(tree_of("dgx-h100-ok"), switch_links=18), {"/sys/class/infiniband/mlx5_2/ports/1/state": "1: DOWN\n"})
+        document = look(tree)
+        with Lent(tree) as folder:
+            lines = run("gdrkit", "topo", "--root", folder, "--as", "all").lines
+        for line in lines:
+            self.assertTrue(len(line) <= 110 or " " not in line.strip(), line)
+        names = [f"GPU{i}" for i in range(8)] + [f"NIC{i}" for i in range(10)]
+        for library, title in (("smi", "Distances as nvidia-smi"), ("nccl", "Distances for NCCL"),
+                               ("nvshmem", "Distances for NVSHMEM"), ("ucx", "Distances for UCX")):
+            cells = matrix_of(lines, title)
+            self.assertEqual([[cells[row, column] for column in names] for row in names], document["distances"][library])
+            self.assertEqual(cells["GPU3", "CPU Affinity"], "0-55,112-167")
+
+    def test_a_matrix_that_fits_is_one_block(self):
+        with Lent(with_nvlinks(tree_of("hgx-node-sys"))) as folder:
+            out = run("gdrkit", "topo", "--root", folder).out
+        block = out[out.index("Distances as nvidia-smi"):].split("\n\n")[0]
+        self.assertRegex(block, r"GPU0 .*NIC0 .*CPU Affinity +NUMA Affinity\n")
+
+    def test_a_long_reason_goes_on_below_its_beginning(self):
+        state = "/sys/class/infiniband/mlx5_0/ports/1/state"
+        with Lent(m.changed(m.server(), {state: m.UNREADABLE})) as folder:
+            lines = run("gdrkit", "topo", "--root", folder).lines
+        for line in lines:
+            self.assertTrue(len(line) <= 110 or " " not in line.strip(), line)
 
 
 class TopoUnknown(Test):
