@@ -9,7 +9,9 @@
 #include <cstring>
 
 #include "cli/common/command_line.hpp"
+#include "cli/common/common_options.hpp"
 #include "cli/common/shell_word.hpp"
+#include "diag/bind/binding.hpp"
 #include "diag/bind/local_rank.hpp"
 #include "diag/bind/visible_devices.hpp"
 #include "diag/machine/environment.hpp"
@@ -35,6 +37,7 @@ struct Options {
   bool keeps_environment = false;
   bool prints = false;
   bool is_dry = false;
+  DocumentOption json;
 };
 
 std::optional<std::string> look_up(const char* name) {
@@ -115,11 +118,12 @@ std::string ucx_device(const Options& options, const MachineView& view, const Ra
   return layout.adapters[*place.adapter].device();
 }
 
-void print_place(std::FILE* out, const RankLayout& layout, const RankPlace& place, const Chosen& chosen,
-                 const std::string& device, const std::vector<std::string>& program) {
+void print_place(std::FILE* out, const Binding& binding) {
+  const RankLayout& layout = binding.layout;
+  const RankPlace& place = binding.place;
   const auto& gpu = layout.tree.gpus[place.gpu];
   std::fprintf(out, "gpu      %s %s, by %s\n", printable(gpu.name).c_str(), gpu.function.name.c_str(),
-               chosen.why.c_str());
+               binding.chosen_by.c_str());
   std::fprintf(out, "cpus     %s\n", platform::to_list_text(place.cpus).c_str());
   if (!place.reserved.empty()) std::fprintf(out, "free     %s\n", platform::to_list_text(place.reserved).c_str());
   std::fprintf(out, "memory   %s\n",
@@ -131,10 +135,12 @@ void print_place(std::FILE* out, const RankLayout& layout, const RankPlace& plac
   } else {
     std::fprintf(out, "adapter  none: %s\n", printable(layout.matching.gpus[place.gpu].why).c_str());
   }
-  if (!device.empty()) std::fprintf(out, "set      UCX_NET_DEVICES=%s\n", printable(device).c_str());
+  if (!binding.ucx_device.empty()) {
+    std::fprintf(out, "set      UCX_NET_DEVICES=%s\n", printable(binding.ucx_device).c_str());
+  }
   for (const std::string& note : place.notes) std::fprintf(out, "note     %s\n", printable(note).c_str());
   std::string line;
-  for (const std::string& word : program) line += (line.empty() ? "" : " ") + shell_word(word);
+  for (const std::string& word : binding.program) line += (line.empty() ? "" : " ") + shell_word(word);
   if (!line.empty()) std::fprintf(out, "program  %s\n", printable(line).c_str());
 }
 
@@ -180,6 +186,9 @@ ExitCode run(const Options& options, std::vector<std::string>* program) {
   if (program->empty() && !options.is_dry)
     throw Failure(ExitCode::usage,
                   "gdrkit bind: no program given: write it after --, for example: gdrkit bind -- ./app");
+  if (options.json.is_on_stdout() && !options.is_dry)
+    throw Failure(ExitCode::usage,
+                  "gdrkit bind: standard output is the program's; write --json=FILE, or start nothing with --dry-run");
   const MachineView view = open_view(options.root);
   const RankLayout layout =
       lay_out(view, links_of(gather_probe(view, Level::quick).nvml), allowed_cpus(options, view), options.reserves);
@@ -188,12 +197,14 @@ ExitCode run(const Options& options, std::vector<std::string>* program) {
   if (place.cpus.empty())
     throw Failure(ExitCode::failed,
                   "gdrkit bind: " + (place.notes.empty() ? std::string("no CPU is left") : place.notes.back()));
-  const std::string device = ucx_device(options, view, layout, place);
-  if (options.is_dry || options.prints)
-    print_place(options.is_dry ? stdout : stderr, layout, place, chosen, device, *program);
+  const Binding binding{options.root, layout, place, chosen.why, ucx_device(options, view, layout, place), *program};
+  if (options.json.is_given) write_bind_json(options.json, binding);
+  if ((options.is_dry && !options.json.is_on_stdout()) || (options.prints && !options.is_dry)) {
+    print_place(options.is_dry ? stdout : stderr, binding);
+  }
   if (options.is_dry) return ExitCode::ok;
   bind_process(view, place);
-  if (!device.empty() && ::setenv("UCX_NET_DEVICES", device.c_str(), 0) != 0) {
+  if (!binding.ucx_device.empty() && ::setenv("UCX_NET_DEVICES", binding.ucx_device.c_str(), 0) != 0) {
     throw Failure(ExitCode::failed, "gdrkit bind: cannot set UCX_NET_DEVICES");
   }
   return start(program);
@@ -226,6 +237,7 @@ ExitCode run_bind(Front front, int argc, char** argv) {
       {'\0', "dry-run", "", &options.is_dry, "print the place and start nothing", false},
       {'\0', "root", "RECORDING", &options.root,
        "read a recording of a machine (folder, archive, or - for stdin) instead of this one", false},
+      json_option(&options.json, "diag/bind/README.md"),
   };
   line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to exec"};
   if (const auto ended = parse(line, front, own, argv)) return *ended;

@@ -83,13 +83,19 @@ bool is_recorded_variable(std::string_view name) {
   return std::any_of(std::begin(variables), std::end(variables), names_it) && !may_be_secret(name);
 }
 
+const char* name_of(Kind kind) {
+  constexpr const char* names[] = {"content", "name", "setpci", "variables"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::vector<std::string> recorded_variables() { return {std::begin(variables), std::end(variables)}; }
+
 void print_recorded_paths() {
-  constexpr const char* kinds[] = {"content", "name", "setpci", "variables"};
   std::printf(
       "A recording holds these files, if they exist (content: the whole file; name: only that it exists; setpci: files "
       "that mention setpci; $PCI: each GPU, adapter and bridge; $LIBRARIES: each library folder):\n");
   for (const RecordedPath& path : recorded_paths()) {
-    std::printf("%-9s  %s\n           %s\n", kinds[static_cast<std::size_t>(path.kind)], path.pattern, path.purpose);
+    std::printf("%-9s  %s\n           %s\n", name_of(path.kind), path.pattern, path.purpose);
   }
   std::printf(
       "Variables of the environment, except those whose names contain key, token or password; HOME only if one of the "

@@ -11,6 +11,9 @@ namespace gdrkit::tools::snapshot {
 
 enum class Kind { content, name, setpci, variables };
 
+/// "content", "name", "setpci", "variables".
+[[nodiscard]] const char* name_of(Kind kind);
+
 struct RecordedPath {
   Kind kind;
   const char* pattern;
@@ -24,6 +27,8 @@ struct RecordedPath {
 [[nodiscard]] bool is_described(std::string_view name, std::string_view pattern);
 /// Whether a variable is recorded: one of the list, and none that may hold a secret.
 [[nodiscard]] bool is_recorded_variable(std::string_view name);
+/// Their names.
+[[nodiscard]] std::vector<std::string> recorded_variables();
 /// What --list prints.
 void print_recorded_paths();
 

@@ -8,10 +8,12 @@
 #include <cstdio>
 
 #include "cli/common/command_line.hpp"
+#include "cli/common/common_options.hpp"
 #include "cli/common/whole_file.hpp"
 #include "diag/snapshot/recorded_paths.hpp"
 #include "diag/snapshot/recorder.hpp"
 #include "diag/snapshot/redaction.hpp"
+#include "diag/snapshot/summary.hpp"
 #include "gdrkit/gdrkit.h"
 
 namespace gdrkit::tools {
@@ -19,8 +21,12 @@ namespace snapshot {
 namespace {
 
 /// Before anything is read, so that nobody waits for a refusal.
-void check_target(const std::string& file, bool is_forced) {
+void check_target(const std::string& file, bool is_forced, const DocumentOption& json) {
+  if (json.is_in_file() && are_one_file(json.path, file))
+    throw Failure(ExitCode::usage, "--json and the archive name the same file, " + file);
   if (file == "-") {
+    if (json.is_on_stdout())
+      throw Failure(ExitCode::usage, "the archive and --json both go to standard output; write --json=FILE");
     if (::isatty(STDOUT_FILENO) != 0)
       throw Failure(ExitCode::usage, "standard output is a terminal; name a file, or redirect it: > FILE");
     return;
@@ -31,33 +37,35 @@ void check_target(const std::string& file, bool is_forced) {
   check_can_write(file);
 }
 
-/// A recording that lacks files is written all the same: it still holds what could be read.
-ExitCode report_missed(const std::vector<std::string>& missed, std::size_t files) {
+void report_missed(const Summary& summary) {
   constexpr std::size_t most_named = 3;
-  if (missed.empty()) return ExitCode::ok;
+  const auto& missed = summary.missed;
+  if (missed.empty()) return;
   std::string names;
   for (std::size_t i = 0; i < std::min(most_named, missed.size()); ++i) names += (i == 0 ? "" : ", ") + missed[i];
   std::fprintf(stderr,
                "gdrkit snapshot: %zu of %zu files could not be read: %s%s\n"
                "the checks will report them as unknown%s\n",
-               missed.size(), files + missed.size(), printable(names).c_str(),
+               missed.size(), summary.files + missed.size(), printable(names).c_str(),
                missed.size() > most_named ? ", ..." : "", ::geteuid() == 0 ? "" : "; record again as root");
-  return ExitCode::unreadable;
 }
 
-ExitCode print_summary(const Recording& recording, const std::string& file, std::size_t bytes) {
-  std::size_t files = 0;
-  for (const auto& [path, item] : recording.items) files += item.has_content ? 1 : 0;
-  const auto missed = recording.missed();
-  std::FILE* out = file == "-" ? stderr : stdout;
-  std::fprintf(out, "gdrkit snapshot %s: read %zu of %zu files; the archive has %zu bytes\n", gdrkit_version(), files,
-               files + missed.size(), bytes);
+void print_summary(const Summary& summary) {
+  std::FILE* out = summary.file == "-" ? stderr : stdout;
+  std::fprintf(out, "gdrkit snapshot %s: read %zu of %zu files; the archive has %zu bytes\n", gdrkit_version(),
+               summary.files, summary.files + summary.missed.size(), summary.bytes);
   if (::geteuid() != 0) {
     std::fprintf(out,
                  "note: without root the archive lacks PCI configuration space beyond 64 bytes and the Linux log\n");
   }
-  std::fprintf(out, "read it with: gdrkit doctor --root %s\n", file == "-" ? "FILE" : file.c_str());
-  return report_missed(missed, files);
+  std::fprintf(out, "read it with: gdrkit doctor --root %s\n", summary.file == "-" ? "FILE" : summary.file.c_str());
+}
+
+Summary summary_of(const Recording& recording) {
+  Summary summary;
+  for (const auto& [path, item] : recording.items) summary.files += item.has_content ? 1 : 0;
+  summary.missed = recording.missed();
+  return summary;
 }
 
 }  // namespace
@@ -70,6 +78,7 @@ ExitCode run_snapshot(Front front, int argc, char** argv) {
   bool is_list = false;
   bool is_redacted = false;
   std::string level = "quick";
+  DocumentOption json;
   CommandLine line;
   line.name = "snapshot";
   line.summary =
@@ -87,15 +96,17 @@ ExitCode run_snapshot(Front front, int argc, char** argv) {
       {'\0', "level", "LEVEL", Choice{level_names(), &level, ""},
        "quick reads files; probe also asks NVML and libibverbs, and reads the Linux log; cuda also starts CUDA", false},
       {'\0', "root", "FOLDER|ARCHIVE|-", &root, "record a recording (- for stdin) instead of this machine", false},
+      json_option(&json, "diag/snapshot/README.md"),
   };
   line.operands = {&words, "FILE", "the tar archive to write; - for standard output"};
   if (const auto ended = parse(line, front, argc, argv)) return *ended;
   if (is_list) {
-    snapshot::print_recorded_paths();
+    if (json.is_given) snapshot::write_list_json(json);
+    if (!json.is_on_stdout()) snapshot::print_recorded_paths();
     return ExitCode::ok;
   }
   if (words.size() != 1) throw Failure(ExitCode::usage, "name one FILE for the archive, or - for standard output");
-  snapshot::check_target(words[0], is_forced);
+  snapshot::check_target(words[0], is_forced, json);
   const MachineView view = open_view(root);
   snapshot::Recording recording = snapshot::record(view);
   if (view.is_live() && level != "quick") snapshot::add_probe(gather_probe(view, level_named(level)), &recording);
@@ -106,7 +117,16 @@ ExitCode run_snapshot(Front front, int argc, char** argv) {
   } else {
     write_whole_file(words[0], archive);
   }
-  return snapshot::print_summary(recording, words[0], archive.size());
+  snapshot::Summary summary = snapshot::summary_of(recording);
+  summary.root = root;
+  summary.level = level;
+  summary.is_redacted = is_redacted;
+  summary.file = words[0];
+  summary.bytes = archive.size();
+  if (json.is_given) snapshot::write_summary_json(json, summary);
+  if (!json.is_on_stdout()) snapshot::print_summary(summary);
+  snapshot::report_missed(summary);
+  return summary.exit_code();
 }
 
 }  // namespace gdrkit::tools

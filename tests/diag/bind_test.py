@@ -2,6 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """gdrkit bind: places on written machines, refusals, and a real start on this machine's own processors."""
+import json
 import os
 import stat
 import subprocess
@@ -49,6 +50,25 @@ class BindPlaces(Test):
                 self.assertEqual(found["memory"], f"node {rank // 4}")
                 self.assertEqual(found["adapter"], f"mlx5_{rank}:1, PIX")
                 self.assertEqual(found["set"], f"UCX_NET_DEVICES=mlx5_{rank}:1")
+
+    def test_json_has_what_the_text_has(self):
+        with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
+            arguments = ("--dry-run", "--gpu", "4", "--reserve-irq")
+            text = place(bind(folder, *arguments))
+            ended = bind(folder, *arguments, "--json", "--", "app", "-x")
+            document = json.loads(ended.stdout)
+            self.assertEqual((document["schema"], document["root"]), ("gdrkit.bind/1", folder))
+            self.assertEqual(f"{document['gpu']} {document['pci_address']}, by {document['chosen_by']}", text["gpu"])
+            self.assertEqual((document["cpus"], document["reserved"]), (text["cpus"], text["free"]))
+            self.assertEqual(f"node {document['memory_node']}", text["memory"])
+            self.assertEqual(f"{document['adapter']}, {document['nearness']}", text["adapter"])
+            self.assertEqual([f"{name}={value}" for name, value in document["set"].items()], [text["set"]])
+            self.assertEqual(document["program"], ["app", "-x"])
+            with tempfile.TemporaryDirectory() as other:
+                ended = bind(folder, *arguments, f"--json={other}/place.json")
+                self.assertEqual(place(ended), text)
+                with open(other + "/place.json", encoding="utf-8") as file:
+                    self.assertEqual(json.load(file), {**document, "program": []})
 
     def test_a_reserved_core_is_the_first_of_the_slice(self):
         with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
@@ -187,6 +207,16 @@ class BindStart(Test):
         self.assertIn("cannot bind memory to node 63", ended.stderr)
         with Lent(m.changed(self.machine(own_cpus(), node="63"), {"/sys/devices/system/node/online": "0\n"})) as folder:
             self.assertEqual(bind(folder, "--gpu", "0", "--", "echo", "started").stderr, "")
+
+    def test_json_of_a_program_that_starts_needs_a_file(self):
+        ended = self.start("echo", "started", options=("--json",))
+        self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+        self.assertIn("standard output is the program's", ended.stderr)
+        with tempfile.TemporaryDirectory() as other:
+            ended = self.start("echo", "started", options=(f"--json={other}/place.json",))
+            self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "started\n", ""))
+            with open(other + "/place.json", encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["program"], ["echo", "started"])
 
     def test_print_tells_the_place_on_stderr(self):
         ended = self.start("echo", "a b", options=("--print",))

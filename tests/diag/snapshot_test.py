@@ -287,6 +287,49 @@ class SnapshotContent(Test):
             self.assertEqual(text.count(b"processor"), file.read().count(b"processor"))
 
 
+class SnapshotJson(Test):
+    def test_it_has_what_the_text_has(self):
+        with Lent(m.as_user()) as folder, tempfile.TemporaryDirectory() as other:
+            path = other + "/x.tar"
+            ended = run("gdrkit", "snapshot", "--root", folder, path)
+            read, wanted, size = re.search(r"read (\d+) of (\d+) files; the archive has (\d+) bytes", ended.out).groups()
+            document, again = self.json_of("snapshot", "--root", folder, "--redact", "--force", path, code=ended.code)
+            self.assertEqual(document["schema"], "gdrkit.snapshot/1")
+            self.assertEqual((document["root"], document["archive"], document["level"]), (folder, path, "quick"))
+            self.assertTrue(document["is_redacted"])
+            self.assertEqual((document["files"], document["files"] + len(document["missed"])), (int(read), int(wanted)))
+            self.assertEqual(document["bytes"], os.path.getsize(path))
+            self.assertEqual((document["exit_code"], again.err), (ended.code, ended.err))
+            self.assertEqual(size, str(len(snapshot("--root", folder)[0])))
+
+    def test_what_could_not_be_read_is_named(self):
+        tree = m.changed(m.server(), {"/proc/self/limits": m.UNREADABLE})
+        with Lent(tree) as folder, tempfile.TemporaryDirectory() as other:
+            document, _ = self.json_of("snapshot", "--root", folder, other + "/x.tar", code=3)
+            self.assertEqual(document["missed"], ["/proc/self/limits"])
+            self.assertEqual(document["exit_code"], 3)
+
+    def test_document_and_archive_are_two_files(self):
+        with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
+            ended = run("gdrkit", "snapshot", "--root", folder, "-", "--json")
+            self.assertEqual((ended.code, ended.out), (2, ""))
+            self.assertIn("both go to standard output", ended.err)
+            ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar", f"--json={other}/../{os.path.basename(other)}/x.tar")
+            self.assertEqual((ended.code, os.listdir(other)), (2, []))
+            ended = run("gdrkit", "snapshot", "--root", folder, other + "/x.tar", f"--json={other}/x.json")
+            self.assertIn("the archive has", ended.out)
+            with open(other + "/x.json", encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["bytes"], os.path.getsize(other + "/x.tar"))
+
+    def test_the_list_as_json_has_every_path_of_the_text(self):
+        document, _ = self.json_of("snapshot", "--list")
+        self.assertEqual(document["schema"], "gdrkit.snapshot-list/1")
+        text = run("gdrkit", "snapshot", "--list").out
+        listed = re.findall(r"(?m)^(content|name|setpci|variables) +(\S.*)\n +(.*)$", text)
+        self.assertEqual([(path["kind"], path["pattern"], path["purpose"]) for path in document["paths"]], listed)
+        self.assertEqual(text.splitlines()[-1].split(), document["variables"])
+
+
 class SnapshotFile(Test):
     def test_a_file_that_is_there_stays_without_force(self):
         with Lent(m.server()) as folder, tempfile.TemporaryDirectory() as other:
