@@ -37,6 +37,7 @@ struct Options {
   bool keeps_environment = false;
   bool prints = false;
   bool is_dry = false;
+  bool may_stay_unbound = false;
   DocumentOption json;
 };
 
@@ -182,13 +183,8 @@ std::optional<std::vector<int>> allowed_cpus(const Options& options, const Machi
   return cpus;
 }
 
-ExitCode run(const Options& options, std::vector<std::string>* program) {
-  if (program->empty() && !options.is_dry)
-    throw Failure(ExitCode::usage,
-                  "gdrkit bind: no program given: write it after --, for example: gdrkit bind -- ./app");
-  if (options.json.is_on_stdout() && !options.is_dry)
-    throw Failure(ExitCode::usage,
-                  "gdrkit bind: standard output is the program's; write --json=FILE, or start nothing with --dry-run");
+/// A value: the place was printed, which is all that was asked for.
+std::optional<ExitCode> bind_near_gpu(const Options& options, const std::vector<std::string>& program) {
   const MachineView view = open_view(options.root);
   const RankLayout layout =
       lay_out(view, links_of(gather_probe(view, Level::quick).nvml), allowed_cpus(options, view), options.reserves);
@@ -197,7 +193,7 @@ ExitCode run(const Options& options, std::vector<std::string>* program) {
   if (place.cpus.empty())
     throw Failure(ExitCode::failed,
                   "gdrkit bind: " + (place.notes.empty() ? std::string("no CPU is left") : place.notes.back()));
-  const Binding binding{options.root, layout, place, chosen.why, ucx_device(options, view, layout, place), *program};
+  const Binding binding{options.root, layout, place, chosen.why, ucx_device(options, view, layout, place), program};
   if (options.json.is_given) write_bind_json(options.json, binding);
   if ((options.is_dry && !options.json.is_on_stdout()) || (options.prints && !options.is_dry)) {
     print_place(options.is_dry ? stdout : stderr, binding);
@@ -206,6 +202,22 @@ ExitCode run(const Options& options, std::vector<std::string>* program) {
   bind_process(view, place);
   if (!binding.ucx_device.empty() && ::setenv("UCX_NET_DEVICES", binding.ucx_device.c_str(), 0) != 0) {
     throw Failure(ExitCode::failed, "gdrkit bind: cannot set UCX_NET_DEVICES");
+  }
+  return std::nullopt;
+}
+
+ExitCode run(const Options& options, std::vector<std::string>* program) {
+  if (program->empty() && !options.is_dry)
+    throw Failure(ExitCode::usage,
+                  "gdrkit bind: no program given: write it after --, for example: gdrkit bind -- ./app");
+  if (options.json.is_on_stdout() && !options.is_dry)
+    throw Failure(ExitCode::usage,
+                  "gdrkit bind: standard output is the program's; write --json=FILE, or start nothing with --dry-run");
+  try {
+    if (const auto printed = bind_near_gpu(options, *program)) return *printed;
+  } catch (const Failure& failure) {
+    if (!options.may_stay_unbound || options.is_dry) throw;
+    std::fprintf(stderr, "%s; the program starts unbound\n", failure.what());
   }
   return start(program);
 }
@@ -232,6 +244,8 @@ ExitCode run_bind(Front front, int argc, char** argv) {
       {'\0', "gpu", "N", &options.gpu, "the GPU, in PCI order; default: by the launcher's local rank", false},
       {'\0', "reserve-irq", "", &options.reserves, "keep the first core of each slice free for interrupts", false},
       {'\0', "wrap", "", &options.wraps, "a rank beyond the number of GPUs wraps around to the first", false},
+      {'\0', "or-unbound", "", &options.may_stay_unbound,
+       "where the process cannot be bound, print why on stderr and start the program unbound", false},
       {'\0', "no-env", "", &options.keeps_environment, "set no variable for the program", false},
       {'\0', "print", "", &options.prints, "print the place on stderr before the program starts", false},
       {'\0', "dry-run", "", &options.is_dry, "print the place and start nothing", false},

@@ -10,7 +10,8 @@ namespace gdrkit::tools {
 namespace {
 
 /// A job manager's variables are inherited by the launchers that it starts, so it is asked after them.
-constexpr const char* variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK",
+constexpr const char* variables[] = {"GDRKIT_SHMEM_LOCAL_INDEX",
+                                     "OMPI_COMM_WORLD_LOCAL_RANK",
                                      "MV2_COMM_WORLD_LOCAL_RANK",
                                      "PMI_LOCAL_RANK",
                                      "MPI_LOCALRANKID",

@@ -14,7 +14,7 @@ from named import NAMED
 from parts import gpu_folders
 from program import BIN, Test
 
-RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID",
+RANKS = ("GDRKIT_SHMEM_LOCAL_INDEX", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID",
          "LOCAL_RANK", "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "UCX_NET_DEVICES")
 EVERYWHERE = {"/proc/self/status": m.status(processors="0-223")}
 
@@ -36,6 +36,22 @@ def own_cpus():
 
 def as_list(cpus):
     return ",".join(str(cpu) for cpu in cpus)
+
+
+class BindOrUnbound(Test):
+    def test_a_program_starts_unbound_where_there_is_no_gpu_if_that_was_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            refused = bind(folder, "--gpu", "0", "--", "echo", "started")
+            self.assertEqual((refused.returncode, refused.stdout), (77, ""))
+            ended = bind(folder, "--gpu", "0", "--or-unbound", "--", "echo", "started")
+            self.assertEqual((ended.returncode, ended.stdout), (0, "started\n"))
+            self.assertEqual(ended.stderr, refused.stderr.rstrip("\n") + "; the program starts unbound\n")
+            self.assertEqual(bind(folder, "--gpu", "0", "--or-unbound", "--dry-run", "--", "echo").returncode, 77)
+
+    def test_the_launcher_of_gdrkit_is_asked_first(self):
+        with Lent(m.changed(NAMED["dgx-h100-ok"](), EVERYWHERE)) as folder:
+            found = place(bind(folder, "--dry-run", GDRKIT_SHMEM_LOCAL_INDEX="3", OMPI_COMM_WORLD_LOCAL_RANK="5"))
+            self.assertIn("GDRKIT_SHMEM_LOCAL_INDEX=3", found["gpu"])
 
 
 class BindPlaces(Test):
