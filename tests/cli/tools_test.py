@@ -27,7 +27,8 @@ class Program(Test):
             self.assertRegex(ended.out, rf"(?m)^Example:\n  gdrkit {name}")
             # report and doctor open no device; bandwidth opens all, maps nothing.
             common = {"report": (), "bind": ("--dry-run",), "env": ("--format",), "topo": ("--json",), "snapshot": (),
-                      "doctor": ("--json",), "bandwidth": ("--json", "--quiet"), "completion": ("SHELL",)}
+                      "doctor": ("--json",), "bandwidth": ("--json", "--quiet"), "completion": ("SHELL",),
+                      "run": ("--emulated", "--prefix", "--time-limit")}
             for option in common.get(name, ("--device", "--backend", "--copy-kernel", "--json", "--quiet")):
                 self.assertIn(option, ended.out, name)
 

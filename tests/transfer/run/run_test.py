@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit run: what PEs get, what they print, and how a job ends."""
+import os
+import re
+import select
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from program import BIN, HAS_GPU, Test
+
+GDRKIT = os.path.join(BIN, "gdrkit")
+OWN = ("GDRKIT_", "OMPI_", "PMI", "SLURM_", "RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_")
+SOON = 60  # seconds: that a thing happens at all, on any machine
+
+
+def variables(**more):
+    return {**{name: value for name, value in os.environ.items() if not name.startswith(OWN)}, **more}
+
+
+def launch(*arguments, **options):
+    return subprocess.Popen([GDRKIT, "run", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env=variables(), **{"stdin": subprocess.DEVNULL, **options})
+
+
+def run(*arguments, environment=None, **options):
+    return subprocess.run([GDRKIT, "run", *arguments], capture_output=True, text=True, timeout=SOON,
+                          env=environment or variables(), check=False, **{"stdin": subprocess.DEVNULL, **options})
+
+
+def shell(text):
+    return "--", "sh", "-c", text
+
+
+def by_pe(ended):
+    """PE -> its lines, of --prefix."""
+    lines = {}
+    for line in ended.stdout.splitlines():
+        pe, text = re.fullmatch(r"\[ *(\d+)\] (.*)", line).groups()
+        lines.setdefault(int(pe), []).append(text)
+    return lines
+
+
+class Tracer:
+    """A pipe that everything the launcher starts inherits: at its end nothing of that runs any more."""
+
+    def __enter__(self):
+        self.reader, self.writer = os.pipe()
+        os.set_inheritable(self.writer, True)
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.reader)
+        self.close_writer()
+
+    def close_writer(self):
+        if self.writer >= 0:
+            os.close(self.writer)
+        self.writer = -1
+
+    def everything_ended(self):
+        self.close_writer()
+        ready, _, _ = select.select([self.reader], [], [], SOON)
+        return bool(ready) and os.read(self.reader, 1) == b""
+
+
+class RunEnvironment(Test):
+    def test_every_pe_knows_its_number(self):
+        ended = run("-n", "3", "--prefix", *shell("echo $GDRKIT_SHMEM_PE $GDRKIT_SHMEM_NPES $GDRKIT_SHMEM_LOCAL_INDEX"))
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertEqual(by_pe(ended), {0: ["0 3 0"], 1: ["1 3 1"], 2: ["2 3 2"]})
+
+    def test_pe_0_listens_at_the_root_that_all_know(self):
+        ended = run("-n", "3", "--prefix", "--", sys.executable, "-c", (
+            "import os, socket\n"
+            "fd = os.environ.get('GDRKIT_SHMEM_LISTEN_FD')\n"
+            "if fd:\n"
+            "    s = socket.socket(fileno=int(fd))\n"
+            "    assert s.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)\n"
+            "    print('%s:%d' % s.getsockname())\n"
+            "else:\n"
+            "    print(os.environ['GDRKIT_SHMEM_ROOT'])\n"))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        lines = by_pe(ended)
+        self.assertRegex(lines[0][0], r"^127\.0\.0\.1:\d+$")
+        self.assertEqual([lines[1], lines[2]], [lines[0], lines[0]])
+
+    def test_the_token_is_one_for_a_job_and_another_for_the_next(self):
+        tokens = []
+        for _ in range(2):
+            lines = by_pe(run("-n", "2", "--prefix", *shell("echo $GDRKIT_SHMEM_TOKEN")))
+            self.assertEqual(lines[0], lines[1])
+            self.assertRegex(lines[0][0], "^[0-9a-f]{32}$")
+            tokens.append(lines[0])
+        self.assertNotEqual(*tokens)
+
+    def test_what_an_outer_launcher_set_does_not_hold(self):
+        outer = variables(GDRKIT_SHMEM_PE="7", GDRKIT_SHMEM_LISTEN_FD="99", GDRKIT_SHMEM_ROOT="elsewhere:1", OTHER="kept")
+        ended = run("-n", "1", *shell("echo $GDRKIT_SHMEM_PE,$GDRKIT_SHMEM_LISTEN_FD,$GDRKIT_SHMEM_ROOT,$OTHER"), environment=outer)
+        self.assertEqual(ended.stdout, "0,,,kept\n")
+
+    def test_emulated_sets_the_backend_and_a_device_for_each_pe(self):
+        for n_pes, devices in (("2", "2"), ("17", "16")):
+            ended = run("-n", n_pes, "--emulated", *shell("echo $GDRKIT_BACKEND $GDRKIT_EMULATED_DEVICES"))
+            self.assertEqual(set(ended.stdout.splitlines()), {f"emulated {devices}"})
+
+    def test_input_is_pe_0s(self):
+        with tempfile.TemporaryFile("w+") as file:
+            file.write("text\n")
+            file.seek(0)
+            ended = run("-n", "2", "--prefix", "--", "cat", stdin=file)
+        self.assertEqual((ended.returncode, by_pe(ended)), (0, {0: ["text"]}))
+
+    def test_options_after_the_dashes_are_the_programs(self):
+        self.assertEqual(run("-n", "1", "--", "echo", "-n", "--prefix", "--", "x").stdout, "--prefix -- x")
+
+
+class RunOutput(Test):
+    def test_lines_are_whole_and_streams_stay_apart(self):
+        text = ("for i in 1 2 3 4 5 6 7 8 9; do printf 'a%s' $GDRKIT_SHMEM_PE; printf 'b%s\\n' $i; done; "
+                "printf 'no end'; echo problem >&2")
+        ended = run("-n", "4", "--prefix", *shell(text))
+        self.assertEqual(by_pe(ended), {pe: [f"a{pe}b{i}" for i in range(1, 10)] + ["no end"] for pe in range(4)})
+        self.assertEqual(sorted(ended.stderr.splitlines()), [f"[{pe}] problem" for pe in range(4)])
+
+    def test_nothing_of_much_is_lost(self):
+        ended = run("-n", "2", "--prefix", "--", "seq", "200000")
+        self.assertEqual(by_pe(ended), {pe: [str(i) for i in range(1, 200001)] for pe in range(2)})
+
+    def test_a_reader_that_goes_ends_the_job(self):
+        ended = subprocess.run(["bash", "-c", f"'{GDRKIT}' run -n 1 --prefix -- yes | head -1; exit ${{PIPESTATUS[0]}}"],
+                               capture_output=True, text=True, timeout=SOON, check=False, env=variables())
+        self.assertEqual((ended.stdout, ended.returncode), ("[0] y\n", 128 + signal.SIGPIPE))
+
+    def test_without_prefix_pes_print_themselves(self):
+        self.assertEqual(run("-n", "2", "--", "echo", "x").stdout, "x\nx\n")
+
+
+class RunEnds(Test):
+    def test_the_first_failure_ends_all_and_gives_the_code(self):
+        for how, code, words in (("exit 7", 7, "exited with code 7"),
+                                 ("kill -SEGV $$", 128 + signal.SIGSEGV, "was killed by signal 11 (Segmentation fault)")):
+            with Tracer() as tracer:
+                text = f"test $GDRKIT_SHMEM_PE = 2 && {{ {how}; }}; sleep 300 & sleep 300"
+                ended = run("-n", "4", *shell(text), pass_fds=[tracer.writer])
+                self.assertEqual(ended.returncode, code)
+                self.assertRegex(ended.stderr, rf"^gdrkit run: PE 2 \(process \d+\) {re.escape(words)}; ending PEs 0, 1 and 3\n$")
+                self.assertTrue(tracer.everything_ended())
+
+    def test_all_that_end_well_end_well(self):
+        with Tracer() as tracer:
+            ended = run("-n", "3", *shell("sleep 300 > /dev/null 2>&1 & sleep 0.0$GDRKIT_SHMEM_PE"), pass_fds=[tracer.writer])
+            self.assertEqual(ended.returncode, 0)
+            self.assertTrue(tracer.everything_ended())
+
+    def test_one_that_does_not_want_to_end_is_killed_after_the_grace_time(self):
+        with Tracer() as tracer:
+            text = "test $GDRKIT_SHMEM_PE = 1 && { sleep 0.2; exit 3; }; trap '' TERM; while :; do sleep 0.1; done"
+            ended = run("-n", "2", "--grace", "0.3", *shell(text), pass_fds=[tracer.writer])
+            self.assertEqual(ended.returncode, 3)
+            self.assertIn("PE 0 did not end in time; killed", ended.stderr)
+            self.assertTrue(tracer.everything_ended())
+
+    def test_the_time_limit(self):
+        started = time.monotonic()
+        ended = run("-n", "2", "--time-limit", "0.3", "--", "sleep", "300")
+        self.assertEqual(ended.returncode, 124)
+        self.assertEqual(ended.stderr, "gdrkit run: the time limit of 0.3 s is over; ending PEs 0 and 1\n")
+        self.assertGreaterEqual(time.monotonic() - started, 0.3)
+
+    def test_a_killed_launcher_leaves_nothing(self):
+        with Tracer() as tracer:
+            # Each PE starts a process that no signal but KILL ends, and that is no child of the launcher.
+            launcher = launch("-n", "2", "--prefix", *shell("(trap '' TERM HUP INT; sleep 300) & echo started; sleep 300"),
+                              pass_fds=[tracer.writer])
+            self.assertIn("started", launcher.stdout.readline() + launcher.stdout.readline())
+            launcher.kill()
+            launcher.communicate(timeout=SOON)
+            self.assertTrue(tracer.everything_ended())
+
+    def test_a_program_that_is_not_there_is_said_once(self):
+        ended = run("-n", "3", "--", "no-such-program")
+        self.assertEqual((ended.returncode, ended.stderr), (127, "gdrkit run: no-such-program: No such file or directory\n"))
+        with tempfile.NamedTemporaryFile() as file:
+            os.chmod(file.name, stat.S_IRUSR)
+            ended = run("-n", "3", "--", file.name)
+            self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: {file.name}: Permission denied\n"))
+
+    def test_a_file_that_is_no_program_is_said(self):
+        with tempfile.NamedTemporaryFile("w", delete=False) as file:
+            file.write("\0")
+        os.chmod(file.name, 0o700)
+        try:
+            ended = run("-n", "1", "--no-bind", "--", file.name)
+        finally:
+            os.remove(file.name)
+        self.assertEqual(ended.returncode, 126)
+        self.assertIn(f"cannot start {file.name}: Exec format error", ended.stderr)
+
+
+class RunSignals(Test):
+    def started(self, *arguments):
+        """A launcher whose two PEs have their traps."""
+        launcher = launch("-n", "2", "--prefix", *arguments)
+        lines = [launcher.stdout.readline() for _ in range(2)]
+        self.assertEqual(sorted(lines), ["[0] ready\n", "[1] ready\n"])
+        return launcher
+
+    def test_signals_reach_the_pes(self):
+        for number, name, code in ((signal.SIGUSR1, "USR1", 0), (signal.SIGTERM, "TERM", 128 + signal.SIGTERM),
+                                   (signal.SIGINT, "INT", 128 + signal.SIGINT)):
+            launcher = self.started("--", sys.executable, "-u", "-c", (
+                "import signal, sys\n"
+                f"signal.signal(signal.SIG{name}, lambda *_: sys.exit(print('caught')))\n"
+                "print('ready')\n"
+                "while True: signal.pause()\n"))
+            launcher.send_signal(number)
+            out, err = launcher.communicate(timeout=SOON)
+            self.assertEqual((sorted(out.splitlines()), err, launcher.returncode), (["[0] caught", "[1] caught"], "", code))
+
+    def test_asked_twice_it_kills(self):
+        launcher = self.started("--grace", "1000", *shell("trap '' INT TERM; echo ready; while :; do sleep 0.02; done"))
+        launcher.send_signal(signal.SIGINT)
+        time.sleep(0.1)  # two equal signals at once are one
+        launcher.send_signal(signal.SIGTERM)
+        _, err = launcher.communicate(timeout=SOON)
+        self.assertEqual(launcher.returncode, 128 + signal.SIGINT)
+        self.assertIn("PEs 0 and 1 did not end in time; killed", err)
+
+    def test_it_stops_and_goes_on_with_the_pes(self):
+        launcher = self.started(*shell("echo ready; i=0; while test $i -lt 20; do sleep 0.02; i=$((i + 1)); done; echo done"))
+        launcher.send_signal(signal.SIGTSTP)
+        _, status = os.waitpid(launcher.pid, os.WUNTRACED)
+        self.assertTrue(os.WIFSTOPPED(status))
+        launcher.send_signal(signal.SIGCONT)
+        out, _ = launcher.communicate(timeout=SOON)
+        self.assertEqual((sorted(out.splitlines()), launcher.returncode), (["[0] done", "[1] done"], 0))
+
+
+@unittest.skipUnless(HAS_GPU, "there is no GPU to be near to")
+class RunOnGpus(Test):
+    def test_pes_are_where_gdrkit_bind_puts_them(self):
+        planned = subprocess.run([GDRKIT, "bind", "--gpu", "0", "--dry-run"], capture_output=True, text=True, timeout=SOON,
+                                 env=variables(), check=False)
+        if planned.returncode != 0:
+            self.skipTest(planned.stderr)
+        cpus = re.search(r"(?m)^cpus +(\S+)$", planned.stdout).group(1)
+        command = ("--", "grep", "Cpus_allowed_list", "/proc/self/status")
+        self.assertEqual(run("-n", "1", *command).stdout.split()[1], cpus)
+        allowed = subprocess.run(command[1:], capture_output=True, text=True, check=True).stdout.split()[1]
+        self.assertEqual(run("-n", "1", "--no-bind", *command).stdout.split()[1], allowed)
+
+
+class RunUsage(Test):
+    def test_wrong_usage_is_said(self):
+        for arguments, words in (((), "no program given"), (("-n", "2"), "no program given"), (("--", "true"), "say how many PEs"),
+                                 (("-n", "0", "--", "true"), "say how many PEs"), (("-n", "2", "true"), "'true' before --"),
+                                 (("-n", "2", "--time-limit", "soon", "--", "true"), "'soon' is not a number of seconds"),
+                                 (("-n", "2", "--grace", "-1", "--", "true"), "--grace"), (("-n", "x", "--", "true"), "'x'")):
+            ended = run(*arguments)
+            self.assertEqual((ended.returncode, ended.stdout), (2, ""), arguments)
+            self.assertIn(words, ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/run/guardian.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+[[noreturn]] void guard(int pipe) {
+  // A session of its own: keys pressed at the launcher's terminal are not for it.
+  ::setsid();
+  ::prctl(PR_SET_NAME, "gdrkit-guardian");
+  for (const int standard : {0, 1, 2}) {
+    if (standard != pipe) ::close(standard);
+  }
+  std::vector<pid_t> groups;
+  pid_t number = 0;
+  for (ssize_t got; (got = ::read(pipe, &number, sizeof number)) != 0;) {
+    if (got != static_cast<ssize_t>(sizeof number)) continue;
+    if (number > 0) {
+      groups.push_back(number);
+    } else {
+      groups.erase(std::remove(groups.begin(), groups.end(), -number), groups.end());
+    }
+  }
+  for (const pid_t group : groups) ::kill(-group, SIGKILL);
+  ::_exit(0);
+}
+
+}  // namespace
+
+Guardian::Guardian() {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    throw Failure(ExitCode::failed, format("gdrkit run: cannot open a pipe: %s", std::strerror(errno)));
+  }
+  id_ = ::fork();
+  if (id_ == 0) {
+    ::close(ends[1]);
+    guard(ends[0]);
+  }
+  ::close(ends[0]);
+  pipe_ = ends[1];
+  if (id_ < 0) throw Failure(ExitCode::failed, format("gdrkit run: cannot start a process: %s", std::strerror(errno)));
+}
+
+Guardian::~Guardian() {
+  ::close(pipe_);
+  while (::waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+void Guardian::watch(pid_t group) noexcept { say(group); }
+void Guardian::forget(pid_t group) noexcept { say(-group); }
+
+void Guardian::say(pid_t number) noexcept {
+  // A pipe takes so few bytes at once or not at all.
+  while (::write(pipe_, &number, sizeof number) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/run/rank_environment.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+constexpr int most_emulated_devices = 16;  // as lib/shim has it
+
+std::string random_word() {
+  unsigned char bytes[16];
+  if (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) {
+    throw Failure(ExitCode::failed, format("gdrkit run: cannot read random bytes: %s", std::strerror(errno)));
+  }
+  std::string word;
+  for (const unsigned char byte : bytes) word += format("%02x", byte);
+  return word;
+}
+
+}  // namespace
+
+RankEnvironment::RankEnvironment(int n_pes, bool is_emulated)
+    : n_pes_(n_pes), is_emulated_(is_emulated), token_(random_word()) {
+  if (n_pes < 2) return;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener_ < 0 || ::bind(listener_, generic, size) != 0 || ::listen(listener_, SOMAXCONN) != 0 ||
+      ::getsockname(listener_, generic, &size) != 0) {
+    note_ = format("cannot listen on the loopback (%s), so PEs are not told where PE 0 is", std::strerror(errno));
+    close_listener();
+    return;
+  }
+  root_ = format("127.0.0.1:%u", static_cast<unsigned>(ntohs(address.sin_port)));
+}
+
+void RankEnvironment::close_listener() noexcept {
+  if (listener_ >= 0) ::close(listener_);
+  listener_ = -1;
+}
+
+std::vector<std::string> RankEnvironment::of(int pe) const {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) variables.emplace_back(*variable);
+  // What an outer launcher set for this process does not hold for the PE.
+  const auto set = [&](const std::string& name, const std::string& value) {
+    variables.erase(std::remove_if(variables.begin(), variables.end(),
+                                   [&](const std::string& one) { return one.rfind(name + "=", 0) == 0; }),
+                    variables.end());
+    if (!value.empty()) variables.push_back(name + "=" + value);
+  };
+  set("GDRKIT_SHMEM_PE", std::to_string(pe));
+  set("GDRKIT_SHMEM_NPES", std::to_string(n_pes_));
+  set("GDRKIT_SHMEM_LOCAL_INDEX", std::to_string(pe));
+  set("GDRKIT_SHMEM_ROOT", root_);
+  set("GDRKIT_SHMEM_TOKEN", token_);
+  set("GDRKIT_SHMEM_LISTEN_FD", pe == 0 && listener_ >= 0 ? std::to_string(listener_) : "");
+  if (is_emulated_) {
+    set("GDRKIT_BACKEND", "emulated");
+    set("GDRKIT_EMULATED_DEVICES", std::to_string(std::min(n_pes_, most_emulated_devices)));
+  }
+  return variables;
+}
+
+}  // namespace gdrkit::tools

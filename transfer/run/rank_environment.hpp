@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// RankEnvironment: the variables by which the PEs of one job find each other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace gdrkit::tools {
+
+class RankEnvironment {
+ public:
+  /// Opens a socket that listens on the loopback, for PE 0, where there are several. Throws Failure(failed) where the
+  /// system has no random bytes.
+  explicit RankEnvironment(int n_pes, bool is_emulated);
+  RankEnvironment(const RankEnvironment&) = delete;
+  RankEnvironment& operator=(const RankEnvironment&) = delete;
+  ~RankEnvironment() { close_listener(); }
+
+  /// This process's variables and those of the PE: "NAME=value".
+  [[nodiscard]] std::vector<std::string> of(int pe) const;
+  /// -1: there is none. Close-on-exec; PE 0's process takes that off.
+  [[nodiscard]] int listener() const noexcept { return listener_; }
+  /// Once PE 0 has its copy.
+  void close_listener() noexcept;
+  /// Why PEs have no address of PE 0; "".
+  [[nodiscard]] const std::string& note() const noexcept { return note_; }
+
+ private:
+  int n_pes_;
+  bool is_emulated_;
+  int listener_ = -1;
+  std::string root_;
+  std::string token_;
+  std::string note_;
+};
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/run/rank_process.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// In the new process. The launcher has one thread, so nothing it calls can be locked.
+[[noreturn]] void become(const RankStart& start, char* const* words, char* const* variables, pid_t launcher) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != launcher) ::_exit(1);  // it ended before the line above
+  if (!start.has_input) {
+    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (nothing > 0) ::dup2(nothing, 0);
+  }
+  if (start.output >= 0) ::dup2(start.output, 1);
+  if (start.errors >= 0) ::dup2(start.errors, 2);
+  if (start.listener >= 0) ::fcntl(start.listener, F_SETFD, 0);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::sigprocmask(SIG_SETMASK, &start.mask, nullptr);
+  ::execve(start.file.c_str(), words, variables);
+  const int error = errno;
+  ::dprintf(2, "gdrkit run: cannot start %s: %s\n", start.file.c_str(), std::strerror(error));
+  ::_exit(error == ENOENT ? 127 : 126);
+}
+
+}  // namespace
+
+RankProcess::RankProcess(const RankStart& start) {
+  const std::vector<char*> words = pointers_to(start.words);
+  const std::vector<char*> variables = pointers_to(start.variables);
+  const pid_t launcher = ::getpid();
+  id_ = ::fork();
+  if (id_ == 0) become(start, words.data(), variables.data(), launcher);
+  if (id_ < 0) throw Failure(ExitCode::failed, format("gdrkit run: cannot start a process: %s", std::strerror(errno)));
+  // Both do it, so that the group is there for whoever comes first.
+  ::setpgid(id_, id_);
+}
+
+bool RankProcess::reap() noexcept {
+  if (has_ended_) return false;
+  has_ended_ = ::waitpid(id_, &status_, WNOHANG) == id_;
+  return has_ended_;
+}
+
+bool RankProcess::is_empty() const noexcept { return has_ended_ && ::kill(-id_, 0) != 0 && errno == ESRCH; }
+
+void RankProcess::signal(int number) const noexcept { ::kill(-id_, number); }
+
+void RankProcess::signal_leader(int number) const noexcept {
+  if (!has_ended_) ::kill(id_, number);
+}
+
+bool RankProcess::was_killed() const noexcept { return WIFSIGNALED(status_); }
+
+int RankProcess::exit_code() const noexcept { return was_killed() ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_); }
+
+std::string RankProcess::end_text() const {
+  if (!was_killed()) return format("exited with code %d", WEXITSTATUS(status_));
+  return format("was killed by signal %d (%s)", WTERMSIG(status_), ::strsignal(WTERMSIG(status_)));
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// run: starts the PEs of a job on this machine.
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/common/command_line.hpp"
+#include "platform/facts/nvidia_gpus.hpp"
+#include "transfer/run/job.hpp"
+
+namespace gdrkit::tools {
+namespace run_tool {
+namespace {
+
+// Exit codes of shells for programs that they cannot start.
+constexpr int cannot_start = 126;
+constexpr int not_found = 127;
+constexpr int most_pes = 4096;
+
+struct Options {
+  int n_pes = 0;
+  bool is_emulated = false;
+  bool has_prefixes = false;
+  bool stays_unbound = false;
+  std::string time_limit;
+  std::string grace = "5";
+};
+
+std::chrono::milliseconds to_time(const char* option, const std::string& text) {
+  double seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, seconds);
+  if (error != std::errc() || stop != end || !std::isfinite(seconds) || seconds < 0 || seconds > 1e9) {
+    throw Failure(ExitCode::usage,
+                  format("gdrkit run: %s: '%s' is not a number of seconds", option, printable(text).c_str()));
+  }
+  return std::chrono::milliseconds(static_cast<long long>(std::ceil(seconds * 1000)));
+}
+
+/// Looked up once, so that a name that is not there is said once.
+std::string find_program(const std::string& name, int* error) {
+  *error = ENOENT;
+  if (name.find('/') != std::string::npos) {
+    *error = ::access(name.c_str(), X_OK) == 0 ? 0 : errno;
+    return name;
+  }
+  const char* const path = std::getenv("PATH");
+  const std::string folders = path == nullptr ? "/bin:/usr/bin" : path;
+  for (std::size_t begin = 0; begin <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    const std::string folder = folders.substr(begin, end - begin);
+    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+    if (::access(file.c_str(), X_OK) == 0) {
+      *error = 0;
+      return file;
+    }
+    if (errno == EACCES) *error = EACCES;
+    begin = end + 1;
+  }
+  return name;
+}
+
+bool has_gpu() {
+  const auto gpus = platform::list_nvidia_gpus("/sys");
+  return gpus && !gpus->empty();
+}
+
+ExitCode run(const Options& options, std::vector<std::string> program) {
+  JobPlan plan;
+  plan.n_pes = options.n_pes;
+  plan.has_prefixes = options.has_prefixes;
+  plan.grace = to_time("--grace", options.grace);
+  if (!options.time_limit.empty()) plan.time_limit = to_time("--time-limit", options.time_limit);
+  int error = 0;
+  plan.file = find_program(program.front(), &error);
+  if (error != 0) {
+    std::fprintf(stderr, "gdrkit run: %s: %s\n", printable(program.front()).c_str(), std::strerror(error));
+    return static_cast<ExitCode>(error == ENOENT ? not_found : cannot_start);
+  }
+  plan.words = std::move(program);
+  if (!options.stays_unbound && !options.is_emulated && has_gpu()) {
+    // The place is chosen by GDRKIT_SHMEM_LOCAL_INDEX.
+    plan.file = "/proc/self/exe";
+    const char* const before[] = {"gdrkit", "bind", "--or-unbound", "--wrap", "--"};
+    plan.words.insert(plan.words.begin(), std::begin(before), std::end(before));
+  }
+  RankEnvironment environment(plan.n_pes, options.is_emulated);
+  if (!environment.note().empty()) std::fprintf(stderr, "gdrkit run: note: %s\n", environment.note().c_str());
+  Job job(std::move(plan), environment);
+  return static_cast<ExitCode>(job.run());
+}
+
+}  // namespace
+}  // namespace run_tool
+
+ExitCode run_run(Front front, int argc, char** argv) {
+  // What stands after -- is the program's, options that look like ours included.
+  int own = 0;
+  while (own < argc && std::strcmp(argv[own], "--") != 0) ++own;
+  std::vector<std::string> program(argv + std::min(own + 1, argc), argv + argc);
+  run_tool::Options options;
+  std::vector<std::string> words;
+  CommandLine line;
+  line.name = "run";
+  line.summary =
+      "Starts N processes (PEs) of the program that follows -- on this machine, each near its GPU, and ends all "
+      "of them when one fails.";
+  line.example =
+      "gdrkit run -n 2 -- ./ring\n  gdrkit run -n 4 --emulated --prefix -- ./ring\n  gdrkit run -n 8 "
+      "--time-limit 60 -- python train.py";
+  line.exit_codes =
+      "that of the first PE that failed, 128 + the signal for one that was killed; 0 if all PEs exited with "
+      "0; 124 at the time limit, 126 cannot start the program, 127 program not found; 2 wrong usage";
+  line.options = {
+      {'n', "number", "N", &options.n_pes, "how many PEs", false, false},
+      {'\0', "emulated", "", &options.is_emulated,
+       "emulated devices instead of GPUs, one for each PE (sets GDRKIT_BACKEND, GDRKIT_EMULATED_DEVICES)", false},
+      {'\0', "prefix", "", &options.has_prefixes, "print whole lines, with the PE in front of each: [3] text", false},
+      {'\0', "time-limit", "S", &options.time_limit, "end all PEs after so many seconds", false},
+      {'\0', "no-bind", "", &options.stays_unbound, "leave the PEs on any CPU; default: as gdrkit bind does", false},
+      {'\0', "grace", "S", &options.grace, "seconds between the request to end and the kill", false},
+  };
+  line.operands = {&words, "PROGRAM ARGUMENTS", "after --: the program to start"};
+  if (const auto ended = parse(line, front, own, argv)) return *ended;
+  if (!words.empty())
+    throw Failure(ExitCode::usage, format("gdrkit run: '%s' before --: write gdrkit run -n N -- %s", words[0].c_str(),
+                                          words[0].c_str()));
+  if (program.empty())
+    throw Failure(ExitCode::usage,
+                  "gdrkit run: no program given: write it after --, for example: gdrkit run -n 2 -- ./app");
+  if (options.n_pes < 1 || options.n_pes > run_tool::most_pes)
+    throw Failure(ExitCode::usage,
+                  format("gdrkit run: say how many PEs, 1 to %d: gdrkit run -n 2 -- ./app", run_tool::most_pes));
+  return run_tool::run(options, std::move(program));
+}
+
+}  // namespace gdrkit::tools
