@@ -6,7 +6,7 @@
 # were built, and those whose unnamed namespace has a name that another file of the folder has too.
 #
 # Off by default: a developer compiles one file at a time, and a file that lacks an include must not go unnoticed. ./run
-# turns it on. The layers of lib/ are never united. A local name that a neighbour's file uses at its top is no fault, so
+# turns it on. lib/ and shmem/ are never united. A local name that a neighbour's file uses at its top is no fault, so
 # united targets are not warned of shadowing (GdrkitLayer.cmake).
 
 option(GDRKIT_UNITY "compile the files of a folder together: a faster first build" OFF)

@@ -98,7 +98,7 @@ def compile_ptx():
                  if int(number) >= OLDEST_TARGET)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "out.ptx")
-        output_of(nvcc, "-ptx", "-std=c++17", "-O3", "-Werror", "all-warnings", f"-arch=compute_{oldest}", "-I.",
+        output_of(nvcc, "-ptx", "-std=c++17", "-O3", "-Werror", "all-warnings", f"-arch=compute_{oldest}", "-I.", "-Iinclude",
                   "platform/gpu_code/image.cu", "-o", path)
         with open(path, encoding="ascii") as file:
             text = file.read()

@@ -76,6 +76,19 @@ struct gdrkit_shmem_info {
   uint64_t stride_bytes; /* between the heaps of PEs of this machine, in this process's address space */
 };
 
+/* What GPU kernels need to know of a PE (gdrkit/shmem_device.cuh): passed to them by value, or copied to where they
+ * find it. Valid until the PE is finalized. */
+struct gdrkit_shmem_device_state {
+  int32_t pe;
+  int32_t n_pes;
+  uint64_t heap_address; /* of the own heap */
+  uint64_t heap_bytes;   /* to the end of its address range */
+  uint64_t stride_bytes; /* from one PE's heap to the next one's */
+  uint64_t sync_address; /* words of the own heap that barriers use */
+  uint64_t limit_ns;     /* of each wait */
+  uint64_t reserved;
+};
+
 enum gdrkit_shmem_comparison {
   GDRKIT_SHMEM_EQ = 0,
   GDRKIT_SHMEM_NE = 1,
@@ -118,6 +131,9 @@ int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);      /* from now on the calling thre
 int gdrkit_shmem_my_pe(void);
 int gdrkit_shmem_n_pes(void);
 int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);
+/* For GPU kernels on this PE's GPU. limit_ns is the PE's limit, or a minute where it has none: no GPU kernel waits for
+ * ever. */
+int gdrkit_shmem_get_device_state(struct gdrkit_shmem_device_state* state);
 /* Limit of later collectives and waits of this PE, in milliseconds; 0: none (a dead PE still ends them). */
 int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
 /* What the calling thread's last failed call says; "" if none failed. Valid until its next failing call. */

@@ -186,6 +186,14 @@ int gdrkit_shmem_get_info(gdrkit_shmem_info* info) {
   });
 }
 
+int gdrkit_shmem_get_device_state(gdrkit_shmem_device_state* state) {
+  return with_pe([=](Pe& self) -> base::Status {
+    if (state == nullptr) return refuse_null("the device's state");
+    *state = self.device_state();
+    return {};
+  });
+}
+
 int gdrkit_shmem_set_timeout(uint32_t timeout_ms) {
   return with_pe([=](Pe& self) -> base::Status {
     self.set_limit(std::chrono::milliseconds(timeout_ms));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/core/node_area.hpp"
@@ -61,6 +62,8 @@ class Pe {
   [[nodiscard]] int node_pes() const noexcept { return static_cast<int>(node_->pes().size()); }
   [[nodiscard]] const SymmetricHeap& heap() const noexcept { return *heap_; }
   [[nodiscard]] const platform::Device& device() const noexcept { return *device_; }
+  /// What GPU kernels on this PE's GPU need to know of it.
+  [[nodiscard]] gdrkit_shmem_device_state device_state() const noexcept;
   void set_limit(std::chrono::milliseconds limit) noexcept { limit_ms_.store(limit.count()); }
 
   [[nodiscard]] base::Result<void*> allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept;

@@ -61,6 +61,20 @@ base::Result<std::uint64_t> Pe::wait_until(const Word& word, Comparison comparis
   }
 }
 
+gdrkit_shmem_device_state Pe::device_state() const noexcept {
+  constexpr std::int64_t longest_ms = 60'000;
+  const std::int64_t limit_ms = limit_ms_.load();
+  gdrkit_shmem_device_state state{};
+  state.pe = pe_;
+  state.n_pes = n_pes_;
+  state.heap_address = heap_->own_address(0);
+  state.heap_bytes = heap_->max_bytes();
+  state.stride_bytes = heap_->stride_bytes();
+  state.sync_address = heap_->own_address(0);
+  state.limit_ns = static_cast<std::uint64_t>(limit_ms == 0 ? longest_ms : limit_ms) * 1'000'000;
+  return state;
+}
+
 /// Ordering: a PE's accesses before it comes are released by its count, and acquired by all who see it.
 base::Status Pe::sync_all(const char* what) noexcept {
   const auto own = static_cast<std::size_t>(own_slot_);

@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gdrkit shmem for GPU kernels: puts, gets, signals, atomics, ordering and barriers between GPUs that reach each other
+// by loads and stores (NVLink, PCIe peer access). Header-only, C++17; compiles without relocatable device code, and by
+// an ordinary C++ compiler too, for host threads that play GPU kernels on the emulated device.
+//
+//   __global__ void send(gdrkit_shmem_device_state pe, float* target, const float* source, uint64_t* signal) {
+//     gdrkit::shmem::put_signal(pe, target, source, 4096, signal, 1, (pe.pe + 1) % pe.n_pes, gdrkit::shmem::block());
+//   }
+//
+// The host fills the state (gdrkit_shmem_get_device_state). Addresses are of the caller's own symmetric heap, as on the
+// host; nothing is checked. Functions with a group must be called by all its threads with the same arguments.
+#ifndef GDRKIT_SHMEM_DEVICE_CUH
+#define GDRKIT_SHMEM_DEVICE_CUH
+
+#include <gdrkit/shmem.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define GDRKIT_SHMEM_FUNCTION __device__ inline
+#define GDRKIT_SHMEM_ROLLED _Pragma("unroll 1")  // a step takes longer than the loop around it
+#else
+#define GDRKIT_SHMEM_FUNCTION inline
+#define GDRKIT_SHMEM_ROLLED
+#include <sched.h>
+#include <time.h>
+#endif
+
+namespace gdrkit::shmem {
+
+using State = gdrkit_shmem_device_state;
+
+// Groups: which threads do one operation together.
+
+/// The calling thread alone.
+struct ThreadGroup {
+  GDRKIT_SHMEM_FUNCTION unsigned rank() const { return 0; }
+  GDRKIT_SHMEM_FUNCTION unsigned size() const { return 1; }
+  GDRKIT_SHMEM_FUNCTION void sync() const {}
+};
+GDRKIT_SHMEM_FUNCTION ThreadGroup thread() { return {}; }
+
+#if defined(__CUDACC__)
+/// All 32 threads of a warp.
+struct WarpGroup {
+  GDRKIT_SHMEM_FUNCTION unsigned rank() const {
+    return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
+  }
+  GDRKIT_SHMEM_FUNCTION unsigned size() const { return 32; }
+  GDRKIT_SHMEM_FUNCTION void sync() const { __syncwarp(); }
+};
+GDRKIT_SHMEM_FUNCTION WarpGroup warp() { return {}; }
+
+/// All threads of a block.
+struct BlockGroup {
+  GDRKIT_SHMEM_FUNCTION unsigned rank() const {
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  }
+  GDRKIT_SHMEM_FUNCTION unsigned size() const { return blockDim.x * blockDim.y * blockDim.z; }
+  GDRKIT_SHMEM_FUNCTION void sync() const { __syncthreads(); }
+};
+GDRKIT_SHMEM_FUNCTION BlockGroup block() { return {}; }
+#endif
+
+// Accesses of one word, and the clock. All are of system scope: the other side is a GPU behind a bus, or a CPU.
+namespace detail {
+
+#if defined(__CUDACC__)
+GDRKIT_SHMEM_FUNCTION std::uint32_t load_acquire(const std::uint32_t* address) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  return value;
+}
+GDRKIT_SHMEM_FUNCTION std::uint64_t load_acquire(const std::uint64_t* address) {
+  std::uint64_t value;
+  asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  return value;
+}
+GDRKIT_SHMEM_FUNCTION void store_relaxed(std::uint64_t* address, std::uint64_t value) {
+  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+}
+GDRKIT_SHMEM_FUNCTION void fence_system() { __threadfence_system(); }
+GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
+  std::uint64_t value;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value)::"memory");
+  return value;
+}
+GDRKIT_SHMEM_FUNCTION void relax() {}
+GDRKIT_SHMEM_FUNCTION std::uint64_t add_relaxed(std::uint64_t* address, std::uint64_t value) {
+  return atomicAdd_system(reinterpret_cast<unsigned long long*>(address), value);
+}
+#else
+template <class Word>
+inline Word load_acquire(const Word* address) {
+  return __atomic_load_n(address, __ATOMIC_ACQUIRE);
+}
+inline void store_relaxed(std::uint64_t* address, std::uint64_t value) {
+  __atomic_store_n(address, value, __ATOMIC_RELAXED);
+}
+inline void fence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline std::uint64_t clock_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+inline void relax() { ::sched_yield(); }
+inline std::uint64_t add_relaxed(std::uint64_t* address, std::uint64_t value) {
+  return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+#endif
+
+template <class Word>
+GDRKIT_SHMEM_FUNCTION bool compares(Word seen, gdrkit_shmem_comparison comparison, Word wanted) {
+  switch (comparison) {
+    case GDRKIT_SHMEM_EQ: return seen == wanted;
+    case GDRKIT_SHMEM_NE: return seen != wanted;
+    case GDRKIT_SHMEM_GT: return seen > wanted;
+    case GDRKIT_SHMEM_LE: return seen <= wanted;
+    case GDRKIT_SHMEM_LT: return seen < wanted;
+    default: return seen >= wanted;
+  }
+}
+
+/// Polls between two looks at the clock, which costs as much as a poll.
+constexpr unsigned polls_per_clock = 1024;
+
+/// false: `limit_ns` went by first. The clock is not looked at before polls_per_clock polls.
+template <class Condition>
+GDRKIT_SHMEM_FUNCTION bool wait_for(std::uint64_t limit_ns, Condition is_there) {
+  std::uint64_t begin = 0;
+  for (;;) {
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned poll = 0; poll < polls_per_clock; ++poll) {
+      if (is_there()) return true;
+    }
+    relax();
+    const std::uint64_t now = clock_ns();
+    if (begin == 0) begin = now;
+    if (now - begin > limit_ns) return false;
+  }
+}
+
+struct alignas(16) Words16 {
+  std::uint32_t words[4];
+};
+
+/// Copies whole words, four at a time where there are enough: one at a time does not fill a link.
+template <class Word, class Group>
+GDRKIT_SHMEM_FUNCTION void copy_words(char* target, const char* source, std::size_t count, Group group) {
+  auto* const to = reinterpret_cast<Word*>(target);
+  const auto* const from = reinterpret_cast<const Word*>(source);
+  const std::size_t step = group.size();
+  std::size_t at = group.rank();
+  GDRKIT_SHMEM_ROLLED
+  for (; at + 3 * step < count; at += 4 * step) {
+    const Word first = from[at], second = from[at + step], third = from[at + 2 * step], fourth = from[at + 3 * step];
+    to[at] = first;
+    to[at + step] = second;
+    to[at + 2 * step] = third;
+    to[at + 3 * step] = fourth;
+  }
+  GDRKIT_SHMEM_ROLLED
+  for (; at < count; at += step) to[at] = from[at];
+}
+
+/// By the widest words that both addresses allow, then the last bytes.
+template <class Group>
+GDRKIT_SHMEM_FUNCTION void copy(char* target, const char* source, std::size_t size_bytes, Group group) {
+  const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
+  std::size_t done = 0;
+  if (both % 16 == 0) {
+    copy_words<Words16>(target, source, size_bytes / 16, group);
+    done = size_bytes / 16 * 16;
+  } else if (both % 8 == 0) {
+    copy_words<std::uint64_t>(target, source, size_bytes / 8, group);
+    done = size_bytes / 8 * 8;
+  } else if (both % 4 == 0) {
+    copy_words<std::uint32_t>(target, source, size_bytes / 4, group);
+    done = size_bytes / 4 * 4;
+  }
+  copy_words<unsigned char>(target + done, source + done, size_bytes - done, group);
+}
+
+}  // namespace detail
+
+// One PE's memory, from another.
+
+/// Where this GPU reaches PE `pe`'s copy of `address`.
+template <class T>
+GDRKIT_SHMEM_FUNCTION T* ptr(const State& state, T* address, int pe) {
+  const auto distance = static_cast<std::int64_t>(pe - state.pe) * static_cast<std::int64_t>(state.stride_bytes);
+  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(distance));
+}
+
+/// One store, one load.
+template <class T>
+GDRKIT_SHMEM_FUNCTION void p(const State& state, T* target, T value, int pe) {
+  *static_cast<volatile T*>(ptr(state, target, pe)) = value;
+}
+template <class T>
+GDRKIT_SHMEM_FUNCTION T g(const State& state, const T* source, int pe) {
+  return *static_cast<const volatile T*>(ptr(state, source, pe));
+}
+
+/// The source may be written again when this returns to all threads of the group.
+template <class Group>
+GDRKIT_SHMEM_FUNCTION void put(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
+                               Group group) {
+  detail::copy(static_cast<char*>(ptr(state, target, pe)), static_cast<const char*>(source), size_bytes, group);
+  group.sync();
+}
+/// As put, but without the group's barrier at its end: complete after quiet by each thread.
+template <class Group>
+GDRKIT_SHMEM_FUNCTION void put_nbi(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
+                                   Group group) {
+  detail::copy(static_cast<char*>(ptr(state, target, pe)), static_cast<const char*>(source), size_bytes, group);
+}
+template <class Group>
+GDRKIT_SHMEM_FUNCTION void get(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
+                               Group group) {
+  detail::copy(static_cast<char*>(target), static_cast<const char*>(ptr(state, source, pe)), size_bytes, group);
+  group.sync();
+}
+
+/// This thread's earlier puts reach each PE before its later ones; and those of threads whose barrier came between.
+GDRKIT_SHMEM_FUNCTION void fence() { detail::fence_system(); }
+/// This thread's earlier puts are visible to every PE; and those of threads whose barrier came between.
+GDRKIT_SHMEM_FUNCTION void quiet() { detail::fence_system(); }
+
+// Signals: 64-bit words.
+
+/// After a fence, whoever sees the word sees what was put before.
+GDRKIT_SHMEM_FUNCTION void signal_op(const State& state, std::uint64_t* signal, std::uint64_t value,
+                                     gdrkit_shmem_signal operation, int pe) {
+  if (operation == GDRKIT_SHMEM_SIGNAL_ADD) {
+    (void)detail::add_relaxed(ptr(state, signal, pe), value);
+  } else {
+    detail::store_relaxed(ptr(state, signal, pe), value);
+  }
+}
+
+/// All threads put, and one signals after all of their stores: the group's barrier orders them before its fence (a
+/// fence is cumulative: PTX ISA, "Causality order").
+template <class Group>
+GDRKIT_SHMEM_FUNCTION void put_signal(const State& state, void* target, const void* source, std::size_t size_bytes,
+                                      std::uint64_t* signal, std::uint64_t value, gdrkit_shmem_signal operation, int pe,
+                                      Group group) {
+  put(state, target, source, size_bytes, pe, group);
+  if (group.rank() == 0) {
+    detail::fence_system();
+    signal_op(state, signal, value, operation, pe);
+  }
+}
+
+/// Waits until the caller's own word compares as asked. false: the state's limit went by.
+template <class Word>
+GDRKIT_SHMEM_FUNCTION bool wait_until(const State& state, const Word* address, gdrkit_shmem_comparison comparison,
+                                      Word value) {
+  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "a word of 4 or 8 bytes");
+  return detail::wait_for(state.limit_ns, [=] {
+    if constexpr (sizeof(Word) == 4) {
+      const auto seen = detail::load_acquire(reinterpret_cast<const std::uint32_t*>(address));
+      return detail::compares(static_cast<Word>(seen), comparison, value);
+    } else {
+      const auto seen = detail::load_acquire(reinterpret_cast<const std::uint64_t*>(address));
+      return detail::compares(static_cast<Word>(seen), comparison, value);
+    }
+  });
+}
+GDRKIT_SHMEM_FUNCTION bool signal_wait_until(const State& state, const std::uint64_t* signal,
+                                             gdrkit_shmem_comparison comparison, std::uint64_t value) {
+  return wait_until(state, signal, comparison, value);
+}
+
+// Collective: one group of each PE, all of the same size of job, one barrier of a PE at a time.
+
+/// What the barriers of a PE use of its heap.
+struct SyncWords {
+  std::uint64_t rounds;          ///< barriers that this PE has begun
+  std::uint64_t unused[15];      ///< arrivals are on lines of their own
+  std::uint64_t arrivals[1024];  ///< by PE: how many barriers it has begun
+};
+
+/// All PEs have come here, and what the group's threads did before is visible to all. false: the limit went by; then no
+/// further barrier may be tried. Each PE tells each other by one store, in parallel.
+template <class Group>
+GDRKIT_SHMEM_FUNCTION bool barrier_all(const State& state, Group group) {
+  auto* const own = reinterpret_cast<SyncWords*>(state.sync_address);
+  group.sync();
+  const std::uint64_t round = own->rounds + 1;
+  group.sync();
+  if (group.rank() == 0) own->rounds = round;
+  detail::fence_system();
+  bool is_there = true;
+  GDRKIT_SHMEM_ROLLED
+  for (int other = static_cast<int>(group.rank()); other < state.n_pes; other += static_cast<int>(group.size())) {
+    detail::store_relaxed(&ptr(state, own, other)->arrivals[state.pe], round);
+  }
+  GDRKIT_SHMEM_ROLLED
+  for (int other = static_cast<int>(group.rank()); other < state.n_pes; other += static_cast<int>(group.size())) {
+    is_there = is_there &&
+               detail::wait_for(state.limit_ns, [=] { return detail::load_acquire(&own->arrivals[other]) >= round; });
+  }
+  group.sync();
+  return is_there;
+}
+
+}  // namespace gdrkit::shmem
+
+#endif

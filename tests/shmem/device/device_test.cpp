@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gdrkit/shmem_device.cuh in GPU kernels of two PEs that run at the same time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "support/device_access.hpp"
+#include "support/results.hpp"
+#include "support/shmem_job.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using platform::LaunchShape;
+using platform::ShmemOperation;
+using platform::ShmemParameters;
+using platform::ShmemResult;
+using platform::ShmemScope;
+using tests::run_shmem_job;
+
+constexpr std::size_t room = 1 << 20;
+constexpr std::uint64_t expired = ~std::uint64_t{0};
+const bool is_gpu = std::string(GDRKIT_CONFORMANCE_PLACE) == "gpu";
+
+/// GPU kernels of one PE, and the symmetric objects that they work on.
+class Side {
+ public:
+  explicit Side(Pe& pe) : pe_(pe), device_(const_cast<platform::Device&>(pe.device())) {
+    const platform::DeviceScope scope(device_);
+    auto loaded = platform::GpuKernels::load(device_);
+    EXPECT_TRUE(loaded) << loaded.error().text();
+    gpu_kernels_.emplace(std::move(*loaded));
+    stream_ = *device_.create_stream();
+    target = allocate(room);
+    source = allocate(room);
+    words_ = allocate(256);
+  }
+  ~Side() {
+    const platform::DeviceScope scope(device_);
+    EXPECT_TRUE(tests::succeeded(device_.destroy_stream(stream_)));
+    gpu_kernels_.reset();
+  }
+  Side(const Side&) = delete;
+  Side& operator=(const Side&) = delete;
+
+  [[nodiscard]] ShmemParameters parameters(ShmemOperation operation, ShmemScope scope, std::uint64_t size) const {
+    ShmemParameters made{};
+    made.state = pe_.device_state();
+    made.target = reinterpret_cast<std::uint64_t>(target);
+    made.source = reinterpret_cast<std::uint64_t>(source);
+    made.size_bytes = size;
+    made.signal = reinterpret_cast<std::uint64_t>(words_) + 64;
+    made.result = reinterpret_cast<std::uint64_t>(words_);
+    made.operation = operation;
+    made.scope = scope;
+    made.rounds = 1;
+    made.peer = static_cast<std::uint32_t>(1 - pe_.pe());
+    return made;
+  }
+
+  /// Collective: both PEs' GPU kernels run at the same time.
+  ShmemResult run(const ShmemParameters& parameters, LaunchShape shape) {
+    const platform::DeviceScope scope(device_);
+    EXPECT_TRUE(tests::succeeded(device_.fill(reinterpret_cast<std::uint64_t>(words_), 0, 256)));
+    EXPECT_TRUE(tests::succeeded(pe_.barrier_all()));
+    EXPECT_TRUE(tests::succeeded(gpu_kernels_->launch(parameters, shape, stream_)));
+    EXPECT_TRUE(tests::succeeded(device_.synchronize(stream_)));
+    ShmemResult result{};
+    EXPECT_TRUE(
+        tests::succeeded(device_.copy_to_host(&result, reinterpret_cast<std::uint64_t>(words_), sizeof result)));
+    EXPECT_TRUE(tests::succeeded(pe_.barrier_all()));
+    return result;
+  }
+
+  void* target = nullptr;
+  void* source = nullptr;
+
+ private:
+  void* allocate(std::size_t size) {
+    auto made = pe_.allocate(size, 1, true);
+    EXPECT_TRUE(made) << made.error().text();
+    return made ? *made : nullptr;
+  }
+
+  Pe& pe_;
+  platform::Device& device_;
+  std::optional<platform::GpuKernels> gpu_kernels_;
+  platform::Stream stream_;
+  void* words_ = nullptr;  // the result, and a signal on a line of its own
+};
+
+constexpr std::pair<ShmemScope, LaunchShape> scopes[] = {
+    {ShmemScope::thread, {1, 1}}, {ShmemScope::warp, {1, 32}}, {ShmemScope::block, {1, 512}}};
+
+/// put then signal: whoever sees the signal sees all of the data, in each of many rounds.
+TEST(ShmemDevice, SignalsComeAfterTheirData) {
+  run_shmem_job({}, [](Pe& pe) {
+    Side side(pe);
+    for (const auto& [scope, shape] : scopes) {
+      for (const std::uint64_t size : {0, 8, 24, 1024, 65536}) {
+        auto parameters = side.parameters(ShmemOperation::ping_pong, scope, size);
+        const bool is_slow = scope == ShmemScope::thread && size > 1024;
+        parameters.rounds = !is_gpu ? 20 : is_slow ? 20 : 5000;
+        EXPECT_EQ(side.run(parameters, shape).wrong, 0U)
+            << size << " bytes, scope " << static_cast<unsigned>(scope) << ", PE " << pe.pe();
+      }
+    }
+  });
+}
+
+TEST(ShmemDevice, PutsAndGetsMoveEveryByteAndNoOther) {
+  run_shmem_job({}, [](Pe& pe) {
+    Side side(pe);
+    const int other = 1 - pe.pe();
+    const auto mine = tests::make_pattern(room, static_cast<unsigned>(pe.pe()) + 1);
+    const auto theirs = tests::make_pattern(room, static_cast<unsigned>(other) + 1);
+    ASSERT_TRUE(tests::succeeded(pe.put(side.source, mine.data(), room, pe.pe(), false)));
+    for (const auto& [scope, shape] : scopes) {
+      for (const std::uint64_t size : {1, 7, 8, 100, 4097, 70001}) {
+        for (const unsigned blocks : {1U, 3U}) {
+          if (blocks > 1 && size % 8 != 0) continue;  // each block's piece begins at a word
+          for (const bool is_put : {true, false}) {
+            const std::vector<std::uint8_t> blank(room, 0xee);
+            ASSERT_TRUE(tests::succeeded(pe.put(side.target, blank.data(), room, pe.pe(), false)));
+            auto parameters = side.parameters(is_put ? ShmemOperation::put : ShmemOperation::get, scope, size);
+            (void)side.run(parameters, {blocks, shape.threads});
+            auto expected = blank;
+            std::copy_n(theirs.begin(), size * blocks, expected.begin());
+            EXPECT_EQ(tests::first_difference(tests::device_bytes(pe, side.target, room), expected), room)
+                << (is_put ? "put of " : "get of ") << size << " bytes by " << blocks << " blocks, scope "
+                << static_cast<unsigned>(scope);
+            ASSERT_TRUE(tests::succeeded(pe.sync_all()));
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(ShmemDevice, ValuesArrive) {
+  run_shmem_job({}, [](Pe& pe) {
+    Side side(pe);
+    for (const std::uint32_t completes_each : {0U, 1U}) {
+      auto parameters = side.parameters(ShmemOperation::put_value, ShmemScope::warp, 8);
+      parameters.rounds = 77 + completes_each;
+      parameters.completes_each = completes_each;
+      (void)side.run(parameters, {1, 32});
+      std::uint64_t seen = 0;
+      ASSERT_TRUE(tests::succeeded(pe.get(&seen, side.target, sizeof seen, pe.pe(), false)));
+      EXPECT_EQ(seen, 77U + completes_each);
+    }
+  });
+}
+
+TEST(ShmemDevice, BarriersMeetAgainAndAgain) {
+  run_shmem_job({}, [](Pe& pe) {
+    Side side(pe);
+    for (const auto& [scope, shape] : scopes) {
+      auto parameters = side.parameters(ShmemOperation::barrier, scope, 0);
+      parameters.rounds = is_gpu ? 5000 : 50;
+      EXPECT_EQ(side.run(parameters, shape).wrong, 0U) << "scope " << static_cast<unsigned>(scope);
+    }
+  });
+}
+
+TEST(ShmemDevice, ABarrierThatNobodyElseComesToEnds) {
+  run_shmem_job({}, [](Pe& pe) {
+    Side side(pe);
+    auto parameters = side.parameters(ShmemOperation::barrier, ShmemScope::block, 0);
+    parameters.state.limit_ns = 20'000'000;
+    parameters.rounds = pe.pe() == 0 ? 1 : 0;
+    const auto result = side.run(parameters, {1, 64});
+    EXPECT_EQ(result.wrong, pe.pe() == 0 ? expired : 0U);
+  });
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem
