@@ -50,7 +50,7 @@ static int control_report(void __user *user)
 	struct fake_p2p_report report;
 
 	mutex_lock(&fake_rm_lock);
-	fake_pins_check_graves();
+	fake_table_check_graves();
 	report = fake_counters;
 	mutex_unlock(&fake_rm_lock);
 	return copy_to_user(user, &report, sizeof(report)) ? -EFAULT : 0;
@@ -65,10 +65,19 @@ static int control_reset(void)
 	kept.allocations = fake_counters.allocations;
 	kept.pins = fake_counters.pins;
 	kept.persistent_pins = fake_counters.persistent_pins;
+	kept.refused_pins = fake_counters.refused_pins;
 	kept.mappings = fake_counters.mappings;
 	kept.used_pages = fake_counters.used_pages;
 	kept.total_pages = fake_counters.total_pages;
 	fake_counters = kept;
+	mutex_unlock(&fake_rm_lock);
+	return 0;
+}
+
+static int control_reload(void)
+{
+	mutex_lock(&fake_rm_lock);
+	fake_pins_drop_refused();
 	mutex_unlock(&fake_rm_lock);
 	return 0;
 }
@@ -92,6 +101,8 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 		return control_report(user);
 	case FAKE_P2P_IOC_RESET:
 		return control_reset();
+	case FAKE_P2P_IOC_RELOAD:
+		return control_reload();
 	case FAKE_P2P_IOC_FREE:
 	case FAKE_P2P_IOC_SET:
 	case FAKE_P2P_IOC_FAIL:
@@ -158,8 +169,8 @@ static int __init fake_p2p_init(void)
 static void __exit fake_p2p_exit(void)
 {
 	misc_deregister(&control);
-	fake_pins_empty_graves();
-	if (fake_counters.pins || fake_counters.persistent_pins || fake_counters.written_after_free)
+	fake_table_empty_graves();
+	if (fake_counters.pins || fake_counters.persistent_pins || fake_counters.refused_pins || fake_counters.written_after_free)
 		pr_err("fake_p2p: LEAK: unloaded with %llu pins, %llu persistent pins; %llu tables written to after their end\n",
 		       fake_counters.pins, fake_counters.persistent_pins, fake_counters.written_after_free);
 	fake_memory_close_bar();

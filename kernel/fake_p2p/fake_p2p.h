@@ -26,9 +26,33 @@ struct fake_memory {
 	struct list_head entry; /* of all allocations; empty once freed */
 	struct list_head pins;
 	const void *owner; /* the file that allocated it */
+	pid_t process; /* the process (tgid) that allocated it, the only one that can pin it */
 	u64 va;
 	u32 page_count;
 	u32 *pages; /* page numbers in the BAR */
+};
+
+struct fake_pin {
+	struct list_head entry; /* of the memory's pins */
+	struct list_head grave; /* of the live ones, then of the graves */
+	struct nvidia_p2p_page_table *table; /* what the client holds; NULL in a grave whose table was handed out again */
+	struct nvidia_p2p_page *pages;
+	struct nvidia_p2p_page **pointers;
+	struct fake_memory *memory;
+	struct list_head mappings;
+	pid_t process; /* (tgid) that pinned, the only one whose put finds it */
+	u64 va;
+	u64 size;
+	u64 token;
+	u32 va_space;
+	u32 capacity;
+	u32 flags;
+	bool is_persistent;
+	bool is_revoked; /* ended by a callback, not by a put */
+	bool is_refused; /* persistent, and a put failed */
+	u8 uuid[16];
+	void (*callback)(void *data);
+	void *data;
 };
 
 /*
@@ -56,8 +80,15 @@ void fake_memory_free_all_of(const void *owner);
 void fake_pins_revoke(struct fake_memory *memory);
 struct list_head *fake_pins_mappings(const struct nvidia_p2p_page_table *table, bool *is_forced,
 				     const struct nvidia_p2p_page **pages, u32 *entries);
-void fake_pins_check_graves(void);
-void fake_pins_empty_graves(void);
+void fake_pins_drop_refused(void);
+
+/* tables.c; called with the lock held */
+int fake_table_fill(struct fake_pin *pin);
+void fake_table_destroy(struct fake_pin *pin); /* of a pin that never was live */
+void fake_table_bury(struct fake_pin *pin);
+struct fake_pin *fake_table_in_graves(const struct nvidia_p2p_page_table *table);
+void fake_table_check_graves(void);
+void fake_table_empty_graves(void);
 
 /* dma.c */
 void fake_dma_forget(struct list_head *mappings);

@@ -43,6 +43,10 @@ enum fake_p2p_knob {
 	FAKE_P2P_DAMAGE, /* enum fake_p2p_damage */
 	FAKE_P2P_MAPPING_VERSION, /* default 0x00020003 */
 	FAKE_P2P_MAPPING_DAMAGE, /* enum fake_p2p_damage; of DMA mappings */
+	/* Rules that the driver does not have, for tests of something else. All are off by default. */
+	FAKE_P2P_PIN_FOREIGN_MEMORY, /* non-zero: a process may pin what another one allocated */
+	FAKE_P2P_PUT_FROM_ANYWHERE, /* non-zero: put_pages finds the pins of all processes */
+	FAKE_P2P_FRESH_TABLES, /* non-zero: a new table never lies where a revoked one lay */
 	FAKE_P2P_KNOBS
 };
 
@@ -76,7 +80,10 @@ enum fake_p2p_call {
 	FAKE_P2P_CALLS
 };
 
-/* The nth call from now (1: the next) answers -error and does nothing. A failed put leaves the pin: a leak to find. */
+/*
+ * The nth call from now (1: the next) answers -error. A failed put leaves the pin. A failed put_pages_persistent drops
+ * its reference on the GPU all the same, as the driver does: the pin is then refused, and no second put may follow.
+ */
 struct fake_p2p_failure {
 	__u32 call;
 	__u32 error; /* positive errno */
@@ -114,13 +121,15 @@ struct fake_p2p_report {
 	/* Live things: all zero when nothing has leaked. */
 	__u64 allocations;
 	__u64 pins;
-	__u64 persistent_pins;
+	__u64 persistent_pins; /* without the refused ones */
+	__u64 refused_pins; /* persistent, of which a put failed: nobody can put them any more */
 	__u64 mappings;
 	__u64 used_pages; /* of 64 KiB; also those freed that a persistent pin still holds */
 	/* Counted since the module was loaded or FAKE_P2P_IOC_RESET. */
 	__u64 gets;
 	__u64 puts;
-	__u64 puts_after_callback; /* allowed */
+	__u64 puts_after_callback; /* allowed: found nothing, answered 0 */
+	__u64 tables_reused; /* handed out where a revoked table had been */
 	__u64 callbacks;
 	__u64 freed_in_callback; /* free_page_table calls */
 	__u64 freed_after_callback; /* of a revoked pin's table, where the client did not know it yet in the callback */
@@ -129,7 +138,10 @@ struct fake_p2p_report {
 	__u64 total_pages;
 	/* A client's mistakes: always zero for a sound one. Each one is also printed at error level. */
 	__u64 put_unknown; /* a table never handed out, or put before */
-	__u64 put_wrong; /* right table, wrong address, tokens or interface */
+	__u64 put_wrong; /* a table by another address or interface: the pin is released all the same */
+	__u64 put_elsewhere; /* by a process that did not pin: found nothing, answered 0, and the pin stays */
+	__u64 put_twice; /* a second put_pages_persistent after a refused one: drops a reference of somebody else's */
+	__u64 put_with_token; /* the driver frees the table of such a put even if a callback has freed it before */
 	__u64 put_in_callback;
 	__u64 unmap_wrong;
 	__u64 written_after_free; /* a table changed after it was given back */
@@ -144,5 +156,6 @@ struct fake_p2p_report {
 #define FAKE_P2P_IOC_PAUSE _IOW('K', 6, struct fake_p2p_pause)
 #define FAKE_P2P_IOC_REPORT _IOR('K', 7, struct fake_p2p_report)
 #define FAKE_P2P_IOC_RESET _IO('K', 8) /* knobs, failures and pauses to defaults, counters to zero; live things stay */
+#define FAKE_P2P_IOC_RELOAD _IO('K', 9) /* refused pins go, as they do when the driver is unloaded */
 
 #endif

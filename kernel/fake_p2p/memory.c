@@ -5,6 +5,7 @@
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/pci.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -126,6 +127,7 @@ int fake_memory_allocate(const void *owner, u64 size, u32 layout, u64 *va)
 	kref_init(&memory->references);
 	INIT_LIST_HEAD(&memory->pins);
 	memory->owner = owner;
+	memory->process = current->tgid;
 	memory->page_count = pages;
 	memory->pages = kvcalloc(pages, sizeof(u32), GFP_KERNEL);
 	if (!memory->pages)

@@ -11,6 +11,7 @@
 #include "mapping.h"
 #include "mapping_type.h"
 #include "proc_files.h"
+#include "provider.h"
 #include "session.h"
 
 /* No compat_ioctl: a handle times the page size does not fit what a 32-bit program can hand to mmap. */
@@ -56,6 +57,7 @@ static void __exit unload(void)
 {
 	misc_deregister(&device);
 	gdrdrv_proc_remove();
+	gdrdrv_provider_drain();
 	pr_info("gdrdrv: unloaded\n");
 }
 

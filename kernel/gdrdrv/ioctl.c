@@ -68,13 +68,10 @@ static u32 cycles_per_millisecond(void)
 static int run_pin(struct gdrdrv_session *session, union argument *argument)
 {
 	struct gdrdrv_pin_request *request = &argument->pin;
-	struct gdrdrv_pin_wish wish = { .address = request->address,
-					.bytes = request->size_bytes,
-					.p2p_token = request->p2p_token,
-					.va_space = request->va_space };
+	struct gdrdrv_pin_wish wish = { .address = request->address, .bytes = request->size_bytes };
 
-	/* Tokens belong to an interface that persistent pins do not have. */
-	if (gdrdrv_params_persistent() && (wish.p2p_token || wish.va_space))
+	/* Tokens belong to an interface that persistent pins do not have; the other kind does without them as well. */
+	if (gdrdrv_params_persistent() && (request->p2p_token || request->va_space))
 		return -EINVAL;
 	return gdrdrv_pin_create(session, &wish, &request->handle);
 }

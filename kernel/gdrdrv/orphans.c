@@ -2,63 +2,115 @@
 // SPDX-License-Identifier: MIT
 #include "orphans.h"
 
+#include <linux/atomic.h>
+#include <linux/completion.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/spinlock.h>
 
 #include "gdrdrv.h"
+#include "owner.h"
 #include "pin.h"
 
 static DEFINE_SPINLOCK(orphans_lock);
 static LIST_HEAD(orphans);
 static unsigned int orphan_count;
+static atomic_t lost_count = ATOMIC_INIT(0);
 
-static void put_back(struct gdrdrv_pin *pin)
+/* A callback may be the last to hold the module, and then runs in it for a moment more: unloading waits for that. */
+static void finish(struct gdrdrv_pin *pin)
 {
-	spin_lock(&orphans_lock);
-	list_add_tail(&pin->orphan, &orphans);
-	orphan_count++;
-	spin_unlock(&orphans_lock);
+	gdrdrv_pin_forget(pin);
+	module_put(THIS_MODULE);
 }
 
-/* Called with a file open, which holds the module, so that taking one more hold cannot fail. */
+static void enlist(struct gdrdrv_pin *pin)
+{
+	bool has_ended;
+
+	spin_lock(&orphans_lock);
+	has_ended = pin->has_ended;
+	if (!has_ended) {
+		list_add_tail(&pin->orphan, &orphans);
+		pin->is_orphan = true;
+		WRITE_ONCE(orphan_count, orphan_count + 1);
+	}
+	spin_unlock(&orphans_lock);
+	if (has_ended) {
+		wait_for_completion(&pin->is_callback_done);
+		finish(pin);
+	}
+}
+
+/* With the lock held. */
+static void delist(struct gdrdrv_pin *pin)
+{
+	list_del(&pin->orphan);
+	pin->is_orphan = false;
+	WRITE_ONCE(orphan_count, orphan_count - 1);
+}
+
 void gdrdrv_orphans_add(struct gdrdrv_pin *pin)
 {
 	__module_get(THIS_MODULE);
-	put_back(pin);
+	enlist(pin);
 }
 
-static struct gdrdrv_pin *take_first(void)
+bool gdrdrv_orphans_end(struct gdrdrv_pin *pin)
 {
-	struct gdrdrv_pin *pin;
+	bool was_orphan;
 
 	spin_lock(&orphans_lock);
-	pin = list_first_entry_or_null(&orphans, struct gdrdrv_pin, orphan);
-	if (pin) {
-		list_del(&pin->orphan);
-		orphan_count--;
+	pin->has_ended = true;
+	was_orphan = pin->is_orphan;
+	if (was_orphan)
+		delist(pin);
+	spin_unlock(&orphans_lock);
+	if (was_orphan)
+		finish(pin);
+	return was_orphan;
+}
+
+/* Those taken are no orphans for the moment: a callback that comes now leaves them to the caller. */
+static void take_own(struct list_head *own)
+{
+	struct gdrdrv_pin *pin, *next;
+
+	spin_lock(&orphans_lock);
+	list_for_each_entry_safe(pin, next, &orphans, orphan) {
+		if (gdrdrv_owner_is_current(pin->owner)) {
+			delist(pin);
+			list_add_tail(&pin->orphan, own);
+		}
 	}
 	spin_unlock(&orphans_lock);
-	return pin;
 }
 
 void gdrdrv_orphans_retry(void)
 {
-	/* Each at most once, for those that are refused again go to the end. */
-	unsigned int left = gdrdrv_orphans_count();
-	struct gdrdrv_pin *pin;
+	struct gdrdrv_pin *pin, *next;
+	LIST_HEAD(own);
 
-	while (left-- > 0 && (pin = take_first())) {
+	if (!READ_ONCE(orphan_count))
+		return;
+	take_own(&own);
+	list_for_each_entry_safe(pin, next, &own, orphan) {
+		list_del(&pin->orphan);
 		if (gdrdrv_pin_give_back(pin)) {
-			put_back(pin);
+			enlist(pin);
 			continue;
 		}
-		gdrdrv_info("the NVIDIA driver took back a pin that it had refused");
+		gdrdrv_info("the NVIDIA driver took back a pin that had been left behind");
 		module_put(THIS_MODULE);
 	}
 }
 
+void gdrdrv_orphans_lose(void)
+{
+	atomic_inc(&lost_count);
+}
+
 unsigned int gdrdrv_orphans_count(void)
 {
-	return READ_ONCE(orphan_count);
+	return READ_ONCE(orphan_count) + atomic_read(&lost_count);
 }

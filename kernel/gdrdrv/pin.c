@@ -18,6 +18,7 @@
 #include "orphans.h"
 #include "owner.h"
 #include "page_table.h"
+#include "provider.h"
 #include "session.h"
 #include "trace_points.h"
 
@@ -81,8 +82,8 @@ static void forget_reservation(struct gdrdrv_pin *pin)
 }
 
 /*
- * The provider's free callback: when it returns, the pages are somebody else's. Runs under the provider's locks, and
- * whoever gives this pin back waits until it has ended, so pin and session outlast it.
+ * The provider's free callback: when it returns, the pages are somebody else's. Runs under the provider's locks, in any
+ * process. Whoever ends this pin waits until it has ended, so pin and session outlast it; an orphan it ends itself.
  *
  * An unpin that has marked the pin as dead may be held up before it zaps, for as long as the program likes, so that a
  * mark alone says nothing about PTEs. Once the unpin has zapped, an orphan may be all that is left: without a session.
@@ -113,7 +114,8 @@ static void revoke(void *data)
 	trace_gdrdrv_revoke(pin->range.first, pin->address, pin->bytes);
 	if (table)
 		nvidia_p2p_free_page_table(table);
-	complete_all(&pin->is_callback_done);
+	if (!gdrdrv_orphans_end(pin))
+		complete_all(&pin->is_callback_done);
 }
 
 static bool is_revoked(struct gdrdrv_pin *pin)
@@ -126,34 +128,43 @@ static bool is_revoked(struct gdrdrv_pin *pin)
 	return result;
 }
 
-static int return_pages(struct gdrdrv_pin *pin)
+void gdrdrv_pin_forget(struct gdrdrv_pin *pin)
 {
-	struct nvidia_p2p_page_table *table;
-
-	down_read(&pin->lock);
-	table = pin->table;
-	up_read(&pin->lock);
-	/* A callback may take the table from here on; the provider then waits for it and answers 0. */
-	if (!table)
-		return 0;
-	if (pin->is_persistent)
-		return nvidia_p2p_put_pages_persistent(pin->address, table, 0);
-	return nvidia_p2p_put_pages(pin->p2p_token, pin->va_space, pin->address, table);
+	gdrdrv_owner_uncharge(pin->owner, pin->bytes);
+	kref_put(&pin->references, free_pin);
 }
 
 int gdrdrv_pin_give_back(struct gdrdrv_pin *pin)
 {
-	int result = is_revoked(pin) ? 0 : return_pages(pin);
+	int result = is_revoked(pin) ? 0 : gdrdrv_provider_put(pin);
 
+	/*
+	 * The provider's 0 says that the pin is gone, or that a callback has it: put_pages waits for one that had begun, so
+	 * this is seen here. From another process it could also mean that nothing was found; provider.c does not ask there.
+	 */
 	if (is_revoked(pin)) {
 		wait_for_completion(&pin->is_callback_done);
 		result = 0;
 	}
-	if (result)
-		return result < 0 ? result : -EIO;
-	gdrdrv_owner_uncharge(pin->owner, pin->bytes);
-	kref_put(&pin->references, free_pin);
-	return 0;
+	if (!result)
+		gdrdrv_pin_forget(pin);
+	return result;
+}
+
+/* A pin that the provider still has. What it may still call back for stays; of the rest only the charge does. */
+static void leave_behind(struct gdrdrv_pin *pin, int error)
+{
+	if (error == -EXDEV)
+		gdrdrv_debug("%llu bytes stay pinned until they are freed, or their process opens or closes gdrdrv",
+			     pin->bytes);
+	else
+		gdrdrv_error("the NVIDIA driver refused to take back %llu bytes (%d)", pin->bytes, error);
+	if (pin->is_persistent) {
+		gdrdrv_orphans_lose();
+		kref_put(&pin->references, free_pin);
+	} else {
+		gdrdrv_orphans_add(pin);
+	}
 }
 
 /* Kills, zaps and gives back a pin of which the caller holds the handle's use, and drops that use. */
@@ -181,10 +192,8 @@ static int end(struct gdrdrv_pin *pin)
 	trace_gdrdrv_unpin(pin->range.first, pin->address, pin->bytes);
 	/* The use held here keeps pin and session for a callback that is running. */
 	result = gdrdrv_pin_give_back(pin);
-	if (result) {
-		gdrdrv_error("the NVIDIA driver refused to take back %llu bytes (%d)", pin->bytes, result);
-		gdrdrv_orphans_add(pin);
-	}
+	if (result)
+		leave_behind(pin, result);
 	gdrdrv_pin_put(pin);
 	return result;
 }
@@ -211,33 +220,6 @@ void gdrdrv_pin_unpin_all(struct gdrdrv_session *session)
 			return;
 		end(pin);
 	}
-}
-
-/* Programs know the errno numbers of user space only. */
-static int as_user_errno(int result)
-{
-	if (result == -ENOTSUPP)
-		return -EOPNOTSUPP;
-	return result > 0 ? -EIO : result;
-}
-
-static int get_pages(struct gdrdrv_pin *pin, const struct gdrdrv_pin_wish *wish, struct nvidia_p2p_page_table **table)
-{
-	int result;
-
-	if (gdrdrv_params_persistent()) {
-		u32 flags = wish->flags & GDRDRV_PIN_FORCE_PCIE ? NVIDIA_P2P_FLAGS_FORCE_BAR1_MAPPING :
-								  NVIDIA_P2P_FLAGS_DEFAULT;
-
-		pin->is_persistent = true;
-		result = as_user_errno(nvidia_p2p_get_pages_persistent(pin->address, pin->bytes, table, flags));
-		/* Virtual GPUs have no persistent pins. The other kind knows no flags. */
-		if (result != -EOPNOTSUPP || flags)
-			return result;
-	}
-	pin->is_persistent = false;
-	return as_user_errno(
-		nvidia_p2p_get_pages(pin->p2p_token, pin->va_space, pin->address, pin->bytes, table, revoke, pin));
 }
 
 /*
@@ -298,8 +280,6 @@ static struct gdrdrv_pin *make_pin(struct gdrdrv_session *session, const struct 
 	init_completion(&pin->is_callback_done);
 	pin->session = session;
 	pin->owner = gdrdrv_owner_get(session->owner);
-	pin->p2p_token = wish->p2p_token;
-	pin->va_space = wish->va_space;
 	return pin;
 }
 
@@ -330,7 +310,7 @@ int gdrdrv_pin_create(struct gdrdrv_session *session, const struct gdrdrv_pin_wi
 	if (result)
 		goto release;
 	start = get_cycles();
-	result = get_pages(pin, wish, &table);
+	result = gdrdrv_provider_get(pin, wish->flags & GDRDRV_PIN_FORCE_PCIE, revoke, &table);
 	if (result)
 		goto uncharge;
 	pin->cycles = get_cycles() - start;

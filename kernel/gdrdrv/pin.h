@@ -7,7 +7,8 @@
  *
  * It dies by an unpin, by the end of its session or by the provider's callback; a callback leaves the handle valid.
  * Two counts: `users` are the handle, look-ups and VMAs, and the range of handles comes free with the last of them;
- * `references` keep the memory, one for all users together and one until the provider has let go.
+ * `references` keep the memory, one for all users together and one until the provider has let go. A pin that has neither
+ * users nor been let go is an orphan.
  */
 #ifndef GDRDRV_PIN_H
 #define GDRDRV_PIN_H
@@ -29,8 +30,6 @@ struct nvidia_p2p_page_table;
 struct gdrdrv_pin_wish {
 	u64 address;
 	u64 bytes;
-	u64 p2p_token;
-	u32 va_space;
 	u32 flags;
 };
 
@@ -45,8 +44,6 @@ struct gdrdrv_pin {
 	u64 address; /* of the first GPU page */
 	u64 bytes;   /* whole GPU pages */
 	u64 offset;  /* of the address asked for in the first page */
-	u64 p2p_token;
-	u32 va_space;
 	bool is_persistent;
 	bool can_cache;
 	u64 cycles; /* that pinning took */
@@ -62,7 +59,11 @@ struct gdrdrv_pin {
 	u64 reserved_bytes; /* entered as write-combining */
 
 	struct completion is_callback_done;
+
+	/* Under the orphans' lock. */
 	struct list_head orphan;
+	bool is_orphan;	     /* in the list: the callback ends it */
+	bool has_ended;	     /* the callback has done all but signal is_callback_done */
 };
 
 /* Pins and gives the handle. 0 or a negative errno. */
@@ -77,7 +78,9 @@ void gdrdrv_pin_put(struct gdrdrv_pin *pin);
 int gdrdrv_pin_unpin(struct gdrdrv_session *session, u64 handle);
 void gdrdrv_pin_unpin_all(struct gdrdrv_session *session);
 
-/* For orphans: once more to the provider. 0 says that the pin is gone. */
+/* For orphans: once more to the provider. 0 says that the pin is gone; otherwise as gdrdrv_provider_put. */
 int gdrdrv_pin_give_back(struct gdrdrv_pin *pin);
+/* For orphans: the provider has let go. */
+void gdrdrv_pin_forget(struct gdrdrv_pin *pin);
 
 #endif

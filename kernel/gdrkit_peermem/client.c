@@ -14,6 +14,7 @@ static void free_registration(struct kref *references)
 	struct peermem_registration *registration = container_of(references, struct peermem_registration, references);
 
 	peermem_free_addresses(registration);
+	gdrkit_process_put(&registration->process);
 	mutex_destroy(&registration->lock);
 	kfree(registration);
 	module_put(THIS_MODULE);
@@ -63,6 +64,7 @@ static int acquire(unsigned long address, size_t size, void *unused_data, char *
 	/* Between the core's accepting the client and its handle being stored, a callback could not tell the core. */
 	if (!peermem_is_registered() || !try_module_get(THIS_MODULE))
 		return 0;
+	peermem_retry_left_behind();
 	registration = kzalloc(sizeof(*registration), GFP_KERNEL);
 	if (!registration) {
 		module_put(THIS_MODULE);
@@ -71,6 +73,8 @@ static int acquire(unsigned long address, size_t size, void *unused_data, char *
 	kref_init(&registration->references);
 	mutex_init(&registration->lock);
 	init_waitqueue_head(&registration->mapped);
+	INIT_LIST_HEAD(&registration->left_behind);
+	registration->process = gdrkit_process_get_current();
 	registration->is_persistent = peermem_persistent;
 	error = set_range(registration, address, size) ? peermem_pin(registration) : -EINVAL;
 	if (error) {
@@ -94,7 +98,7 @@ static int get_pages(unsigned long address, size_t size, int write, int force, s
 	registration->core_context = core_context;
 	if (registration->is_revoked)
 		error = -EFAULT; /* freed since acquire */
-	else if (!registration->table)
+	else if (registration->is_over)
 		error = -EINVAL; /* put already: one acquire, one get_pages */
 	mutex_unlock(&registration->lock);
 	return error;

@@ -58,7 +58,7 @@ static int begin(struct peermem_registration *registration, struct nvidia_p2p_pa
 	*table = registration->table;
 	if (registration->is_revoked)
 		error = -EFAULT;
-	else if (!registration->table || registration->is_mapping || registration->sg.sgl)
+	else if (registration->is_over || registration->is_mapping || registration->sg.sgl)
 		error = -EINVAL;
 	else
 		registration->is_mapping = true;
@@ -105,7 +105,7 @@ static void unmap(struct peermem_registration *registration)
 	mutex_lock(&registration->lock);
 	registration->is_shown = false;
 	mapping = registration->mapping;
-	table = registration->table;
+	table = registration->is_over ? NULL : registration->table;
 	peer = registration->peer;
 	if (registration->is_persistent)
 		registration->mapping = NULL;

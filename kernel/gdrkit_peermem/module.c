@@ -119,10 +119,11 @@ static int __init peermem_init(void)
 	return 0;
 }
 
-/* Only without registrations: each holds a reference to the module. */
+/* Only without registrations: each holds a reference to the module, also those that the core has released. */
 static void __exit peermem_exit(void)
 {
 	core_unregister(core_handle);
+	peermem_drain();
 }
 
 module_init(peermem_init);

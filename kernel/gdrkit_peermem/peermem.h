@@ -10,11 +10,17 @@
  *   3. The mapping and the table are handed back, and the callback returns. Only now does the driver reuse the memory.
  * So there is no moment at which the adapter can use an address whose memory has gone.
  *
+ * Memory is given back by the process that pinned it, the only one for which the driver finds the pin, and under
+ * gdrkit's lock over the driver (p2p_lock.h). Where another process deregisters, or ends last, the registration is left
+ * behind: the pin stays with a reference to it until the callback comes, or until its process registers again.
+ *
  * Nobody waits in a circle, because `lock` is never held over a call to the core or to the driver, and because the
  * callback, which runs under the driver's locks, calls the core only while addresses are shown:
  *   - before that, the core holds its own lock and may be waiting for the driver in get_pages or dma_map. The adapter has
  *     no addresses then; is_revoked makes the call that is under way fail.
  *   - after dma_unmap the core has stopped the adapter by itself, and may be waiting for the driver in put_pages.
+ * gdrkit's lock over the driver changes nothing in this: whoever holds it waits for the driver only, and the callback
+ * never takes it, also not where the core comes back in the callback's thread to put pages that are revoked by then.
  *
  * Members from `table` on are protected by `lock`.
  */
@@ -28,6 +34,7 @@
 
 #include "nv-p2p.h"
 #include "peer_mem.h"
+#include "process.h"
 
 #define PEERMEM_PAGE_SHIFT 16 /* the driver pins whole 64 KiB */
 #define PEERMEM_PAGE_SIZE (1UL << PEERMEM_PAGE_SHIFT)
@@ -43,15 +50,18 @@ struct peermem_registration {
 	u64 length;
 	unsigned int page_count;
 	bool is_persistent;
+	struct gdrkit_process process; /* that pinned */
+	struct list_head left_behind; /* see left_behind.c */
 	wait_queue_head_t mapped; /* is_mapping became false */
 
 	struct mutex lock;
-	struct nvidia_p2p_page_table *table; /* NULL: nothing to put */
+	struct nvidia_p2p_page_table *table; /* NULL: nothing is pinned */
 	struct nvidia_p2p_dma_mapping *mapping;
 	struct pci_dev *peer;
 	struct sg_table sg; /* shared with the core from dma_map until put_pages or release */
 	gdrkit_core_context core_context;
 	bool is_revoked; /* the driver has taken the table, or is about to */
+	bool is_over; /* the core needs the pages no more, or never got them */
 	bool is_mapping; /* a thread is in the driver's dma_map_pages */
 	bool is_shown; /* the adapter may use the addresses in `sg` */
 };
@@ -68,6 +78,15 @@ void peermem_put(struct peermem_registration *registration);
 /* pin.c: 0 or a negative errno; after an error nothing is pinned. */
 int peermem_pin(struct peermem_registration *registration);
 void peermem_unpin(struct peermem_registration *registration);
+/* For those left behind, by the process that pinned. False: the driver still has it. */
+bool peermem_give_back(struct peermem_registration *registration);
+/* At unloading, without registrations: no callback runs in this module afterwards. */
+void peermem_drain(void);
+
+/* left_behind.c: registrations that the core has released and whose pin the driver still has. */
+void peermem_leave_behind(struct peermem_registration *registration);
+void peermem_retry_left_behind(void); /* those of the calling process */
+void peermem_forget_left_behind(struct peermem_registration *registration); /* for the callback, at its end */
 
 /* mapping.c */
 int peermem_dma_map(struct sg_table *sg_head, void *context, struct device *device, int unused, int *count);

@@ -6,6 +6,8 @@
 #include <linux/jiffies.h>
 #include <linux/printk.h>
 
+#include "p2p_drain.h"
+#include "p2p_lock.h"
 #include "p2p_table.h"
 #include "peermem.h"
 
@@ -76,23 +78,52 @@ static void revoked(void *data)
 		nvidia_p2p_free_dma_mapping(mapping);
 	if (table)
 		nvidia_p2p_free_page_table(table);
+	/* Whoever has taken it from the list sees is_revoked, and holds a reference of its own. */
+	peermem_forget_left_behind(registration);
 	peermem_put(registration);
 }
 
 static int get_pages(struct peermem_registration *registration, struct nvidia_p2p_page_table **table)
 {
+	int error;
+
 	*table = NULL;
 	if (registration->is_persistent)
 		return nvidia_p2p_get_pages_persistent(registration->start, registration->length, table,
 						       NVIDIA_P2P_FLAGS_DEFAULT);
-	return nvidia_p2p_get_pages(0, 0, registration->start, registration->length, table, revoked, registration);
+	gdrkit_p2p_lock();
+	error = nvidia_p2p_get_pages(0, 0, registration->start, registration->length, table, revoked, registration);
+	gdrkit_p2p_unlock();
+	return error;
 }
 
-static int put_pages(const struct peermem_registration *registration, struct nvidia_p2p_page_table *table)
+static bool is_revoked(struct peermem_registration *registration)
 {
-	if (registration->is_persistent)
-		return nvidia_p2p_put_pages_persistent(registration->start, table, 0);
-	return nvidia_p2p_put_pages(0, 0, registration->start, table);
+	bool result;
+
+	mutex_lock(&registration->lock);
+	result = registration->is_revoked;
+	mutex_unlock(&registration->lock);
+	return result;
+}
+
+/*
+ * With the lock held from before the table is read, so that it still names this pin, or none, when the driver looks for
+ * it. A callback that begins after that is let through by put_pages, which waits for its end and answers 0.
+ */
+static int put_revocable(struct peermem_registration *registration)
+{
+	struct nvidia_p2p_page_table *table;
+	int error = 0;
+
+	gdrkit_p2p_lock();
+	mutex_lock(&registration->lock);
+	table = registration->is_revoked ? NULL : registration->table;
+	mutex_unlock(&registration->lock);
+	if (table)
+		error = nvidia_p2p_put_pages(0, 0, registration->start, table);
+	gdrkit_p2p_unlock();
+	return error;
 }
 
 int peermem_pin(struct peermem_registration *registration)
@@ -124,32 +155,60 @@ int peermem_pin(struct peermem_registration *registration)
 	return error;
 }
 
+static void complain(const struct peermem_registration *registration, int error)
+{
+	pr_err_ratelimited("the driver kept %llu bytes at 0x%llx pinned (errno %d)\n", registration->length,
+			   registration->start, -error);
+}
+
+/* The driver has no callbacks for these. It may have dropped a reference even where it fails, so there is no second try. */
+static void unpin_persistent(struct peermem_registration *registration)
+{
+	int error = nvidia_p2p_put_pages_persistent(registration->start, registration->table, 0);
+
+	if (error)
+		complain(registration, error);
+	peermem_put(registration);
+}
+
+/* The 0 of put_pages is believed here: this is the process that pinned, and a callback that had begun has set is_revoked. */
+bool peermem_give_back(struct peermem_registration *registration)
+{
+	int error = put_revocable(registration);
+
+	if (is_revoked(registration))
+		return true; /* and the callback drops the pin's reference */
+	if (error) {
+		complain(registration, error);
+		return false;
+	}
+	peermem_put(registration);
+	return true;
+}
+
 /*
  * Gives the pages back, unless the callback has taken them or is about to: then the driver does that by itself when the
- * callback returns. A callback that begins after the check is let through by put_pages, which waits for its end.
+ * callback returns. No lock is taken for it there, for this may be the callback's thread. What the driver keeps, or this
+ * process cannot give back, the callback still takes; it needs the registration, and drops the pin's reference then.
  */
 void peermem_unpin(struct peermem_registration *registration)
 {
-	struct nvidia_p2p_page_table *table;
-	bool is_revoked;
-	int error;
+	bool has_pages;
 
 	mutex_lock(&registration->lock);
-	table = registration->is_revoked ? NULL : registration->table;
-	registration->table = NULL;
-	registration->mapping = NULL; /* goes with the table */
+	has_pages = !registration->is_over && registration->table && !registration->is_revoked;
+	registration->is_over = true;
 	mutex_unlock(&registration->lock);
-	if (!table)
+	if (!has_pages)
 		return;
+	if (registration->is_persistent)
+		unpin_persistent(registration);
+	else if (!gdrkit_process_is_current(&registration->process) || !peermem_give_back(registration))
+		peermem_leave_behind(registration);
+}
 
-	error = put_pages(registration, table);
-	mutex_lock(&registration->lock);
-	is_revoked = registration->is_revoked;
-	mutex_unlock(&registration->lock);
-	if (error)
-		pr_err_ratelimited("the driver kept %llu bytes at 0x%llx pinned (errno %d)\n", registration->length,
-				   registration->start, -error);
-	/* What the driver kept can still be taken by the callback, which needs the registration and drops it then. */
-	if (!is_revoked && (!error || registration->is_persistent))
-		peermem_put(registration);
+void peermem_drain(void)
+{
+	if (!peermem_persistent)
+		gdrkit_p2p_drain();
 }

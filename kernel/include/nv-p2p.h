@@ -7,6 +7,16 @@
  * caught at run time by the version word of each table (see p2p_table.h), never assumed.
  *
  * All functions may sleep. Addresses and lengths are multiples of 64 KiB, otherwise the answer is -EINVAL.
+ *
+ * What the driver does and its header does not say (open modules 595.45.04: kernel-open/nvidia/nv-p2p.c, and p2p.c and
+ * third_party_p2p.c in src/nvidia/src/kernel/gpu/bus):
+ *   - Without tokens, get and put search what belongs to the *calling* process (tgid). A put by any other process finds
+ *     nothing, and finding nothing is answered with 0: the pin stays, and so does its callback.
+ *   - A put is matched by the pointer of the table; the address is ignored. A table that a callback has freed may be
+ *     allocated again at the same address, by any module, for another pin of the process.
+ *   - Processes that share one object of the driver (MPS) find each other's pins.
+ *   - With a token, a put that finds nothing frees the table once more. So no token is given.
+ *   - put_pages_persistent drops its reference on the GPU whatever it answers, and works from any process.
  */
 #ifndef GDRKIT_NV_P2P_H
 #define GDRKIT_NV_P2P_H
@@ -70,7 +80,7 @@ typedef struct nvidia_p2p_dma_mapping {
 int nvidia_p2p_get_pages(u64 p2p_token, u32 va_space, u64 virtual_address, u64 length,
 			 struct nvidia_p2p_page_table **page_table, void (*free_callback)(void *data), void *data);
 
-/* 0 also for a table that a callback has already taken. */
+/* 0 also where it did nothing: the table is not one of the calling process, or a callback has taken it. */
 int nvidia_p2p_put_pages(u64 p2p_token, u32 va_space, u64 virtual_address, struct nvidia_p2p_page_table *page_table);
 
 /* Called from a free callback to say that the table is no longer used. */
@@ -87,7 +97,7 @@ int nvidia_p2p_free_page_table(struct nvidia_p2p_page_table *page_table);
 int nvidia_p2p_get_pages_persistent(u64 virtual_address, u64 length, struct nvidia_p2p_page_table **page_table,
 				    u32 flags);
 
-/* `flags` must be 0. */
+/* `flags` must be 0. Not to be called again after an error. */
 int nvidia_p2p_put_pages_persistent(u64 virtual_address, struct nvidia_p2p_page_table *page_table, u32 flags);
 
 /* -ENOTSUPP for tables pinned with FORCE_BAR1_MAPPING. The driver undoes what is left when the table goes. */

@@ -27,7 +27,7 @@ plant_driver() { # version, licence
 }
 
 mkdir "$tree" "$root"
-cp -r "$kernel"/{Kbuild,Makefile,dkms.conf,dkms_prepare.sh,compat,include,gdrdrv,gdrkit_peermem} "$tree/"
+cp -r "$kernel"/{Kbuild,Makefile,dkms.conf,dkms_prepare.sh,compat,include,gdrkit_p2p_lock,gdrdrv,gdrkit_peermem} "$tree/"
 expect 1 "no source of NVIDIA's driver under /usr/src"
 expect 1 "holds no nvidia/nv-p2p.h" GDRKIT_NVIDIA_SOURCE="$scratch"
 plant_driver 580.1 "Dual MIT/GPL"
@@ -54,7 +54,7 @@ for flavour in open proprietary; do
     grep -E 'error|ERROR|warning' "$scratch/said" | head -20
     exit 1
   }
-  for module in gdrdrv gdrkit_peermem; do
+  for module in gdrkit_p2p_lock gdrdrv gdrkit_peermem; do
     [ -e "$tree/$module/$module.ko" ] || { echo "DKMS would find no $module/$module.ko"; exit 1; }
   done
   [ ! -e "$tree/fake_p2p" ] || { echo "a fake is part of what DKMS builds"; exit 1; }

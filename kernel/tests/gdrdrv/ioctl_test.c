@@ -167,7 +167,7 @@ TEST_BOTH(flags_and_tokens_belong_to_one_kind_of_pin_each)
 	} else {
 		CHECK_ERRNO(pin_v2(file, va, SIZE, GDRDRV_PIN_FORCE_PCIE), EINVAL);
 		CHECK_EQ(pin_v1(file, va, SIZE, 0x123456789abcdef0, 0xffffffff, &handle), 0);
-		CHECK_EQ(unpin(file, handle), 0); /* the fake checks that the put names the same tokens */
+		CHECK_EQ(unpin(file, handle), 0); /* the fake checks that no token reaches the driver */
 	}
 }
 

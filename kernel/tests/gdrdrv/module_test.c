@@ -132,9 +132,8 @@ TEST(module_in_use_does_not_unload)
 
 static void pin_one_more(void *argument)
 {
-	uint64_t va = *(uint64_t *)argument;
-
-	CHECK_EQ(try_pin(open_node(), va, 3 * PAGE), 0);
+	(void)argument;
+	CHECK_EQ(try_pin(open_node(), fake_alloc(3 * PAGE, FAKE_P2P_CONTIGUOUS), 3 * PAGE), 0);
 }
 
 TEST_BOTH(limit_on_pinned_bytes_is_of_a_process)
@@ -151,7 +150,7 @@ TEST_BOTH(limit_on_pinned_bytes_is_of_a_process)
 	CHECK_ERRNO(try_pin(other, va, 1ULL << 43), ENOMEM);
 	CHECK_EQ(try_pin(other, va, PAGE), 0);
 	CHECK_ERRNO(try_pin(file, va, 1), ENOMEM);
-	in_child(pin_one_more, &va); /* a process of its own */
+	in_child(pin_one_more, NULL); /* a process of its own */
 	CHECK_EQ(unpin(file, handle), 0);
 	CHECK_EQ(try_pin(file, va, 2 * PAGE), 0);
 	CHECK_EQ(fake_report().pins + fake_report().persistent_pins, 2);

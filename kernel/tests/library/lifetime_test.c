@@ -161,6 +161,7 @@ static int in_child(void (*body)(struct mapping *mapping, uint64_t va), struct m
 	pid_t child = fork();
 
 	if (child == 0) {
+		fake_set(FAKE_P2P_PIN_FOREIGN_MEMORY, 1); /* one buffer serves all of these tests */
 		body(mapping, va);
 		_exit(0);
 	}

@@ -125,7 +125,7 @@ void fake_forget(void)
 
 const char *fake_complaint(void)
 {
-	static char text[400];
+	static char text[600];
 	struct fake_p2p_report report;
 	int control = open(FAKE_P2P_NODE, O_RDWR | O_CLOEXEC);
 	uint64_t live = 1, mistakes = 0;
@@ -138,6 +138,8 @@ const char *fake_complaint(void)
 
 		ioctl(control, FAKE_P2P_IOC_PAUSE, &request);
 	}
+	/* Refused pins are the provider's doing, not a leak of the client's. */
+	ioctl(control, FAKE_P2P_IOC_RELOAD);
 	for (int i = 0; i < 200 && live; i++) {
 		ioctl(control, FAKE_P2P_IOC_REPORT, &report);
 		live = report.allocations + report.pins + report.persistent_pins + report.mappings + report.used_pages;
@@ -145,15 +147,17 @@ const char *fake_complaint(void)
 			usleep(10000);
 	}
 	close(control);
-	mistakes = report.put_unknown + report.put_wrong + report.put_in_callback + report.unmap_wrong +
-		   report.written_after_free + report.misaligned;
+	mistakes = report.put_unknown + report.put_wrong + report.put_elsewhere + report.put_twice +
+		   report.put_with_token + report.put_in_callback + report.unmap_wrong + report.written_after_free +
+		   report.misaligned;
 	if (!live && !mistakes)
 		return NULL;
 	snprintf(text, sizeof(text),
-		 "left behind: %llu allocations, %llu pins, %llu persistent pins, %llu DMA mappings, %llu pages; mistakes: %llu unknown "
-		 "puts, %llu wrong puts, %llu puts in a callback, %llu wrong unmaps, %llu writes after free",
+		 "left behind: %llu allocations, %llu pins, %llu persistent pins, %llu DMA mappings, %llu pages; "
+		 "mistakes: %llu unknown puts, %llu wrong puts, %llu puts by another process, %llu second puts, %llu puts with a "
+		 "token, %llu puts in a callback, %llu wrong unmaps, %llu writes after free",
 		 report.allocations, report.pins, report.persistent_pins, report.mappings, report.used_pages,
-		 report.put_unknown, report.put_wrong, report.put_in_callback, report.unmap_wrong,
-		 report.written_after_free);
+		 report.put_unknown, report.put_wrong, report.put_elsewhere, report.put_twice,
+		 report.put_with_token, report.put_in_callback, report.unmap_wrong, report.written_after_free);
 	return text;
 }

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Page tables as clients hold them: filled, damaged where a test asks for it, kept as poison after their end, and handed
+// out again at the same address, as memory of Linux is.
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "fake_p2p.h"
+#include "p2p_table.h"
+
+#define POISON 0xa5
+/*
+ * Tables kept after their end, to see who still writes to them, and to know one whose put was under way. At least so
+ * many, and more as long as they are small: while a put waits for the lock, other threads may end a thousand.
+ */
+#define GRAVES 32
+#define GRAVE_PAGES 32768
+#define TOO_HIGH 0xfff0000000000000ULL
+
+static LIST_HEAD(graves);
+static unsigned int grave_count, grave_pages;
+
+void fake_table_destroy(struct fake_pin *pin)
+{
+	kvfree(pin->pointers);
+	kvfree(pin->pages);
+	kfree(pin->table);
+	kfree(pin);
+}
+
+/* Poisoned memory that has changed was written by a client that had given it back. */
+static void check_grave(struct fake_pin *pin)
+{
+	if ((!pin->table || !memchr_inv(pin->table, POISON, sizeof(*pin->table))) &&
+	    !memchr_inv(pin->pointers, POISON, pin->capacity * sizeof(*pin->pointers)) &&
+	    !memchr_inv(pin->pages, POISON, pin->capacity * sizeof(*pin->pages)))
+		return;
+	pr_err("fake_p2p: a page table was written to after its end\n");
+	fake_counters.written_after_free++;
+	if (pin->table)
+		memset(pin->table, POISON, sizeof(*pin->table));
+}
+
+void fake_table_check_graves(void)
+{
+	struct fake_pin *pin;
+
+	list_for_each_entry(pin, &graves, grave)
+		check_grave(pin);
+}
+
+static void drop_oldest_grave(void)
+{
+	struct fake_pin *pin = list_first_entry(&graves, struct fake_pin, grave);
+
+	check_grave(pin);
+	list_del(&pin->grave);
+	grave_count--;
+	grave_pages -= pin->capacity;
+	fake_table_destroy(pin);
+}
+
+void fake_table_empty_graves(void)
+{
+	while (grave_count)
+		drop_oldest_grave();
+}
+
+/* Takes over a pin that has ended. Its table stays readable as poison: pointers in it lead nowhere. */
+void fake_table_bury(struct fake_pin *pin)
+{
+	memset(pin->table, POISON, sizeof(*pin->table));
+	memset(pin->pointers, POISON, pin->capacity * sizeof(*pin->pointers));
+	memset(pin->pages, POISON, pin->capacity * sizeof(*pin->pages));
+	list_move_tail(&pin->grave, &graves);
+	grave_count++;
+	grave_pages += pin->capacity;
+	while (grave_count > GRAVES && grave_pages > GRAVE_PAGES)
+		drop_oldest_grave();
+}
+
+static void damage_table(struct fake_pin *pin)
+{
+	struct nvidia_p2p_page_table *table = pin->table;
+	u32 last = table->entries - 1;
+
+	switch (fake_faults_knob(FAKE_P2P_DAMAGE)) {
+	case FAKE_P2P_NO_PAGES:
+		table->pages = NULL;
+		break;
+	case FAKE_P2P_NO_ENTRIES:
+		table->entries = 0;
+		break;
+	case FAKE_P2P_ONE_SHORT:
+		table->entries--;
+		break;
+	case FAKE_P2P_ONE_LONG:
+		table->entries++;
+		break;
+	case FAKE_P2P_HOLE:
+		table->pages[last] = NULL;
+		break;
+	case FAKE_P2P_MISALIGNED:
+		table->pages[last]->physical_address += 512;
+		break;
+	case FAKE_P2P_TOO_HIGH:
+		table->pages[last]->physical_address |= TOO_HIGH;
+		break;
+	default:
+		break;
+	}
+}
+
+struct fake_pin *fake_table_in_graves(const struct nvidia_p2p_page_table *table)
+{
+	struct fake_pin *pin;
+
+	list_for_each_entry_reverse(pin, &graves, grave) {
+		if (pin->table == table)
+			return pin;
+	}
+	return NULL;
+}
+
+/*
+ * The driver frees a table when its callback has returned, and what Linux has got back last it hands out first: so a
+ * new table lies where the youngest revoked one lay.
+ */
+static struct nvidia_p2p_page_table *take_revoked_table(void)
+{
+	struct nvidia_p2p_page_table *table;
+	struct fake_pin *pin;
+
+	if (fake_faults_knob(FAKE_P2P_FRESH_TABLES))
+		return NULL;
+	list_for_each_entry_reverse(pin, &graves, grave) {
+		if (!pin->is_revoked || !pin->table)
+			continue;
+		check_grave(pin);
+		table = pin->table;
+		pin->table = NULL;
+		fake_counters.tables_reused++;
+		return memset(table, 0, sizeof(*table));
+	}
+	return NULL;
+}
+
+int fake_table_fill(struct fake_pin *pin)
+{
+	struct nvidia_p2p_page_table *table;
+	u32 page_size = fake_faults_knob(FAKE_P2P_PAGE_SIZE);
+	unsigned int shift = gdrkit_p2p_page_shift(page_size) ?: 16;
+	u32 i, entries = DIV_ROUND_UP_ULL(pin->size, 1ULL << shift);
+
+	pin->capacity = entries + 1; /* so that a promise of one more leads to memory of ours */
+	pin->table = take_revoked_table() ?: kzalloc(sizeof(*table), GFP_KERNEL);
+	pin->pages = kvcalloc(pin->capacity, sizeof(*pin->pages), GFP_KERNEL);
+	pin->pointers = kvcalloc(pin->capacity, sizeof(*pin->pointers), GFP_KERNEL);
+	if (!pin->table || !pin->pages || !pin->pointers)
+		return -ENOMEM;
+	for (i = 0; i < entries; i++) {
+		pin->pages[i].physical_address = fake_memory_physical(pin->memory, pin->va + ((u64)i << shift));
+		pin->pointers[i] = &pin->pages[i];
+	}
+	memcpy(pin->uuid, "gdrkit-fake-gpu", sizeof(pin->uuid));
+	table = pin->table;
+	table->version = fake_faults_knob(FAKE_P2P_TABLE_VERSION);
+	table->page_size = page_size;
+	table->pages = pin->pointers;
+	table->entries = entries;
+	table->gpu_uuid = pin->uuid;
+	table->flags = fake_faults_knob(FAKE_P2P_TABLE_FLAGS);
+	damage_table(pin);
+	return 0;
+}

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Registrations that the core has released and whose pin the driver still has. Each is kept by the pin's reference, which
+// the callback drops, and is in this list so that its own process can give it back before that.
+#include <linux/list.h>
+#include <linux/spinlock.h>
+
+#include "peermem.h"
+
+static DEFINE_SPINLOCK(lock);
+static LIST_HEAD(all);
+
+/* Not if the callback has come meanwhile: it looks into the list once, after it has set is_revoked. */
+void peermem_leave_behind(struct peermem_registration *registration)
+{
+	spin_lock(&lock);
+	if (!READ_ONCE(registration->is_revoked))
+		list_add_tail(&registration->left_behind, &all);
+	spin_unlock(&lock);
+}
+
+void peermem_forget_left_behind(struct peermem_registration *registration)
+{
+	spin_lock(&lock);
+	list_del_init(&registration->left_behind);
+	spin_unlock(&lock);
+}
+
+static void take_own(struct list_head *own)
+{
+	struct peermem_registration *registration, *next;
+
+	spin_lock(&lock);
+	list_for_each_entry_safe(registration, next, &all, left_behind)
+		if (gdrkit_process_is_current(&registration->process))
+			list_move_tail(&registration->left_behind, own);
+	spin_unlock(&lock);
+}
+
+/* With a reference. The callback may take entries out of any list, and frees them then. */
+static struct peermem_registration *pop(struct list_head *own)
+{
+	struct peermem_registration *registration;
+
+	spin_lock(&lock);
+	registration = list_first_entry_or_null(own, struct peermem_registration, left_behind);
+	if (registration) {
+		kref_get(&registration->references);
+		list_del_init(&registration->left_behind);
+	}
+	spin_unlock(&lock);
+	return registration;
+}
+
+void peermem_retry_left_behind(void)
+{
+	struct peermem_registration *registration;
+	LIST_HEAD(own);
+
+	if (list_empty_careful(&all))
+		return;
+	take_own(&own);
+	while ((registration = pop(&own))) {
+		if (!peermem_give_back(registration))
+			peermem_leave_behind(registration);
+		peermem_put(registration);
+	}
+}
