@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-/* The module and its node, which appears with the module and needs no script. */
-#include <linux/miscdevice.h>
+// The module: what is made when it is loaded, and ends when it is unloaded.
+#include <linux/fs.h>
 #include <linux/module.h>
 
 #include "flavour.h"
@@ -10,6 +10,7 @@
 #include "ioctl.h"
 #include "mapping.h"
 #include "mapping_type.h"
+#include "node.h"
 #include "proc_files.h"
 #include "provider.h"
 #include "session.h"
@@ -23,13 +24,6 @@ static const struct file_operations operations = {
 	.mmap = gdrdrv_mapping_create,
 };
 
-static struct miscdevice device = {
-	.minor = MISC_DYNAMIC_MINOR,
-	.name = "gdrdrv",
-	.mode = 0666,
-	.fops = &operations,
-};
-
 static int __init load(void)
 {
 	int result = gdrdrv_params_check();
@@ -41,7 +35,7 @@ static int __init load(void)
 	if (result)
 		return result;
 	/* Last, because programs may come as soon as there is a node. */
-	result = misc_register(&device);
+	result = gdrdrv_node_create(&operations);
 	if (result)
 		goto remove_proc;
 	pr_info("gdrdrv: loaded version %d.%d for the " GDRKIT_FLAVOUR_NAME " NVIDIA driver\n", GDRDRV_VERSION_MAJOR,
@@ -55,7 +49,7 @@ remove_proc:
 /* Open files, VMAs and orphans hold the module, so nothing is pinned here. */
 static void __exit unload(void)
 {
-	misc_deregister(&device);
+	gdrdrv_node_remove();
 	gdrdrv_proc_remove();
 	gdrdrv_provider_drain();
 	pr_info("gdrdrv: unloaded\n");
