@@ -59,6 +59,11 @@ cpio|has_tool cpio|cpio|the tests of the kernel modules: its file system
 make|has_tool make|make|the kernel modules
 kmod|has_administrators_tool modprobe|kmod|the kernel modules: symbol versions are read from built ones
 libelf|has_library libelf.so.1|libelf1|the kernel modules: objtool of Linux needs it
+elf_headers|has_header libelf.h|libelf-dev|the Linux with checks: its objtool
+flex|has_tool flex|flex|the Linux with checks: its configuration
+bison|has_tool bison|bison|the Linux with checks: its configuration
+bc|has_tool bc|bc|the Linux with checks: its tables
+xz|has_tool xz|xz-utils|the Linux with checks: its source is packed so
 TXT
 }
 
@@ -70,6 +75,7 @@ needs_of_trace_tests=(trace)
 needs_of_format_tests=(format)
 needs_of_install_tests=(pkgconfig)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
+needs_of_checked_linux=(elf_headers flex bison bc xz) # --full
 
 missing="" # names of what is not there, after look_for
 

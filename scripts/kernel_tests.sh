@@ -14,6 +14,7 @@ run_kernel_tests() { # folder for the JUnit files, 1: the full range; true unles
 run_tests_of_kernel() {
   local results=$root/build/test-results failed=0
   provide "${needs_of_library[@]}" "${needs_of_kernel_tests[@]}"
+  [ "$full" = 0 ] || provide "${needs_of_checked_linux[@]}"
   say "building the libraries, which are tested on the kernel module"
   configure_release
   compile release gdrapi gdrkit

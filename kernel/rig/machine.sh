@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: MIT
 # Builds the test programs and the machine's file system, and runs the machine.
 
+accelerator="" # of QEMU: kvm, or tcg; chosen at the first machine
+memory_mb=768  # of the machine
+
 test_groups() { # names of the folders with a list of modules
   local list
   for list in "$kernel"/tests/*/modules.txt; do
@@ -47,13 +50,45 @@ make_file_system() { # release, flavours, result
     printf "groups='%s'\n" "$(test_groups | tr '\n' ' ')"
     printf "pattern='%s'\n" "${GDRKIT_KERNEL_TESTS:-*}"
     printf 'export GDRKIT_KERNEL_FULL=%s\n' "$full"
+    printf 'export GDRKIT_KERNEL_CHECKED=%s\n' "$checked"
   } >"$folder/rig/settings"
   (cd "$folder" && find . | cpio -o -H newc --quiet | gzip -1) >"$3"
 }
 
-# The BAR is 2 GiB of memory of which only touched pages exist, on either side.
+# A machine that says one sentence and ends. On some hosts /dev/kvm can be opened, and machines under it hang.
+probe_accelerator() { # accelerator, image: true if the sentence came
+  local folder=$scratch/probe
+  rm -rf "$folder"
+  mkdir -p "$folder/bin"
+  cp "$busybox" "$folder/bin/busybox"
+  printf '#!/bin/busybox sh\necho the probe has booted\n/bin/busybox poweroff -f\n' >"$folder/init"
+  chmod +x "$folder/init"
+  (cd "$folder" && find . | cpio -o -H newc --quiet | gzip -1) >"$scratch/probe.cpio.gz"
+  # In a shell of its own, which is the one to say how QEMU died.
+  (run_qemu "$1" "$2" "$scratch/probe.cpio.gz" "$scratch/probe-$1.log" "${GDRKIT_KERNEL_PROBE_S:-20}") 2>/dev/null
+  grep -q "the probe has booted" "$scratch/probe-$1.log"
+}
+
+choose_accelerator() { # image: sets `accelerator`
+  [ -z "$accelerator" ] || return 0
+  accelerator=tcg
+  if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
+    if probe_accelerator kvm "$1"; then accelerator=kvm; else echo "/dev/kvm is here, but a machine under it does not boot"; fi
+  fi
+}
+
 run_machine() { # image, file system, console log, limit in seconds
-  timeout -k 10 "$4" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -m 768 -smp 2 -nographic -no-reboot \
+  choose_accelerator "$1"
+  echo "booting Linux $linux_release under $accelerator; console in $3"
+  run_qemu "$accelerator" "$@"
+}
+
+# The BAR is 2 GiB of memory of which only touched pages exist, on either side.
+run_qemu() { # accelerator, image, file system, console log, limit in seconds
+  local options=kvm
+  [ "$1" = kvm ] || options=$1,thread=multi
+  shift
+  timeout -k 10 "$4" qemu-system-x86_64 -accel "$options" -cpu max -m "$memory_mb" -smp 2 -nographic -no-reboot \
     -kernel "$1" -initrd "$2" -append "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr" \
     -nic none -object memory-backend-ram,id=gpu,size=2G,share=on,reserve=off -device ivshmem-plain,memdev=gpu \
     </dev/null >"$3" 2>&1

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Builds the kernel modules against Debian's Linux and tests them in a virtual machine under software emulation.
+# Builds the kernel modules against Debian's Linux and tests them in a virtual machine.
 #   usage: kernel/rig/run.sh [--full] <folder for the JUnit files>
 # Exit status: 0 passed, or cannot be done here, which the results then say; 1 failed, or cannot be done although
 # GDRKIT_REQUIRE names "kernel". GDRKIT_OFFLINE=1: nothing is downloaded. GDRKIT_KERNEL_LINUX: the Linux to boot, by the
-# name of Debian's package behind "linux-image-" (amd64).
+# name of Debian's package behind "linux-image-" (amd64), or "checked" for the one of checked.sh.
 set -uo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -15,6 +15,7 @@ downloads=$build/packages
 programs=$build/tests
 scratch=$build/rig
 full=0
+checked=0 # 1 while the machine is the one of checked.sh
 results=""
 limit_s=600 # of one machine on a busy host; alone on two processors it needs less than a third
 why_not=""
@@ -24,6 +25,8 @@ linux_release="" linux_headers="" linux_image="" busybox=""
 source "$kernel/rig/packages.sh"
 # shellcheck source=kernel/rig/machine.sh
 source "$kernel/rig/machine.sh"
+# shellcheck source=kernel/rig/checked.sh
+source "$kernel/rig/checked.sh"
 
 # A failure outside the machine, which the results must not leave out.
 failed_outside() { # what
@@ -92,14 +95,30 @@ test_outside() {
 
 # Boots one Linux with both flavours.
 test_in_machine() { # name behind "linux-image-"
-  local began=$SECONDS status
   fetch_linux "$1" image || return 77
-  "$kernel/build.sh" "$linux_headers" --out "$build" || {
+  test_fetched "open proprietary"
+}
+
+# Boots the Linux with checks, with the flavour that leaves them on: lockdep ends where a proprietary module is loaded.
+test_in_checked_machine() {
+  local status
+  build_checked_linux || return 77
+  checked=1 memory_mb=1280
+  test_fetched open
+  status=$?
+  checked=0 memory_mb=768
+  return "$status"
+}
+
+# Builds for, and boots, what fetch_linux or build_checked_linux has named.
+test_fetched() { # flavours
+  local began=$SECONDS status flavour=both
+  [ "$1" = "open proprietary" ] || flavour=$1
+  "$kernel/build.sh" "$linux_headers" --flavour "$flavour" --out "$build" || {
     failed_outside "build-$linux_release"
     return 1
   }
-  make_file_system "$linux_release" "open proprietary" "$scratch/$linux_release.cpio.gz" || return 1
-  echo "booting Linux $linux_release under software emulation; console in $scratch/$linux_release.log"
+  make_file_system "$linux_release" "$1" "$scratch/$linux_release.cpio.gz" || return 1
   run_machine "$linux_image" "$scratch/$linux_release.cpio.gz" "$scratch/$linux_release.log" "$limit_s"
   status=$?
   [ "$status" -ne 124 ] && [ "$status" -ne 137 ] || echo "the machine was ended at its limit of $limit_s s"
@@ -124,14 +143,14 @@ build_programs_of_groups "$programs" || {
   exit 1
 }
 failed=0
-test_in_machine "${GDRKIT_KERNEL_LINUX:-amd64}"
+if [ "${GDRKIT_KERNEL_LINUX:-amd64}" = checked ]; then test_in_checked_machine; else test_in_machine "${GDRKIT_KERNEL_LINUX:-amd64}"; fi
 case $? in
   0) ;;
   77) cannot "$why_not" ;;
   *) failed=1 ;;
 esac
 # A selection is of tests in the machine.
-if [ -z "${GDRKIT_KERNEL_TESTS:-}" ] && [ ! -e "$results/kernel-build-$linux_release.xml" ]; then test_outside || failed=1; fi
+if [ -z "${GDRKIT_KERNEL_TESTS:-}" ] && [ "${GDRKIT_KERNEL_LINUX:-}" != checked ] && [ ! -e "$results/kernel-build-$linux_release.xml" ]; then test_outside || failed=1; fi
 if [ "$full" = 1 ]; then
   for name in rt-amd64 6.12-amd64; do
     test_in_machine "$name" || {
@@ -139,6 +158,10 @@ if [ "$full" = 1 ]; then
       failed=1
     }
   done
+  test_in_checked_machine || {
+    [ -z "$why_not" ] || echo "$why_not"
+    failed=1
+  }
   for name in cloud-amd64 6.12-rt-amd64; do
     build_only "$name" || {
       [ -z "$why_not" ] || echo "$why_not"

@@ -19,6 +19,7 @@ struct test {
 	void (*run)(void);
 	int limit_s;
 	bool is_long; /* left out unless the whole range is asked for */
+	bool is_checked; /* left out unless Linux checks what it does */
 	struct test *next;
 };
 
@@ -28,15 +29,18 @@ void test_fail(const char *file, int line, const char *format, ...) __attribute_
 void test_skip(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 /* A line in the output that is no verdict: measured figures. */
 void test_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Whether this Linux checks what it does (kernel/rig/checked.sh), which takes time. */
+bool test_is_checked(void);
 /* Whether the Linux log, since the test began or the last call found its text, holds this text. */
 bool test_log_has(const char *text);
 /* What the test expects Linux to say: warnings with this text in them do not fail the test. */
 void test_expect_log(const char *text);
 
-#define TEST_DEFINE(test_name, seconds, only_full)                                                                      \
+#define TEST_DEFINE(test_name, seconds, only_full, only_checked)                                                       \
 	static void test_name(void);                                                                                   \
 	static struct test test_entry_##test_name = {                                                                  \
-		.name = #test_name, .run = test_name, .limit_s = seconds, .is_long = only_full                         \
+		.name = #test_name, .run = test_name, .limit_s = seconds, .is_long = only_full,                        \
+		.is_checked = only_checked                                                                             \
 	};                                                                                                             \
 	__attribute__((constructor)) static void test_register_##test_name(void)                                      \
 	{                                                                                                              \
@@ -45,10 +49,12 @@ void test_expect_log(const char *text);
 	static void test_name(void)
 
 /* TEST(pin_of_unaligned_address_succeeds) { ... } */
-#define TEST(test_name) TEST_DEFINE(test_name, 30, false)
-#define TEST_WITHIN(test_name, seconds) TEST_DEFINE(test_name, seconds, false)
+#define TEST(test_name) TEST_DEFINE(test_name, 30, false, false)
+#define TEST_WITHIN(test_name, seconds) TEST_DEFINE(test_name, seconds, false, false)
 /* Runs with --full only. */
-#define TEST_LONG(test_name, seconds) TEST_DEFINE(test_name, seconds, true)
+#define TEST_LONG(test_name, seconds) TEST_DEFINE(test_name, seconds, true, false)
+/* Needs what only the Linux of kernel/rig/checked.sh has. */
+#define TEST_CHECKED(test_name, seconds) TEST_DEFINE(test_name, seconds, false, true)
 
 #define CHECK(condition)                                                                                               \
 	do {                                                                                                           \

@@ -1,0 +1,70 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# A Linux that checks what its modules do, built from Debian's source: KASAN, lockdep, kmemleak, fault injection. Small,
+# for it only has to run the machine of this rig: about ten minutes on two processors, once for each version of the source.
+
+checked_name=gdrkit-checked # behind the version, as in 6.1.192-gdrkit-checked
+
+lacks_tool() { # sets why_not for the first one that is missing
+  local tool
+  for tool in flex bison bc xz make gcc; do
+    command -v "$tool" >/dev/null || {
+      why_not="a Linux with checks cannot be built: $tool is not here"
+      return 0
+    }
+  done
+  return 1
+}
+
+# The build system of Linux drops without a word what it does not know, or what something else forbids.
+check_options() { # folder of the build
+  local line missing=""
+  while read -r line; do
+    case "$line" in
+      '' | '#'*) ;;
+      *=n) ! grep -q "^${line%=n}=" "$1/.config" || missing+=" $line" ;;
+      *) grep -qxF "$line" "$1/.config" || missing+=" $line" ;;
+    esac
+  done <"$kernel/rig/checked.config"
+  [ -z "$missing" ] || {
+    why_not="a Linux with checks cannot be configured:$missing"
+    return 1
+  }
+}
+
+configure_checked_linux() { # folder of the source
+  make -s -C "$1" allnoconfig &&
+    (cd "$1" && scripts/kconfig/merge_config.sh -m .config "$kernel/rig/checked.config") && make -s -C "$1" olddefconfig
+}
+
+# Sets linux_release, linux_headers and linux_image, as fetch_linux does.
+build_checked_linux() {
+  local package folder=$build/checked mark
+  lacks_tool && return 1
+  package=$(dependencies_of linux-source | grep -m 1 '^linux-source-')
+  unpack "$downloads/linux-source" "${package:-linux-source}" || {
+    why_not="the source of Linux could not be fetched: ${package:-linux-source}"
+    return 1
+  }
+  mark=$(cat "$downloads/linux-source/.unpacked" "$kernel/rig/checked.config" | sha256sum)
+  if [ "$(cat "$folder/.built" 2>/dev/null)" != "$mark" ]; then
+    echo "building $package with KASAN, lockdep, kmemleak and fault injection; log in $folder.log"
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    if ! tar -C "$folder" --strip-components=1 -xf "$downloads/linux-source/usr/src/$package.tar.xz" ||
+      ! configure_checked_linux "$folder" >"$folder.log" 2>&1; then
+      why_not="a Linux with checks cannot be configured; see $folder.log"
+      return 1
+    fi
+    check_options "$folder" || return 1
+    make -C "$folder" -j"$(nproc)" bzImage modules >>"$folder.log" 2>&1 || {
+      why_not="building a Linux with checks failed; see $folder.log"
+      return 1
+    }
+    printf '%s\n' "$mark" >"$folder/.built"
+  fi
+  linux_headers=$folder
+  linux_release=$(cat "$folder/include/config/kernel.release")
+  linux_image=$folder/arch/x86/boot/bzImage
+}

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# The choice between KVM and software emulation: KVM only where the probe's sentence came in time.
+set -euo pipefail
+
+rig=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+[ -r /dev/kvm ] && [ -w /dev/kvm ] || exit 0 # nothing to choose: emulation without a probe
+mkdir "$scratch/bin"
+printf 'busybox' >"$scratch/busybox"
+
+chosen_with() { # what QEMU does
+  printf '#!/bin/sh\n%s\n' "$1" >"$scratch/bin/qemu-system-x86_64"
+  chmod +x "$scratch/bin/qemu-system-x86_64"
+  # shellcheck disable=SC2034 # for machine.sh
+  (
+    busybox=$scratch/busybox GDRKIT_KERNEL_PROBE_S=1 PATH=$scratch/bin:$PATH
+    # shellcheck source=kernel/rig/machine.sh
+    source "$rig/machine.sh"
+    choose_accelerator image >/dev/null
+    echo "$accelerator"
+  )
+}
+
+expect() { # accelerator, what QEMU does
+  local chosen
+  chosen=$(chosen_with "$2")
+  [ "$chosen" = "$1" ] || {
+    echo "QEMU that does '$2' led to '$chosen', not to '$1'"
+    exit 1
+  }
+}
+
+expect kvm 'echo the probe has booted'
+expect tcg 'exec sleep 30'
+expect tcg 'echo "Could not access KVM kernel module" >&2; exit 1'
+expect tcg 'kill -ABRT $$'
