@@ -146,8 +146,33 @@ struct alignas(16) Words16 {
   std::uint32_t words[4];
 };
 
+/// How copies read: `ordinary` for memory that is written by this GPU, or was before a wait that ended; `fresh` past
+/// the caches that other GPUs' stores do not reach.
+enum class Reads { ordinary, fresh };
+
+template <Reads reads, class Word>
+GDRKIT_SHMEM_FUNCTION Word read(const Word* address) {
+  if constexpr (reads == Reads::ordinary) return *address;
+#if defined(__CUDACC__)
+  else if constexpr (sizeof(Word) == 16) {
+    Word value;
+    asm volatile("ld.volatile.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(value.words[0]), "=r"(value.words[1]), "=r"(value.words[2]), "=r"(value.words[3])
+                 : "l"(address)
+                 : "memory");
+    return value;
+  } else {
+    return *static_cast<const volatile Word*>(address);
+  }
+#else
+  else {
+    return *address;
+  }
+#endif
+}
+
 /// Copies whole words, four at a time where there are enough: one at a time does not fill a link.
-template <class Word, class Group>
+template <Reads reads, class Word, class Group>
 GDRKIT_SHMEM_FUNCTION void copy_words(char* target, const char* source, std::size_t count, Group group) {
   auto* const to = reinterpret_cast<Word*>(target);
   const auto* const from = reinterpret_cast<const Word*>(source);
@@ -155,32 +180,33 @@ GDRKIT_SHMEM_FUNCTION void copy_words(char* target, const char* source, std::siz
   std::size_t at = group.rank();
   GDRKIT_SHMEM_ROLLED
   for (; at + 3 * step < count; at += 4 * step) {
-    const Word first = from[at], second = from[at + step], third = from[at + 2 * step], fourth = from[at + 3 * step];
+    const Word first = read<reads>(from + at), second = read<reads>(from + at + step);
+    const Word third = read<reads>(from + at + 2 * step), fourth = read<reads>(from + at + 3 * step);
     to[at] = first;
     to[at + step] = second;
     to[at + 2 * step] = third;
     to[at + 3 * step] = fourth;
   }
   GDRKIT_SHMEM_ROLLED
-  for (; at < count; at += step) to[at] = from[at];
+  for (; at < count; at += step) to[at] = read<reads>(from + at);
 }
 
 /// By the widest words that both addresses allow, then the last bytes.
-template <class Group>
+template <Reads reads, class Group>
 GDRKIT_SHMEM_FUNCTION void copy(char* target, const char* source, std::size_t size_bytes, Group group) {
   const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
   std::size_t done = 0;
   if (both % 16 == 0) {
-    copy_words<Words16>(target, source, size_bytes / 16, group);
+    copy_words<reads, Words16>(target, source, size_bytes / 16, group);
     done = size_bytes / 16 * 16;
   } else if (both % 8 == 0) {
-    copy_words<std::uint64_t>(target, source, size_bytes / 8, group);
+    copy_words<reads, std::uint64_t>(target, source, size_bytes / 8, group);
     done = size_bytes / 8 * 8;
   } else if (both % 4 == 0) {
-    copy_words<std::uint32_t>(target, source, size_bytes / 4, group);
+    copy_words<reads, std::uint32_t>(target, source, size_bytes / 4, group);
     done = size_bytes / 4 * 4;
   }
-  copy_words<unsigned char>(target + done, source + done, size_bytes - done, group);
+  copy_words<reads, unsigned char>(target + done, source + done, size_bytes - done, group);
 }
 
 }  // namespace detail
@@ -208,19 +234,22 @@ GDRKIT_SHMEM_FUNCTION T g(const State& state, const T* source, int pe) {
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void put(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
                                Group group) {
-  detail::copy(static_cast<char*>(ptr(state, target, pe)), static_cast<const char*>(source), size_bytes, group);
+  detail::copy<detail::Reads::ordinary>(static_cast<char*>(ptr(state, target, pe)), static_cast<const char*>(source),
+                                        size_bytes, group);
   group.sync();
 }
 /// As put, but without the group's barrier at its end: complete after quiet by each thread.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void put_nbi(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
                                    Group group) {
-  detail::copy(static_cast<char*>(ptr(state, target, pe)), static_cast<const char*>(source), size_bytes, group);
+  detail::copy<detail::Reads::ordinary>(static_cast<char*>(ptr(state, target, pe)), static_cast<const char*>(source),
+                                        size_bytes, group);
 }
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void get(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
                                Group group) {
-  detail::copy(static_cast<char*>(target), static_cast<const char*>(ptr(state, source, pe)), size_bytes, group);
+  detail::copy<detail::Reads::fresh>(static_cast<char*>(target), static_cast<const char*>(ptr(state, source, pe)),
+                                     size_bytes, group);
   group.sync();
 }
 
@@ -228,6 +257,13 @@ GDRKIT_SHMEM_FUNCTION void get(const State& state, void* target, const void* sou
 GDRKIT_SHMEM_FUNCTION void fence() { detail::fence_system(); }
 /// This thread's earlier puts are visible to every PE; and those of threads whose barrier came between.
 GDRKIT_SHMEM_FUNCTION void quiet() { detail::fence_system(); }
+/// The earlier puts of all threads of the group: one fence for all, as a fence is cumulative.
+template <class Group>
+GDRKIT_SHMEM_FUNCTION void quiet(Group group) {
+  group.sync();
+  if (group.rank() == 0) detail::fence_system();
+  group.sync();
+}
 
 // Signals: 64-bit words.
 
@@ -249,7 +285,7 @@ GDRKIT_SHMEM_FUNCTION void put_signal(const State& state, void* target, const vo
                                       Group group) {
   put(state, target, source, size_bytes, pe, group);
   if (group.rank() == 0) {
-    detail::fence_system();
+    if (size_bytes != 0) detail::fence_system();
     signal_op(state, signal, value, operation, pe);
   }
 }

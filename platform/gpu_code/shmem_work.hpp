@@ -105,10 +105,7 @@ class ShmemWork {
     return wrong;
   }
 
-  GDRKIT_SHMEM_FUNCTION void complete() {
-    shmem::quiet();
-    group_.sync();
-  }
+  GDRKIT_SHMEM_FUNCTION void complete() { shmem::quiet(group_); }
   GDRKIT_SHMEM_FUNCTION std::uint64_t* target() const { return reinterpret_cast<std::uint64_t*>(parameters_.target); }
   GDRKIT_SHMEM_FUNCTION std::uint64_t* source() const { return reinterpret_cast<std::uint64_t*>(parameters_.source); }
   GDRKIT_SHMEM_FUNCTION std::uint64_t* signal() const { return reinterpret_cast<std::uint64_t*>(parameters_.signal); }
