@@ -60,8 +60,9 @@ using AllgatherFunction = int (*)(const void* mine, std::size_t size_bytes, void
 
 /// What a launcher left in the environment: GDRKIT_SHMEM_PE, _NPES, _LOCAL_INDEX, _ROOT, _TOKEN and _LISTEN_FD of
 /// `gdrkit run`; else RANK, WORLD_SIZE, LOCAL_RANK and MASTER_ADDR of torchrun, with MASTER_PORT + 1, as torchrun's own
-/// store listens at MASTER_PORT; else the variables of Open MPI, PMI or Slurm's srun, without an address.
-/// GDRKIT_SHMEM_ROOT and _TOKEN count under every launcher.
+/// store listens at MASTER_PORT; else the variables of Open MPI, PMI or Slurm's srun, without an address:
+/// PE 0's goes through the launcher's PMIx (libpmix.so.2, loaded at run time) or PMI-1. GDRKIT_SHMEM_ROOT and _TOKEN
+/// count under every launcher.
 struct LaunchEnvironment {
   std::string launcher;  ///< "gdrkit run", "torchrun", "mpirun (Open MPI)", ...: for messages; "" when none was found
   int pe = 0;

@@ -61,7 +61,7 @@ base::Result<std::unique_ptr<Exchange>> exchange_by_launcher(const LaunchEnviron
   if (auto fits = check_pe(environment.pe, environment.n_pes); !fits) return base::pass(fits);
   if (environment.n_pes == 1) return listen_for_pes(UniqueFd(), "", Token{}, 1, limit);
   if (!environment.root.empty()) return exchange_at_root(environment, limit);
-  const auto id = share_unique_id(environment.pe, environment.n_pes, limit);
+  const auto id = share_unique_id(environment.pe, limit);
   if (!id) {
     return base::fail(id.error().errno_value,
                       "%s does not say where PE 0 is, and %s; set GDRKIT_SHMEM_ROOT=host:port, "

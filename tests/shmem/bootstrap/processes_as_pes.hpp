@@ -18,8 +18,9 @@
 namespace gdrkit::shmem::tests {
 
 /// Runs `as_pe(pe)` in a process each; what it returned, or "signal N" or "exit N" for one that ended otherwise. All
-/// that descends from them is ended too.
-inline std::vector<std::string> run_processes(int n_pes, const std::function<std::string(int pe)>& as_pe) {
+/// that descends from them is ended too. `when_started` runs here once all are there.
+inline std::vector<std::string> run_processes(int n_pes, const std::function<std::string(int pe)>& as_pe,
+                                              const std::function<void()>& when_started = {}) {
   struct Child {
     pid_t id = -1;
     UniqueFd pipe;
@@ -42,6 +43,7 @@ inline std::vector<std::string> run_processes(int n_pes, const std::function<std
     }
     ::setpgid(child.id, child.id);
   }
+  if (when_started) when_started();
   std::vector<std::string> results;
   for (Child& child : children) {
     int status = 0;

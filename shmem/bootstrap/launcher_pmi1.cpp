@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// PMI-1, the lines of text that MPICH's hydra and its relatives speak over the socket whose number is in PMI_FD.
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "shmem/bootstrap/deadline.hpp"
+#include "shmem/bootstrap/launcher_store.hpp"
+#include "shmem/bootstrap/socket_io.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+class PmiConnection {
+ public:
+  explicit PmiConnection(int socket) : socket_(socket) {}
+
+  /// Sends "cmd=..." and returns the value of `wanted` ("" for none) in the answer, which must be `answer`.
+  base::Result<std::string> ask(const std::string& command, const std::string& answer, const std::string& wanted,
+                                const Deadline& deadline) {
+    const std::string line = "cmd=" + command + "\n";
+    std::size_t done = 0;
+    IoEnd end = write_some(socket_, line.data(), line.size(), &done);
+    while (end == EAGAIN && (end = wait_for(socket_, POLLOUT, deadline)) == 0) {
+      end = write_some(socket_, line.data(), line.size(), &done);
+    }
+    std::string reply;
+    for (char character = 0; end == 0 && character != '\n';) {
+      end = read_all(socket_, &character, 1, deadline);
+      if (character != '\n') reply += character;
+      if (reply.size() > longest_line) end = EPROTO;
+    }
+    if (end == ETIMEDOUT) {
+      return base::fail(end, "not all PEs came to its PMI within %s", deadline.limit_text().c_str());
+    }
+    if (end != 0) return base::fail(end, "its PMI connection failed at '%s': %s", command.c_str(), std::strerror(end));
+    const std::string code = value_of(reply, "rc");
+    if (value_of(reply, "cmd") != answer || (!code.empty() && code != "0")) {
+      return base::fail(EPROTO, "its PMI answered '%s' to '%s'", reply.c_str(), command.c_str());
+    }
+    return value_of(reply, wanted);
+  }
+
+ private:
+  static constexpr std::size_t longest_line = 8192;
+
+  /// Of "a=1 b=2".
+  static std::string value_of(const std::string& line, const std::string& name) {
+    for (std::size_t begin = 0; begin < line.size();) {
+      const std::size_t end = std::min(line.find(' ', begin), line.size());
+      const std::string word = line.substr(begin, end - begin);
+      if (word.rfind(name + "=", 0) == 0) return word.substr(name.size() + 1);
+      begin = end + 1;
+    }
+    return "";
+  }
+
+  int socket_;
+};
+
+int pmi_socket = -1;
+pid_t pmi_process = -1;
+
+/// hydra takes the end of a process that began and did not finalize for a failure. The application's MPI may have
+/// finalized already, which closes the other end; that is as good.
+void finalize_pmi() {
+  if (pmi_process != ::getpid()) return;
+  const auto last = PmiConnection(pmi_socket).ask("finalize", "finalize_ack", "", Deadline(std::chrono::seconds(1)));
+  static_cast<void>(last);
+}
+
+base::Status begin_pmi(PmiConnection* connection, int socket, const Deadline& deadline) {
+  if (pmi_process == ::getpid()) return {};
+  const auto begun = connection->ask("init pmi_version=1 pmi_subversion=1", "response_to_init", "", deadline);
+  if (!begun) return base::pass(begun);
+  pmi_socket = socket;
+  pmi_process = ::getpid();
+  std::atexit(finalize_pmi);
+  return {};
+}
+
+}  // namespace
+
+base::Result<std::string> share_by_pmi1(int pe, const std::string& key, const std::string& value,
+                                        std::chrono::milliseconds limit) {
+  const char* const text = std::getenv("PMI_FD");
+  const int socket = text == nullptr ? -1 : std::atoi(text);
+  const Deadline deadline(limit);
+  PmiConnection connection(socket);
+  if (auto begun = begin_pmi(&connection, socket, deadline); !begun) return base::pass(begun);
+  const auto store = connection.ask("get_my_kvsname", "my_kvsname", "kvsname", deadline);
+  if (!store) return store;
+  const std::string place = "kvsname=" + *store + " key=" + key;
+  if (pe == 0) {
+    const auto put = connection.ask("put " + place + " value=" + value, "put_result", "", deadline);
+    if (!put) return put;
+  }
+  const auto met = connection.ask("barrier_in", "barrier_out", "", deadline);
+  if (!met) return met;
+  if (pe == 0) return value;
+  return connection.ask("get " + place, "get_result", "value", deadline);
+}
+
+}  // namespace gdrkit::shmem

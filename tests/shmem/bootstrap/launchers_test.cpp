@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Under the launchers that this machine has.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <map>
+#include <thread>
+
+#include "shmem/bootstrap/launcher_store.hpp"
+#include "tests/shmem/bootstrap/processes_as_pes.hpp"
+#include "tests/shmem/bootstrap/threads_as_pes.hpp"
+
+namespace gdrkit::shmem::tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Ended {
+  int status = -1;
+  std::string output;
+};
+
+Ended run_command(const std::string& command) {
+  Ended ended;
+  FILE* const pipe = ::popen((command + " 2>&1 < /dev/null").c_str(), "r");
+  if (pipe == nullptr) return ended;
+  char bytes[4096];
+  for (std::size_t got; (got = ::fread(bytes, 1, sizeof bytes, pipe)) > 0;) ended.output.append(bytes, got);
+  ended.status = ::pclose(pipe);
+  return ended;
+}
+
+bool has_program(const char* name) {
+  return run_command(std::string("command -v ") + name + " > /dev/null").status == 0;
+}
+
+void expect_three_pes(const Ended& ended, const std::string& launcher) {
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  for (const char* pe : {"PE 0 of 3", "PE 1 of 3", "PE 2 of 3"}) {
+    EXPECT_THAT(ended.output, HasSubstr(pe + (" by " + launcher)));
+  }
+}
+
+TEST(Launchers, OpenMpi) {
+  if (!has_program("mpirun.openmpi")) GTEST_SKIP() << "no mpirun.openmpi (Debian: openmpi-bin)";
+  expect_three_pes(run_command("mpirun.openmpi --allow-run-as-root --oversubscribe -n 3 " LAUNCHED_PE),
+                   "mpirun (Open MPI)");
+}
+
+TEST(Launchers, OpenMpisPmixIsNotWaitedForForEver) {
+  if (!has_program("mpirun.openmpi")) GTEST_SKIP() << "no mpirun.openmpi (Debian: openmpi-bin)";
+  const Ended ended = run_command("mpirun.openmpi --allow-run-as-root --oversubscribe -n 3 " LAUNCHED_PE " absent");
+  EXPECT_NE(ended.status, 0);
+  EXPECT_THAT(ended.output,
+              AllOf(HasSubstr("not all PEs came to its PMIx within 1 s"), HasSubstr("GDRKIT_SHMEM_ROOT")));
+}
+
+TEST(Launchers, Hydra) {
+  if (!has_program("mpiexec.hydra")) GTEST_SKIP() << "no mpiexec.hydra (Debian: mpich)";
+  expect_three_pes(run_command("mpiexec.hydra -n 3 " LAUNCHED_PE), "mpirun (PMI)");
+}
+
+TEST(Launchers, TorchrunsVariables) {
+  const std::string each =
+      "for rank in 0 1 2; do RANK=$rank WORLD_SIZE=3 LOCAL_RANK=$rank " LAUNCHED_PE " & done; wait";
+  const int port = 20000 + static_cast<int>(::getpid()) % 20000;
+  expect_three_pes(run_command("export MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(port) + "; " + each),
+                   "torchrun");
+}
+
+/// hydra's side of PMI-1 for `n_pes` processes, as far as it is used; ends when they have closed.
+class PmiServer {
+ public:
+  explicit PmiServer(int n_pes) {
+    for (int pe = 0; pe < n_pes; ++pe) {
+      std::array<int, 2> ends{-1, -1};
+      if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) ADD_FAILURE() << "socketpair";
+      clients_.push_back(UniqueFd(ends[1]));
+      servers_.push_back(UniqueFd(ends[0]));
+    }
+  }
+  [[nodiscard]] int client(int pe) const { return clients_[static_cast<std::size_t>(pe)].get(); }
+
+  /// In a process of its own.
+  void serve() {
+    clients_.clear();
+    std::size_t waiting = 0;
+    std::vector<std::string> unread(servers_.size());
+    for (std::size_t open = servers_.size(); open > 0;) {
+      for (std::size_t i = 0; i < servers_.size(); ++i) {
+        char bytes[1000];
+        const ssize_t got = ::recv(servers_[i].get(), bytes, sizeof bytes, MSG_DONTWAIT);
+        if (got == 0) {
+          servers_[i] = UniqueFd();
+          --open;
+        }
+        if (got > 0) unread[i].append(bytes, static_cast<std::size_t>(got));
+        for (std::size_t end; (end = unread[i].find('\n')) != std::string::npos;) {
+          answer(i, unread[i].substr(0, end), &waiting);
+          unread[i].erase(0, end + 1);
+        }
+      }
+      ::usleep(500);
+    }
+  }
+
+ private:
+  void say(std::size_t i, const std::string& line) {
+    static_cast<void>(::send(servers_[i].get(), (line + "\n").data(), line.size() + 1, MSG_NOSIGNAL));
+  }
+
+  void answer(std::size_t i, const std::string& line, std::size_t* waiting) {
+    const auto word = [&](const std::string& name) {
+      const std::size_t at = line.find(name + "=");
+      return at == std::string::npos ? ""
+                                     : line.substr(at + name.size() + 1, line.find(' ', at) - at - name.size() - 1);
+    };
+    const std::string command = word("cmd");
+    if (command == "init") say(i, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
+    if (command == "get_my_kvsname") say(i, "cmd=my_kvsname kvsname=kvs_7");
+    if (command == "put") {
+      values_[word("key")] = word("value");
+      say(i, "cmd=put_result rc=0 msg=success");
+    }
+    if (command == "get") {
+      const auto found = values_.find(word("key"));
+      say(i, found == values_.end() ? "cmd=get_result rc=-1 msg=unknown"
+                                    : "cmd=get_result rc=0 msg=success value=" + found->second);
+    }
+    if (command == "barrier_in" && ++*waiting == servers_.size()) {
+      *waiting = 0;
+      for (std::size_t one = 0; one < servers_.size(); ++one) say(one, "cmd=barrier_out rc=0");
+    }
+    if (command == "finalize") say(i, "cmd=finalize_ack rc=0");
+  }
+
+  std::vector<UniqueFd> clients_;
+  std::vector<UniqueFd> servers_;
+  std::map<std::string, std::string> values_;
+};
+
+std::vector<std::string> share_over_pmi(int n_pes, std::chrono::milliseconds limit, int absent) {
+  PmiServer server(n_pes);
+  auto ends = run_processes(
+      n_pes + 1,
+      [&](int pe) -> std::string {
+        if (pe == n_pes) {
+          server.serve();
+          return "served";
+        }
+        // The sockets of the others would keep the server.
+        const int own = ::dup(server.client(pe));
+        server = PmiServer(0);
+        ::setenv("PMI_FD", std::to_string(own).c_str(), 1);
+        if (pe == absent) return "absent";
+        std::string all;
+        for (const char* key : {"one", "two"}) {
+          const auto value = share_by_pmi1(pe, key, pe == 0 ? std::string("value-of-") + key : "", limit);
+          all += value ? *value + " " : end_of(value);
+          if (!value) break;
+        }
+        return all;
+      },
+      [&] { server = PmiServer(0); });
+  ends.pop_back();
+  return ends;
+}
+
+TEST(Pmi, SharesValuesOneAfterTheOther) {
+  EXPECT_THAT(share_over_pmi(3, long_limit, -1), Each("value-of-one value-of-two "));
+}
+
+TEST(Pmi, EndsWhereAPeDoesNotCome) {
+  const auto ends = share_over_pmi(3, 200ms, 1);
+  for (const std::size_t pe : {0, 2})
+    EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PMI")));
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem::tests
