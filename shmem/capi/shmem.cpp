@@ -1,6 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The C API: arguments checked, the thread's PE called, errors turned into negative errno and their text kept.
+// First, before a header that includes it: what it declares is exported.
+#pragma GCC visibility push(default)
+#include "gdrkit/shmem.h"
+#pragma GCC visibility pop
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,10 +14,6 @@
 #include "base/sized_struct.hpp"
 #include "shmem/capi/settings.hpp"
 #include "shmem/core/current.hpp"
-
-#pragma GCC visibility push(default)
-#include "gdrkit/shmem.h"
-#pragma GCC visibility pop
 
 namespace base = gdrkit::base;
 namespace shmem = gdrkit::shmem;
