@@ -102,7 +102,8 @@ class StarCentre final : public Star {
   }
 
   base::Status lost(const StarStep& step, std::size_t position, IoEnd end) {
-    peers_[position].socket.close();
+    // It is told with the others unless it is gone itself.
+    if (end != EMFILE && end != EPROTO) peers_[position].socket.close();
     const int pe = group_.pes[position];
     if (end == EMFILE) {
       return base::fail(EMFILE,

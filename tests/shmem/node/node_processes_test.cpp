@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -132,6 +135,71 @@ TEST(NodeProcesses, ASpawnedProgramDoesNotKeepItAlive) {
     pid_t id = -1;
     if (::posix_spawnp(&id, name, nullptr, nullptr, words, environ) != 0) ::_exit(3);
   });
+}
+
+void limit_files(rlim_t most) {
+  const rlimit limit{most, most};
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(4);
+}
+
+/// The lowest number that no file has.
+rlim_t next_file() {
+  const UniqueFd next(::dup(2));
+  return static_cast<rlim_t>(next.get());
+}
+
+TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
+  for (const int poor : {0, 2}) {
+    const auto ends = run_nodes([&](Exchange& exchange) -> std::string {
+      auto node = Node::join(exchange, 4096, long_limit);
+      if (!node) return end_of(node);
+      if (exchange.pe() == poor) limit_files(next_file() + 1);
+      const int mine = exchange.pe();
+      std::vector<int> all(4);
+      const auto fds = (*node)->exchange_fds(1, &mine, sizeof mine, all.data(), "heap chunk");
+      if (auto end = gather_and_check(exchange, 0, "all have tried"); !end.empty()) return end;
+      return end_of(fds);
+    });
+    EXPECT_THAT(ends[static_cast<std::size_t>(poor)],
+                AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("step 'heap chunk'"), HasSubstr("ulimit -n")));
+    // PE 0 collects for all: where it fails, nobody has anything.
+    if (poor == 0) {
+      EXPECT_THAT(ends, Each(HasSubstr("PE 0 cannot take the descriptor of PE")));
+    }
+  }
+}
+
+/// Linux bounds how many descriptors of a user are on their way: they go in turns then.
+TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
+  constexpr int n_pes = 16;
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user, and no limit holds for root";
+  const int cpu = ::sched_getcpu();
+  const auto id = make_unique_id();
+  ASSERT_TRUE(id) << id.error().text();
+  const auto ends = run_processes(n_pes, [&](int pe) -> std::string {
+    // On one processor, the sender before the receivers, so that much is on its way.
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+    ::setpriority(PRIO_PROCESS, 0, pe == 0 ? -20 : 10);
+    limit_files(128);
+    if (::setgid(65534) != 0 || ::setuid(65534) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0) return "still root";
+    auto exchange = exchange_by_unique_id(*id, pe, n_pes, long_limit);
+    if (!exchange) return end_of(exchange);
+    auto node = Node::join(**exchange, 4096, long_limit);
+    if (!node) return end_of(node);
+    std::vector<int> all(n_pes);
+    for (int round = 0; round < 5; ++round) {
+      const auto fds = (*node)->exchange_fds(1, &pe, sizeof pe, all.data(), "many");
+      if (!fds) return end_of(fds);
+      for (int other = 0; other < n_pes; ++other) {
+        if (((*fds)[static_cast<std::size_t>(other)].get() >= 0) != (other != pe)) return "a descriptor is missing";
+      }
+    }
+    return "";
+  });
+  EXPECT_THAT(ends, Each(std::string()));
 }
 
 /// The state after an orderly end of one, while others still look.
