@@ -29,7 +29,7 @@ class EmulatedHeapSpace final : public HeapSpace {
   base::Status open(std::uint64_t max_bytes) noexcept {
     size_bytes_ = (max_bytes + granularity - 1) / granularity * granularity;
     stride_bytes_ = size_bytes_ + granularity;  // room for the inaccessible pages before and behind each heap
-    const std::uint64_t total = stride_bytes_ * is_mapped_.size() + granularity;
+    const std::uint64_t total = stride_bytes_ * is_mapped_.size() + 2 * granularity;
     void* const reserved = ::mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) {
       return base::fail(ENOMEM, "cannot reserve %" PRIu64 " bytes of address space for %zu symmetric heaps: %s", total,
@@ -38,7 +38,8 @@ class EmulatedHeapSpace final : public HeapSpace {
     reserved_ = reserved;
     reserved_bytes_ = total;
     const auto first = reinterpret_cast<std::uint64_t>(reserved) + platform::emulated_page_bytes;
-    base_ = (first + platform::emulated_page_bytes - 1) / platform::emulated_page_bytes * platform::emulated_page_bytes;
+    // Aligned as on a GPU: what is aligned in the heap is aligned in the address space.
+    base_ = (first + granularity - 1) / granularity * granularity;
     return {};
   }
 
