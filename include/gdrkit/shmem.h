@@ -136,6 +136,10 @@ int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);
 int gdrkit_shmem_get_device_state(struct gdrkit_shmem_device_state* state);
 /* Limit of later collectives and waits of this PE, in milliseconds; 0: none (a dead PE still ends them). */
 int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
+/* For people: one line for each transport, in the order in which they are tried: what it carries between the caller and
+ * PE `pe`, or why it carries nothing. Writes at most `size_bytes` with the ending zero; returns the length of the whole
+ * text without it. Not collective. */
+int gdrkit_shmem_describe(int pe, char* text, size_t size_bytes);
 /* What the calling thread's last failed call says; "" if none failed. Valid until its next failing call. */
 const char* gdrkit_shmem_last_error(void);
 

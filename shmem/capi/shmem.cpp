@@ -202,6 +202,19 @@ int gdrkit_shmem_set_timeout(uint32_t timeout_ms) {
   });
 }
 
+int gdrkit_shmem_describe(int pe, char* text, size_t size_bytes) {
+  return with_pe([=](Pe& self) -> base::Result<int> {
+    if (text == nullptr && size_bytes != 0) return base::pass(refuse_null("the text"));
+    auto described = self.describe(pe);
+    if (!described) return base::pass(described);
+    if (size_bytes != 0) {
+      const size_t length = described->copy(text, size_bytes - 1);
+      text[length] = '\0';
+    }
+    return static_cast<int>(described->size());
+  });
+}
+
 const char* gdrkit_shmem_last_error(void) { return last_error; }
 
 void* gdrkit_shmem_malloc(size_t size_bytes) {

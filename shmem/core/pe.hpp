@@ -64,6 +64,8 @@ class Pe {
   [[nodiscard]] const platform::Device& device() const noexcept { return *device_; }
   /// What GPU kernels on this PE's GPU need to know of it.
   [[nodiscard]] gdrkit_shmem_device_state device_state() const noexcept;
+  /// A line for each transport: what it carries to and from that PE, or why nothing.
+  [[nodiscard]] base::Result<std::string> describe(int pe) noexcept;
   void set_limit(std::chrono::milliseconds limit) noexcept { limit_ms_.store(limit.count()); }
 
   [[nodiscard]] base::Result<void*> allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept;

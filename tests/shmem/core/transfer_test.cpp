@@ -210,5 +210,20 @@ TEST(ShmemTransfer, AtomicsOfAllPesAndThreadsCount) {
   });
 }
 
+TEST(ShmemTransfer, DescribesWhatServesEachPe) {
+  run_shmem_job({}, [](Pe& pe) {
+    for (int other = 0; other < pe.n_pes(); ++other) {
+      auto text = pe.describe(other);
+      ASSERT_TRUE(text) << text.error().text();
+      // In the order in which they are tried.
+      EXPECT_EQ(text->find("bar1: "), 0U) << *text;
+      EXPECT_NE(text->find("\ncopy_engine: put from host, pinned host, symmetric, device; get to host"),
+                std::string::npos)
+          << *text;
+    }
+    EXPECT_EQ(pe.describe(pe.n_pes()).error().errno_value, EINVAL);
+  });
+}
+
 }  // namespace
 }  // namespace gdrkit::shmem

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What serves the way to another PE, for people.
+#include <new>
+
+#include "shmem/core/pe.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+const char* name_of(LocalMemory memory) noexcept {
+  switch (memory) {
+    case LocalMemory::host: return "host";
+    case LocalMemory::pinned: return "pinned host";
+    case LocalMemory::heap: return "symmetric";
+    case LocalMemory::device: break;
+  }
+  return "device";
+}
+
+/// "host up to 32768 bytes, symmetric": for each local memory that the transport serves.
+std::string text_of(const std::size_t (&limits)[local_memory_count]) {
+  std::string text;
+  for (std::size_t memory = 0; memory < local_memory_count; ++memory) {
+    if (limits[memory] == 0) continue;
+    text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<LocalMemory>(memory)));
+    if (limits[memory] != SIZE_MAX) text += " up to " + std::to_string(limits[memory]) + " bytes";
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace
+
+base::Result<std::string> Pe::describe(int pe) noexcept try {
+  auto slot = slot_of(pe);
+  if (!slot) return base::pass(slot);
+  std::string text;
+  for (const auto& transport : transports_) {
+    text += (text.empty() ? "" : "\n") + std::string(transport->name()) + ": ";
+    if (auto serves = transport->serves(*slot); !serves) {
+      text += std::string("not used: ") + serves.error().text();
+      continue;
+    }
+    const TransportLimits limits = transport->limits();
+    text += "put from " + text_of(limits.put) + "; get to " + text_of(limits.get);
+  }
+  return text;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the way to a PE was described");
+}
+
+}  // namespace gdrkit::shmem
