@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit shmem info and check on emulated PEs."""
+import json
+import unittest
+
+from program import BIN, NOTE, Test, run
+
+QUICK = ("-e", "64K", "--rounds", "100")
+CHECKS = ("identity", "allocation", "puts", "gets", "scalars", "signals", "waiting", "atomics", "barriers", "refusals",
+          "growth", "threads")
+
+
+class ShmemInfo(Test):
+    def test_alone_there_is_one_pe(self):
+        ended = run("gdrkit", "shmem", "info")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.assert_lines(ended.lines, [
+            NOTE, r"pe +0 of 1, 1 of them on this machine", r"device +0: gdrkit emulated device .*",
+            r"heap +64\.0 MiB, may grow to [0-9.]+ [GT]iB, 0 B used",
+            r"address +0x[0-9a-f]+, heaps of this machine's PEs [0-9.]+ [GT]iB apart",
+            r"to PE 0 +bar1: put from host.* bytes.*; get to host.* bytes.*",
+            r" +copy_engine: put from host, pinned host, symmetric, device; get to host, .*"
+        ])
+
+    def test_under_the_launcher_pe_0_describes_the_way_to_each(self):
+        ended = run("gdrkit", "run", "-n", "3", "--", f"{BIN}/gdrkit", "shmem", "info", "--json")
+        self.assertEqual(ended.code, 0, ended.err)
+        document = json.loads(ended.out)
+        self.assertEqual((document["tool"], document["pe"], document["n_pes"], document["node_pes"], document["ok"]),
+                         ("shmem info", 0, 3, 3, True))
+        self.assertEqual([way["pe"] for way in document["ways"]], [0, 1, 2])
+        for way in document["ways"]:
+            self.assertEqual([line.split(":")[0] for line in way["transports"]], ["bar1", "copy_engine"])
+
+
+class ShmemCheck(Test):
+    def test_it_starts_two_pes_and_every_check_passes(self):
+        ended = run("gdrkit", "shmem", "check", *QUICK)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assert_lines(
+            ended.lines, [NOTE, r"2 PEs on gdrkit emulated device \(no GPU\)", r"check +operations +seconds +result"] +
+            [rf"{name} +[1-9][0-9]* +[0-9.]+  ok" for name in CHECKS] + [r"12 checks passed"])
+
+    def test_more_pes_and_the_document(self):
+        document, _ = self.json_of("shmem", "check", "-n", "4", *QUICK)
+        self.assertEqual((document["tool"], document["n_pes"], document["emulated"], document["ok"]),
+                         ("shmem check", 4, True, True))
+        self.assertEqual([check["name"] for check in document["checks"]], list(CHECKS))
+        for check in document["checks"]:
+            self.assertEqual((check["result"], check["failures"], check["texts"]), ("passed", 0, []))
+            self.assertGreaterEqual(check["operations"], 4)
+
+    def test_one_pe(self):
+        document, _ = self.json_of("shmem", "check", "-n", "1", *QUICK)
+        self.assertEqual((document["n_pes"], document["ok"]), (1, True))
+
+    def test_under_the_launcher_it_starts_nothing_itself(self):
+        ended = run("gdrkit", "run", "-n", "3", "--", f"{BIN}/gdrkit", "shmem", "check", "-t", "barriers", *QUICK)
+        self.assertEqual(ended.code, 0, ended.out + ended.err)
+        self.assertEqual(ended.lines[1], "3 PEs on gdrkit emulated device (no GPU)")
+
+
+class ShmemCheckFailures(Test):
+    def test_a_wrong_byte_is_named_with_pe_operation_size_and_place(self):
+        for name, text in (("puts", r"PE 1: put by PE [01] from its host memory, [0-9]+ bytes \(local \+ [0-9]+, "
+                                    r"remote \+ [0-9]+\): (byte [0-9]+|[0-9]+ bytes .*: byte 0) is 0x.., expected 0x.."),
+                           ("gets", r"PE 1: get from PE [01] to host memory, [0-9]+ bytes \(.*\): .* is 0x.., expected 0x.."),
+                           ("signals", r"PE 1: put_signal SET, 8 bytes, round 0 by PE 0: byte 4 is 0x.., expected 0x.."),
+                           ("growth", r"PE 1: put by PE 0 to grown memory, 100000 bytes: byte 50000 is 0x.., expected .*"),
+                           ("refusals", r"PE 1: refused calls: the object: byte 500 is 0x.., expected 0x.."),
+                           ("threads", r"PE 1: put and get of 8 bytes to PE 0, round 0: byte 4 is 0x.., expected 0x..")):
+            document, _ = self.json_of("shmem", "check", "-t", name, "--spoil", name, *QUICK, code=1)
+            check = document["checks"][0]
+            self.assertEqual((document["ok"], check["name"], check["result"]), (False, name, "failed"))
+            self.assertGreater(check["failures"], 0)
+            self.assertRegex(check["texts"][0], f"^{text}$")
+
+    def test_the_text_says_so_too(self):
+        ended = run("gdrkit", "shmem", "check", "-t", "gets", "-t", "identity", "--spoil", "gets", *QUICK)
+        self.assertEqual(ended.code, 1)
+        self.assertRegex(ended.out, r"(?m)^identity .* ok$")
+        self.assertRegex(ended.out, r"(?m)^gets .* FAILED \([1-9][0-9]* failures\)\n  PE 1: get from PE ")
+        self.assertRegex(ended.out, r"(?m)^1 of 2 checks FAILED$")
+
+
+class ShmemUsage(Test):
+    def test_wrong_words_are_wrong_usage(self):
+        for arguments, text in (((), "name a part"), (("chekc",), "no part 'chekc'; did you mean 'check'?"),
+                                (("check", "-t", "get"), "no check 'get'; did you mean 'gets'?"),
+                                (("check", "-n", "2000"), "-n is at most 1024"),
+                                (("check", "-e", "0"), "--largest must not be 0"),
+                                (("check", "--rounds", "0"), "--rounds must be at least 1")):
+            ended = run("gdrkit", "shmem", *arguments)
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertIn(text, ended.err)
+
+    def test_each_part_has_its_help(self):
+        for part in ("info", "check"):
+            ended = run("gdrkit", "shmem", part, "--help")
+            self.assertEqual((ended.code, ended.err), (0, ""))
+            self.assertIn(f"gdrkit shmem {part}", ended.out)
+            self.assertNotIn("--spoil", ended.out)
+
+    def test_the_list(self):
+        ended = run("gdrkit", "shmem", "check", "--list")
+        self.assertEqual([line.split()[0] for line in ended.lines], list(CHECKS))
+
+
+if __name__ == "__main__":
+    unittest.main()

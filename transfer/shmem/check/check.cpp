@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gdrkit shmem check: every operation of libgdrkit_shmem between all PEs, with the data compared.
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+#include "cli/common/common_options.hpp"
+#include "cli/common/suggestion.hpp"
+#include "transfer/shmem/check/check_report.hpp"
+#include "transfer/shmem/parts.hpp"
+
+namespace gdrkit::tools::pgas {
+namespace {
+
+constexpr int most_pes = 1024;
+constexpr std::uint64_t heap_bytes = std::uint64_t{64} << 20;
+constexpr std::uint32_t timeout_ms = 60'000;
+
+struct Options {
+  CheckOptions check;
+  std::vector<std::string> names;
+  DocumentOption json;
+  int n_pes = 0;
+  bool is_pe = false;
+  bool is_list = false;
+};
+
+CommandLine command_line(Options* options) {
+  CommandLine line;
+  line.name = "shmem check";
+  line.summary =
+      "Calls every operation of libgdrkit_shmem between all PEs and compares the data. Without a launcher it starts "
+      "itself with 2 PEs.";
+  line.example = "gdrkit shmem check\n  gdrkit shmem check -n 4 --json\n  mpirun -np 8 gdrkit shmem check";
+  line.options = {
+      {'n', "pes", "N", &options->n_pes, "start this many PEs on this machine; default: as the launcher says, or 2",
+       false, false},
+      {'e', "largest", "SIZE", &options->check.largest_bytes, "largest put and get", false},
+      {'\0', "rounds", "N", &options->check.rounds, "how often an exchange is repeated", false},
+      {'t', "test", "NAME", &options->names, "run this check; can be repeated", false},
+      {'l', "list", "", &options->is_list, "list the checks and exit", false},
+      {'\0', "as-pe", "", &options->is_pe, "start no other PEs", false, true, false, 1, true},
+      {'\0', "spoil", "CHECK", &options->check.spoiled, "change a received byte on the last PE", false, true, false, 1,
+       true},
+      json_option(&options->json, "transfer/shmem/README.md"),
+  };
+  return line;
+}
+
+std::vector<const Check*> chosen_checks(const std::vector<std::string>& names) {
+  std::vector<const Check*> chosen;
+  std::vector<std::string> known;
+  for (const Check& check : all_checks()) known.emplace_back(check.name);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw Failure(ExitCode::usage, "gdrkit shmem check: there is no check '" + name + "'" +
+                                         did_you_mean(name, known) + "; --list lists them");
+    }
+  }
+  for (const Check& check : all_checks()) {
+    if (names.empty() || std::find(names.begin(), names.end(), check.name) != names.end()) chosen.push_back(&check);
+  }
+  return chosen;
+}
+
+void check_values(const Options& options) {
+  if (options.n_pes > most_pes) throw Failure(ExitCode::usage, "gdrkit shmem check: -n is at most 1024");
+  if (options.check.largest_bytes == 0) throw Failure(ExitCode::usage, "gdrkit shmem check: --largest must not be 0");
+  if (options.check.rounds < 1) throw Failure(ExitCode::usage, "gdrkit shmem check: --rounds must be at least 1");
+}
+
+/// Of all PEs in turn, at PE 0; those of the own one elsewhere.
+std::vector<CheckResult> gather(Checker& checker, const std::vector<CheckResult>& own) {
+  const std::size_t part_bytes = own.size() * sizeof(CheckResult);
+  const auto pes = static_cast<std::size_t>(checker.n_pes());
+  const SymmetricMemory memory(checker, part_bytes * pes);
+  checker.fill(memory.data(), 0, part_bytes * pes);
+  checker.barrier();
+  require(
+      gdrkit_shmem_put(memory.data() + static_cast<std::size_t>(checker.pe()) * part_bytes, own.data(), part_bytes, 0),
+      "put of the results to PE 0");
+  checker.barrier();
+  if (checker.pe() != 0) return own;
+  std::vector<CheckResult> all(own.size() * pes);
+  checker.read(all.data(), memory.data(), part_bytes * pes);
+  return all;
+}
+
+/// PE 0's verdict is that of the job: the others answer true, so that no launcher ends PE 0 before it has printed.
+bool run_checks(PeSession& session, const Options& options, const std::vector<const Check*>& checks) {
+  const bool is_first = session.pe() == 0;
+  CheckReport report;
+  report.n_pes = session.n_pes();
+  report.is_emulated = session.choice().is_emulated;
+  report.machine = platform::describe_machine(&session.device());
+  const bool prints = is_first && !options.json.is_on_stdout();
+  if (is_first) print_note(session.choice(), options.json.is_on_stdout());
+  if (prints) print_check_head(report);
+  Checker checker(session, options.check);
+  for (const Check* check : checks) {
+    checker.begin(check->name);
+    std::vector<CheckResult> all;
+    try {
+      check->run(checker);
+      all = gather(checker, {checker.finish()});
+    } catch (const Failure&) {
+      checker.print_failures();
+      throw;
+    }
+    if (!is_first) continue;
+    report.checks.push_back(summarise({check}, session.n_pes(), all).front());
+    if (prints) print_check(report.checks.back());
+    std::fflush(stdout);
+  }
+  if (!is_first) return true;
+  if (prints) print_check_end(report);
+  write_check_json(options.json, report);
+  return report.is_ok();
+}
+
+}  // namespace
+
+ExitCode run_check(Front front, int argc, char** argv) {
+  Options options;
+  if (const auto ended = parse(command_line(&options), front, argc, argv)) return *ended;
+  check_values(options);
+  const std::vector<const Check*> checks = chosen_checks(options.names);
+  if (options.is_list) {
+    for (const Check* check : checks) std::printf("%-12s %s\n", check->name, check->summary);
+    return ExitCode::ok;
+  }
+  std::vector<std::string> words = {"shmem", "check", "--as-pe"};
+  words.insert(words.end(), argv + std::min(argc, 1), argv + argc);
+  if (options.n_pes > 0 && !options.is_pe) start_job(options.n_pes, words);
+  SessionRequest request;
+  request.heap_bytes = heap_bytes;
+  request.timeout_ms = timeout_ms;
+  PeSession session(request);
+  if (session.n_pes() == 1 && !options.is_pe) {
+    session.end();
+    start_job(2, words);
+  }
+  const bool is_ok = run_checks(session, options, checks);
+  session.end();
+  return is_ok ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace gdrkit::tools::pgas

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The checks of checks.def.
+#pragma once
+
+#include <vector>
+
+#include "transfer/shmem/check/checker.hpp"
+
+namespace gdrkit::tools::pgas {
+
+struct Check {
+  const char* name;
+  const char* summary;
+  void (*run)(Checker& checker);
+};
+
+#define GDRKIT_SHMEM_CHECK(name, summary) void check_##name(Checker& checker);
+#include "transfer/shmem/check/checks.def"
+#undef GDRKIT_SHMEM_CHECK
+
+[[nodiscard]] const std::vector<Check>& all_checks();
+
+}  // namespace gdrkit::tools::pgas

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/shmem/check/check_report.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+
+#include "cli/common/wrapped_text.hpp"
+
+namespace gdrkit::tools::pgas {
+
+bool CheckReport::is_ok() const {
+  return std::all_of(checks.begin(), checks.end(), [](const CheckSummary& one) { return one.failures == 0; });
+}
+
+std::vector<CheckSummary> summarise(const std::vector<const Check*>& checks, int n_pes,
+                                    const std::vector<CheckResult>& results) {
+  std::vector<CheckSummary> summaries;
+  for (std::size_t number = 0; number < checks.size(); ++number) {
+    CheckSummary summary;
+    summary.check = checks[number];
+    for (int pe = 0; pe < n_pes; ++pe) {
+      const CheckResult& result = results[static_cast<std::size_t>(pe) * checks.size() + number];
+      if (result.seal != result_seal) {
+        summary.texts.push_back(format("PE %d: its result did not arrive at PE 0", pe));
+        ++summary.failures;
+        continue;
+      }
+      summary.operations += result.operations;
+      summary.failures += result.failures;
+      summary.duration_us = std::max(summary.duration_us, result.duration_us);
+      for (std::size_t kept = 0; kept < std::min<std::uint64_t>(result.failures, kept_failures); ++kept) {
+        const char* const text = result.texts[kept];
+        summary.texts.emplace_back(text, std::find(text, text + sizeof result.texts[0], '\0'));
+      }
+    }
+    summaries.push_back(std::move(summary));
+  }
+  return summaries;
+}
+
+void print_check_head(const CheckReport& report) {
+  std::printf("%d PEs on %s\n%-12s %12s %10s  %s\n", report.n_pes, report.machine.gpu_name.c_str(), "check",
+              "operations", "seconds", "result");
+}
+
+void print_check(const CheckSummary& summary) {
+  std::printf("%-12s %12" PRIu64 " %10.2f  ", summary.check->name, summary.operations,
+              static_cast<double>(summary.duration_us) / 1e6);
+  if (summary.failures == 0) {
+    std::printf("ok\n");
+  } else {
+    std::printf("FAILED (%s)\n", counted(summary.failures, "failure").c_str());
+    for (const std::string& text : summary.texts) std::printf("  %s\n", printable(text).c_str());
+  }
+}
+
+void print_check_end(const CheckReport& report) {
+  const auto failed =
+      std::count_if(report.checks.begin(), report.checks.end(), [](const CheckSummary& one) { return one.failures; });
+  if (failed == 0) {
+    std::printf("%s passed\n", counted(report.checks.size(), "check").c_str());
+  } else {
+    std::printf("%zu of %s FAILED\n", static_cast<std::size_t>(failed), counted(report.checks.size(), "check").c_str());
+  }
+}
+
+}  // namespace gdrkit::tools::pgas

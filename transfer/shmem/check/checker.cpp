@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/shmem/check/checker.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "base/result.hpp"
+#include "platform/host/stopwatch.hpp"
+
+namespace gdrkit::tools::pgas {
+namespace {
+
+void require_copy(const base::Status& copied) {
+  if (!copied) throw Failure(ExitCode::failed, format("gdrkit shmem check: %s", copied.error().text()));
+}
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+/// One step of splitmix64.
+std::uint64_t mixed(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
+  return value ^ (value >> 31);
+}
+
+}  // namespace
+
+void Checker::begin(const char* name) {
+  name_ = name;
+  result_ = {};
+  begin_ns_ = platform::now_ns();
+}
+
+const CheckResult& Checker::finish() {
+  result_.duration_us = static_cast<std::uint64_t>(platform::now_ns() - begin_ns_) / 1000;
+  result_.seal = result_seal;
+  return result_;
+}
+
+void Checker::fail(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (result_.failures < kept_failures) {
+    char* const kept = result_.texts[result_.failures];
+    std::snprintf(kept, sizeof result_.texts[0], "PE %d: %s", pe(), text.c_str());
+  }
+  ++result_.failures;
+}
+
+void Checker::print_failures() {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t kept = 0; kept < std::min<std::uint64_t>(result_.failures, kept_failures); ++kept) {
+    std::fprintf(stderr, "%s\n", printable(name_ + ": " + result_.texts[kept]).c_str());
+  }
+}
+
+void Checker::count(std::uint64_t operations) {
+  const std::lock_guard lock(mutex_);
+  result_.operations += operations;
+}
+
+bool Checker::succeeds(int code, const std::string& what) {
+  count();
+  if (code >= 0) return true;
+  fail(last_error(format("%s returned %d", what.c_str(), code)));
+  return false;
+}
+
+void Checker::is_refused(int code, int errno_value, const std::string& what) {
+  count();
+  if (code != -errno_value) {
+    fail(format("%s returned %d, expected %d (%s)", what.c_str(), code, -errno_value, std::strerror(errno_value)));
+  } else if (gdrkit_shmem_last_error()[0] == '\0') {
+    fail(what + " was refused without an error message");
+  }
+}
+
+void Checker::demand(bool holds, const std::string& what) {
+  count();
+  if (!holds) fail(what);
+}
+
+void Checker::barrier() { require(gdrkit_shmem_barrier_all(), "barrier_all"); }
+
+void Checker::read(void* target, const void* source, std::size_t size_bytes) {
+  require_copy(session_.device().copy_to_host(target, address_of(source), size_bytes));
+}
+
+void Checker::write(void* target, const void* source, std::size_t size_bytes) {
+  require_copy(session_.device().copy_to_device(address_of(target), source, size_bytes));
+}
+
+void Checker::fill(void* target, std::uint8_t value, std::size_t size_bytes) {
+  require_copy(session_.device().fill(address_of(target), value, size_bytes));
+}
+
+void Checker::compare(std::vector<std::uint8_t>* got, const std::vector<std::uint8_t>& expected,
+                      const std::string& what) {
+  count();
+  spoil(got);
+  const auto [wrong, right] = std::mismatch(got->begin(), got->end(), expected.begin(), expected.end());
+  if (wrong == got->end()) return;
+  fail(what + ": " + wrong_byte(static_cast<std::size_t>(wrong - got->begin()), *wrong, *right));
+}
+
+void Checker::spoil(std::vector<std::uint8_t>* received) {
+  if (options_.spoiled != name_ || pe() != n_pes() - 1 || received->empty()) return;
+  (*received)[received->size() / 2] ^= 0xff;
+}
+
+SymmetricMemory::SymmetricMemory(Checker& checker, std::size_t size_bytes)
+    : checker_(checker), data_(static_cast<std::uint8_t*>(gdrkit_shmem_malloc(size_bytes))) {
+  if (data_ == nullptr) {
+    throw Failure(ExitCode::failed, "gdrkit shmem check: " + last_error(format("malloc of %zu bytes", size_bytes)));
+  }
+}
+
+SymmetricMemory::~SymmetricMemory() {
+  // The others are not coming: this process is about to end.
+  if (std::uncaught_exceptions() != 0) return;
+  (void)checker_.succeeds(gdrkit_shmem_free(data_), "free");
+}
+
+void fill_pattern(std::uint8_t* target, std::size_t size_bytes, std::uint64_t seed) {
+  const std::uint64_t start = mixed(seed);
+  for (std::size_t offset = 0; offset < size_bytes; offset += sizeof(std::uint64_t)) {
+    const std::uint64_t word = mixed(start + offset);
+    std::memcpy(target + offset, &word, std::min(sizeof word, size_bytes - offset));
+  }
+}
+
+std::vector<std::uint8_t> pattern(std::size_t size_bytes, std::uint64_t seed) {
+  std::vector<std::uint8_t> bytes(size_bytes);
+  fill_pattern(bytes.data(), size_bytes, seed);
+  return bytes;
+}
+
+std::string wrong_byte(std::size_t index, std::uint8_t got, std::uint8_t expected) {
+  return format("byte %zu is 0x%02x, expected 0x%02x", index, got, expected);
+}
+
+}  // namespace gdrkit::tools::pgas

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Checker: what every check of `gdrkit shmem check` works with on its PE.
+//
+// A failure is noted and the check goes on, so that all PEs come to the same collective calls. Only what makes going on
+// impossible throws; then this process ends, and the library ends the others' waits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "transfer/shmem/check/check_result.hpp"
+#include "transfer/shmem/pe_session.hpp"
+
+namespace gdrkit::tools::pgas {
+
+struct CheckOptions {
+  std::size_t largest_bytes = std::size_t{8} << 20;
+  int rounds = 2000;    ///< of checks that repeat one exchange
+  std::string spoiled;  ///< for tests: the check whose received data gets a wrong byte on the last PE
+};
+
+class Checker {
+ public:
+  Checker(PeSession& session, const CheckOptions& options) : session_(session), options_(options) {}
+
+  [[nodiscard]] int pe() const noexcept { return session_.pe(); }
+  [[nodiscard]] int n_pes() const noexcept { return session_.n_pes(); }
+  /// `distance` PEs further on, round the end.
+  [[nodiscard]] int neighbour(int distance) const noexcept { return (pe() + distance + n_pes()) % n_pes(); }
+  [[nodiscard]] const CheckOptions& options() const noexcept { return options_; }
+  [[nodiscard]] PeSession& session() noexcept { return session_; }
+
+  void begin(const char* name);
+  [[nodiscard]] const CheckResult& finish();
+
+  /// On stderr, where the results do not get as far as PE 0.
+  void print_failures();
+
+  // Any thread.
+  void fail(const std::string& text);
+  void count(std::uint64_t operations = 1);
+  /// Counts the operation. Answers whether the call succeeded, and notes the failure if not.
+  bool succeeds(int code, const std::string& what);
+  /// Counts the operation, which must fail with -errno_value and a text.
+  void is_refused(int code, int errno_value, const std::string& what);
+  /// Notes `what` unless `holds`.
+  void demand(bool holds, const std::string& what);
+
+  /// Throws Failure when the barrier fails.
+  void barrier();
+
+  // The own memory, by the device's copies alone: the library under test has no part in it. Throw Failure.
+  void read(void* target, const void* source, std::size_t size_bytes);
+  void write(void* target, const void* source, std::size_t size_bytes);
+  void fill(void* target, std::uint8_t value, std::size_t size_bytes);
+  template <class T>
+  [[nodiscard]] T read_value(const T* source) {
+    T value{};
+    read(&value, source, sizeof value);
+    return value;
+  }
+
+  /// Compares `got` with `expected`; notes the first wrong byte after `what`.
+  void compare(std::vector<std::uint8_t>* got, const std::vector<std::uint8_t>& expected, const std::string& what);
+  /// With --spoil, changes the byte in the middle.
+  void spoil(std::vector<std::uint8_t>* received);
+
+ private:
+  PeSession& session_;
+  const CheckOptions& options_;
+  std::mutex mutex_;  // of result_
+  CheckResult result_;
+  std::string name_;
+  std::int64_t begin_ns_ = 0;
+};
+
+/// An object of the symmetric heap. Making and destroying are collective.
+class SymmetricMemory {
+ public:
+  /// Throws Failure.
+  SymmetricMemory(Checker& checker, std::size_t size_bytes);
+  SymmetricMemory(const SymmetricMemory&) = delete;
+  SymmetricMemory& operator=(const SymmetricMemory&) = delete;
+  ~SymmetricMemory();
+  [[nodiscard]] std::uint8_t* data() const noexcept { return data_; }
+  template <class T>
+  [[nodiscard]] T* as() const noexcept {
+    return reinterpret_cast<T*>(data_);
+  }
+
+ private:
+  Checker& checker_;
+  std::uint8_t* data_ = nullptr;
+};
+
+/// The same bytes for the same seed on every PE; other bytes for another seed or place.
+void fill_pattern(std::uint8_t* target, std::size_t size_bytes, std::uint64_t seed);
+[[nodiscard]] std::vector<std::uint8_t> pattern(std::size_t size_bytes, std::uint64_t seed);
+/// "byte 17 is 0x3a, expected 0x91"
+[[nodiscard]] std::string wrong_byte(std::size_t index, std::uint8_t got, std::uint8_t expected);
+
+}  // namespace gdrkit::tools::pgas

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "transfer/shmem/check/check_list.hpp"
+
+namespace gdrkit::tools::pgas {
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+/// All PEs must have `address` at the same distance from their heaps' beginnings.
+void compare_offsets(Checker& checker, const SymmetricMemory& places, const void* address, const std::string& what) {
+  const std::uint64_t own = reinterpret_cast<std::uint64_t>(address) - checker.session().info().heap_address;
+  checker.write(places.data(), &own, sizeof own);
+  checker.barrier();
+  for (int pe = 0; pe < checker.n_pes(); ++pe) {
+    std::uint64_t other = 0;
+    if (!checker.succeeds(gdrkit_shmem_get(&other, places.data(), sizeof other, pe), "get of an offset")) continue;
+    checker.demand(other == own,
+                   what + format(": offset %llu here, %llu on PE %d", static_cast<unsigned long long>(own),
+                                 static_cast<unsigned long long>(other), pe));
+  }
+  checker.barrier();
+}
+
+void check_sizes(Checker& checker) {
+  const SymmetricMemory places(checker, sizeof(std::uint64_t));
+  for (const std::size_t size : {std::size_t{1}, std::size_t{255}, std::size_t{256}, std::size_t{257}, mib + 1}) {
+    void* const address = gdrkit_shmem_malloc(size);
+    const std::string what = format("malloc of %zu bytes", size);
+    checker.demand(address != nullptr, last_error(what));
+    if (address == nullptr) continue;
+    checker.demand(reinterpret_cast<std::uint64_t>(address) % 256 == 0, what + " is not aligned to 256 bytes");
+    compare_offsets(checker, places, address, what);
+    (void)checker.succeeds(gdrkit_shmem_free(address), "free");
+  }
+  for (std::size_t alignment = 1; alignment <= 2 * mib; alignment *= 2) {
+    void* const address = gdrkit_shmem_align(alignment, 100);
+    const std::string what = format("align to %zu", alignment);
+    checker.demand(address != nullptr, last_error(what));
+    if (address == nullptr) continue;
+    checker.demand(reinterpret_cast<std::uint64_t>(address) % alignment == 0, what + " is not so aligned");
+    (void)checker.succeeds(gdrkit_shmem_free(address), "free");
+  }
+}
+
+/// Memory that was used before must come back as zeros.
+void check_zeroed(Checker& checker) {
+  constexpr std::size_t size = 100000;
+  for (int turn = 0; turn < 2; ++turn) {
+    void* const address = gdrkit_shmem_calloc(size / 4, 4);
+    checker.demand(address != nullptr, last_error("calloc"));
+    if (address == nullptr) return;
+    std::vector<std::uint8_t> bytes(size);
+    checker.read(bytes.data(), address, size);
+    checker.compare(&bytes, std::vector<std::uint8_t>(size), format("calloc of %zu bytes", size));
+    checker.fill(address, 0xee, size);
+    (void)checker.succeeds(gdrkit_shmem_free(address), "free");
+  }
+}
+
+void check_refused(Checker& checker) {
+  const std::uint64_t used = checker.session().info().heap_used_bytes;
+  const auto is_null = [&](const void* address, const char* what) {
+    checker.demand(address == nullptr, std::string(what) + " was not refused");
+    checker.demand(gdrkit_shmem_last_error()[0] != '\0', std::string(what) + " was refused without an error message");
+  };
+  is_null(gdrkit_shmem_malloc(0), "malloc of 0 bytes");
+  is_null(gdrkit_shmem_malloc(SIZE_MAX), "malloc of all bytes there are");
+  is_null(gdrkit_shmem_calloc(SIZE_MAX / 2, 4), "calloc of more bytes than a size can hold");
+  is_null(gdrkit_shmem_align(3, 100), "align to 3");
+  is_null(gdrkit_shmem_align(4 * mib, 100), "align to 4 MiB");
+  if (checker.n_pes() > 1) {
+    is_null(gdrkit_shmem_malloc(100 + static_cast<std::size_t>(checker.pe())), "malloc of different sizes");
+  }
+  (void)checker.succeeds(gdrkit_shmem_free(nullptr), "free of NULL");
+  {
+    const SymmetricMemory memory(checker, 1000);
+    checker.is_refused(gdrkit_shmem_free(memory.data() + 8), EINVAL, "free of the middle of an object");
+  }
+  checker.demand(checker.session().info().heap_used_bytes == used, "refused allocations took symmetric memory");
+}
+
+}  // namespace
+
+void check_allocation(Checker& checker) {
+  check_sizes(checker);
+  check_zeroed(checker);
+  check_refused(checker);
+}
+
+}  // namespace gdrkit::tools::pgas

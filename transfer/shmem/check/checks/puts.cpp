@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/shmem/check/check_list.hpp"
+#include "transfer/shmem/check/local_region.hpp"
+#include "transfer/shmem/check/transfer_plan.hpp"
+
+namespace gdrkit::tools::pgas {
+namespace {
+
+/// One call, with all that any put takes.
+struct Call {
+  void* target;
+  const void* source;
+  std::size_t size_bytes;
+  std::uint64_t* signal;
+  std::uint64_t signal_value;
+  int pe;
+};
+
+/// To add a put, add a row.
+struct PutOperation {
+  const char* name;
+  int (*call)(const Call& call);
+  bool has_signal;
+};
+constexpr PutOperation operations[] = {
+    {"put", [](const Call& c) { return gdrkit_shmem_put(c.target, c.source, c.size_bytes, c.pe); }, false},
+    {"put_nbi", [](const Call& c) { return gdrkit_shmem_put_nbi(c.target, c.source, c.size_bytes, c.pe); }, false},
+    {"put_signal",
+     [](const Call& c) {
+       return gdrkit_shmem_put_signal(c.target, c.source, c.size_bytes, c.signal, c.signal_value,
+                                      GDRKIT_SHMEM_SIGNAL_SET, c.pe);
+     },
+     true},
+    {"put_signal_nbi",
+     [](const Call& c) {
+       return gdrkit_shmem_put_signal_nbi(c.target, c.source, c.size_bytes, c.signal, c.signal_value,
+                                          GDRKIT_SHMEM_SIGNAL_SET, c.pe);
+     },
+     true},
+};
+
+constexpr std::uint8_t filler = 0x5a;
+
+struct Places {
+  const TransferPlan& plan;
+  LocalRegion& local;
+  const SymmetricMemory& remote;
+  const SymmetricMemory& signal;
+};
+
+std::uint64_t seed_of(int pe, std::size_t operation) {
+  return (static_cast<std::uint64_t>(pe) << 32) + (static_cast<std::uint64_t>(operation) << 20);
+}
+
+/// Every PE puts to the one `distance` further on.
+void put_all(Checker& checker, const Places& places, std::size_t number, LocalKind kind, int distance) {
+  const PutOperation& operation = operations[number];
+  const TransferPlan& plan = places.plan;
+  const int target_pe = checker.neighbour(distance);
+  const int source_pe = checker.neighbour(-distance);
+  places.local.assign(region_image(plan, Side::local, seed_of(checker.pe(), number), 0));
+  checker.fill(places.remote.data(), filler, plan.region_bytes);
+  checker.fill(places.signal.data(), 0, sizeof(std::uint64_t));
+  checker.barrier();
+  std::uint64_t sent = 0;
+  for (const PlannedTransfer& transfer : plan.transfers) {
+    const int code =
+        operation.call({places.remote.data() + transfer.remote_offset, places.local.data() + transfer.local_offset,
+                        transfer.size_bytes, places.signal.as<std::uint64_t>(), ++sent, target_pe});
+    (void)checker.succeeds(code, format("%s of %zu bytes from %s memory to PE %d", operation.name, transfer.size_bytes,
+                                        local_name(kind), target_pe));
+  }
+  checker.barrier();
+  std::vector<std::uint8_t> got(plan.region_bytes);
+  checker.read(got.data(), places.remote.data(), got.size());
+  checker.spoil(&got);
+  const std::string what = format("%s by PE %d from its %s memory, ", operation.name, source_pe, local_name(kind));
+  if (const auto wrong = first_difference(plan, Side::remote, got,
+                                          region_image(plan, Side::remote, seed_of(source_pe, number), filler))) {
+    checker.fail(what + *wrong);
+  }
+  if (operation.has_signal) {
+    const auto signal = checker.read_value(places.signal.as<std::uint64_t>());
+    checker.demand(signal == sent,
+                   what + format("the signal is %llu after %llu puts", static_cast<unsigned long long>(signal),
+                                 static_cast<unsigned long long>(sent)));
+  }
+}
+
+}  // namespace
+
+void check_puts(Checker& checker) {
+  const TransferPlan plan = plan_transfers(checker.options().largest_bytes);
+  const SymmetricMemory remote(checker, plan.region_bytes);
+  const SymmetricMemory signal(checker, sizeof(std::uint64_t));
+  for (const LocalKind kind : all_local_kinds) {
+    LocalRegion local(checker, kind, plan.region_bytes);
+    for (std::size_t number = 0; number < std::size(operations); ++number) {
+      for (int distance = 0; distance < checker.n_pes(); ++distance) {
+        put_all(checker, {plan, local, remote, signal}, number, kind, distance);
+      }
+    }
+  }
+}
+
+}  // namespace gdrkit::tools::pgas

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gdrkit shmem info: the job as one PE sees it, and what serves the way to each other PE.
+#include <cinttypes>
+#include <cstdio>
+#include <vector>
+
+#include "cli/common/common_options.hpp"
+#include "cli/common/json_document.hpp"
+#include "cli/common/size.hpp"
+#include "platform/device/device.hpp"
+#include "transfer/shmem/parts.hpp"
+#include "transfer/shmem/pe_session.hpp"
+
+namespace gdrkit::tools::pgas {
+namespace {
+
+constexpr std::uint32_t timeout_ms = 60'000;
+
+/// What gdrkit_shmem_describe says of the way to one PE, a line each.
+std::vector<std::string> ways_to(int pe) {
+  const int length = gdrkit_shmem_describe(pe, nullptr, 0);
+  require(length, "describe");
+  std::string text(static_cast<std::size_t>(length) + 1, '\0');
+  require(gdrkit_shmem_describe(pe, text.data(), text.size()), "describe");
+  text.resize(static_cast<std::size_t>(length));
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+void print_text(const gdrkit_shmem_info& info, const platform::DeviceIdentity& identity) {
+  const auto line = [](const char* label, const std::string& value) {
+    std::printf("%-10s %s\n", label, printable(value).c_str());
+  };
+  line("pe", format("%d of %d, %d of them on this machine", info.pe, info.n_pes, info.node_pes));
+  line("device", format("%d: %s %s", info.device, identity.name, identity.pci_bus_id));
+  line("heap", rough_size_text(info.heap_bytes) + ", may grow to " + rough_size_text(info.heap_max_bytes) + ", " +
+                   rough_size_text(info.heap_used_bytes) + " used");
+  line("address", format("0x%" PRIx64 ", heaps of this machine's PEs %s apart", info.heap_address,
+                         rough_size_text(info.stride_bytes).c_str()));
+  for (int pe = 0; pe < info.n_pes; ++pe) {
+    std::string label = format("to PE %d", pe);
+    for (const std::string& way : ways_to(pe)) {
+      line(label.c_str(), way);
+      label.clear();
+    }
+  }
+}
+
+void write_document(const DocumentOption& option, PeSession& session, const gdrkit_shmem_info& info) {
+  Json document =
+      json_head("shmem info", platform::describe_machine(&session.device()), "", session.choice().is_emulated);
+  document["pe"] = info.pe;
+  document["n_pes"] = info.n_pes;
+  document["node_pes"] = info.node_pes;
+  document["device"] = info.device;
+  document["heap"] = {{"bytes", info.heap_bytes},
+                      {"max_bytes", info.heap_max_bytes},
+                      {"used_bytes", info.heap_used_bytes},
+                      {"stride_bytes", info.stride_bytes}};
+  document["ways"] = Json::array();
+  for (int pe = 0; pe < info.n_pes; ++pe) document["ways"].push_back({{"pe", pe}, {"transports", ways_to(pe)}});
+  document["ok"] = true;
+  write_json(option, document);
+}
+
+}  // namespace
+
+ExitCode run_info(Front front, int argc, char** argv) {
+  DocumentOption json;
+  CommandLine line;
+  line.name = "shmem info";
+  line.summary =
+      "What one-sided communication has here: PEs, the symmetric heap, and which transport serves which PE. Under a "
+      "launcher, PE 0 prints it.";
+  line.example = "gdrkit shmem info\n  gdrkit run -n 2 -- gdrkit shmem info --json";
+  line.options = {json_option(&json, "transfer/shmem/README.md")};
+  if (const auto ended = parse(line, front, argc, argv)) return *ended;
+  SessionRequest request;
+  request.timeout_ms = timeout_ms;
+  PeSession session(request);
+  if (session.pe() == 0) {
+    const gdrkit_shmem_info info = session.info();
+    print_note(session.choice(), json.is_on_stdout());
+    if (!json.is_on_stdout()) print_text(info, session.device().identity());
+    write_document(json, session, info);
+  }
+  require(gdrkit_shmem_sync_all(), "sync_all");
+  session.end();
+  return ExitCode::ok;
+}
+
+}  // namespace gdrkit::tools::pgas

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/shmem/pe_session.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace gdrkit::tools::pgas {
+
+std::string last_error(const std::string& what) { return what + ": " + gdrkit_shmem_last_error(); }
+
+void require(int code, const char* what) {
+  if (code < 0) throw Failure(ExitCode::failed, "gdrkit shmem: " + last_error(what));
+}
+
+PeSession::PeSession(const SessionRequest& request) : choice_(choose_device(find_gpus())) {
+  if (choice_.is_emulated) follow_emulated_choice();
+  gdrkit_shmem_options options{};
+  options.struct_size = sizeof options;
+  options.heap_bytes = request.heap_bytes;
+  options.heap_max_bytes = request.heap_max_bytes;
+  options.timeout_ms = request.timeout_ms;
+  if (request.membership) {
+    options.n_pes = request.membership->n_pes;
+    options.pe = request.membership->pe;
+    options.unique_id = &request.membership->id;
+  }
+  const int code = gdrkit_shmem_init(&options);
+  if (code < 0) {
+    throw Failure(code == -ENODEV || code == -EOPNOTSUPP ? ExitCode::cannot_run : ExitCode::failed,
+                  "gdrkit shmem: " + last_error("init"));
+  }
+  info_ = info();
+  device_ = open_device(choice_, info_.device);
+}
+
+void PeSession::end() {
+  device_.reset();
+  require(gdrkit_shmem_finalize(), "finalize");
+}
+
+gdrkit_shmem_info PeSession::info() const {
+  gdrkit_shmem_info info{};
+  info.struct_size = sizeof info;
+  require(gdrkit_shmem_get_info(&info), "get_info");
+  return info;
+}
+
+void start_job(int n_pes, const std::vector<std::string>& words) {
+  char path[4096];
+  const ssize_t length = ::readlink("/proc/self/exe", path, sizeof path - 1);
+  if (length < 0) {
+    throw Failure(ExitCode::failed,
+                  std::string("gdrkit shmem: cannot read the path of this program: ") + std::strerror(errno));
+  }
+  path[length] = '\0';
+  std::vector<std::string> all = {"gdrkit", "run", "-n", std::to_string(n_pes), "--", path};
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> pointers;
+  for (std::string& word : all) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  std::fflush(nullptr);
+  ::execv(path, pointers.data());
+  throw Failure(ExitCode::failed, format("gdrkit shmem: cannot start %s: %s", path, std::strerror(errno)));
+}
+
+}  // namespace gdrkit::tools::pgas

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gdrkit shmem: chooses the part. Each part has a table of options of its own.
+#include <cstring>
+
+#include "cli/common/suggestion.hpp"
+#include "transfer/shmem/parts.hpp"
+
+namespace gdrkit::tools {
+namespace pgas {
+namespace {
+
+struct Part {
+  const char* name;
+  ExitCode (*run)(Front front, int argc, char** argv);
+};
+constexpr Part parts[] = {{"info", &run_info}, {"check", &run_check}};
+
+CommandLine command_line(std::vector<std::string>* words) {
+  CommandLine line;
+  line.name = "shmem";
+  line.summary = "One-sided communication between GPUs: what this machine offers, and a self-test.";
+  line.example = "gdrkit shmem info\n  gdrkit shmem check --help";
+  line.operands = {words, "PART [OPTIONS]", "info, check: what to do; each has a --help of its own", {}};
+  for (const Part& part : parts) line.operands.words.emplace_back(part.name);
+  return line;
+}
+
+}  // namespace
+}  // namespace pgas
+
+ExitCode run_shmem(Front front, int argc, char** argv) {
+  if (argc > 1) {
+    for (const pgas::Part& part : pgas::parts) {
+      if (std::strcmp(argv[1], part.name) == 0) return part.run(front, argc - 1, argv + 1);
+    }
+  }
+  std::vector<std::string> words;
+  if (const auto ended = parse(pgas::command_line(&words), front, argc, argv)) return *ended;
+  std::vector<std::string> names;
+  for (const pgas::Part& part : pgas::parts) names.emplace_back(part.name);
+  throw Failure(ExitCode::usage, words.empty() ? "gdrkit shmem: name a part: info, check\nTry: gdrkit shmem --help"
+                                               : "gdrkit shmem: there is no part '" + words[0] + "'" +
+                                                     did_you_mean(words[0], names) + "\nTry: gdrkit shmem --help");
+}
+
+}  // namespace gdrkit::tools
