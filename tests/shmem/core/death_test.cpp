@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// One of two processes is killed at some step: the other one's call ends, names it, and leaves nothing behind.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "shmem/core/pe.hpp"
+#include "support/process_resources.hpp"
+#include "support/results.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using namespace std::chrono_literals;
+
+base::Result<std::unique_ptr<Pe>> start(const UniqueId& id, int pe) {
+  PeOptions options;
+  options.n_pes = 2;
+  options.pe = pe;
+  options.unique_id = &id;
+  options.limit = 60s;
+  options.heap_bytes = std::uint64_t{1} << 20;
+  options.heap_max_bytes = std::uint64_t{1} << 30;
+  return Pe::start(options);
+}
+
+struct Step {
+  const char* name;
+  std::function<void(Pe&)> victim;            ///< what PE 1 does before it is killed
+  std::function<base::Status(Pe&)> survivor;  ///< PE 0's call, which must fail
+};
+
+template <class T>
+base::Status status_of(const base::Result<T>& result) {
+  return result ? base::Status() : base::Status(base::pass(result));
+}
+
+const Step steps[] = {
+    {"before a barrier", [](Pe&) {}, [](Pe& pe) { return pe.barrier_all(); }},
+    {"after a barrier", [](Pe& pe) { (void)pe.barrier_all(); },
+     [](Pe& pe) {
+       auto first = pe.barrier_all();
+       return first ? pe.barrier_all() : first;
+     }},
+    {"before an allocation", [](Pe&) {}, [](Pe& pe) { return status_of(pe.allocate(64, 1, false)); }},
+    {"before the heap grows", [](Pe& pe) { (void)pe.sync_all(); },
+     [](Pe& pe) {
+       auto met = pe.sync_all();
+       return met ? status_of(pe.allocate(std::size_t{200} << 20, 1, false)) : met;
+     }},
+    {"before a signal", [](Pe& pe) { (void)pe.allocate(8, 1, true); },
+     [](Pe& pe) {
+       auto word = pe.allocate(8, 1, true);
+       if (!word) return status_of(word);
+       return status_of(pe.wait_until({*word, 8, false}, Comparison::equal, 1));
+     }},
+    {"before it finalizes", [](Pe&) {}, [](Pe& pe) { return pe.finalize(); }},
+};
+
+TEST(ShmemDeath, TheOthersCallEndsAndNamesThePe) {
+  ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  for (const Step& step : steps) {
+    SCOPED_TRACE(step.name);
+    const auto before = tests::count_process_resources();
+    const auto begin = std::chrono::steady_clock::now();
+    {
+      auto id = make_unique_id();
+      ASSERT_TRUE(id) << id.error().text();
+      const pid_t victim = ::fork();
+      if (victim == 0) {
+        auto pe = start(*id, 1);
+        if (pe) step.victim(**pe);
+        ::raise(SIGKILL);
+      }
+      auto pe = start(*id, 0);
+      ASSERT_TRUE(pe) << pe.error().text();
+      auto ended = step.survivor(**pe);
+      ASSERT_FALSE(ended);
+      EXPECT_EQ(ended.error().errno_value, ECONNRESET) << ended.error().text();
+      EXPECT_THAT(ended.error().text(), ::testing::HasSubstr("PE 1"));
+      int status = 0;
+      ASSERT_EQ(::waitpid(victim, &status, 0), victim);
+      EXPECT_TRUE(WIFSIGNALED(status));
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+    EXPECT_EQ(tests::count_process_resources(), before);
+  }
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem
