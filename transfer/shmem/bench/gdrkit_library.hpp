@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// GdrkitLibrary: the operations of libgdrkit_shmem as bench's loops call them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gdrkit/shmem.h"
+
+namespace gdrkit::tools::pgas {
+
+class GdrkitLibrary {
+ public:
+  int put(void* target, const void* source, std::size_t size_bytes, int pe) const {
+    return gdrkit_shmem_put(target, source, size_bytes, pe);
+  }
+  int get(void* target, const void* source, std::size_t size_bytes, int pe) const {
+    return gdrkit_shmem_get(target, source, size_bytes, pe);
+  }
+  int p(std::uint64_t* target, std::uint64_t value, int pe) const { return gdrkit_shmem_uint64_p(target, value, pe); }
+  int g(const std::uint64_t* source, std::uint64_t* value, int pe) const {
+    return gdrkit_shmem_uint64_g(source, value, pe);
+  }
+  int put_signal(void* target, const void* source, std::size_t size_bytes, std::uint64_t* signal, std::uint64_t value,
+                 int pe) const {
+    return gdrkit_shmem_put_signal(target, source, size_bytes, signal, value, GDRKIT_SHMEM_SIGNAL_SET, pe);
+  }
+  int signal_set(std::uint64_t* signal, std::uint64_t value, int pe) const {
+    return gdrkit_shmem_signal_op(signal, value, GDRKIT_SHMEM_SIGNAL_SET, pe);
+  }
+  int send_then_wait(void* target, const void* source, std::size_t size_bytes, std::uint64_t* signal,
+                     std::uint64_t value, int pe) const {
+    return put_signal(target, source, size_bytes, signal, value, pe) | wait(signal, value);
+  }
+  int wait_then_send(void* target, const void* source, std::size_t size_bytes, std::uint64_t* signal,
+                     std::uint64_t value, int pe) const {
+    return wait(signal, value) | put_signal(target, source, size_bytes, signal, value, pe);
+  }
+  int quiet() const { return gdrkit_shmem_quiet(); }
+  int barrier_all() const { return gdrkit_shmem_barrier_all(); }
+  int sync_all() const { return gdrkit_shmem_sync_all(); }
+
+  int atomic_fetch(std::uint64_t* word, int pe) const { return fetching(word, GDRKIT_SHMEM_ATOMIC_FETCH, 0, 0, pe); }
+  int atomic_set(std::uint64_t* word, std::uint64_t value, int pe) const {
+    return gdrkit_shmem_atomic(word, sizeof *word, GDRKIT_SHMEM_ATOMIC_SET, value, 0, nullptr, pe);
+  }
+  int atomic_add(std::uint64_t* word, std::uint64_t value, int pe) const {
+    return gdrkit_shmem_atomic(word, sizeof *word, GDRKIT_SHMEM_ATOMIC_ADD, value, 0, nullptr, pe);
+  }
+  int atomic_fetch_add(std::uint64_t* word, std::uint64_t value, int pe) const {
+    return fetching(word, GDRKIT_SHMEM_ATOMIC_ADD, value, 0, pe);
+  }
+  int atomic_swap(std::uint64_t* word, std::uint64_t value, int pe) const {
+    return fetching(word, GDRKIT_SHMEM_ATOMIC_SWAP, value, 0, pe);
+  }
+  int atomic_compare_swap(std::uint64_t* word, std::uint64_t compare, std::uint64_t value, int pe) const {
+    return fetching(word, GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP, value, compare, pe);
+  }
+
+ private:
+  static int wait(const std::uint64_t* signal, std::uint64_t value) {
+    return gdrkit_shmem_signal_wait_until(signal, GDRKIT_SHMEM_GE, value, nullptr);
+  }
+  static int fetching(std::uint64_t* word, gdrkit_shmem_atomic_operation operation, std::uint64_t operand,
+                      std::uint64_t compare, int pe) {
+    std::uint64_t fetched = 0;
+    return gdrkit_shmem_atomic(word, sizeof *word, operation, operand, compare, &fetched, pe);
+  }
+};
+
+}  // namespace gdrkit::tools::pgas

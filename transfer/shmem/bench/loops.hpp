@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Loops: what bench times, for each line of cases.def, written once for every library. Each runs the operation `count`
+// times as a caller would, and answers 0 or a negative value when any failed.
+//
+// `Library` has the operations as members that return 0 or a negative errno; -EOPNOTSUPP for what it lacks.
+#pragma once
+
+#include <cstddef>
+
+#include "measure/harness/direction.hpp"
+#include "transfer/shmem/bench/station.hpp"
+
+namespace gdrkit::tools::pgas {
+
+template <class Once>
+int repeat(std::size_t count, Once&& once) {
+  // All negative values keep their sign under |.
+  int code = 0;
+  for (std::size_t number = 0; number < count; ++number) code |= once(number);
+  return code;
+}
+
+template <class Library>
+struct Loops {
+  static measure::Rotation places(const Station& s) { return {measure::Direction::from_device, s.size_bytes}; }
+
+  static int put(const Library& l, const Station& s, std::size_t count, const std::uint8_t* source) {
+    return repeat(count, [&](std::size_t) { return l.put(s.object, source, s.size_bytes, s.peer); });
+  }
+  static int put_then_quiet(const Library& l, const Station& s, std::size_t count, const std::uint8_t* source) {
+    return repeat(count, [&](std::size_t) { return l.put(s.object, source, s.size_bytes, s.peer) | l.quiet(); });
+  }
+  static int get(const Library& l, const Station& s, std::size_t count, std::uint8_t* target) {
+    const measure::Rotation rotation = places(s);
+    return repeat(count,
+                  [&](std::size_t n) { return l.get(target, s.object + rotation.offset(n), s.size_bytes, s.peer); });
+  }
+
+  static int p(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t n) { return l.p(s.word, n, s.peer); });
+  }
+  static int p_quiet(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t n) { return l.p(s.word, n, s.peer) | l.quiet(); });
+  }
+  static int put_host(const Library& l, Station& s, std::size_t count) { return put(l, s, count, s.host); }
+  static int put_host_quiet(const Library& l, Station& s, std::size_t count) {
+    return put_then_quiet(l, s, count, s.host);
+  }
+  static int put_symmetric(const Library& l, Station& s, std::size_t count) { return put(l, s, count, s.symmetric); }
+  static int put_symmetric_quiet(const Library& l, Station& s, std::size_t count) {
+    return put_then_quiet(l, s, count, s.symmetric);
+  }
+  static int g(const Library& l, Station& s, std::size_t count) {
+    const measure::Rotation rotation(measure::Direction::from_device, sizeof(std::uint64_t));
+    return repeat(count, [&](std::size_t n) {
+      std::uint64_t value = 0;
+      return l.g(reinterpret_cast<const std::uint64_t*>(s.object + rotation.offset(n)), &value, s.peer);
+    });
+  }
+  static int get_host(const Library& l, Station& s, std::size_t count) { return get(l, s, count, s.host); }
+  static int get_symmetric(const Library& l, Station& s, std::size_t count) { return get(l, s, count, s.symmetric); }
+  static int put_signal(const Library& l, Station& s, std::size_t count) {
+    return repeat(count,
+                  [&](std::size_t n) { return l.put_signal(s.object, s.host, s.size_bytes, s.signal + 1, n, s.peer); });
+  }
+  static int signal_op(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t n) { return l.signal_set(s.signal + 1, n, s.peer); });
+  }
+  /// PE 0 sends, the next PE answers; the others look on. A turn is a round trip.
+  static int ping_pong(const Library& l, Station& s, std::size_t count) {
+    if (s.pe > 1) return 0;
+    const int other = 1 - s.pe;
+    return repeat(count, [&](std::size_t) {
+      ++s.turn;
+      return s.pe == 1 ? l.wait_then_send(s.object, s.host, s.size_bytes, s.signal, s.turn, other)
+                       : l.send_then_wait(s.object, s.host, s.size_bytes, s.signal, s.turn, other);
+    });
+  }
+  static int barrier_all(const Library& l, Station&, std::size_t count) {
+    return repeat(count, [&](std::size_t) { return l.barrier_all(); });
+  }
+  static int sync_all(const Library& l, Station&, std::size_t count) {
+    return repeat(count, [&](std::size_t) { return l.sync_all(); });
+  }
+  static int atomic_fetch(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t) { return l.atomic_fetch(s.word, s.peer); });
+  }
+  static int atomic_set_quiet(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t n) { return l.atomic_set(s.word, n, s.peer) | l.quiet(); });
+  }
+  static int atomic_add_quiet(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t) { return l.atomic_add(s.word, 1, s.peer) | l.quiet(); });
+  }
+  static int atomic_fetch_add(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t) { return l.atomic_fetch_add(s.word, 1, s.peer); });
+  }
+  static int atomic_swap(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t n) { return l.atomic_swap(s.word, n, s.peer); });
+  }
+  static int atomic_compare_swap(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t n) { return l.atomic_compare_swap(s.word, n, n + 1, s.peer); });
+  }
+  static int put_host_bandwidth(const Library& l, Station& s, std::size_t count) {
+    return put_then_quiet(l, s, count, s.host);
+  }
+  static int put_pinned_bandwidth(const Library& l, Station& s, std::size_t count) {
+    return put_then_quiet(l, s, count, s.pinned);
+  }
+  static int put_symmetric_bandwidth(const Library& l, Station& s, std::size_t count) {
+    return put_then_quiet(l, s, count, s.symmetric);
+  }
+  static int get_host_bandwidth(const Library& l, Station& s, std::size_t count) { return get(l, s, count, s.host); }
+  static int get_pinned_bandwidth(const Library& l, Station& s, std::size_t count) {
+    return get(l, s, count, s.pinned);
+  }
+  static int get_symmetric_bandwidth(const Library& l, Station& s, std::size_t count) {
+    return get(l, s, count, s.symmetric);
+  }
+};
+
+template <class Library>
+using Loop = int (*)(const Library& library, Station& station, std::size_t count);
+
+/// By the case's number.
+template <class Library>
+[[nodiscard]] Loop<Library> loop_of(std::size_t number) {
+  static constexpr Loop<Library> all[] = {
+#define GDRKIT_SHMEM_CASE(name, operation, memory, completion, who, sizes) &Loops<Library>::name,
+#include "transfer/shmem/bench/cases.def"
+#undef GDRKIT_SHMEM_CASE
+  };
+  return number < sizeof all / sizeof all[0] ? all[number] : nullptr;
+}
+
+}  // namespace gdrkit::tools::pgas

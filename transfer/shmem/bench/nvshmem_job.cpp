@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/shmem/bench/nvshmem_job.hpp"
+
+#include <glob.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/common/exit_code.hpp"
+#include "transfer/shmem/bench/station.hpp"
+
+namespace gdrkit::tools::pgas {
+namespace {
+
+/// Structs of NVSHMEM's API begin with their version: 1, and their size.
+constexpr std::int32_t versioned(std::size_t size_bytes) { return (1 << 16) + static_cast<std::int32_t>(size_bytes); }
+
+// The first version of NVSHMEM's init attributes, which 3.4 and 3.8 take.
+struct UniqueIdArguments {
+  std::int32_t version;
+  const void* id;
+  std::int32_t pe, n_pes;
+};
+struct InitArguments {
+  std::int32_t version;
+  UniqueIdArguments unique_id;
+  char reserved[96];
+};
+struct InitAttributes {
+  std::int32_t version;
+  void* mpi_comm;
+  InitArguments arguments;
+};
+static_assert(sizeof(UniqueIdArguments) == 24 && sizeof(InitArguments) == 128 && sizeof(InitAttributes) == 144);
+constexpr unsigned init_with_unique_id = 1U << 3;
+
+void require_zero(int code, const char* what) {
+  if (code != 0) throw Failure(ExitCode::failed, format("NVSHMEM: %s returned %d", what, code));
+}
+
+/// What the user has set stays.
+void set_default(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 0); }
+
+}  // namespace
+
+NvshmemJob::NvshmemJob(const std::string& path) : library_(load_nvshmem(path)) {
+  set_default("NVSHMEM_BOOTSTRAP", "UID");
+  set_default("NVSHMEM_REMOTE_TRANSPORT", "none");
+  set_default("NVSHMEM_DISABLE_NVLS", "1");
+}
+
+void NvshmemJob::make_id(unsigned char* id) {
+  const std::int32_t version = versioned(id_bytes);
+  std::memcpy(id, &version, sizeof version);
+  require_zero(library_.calls().get_uniqueid(id), "nvshmemx_get_uniqueid");
+}
+
+void NvshmemJob::start(const Request& request) {
+  set_default("NVSHMEM_SYMMETRIC_SIZE", std::to_string(heap_bytes_for(request.size_bytes)));
+  const auto count = platform::cuda_device_count();
+  if (!count) throw Failure(ExitCode::cannot_run, count.error().text());
+  if (*count == 0) throw Failure(ExitCode::cannot_run, "NVSHMEM needs a GPU, and CUDA shows none");
+  auto device = platform::open_cuda_device(request.pe % *count);
+  if (!device) throw Failure(ExitCode::cannot_run, device.error().text());
+  device_ = std::move(*device);
+  InitAttributes attributes{};
+  attributes.version = versioned(sizeof attributes);
+  attributes.arguments.version = versioned(sizeof attributes.arguments);
+  attributes.arguments.unique_id.version = versioned(sizeof attributes.arguments.unique_id);
+  const NvshmemCalls& calls = library_.calls();
+  require_zero(calls.set_attr_uniqueid_args(request.pe, request.n_pes, request.id, &attributes),
+               "nvshmemx_set_attr_uniqueid_args");
+  require_zero(calls.hostlib_init_attr(init_with_unique_id, &attributes), "nvshmemx_hostlib_init_attr");
+  if (calls.my_pe() != request.pe) {
+    throw Failure(ExitCode::failed, format("NVSHMEM numbered this PE %d, not %d", calls.my_pe(), request.pe));
+  }
+}
+
+void* NvshmemJob::allocate(std::size_t size_bytes) {
+  void* const address = library_.calls().calloc(size_bytes, 1);
+  if (address == nullptr) throw Failure(ExitCode::failed, format("nvshmem_calloc of %zu bytes failed", size_bytes));
+  return address;
+}
+
+std::string NvshmemJob::version() const {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  library_.calls().vendor_version(&major, &minor, &patch);
+  return format("%d.%d.%d", major, minor, patch);
+}
+
+std::string find_nvshmem(const std::string& wanted) {
+  if (!wanted.empty()) return wanted;
+  std::vector<std::string> patterns;
+  if (const char* home = std::getenv("NVSHMEM_HOME"))
+    patterns.push_back(std::string(home) + "/lib*/libnvshmem_host.so.3");
+  if (const char* environment = std::getenv("VIRTUAL_ENV")) {
+    patterns.push_back(std::string(environment) +
+                       "/lib/python3*/site-packages/nvidia/nvshmem/lib/libnvshmem_host.so.3");
+  }
+  if (const char* home = std::getenv("HOME")) {
+    patterns.push_back(std::string(home) +
+                       "/.local/lib/python3*/site-packages/nvidia/nvshmem/lib/libnvshmem_host.so.3");
+  }
+  for (const char* prefix : {"/usr/lib/python3", "/usr/local/lib/python3"}) {
+    patterns.push_back(std::string(prefix) + "*/*-packages/nvidia/nvshmem/lib/libnvshmem_host.so.3");
+  }
+  for (const std::string& pattern : patterns) {
+    glob_t found{};
+    const bool is_found = ::glob(pattern.c_str(), 0, nullptr, &found) == 0 && found.gl_pathc > 0;
+    const std::string path = is_found ? found.gl_pathv[found.gl_pathc - 1] : "";
+    ::globfree(&found);
+    if (is_found) return path;
+  }
+  return "";
+}
+
+}  // namespace gdrkit::tools::pgas

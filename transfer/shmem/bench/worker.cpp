@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/shmem/bench/worker.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "cli/common/numa_options.hpp"
+#include "measure/harness/host_buffer.hpp"
+#include "measure/harness/samples.hpp"
+#include "platform/host/stopwatch.hpp"
+#include "transfer/shmem/bench/case.hpp"
+#include "transfer/shmem/bench/gdrkit_job.hpp"
+#include "transfer/shmem/bench/loops.hpp"
+#include "transfer/shmem/bench/nvshmem_job.hpp"
+
+namespace gdrkit::tools::pgas {
+namespace {
+
+/// A CPU near the GPU for the calling thread alone, another one for each PE of the node; the library's own threads,
+/// which exist by now, stay free to run on all of them. Where the system refuses, the thread stays unbound.
+void settle(const platform::Device& device, int pe, int n_pes) {
+  const platform::Placement placement = placement_for(device);
+  std::vector<int> cpus = placement.gpu_node() < 0 ? std::vector<int>() : placement.usable_cpus(placement.gpu_node());
+  if (cpus.empty()) cpus = placement.usable_cpus();
+  if (cpus.empty()) return;
+  const std::size_t index =
+      (static_cast<std::size_t>(pe) * 2 + 1) * cpus.size() / (2 * static_cast<std::size_t>(n_pes));
+  (void)platform::real_placement_calls().bind_thread({cpus[std::min(index, cpus.size() - 1)]});
+}
+
+measure::Single summary_of(const std::vector<double>& values) {
+  measure::Single single;
+  single.count = values.size();
+  single.minimum = measure::minimum(values);
+  single.p50 = measure::percentile(values, 50);
+  single.p99 = measure::percentile(values, 99);
+  single.p999 = measure::percentile(values, 99.9);
+  single.maximum = measure::percentile(values, 100);
+  return single;
+}
+
+template <class Job>
+class Worker {
+ public:
+  template <class MakeJob>
+  explicit Worker(MakeJob& make_job) : job_(make_job()) {}
+
+  Reply serve(const Request& request) {
+    Reply reply;
+    switch (request.kind) {
+      case RequestKind::make_id: job_.make_id(reply.id); break;
+      case RequestKind::start: start(request, &reply); break;
+      case RequestKind::prepare: prepare(request); break;
+      case RequestKind::batch: reply.code = run(request, &reply.ns); break;
+      case RequestKind::singles: reply.code = run_singles(request, &reply.single); break;
+      case RequestKind::end:
+        host_.reset();
+        (void)pinned_.free();
+        job_.end();
+        break;
+    }
+    if (reply.code == -EOPNOTSUPP) std::snprintf(reply.text, sizeof reply.text, "the library has no such operation");
+    return reply;
+  }
+
+ private:
+  void start(const Request& request, Reply* reply) {
+    job_.start(request);
+    station_.pe = request.pe;
+    station_.peer = (request.pe + 1) % request.n_pes;
+    auto* const words = static_cast<std::uint64_t*>(job_.allocate(word_area_bytes));
+    // Lines apart, as no two of them share an owner.
+    station_.word = words;
+    station_.signal = words + word_area_bytes / 2 / sizeof(std::uint64_t);
+    if (request.pe == 0) reply->code = job_.library().p(station_.word, 1, station_.peer) | job_.library().quiet();
+    reply->device = job_.device().identity().ordinal;
+    std::snprintf(reply->text, sizeof reply->text, "%s", job_.version().c_str());
+  }
+
+  void prepare(const Request& request) {
+    const std::size_t bytes = object_bytes(request.size_bytes);
+    station_.object = static_cast<std::uint8_t*>(job_.allocate(bytes));
+    station_.symmetric = static_cast<std::uint8_t*>(job_.allocate(bytes));
+    settle(job_.device(), station_.pe, request.n_pes);
+    host_.emplace(bytes);
+    station_.host = host_->data();
+    auto pinned = job_.device().allocate(platform::AllocationKind::host, bytes);
+    if (!pinned) throw Failure(ExitCode::failed, pinned.error().text());
+    pinned_ = std::move(*pinned);
+    station_.pinned = reinterpret_cast<std::uint8_t*>(pinned_.address());
+    for (std::uint8_t* local : {station_.host, station_.pinned}) std::memset(local, 0x5c, bytes);
+  }
+
+  int begin(const Request& request, Loop<typename Job::Library>* loop) {
+    *loop = loop_of<typename Job::Library>(request.case_number);
+    if (*loop == nullptr) return -EINVAL;
+    station_.size_bytes = request.size_bytes;
+    const bool is_together = all_cases()[request.case_number].who == Who::together;
+    return is_together ? job_.library().sync_all() : 0;
+  }
+
+  int run(const Request& request, double* ns) {
+    Loop<typename Job::Library> loop = nullptr;
+    int code = begin(request, &loop);
+    if (code < 0) return code;
+    const std::int64_t from = platform::now_ns();
+    code = loop(job_.library(), station_, request.count);
+    *ns = static_cast<double>(platform::now_ns() - from) / static_cast<double>(request.count);
+    // What is still on its way must not slow the next batch down.
+    return code == 0 ? job_.library().quiet() : code;
+  }
+
+  int run_singles(const Request& request, measure::Single* single) {
+    Loop<typename Job::Library> loop = nullptr;
+    int code = begin(request, &loop);
+    std::vector<double> values;
+    values.reserve(request.count);
+    if (!clock_) clock_.emplace();
+    for (std::uint64_t number = 0; number < request.count && code == 0; ++number) {
+      const std::uint64_t from = clock_->now();
+      code = loop(job_.library(), station_, 1);
+      values.push_back(clock_->ns(clock_->now() - from));
+    }
+    *single = summary_of(values);
+    return code == 0 ? job_.library().quiet() : code;
+  }
+
+  Job job_;
+  Station station_;
+  std::optional<measure::HostBuffer> host_;
+  platform::Allocation pinned_;
+  std::optional<measure::Clock> clock_;
+};
+
+/// false: bench is gone.
+bool receive(int socket, Request* request) {
+  ssize_t received = 0;
+  do {
+    received = ::recv(socket, request, sizeof *request, 0);
+  } while (received < 0 && errno == EINTR);
+  return received == static_cast<ssize_t>(sizeof *request);
+}
+
+template <class MakeJob>
+ExitCode serve_all(int socket, MakeJob make_job) {
+  using Job = decltype(make_job());
+  std::optional<Worker<Job>> worker;
+  Request request;
+  while (receive(socket, &request)) {
+    Reply reply;
+    try {
+      if (!worker) worker.emplace(make_job);
+      reply = worker->serve(request);
+      if (reply.code < 0 && reply.text[0] == '\0') {
+        std::snprintf(reply.text, sizeof reply.text, "%s", gdrkit_shmem_last_error());
+      }
+    } catch (const Failure& failure) {
+      reply.code = failure.code() == ExitCode::cannot_run ? -ENODEV : -EIO;
+      std::snprintf(reply.text, sizeof reply.text, "%s", failure.what());
+    }
+    if (::send(socket, &reply, sizeof reply, MSG_NOSIGNAL) < 0) break;
+    if (request.kind == RequestKind::end) return ExitCode::ok;
+  }
+  return ExitCode::failed;
+}
+
+}  // namespace
+
+ExitCode run_worker(const std::string& library, const std::string& nvshmem_path, int socket) {
+  if (library == "gdrkit") return serve_all(socket, [] { return GdrkitJob(); });
+  if (library == "nvshmem") return serve_all(socket, [&] { return NvshmemJob(nvshmem_path); });
+  throw Failure(ExitCode::usage, "gdrkit shmem bench: there is no library '" + library + "'");
+}
+
+}  // namespace gdrkit::tools::pgas

@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/shmem/bench/worker_job.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "cli/common/exit_code.hpp"
+#include "platform/host/stopwatch.hpp"
+
+namespace gdrkit::tools::pgas {
+namespace {
+
+constexpr int receive_limit_s = 120;
+constexpr int channel = 3;  // of the worker
+
+Request case_request(RequestKind kind, std::size_t case_number, std::size_t size_bytes, std::size_t count) {
+  Request request;
+  request.kind = kind;
+  request.case_number = static_cast<std::uint32_t>(case_number);
+  request.size_bytes = size_bytes;
+  request.count = count;
+  return request;
+}
+
+}  // namespace
+
+WorkerJob::WorkerJob(std::string library, std::string nvshmem_path, int n_pes, std::size_t largest_bytes)
+    : library_(std::move(library)),
+      nvshmem_path_(std::move(nvshmem_path)),
+      n_pes_(n_pes),
+      largest_bytes_(largest_bytes) {}
+
+WorkerJob::~WorkerJob() { kill_all(); }
+
+std::string WorkerJob::name_of(int pe) const { return library_ + " PE " + std::to_string(pe); }
+
+void WorkerJob::launch(int pe) {
+  int sockets[2] = {-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
+    throw WorkerFailure(format("cannot connect to %s: %s", name_of(pe).c_str(), std::strerror(errno)));
+  }
+  const timeval limit{receive_limit_s, 0};
+  (void)::setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  std::string channel_word = std::to_string(channel);
+  std::vector<std::string> words = {"gdrkit", "shmem", "bench", "--worker", library_, "--channel", channel_word};
+  if (!nvshmem_path_.empty()) words.insert(words.end(), {"--nvshmem", nvshmem_path_});
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  const pid_t id = ::fork();
+  if (id == 0) {
+    // Only what is safe between fork and exec. The socket loses its close-on-exec flag by dup2, unless it is there
+    // already.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(127);
+    if (sockets[1] == channel) {
+      ::fcntl(channel, F_SETFD, 0);
+    } else {
+      ::dup2(sockets[1], channel);
+    }
+    // Standard output is bench's alone.
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    ::execv("/proc/self/exe", pointers.data());
+    ::_exit(127);
+  }
+  const int error = errno;
+  ::close(sockets[1]);
+  if (id < 0) {
+    ::close(sockets[0]);
+    throw WorkerFailure(format("cannot start %s: %s", name_of(pe).c_str(), std::strerror(error)));
+  }
+  processes_.push_back({id, sockets[0]});
+}
+
+void WorkerJob::kill_all() noexcept {
+  for (Process& process : processes_) {
+    if (process.socket >= 0) ::close(process.socket);
+    if (process.id > 0) {
+      ::kill(process.id, SIGKILL);
+      ::waitpid(process.id, nullptr, 0);
+    }
+  }
+  processes_.clear();
+}
+
+void WorkerJob::send(int pe, const Request& request) {
+  const int socket = processes_[static_cast<std::size_t>(pe)].socket;
+  if (::send(socket, &request, sizeof request, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof request)) {
+    throw WorkerFailure(name_of(pe) + " has ended");
+  }
+}
+
+Reply WorkerJob::receive(int pe) {
+  Reply reply;
+  ssize_t received = 0;
+  do {
+    received = ::recv(processes_[static_cast<std::size_t>(pe)].socket, &reply, sizeof reply, 0);
+  } while (received < 0 && errno == EINTR);
+  if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+    throw WorkerFailure(format("%s did not answer within %d s", name_of(pe).c_str(), receive_limit_s));
+  }
+  if (received != static_cast<ssize_t>(sizeof reply)) throw WorkerFailure(name_of(pe) + " has ended");
+  reply.text[sizeof reply.text - 1] = '\0';
+  if (reply.code < 0 && reply.code != -EOPNOTSUPP) throw WorkerFailure(name_of(pe) + ": " + reply.text);
+  return reply;
+}
+
+double WorkerJob::start() {
+  kill_all();
+  devices_.clear();
+  const std::int64_t begin = platform::now_ns();
+  for (int pe = 0; pe < n_pes_; ++pe) launch(pe);
+  Request request;
+  request.kind = RequestKind::make_id;
+  send(0, request);
+  const Reply made = receive(0);
+  request.kind = RequestKind::start;
+  request.size_bytes = largest_bytes_;
+  request.n_pes = n_pes_;
+  std::memcpy(request.id, made.id, id_bytes);
+  for (request.pe = 0; request.pe < n_pes_; ++request.pe) send(request.pe, request);
+  for (int pe = 0; pe < n_pes_; ++pe) {
+    const Reply started = receive(pe);
+    devices_.push_back(started.device);
+    version_ = started.text;
+  }
+  const double ns = static_cast<double>(platform::now_ns() - begin);
+  request.kind = RequestKind::prepare;
+  for (int pe = 0; pe < n_pes_; ++pe) send(pe, request);
+  for (int pe = 0; pe < n_pes_; ++pe) (void)receive(pe);
+  return ns;
+}
+
+void WorkerJob::end() {
+  if (processes_.empty()) return;
+  for (int pe = 0; pe < n_pes_; ++pe) send(pe, Request());
+  for (int pe = 0; pe < n_pes_; ++pe) (void)receive(pe);
+  for (Process& process : processes_) {
+    ::close(process.socket);
+    int status = 0;
+    ::waitpid(process.id, &status, 0);
+    process = {};
+  }
+  processes_.clear();
+}
+
+Reply WorkerJob::ask(const Request& request) {
+  const bool is_together = all_cases()[request.case_number].who == Who::together;
+  const int asked = is_together ? n_pes_ : 1;
+  for (int pe = 0; pe < asked; ++pe) send(pe, request);
+  Reply first;
+  for (int pe = 0; pe < asked; ++pe) {
+    const Reply reply = receive(pe);
+    if (pe == 0) first = reply;
+  }
+  return first;
+}
+
+bool WorkerJob::can_run(std::size_t case_number, std::size_t size_bytes) {
+  return ask(case_request(RequestKind::batch, case_number, size_bytes, 1)).code != -EOPNOTSUPP;
+}
+
+double WorkerJob::run_batch(std::size_t case_number, std::size_t size_bytes, std::size_t count) {
+  return ask(case_request(RequestKind::batch, case_number, size_bytes, count)).ns;
+}
+
+measure::Single WorkerJob::run_singles(std::size_t case_number, std::size_t size_bytes, std::size_t count) {
+  return ask(case_request(RequestKind::singles, case_number, size_bytes, count)).single;
+}
+
+}  // namespace gdrkit::tools::pgas

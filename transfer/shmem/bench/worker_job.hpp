@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// WorkerJob: the workers of one library, one for each PE, as bench commands them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "transfer/shmem/bench/case.hpp"
+#include "transfer/shmem/bench/wire.hpp"
+
+namespace gdrkit::tools::pgas {
+
+/// A worker's process ended, or a call in it failed: the message names library and PE.
+class WorkerFailure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class WorkerJob {
+ public:
+  /// `library`: "gdrkit" or "nvshmem". Starts nothing.
+  WorkerJob(std::string library, std::string nvshmem_path, int n_pes, std::size_t largest_bytes);
+  WorkerJob(const WorkerJob&) = delete;
+  WorkerJob& operator=(const WorkerJob&) = delete;
+  ~WorkerJob();  ///< ends the processes, whatever they do
+
+  [[nodiscard]] const std::string& library() const noexcept { return library_; }
+  [[nodiscard]] const std::string& version() const noexcept { return version_; }
+  [[nodiscard]] const std::vector<int>& devices() const noexcept { return devices_; }
+
+  // All throw WorkerFailure.
+  /// Processes, init, the first put and its quiet; then, untimed, what the cases need. Answers nanoseconds.
+  double start();
+  void end();
+  /// false: the library lacks the operation.
+  [[nodiscard]] bool can_run(std::size_t case_number, std::size_t size_bytes);
+  /// Nanoseconds for one of `count` operations, as PE 0 saw them.
+  double run_batch(std::size_t case_number, std::size_t size_bytes, std::size_t count);
+  [[nodiscard]] measure::Single run_singles(std::size_t case_number, std::size_t size_bytes, std::size_t count);
+
+ private:
+  struct Process {
+    pid_t id = -1;
+    int socket = -1;
+  };
+  void launch(int pe);
+  void send(int pe, const Request& request);
+  /// EOPNOTSUPP in the reply's code is the only failure that does not throw.
+  Reply receive(int pe);
+  /// Of all PEs, or of PE 0 for one-sided cases. Answers PE 0's reply.
+  Reply ask(const Request& request);
+  void kill_all() noexcept;
+  [[nodiscard]] std::string name_of(int pe) const;
+
+  std::string library_;
+  std::string nvshmem_path_;
+  int n_pes_;
+  std::size_t largest_bytes_;
+  std::string version_;
+  std::vector<int> devices_;
+  std::vector<Process> processes_;
+};
+
+}  // namespace gdrkit::tools::pgas
