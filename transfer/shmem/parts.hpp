@@ -10,5 +10,6 @@ namespace gdrkit::tools::pgas {
 // argv[0] is the part's name. Each throws as a subcommand does.
 ExitCode run_info(Front front, int argc, char** argv);
 ExitCode run_check(Front front, int argc, char** argv);
+ExitCode run_bench(Front front, int argc, char** argv);
 
 }  // namespace gdrkit::tools::pgas

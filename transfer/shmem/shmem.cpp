@@ -14,14 +14,14 @@ struct Part {
   const char* name;
   ExitCode (*run)(Front front, int argc, char** argv);
 };
-constexpr Part parts[] = {{"info", &run_info}, {"check", &run_check}};
+constexpr Part parts[] = {{"info", &run_info}, {"check", &run_check}, {"bench", &run_bench}};
 
 CommandLine command_line(std::vector<std::string>* words) {
   CommandLine line;
   line.name = "shmem";
-  line.summary = "One-sided communication between GPUs: what this machine offers, and a self-test.";
+  line.summary = "One-sided communication between GPUs: what this machine offers, a self-test, and a benchmark.";
   line.example = "gdrkit shmem info\n  gdrkit shmem check --help";
-  line.operands = {words, "PART [OPTIONS]", "info, check: what to do; each has a --help of its own", {}};
+  line.operands = {words, "PART [OPTIONS]", "info, check, bench: what to do; each has a --help of its own", {}};
   for (const Part& part : parts) line.operands.words.emplace_back(part.name);
   return line;
 }
@@ -39,9 +39,10 @@ ExitCode run_shmem(Front front, int argc, char** argv) {
   if (const auto ended = parse(pgas::command_line(&words), front, argc, argv)) return *ended;
   std::vector<std::string> names;
   for (const pgas::Part& part : pgas::parts) names.emplace_back(part.name);
-  throw Failure(ExitCode::usage, words.empty() ? "gdrkit shmem: name a part: info, check\nTry: gdrkit shmem --help"
-                                               : "gdrkit shmem: there is no part '" + words[0] + "'" +
-                                                     did_you_mean(words[0], names) + "\nTry: gdrkit shmem --help");
+  throw Failure(ExitCode::usage, words.empty()
+                                     ? "gdrkit shmem: name a part: info, check, bench\nTry: gdrkit shmem --help"
+                                     : "gdrkit shmem: there is no part '" + words[0] + "'" +
+                                           did_you_mean(words[0], names) + "\nTry: gdrkit shmem --help");
 }
 
 }  // namespace gdrkit::tools

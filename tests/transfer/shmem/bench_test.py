@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit shmem bench on emulated PEs: tables, the document, and processes that end."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from program import BIN, NOTE, Test, run
+
+QUICK = ("-q", "-e", "64", "--bulk", "1M", "--rounds", "3", "--singles", "20", "--starts", "1", "-n", "10")
+NUMBER = r"[0-9]+\.[0-9]{6}"
+
+
+def children_of(process):
+    path = f"/proc/{process}/task/{process}/children"
+    with open(path, encoding="utf-8") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def is_running(process):
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class ShmemBench(Test):
+    def test_the_tables(self):
+        ended = run("gdrkit", "shmem", "bench", "-t", "put_host_quiet", "-t", "barrier_all", "-t", "get_host_bandwidth",
+                    *QUICK)
+        self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
+        latency = r"size\(B\) +scope +latency \(us\) +p99"
+        self.assert_lines(ended.lines, [
+            NOTE, r"#shmem_start: from the start .*", latency, rf"- +host +{NUMBER} +-", "",
+            r"#shmem_put_host_quiet: put from host memory, quiet", latency
+        ] + [rf"{size} +host +{NUMBER} +{NUMBER}" for size in (8, 16, 32, 64)] + [
+            "", r"#shmem_barrier_all: barrier_all", latency, rf"- +host +{NUMBER} +{NUMBER}", "",
+            r"#shmem_get_host_bandwidth: get to host memory", r"size\(B\) +scope +bandwidth \(GB/s\) +p99",
+            rf"1048576 +host +{NUMBER} +-", ""
+        ])
+
+    def test_every_case_is_a_series_of_the_document(self):
+        listed = [line.split()[0] for line in run("gdrkit", "shmem", "bench", "--list").lines]
+        document, ended = self.json_of("shmem", "bench", *QUICK)
+        self.assertIn("NOTE:", ended.err)
+        self.assertEqual((document["tool"], document["emulated"], document["ok"]), ("shmem bench", True, True))
+        self.assertEqual([series["id"] for series in document["series"]],
+                         [f"shmem/{name}/gdrkit" for name in ["start"] + listed])
+        for series in document["series"]:
+            self.assertEqual(series["method"], "gdrkit")
+            self.assertEqual((series["unit"], series["better"]),
+                             ("GB/s", "higher") if series["id"].endswith("bandwidth/gdrkit") else ("us", "lower"))
+            self.assertTrue(series["points"], series["id"])
+            for point in series["points"]:
+                self.assertGreater(point["value"], 0, series["id"])
+                self.assertEqual(len(point["rounds"]), 1 if "/start/" in series["id"] else 3)
+                if "single" in point:
+                    self.assertEqual(point["single"]["count"], 20)
+                    self.assertLessEqual(point["single"]["minimum"], point["single"]["p99"])
+        self.assertNotIn("ratios", document)
+        # A put that waits for its arrival takes longer than one that does not.
+        value = {series["id"]: series["points"][0]["value"] for series in document["series"]}
+        self.assertGreater(value["shmem/p_quiet/gdrkit"], value["shmem/p/gdrkit"])
+
+    def test_more_pes(self):
+        document, _ = self.json_of("shmem", "bench", "--pes", "3", "-t", "barrier_all", "-t", "ping_pong", *QUICK)
+        self.assertEqual([series["conditions"].get("pes") for series in document["series"][1:]], ["3", "3"])
+
+
+class ShmemBenchUsage(Test):
+    def test_wrong_words_are_wrong_usage(self):
+        for arguments, text in ((("-t", "put_hots"), "there is no 'put_hots'; did you mean 'put_host'?"),
+                                (("--rounds", "0"), "--rounds must be from 1"), (("--pes", "65"), "--pes must be from 1 to 64"),
+                                (("-b", "64", "-e", "8"), "-b must be from 1 to -e"), (("-b", "0"), "-b must be from 1"),
+                                (("--peer", "nvshmen"), "did you mean 'nvshmem'?")):
+            ended = run("gdrkit", "shmem", "bench", *arguments)
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertIn(text, ended.err)
+
+    def test_another_library_needs_a_gpu(self):
+        ended = run("gdrkit", "shmem", "bench", "--peer", "nvshmem", *QUICK)
+        self.assertEqual(ended.code, 77)
+        self.assertIn("--peer nvshmem needs GPUs", ended.err)
+
+
+class ShmemBenchProcesses(Test):
+    def start(self):
+        environment = {**os.environ, "GDRKIT_BACKEND": "emulated"}
+        bench = subprocess.Popen([f"{BIN}/gdrkit", "shmem", "bench", "--json", "--rounds", "1000", "-n", "100000", "-t",
+                                  "barrier_all", "--starts", "1"], env=environment, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        self.addCleanup(bench.kill)
+        for line in bench.stderr:
+            if "barrier_all" in line:
+                break
+        workers = children_of(bench.pid)
+        self.assertEqual(len(workers), 2)
+        return bench, workers
+
+    def test_the_end_of_a_pe_is_named(self):
+        bench, workers = self.start()
+        os.kill(workers[1], signal.SIGKILL)
+        out, err = bench.communicate(timeout=60)
+        self.assertEqual((bench.returncode, out), (1, ""))
+        self.assertRegex(err, r"gdrkit shmem bench: gdrkit PE [01](: .*PE 1.*| has ended)")
+        self.assertFalse(any(is_running(worker) for worker in workers))
+
+    def test_the_pes_end_with_bench(self):
+        bench, workers = self.start()
+        bench.kill()
+        bench.communicate(timeout=60)
+        deadline = time.monotonic() + 30
+        while any(is_running(worker) for worker in workers) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertFalse(any(is_running(worker) for worker in workers))
+
+
+if __name__ == "__main__":
+    unittest.main()
