@@ -71,6 +71,51 @@ class ShmemBench(Test):
         self.assertEqual([series["conditions"].get("pes") for series in document["series"][1:]], ["3", "3"])
 
 
+class ShmemBenchPeer(Test):
+    """A stand-in for NVSHMEM over emulated PEs (stand_in_nvshmem.cpp)."""
+    FILE = os.path.join(BIN, "..", "tests", "bin", "libstand_in_nvshmem.so")
+    PEER = ("--peer", "nvshmem", "--nvshmem", FILE)
+
+    def test_both_are_measured_and_compared(self):
+        document, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "put_host_quiet", "-t", "ping_pong", "-t",
+                                       "barrier_all", "-t", "get_pinned_bandwidth", *QUICK)
+        names = ("start", "put_host_quiet", "ping_pong", "barrier_all", "get_pinned_bandwidth")
+        self.assertEqual(document["peer"], "nvshmem 9.8.7", ended.err)
+        self.assertNotIn("notes", document)
+        self.assertEqual([series["id"] for series in document["series"]],
+                         [f"shmem/{name}/{library}" for name in names for library in ("gdrkit", "nvshmem")])
+        values = {series["id"]: {point["x"]: point["value"] for point in series["points"]}
+                  for series in document["series"]}
+        self.assertEqual([ratios["series"] for ratios in document["ratios"]],
+                         [f"shmem/{name}/gdrkit" for name in names])
+        for ratios in document["ratios"]:
+            own, other = values[ratios["series"]], values[ratios["to"]]
+            self.assertEqual([point["x"] for point in ratios["points"]], list(own))
+            for point in ratios["points"]:
+                self.assertAlmostEqual(point["ratio"], own[point["x"]] / other[point["x"]])
+
+    def test_what_the_host_api_lacks_is_noted(self):
+        document, _ = self.json_of("shmem", "bench", *self.PEER, "-t", "atomic_fetch_add", *QUICK)
+        self.assertEqual(document["notes"], ["nvshmem has no host API for: atomic_fetch_add"])
+        self.assertEqual([series["id"] for series in document["series"][2:]], ["shmem/atomic_fetch_add/gdrkit"])
+
+    def test_a_peer_that_ends_costs_its_figures_alone(self):
+        environment = {"GDRKIT_BACKEND": "emulated", "STAND_IN_ENDS_IN_GET": "1"}
+        document, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "get_host", "-t", "p", *QUICK,
+                                       environment=environment)
+        self.assertIn("NOTE: get to host memory: nvshmem PE 0 has ended", ended.err)
+        self.assertEqual(document["notes"], ["get to host memory: nvshmem PE 0 has ended"])
+        self.assertEqual([series["id"] for series in document["series"][2:]],
+                         ["shmem/p/gdrkit", "shmem/p/nvshmem", "shmem/get_host/gdrkit"])
+
+    def test_a_library_that_cannot_be_loaded_is_noted(self):
+        document, ended = self.json_of("shmem", "bench", "--peer", "nvshmem", "--nvshmem", "/nonexistent.so", "-t", "p",
+                                       *QUICK)
+        self.assertRegex(document["notes"][0], r"^start of nvshmem: nvshmem PE 0: cannot load /nonexistent\.so: .*; name "
+                                               r"the file with --nvshmem$")
+        self.assertEqual([series["method"] for series in document["series"]], ["gdrkit", "gdrkit"])
+
+
 class ShmemBenchUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in ((("-t", "put_hots"), "there is no 'put_hots'; did you mean 'put_host'?"),

@@ -182,7 +182,7 @@ class Bench {
     result.version = gdrkit_version();
     result.date = today();
     result.is_emulated = choice.is_emulated;
-    if (choice.is_emulated && peer_) {
+    if (choice.is_emulated && peer_ && options_.nvshmem_path.empty()) {
       throw Failure(ExitCode::cannot_run, "gdrkit shmem bench: --peer nvshmem needs GPUs, and there is none");
     }
     result.machine = platform::describe_machine(open_device(choice, 0).get());

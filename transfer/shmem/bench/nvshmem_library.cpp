@@ -19,10 +19,13 @@ class LoadedFile {
     if (handle_ == nullptr) refuse(::dlerror());
   }
   template <class Function>
+  [[nodiscard]] bool has(const char* name, Function** function) const {
+    *function = reinterpret_cast<Function*>(::dlsym(handle_, name));
+    return *function != nullptr;
+  }
+  template <class Function>
   void find(const char* name, Function** function) const {
-    void* const address = ::dlsym(handle_, name);
-    if (address == nullptr) refuse(name + std::string(" is not in it"));
-    *function = reinterpret_cast<Function*>(address);
+    if (!has(name, function)) refuse(name + std::string(" is not in it"));
   }
 
  private:
@@ -38,9 +41,11 @@ class LoadedFile {
 
 NvshmemCalls load_nvshmem(const std::string& path) {
   NvshmemCalls calls{};
-  const LoadedFile cuda("libcuda.so.1", "");
-  cuda.find("cuStreamSynchronize", &calls.stream_synchronize);
   const LoadedFile library(path.empty() ? usual_name : path.c_str(), "; name the file with --nvshmem");
+  // Beside a stand-in for NVSHMEM that brings its own streams, there may be no driver.
+  if (!library.has("cuStreamSynchronize", &calls.stream_synchronize)) {
+    LoadedFile("libcuda.so.1", "").find("cuStreamSynchronize", &calls.stream_synchronize);
+  }
   library.find("nvshmem_putmem", &calls.putmem);
   library.find("nvshmem_getmem", &calls.getmem);
   library.find("nvshmem_uint64_p", &calls.uint64_p);

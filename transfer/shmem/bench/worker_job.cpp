@@ -19,7 +19,7 @@
 namespace gdrkit::tools::pgas {
 namespace {
 
-constexpr int receive_limit_s = 120;
+constexpr int receive_limit_s = 40;
 constexpr int channel = 3;  // of the worker
 
 Request case_request(RequestKind kind, std::size_t case_number, std::size_t size_bytes, std::size_t count) {

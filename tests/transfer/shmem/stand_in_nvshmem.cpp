@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A library with the names that bench loads from NVSHMEM, over libgdrkit_shmem's emulated PEs: what bench makes of a
+// second library is tested where there is no GPU.
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "gdrkit/shmem.h"
+
+namespace {
+
+// Where NVSHMEM's init attributes hold what set_attr_uniqueid_args was given.
+constexpr std::size_t id_offset = 32;
+constexpr std::size_t pe_offset = 40;
+constexpr std::size_t n_pes_offset = 44;
+
+template <class T>
+T value_at(const void* bytes, std::size_t offset) {
+  T value{};
+  std::memcpy(&value, static_cast<const char*>(bytes) + offset, sizeof value);
+  return value;
+}
+
+template <class T>
+void set_at(void* bytes, std::size_t offset, T value) {
+  std::memcpy(static_cast<char*>(bytes) + offset, &value, sizeof value);
+}
+
+bool has_version_one(const void* bytes, std::size_t offset, std::size_t size_bytes) {
+  return value_at<std::int32_t>(bytes, offset) == (1 << 16) + static_cast<std::int32_t>(size_bytes);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int nvshmemx_get_uniqueid(void* id) {
+  if (!has_version_one(id, 0, 128)) return 1;
+  return gdrkit_shmem_get_unique_id(static_cast<gdrkit_shmem_unique_id_t*>(id));
+}
+int nvshmemx_set_attr_uniqueid_args(int pe, int n_pes, const void* id, void* attributes) {
+  set_at(attributes, id_offset, id);
+  set_at(attributes, pe_offset, pe);
+  set_at(attributes, n_pes_offset, n_pes);
+  return 0;
+}
+int nvshmemx_hostlib_init_attr(unsigned flags, void* attributes) {
+  if (flags != 8 || !has_version_one(attributes, 0, 144) || !has_version_one(attributes, 16, 128) ||
+      !has_version_one(attributes, 24, 24)) {
+    return 1;
+  }
+  gdrkit_shmem_options options{};
+  options.struct_size = sizeof options;
+  options.unique_id = value_at<const gdrkit_shmem_unique_id_t*>(attributes, id_offset);
+  options.pe = value_at<int>(attributes, pe_offset);
+  options.n_pes = value_at<int>(attributes, n_pes_offset);
+  return gdrkit_shmem_init(&options);
+}
+void nvshmemx_hostlib_finalize() { (void)gdrkit_shmem_finalize(); }
+void nvshmemx_vendor_get_version_info(int* major, int* minor, int* patch) {
+  *major = 9;
+  *minor = 8;
+  *patch = 7;
+}
+int nvshmem_my_pe() { return gdrkit_shmem_my_pe(); }
+void* nvshmem_calloc(std::size_t count, std::size_t size_bytes) { return gdrkit_shmem_calloc(count, size_bytes); }
+void nvshmem_putmem(void* target, const void* source, std::size_t size_bytes, int pe) {
+  (void)gdrkit_shmem_put(target, source, size_bytes, pe);
+}
+void nvshmem_getmem(void* target, const void* source, std::size_t size_bytes, int pe) {
+  // As NVSHMEM ends the process where it fails.
+  if (std::getenv("STAND_IN_ENDS_IN_GET") != nullptr) ::_exit(255);
+  (void)gdrkit_shmem_get(target, source, size_bytes, pe);
+}
+void nvshmem_uint64_p(std::uint64_t* target, std::uint64_t value, int pe) {
+  (void)gdrkit_shmem_uint64_p(target, value, pe);
+}
+std::uint64_t nvshmem_uint64_g(const std::uint64_t* source, int pe) {
+  std::uint64_t value = 0;
+  (void)gdrkit_shmem_uint64_g(source, &value, pe);
+  return value;
+}
+void nvshmem_quiet() { (void)gdrkit_shmem_quiet(); }
+void nvshmem_barrier_all() { (void)gdrkit_shmem_barrier_all(); }
+void nvshmem_sync_all() { (void)gdrkit_shmem_sync_all(); }
+void nvshmemx_putmem_signal_on_stream(void* target, const void* source, std::size_t size_bytes, std::uint64_t* signal,
+                                      std::uint64_t value, int operation, int pe, void*) {
+  (void)gdrkit_shmem_put_signal(target, source, size_bytes, signal, value, static_cast<gdrkit_shmem_signal>(operation),
+                                pe);
+}
+void nvshmemx_signal_wait_until_on_stream(std::uint64_t* signal, int comparison, std::uint64_t value, void*) {
+  (void)gdrkit_shmem_signal_wait_until(signal, static_cast<gdrkit_shmem_comparison>(comparison), value, nullptr);
+}
+int cuStreamSynchronize(void*) { return 0; }
+
+}  // extern "C"
+#pragma GCC visibility pop
