@@ -4,8 +4,6 @@
 # A Linux that checks what its modules do, built from Debian's source: KASAN, lockdep, kmemleak, fault injection. Small,
 # for it only has to run the machine of this rig: about ten minutes on two processors, once for each version of the source.
 
-checked_name=gdrkit-checked # behind the version, as in 6.1.192-gdrkit-checked
-
 lacks_tool() { # sets why_not for the first one that is missing
   local tool
   for tool in flex bison bc xz make gcc; do

@@ -50,6 +50,12 @@ struct MappedRegion {
   Verification verification = Verification::none;
 };
 
+/// What pinning took, where a kernel module measured it; 0 elsewhere.
+struct PinCost {
+  std::uint64_t cycles = 0;  ///< of the time stamp counter
+  std::uint32_t cycles_per_ms = 0;
+};
+
 /// One pinned range: the enclosing pages of a request. Not thread safe: core serialises all calls on one pin, but calls
 /// on different pins of one backend run in parallel. Destruction unmaps and unpins whatever is left.
 class BackendPin {
@@ -59,6 +65,7 @@ class BackendPin {
   [[nodiscard]] std::uint64_t page_address() const noexcept { return page_address_; }  ///< device address, page aligned
   [[nodiscard]] std::size_t page_bytes() const noexcept { return page_bytes_; }        ///< multiple of the page size
   [[nodiscard]] const std::string& device() const noexcept { return device_; }         ///< PCI address "0000:3b:00.0"
+  [[nodiscard]] PinCost cost() const noexcept { return cost_; }
 
   /// Maps the first `size_bytes` (rounded up to the host's page, not more than page_bytes()) of the pinned pages,
   /// readable and writable, not inherited by fork. At most one mapping at a time (core guarantees it). EOPNOTSUPP if
@@ -79,6 +86,7 @@ class BackendPin {
   std::uint64_t page_address_ = 0;
   std::size_t page_bytes_ = 0;
   std::string device_;
+  PinCost cost_;
 };
 
 /// Device memory that the backend allocated, for callers without CUDA code of their own. Not thread safe: core

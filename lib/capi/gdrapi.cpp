@@ -143,6 +143,13 @@ int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, 
   return 0;
 }
 
+/// As GDRCopy's module answers: what was revoked is mapped no more, though its addresses are still taken.
+bool shows_memory(gdr_t g, gdr_mh_t handle, const core::PinInfo& pin) noexcept {
+  if (!pin.is_mapped) return false;
+  const base::Result<bool> is_revoked = core::is_invalidated(context_of(g), pin_of(handle));
+  return !is_revoked || !*is_revoked;
+}
+
 template <class Info>
 int fill_info(const char* function, gdr_t g, gdr_mh_t handle, Info* info) noexcept {
   if (info == nullptr) return refuse_null(function);
@@ -151,12 +158,13 @@ int fill_info(const char* function, gdr_t g, gdr_mh_t handle, Info* info) noexce
   info->va = pin->page_address;
   info->mapped_size = pin->page_bytes;
   info->page_size = pin->page_size_bytes;
-  info->tm_cycles = 0;
-  info->cycles_per_ms = 0;
-  info->mapped = pin->is_mapped ? 1 : 0;
-  info->wc_mapping = pin->mapping_type == MappingType::write_combining ? 1 : 0;
+  info->tm_cycles = pin->cost.cycles;
+  info->cycles_per_ms = pin->cost.cycles_per_ms;
+  const MappingType type = shows_memory(g, handle, *pin) ? pin->mapping_type : MappingType::none;
+  info->mapped = type != MappingType::none ? 1 : 0;
+  info->wc_mapping = type == MappingType::write_combining ? 1 : 0;
   if constexpr (sizeof(Info) == sizeof(gdr_info_v2_t)) {
-    info->mapping_type = static_cast<gdr_mapping_type_t>(pin->mapping_type);
+    info->mapping_type = static_cast<gdr_mapping_type_t>(type);
   }
   return 0;
 }

@@ -40,6 +40,7 @@ struct PinInfo {
   std::uint64_t user_address = 0;
   std::size_t user_bytes = 0;
   std::uint32_t page_size_bytes = 0;
+  backend::PinCost cost;
   bool is_mapped = false;
   cpu::MappingType mapping_type = cpu::MappingType::none;
   backend::Verification verification = backend::Verification::none;

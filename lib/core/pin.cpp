@@ -70,6 +70,7 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
   pin.info.user_address = address;
   pin.info.user_bytes = size_bytes;
   pin.info.page_size_bytes = traits.page_size_bytes;
+  pin.info.cost = (*backend_pin)->cost();
   pin.is_abandoned = false;
   pin.has_failed_unmap = false;
   pin.backend_pin = std::move(*backend_pin);

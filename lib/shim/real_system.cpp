@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -55,6 +57,15 @@ class RealSystem final : public System {
 
   int madvise(void* address, std::size_t length, int advice) noexcept override {
     return ::madvise(address, length, advice) == 0 ? 0 : -errno;
+  }
+
+  int node_numbers(const char* path, unsigned* major_number, unsigned* minor_number) noexcept override {
+    struct stat about {};
+    if (::stat(path, &about) != 0) return -errno;
+    if (!S_ISCHR(about.st_mode)) return -ENOTSUP;
+    *major_number = major(about.st_rdev);
+    *minor_number = minor(about.st_rdev);
+    return 0;
   }
 
   ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept override {

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cerrno>
 #include <cstddef>
 
 namespace gdrkit::shim {
@@ -28,6 +29,8 @@ class System {
   virtual int madvise(void* address, std::size_t length, int advice) noexcept = 0;
   /// Reads at most capacity-1 bytes of a small text file and ends them with NUL; the number of bytes read.
   virtual ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept = 0;
+  /// The numbers of a character device's node; -ENOTSUP for another kind of file. Fakes without nodes have none.
+  virtual int node_numbers(const char* /*path*/, unsigned* /*major*/, unsigned* /*minor*/) noexcept { return -ENOENT; }
 };
 
 /// The operating system itself; lives for the whole process.

@@ -7,8 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 
 #include "shim/emulated_memory.hpp"
 
@@ -113,6 +115,21 @@ int FakeGdrdrv::munmap(void* address, std::size_t length) noexcept {
   vmas_.erase(found);
   if (Region* region = region_of(opens_[vma.open], vma.handle); region != nullptr && !vma.is_zapped) region->type = 0;
   release_if_unused(vma.open);
+  return 0;
+}
+
+ssize_t FakeGdrdrv::read_text(const char* path, char* buffer, std::size_t capacity) noexcept {
+  const auto found = files.find(path);
+  if (found == files.end() || capacity == 0) return -ENOENT;
+  const std::size_t length = std::min(found->second.size(), capacity - 1);
+  found->second.copy(buffer, length);
+  buffer[length] = '\0';
+  return static_cast<ssize_t>(length);
+}
+
+int FakeGdrdrv::node_numbers(const char* /*path*/, unsigned* major, unsigned* minor) noexcept {
+  if (!node) return -ENOENT;
+  std::tie(*major, *minor) = *node;
   return 0;
 }
 

@@ -9,8 +9,10 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fakes/violations.hpp"
@@ -50,12 +52,15 @@ class FakeGdrdrv : public shim::System {
   int munmap(void* address, std::size_t length) noexcept override;
   int access(const char*, int) noexcept override { return -ENOENT; }
   int madvise(void* address, std::size_t length, int advice) noexcept override;
-  ssize_t read_text(const char*, char*, std::size_t) noexcept override { return -ENOENT; }
+  ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept override;
+  int node_numbers(const char* path, unsigned* major, unsigned* minor) noexcept override;
 
   [[nodiscard]] GdrdrvModel& model() noexcept { return model_; }
-  int open_error = 0;  ///< what opening the node answers; 0: it is there
-  int pin_error = 0;   ///< what the NVIDIA driver answers to the module's request for pages
-  int map_error = 0;   ///< what mmap answers once all is checked
+  std::optional<std::pair<unsigned, unsigned>> node;  ///< the numbers of /dev/gdrdrv, where a test wants them seen
+  std::map<std::string, std::string> files;           ///< small text files, such as /proc/devices
+  int open_error = 0;                                 ///< what opening the node answers; 0: it is there
+  int pin_error = 0;  ///< what the NVIDIA driver answers to the module's request for pages
+  int map_error = 0;  ///< what mmap answers once all is checked
   /// Lies: called with every answer that is about to be given, by ioctl number.
   std::function<void(unsigned number, void* argument)> bend;
 

@@ -71,6 +71,9 @@ class FaultySystem final : public shim::System {
   int access(const char* path, int mode) noexcept override;
   int madvise(void* address, std::size_t length, int advice) noexcept override;
   ssize_t read_text(const char* path, char* buffer, std::size_t capacity) noexcept override;
+  int node_numbers(const char* path, unsigned* major, unsigned* minor) noexcept override {
+    return inner_.node_numbers(path, major, minor);
+  }
 
  private:
   shim::System& inner_;

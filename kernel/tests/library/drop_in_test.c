@@ -26,6 +26,7 @@ static void copy_both_ways(enum fake_p2p_layout layout, uint32_t pin_flags)
 	CHECK_EQ(info.va, va);
 	CHECK_EQ(info.mapped_size, SIZE);
 	CHECK_EQ(info.page_size, GPU_PAGE);
+	CHECK(info.tm_cycles > 0 && info.cycles_per_ms > 0);
 	CHECK_EQ(info.mapped, 0);
 	CHECK_EQ(gdr_map(g, handle, &address, SIZE), 0);
 	CHECK_EQ(gdr_map(g, handle, &address, SIZE), EAGAIN);
@@ -99,6 +100,7 @@ TEST(drop_in_reports_invalidation_by_the_callback_flag)
 	uint64_t va;
 	gdr_t g;
 	gdr_mh_t handle, other;
+	gdr_info_t info;
 	void *address = NULL;
 	int flag = -1, value = -1;
 
@@ -115,7 +117,12 @@ TEST(drop_in_reports_invalidation_by_the_callback_flag)
 	bytes_check(address, SIZE, 1);
 	CHECK_EQ(gdr_get_callback_flag(g, handle, &flag), 0);
 	CHECK_EQ(flag, 0);
+	CHECK_EQ(gdr_get_info(g, handle, &info), 0);
+	CHECK(info.mapped && info.wc_mapping && info.mapping_type == GDR_MAPPING_TYPE_WC);
 	fake_free(va);
+	/* As GDRCopy's module answers it. */
+	CHECK_EQ(gdr_get_info(g, handle, &info), 0);
+	CHECK(!info.mapped && !info.wc_mapping && info.mapping_type == GDR_MAPPING_TYPE_NONE);
 	CHECK_EQ(gdr_get_callback_flag(g, handle, &flag), 0);
 	CHECK_EQ(flag, 1);
 	CHECK_EQ(signal_of_load(address), SIGBUS);

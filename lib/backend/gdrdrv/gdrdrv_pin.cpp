@@ -81,6 +81,7 @@ base::Status GdrdrvPin::check_state() noexcept {
   if (const int result = file_.state(handle_, &state); result < 0) {
     return base::fail(EIO, "cannot read back a pin from the gdrdrv kernel module: %s", std::strerror(-result));
   }
+  cost_ = {state.pin_cycles, state.tsc_khz};
   std::int64_t offset = 0;
   const bool is_as_asked = state.address == page_address_ && state.mapped_bytes == page_bytes_ &&
                            state.page_bytes == gpu_page_bytes && state.mapping_type == 0;

@@ -9,16 +9,20 @@
 #include <cstring>
 #include <new>
 
+#include "backend/gdrdrv/stale_node.hpp"
+
 namespace gdrkit::backend::gdrdrv {
 namespace {
 
-tl::unexpected<base::Error> open_failed(int error) noexcept {
+tl::unexpected<base::Error> open_failed(shim::System& system, int error) noexcept {
+  const StaleNode stale(system);
   switch (error) {
     case ENOENT:
       return base::fail(ENODEV, "no gdrdrv kernel module is loaded: %s does not exist; load it or make its device node",
                         node);
     case ENXIO:
     case ENODEV:
+      if (stale) return base::fail(ENODEV, "cannot open %s: %s; %s", node, std::strerror(error), stale.text());
       return base::fail(ENODEV,
                         "cannot open %s: %s; the gdrdrv kernel module is not loaded, or the node has an old number",
                         node, std::strerror(error));
@@ -44,7 +48,7 @@ bool offset_of(std::uint64_t handle, std::size_t bytes, std::int64_t* offset) no
 
 base::Result<std::unique_ptr<ModuleFile>> ModuleFile::open(shim::System& system) noexcept {
   const int fd = as_user_errno(system.open(node, O_RDWR));
-  if (fd < 0) return open_failed(-fd);
+  if (fd < 0) return open_failed(system, -fd);
   std::unique_ptr<ModuleFile> file(new (std::nothrow) ModuleFile(system, fd));
   if (file == nullptr) {
     system.close(fd);
@@ -66,6 +70,10 @@ base::Status ModuleFile::shake_hands() noexcept {
   GetVersion answer{};
   const int result = call(request::get_version, &answer);
   if (result == -ENOTTY || result == -EINVAL) {
+    if (const StaleNode stale(system_); stale) {
+      return base::fail(EOPNOTSUPP, "%s belongs to another driver: GET_VERSION: %s; %s", node, std::strerror(-result),
+                        stale.text());
+    }
     return base::fail(EOPNOTSUPP, "%s is not a gdrdrv of version 2.0 or newer: GET_VERSION: %s", node,
                       std::strerror(-result));
   }
@@ -117,6 +125,8 @@ int ModuleFile::state(std::uint64_t handle, PinState* state) noexcept {
   state->address = info.address;
   state->mapped_bytes = info.mapped_bytes;
   state->page_bytes = info.page_bytes;
+  state->tsc_khz = info.tsc_khz;
+  state->pin_cycles = info.pin_cycles;
   if (has_types) {
     state->mapping_type = info.type_or_is_mapped;
   } else if (info.type_or_is_mapped == 0) {

@@ -19,6 +19,8 @@ struct PinState {
   std::uint64_t address = 0;
   std::uint64_t mapped_bytes = 0;
   std::uint32_t page_bytes = 0;
+  std::uint32_t tsc_khz = 0;  ///< cycles of a millisecond; 0 where the module does not know
+  std::uint64_t pin_cycles = 0;
   std::uint32_t mapping_type = 0;  ///< 0: not mapped; unknown numbers are passed on
 };
 

@@ -3,6 +3,8 @@
 // Opening: which modules can be used, and what is said about the others.
 #include <gmock/gmock.h>
 
+#include <utility>
+
 #include "lib/backend/gdrdrv/gdrdrv_machine.hpp"
 
 namespace gdrkit::backend::gdrdrv {
@@ -69,6 +71,30 @@ TEST(GdrdrvBackend, SaysThatNothingIsBehindTheNode) {
   }
 }
 
+TEST(GdrdrvBackend, NamesAStaleNodeAndTheNumbersThatTheModuleHas) {
+  GdrdrvMachine machine;
+  machine.module.open_error = ENXIO;
+  machine.module.node = {236, 0};
+  machine.module.files["/proc/devices"] = "Character devices:\n  1 mem\n240 gdrdrv\n\nBlock devices:\n";
+  expect_refusal(machine, ENODEV,
+                 AllOf(HasSubstr("/dev/gdrdrv is stale"), HasSubstr("236:0"), HasSubstr("240:0"), HasSubstr("mknod")));
+  machine.module.files["/proc/devices"] = "Character devices:\n  1 mem\n";
+  expect_refusal(machine, ENODEV, AllOf(HasSubstr("/dev/gdrdrv is stale"), HasSubstr("236:0"), HasSubstr("is loaded")));
+}
+
+TEST(GdrdrvBackend, DoesNotCallTheModulesOwnNodesStale) {
+  GdrdrvMachine machine;
+  machine.module.open_error = ENXIO;
+  machine.module.files["/proc/devices"] = "240 gdrdrv\n";
+  machine.module.files["/proc/misc"] = "122 gdrdrv\n";
+  for (const auto& numbers : {std::pair{240u, 0u}, std::pair{10u, 122u}}) {
+    machine.module.node = numbers;
+    expect_refusal(machine, ENODEV, Not(HasSubstr("stale")));
+  }
+  machine.module.node = {10, 121};
+  expect_refusal(machine, ENODEV, HasSubstr("stale"));
+}
+
 TEST(GdrdrvBackend, SaysThatTheNodeMayNotBeUsed) {
   for (const int error : {EACCES, EPERM}) {
     GdrdrvMachine machine;
@@ -130,6 +156,11 @@ TEST(GdrdrvBackend, RefusesNodesThatAreNoGdrdrv) {
     EXPECT_EQ(opened.error().errno_value, EOPNOTSUPP);
     EXPECT_THAT(std::string(opened.error().text()), HasSubstr("is not a gdrdrv"));
     EXPECT_EQ(stranger.census(), fakes::GdrdrvCensus());
+    stranger.node = {236, 0};
+    stranger.files["/proc/devices"] = "236 other\n240 gdrdrv\n";
+    const auto stale = open_gdrdrv_on(stranger, nullptr);
+    ASSERT_FALSE(stale);
+    EXPECT_THAT(std::string(stale.error().text()), AllOf(HasSubstr("another driver"), HasSubstr("236:0")));
   }
 }
 
