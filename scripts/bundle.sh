@@ -48,7 +48,7 @@ check_self_contained() { # files...
   for file in "$@"; do
     while read -r needed; do
       case "$needed" in
-        libc.so.6 | libm.so.6 | libdl.so.2 | libpthread.so.0 | librt.so.1 | ld-linux-*.so.* | libgdrkit.so* | libgdrapi.so*) ;;
+        libc.so.6 | libm.so.6 | libdl.so.2 | libpthread.so.0 | librt.so.1 | ld-linux-*.so.* | libgdrkit.so* | libgdrkit_shmem.so* | libgdrapi.so*) ;;
         *) die "$file needs $needed, which another machine may not have" ;;
       esac
     done < <(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Runs what needs a GPU and keeps each output, with machine, driver, command and date, in a folder.
-# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record
+# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem
 set -u
 
 # Each test of a GoogleTest program in a process of its own: CUDA does not survive a fork.
@@ -61,6 +61,14 @@ keep_json() {
   [ "$status" -eq 0 ] || failed=1
 }
 
+# The NVSHMEM among Python's packages; nothing where there is none.
+find_nvshmem() {
+  python3 - <<'END' 2>/dev/null
+import glob, nvidia
+print(*[file for path in nvidia.__path__ for file in glob.glob(path + "/nvshmem/lib/libnvshmem_host.so.3")][:1])
+END
+}
+
 for part in $parts; do
   case $part in
     examples)
@@ -117,6 +125,13 @@ for part in $parts; do
     clients)
       keep pytorch 300 python3 "$here/tests/gpu/clients/pytorch_mapping.py" "$build/lib"
       keep nccl 200 python3 "$here/tests/gpu/clients/nccl_two_ranks.py" "$build/lib"
+      ;;
+    shmem)
+      keep shmem_info 60 "$build/bin/gdrkit" run -n 2 -- "$build/bin/gdrkit" shmem info
+      keep shmem_check 60 "$build/bin/gdrkit" shmem check -n 2 --json="$output/shmem_check.json"
+      nvshmem=${NVSHMEM_LIBRARY:-$(find_nvshmem)}
+      keep shmem_bench 150 "$build/bin/gdrkit" shmem bench -q --json="$output/shmem_bench.json" \
+        ${nvshmem:+--peer nvshmem --nvshmem "$nvshmem"}
       ;;
     record) keep record 120 "$build/tests/bin/record_rm_conversation" "$output" ;;
     *)
