@@ -15,13 +15,15 @@ namespace {
 constexpr char open_flavour[] = "opensource";
 constexpr char mark_of_gdrkit[] = "GDRKIT_BACKEND";  // a variable that gdrkit's libgdrapi reads and no other knows
 
-/// The number before "gdrdrv" in /proc/devices, -1 without one.
-int major_of_gdrdrv(const std::string& devices) {
-  const auto at = devices.find(" gdrdrv\n");
+constexpr unsigned misc_major = 10;
+
+/// The number before "gdrdrv" in /proc/devices or /proc/misc, -1 without one.
+int number_of_gdrdrv(const std::string& list) {
+  const auto at = list.find(" gdrdrv\n");
   if (at == std::string::npos) return -1;
-  const auto line = devices.rfind('\n', at);
-  int major = -1;
-  return std::sscanf(devices.c_str() + (line == std::string::npos ? 0 : line + 1), "%d", &major) == 1 ? major : -1;
+  const auto line = list.rfind('\n', at);
+  int number = -1;
+  return std::sscanf(list.c_str() + (line == std::string::npos ? 0 : line + 1), "%d", &number) == 1 ? number : -1;
 }
 
 /// A line of /proc/driver/gdrdrv/params, which gdrkit's module and GDRCopy's since 2.5 have; false after saying why
@@ -175,9 +177,10 @@ void check_gdr_version(const Machine& machine, Findings& findings) {
 }
 
 const Advice advice_gdr_node = {
-    "/dev/gdrdrv (type, numbers, permissions) and the major number of gdrdrv in /proc/devices",
-    "programs open this node; the major number changes each time the module is loaded, and an old node refers to "
-    "another device",
+    "/dev/gdrdrv (type, numbers, permissions) and the numbers of gdrdrv in /proc/devices and /proc/misc",
+    "programs open this node; the major number may change each time the module is loaded, and a stale node, made for "
+    "an "
+    "earlier module, refers to another device or to none",
     {"sudo rm -f /dev/gdrdrv; sudo mknod -m 666 /dev/gdrdrv c $(awk '$2==\"gdrdrv\"{print $1}' /proc/devices) 0   "
      "# container: --device /dev/gdrdrv",
      true, false, false, "ls -l /dev/gdrdrv; grep gdrdrv /proc/devices"},
@@ -191,16 +194,29 @@ const Advice advice_gdr_node = {
 void check_gdr_node(const Machine& machine, Findings& findings) {
   const auto devices = machine.view.text("/proc/devices");
   if (!devices.is_found()) return findings.add_unknown("", devices);
-  const int major = major_of_gdrdrv(devices.value);
-  if (major < 0) return findings.add(State::skip, "", "gdrdrv is not loaded: not in /proc/devices");
+  const int major = number_of_gdrdrv(devices.value);
+  const auto misc = machine.view.text("/proc/misc");
+  const int minor = misc.is_found() ? number_of_gdrdrv(misc.value) : -1;  // of gdrkit's module, which has both numbers
   const auto node = machine.view.node("/dev/gdrdrv");
+  if (major < 0 && minor < 0) {
+    if (node.is_found() && node.value.kind == topology::NodeKind::character_device) {
+      return findings.add(State::warn, "/dev/gdrdrv",
+                          format("is stale: it has the number %u:%u, and no gdrdrv is loaded (not in /proc/devices)",
+                                 node.value.major, node.value.minor));
+    }
+    return findings.add(State::skip, "", "gdrdrv is not loaded: not in /proc/devices");
+  }
   if (node.is_unknown()) return findings.add_unknown("", node);
   if (node.is_absent()) return findings.add(State::fail, "/dev/gdrdrv", "is missing, but gdrdrv is loaded");
   const auto& found = node.value;
-  if (found.kind != topology::NodeKind::character_device || found.major != static_cast<unsigned>(major) ||
-      found.minor != 0) {
-    return findings.add(State::fail, "/dev/gdrdrv",
-                        format("is not the character device %d:0 (it has %u:%u)", major, found.major, found.minor));
+  const bool is_character = found.kind == topology::NodeKind::character_device;
+  const bool is_own = found.major == misc_major ? static_cast<int>(found.minor) == minor
+                                                : static_cast<int>(found.major) == major && found.minor == 0;
+  if (!is_character) return findings.add(State::fail, "/dev/gdrdrv", "is not a character device");
+  if (!is_own) {
+    return findings.add(
+        State::fail, "/dev/gdrdrv",
+        format("is stale: it has the number %u:%u, and the loaded gdrdrv has %d:0", found.major, found.minor, major));
   }
   const bool is_open = (found.mode & 06) == 06;
   findings.add(is_open ? State::ok : State::warn, "/dev/gdrdrv",

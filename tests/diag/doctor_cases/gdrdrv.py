@@ -51,5 +51,8 @@ CASES = {
     "gdr.node": [({"/dev/gdrdrv": m.Device((507, 0, 0o666, 0, 0))}, "fail", set()),
                  ({"/dev/gdrdrv": None}, "fail", set()),
                  ({"/dev/gdrdrv": m.Device((508, 0, 0o600, 0, 0))}, "warn", set()),
+                 ({"/proc/misc": "122 gdrdrv\n", "/dev/gdrdrv": m.Device((10, 122, 0o666, 0, 0))}, "ok", set()),
+                 ({"/proc/misc": "122 gdrdrv\n", "/dev/gdrdrv": m.Device((10, 121, 0o666, 0, 0))}, "fail", set()),
+                 ({"/proc/devices": "Character devices:\n195 nvidia\n"}, "warn", set()),
                  ({"/proc/devices": BAD}, "unknown", set())],
 }
