@@ -43,10 +43,8 @@ enum fake_p2p_knob {
 	FAKE_P2P_DAMAGE, /* enum fake_p2p_damage */
 	FAKE_P2P_MAPPING_VERSION, /* default 0x00020003 */
 	FAKE_P2P_MAPPING_DAMAGE, /* enum fake_p2p_damage; of DMA mappings */
-	/* Rules that the driver does not have, for tests of something else. All are off by default. */
-	FAKE_P2P_PIN_FOREIGN_MEMORY, /* non-zero: a process may pin what another one allocated */
-	FAKE_P2P_PUT_FROM_ANYWHERE, /* non-zero: put_pages finds the pins of all processes */
-	FAKE_P2P_FRESH_TABLES, /* non-zero: a new table never lies where a revoked one lay */
+	/* Not as the driver, for tests of something else. Non-zero: a process may pin what another one allocated. */
+	FAKE_P2P_PIN_FOREIGN_MEMORY,
 	FAKE_P2P_KNOBS
 };
 

@@ -154,7 +154,7 @@ static int put_revocable(const struct fake_pin *wanted, const struct nvidia_p2p_
 		}
 		return 0;
 	}
-	if (pin->process != current->tgid && !fake_faults_knob(FAKE_P2P_PUT_FROM_ANYWHERE)) {
+	if (pin->process != current->tgid) {
 		pr_err("fake_p2p: put by a process that did not pin, which finds nothing\n");
 		fake_counters.put_elsewhere++;
 		return 0;

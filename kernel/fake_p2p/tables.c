@@ -132,8 +132,6 @@ static struct nvidia_p2p_page_table *take_revoked_table(void)
 	struct nvidia_p2p_page_table *table;
 	struct fake_pin *pin;
 
-	if (fake_faults_knob(FAKE_P2P_FRESH_TABLES))
-		return NULL;
 	list_for_each_entry_reverse(pin, &graves, grave) {
 		if (!pin->is_revoked || !pin->table)
 			continue;
