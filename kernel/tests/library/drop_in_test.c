@@ -4,6 +4,9 @@
 #include <gdrapi.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "../support/module.h"
 #include "../support/test.h"
@@ -93,6 +96,26 @@ TEST(drop_in_keeps_gdrcopys_sloppy_calls)
 	CHECK_EQ(gdr_pin_buffer(g, va, SIZE, 0x1234, 7, &tokens), 0);
 	CHECK_EQ(gdr_unpin_buffer(g, small), 0); /* mapped still */
 	CHECK_EQ(gdr_close(g), 0);		 /* two pins left */
+}
+
+TEST(drop_in_names_a_stale_node_in_its_log)
+{
+	char log[4096] = "";
+	int said[2];
+
+	CHECK_EQ(module_unload("gdrdrv"), 0);
+	unlink("/dev/gdrdrv");
+	CHECK_EQ(mknod("/dev/gdrdrv", S_IFCHR | 0666, makedev(233, 0)), 0); /* "experimental use" in Linux's list */
+	CHECK_EQ(pipe(said), 0);
+	CHECK(dup2(said[1], STDERR_FILENO) == STDERR_FILENO);
+	setenv("GDRCOPY_ENABLE_LOGGING", "1", 1);
+	setenv("GDRKIT_BACKEND", "gdrdrv", 1);
+	CHECK(gdr_open() == NULL);
+	CHECK(read(said[0], log, sizeof(log) - 1) > 0);
+	unlink("/dev/gdrdrv");
+	CHECK_EQ(module_load("gdrdrv", ""), 0);
+	if (!strstr(log, "/dev/gdrdrv is stale: it has the number 233:0, and no gdrdrv kernel module is loaded"))
+		test_fail(__FILE__, __LINE__, "the drop-in logged: %s", log);
 }
 
 TEST(drop_in_reports_invalidation_by_the_callback_flag)
