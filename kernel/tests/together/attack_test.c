@@ -240,3 +240,8 @@ TEST_LONG(eight_processes_are_stood, 300)
 {
 	attack(60);
 }
+
+TEST_CHECKED(eight_processes_are_stood_under_checks, 60)
+{
+	attack(60);
+}
