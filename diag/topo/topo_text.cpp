@@ -45,7 +45,7 @@ const char* title_of(Viewer viewer) {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr std::size_t gap = 2;  ///< between two columns
+constexpr std::size_t column_gap = 2;  ///< between two columns
 
 /// Columns are as wide as their widest cell.
 std::vector<std::size_t> widths_of(const Rows& rows) {
@@ -58,7 +58,7 @@ std::vector<std::size_t> widths_of(const Rows& rows) {
 }
 
 std::string padded(const std::string& cell, std::size_t width) {
-  return cell + std::string(width - std::min(width, cell.size()) + gap, ' ');
+  return cell + std::string(width - std::min(width, cell.size()) + column_gap, ' ');
 }
 
 /// The last column is text: what does not fit goes on below its beginning.
@@ -77,8 +77,8 @@ void print_blocks(const Rows& rows) {
   for (std::size_t from = 1; from < widths.size();) {
     std::size_t columns = widths[0];
     std::size_t to = from;
-    while (to < widths.size() && (to == from || columns + gap + widths[to] <= output_columns)) {
-      columns += gap + widths[to++];
+    while (to < widths.size() && (to == from || columns + column_gap + widths[to] <= output_columns)) {
+      columns += column_gap + widths[to++];
     }
     if (from > 1) std::printf("\n");
     for (const auto& row : rows) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NVML asked through the loader, with tests/fakes/fake_nvml in its place: the program's run path finds that one.
+// NVML asked through the loader, with tests/fakes/fake_nvml in its place: loaded before, it is found by its name.
 #include "diag/machine/nvml_gather.hpp"
 
 #include <dlfcn.h>
@@ -23,6 +23,7 @@ using topology::Outcome;
 class NvmlGather : public testing::Test {
  protected:
   void SetUp() override {
+    ASSERT_NE(::dlopen(GDRKIT_FAKE_NVML, RTLD_NOW), nullptr) << ::dlerror();
     const auto loaded = platform::nvml_calls();
     ASSERT_TRUE(loaded.has_value()) << loaded.error().text();
     nvml_ = *loaded;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// libibverbs asked through the loader, with tests/fakes/fake_verbs in its place: the program's run path finds that one.
+// libibverbs asked through the loader, with tests/fakes/fake_verbs in its place: loaded before, it is found by its name.
 #include "diag/machine/verbs_facts.hpp"
 
 #include <dlfcn.h>
@@ -21,6 +21,7 @@ using topology::Outcome;
 class VerbsGather : public testing::Test {
  protected:
   void SetUp() override {
+    ASSERT_NE(::dlopen(GDRKIT_FAKE_VERBS, RTLD_NOW), nullptr) << ::dlerror();
     const auto loaded = platform::verbs_calls();
     ASSERT_TRUE(loaded.has_value()) << loaded.error().text();
     verbs_ = *loaded;
