@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// libibverbs asked through the loader, with tests/fakes/fake_verbs in its place: loaded before, it is found by its name.
+// libibverbs asked through the loader, with tests/fakes/fake_verbs in its place: loaded before, it is found by its
+// name.
 #include "diag/machine/verbs_facts.hpp"
 
 #include <dlfcn.h>
