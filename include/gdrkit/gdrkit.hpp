@@ -52,9 +52,19 @@ inline void check(int result) {
   if (result < 0) throw Error(-result, gdrkit_last_error_detail());
 }
 
-/// The copy path writes no message: it has one kind of error.
-inline void check_copy(int result) {
-  if (result < 0) throw Error(-result, "copy outside the mapped range, or through a mapping that is gone");
+/// The copy path writes no message: what was wrong is told from what is known here. `mapped`: 0 where there is none.
+inline void check_copy(int result, const char* what, std::size_t offset, std::size_t size_bytes, std::size_t mapped) {
+  if (result >= 0) return;
+  std::string text = std::string("cannot ") + what + " " + std::to_string(size_bytes) + " bytes at offset " +
+                     std::to_string(offset) + ": ";
+  if (mapped == 0) {
+    text += "the mapping was unmapped or moved from";
+  } else if (offset > mapped || size_bytes > mapped - offset) {
+    text += "the mapping has " + std::to_string(mapped) + " bytes";
+  } else {
+    text += "its pin or context is gone; both must outlive the mapping";
+  }
+  throw Error(-result, text.c_str());
 }
 
 /// A handle that is closed once, by `Close`. The destructor ignores its error.
@@ -107,14 +117,16 @@ class Mapping {
   template <Bytes Source>
   void write(std::size_t offset, const Source& source) const {
     const std::size_t size_bytes = std::ranges::size(source) * sizeof(std::ranges::range_value_t<Source>);
-    detail::check_copy(gdrkit_write(owner_.get(), offset, std::ranges::data(source), size_bytes));
+    detail::check_copy(gdrkit_write(owner_.get(), offset, std::ranges::data(source), size_bytes), "write", offset,
+                       size_bytes, size());
   }
 
   /// Device to host. The data is no older than the call.
   template <Bytes Target>
   void read(std::size_t offset, Target&& target) const {
     const std::size_t size_bytes = std::ranges::size(target) * sizeof(std::ranges::range_value_t<Target>);
-    detail::check_copy(gdrkit_read(owner_.get(), offset, std::ranges::data(target), size_bytes));
+    detail::check_copy(gdrkit_read(owner_.get(), offset, std::ranges::data(target), size_bytes), "read", offset,
+                       size_bytes, size());
   }
 
   /// Stores one naturally aligned value in one piece, after everything that this thread wrote by write(). Stores of
@@ -122,7 +134,7 @@ class Mapping {
   template <FlagValue T>
   void store_flag(std::size_t offset, T value) const {
     check_alignment(offset, sizeof(T));
-    detail::check_copy(gdrkit_write(owner_.get(), offset, &value, sizeof value));
+    detail::check_copy(gdrkit_write(owner_.get(), offset, &value, sizeof value), "write", offset, sizeof value, size());
   }
 
   /// Loads one naturally aligned value in one piece, freshly each time, so that a loop may poll it. Later loads of this
@@ -131,7 +143,7 @@ class Mapping {
   [[nodiscard]] T load_flag(std::size_t offset) const {
     check_alignment(offset, sizeof(T));
     T value;
-    detail::check_copy(gdrkit_read(owner_.get(), offset, &value, sizeof value));
+    detail::check_copy(gdrkit_read(owner_.get(), offset, &value, sizeof value), "read", offset, sizeof value, size());
     return value;
   }
 
@@ -156,7 +168,9 @@ class Mapping {
 
   void check_alignment(std::size_t offset, std::size_t alignment) const {
     if ((reinterpret_cast<std::uintptr_t>(bytes_.data()) + offset) % alignment != 0) {
-      throw Error(EINVAL, "a flag must be naturally aligned");
+      const std::string text = "a flag of " + std::to_string(alignment) + " bytes at offset " + std::to_string(offset) +
+                               " is not naturally aligned";
+      throw Error(EINVAL, text.c_str());
     }
   }
 
@@ -167,7 +181,9 @@ class Mapping {
 /// Device memory that stays where it is. One mapping at a time.
 class Pin {
  public:
-  [[nodiscard]] Mapping map(MappingType type = MappingType::automatic) const {
+  /// The pin must outlive the mapping, so a temporary one cannot be mapped.
+  [[nodiscard]] Mapping map(MappingType type = MappingType::automatic) && = delete;
+  [[nodiscard]] Mapping map(MappingType type = MappingType::automatic) const& {
     void* address = nullptr;
     detail::check(gdrkit_map(owner_.get(), static_cast<gdrkit_mapping_type>(type), &address));
     return Mapping(owner_.get(), address, size_bytes_);

@@ -128,6 +128,7 @@ int gdrkit_shmem_init(const struct gdrkit_shmem_options* options);
 int gdrkit_shmem_finalize(void);
 int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe); /* the calling thread's */
 int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);      /* from now on the calling thread's */
+/* -EINVAL where the thread has no PE; these two leave gdrkit_shmem_last_error() alone. */
 int gdrkit_shmem_my_pe(void);
 int gdrkit_shmem_n_pes(void);
 int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);

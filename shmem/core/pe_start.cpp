@@ -83,11 +83,16 @@ base::Status Pe::open_device(const PeOptions& options) {
     return {};
   }
   auto calls = platform::cuda_calls();
-  if (!calls) return base::pass(calls);
+  if (!calls) {
+    return base::fail(calls.error().errno_value,
+                      "%s (without a GPU: gdrkit run --emulated, or GDRKIT_BACKEND=emulated)", calls.error().text());
+  }
   cuda_ = *calls;
   auto count = platform::cuda_device_count(*cuda_);
   if (!count) return base::pass(count);
-  if (*count == 0) return base::fail(ENODEV, "CUDA shows this process no GPU (GDRKIT_BACKEND=emulated needs none)");
+  if (*count == 0)
+    return base::fail(
+        ENODEV, "CUDA shows this process no GPU (without one: gdrkit run --emulated, or GDRKIT_BACKEND=emulated)");
   // Opening makes the device current here; the caller's thread keeps what it had.
   void* before = nullptr;
   (void)cuda_->ctx_get_current(&before);

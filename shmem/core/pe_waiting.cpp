@@ -112,11 +112,11 @@ base::Status Pe::agree(const char* what, std::uint64_t operation, std::uint64_t 
     if (!is_same) {
       agreed = base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions", what, node_->pes()[0],
                           node_->pes()[other]);
-    } else if (theirs.arguments[0].load() != root.arguments[0].load() ||
-               theirs.arguments[1].load() != root.arguments[1].load()) {
-      agreed = base::fail(EPROTO, "%s: PE %d passed %" PRIu64 " and %" PRIu64 ", PE %d %" PRIu64 " and %" PRIu64, what,
-                          node_->pes()[0], root.arguments[0].load(), root.arguments[1].load(), node_->pes()[other],
-                          theirs.arguments[0].load(), theirs.arguments[1].load());
+    } else if (const bool is_first = theirs.arguments[0].load() != root.arguments[0].load();
+               is_first || theirs.arguments[1].load() != root.arguments[1].load()) {
+      agreed = base::fail(EPROTO, "%s: PE %d passed %" PRIu64 ", PE %d %" PRIu64 "; all PEs must pass the same", what,
+                          node_->pes()[0], root.arguments[is_first ? 0 : 1].load(), node_->pes()[other],
+                          theirs.arguments[is_first ? 0 : 1].load());
     }
   }
   // Nobody writes its line anew before all have read it.
@@ -131,7 +131,7 @@ enum Collective : std::uint64_t { allocating = 1, freeing = 2 };
 base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept {
   constexpr std::size_t largest_alignment = std::size_t{2} << 20;
   const std::lock_guard lock(collective_mutex_);
-  if (auto agreed = agree("malloc", allocating, size_bytes, alignment); !agreed) return base::pass(agreed);
+  if (auto agreed = agree(is_zeroed ? "calloc" : "malloc", allocating, size_bytes, alignment); !agreed) return base::pass(agreed);
   if (size_bytes == 0) return base::fail(EINVAL, "malloc: a symmetric object has at least 1 byte");
   if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > largest_alignment) {
     return base::fail(EINVAL, "align: an alignment is a power of two up to 2 MiB, not %zu", alignment);

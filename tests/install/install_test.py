@@ -114,6 +114,13 @@ class Prefix(InstallTest):
                     "sed 's/.*-F \\([^ ]*\\).*/\\1/') gdrkit; echo ${COMPREPLY[@]}"
             self.assertEqual(self.run_ok("bash", "-c", asked, cwd=PREFIX).split(), ["bench"])
 
+    def test_it_holds_every_header(self):
+        headers = os.path.join(SOURCE, "include")
+        for folder, _, names in os.walk(headers):
+            for name in names:
+                path = os.path.join(PREFIX, "include", os.path.relpath(os.path.join(folder, name), headers))
+                self.assertTrue(os.path.isfile(path), path)
+
     def test_no_file_names_the_build_or_the_prefix(self):
         for folder, _, names in os.walk(PREFIX):
             for path in (os.path.join(folder, name) for name in names):
@@ -191,7 +198,8 @@ class PkgConfig(InstallTest):
         self.assertIn(SOLVED, self.compile_and_run(CXX, ["-std=c++20"], os.path.join(examples, "first_copy.cpp"), "gdrkit"))
         self.assertIn("Success", self.compile_and_run(CXX, ["-std=c++17"], own, "gdrkit"))
         self.assertIn(SOLVED, self.compile_and_run(CC, ["-std=c11"], os.path.join(examples, "first_copy.c"), "gdrkit"))
-        self.assertIn("PE 0 of 1: 100 rounds", self.run_ok(os.path.join(build, "shmem_ring")))
+        ring = os.path.join(examples, "shmem_ring.c")
+        self.assertIn("PE 0 of 1: 100 rounds", self.compile_and_run(CC, ["-std=c11"], ring, "gdrkit_shmem"))
         self.assertIn("read back", self.compile_and_run(CC, [], os.path.join(examples, "drop_in.c"), "gdrapi", "gdrkit"))
 
     def test_the_versions_are_the_libraries(self):
@@ -224,7 +232,7 @@ class AddSubdirectory(InstallTest):
         self.assertIn("libgdrkit.so", made)
         # The project's own folders stay its own.
         self.assertFalse(os.path.exists(os.path.join(project, "build", "lib")))
-        self.assertFalse(os.path.exists(os.path.join(project, "build", "gdrkit", "platform")))
+        self.assertFalse(os.path.exists(os.path.join(project, "build", "gdrkit", "measure")))
 
 
 class Readme(InstallTest):

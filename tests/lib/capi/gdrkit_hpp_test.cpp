@@ -87,7 +87,11 @@ TEST_F(GdrkitHpp, ThrowsTheErrnoWithTheLibrarysSentence) {
   EXPECT_EQ(errno_of([&] { mapping.write(60, std::array<char, 5>{}); }), EINVAL);
   EXPECT_EQ(errno_of([&] { mapping.store_flag(2, 1u); }), EINVAL);
   EXPECT_EQ(errno_of([&] { mapping.store_flag(64, 1u); }), EINVAL);
-  EXPECT_EQ(errno_of([&] { (void)context.pin(memory, 64).map(MappingType::cached); }), EOPNOTSUPP);
+  EXPECT_EQ(errno_of([&] {
+              const Pin small = context.pin(memory, 64);
+              (void)small.map(MappingType::cached);
+            }),
+            EOPNOTSUPP);
   EXPECT_EQ(errno_of([] { const Context other({.backend = "abacus", .copy_kernel = ""}); }), EINVAL);
   EXPECT_THAT(last_sentence, HasSubstr("abacus"));
   try {
@@ -97,6 +101,34 @@ TEST_F(GdrkitHpp, ThrowsTheErrnoWithTheLibrarysSentence) {
     EXPECT_EQ(error.code(), std::errc::invalid_argument);
   }
   expect_device_as_expected();
+}
+
+template <class T>
+concept MapsAsATemporary = requires(T pin) {
+  std::move(pin).map();
+};
+static_assert(!MapsAsATemporary<Pin>, "its mapping would end with the statement");
+
+TEST_F(GdrkitHpp, ACopyThatFailsSaysWhatWasWrong) {
+  Context context;
+  std::optional<Pin> pin = context.pin(memory, 5000);
+  Mapping mapping = pin->map();
+  std::vector<std::uint8_t> bytes(100);
+  EXPECT_EQ(errno_of([&] { mapping.write(4950, bytes); }), EINVAL);
+  EXPECT_THAT(last_sentence, HasSubstr("cannot write 100 bytes at offset 4950: the mapping has 5000 bytes"));
+  EXPECT_EQ(errno_of([&] { mapping.read(SIZE_MAX, bytes); }), EINVAL);
+  EXPECT_THAT(last_sentence, HasSubstr("the mapping has 5000 bytes"));
+  EXPECT_EQ(errno_of([&] { mapping.store_flag(5000, std::uint8_t{1}); }), EINVAL);
+  EXPECT_THAT(last_sentence, HasSubstr("cannot write 1 bytes at offset 5000"));
+  EXPECT_EQ(errno_of([&] { mapping.store_flag(3, std::uint32_t{1}); }), EINVAL);
+  EXPECT_THAT(last_sentence, HasSubstr("a flag of 4 bytes at offset 3 is not naturally aligned"));
+  pin.reset();
+  EXPECT_EQ(errno_of([&] { mapping.write(0, bytes); }), EINVAL);
+  EXPECT_THAT(last_sentence, HasSubstr("its pin or context is gone"));
+  const Mapping moved = std::move(mapping);
+  EXPECT_EQ(errno_of([&] { mapping.write(0, bytes); }),
+            EINVAL);  // NOLINT(bugprone-use-after-move): that is the question
+  EXPECT_THAT(last_sentence, HasSubstr("unmapped or moved from"));
 }
 
 TEST_F(GdrkitHpp, OptionsForceBackendAndCopyKernel) {

@@ -141,8 +141,9 @@ TEST(SlowCalls, TakeThePinsLocksOnce) {
   ::setenv("GDRKIT_BACKEND", "emulated", 1);
   Subject subject;
   ASSERT_TRUE(subject.open());
-  gdr_info_t info{};
-  const long once = count_calls([&] { (void)gdr_get_info(subject.g, subject.handle, &info); }).locks;
+  gdrkit_pin_info info{};
+  info.struct_size = sizeof info;
+  const long once = count_calls([&] { (void)gdrkit_get_pin_info(subject.pin, &info); }).locks;
   EXPECT_GT(once, 0);
   int result = -1;
   EXPECT_EQ(count_calls([&] { result = gdr_unmap(subject.g, subject.handle, subject.va, 1); }).locks, once);
