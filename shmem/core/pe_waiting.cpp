@@ -131,7 +131,8 @@ enum Collective : std::uint64_t { allocating = 1, freeing = 2 };
 base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept {
   constexpr std::size_t largest_alignment = std::size_t{2} << 20;
   const std::lock_guard lock(collective_mutex_);
-  if (auto agreed = agree(is_zeroed ? "calloc" : "malloc", allocating, size_bytes, alignment); !agreed) return base::pass(agreed);
+  if (auto agreed = agree(is_zeroed ? "calloc" : "malloc", allocating, size_bytes, alignment); !agreed)
+    return base::pass(agreed);
   if (size_bytes == 0) return base::fail(EINVAL, "malloc: a symmetric object has at least 1 byte");
   if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > largest_alignment) {
     return base::fail(EINVAL, "align: an alignment is a power of two up to 2 MiB, not %zu", alignment);
