@@ -137,10 +137,22 @@ TEST(NodeProcesses, ASpawnedProgramDoesNotKeepItAlive) {
   });
 }
 
-void limit_files(rlim_t most) {
-  const rlimit limit{most, most};
-  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(4);
-}
+/// While it lives, this process may open files with numbers below `most` only. The undefined-behaviour sanitizer opens
+/// some of its own when it looks at an object for the first time.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t most) {
+    if (::getrlimit(RLIMIT_NOFILE, &before_) != 0) ::_exit(4);
+    const rlimit limit{most, before_.rlim_max};
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(4);
+  }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+  ~FileLimit() { (void)::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
 
 /// The lowest number that no file has.
 rlim_t next_file() {
@@ -153,7 +165,8 @@ TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
     const auto ends = run_nodes([&](Exchange& exchange) -> std::string {
       auto node = Node::join(exchange, 4096, long_limit);
       if (!node) return end_of(node);
-      if (exchange.pe() == poor) limit_files(next_file() + 1);
+      std::optional<FileLimit> limit;
+      if (exchange.pe() == poor) limit.emplace(next_file() + 1);
       const int mine = exchange.pe();
       std::vector<int> all(4);
       const auto fds = (*node)->exchange_fds(1, &mine, sizeof mine, all.data(), "heap chunk");
@@ -183,7 +196,7 @@ TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
     CPU_SET(cpu, &one);
     ::sched_setaffinity(0, sizeof one, &one);
     ::setpriority(PRIO_PROCESS, 0, pe == 0 ? -20 : 10);
-    limit_files(128);
+    const FileLimit limit(128);
     if (::setgid(65534) != 0 || ::setuid(65534) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0) return "still root";
     auto exchange = exchange_by_unique_id(*id, pe, n_pes, long_limit);
     if (!exchange) return end_of(exchange);

@@ -11,8 +11,12 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <numeric>
+#include <set>
+#include <sstream>
 
 #include "shmem/bootstrap/deadline.hpp"
 #include "support/process_resources.hpp"
@@ -175,13 +179,26 @@ TEST(Node, NamesAPeThatIsGoneWhileDescriptorsArePassed) {
   }
 }
 
-/// Names of listening sockets of a node, without their leading @.
+/// "socket:[12345]" of each of this process's sockets.
+std::set<std::string> own_sockets() {
+  std::set<std::string> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    found.insert(std::filesystem::read_symlink(entry.path(), error).string());
+  }
+  return found;
+}
+
+/// Names of listening sockets of this process's PEs, without their leading @; other tests may run at the same time.
 std::vector<std::string> local_names() {
+  const auto own = own_sockets();
   std::vector<std::string> names;
   std::ifstream file("/proc/net/unix");
   for (std::string line; std::getline(file, line);) {
-    const std::size_t at = line.find("@gdrkit-shmem-");
-    if (at != std::string::npos) names.push_back(line.substr(at + 1));
+    std::istringstream words(line);
+    const std::vector<std::string> parts{std::istream_iterator<std::string>(words), {}};
+    if (parts.size() < 8 || parts[7].rfind("@gdrkit-shmem-", 0) != 0) continue;
+    if (own.count("socket:[" + parts[6] + "]") != 0) names.push_back(parts[7].substr(1));
   }
   return names;
 }
