@@ -29,9 +29,10 @@ struct Ended {
   std::string output;
 };
 
+/// Leaks are not looked for in the programs: libpmix leaks by itself.
 Ended run_command(const std::string& command) {
   Ended ended;
-  FILE* const pipe = ::popen((command + " 2>&1 < /dev/null").c_str(), "r");
+  FILE* const pipe = ::popen(("export ASAN_OPTIONS=detect_leaks=0; (" + command + ") 2>&1 < /dev/null").c_str(), "r");
   if (pipe == nullptr) return ended;
   char bytes[4096];
   for (std::size_t got; (got = ::fread(bytes, 1, sizeof bytes, pipe)) > 0;) ended.output.append(bytes, got);
