@@ -45,8 +45,9 @@ class Bar1 final : public Transport {
   }
 
   [[nodiscard]] const char* name() const noexcept override { return "bar1"; }
-  // Up to where the CPU is faster than the driver's copies, measured on an H200 (docs/results): stores reach 24 GB/s,
-  // the driver 13 from memory that is not pinned; loads reach 1 GB/s, but a copy by the driver takes 10 us.
+  // Measured on an H200 (docs/results/2026-11-22-h200-x2-shmem): from memory that is not pinned, the CPU's stores are
+  // faster than the driver's copies up to 256 KiB and as fast above; loads reach 1 GB/s, but a copy by the driver takes
+  // 10 us.
   [[nodiscard]] TransportLimits limits() const noexcept override {
     return {{SIZE_MAX, 256 << 10, small, 0}, {8 << 10, 4 << 10, small, 0}};
   }
