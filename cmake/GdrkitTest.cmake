@@ -60,6 +60,21 @@ endforeach()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
+# gdrkit_add_place_tests(NAME LABEL label SOURCES file... LIBRARIES target...): the same demands, twice: NAME_emulated_test on
+# the emulated device everywhere, NAME_gpu_test (label gpu) on GPUs where there are some. GDRKIT_CONFORMANCE_PLACE says which.
+function(gdrkit_add_place_tests name)
+  cmake_parse_arguments(TEST "" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
+  foreach(place emulated gpu)
+    set(labels ${TEST_LABEL} threads)
+    if(place STREQUAL "gpu")
+      set(labels gpu)
+    endif()
+    gdrkit_add_test(${name}_${place}_test SOURCES ${TEST_SOURCES} LABELS ${labels} LIBRARIES ${TEST_LIBRARIES} TIMEOUT 120)
+    target_include_directories(${name}_${place}_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    target_compile_definitions(${name}_${place}_test PRIVATE GDRKIT_CONFORMANCE_PLACE="${place}")
+  endforeach()
+endfunction()
+
 # gdrkit_add_program_tests(group): one CTest test, group/<class>, for each class of each *_test.py in this folder, which run
 # the built programs. One that cannot run says why in its first line and ends with 77.
 function(gdrkit_add_program_tests group)
