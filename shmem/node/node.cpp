@@ -104,11 +104,13 @@ class RealNode final : public Node {
     return index < 0 || area_->is_locked(static_cast<std::size_t>(index));
   }
 
+  // Noted for all before anybody is told: a PE that ends because of this one is not taken for the cause.
   int first_dead() noexcept override {
-    for (std::size_t i = 0; i < pes_.size(); ++i) {
-      if (!area_->is_locked(i) && !area_->has_left(i)) return pes_[i];
+    int lost = area_->first_lost();
+    for (std::size_t i = 0; lost < 0 && i < pes_.size(); ++i) {
+      if (!area_->is_locked(i) && !area_->has_left(i)) lost = area_->note_lost(i);
     }
-    return -1;
+    return lost < 0 ? -1 : pes_[static_cast<std::size_t>(lost)];
   }
 
   void leave() noexcept override { area_->set_left(); }

@@ -7,22 +7,23 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 
 namespace gdrkit::shmem {
 namespace {
 
-static_assert(std::atomic<unsigned char>::is_always_lock_free, "it lies in memory that processes share");
+static_assert(std::atomic<unsigned char>::is_always_lock_free && std::atomic<std::int32_t>::is_always_lock_free,
+              "they lie in memory that processes share");
 
 std::size_t in_pages(std::size_t size_bytes) noexcept {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return (size_bytes + page - 1) / page * page;
 }
 
-/// One byte for each PE: whether it has left.
-std::size_t head_bytes_of(std::size_t n_pes) noexcept { return in_pages(n_pes); }
+/// Who was lost first (1 + its index, 0: nobody), then one byte for each PE: whether it has left.
+constexpr std::size_t lost_bytes = sizeof(std::int32_t);
+std::size_t head_bytes_of(std::size_t n_pes) noexcept { return in_pages(lost_bytes + n_pes); }
 
 struct flock lock_of(std::size_t index) noexcept {
   struct flock lock {};
@@ -84,8 +85,18 @@ bool NodeArea::is_locked(std::size_t index) const noexcept {
   return lock.l_type != F_UNLCK;
 }
 
+std::atomic<std::int32_t>& NodeArea::lost() const noexcept { return *static_cast<std::atomic<std::int32_t>*>(start_); }
+
+int NodeArea::first_lost() const noexcept { return lost().load(std::memory_order_acquire) - 1; }
+
+int NodeArea::note_lost(std::size_t index) noexcept {
+  std::int32_t noted = 0;
+  const auto mine = static_cast<std::int32_t>(index) + 1;
+  return lost().compare_exchange_strong(noted, mine, std::memory_order_acq_rel) ? mine - 1 : noted - 1;
+}
+
 std::atomic<unsigned char>& NodeArea::left(std::size_t index) const noexcept {
-  return static_cast<std::atomic<unsigned char>*>(start_)[index];
+  return reinterpret_cast<std::atomic<unsigned char>*>(static_cast<char*>(start_) + lost_bytes)[index];
 }
 
 // Pairs with the release of set_left: who sees that the lock is gone (a system call later) sees this as well.

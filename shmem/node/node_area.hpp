@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "base/result.hpp"
@@ -29,9 +30,14 @@ class NodeArea {
   [[nodiscard]] bool is_locked(std::size_t index) const noexcept;
   [[nodiscard]] bool has_left(std::size_t index) const noexcept;
   void set_left() noexcept;
+  /// The first of the others that was lost; -1: none yet.
+  [[nodiscard]] int first_lost() const noexcept;
+  /// Answers the one that counts: another PE may have noted another before.
+  int note_lost(std::size_t index) noexcept;
 
  private:
   NodeArea() noexcept = default;
+  [[nodiscard]] std::atomic<std::int32_t>& lost() const noexcept;
   [[nodiscard]] std::atomic<unsigned char>& left(std::size_t index) const noexcept;
 
   PrivateFd lock_;

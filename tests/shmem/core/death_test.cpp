@@ -22,9 +22,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-base::Result<std::unique_ptr<Pe>> start(const UniqueId& id, int pe) {
+base::Result<std::unique_ptr<Pe>> start(const UniqueId& id, int pe, int n_pes = 2) {
   PeOptions options;
-  options.n_pes = 2;
+  options.n_pes = n_pes;
   options.pe = pe;
   options.unique_id = &id;
   options.limit = 60s;
@@ -94,6 +94,33 @@ TEST(ShmemDeath, TheOthersCallEndsAndNamesThePe) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
     EXPECT_EQ(tests::count_process_resources(), before);
   }
+}
+
+// PE 1 notices that PE 2 was killed, and ends. PE 0 looks only then: PE 2 is still the one to name.
+TEST(ShmemDeath, AnotherPeThatLeftBecauseOfItIsNotNamed) {
+  ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  auto id = make_unique_id();
+  ASSERT_TRUE(id) << id.error().text();
+  const pid_t victim = ::fork();
+  if (victim == 0) {
+    auto pe = start(*id, 2, 3);
+    ::raise(SIGKILL);
+  }
+  const pid_t witness = ::fork();
+  if (witness == 0) {
+    auto pe = start(*id, 1, 3);
+    ::_exit(pe && !(*pe)->barrier_all() ? 0 : 1);
+  }
+  auto pe = start(*id, 0, 3);
+  ASSERT_TRUE(pe) << pe.error().text();
+  int status = 0;
+  ASSERT_EQ(::waitpid(victim, &status, 0), victim);
+  ASSERT_EQ(::waitpid(witness, &status, 0), witness);
+  EXPECT_EQ(status, 0);
+  auto ended = (*pe)->barrier_all();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().errno_value, ECONNRESET);
+  EXPECT_THAT(ended.error().text(), ::testing::HasSubstr("PE 2 has ended"));
 }
 
 }  // namespace
