@@ -21,6 +21,9 @@ namespace {
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr int other_signals[] = {SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP, SIGCONT};
 
+/// From a PE's failure to the request to the others to end: so long they may notice it themselves and report it.
+constexpr std::chrono::milliseconds report_time{500};
+
 /// A pipe that poll() calls writable takes as much without blocking.
 constexpr std::size_t write_piece = 4096;
 
@@ -137,7 +140,9 @@ std::vector<int> Job::running() const {
 
 int Job::wait_ms() const {
   std::optional<Clock::time_point> next = kill_at_;
-  if (limit_at_ && (!next || *limit_at_ < *next)) next = limit_at_;
+  for (const auto& other : {limit_at_, end_at_}) {
+    if (other && (!next || *other < *next)) next = other;
+  }
   if (!next) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now());
   return static_cast<int>(std::clamp<long long>(left.count(), 0, 60'000));
@@ -218,7 +223,7 @@ void Job::take_signal(int number) {
     for (const RankProcess& pe : pes_) pe.signal_leader(number);
     return;
   }
-  if (is_ending_) {
+  if (is_ending_ && !end_at_) {
     // Asked twice: no more grace.
     kill_at_ = Clock::now();
     return;
@@ -256,12 +261,15 @@ void Job::note_failure(int pe) {
   say(format("PE %d (process %d) %s", pe, static_cast<int>(failed.id()), failed.end_text().c_str()) +
       (left.empty() ? "" : "; ending " + numbers_text(left)));
   code_ = failed.exit_code();
-  end_all(SIGTERM);
+  is_ending_ = true;
+  limit_at_.reset();
+  end_at_ = Clock::now() + report_time;
 }
 
 void Job::end_all(int number) {
   is_ending_ = true;
   limit_at_.reset();
+  end_at_.reset();
   kill_at_ = Clock::now() + plan_.grace;
   forward(number);
   forward(SIGCONT);  // a stopped process takes no signal but this one
@@ -269,6 +277,7 @@ void Job::end_all(int number) {
 
 void Job::keep_time() {
   const auto now = Clock::now();
+  if (end_at_ && now >= *end_at_) end_all(SIGTERM);
   if (kill_at_ && now >= *kill_at_) {
     kill_at_.reset();
     if (const auto left = running(); !left.empty()) say(numbers_text(left) + " did not end in time; killed");

@@ -74,6 +74,7 @@ class Job {
   std::vector<Stream> streams_;  // empty: PEs write themselves
   std::optional<int> code_;
   std::optional<Clock::time_point> limit_at_;
+  std::optional<Clock::time_point> end_at_;
   std::optional<Clock::time_point> kill_at_;
   bool is_ending_ = false;
 };

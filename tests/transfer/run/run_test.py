@@ -153,6 +153,13 @@ class RunEnds(Test):
                 self.assertRegex(ended.stderr, rf"^gdrkit run: PE 2 \(process \d+\) {re.escape(words)}; ending PEs 0, 1 and 3\n$")
                 self.assertTrue(tracer.everything_ended())
 
+    def test_the_others_may_say_what_they_noticed(self):
+        text = "test $GDRKIT_SHMEM_PE = 1 && exit 3; trap 'echo asked too early' TERM; sleep 0.1; echo lost PE 1 >&2; exit 4"
+        ended = run("-n", "3", "--prefix", *shell(text))
+        self.assertEqual(ended.returncode, 3)
+        self.assertEqual(ended.stdout, "")
+        self.assertEqual([ended.stderr.count(f"[{pe}] lost PE 1") for pe in (0, 2)], [1, 1])
+
     def test_all_that_end_well_end_well(self):
         with Tracer() as tracer:
             ended = run("-n", "3", *shell("sleep 300 > /dev/null 2>&1 & sleep 0.0$GDRKIT_SHMEM_PE"), pass_fds=[tracer.writer])
