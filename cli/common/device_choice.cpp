@@ -75,7 +75,7 @@ GpuFacts find_gpus() {
 
 DeviceChoice choose_device(const GpuFacts& facts) {
   if (facts.forced_backend == emulated) {
-    return {true, std::string(on_emulated) + "backend 'emulated' was requested"};
+    return {true, std::string(on_emulated) + "GDRKIT_BACKEND is 'emulated'"};
   }
   if (facts.cuda_devices > 0) return {};
   if (!facts.is_cuda_absent || !facts.device_node.empty()) {

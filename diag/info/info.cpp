@@ -65,7 +65,7 @@ void print_gpus(const Info& info) {
 
 void print_text(const Info& info, bool quiet) {
   if (info.is_emulated) {
-    std::printf("NOTE: the backend 'emulated' was requested; it says nothing about hardware\n");
+    std::printf("NOTE: GDRKIT_BACKEND is 'emulated': this says nothing about hardware\n");
   }
   print_line(std::string("gdrkit ") + gdrkit_version() + ", backend " +
                  (info.chosen_backend.empty() ? "none: no backend can run here" : info.chosen_backend),
