@@ -18,13 +18,17 @@ const char* name_of(LocalMemory memory) noexcept {
   return "device";
 }
 
-/// "host up to 32768 bytes, symmetric": for each local memory that the transport serves.
+std::string size_text(std::size_t size_bytes) {
+  return size_bytes % 1024 == 0 ? std::to_string(size_bytes / 1024) + " KiB" : std::to_string(size_bytes) + " bytes";
+}
+
+/// "host up to 32 KiB, symmetric": for each local memory that the transport serves.
 std::string text_of(const std::size_t (&limits)[local_memory_count]) {
   std::string text;
   for (std::size_t memory = 0; memory < local_memory_count; ++memory) {
     if (limits[memory] == 0) continue;
     text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<LocalMemory>(memory)));
-    if (limits[memory] != SIZE_MAX) text += " up to " + std::to_string(limits[memory]) + " bytes";
+    if (limits[memory] != SIZE_MAX) text += " up to " + size_text(limits[memory]);
   }
   return text.empty() ? "nothing" : text;
 }

@@ -8,6 +8,7 @@
 #include "cli/common/common_options.hpp"
 #include "cli/common/json_document.hpp"
 #include "cli/common/size.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "platform/device/device.hpp"
 #include "transfer/shmem/parts.hpp"
 #include "transfer/shmem/pe_session.hpp"
@@ -35,7 +36,7 @@ std::vector<std::string> ways_to(int pe) {
 
 void print_text(const gdrkit_shmem_info& info, const platform::DeviceIdentity& identity) {
   const auto line = [](const char* label, const std::string& value) {
-    std::printf("%-10s %s\n", label, printable(value).c_str());
+    std::printf("%s", wrapped(format("%-11s", label), std::string(11, ' '), printable(value)).c_str());
   };
   line("pe", format("%d of %d, %d of them on this machine", info.pe, info.n_pes, info.node_pes));
   line("device", format("%d: %s %s", info.device, identity.name, identity.pci_bus_id));
