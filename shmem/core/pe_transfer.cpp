@@ -4,10 +4,14 @@
 #include <cinttypes>
 
 #include "platform/device/cuda_calls.hpp"
+#include "shmem/core/host_range.hpp"
 #include "shmem/core/pe.hpp"
 
 namespace gdrkit::shmem {
 namespace {
+
+/// Up to here all transports treat pinned memory as other host memory.
+constexpr std::size_t alike_bytes = 4096;
 
 std::size_t limit_of(const Transport& transport, bool is_put, LocalMemory memory) noexcept {
   const TransportLimits limits = transport.limits();
@@ -55,7 +59,7 @@ base::Result<LocalMemory> Pe::memory_of(const void* address, std::size_t size_by
     if (!range) return base::pass(range);
     return LocalMemory::heap;
   }
-  if (cuda_ == nullptr) return LocalMemory::host;
+  if (cuda_ == nullptr || (size_bytes <= alike_bytes && is_surely_host(address, size_bytes))) return LocalMemory::host;
   unsigned type = 0;
   int attribute = platform::cuda_pointer_attribute_memory_type;
   void* values[] = {&type};

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Memory of the stack and of brk() is recognised to its last byte, and nothing else.
+#include "shmem/core/host_range.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+namespace gdrkit::shmem {
+namespace {
+
+TEST(ShmemHostRange, TheStackOfEachThreadIsHostMemoryAndAnothersIsNotKnown) {
+  char mine[64] = {};
+  EXPECT_TRUE(is_surely_host(mine, sizeof mine));
+  bool knows_own = false;
+  bool knows_other = true;
+  std::thread([&] {
+    char local[64] = {};
+    knows_own = is_surely_host(local, sizeof local);
+    knows_other = is_surely_host(mine, sizeof mine);
+  }).join();
+  EXPECT_TRUE(knows_own);
+  EXPECT_FALSE(knows_other);
+}
+
+TEST(ShmemHostRange, WhatLeavesTheStackIsNotKnown) {
+  char mine[64] = {};
+  EXPECT_FALSE(is_surely_host(mine, SIZE_MAX));
+  EXPECT_FALSE(is_surely_host(mine, std::size_t{1} << 40));
+}
+
+TEST(ShmemHostRange, TheHeapOfBrkIsHostMemoryUpToItsEnd) {
+  constexpr std::size_t size_bytes = 4096;
+  auto* const start = static_cast<char*>(::sbrk(size_bytes));
+  ASSERT_NE(start, reinterpret_cast<char*>(-1));
+  EXPECT_TRUE(is_surely_host(start, size_bytes));
+  EXPECT_TRUE(is_surely_host(start + size_bytes - 1, 1));
+  const auto* const end = static_cast<const char*>(::sbrk(0));
+  EXPECT_FALSE(is_surely_host(end, 1));
+  EXPECT_FALSE(is_surely_host(end - 1, 2));
+}
+
+TEST(ShmemHostRange, MappedMemoryIsNotKnown) {
+  constexpr std::size_t size_bytes = 1 << 20;
+  void* const mapped = ::mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  EXPECT_FALSE(is_surely_host(mapped, 8));
+  ::munmap(mapped, size_bytes);
+  EXPECT_FALSE(is_surely_host(nullptr, 8));
+}
+
+struct Fiber {
+  ucontext_t own{};
+  ucontext_t caller{};
+  const void* between = nullptr;
+  bool answer = true;
+};
+Fiber* fiber = nullptr;
+
+// Its frame is below the thread's stack, and `between` lies between both.
+TEST(ShmemHostRange, AFiberDoesNotMakeAllMemoryAboveItItsStack) {
+  constexpr std::size_t size_bytes = 1 << 18;
+  void* const memory = ::mmap(nullptr, 2 * size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  Fiber state;
+  fiber = &state;
+  state.between = static_cast<char*>(memory) + size_bytes;
+  ::getcontext(&state.own);
+  state.own.uc_stack.ss_sp = memory;
+  state.own.uc_stack.ss_size = size_bytes;
+  state.own.uc_link = &state.caller;
+  ::makecontext(
+      &state.own, [] { fiber->answer = is_surely_host(fiber->between, 8); }, 0);
+  ASSERT_EQ(::swapcontext(&state.caller, &state.own), 0);
+  EXPECT_FALSE(state.answer);
+  ::munmap(memory, 2 * size_bytes);
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem
