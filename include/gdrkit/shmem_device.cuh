@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #if defined(__CUDACC__)
 #define GDRKIT_SHMEM_FUNCTION __device__ inline
@@ -88,9 +89,6 @@ GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
   return value;
 }
 GDRKIT_SHMEM_FUNCTION void relax() {}
-GDRKIT_SHMEM_FUNCTION std::uint64_t add_relaxed(std::uint64_t* address, std::uint64_t value) {
-  return atomicAdd_system(reinterpret_cast<unsigned long long*>(address), value);
-}
 #else
 template <class Word>
 inline Word load_acquire(const Word* address) {
@@ -106,9 +104,6 @@ inline std::uint64_t clock_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 inline void relax() { ::sched_yield(); }
-inline std::uint64_t add_relaxed(std::uint64_t* address, std::uint64_t value) {
-  return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
-}
 #endif
 
 template <class Word>
@@ -230,6 +225,84 @@ GDRKIT_SHMEM_FUNCTION T g(const State& state, const T* source, int pe) {
   return *static_cast<const volatile T*>(ptr(state, source, pe));
 }
 
+// Updates of one word of 4 or 8 bytes of another PE, atomic with respect to each other, to the host's atomics and to
+// other GPUs' system-scope atomics. They order nothing.
+
+namespace detail {
+template <class Word>
+using Bits = std::conditional_t<sizeof(Word) == 8, unsigned long long, unsigned>;
+
+#if defined(__CUDACC__)
+#define GDRKIT_SHMEM_UPDATE(name, gpu_function, cpu_function)           \
+  template <class Unsigned>                                             \
+  GDRKIT_SHMEM_FUNCTION Unsigned name(Unsigned* word, Unsigned value) { \
+    return gpu_function(word, value);                                   \
+  }
+template <class Unsigned>
+GDRKIT_SHMEM_FUNCTION Unsigned compare_swap(Unsigned* word, Unsigned compare, Unsigned value) {
+  return atomicCAS_system(word, compare, value);
+}
+#else
+#define GDRKIT_SHMEM_UPDATE(name, gpu_function, cpu_function) \
+  template <class Unsigned>                                   \
+  inline Unsigned name(Unsigned* word, Unsigned value) {      \
+    return cpu_function(word, value, __ATOMIC_RELAXED);       \
+  }
+template <class Unsigned>
+inline Unsigned compare_swap(Unsigned* word, Unsigned compare, Unsigned value) {
+  __atomic_compare_exchange_n(word, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return compare;
+}
+#endif
+GDRKIT_SHMEM_UPDATE(fetch_add, atomicAdd_system, __atomic_fetch_add)
+GDRKIT_SHMEM_UPDATE(fetch_and, atomicAnd_system, __atomic_fetch_and)
+GDRKIT_SHMEM_UPDATE(fetch_or, atomicOr_system, __atomic_fetch_or)
+GDRKIT_SHMEM_UPDATE(fetch_xor, atomicXor_system, __atomic_fetch_xor)
+GDRKIT_SHMEM_UPDATE(swap, atomicExch_system, __atomic_exchange_n)
+#undef GDRKIT_SHMEM_UPDATE
+
+template <class Word>
+GDRKIT_SHMEM_FUNCTION Bits<Word>* bits_of(const State& state, Word* target, int pe) {
+  static_assert(std::is_integral_v<Word> && (sizeof(Word) == 4 || sizeof(Word) == 8), "an integer of 4 or 8 bytes");
+  return reinterpret_cast<Bits<Word>*>(ptr(state, target, pe));
+}
+}  // namespace detail
+
+// gdrkit::shmem::atomic_<operation>(state, target, value, pe) returns the word's value before.
+#define GDRKIT_SHMEM_ATOMIC(operation)                                                                  \
+  template <class Word>                                                                                 \
+  GDRKIT_SHMEM_FUNCTION Word atomic_##operation(const State& state, Word* target, Word value, int pe) { \
+    return static_cast<Word>(                                                                           \
+        detail::operation(detail::bits_of(state, target, pe), static_cast<detail::Bits<Word>>(value))); \
+  }
+GDRKIT_SHMEM_ATOMIC(fetch_add)
+GDRKIT_SHMEM_ATOMIC(fetch_and)
+GDRKIT_SHMEM_ATOMIC(fetch_or)
+GDRKIT_SHMEM_ATOMIC(fetch_xor)
+GDRKIT_SHMEM_ATOMIC(swap)
+#undef GDRKIT_SHMEM_ATOMIC
+
+/// Replaces the word by `value` where it holds `compare`; returns its value before.
+template <class Word>
+GDRKIT_SHMEM_FUNCTION Word atomic_compare_swap(const State& state, Word* target, Word compare, Word value, int pe) {
+  return static_cast<Word>(detail::compare_swap(detail::bits_of(state, target, pe),
+                                                static_cast<detail::Bits<Word>>(compare),
+                                                static_cast<detail::Bits<Word>>(value)));
+}
+/// Does not wait for an answer; complete after quiet.
+template <class Word>
+GDRKIT_SHMEM_FUNCTION void atomic_add(const State& state, Word* target, Word value, int pe) {
+  (void)atomic_fetch_add(state, target, value, pe);
+}
+template <class Word>
+GDRKIT_SHMEM_FUNCTION Word atomic_fetch(const State& state, const Word* target, int pe) {
+  return g(state, target, pe);
+}
+template <class Word>
+GDRKIT_SHMEM_FUNCTION void atomic_set(const State& state, Word* target, Word value, int pe) {
+  p(state, target, value, pe);
+}
+
 /// The source may be written again when this returns to all threads of the group.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void put(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
@@ -271,7 +344,7 @@ GDRKIT_SHMEM_FUNCTION void quiet(Group group) {
 GDRKIT_SHMEM_FUNCTION void signal_op(const State& state, std::uint64_t* signal, std::uint64_t value,
                                      gdrkit_shmem_signal operation, int pe) {
   if (operation == GDRKIT_SHMEM_SIGNAL_ADD) {
-    (void)detail::add_relaxed(ptr(state, signal, pe), value);
+    atomic_add(state, signal, value, pe);
   } else {
     detail::store_relaxed(ptr(state, signal, pe), value);
   }

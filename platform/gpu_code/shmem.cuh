@@ -11,78 +11,80 @@ GDRKIT_GPU_KERNEL(shmem, ShmemParameters)
 
 namespace gdrkit::platform {
 
-enum class ShmemOperation : std::uint32_t { put, get, put_value, ping_pong, barrier };
+enum class ShmemOperation : std::uint32_t {
+  put,
+  get,
+  put_value,
+  get_value,
+  put_signal,  ///< the other PE does not wait
+  signal_set,
+  atomic_add,
+  atomic_fetch_add,
+  atomic_compare_swap,
+  ping_pong,
+  barrier,
+  sync,
+};
+inline constexpr auto last_shmem_operation = ShmemOperation::sync;
 enum class ShmemScope : std::uint32_t { thread, warp, block };
 
+/// Zeroed before the launch. Times are of the GPU's clock, over all groups.
 struct ShmemResult {
-  std::uint64_t elapsed_ns;  ///< of all rounds, by the clock of the GPU, seen by the first block
-  std::uint64_t wrong;       ///< words of data, all blocks together; ~0: a wait exceeded its limit
+  std::uint64_t begin_inverted_ns;  ///< ~ of the earliest begin, so that all groups need only the maximum
+  std::uint64_t end_ns;             ///< the latest
+  std::uint64_t wrong;              ///< words of data, the most of any group; ~0: a wait exceeded its limit
+
+  [[nodiscard]] std::uint64_t elapsed_ns() const noexcept { return end_ns - ~begin_inverted_ns; }
 };
 
-/// `rounds` times the operation with PE `peer`, by the first group of each block. Blocks share the bytes of put and
-/// get; ping_pong and barrier have one block.
+/// `rounds` times the operation with PE `peer`. Each group has bytes of its own, one after the other; ping_pong,
+/// barrier and sync have one group.
 struct ShmemParameters {
   gdrkit_shmem_device_state state;
-  std::uint64_t target;      ///< a multiple of 8; in the own heap: of puts the other PE's copy, of gets the own
+  std::uint64_t target;      ///< a multiple of 8; in the own heap: of gets the own copy, else the other PE's
   std::uint64_t source;      ///< likewise
-  std::uint64_t size_bytes;  ///< of each block; of ping_pong a multiple of 8
-  std::uint64_t signal;      ///< of ping_pong: a word that holds 0 on both PEs
-  std::uint64_t result;      ///< ShmemResult, zeroed
+  std::uint64_t size_bytes;  ///< of each group; of ping_pong and of many groups a multiple of 8
+  std::uint64_t signal;      ///< of signals: a word; of ping_pong it holds `rounds_before` on both PEs
+  std::uint64_t result;      ///< ShmemResult
+  std::uint64_t rounds_before;
   ShmemOperation operation;
   ShmemScope scope;
   std::uint32_t rounds;
   std::uint32_t peer;
-  std::uint32_t completes_each;  ///< of puts: quiet after each round, else after the last
+  std::uint32_t completes_each;   ///< of what does not wait itself: quiet after each round, else after the last
+  std::uint32_t has_every_group;  ///< 0: the first group of each block works; 1: all groups
+  std::uint32_t checks_data;      ///< of ping_pong: writes each round's data and compares what came
   std::uint32_t unused;
 };
 
 }  // namespace gdrkit::platform
 
 #elif defined(GDRKIT_GPU_PART)
-#include "platform/gpu_code/device_access.cuh"
-#include "platform/gpu_code/shmem_work.hpp"
+#include "platform/gpu_code/shmem_groups.cuh"
+#include "platform/gpu_code/shmem_library.hpp"
 
 namespace gdrkit::platform {
 
-template <class Group>
-__device__ inline void run_shmem(ShmemParameters parameters, Group group) {
-  parameters.target += parameters.size_bytes * blockIdx.x;
-  parameters.source += parameters.size_bytes * blockIdx.x;
-  auto* const result = reinterpret_cast<ShmemResult*>(parameters.result);
-  const std::uint64_t begin = clock_ns();
-  const std::uint64_t wrong = ShmemWork<Group>(parameters, group).run();
-  if (wrong != 0) atomicMax(reinterpret_cast<unsigned long long*>(&result->wrong), wrong);
-  if (blockIdx.x == 0 && group.rank() == 0) result->elapsed_ns = clock_ns() - begin;
-}
-
-extern "C" __global__ void gdrkit_shmem(const ShmemParameters parameters) {
-  switch (parameters.scope) {
-    case ShmemScope::thread:
-      if (threadIdx.x == 0) run_shmem(parameters, shmem::thread());
-      break;
-    case ShmemScope::warp:
-      if (threadIdx.x < 32) run_shmem(parameters, shmem::warp());
-      break;
-    default: run_shmem(parameters, shmem::block());
-  }
-}
+extern "C" __global__ void gdrkit_shmem(const ShmemParameters parameters) { run_shmem<GdrkitShmem>(parameters); }
 
 }  // namespace gdrkit::platform
 
 #elif defined(GDRKIT_HOST_PART)
 #include "platform/gpu_code/host_access.hpp"
+#include "platform/gpu_code/shmem_library.hpp"
 #include "platform/gpu_code/shmem_work.hpp"
 
 namespace gdrkit::platform {
 
 base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigned) noexcept {
-  const bool is_alone =
-      parameters.operation == ShmemOperation::ping_pong || parameters.operation == ShmemOperation::barrier;
-  if (parameters.operation > ShmemOperation::barrier || parameters.scope > ShmemScope::block) {
+  if (parameters.operation > last_shmem_operation || parameters.scope > ShmemScope::block) {
     return base::fail(EINVAL, "shmem: there is no such operation or scope");
   }
-  if (is_alone && shape.blocks != 1) return base::fail(EINVAL, "shmem: %u blocks where one is needed", shape.blocks);
-  if (parameters.scope == ShmemScope::warp && shape.threads < 32) {
+  const bool is_alone = parameters.operation >= ShmemOperation::ping_pong;
+  if (is_alone && (shape.blocks != 1 || parameters.has_every_group != 0)) {
+    return base::fail(EINVAL, "shmem: %u blocks where one group is needed", shape.blocks);
+  }
+  if (parameters.scope == ShmemScope::warp && shape.threads % 32 != 0) {
     return base::fail(EINVAL, "shmem: a warp has 32 threads, the block %u", shape.threads);
   }
   if (parameters.target % 8 != 0 || parameters.source % 8 != 0 || parameters.signal % 8 != 0 ||
@@ -96,16 +98,19 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
 }
 
 void play(const ShmemParameters& parameters, LaunchShape shape) noexcept {
+  constexpr unsigned warp_threads = 32;
+  unsigned groups = shape.blocks;
+  if (parameters.has_every_group != 0 && parameters.scope != ShmemScope::block) {
+    groups *= parameters.scope == ShmemScope::thread ? shape.threads : shape.threads / warp_threads;
+  }
   auto* const result = reinterpret_cast<ShmemResult*>(parameters.result);
   const std::int64_t begin = now_ns();
-  ShmemParameters part = parameters;
-  for (unsigned block = 0; block < shape.blocks; ++block) {
-    const std::uint64_t wrong = ShmemWork<shmem::ThreadGroup>(part, shmem::thread()).run();
+  for (unsigned number = 0; number < groups; ++number) {
+    const std::uint64_t wrong = ShmemWork<GdrkitShmem, shmem::ThreadGroup>(parameters, shmem::thread(), number).run();
     if (wrong > result->wrong) result->wrong = wrong;
-    part.target += parameters.size_bytes;
-    part.source += parameters.size_bytes;
   }
-  result->elapsed_ns = static_cast<std::uint64_t>(now_ns() - begin);
+  result->begin_inverted_ns = ~static_cast<std::uint64_t>(begin);
+  result->end_ns = static_cast<std::uint64_t>(now_ns());
 }
 
 }  // namespace gdrkit::platform

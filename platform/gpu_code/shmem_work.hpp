@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the GPU kernel `shmem` does, written once for GPU threads and for the host thread that plays them.
+// ShmemWork: what one group of the GPU kernel `shmem` does, written once for all libraries (GdrkitShmem, and NVSHMEM's
+// device side for comparison), for GPU threads and for the host thread that plays them.
 #pragma once
 
 #include <gdrkit/shmem_device.cuh>
@@ -12,108 +13,176 @@ GDRKIT_SHMEM_FUNCTION std::uint64_t shmem_pattern(std::uint64_t round, int pe) {
   return round * 0x0101010101010101U + static_cast<std::uint64_t>(pe);
 }
 
-template <class Group>
+template <class Library, class Group>
 class ShmemWork {
  public:
-  GDRKIT_SHMEM_FUNCTION ShmemWork(const ShmemParameters& parameters, Group group)
-      : parameters_(parameters), state_(parameters.state), group_(group) {}
+  /// `number`: of the group, which has the bytes behind those of the groups before it.
+  GDRKIT_SHMEM_FUNCTION ShmemWork(const ShmemParameters& parameters, Group group, unsigned number)
+      : parameters_(parameters),
+        state_(parameters.state),
+        group_(group),
+        target_(reinterpret_cast<std::uint64_t*>(parameters.target + parameters.size_bytes * number)),
+        source_(reinterpret_cast<std::uint64_t*>(parameters.source + parameters.size_bytes * number)),
+        signal_(reinterpret_cast<std::uint64_t*>(parameters.signal)),
+        peer_(static_cast<int>(parameters.peer)) {}
 
   /// How many words were wrong; ~0: a wait exceeded its limit.
   GDRKIT_SHMEM_FUNCTION std::uint64_t run() {
     switch (parameters_.operation) {
-      case ShmemOperation::put: return put();
+      case ShmemOperation::put:
+        return repeat([&](std::uint64_t) { Library::put_nbi(state_, target_, source_, size(), peer_, group_); });
       case ShmemOperation::get: return get();
-      case ShmemOperation::put_value: return put_value();
+      case ShmemOperation::put_value:
+        return repeat_by_one([&](std::uint64_t round) { Library::p(state_, target_, round + 1, peer_); });
+      case ShmemOperation::get_value: return get_value();
+      case ShmemOperation::put_signal:
+        return repeat([&](std::uint64_t round) {
+          Library::put_signal(state_, target_, source_, size(), signal_, round + 1, peer_, group_);
+        });
+      case ShmemOperation::signal_set:
+        return repeat_by_one([&](std::uint64_t round) { Library::signal_set(state_, signal_, round + 1, peer_); });
+      case ShmemOperation::atomic_add:
+        return repeat_by_one([&](std::uint64_t) { Library::atomic_add(state_, target_, 1, peer_); });
+      case ShmemOperation::atomic_fetch_add: return atomic_fetch_add();
+      case ShmemOperation::atomic_compare_swap: return atomic_compare_swap();
       case ShmemOperation::ping_pong: return ping_pong();
-      default: return barrier();
+      case ShmemOperation::barrier: return repeat_wait([&] { return Library::barrier_all(state_, group_); });
+      default: return repeat_wait([&] { return Library::sync_all(state_, group_); });
     }
   }
 
  private:
   static constexpr std::uint64_t expired = ~std::uint64_t{0};
 
-  GDRKIT_SHMEM_FUNCTION std::uint64_t put() {
+  /// Operations that return before they are complete.
+  template <class Once>
+  GDRKIT_SHMEM_FUNCTION std::uint64_t repeat(Once once) {
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
-      shmem::put_nbi(state_, target(), source(), parameters_.size_bytes, peer(), group_);
+      once(round);
       if (parameters_.completes_each != 0) complete();
     }
     complete();
+    return 0;
+  }
+  /// The same, by one thread of the group.
+  template <class Once>
+  GDRKIT_SHMEM_FUNCTION std::uint64_t repeat_by_one(Once once) {
+    return repeat([&](std::uint64_t round) {
+      if (group_.rank() == 0) once(round);
+    });
+  }
+  template <class Once>
+  GDRKIT_SHMEM_FUNCTION std::uint64_t repeat_wait(Once once) {
+    GDRKIT_SHMEM_ROLLED
+    for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
+      if (!once()) return expired;
+    }
     return 0;
   }
 
   GDRKIT_SHMEM_FUNCTION std::uint64_t get() {
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
-      shmem::get(state_, target(), source(), parameters_.size_bytes, peer(), group_);
+      Library::get(state_, target_, source_, size(), peer_, group_);
     }
     return 0;
   }
 
-  GDRKIT_SHMEM_FUNCTION std::uint64_t put_value() {
+  // Of these three each address or operand depends on the answer before, else the GPU would ask several at a time. The
+  // words that are read stay below 2^63.
+  GDRKIT_SHMEM_FUNCTION std::uint64_t get_value() {
+    std::uint64_t seen = 0;
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
-      if (group_.rank() == 0) shmem::p<std::uint64_t>(state_, target(), round + 1, peer());
-      if (parameters_.completes_each != 0) complete();
+      if (group_.rank() == 0) seen = Library::g(state_, source_ + (seen >> 63), peer_);
     }
-    complete();
+    if (group_.rank() == 0) *target_ = seen;
+    return 0;
+  }
+  GDRKIT_SHMEM_FUNCTION std::uint64_t atomic_fetch_add() {
+    std::uint64_t seen = 0;
+    GDRKIT_SHMEM_ROLLED
+    for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
+      if (group_.rank() == 0) seen = Library::atomic_fetch_add(state_, target_, (seen >> 63) + 1, peer_);
+    }
+    if (group_.rank() == 0) *source_ = seen;
+    return 0;
+  }
+  GDRKIT_SHMEM_FUNCTION std::uint64_t atomic_compare_swap() {
+    std::uint64_t wanted = 0;
+    GDRKIT_SHMEM_ROLLED
+    for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
+      if (group_.rank() != 0) continue;
+      const std::uint64_t seen = Library::atomic_compare_swap(state_, target_, wanted, wanted + 1, peer_);
+      wanted = seen == wanted ? wanted + 1 : seen;
+    }
+    if (group_.rank() == 0) *source_ = wanted;
     return 0;
   }
 
-  /// The lower PE leads. Whoever sees a round's signal must see all of the round's data.
+  /// The lower PE leads. With checks_data, whoever sees a round's signal must see all of the round's data.
   GDRKIT_SHMEM_FUNCTION std::uint64_t ping_pong() {
     std::uint64_t wrong = 0;
-    const bool leads = state_.pe < peer();
+    bool is_there = true;
+    const bool leads = state_.pe < peer_;
+    const std::uint64_t first = parameters_.rounds_before + 1;
     GDRKIT_SHMEM_ROLLED
-    for (std::uint64_t round = 1; round <= parameters_.rounds; ++round) {
+    for (std::uint64_t round = first; round < first + parameters_.rounds; ++round) {
       if (leads) send(round);
-      if (!shmem::signal_wait_until(state_, signal(), GDRKIT_SHMEM_GE, round)) return expired;
-      wrong += check(round);
-      group_.sync();  // all have looked before the answer lets the other PE write again
+      // One thread waits: its acquire and the group's barrier order all threads' reads after it.
+      if (group_.rank() == 0 && is_there) is_there = Library::wait(state_, signal_, round);
+      group_.sync();
+      if (parameters_.checks_data != 0) {
+        wrong += check(round);
+        group_.sync();  // all have looked before the answer lets the other PE write again
+      }
       if (!leads) send(round);
     }
-    return wrong;
-  }
-
-  GDRKIT_SHMEM_FUNCTION std::uint64_t barrier() {
-    GDRKIT_SHMEM_ROLLED
-    for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
-      if (!shmem::barrier_all(state_, group_)) return expired;
-    }
-    return 0;
+    return is_there ? wrong : expired;
   }
 
   GDRKIT_SHMEM_FUNCTION void send(std::uint64_t round) {
-    const std::uint64_t words = parameters_.size_bytes / sizeof(std::uint64_t);
-    GDRKIT_SHMEM_ROLLED
-    for (std::uint64_t at = group_.rank(); at < words; at += group_.size()) {
-      source()[at] = shmem_pattern(round, state_.pe);
+    if (size() == 0) {
+      if (group_.rank() == 0) Library::signal_set(state_, signal_, round, peer_);
+      return;
     }
-    group_.sync();
-    shmem::put_signal(state_, target(), source(), parameters_.size_bytes, signal(), round, GDRKIT_SHMEM_SIGNAL_SET,
-                      peer(), group_);
+    if (parameters_.checks_data != 0) {
+      GDRKIT_SHMEM_ROLLED
+      for (std::uint64_t at = group_.rank(); at < words(); at += group_.size()) {
+        source_[at] = shmem_pattern(round, state_.pe);
+      }
+      group_.sync();
+    }
+    Library::put_signal(state_, target_, source_, size(), signal_, round, peer_, group_);
   }
 
   GDRKIT_SHMEM_FUNCTION std::uint64_t check(std::uint64_t round) const {
-    const std::uint64_t words = parameters_.size_bytes / sizeof(std::uint64_t);
-    const volatile std::uint64_t* const came = target();
+    const volatile std::uint64_t* const came = target_;
     std::uint64_t wrong = 0;
     GDRKIT_SHMEM_ROLLED
-    for (std::uint64_t at = group_.rank(); at < words; at += group_.size()) {
-      wrong += came[at] != shmem_pattern(round, peer()) ? 1 : 0;
+    for (std::uint64_t at = group_.rank(); at < words(); at += group_.size()) {
+      wrong += came[at] != shmem_pattern(round, peer_) ? 1 : 0;
     }
     return wrong;
   }
 
-  GDRKIT_SHMEM_FUNCTION void complete() { shmem::quiet(group_); }
-  GDRKIT_SHMEM_FUNCTION std::uint64_t* target() const { return reinterpret_cast<std::uint64_t*>(parameters_.target); }
-  GDRKIT_SHMEM_FUNCTION std::uint64_t* source() const { return reinterpret_cast<std::uint64_t*>(parameters_.source); }
-  GDRKIT_SHMEM_FUNCTION std::uint64_t* signal() const { return reinterpret_cast<std::uint64_t*>(parameters_.signal); }
-  GDRKIT_SHMEM_FUNCTION int peer() const { return static_cast<int>(parameters_.peer); }
+  /// One thread's quiet after the group's barrier is that of all.
+  GDRKIT_SHMEM_FUNCTION void complete() {
+    group_.sync();
+    if (group_.rank() == 0) Library::quiet();
+    group_.sync();
+  }
+  GDRKIT_SHMEM_FUNCTION std::uint64_t size() const { return parameters_.size_bytes; }
+  GDRKIT_SHMEM_FUNCTION std::uint64_t words() const { return parameters_.size_bytes / sizeof(std::uint64_t); }
 
   const ShmemParameters& parameters_;
   const shmem::State& state_;
   const Group group_;
+  std::uint64_t* const target_;
+  std::uint64_t* const source_;
+  std::uint64_t* const signal_;
+  const int peer_;
 };
 
 }  // namespace gdrkit::platform

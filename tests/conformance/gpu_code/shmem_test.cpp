@@ -36,7 +36,7 @@ TEST_F(ShmemConformance, CopiesToItself) {
     ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 128}, stream_)));
     ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
     EXPECT_EQ(read<std::uint64_t>(made.target + 4088), 0x5c5c5c5c5c5c5c5cU);
-    EXPECT_GT(read<ShmemResult>(made.result).elapsed_ns, 0U);
+    EXPECT_GT(read<ShmemResult>(made.result).elapsed_ns(), 0U);
   }
 }
 
@@ -51,6 +51,9 @@ TEST_F(ShmemConformance, MeetsItself) {
 TEST_F(ShmemConformance, RefusesWhatItCannotDo) {
   auto made = parameters(ShmemOperation::ping_pong);
   EXPECT_FALSE(kernels_->launch(made, {2, 64}, stream_));
+  made.has_every_group = 1;
+  EXPECT_FALSE(kernels_->launch(made, {1, 64}, stream_));
+  made.has_every_group = 0;
   made.scope = ShmemScope::warp;
   EXPECT_FALSE(kernels_->launch(made, {1, 16}, stream_));
   made = parameters(ShmemOperation::put);
@@ -59,7 +62,7 @@ TEST_F(ShmemConformance, RefusesWhatItCannotDo) {
   made = parameters(ShmemOperation::put);
   made.target += 4;
   EXPECT_FALSE(kernels_->launch(made, {1, 64}, stream_));
-  made = parameters(static_cast<ShmemOperation>(9));
+  made = parameters(static_cast<ShmemOperation>(99));
   EXPECT_FALSE(kernels_->launch(made, {1, 64}, stream_));
 }
 

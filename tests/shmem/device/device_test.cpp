@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,7 +40,7 @@ class Side {
     stream_ = *device_.create_stream();
     target = allocate(room);
     source = allocate(room);
-    words_ = allocate(256);
+    words_ = allocate(512);
   }
   ~Side() {
     const platform::DeviceScope scope(device_);
@@ -106,6 +108,7 @@ TEST(ShmemDevice, SignalsComeAfterTheirData) {
         auto parameters = side.parameters(ShmemOperation::ping_pong, scope, size);
         const bool is_slow = scope == ShmemScope::thread && size > 1024;
         parameters.rounds = !is_gpu ? 20 : is_slow ? 20 : 5000;
+        parameters.checks_data = 1;
         EXPECT_EQ(side.run(parameters, shape).wrong, 0U)
             << size << " bytes, scope " << static_cast<unsigned>(scope) << ", PE " << pe.pe();
       }
@@ -153,6 +156,82 @@ TEST(ShmemDevice, ValuesArrive) {
       std::uint64_t seen = 0;
       ASSERT_TRUE(tests::succeeded(pe.get(&seen, side.target, sizeof seen, pe.pe(), false)));
       EXPECT_EQ(seen, 77U + completes_each);
+    }
+  });
+}
+
+TEST(ShmemDevice, ASignalNeedsNoData) {
+  run_shmem_job({}, [](Pe& pe) {
+    Side side(pe);
+    for (const ShmemOperation operation : {ShmemOperation::signal_set, ShmemOperation::put_signal}) {
+      auto parameters = side.parameters(operation, ShmemScope::warp, 0);
+      parameters.rounds = 5;
+      const auto signal = reinterpret_cast<std::uint64_t*>(parameters.signal);
+      (void)side.run(parameters, {1, 32});
+      std::uint64_t seen = 0;
+      ASSERT_TRUE(tests::succeeded(pe.get(&seen, signal, sizeof seen, pe.pe(), false)));
+      EXPECT_EQ(seen, 5U);
+      ASSERT_TRUE(tests::succeeded(pe.sync_all()));
+    }
+  });
+}
+
+/// Each group of a grid has a word of its own, and an update of it is lost by nobody.
+TEST(ShmemDevice, UpdatesOfManyGroupsAllCount) {
+  run_shmem_job({}, [](Pe& pe) {
+    Side side(pe);
+    constexpr LaunchShape shape{3, 64};
+    constexpr std::uint32_t rounds = 7;
+    const std::vector<std::uint64_t> zeros(3 * 64);
+    for (const auto& [operation, scope, size] : {std::tuple{ShmemOperation::put_value, ShmemScope::thread, 8},
+                                                 {ShmemOperation::atomic_add, ShmemScope::warp, 0},
+                                                 {ShmemOperation::atomic_fetch_add, ShmemScope::thread, 0},
+                                                 {ShmemOperation::atomic_compare_swap, ShmemScope::block, 8}}) {
+      ASSERT_TRUE(tests::succeeded(pe.put(side.target, zeros.data(), zeros.size() * 8, pe.pe(), false)));
+      auto parameters = side.parameters(operation, scope, static_cast<std::uint64_t>(size));
+      parameters.rounds = rounds;
+      parameters.has_every_group = 1;
+      (void)side.run(parameters, shape);
+      const auto bytes = tests::device_bytes(pe, side.target, zeros.size() * 8);
+      std::vector<std::uint64_t> seen(zeros.size());
+      std::memcpy(seen.data(), bytes.data(), bytes.size());
+      const std::size_t groups = scope == ShmemScope::thread ? 3 * 64 : scope == ShmemScope::warp ? 3 * 2 : 3;
+      // Of size 0 all groups update one word.
+      std::vector<std::uint64_t> expected(zeros.size());
+      if (size == 0)
+        expected[0] = groups * rounds;
+      else
+        std::fill_n(expected.begin(), groups, rounds);
+      EXPECT_EQ(seen, expected) << "operation " << static_cast<unsigned>(operation);
+      ASSERT_TRUE(tests::succeeded(pe.sync_all()));
+    }
+  });
+}
+
+TEST(ShmemDevice, ValuesAreRead) {
+  run_shmem_job({}, [](Pe& pe) {
+    Side side(pe);
+    const std::uint64_t mine = 40 + static_cast<std::uint64_t>(pe.pe());
+    ASSERT_TRUE(tests::succeeded(pe.put(side.source, &mine, sizeof mine, pe.pe(), false)));
+    auto parameters = side.parameters(ShmemOperation::get_value, ShmemScope::block, 8);
+    parameters.rounds = 3;
+    (void)side.run(parameters, {1, 64});
+    std::uint64_t seen = 0;
+    ASSERT_TRUE(tests::succeeded(pe.get(&seen, side.target, sizeof seen, pe.pe(), false)));
+    EXPECT_EQ(seen, 41U - static_cast<std::uint64_t>(pe.pe()));
+  });
+}
+
+/// Later rounds of the same signal, as a benchmark's batches have them.
+TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
+  run_shmem_job({}, [](Pe& pe) {
+    Side side(pe);
+    auto parameters = side.parameters(ShmemOperation::ping_pong, ShmemScope::warp, 64);
+    parameters.signal += 256;  // run() clears the words below
+    parameters.rounds = 10;
+    parameters.checks_data = 1;
+    for (parameters.rounds_before = 0; parameters.rounds_before < 30; parameters.rounds_before += 10) {
+      EXPECT_EQ(side.run(parameters, {1, 32}).wrong, 0U);
     }
   });
 }
