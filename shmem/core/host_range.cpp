@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/core/host_range.hpp"
 
+#include <link.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 
 namespace gdrkit::shmem {
 namespace {
@@ -56,6 +59,35 @@ std::uintptr_t find_brk_begin() noexcept {
   return 0;
 }
 
+/// The program's own variables: its writable segments, which stay for as long as it runs. A program has one or two.
+struct Segments {
+  Range ranges[4];
+
+  [[nodiscard]] bool hold(std::uintptr_t at, std::size_t size_bytes) const noexcept {
+    for (const Range& range : ranges) {
+      if (range.holds(at, size_bytes)) return true;
+    }
+    return false;
+  }
+};
+
+Segments find_segments() noexcept {
+  Segments segments;
+  const auto* const headers = reinterpret_cast<const ElfW(Phdr)*>(::getauxval(AT_PHDR));
+  const std::size_t count = headers == nullptr ? 0 : ::getauxval(AT_PHNUM);
+  std::uintptr_t moved = 0;  // from where the file says to where it is
+  for (std::size_t i = 0; i < count; ++i) {
+    if (headers[i].p_type == PT_PHDR) moved = reinterpret_cast<std::uintptr_t>(headers) - headers[i].p_vaddr;
+  }
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < count && found < std::size(segments.ranges); ++i) {
+    if (headers[i].p_type != PT_LOAD || (headers[i].p_flags & PF_W) == 0) continue;
+    const std::uintptr_t begin = headers[i].p_vaddr + moved;
+    segments.ranges[found++] = {begin, begin + headers[i].p_memsz};
+  }
+  return segments;
+}
+
 }  // namespace
 
 bool is_surely_host(const void* address, std::size_t size_bytes) noexcept {
@@ -64,6 +96,8 @@ bool is_surely_host(const void* address, std::size_t size_bytes) noexcept {
   // A fiber runs on memory of its own, which tells nothing of what lies between it and the thread's stack.
   const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   if (stack.holds(frame, 1) && Range{frame, stack.end}.holds(at, size_bytes)) return true;
+  static const Segments segments = find_segments();
+  if (segments.hold(at, size_bytes)) return true;
   static const std::uintptr_t brk_begin = find_brk_begin();
   return brk_begin != 0 && Range{brk_begin, reinterpret_cast<std::uintptr_t>(::sbrk(0))}.holds(at, size_bytes);
 }

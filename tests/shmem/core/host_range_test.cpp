@@ -45,6 +45,18 @@ TEST(ShmemHostRange, TheHeapOfBrkIsHostMemoryUpToItsEnd) {
   EXPECT_FALSE(is_surely_host(end - 1, 2));
 }
 
+char variable[100] = {1};
+char zeroed[100];
+const char constant[100] = {1};
+
+TEST(ShmemHostRange, TheProgramsVariablesAreHostMemoryAndALibrarysAreNotKnown) {
+  EXPECT_TRUE(is_surely_host(variable, sizeof variable));
+  EXPECT_TRUE(is_surely_host(zeroed, sizeof zeroed));
+  EXPECT_FALSE(is_surely_host(variable, SIZE_MAX));
+  EXPECT_FALSE(is_surely_host(constant, 1));
+  EXPECT_FALSE(is_surely_host(reinterpret_cast<const void*>(&::getpid), 1));
+}
+
 TEST(ShmemHostRange, MappedMemoryIsNotKnown) {
   constexpr std::size_t size_bytes = 1 << 20;
   void* const mapped = ::mmap(nullptr, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
