@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// NCCL: the part of libnccl.so.2 that measures collectives, loaded at run time. Types and numbers follow NVIDIA's
+// public NCCL API reference; NCCL keeps them within major version 2.
+#pragma once
+
+#include <cstddef>
+
+#include "base/result.hpp"
+
+namespace gdrkit::platform {
+
+struct NcclUniqueId {
+  char bytes[128] = {};
+};
+struct NcclComm;  ///< one rank of a communicator; opaque
+
+inline constexpr int nccl_success = 0;
+inline constexpr int nccl_in_progress = 7;
+
+/// ncclDataType_t. The two 8-bit floats are there from 2.24 on, bfloat16 where NCCL was built with it.
+enum class NcclType : int {
+  int8 = 0,
+  uint8 = 1,
+  int32 = 2,
+  uint32 = 3,
+  int64 = 4,
+  uint64 = 5,
+  float16 = 6,
+  float32 = 7,
+  float64 = 8,
+  bfloat16 = 9,
+  float8e4m3 = 10,
+  float8e5m2 = 11,
+};
+/// ncclRedOp_t.
+enum class NcclReduction : int { sum = 0, product = 1, maximum = 2, minimum = 3, average = 4 };
+
+/// The oldest NCCL that is loaded: 2.18, as ncclGetVersion counts.
+inline constexpr int oldest_nccl_version = 21800;
+inline constexpr int nccl_version_of_float8 = 22400;
+
+/// One pointer for each function of nccl_calls.def. Buffers are device addresses, streams are CUstream.
+struct NcclCalls {
+  int version = 0;  ///< 22809 is 2.28.9
+#define GDRKIT_NCCL_CALL(member, symbol, type, ...) type (*member)(__VA_ARGS__) = nullptr;
+#include "platform/vendor/nccl_calls.def"
+#undef GDRKIT_NCCL_CALL
+};
+
+/// The functions of the file at `path`, which stays loaded; nullptr: libnccl.so.2, where the dynamic linker looks.
+/// ENOENT: there is no library, ENOSYS: it lacks a function, which is named, or is older than 2.18. A failure is not
+/// remembered; once it is loaded, later calls return the same library whatever their path.
+[[nodiscard]] base::Result<const NcclCalls*> nccl_calls(const char* path) noexcept;
+
+}  // namespace gdrkit::platform
