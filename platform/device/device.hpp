@@ -158,6 +158,8 @@ class Device {
                                           std::size_t size_bytes, Stream stream) noexcept = 0;
   virtual base::Status synchronize(Stream stream) noexcept = 0;
   [[nodiscard]] virtual base::Result<bool> is_finished(Stream stream) noexcept = 0;  ///< does not wait
+  /// Whether what the stream is given goes into a graph, to be done when that is launched.
+  [[nodiscard]] virtual base::Result<bool> is_capturing(Stream /*stream*/) noexcept { return false; }
   virtual base::Status synchronize_all() noexcept = 0;  ///< everything the context has been given
 
   [[nodiscard]] virtual base::Result<Event> create_event() noexcept = 0;  ///< with timing
@@ -174,6 +176,9 @@ class Device {
   [[nodiscard]] virtual base::Result<Module> load_module(const void* image) noexcept = 0;
   virtual base::Status unload_module(Module module) noexcept = 0;
   [[nodiscard]] virtual base::Result<Function> get_function(Module module, const char* name) noexcept = 0;
+  /// Loads it now; else the driver may do so at the first launch, and wait there for GPU kernels that run, which may in
+  /// turn wait for this one. ENOSYS: the driver always loads at once, or only then.
+  virtual base::Status load_function(Function /*function*/) noexcept { return {}; }
   /// `parameters`: a pointer to each parameter, read before this returns.
   virtual base::Status launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept = 0;
   /// Calls `function(argument)` on a thread of the device's in the stream's order (on the emulated device the stand-in

@@ -106,6 +106,7 @@ class CudaDevice final : public Device {
   base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
                                   Stream stream) noexcept override;
   base::Result<bool> is_finished(Stream stream) noexcept override;
+  base::Result<bool> is_capturing(Stream stream) noexcept override;
 
   base::Result<Event> create_event() noexcept override;
   base::Status destroy_event(Event event) noexcept override;
@@ -117,6 +118,7 @@ class CudaDevice final : public Device {
   base::Result<Module> load_module(const void* image) noexcept override;
   base::Status unload_module(Module module) noexcept override;
   base::Result<Function> get_function(Module module, const char* name) noexcept override;
+  base::Status load_function(Function function) noexcept override;
   base::Status launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept override;
   base::Status launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept override;
 

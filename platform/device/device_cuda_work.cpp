@@ -46,6 +46,13 @@ base::Result<bool> CudaDevice::is_finished(Stream stream) noexcept {
   return true;
 }
 
+base::Result<bool> CudaDevice::is_capturing(Stream stream) noexcept {
+  int status = 0;
+  auto asked = call_if_there("cuStreamIsCapturing", calls_.stream_is_capturing, as_pointer(stream.handle), &status);
+  if (!asked) return base::pass(asked);
+  return status != 0;
+}
+
 base::Result<Event> CudaDevice::create_event() noexcept {
   void* event = nullptr;
   auto created = call_if_there("cuEventCreate", calls_.event_create, &event, cuda_event_default);
@@ -96,6 +103,10 @@ base::Result<Function> CudaDevice::get_function(Module module, const char* name)
       call_if_there("cuModuleGetFunction", calls_.module_get_function, &function, as_pointer(module.handle), name);
   if (!found) return base::pass(found);
   return Function{reinterpret_cast<std::uint64_t>(function)};
+}
+
+base::Status CudaDevice::load_function(Function function) noexcept {
+  return call_if_there("cuFuncLoad", calls_.func_load, as_pointer(function.handle));
 }
 
 base::Status CudaDevice::launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept {

@@ -123,6 +123,7 @@ base::Result<GpuKernels> GpuKernels::load(Device& device, GpuImage image) noexce
     const auto function = device.get_function(*module, symbol);
     if (!function) return base::pass(function);
     kernels.functions_[index] = *function;
+    if (auto now = device.load_function(*function); !now && now.error().errno_value != ENOSYS) return base::pass(now);
   }
   return kernels;
 }

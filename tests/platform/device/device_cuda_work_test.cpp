@@ -89,6 +89,12 @@ TEST_F(CudaWork, AStreamAtWorkIsNoError) {
   EXPECT_FALSE(device_->is_finished(Stream{}).value());
 }
 
+TEST_F(CudaWork, KnowsAStreamThatIsCaptured) {
+  EXPECT_FALSE(device_->is_capturing(Stream{}).value());
+  driver_.is_capturing = true;
+  EXPECT_TRUE(device_->is_capturing(Stream{}).value());
+}
+
 TEST_F(CudaWork, HostMemoryHasAnAddressOfItsOwnOnTheDevice) {
   auto memory = device_->allocate(AllocationKind::host, 4096);
   ASSERT_TRUE(memory);
@@ -154,6 +160,7 @@ std::vector<std::pair<std::string, bool>> run_all(Device& device, Device& peer) 
   step("module_load_data", module.has_value());
   const auto function = device.get_function(module.value_or(Module{}), "store_word");
   step("module_get_function", function.has_value());
+  step("func_load", device.load_function(function.value_or(Function{})).has_value());
   step("launch_kernel", device.launch(function.value_or(Function{}), {}, Stream{}, parameters).has_value());
   step("launch_host_func", device.launch_host_function(Stream{}, &add_one, &calls).has_value());
   const auto event = device.create_event();
@@ -163,6 +170,7 @@ std::vector<std::pair<std::string, bool>> run_all(Device& device, Device& peer) 
   step("event_synchronize", device.synchronize(event.value_or(Event{})).has_value());
   step("event_elapsed_time", device.elapsed_ms(event.value_or(Event{}), event.value_or(Event{})).has_value());
   step("event_destroy", device.destroy_event(event.value_or(Event{})).has_value());
+  step("stream_is_capturing", device.is_capturing(Stream{}).has_value());
   step("stream_query", device.is_finished(Stream{}).has_value());
   step("mem_host_register", device.register_host(words, sizeof words).has_value());
   step("mem_host_get_device_pointer", device.device_address(words).has_value());

@@ -254,6 +254,12 @@ int stream_query(void* stream) {
   if (!is_stream(stream)) return invalid_value;
   return fake().is_busy ? not_ready : 0;
 }
+int stream_is_capturing(void* stream, int* status) {
+  ENTER("stream_is_capturing");
+  if (!is_stream(stream)) return invalid_value;
+  *status = fake().is_capturing ? 1 : 0;
+  return 0;
+}
 int stream_wait_event(void* stream, void* event, unsigned flags) {
   ENTER("stream_wait_event");
   return found(flags == 0 && is_stream(stream) && fake().events.count(event) == 1);
@@ -308,6 +314,10 @@ int module_get_function(void** function, void* module, const char* name) {
   fake().functions.emplace_back(name);
   *function = reinterpret_cast<void*>(&fake());
   return 0;
+}
+int func_load(void* function) {
+  ENTER("func_load");
+  return found(function == &fake());
 }
 /// The one GPU kernel there is writes its second parameter to its first.
 int launch_kernel(void* function, unsigned blocks, unsigned y, unsigned z, unsigned threads, unsigned thread_y,

@@ -50,6 +50,7 @@ class FakeCudaDriver {
   unsigned last_blocks = 0;
   unsigned last_threads = 0;
   bool is_busy = false;  ///< what cuStreamQuery says
+  bool is_capturing = false;
   int retained = 0;
   void* current_context = nullptr;
   platform::CudaMemAllocationProp last_properties;
