@@ -86,7 +86,8 @@ struct gdrkit_shmem_device_state {
   uint64_t stride_bytes; /* from one PE's heap to the next one's */
   uint64_t sync_address; /* words of the own heap that barriers use */
   uint64_t limit_ns;     /* of each wait */
-  uint64_t reserved;
+  /* Of host memory: ends waits when a PE has ended, and tells of waits that gave up; 0: none. */
+  uint64_t control_address;
 };
 
 enum gdrkit_shmem_comparison {
@@ -193,13 +194,45 @@ int gdrkit_shmem_test(const void* address, enum gdrkit_shmem_word word, enum gdr
 int gdrkit_shmem_fence(void); /* earlier puts of this PE reach each PE before later ones */
 int gdrkit_shmem_quiet(void); /* earlier puts, gets and atomics of this PE are complete, visible to every PE */
 
+/* On streams. `stream` is a stream of the PE's GPU (a CUstream or cudaStream_t; NULL: CUDA's default stream). Each call
+ * adds work to it and returns: what is wrong with the arguments is refused at once, and the rest happens when the
+ * stream comes to it. Work of one stream is done in its order; a signal is seen behind all work before it. Until the
+ * stream has passed a put its source must stay as it is, and so long a get's target holds nothing; a source in host
+ * memory that is not pinned may be read during the call. Works under stream capture. gdrkit_shmem_fence and quiet of
+ * the CPU have nothing to do with streams. */
+
+int gdrkit_shmem_put_on_stream(void* target, const void* source, size_t size_bytes, int pe, void* stream);
+int gdrkit_shmem_get_on_stream(void* target, const void* source, size_t size_bytes, int pe, void* stream);
+/* Reads the value, of at most 1024 bytes in host memory, during the call. */
+int gdrkit_shmem_put_value_on_stream(void* target, const void* value, size_t size_bytes, int pe, void* stream);
+int gdrkit_shmem_put_signal_on_stream(void* target, const void* source, size_t size_bytes, uint64_t* signal,
+                                      uint64_t value, enum gdrkit_shmem_signal operation, int pe, void* stream);
+int gdrkit_shmem_signal_op_on_stream(uint64_t* signal, uint64_t value, enum gdrkit_shmem_signal operation, int pe,
+                                     void* stream);
+/* Holds the stream until the caller's own word compares as asked, at most as long as the PE's limit (a minute where it
+ * has none) or until a PE has ended; then the stream goes on, and the next quiet, barrier_all or stream_synchronize
+ * returns -ETIMEDOUT or -ECONNRESET. The wait occupies one thread of the GPU: streams that wait for each other need
+ * room to run at the same time. */
+int gdrkit_shmem_wait_until_on_stream(const void* address, enum gdrkit_shmem_word word,
+                                      enum gdrkit_shmem_comparison comparison, uint64_t value, void* stream);
+int gdrkit_shmem_signal_wait_until_on_stream(const uint64_t* signal, enum gdrkit_shmem_comparison comparison,
+                                             uint64_t value, void* stream);
+/* When the stream has passed it, its earlier puts, gets and signals are complete, and so is what quiet of the CPU
+ * completes: the call may wait for that part. */
+int gdrkit_shmem_quiet_on_stream(void* stream);
+/* For programs without CUDA code, and for the emulated device, which has no other streams: a stream that waits for no
+ * other one, its end, and a wait for all work that it was given (also of NULL and CUDA's streams). */
+int gdrkit_shmem_stream_create(void** stream);
+int gdrkit_shmem_stream_destroy(void* stream);
+int gdrkit_shmem_stream_synchronize(void* stream);
+
 /* Collective over all PEs. */
 
 int gdrkit_shmem_sync_all(void);    /* all PEs have come here; completes nothing */
 int gdrkit_shmem_barrier_all(void); /* quiet, then sync_all */
 
 /* Typed functions, made from one list: gdrkit_shmem_<name>_put(target, source, count, pe), _get, _put_nbi, _get_nbi,
- * _p(target, value, pe) and _g(source, &value, pe). */
+ * _p(target, value, pe), _g(source, &value, pe), _put_on_stream, _get_on_stream and _p_on_stream. */
 
 /* clang-format off */
 #define GDRKIT_SHMEM_FOR_EACH_TYPE(X)                                                                            \
@@ -228,6 +261,21 @@ int gdrkit_shmem_barrier_all(void); /* quiet, then sync_all */
   }                                                                                                                \
   static inline int gdrkit_shmem_##name##_g(const type* source, type* value, int pe) {                             \
     return gdrkit_shmem_get(value, source, sizeof *value, pe);                                                     \
+  }                                                                                                                \
+  static inline int gdrkit_shmem_##name##_put_on_stream(type* target, const type* source, size_t count, int pe,    \
+                                                        void* stream) {                                            \
+    return count > SIZE_MAX / sizeof(type)                                                                         \
+               ? -22                                                                                               \
+               : gdrkit_shmem_put_on_stream(target, source, count * sizeof(type), pe, stream);                     \
+  }                                                                                                                \
+  static inline int gdrkit_shmem_##name##_get_on_stream(type* target, const type* source, size_t count, int pe,    \
+                                                        void* stream) {                                            \
+    return count > SIZE_MAX / sizeof(type)                                                                         \
+               ? -22                                                                                               \
+               : gdrkit_shmem_get_on_stream(target, source, count * sizeof(type), pe, stream);                     \
+  }                                                                                                                \
+  static inline int gdrkit_shmem_##name##_p_on_stream(type* target, type value, int pe, void* stream) {            \
+    return gdrkit_shmem_put_value_on_stream(target, &value, sizeof value, pe, stream);                             \
   }
 GDRKIT_SHMEM_FOR_EACH_TYPE(GDRKIT_SHMEM_DEFINE_TYPED)
 #undef GDRKIT_SHMEM_DEFINE_TYPED

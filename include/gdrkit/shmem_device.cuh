@@ -79,6 +79,11 @@ GDRKIT_SHMEM_FUNCTION std::uint64_t load_acquire(const std::uint64_t* address) {
   asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
   return value;
 }
+GDRKIT_SHMEM_FUNCTION std::uint32_t load_relaxed(const std::uint32_t* address) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  return value;
+}
 GDRKIT_SHMEM_FUNCTION void store_relaxed(std::uint64_t* address, std::uint64_t value) {
   asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
@@ -94,6 +99,7 @@ template <class Word>
 inline Word load_acquire(const Word* address) {
   return __atomic_load_n(address, __ATOMIC_ACQUIRE);
 }
+inline std::uint32_t load_relaxed(const std::uint32_t* address) { return __atomic_load_n(address, __ATOMIC_RELAXED); }
 inline void store_relaxed(std::uint64_t* address, std::uint64_t value) {
   __atomic_store_n(address, value, __ATOMIC_RELAXED);
 }
@@ -121,9 +127,18 @@ GDRKIT_SHMEM_FUNCTION bool compares(Word seen, gdrkit_shmem_comparison compariso
 /// Polls between two looks at the clock, which costs as much as a poll.
 constexpr unsigned polls_per_clock = 1024;
 
-/// false: `limit_ns` went by first. The clock is not looked at before polls_per_clock polls.
+/// What a PE's CPU and its GPU kernels tell each other about waits, in host memory (control_address).
+struct Control {
+  std::uint32_t is_broken;  ///< not 0: a PE has ended, and no wait goes on
+  std::uint32_t unused;
+  std::uint64_t given_up;  ///< the address of the word that the last wait to give up was for; 0: none did
+};
+
+/// Waits for what the word at `address` shall say. false: the state's limit went by, or a PE has ended; the CPU is
+/// told. Neither is looked for before polls_per_clock polls.
 template <class Condition>
-GDRKIT_SHMEM_FUNCTION bool wait_for(std::uint64_t limit_ns, Condition is_there) {
+GDRKIT_SHMEM_FUNCTION bool wait_for(const State& state, const void* address, Condition is_there) {
+  auto* const control = reinterpret_cast<Control*>(state.control_address);
   std::uint64_t begin = 0;
   for (;;) {
     GDRKIT_SHMEM_ROLLED
@@ -133,8 +148,10 @@ GDRKIT_SHMEM_FUNCTION bool wait_for(std::uint64_t limit_ns, Condition is_there) 
     relax();
     const std::uint64_t now = clock_ns();
     if (begin == 0) begin = now;
-    if (now - begin > limit_ns) return false;
+    if (now - begin > state.limit_ns || (control != nullptr && load_relaxed(&control->is_broken) != 0)) break;
   }
+  if (control != nullptr) store_relaxed(&control->given_up, reinterpret_cast<std::uint64_t>(address));
+  return false;
 }
 
 struct alignas(16) Words16 {
@@ -186,11 +203,19 @@ GDRKIT_SHMEM_FUNCTION void copy_words(char* target, const char* source, std::siz
   for (; at < count; at += step) to[at] = read<reads>(from + at);
 }
 
-/// By the widest words that both addresses allow, then the last bytes.
+template <Reads reads, class Word>
+GDRKIT_SHMEM_FUNCTION std::size_t copy_word(char* target, const char* source, std::size_t at, std::size_t size_bytes) {
+  if (size_bytes - at < sizeof(Word)) return at;
+  *reinterpret_cast<Word*>(target + at) = read<reads>(reinterpret_cast<const Word*>(source + at));
+  return at + sizeof(Word);
+}
+
+/// By the widest words that both addresses allow; what is left at the end, by one thread. So a naturally aligned word
+/// of 2, 4 or 8 bytes is one access.
 template <Reads reads, class Group>
 GDRKIT_SHMEM_FUNCTION void copy(char* target, const char* source, std::size_t size_bytes, Group group) {
   const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
-  std::size_t done = 0;
+  std::size_t done = size_bytes;
   if (both % 16 == 0) {
     copy_words<reads, Words16>(target, source, size_bytes / 16, group);
     done = size_bytes / 16 * 16;
@@ -200,8 +225,18 @@ GDRKIT_SHMEM_FUNCTION void copy(char* target, const char* source, std::size_t si
   } else if (both % 4 == 0) {
     copy_words<reads, std::uint32_t>(target, source, size_bytes / 4, group);
     done = size_bytes / 4 * 4;
+  } else if (both % 2 == 0) {
+    copy_words<reads, std::uint16_t>(target, source, size_bytes / 2, group);
+    done = size_bytes / 2 * 2;
+  } else {
+    copy_words<reads, unsigned char>(target, source, size_bytes, group);
   }
-  copy_words<reads, unsigned char>(target + done, source + done, size_bytes - done, group);
+  if (done == size_bytes || group.rank() != 0) return;
+  // Less than one of the words above is left, and it begins where one would, so narrower words are aligned.
+  done = copy_word<reads, std::uint64_t>(target, source, done, size_bytes);
+  done = copy_word<reads, std::uint32_t>(target, source, done, size_bytes);
+  done = copy_word<reads, std::uint16_t>(target, source, done, size_bytes);
+  (void)copy_word<reads, unsigned char>(target, source, done, size_bytes);
 }
 
 }  // namespace detail
@@ -368,7 +403,7 @@ template <class Word>
 GDRKIT_SHMEM_FUNCTION bool wait_until(const State& state, const Word* address, gdrkit_shmem_comparison comparison,
                                       Word value) {
   static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "a word of 4 or 8 bytes");
-  return detail::wait_for(state.limit_ns, [=] {
+  return detail::wait_for(state, address, [=] {
     if constexpr (sizeof(Word) == 4) {
       const auto seen = detail::load_acquire(reinterpret_cast<const std::uint32_t*>(address));
       return detail::compares(static_cast<Word>(seen), comparison, value);
@@ -409,8 +444,8 @@ GDRKIT_SHMEM_FUNCTION bool barrier_all(const State& state, Group group) {
   }
   GDRKIT_SHMEM_ROLLED
   for (int other = static_cast<int>(group.rank()); other < state.n_pes; other += static_cast<int>(group.size())) {
-    is_there = is_there &&
-               detail::wait_for(state.limit_ns, [=] { return detail::load_acquire(&own->arrivals[other]) >= round; });
+    const std::uint64_t* const arrival = &own->arrivals[other];
+    is_there = is_there && detail::wait_for(state, arrival, [=] { return detail::load_acquire(arrival) >= round; });
   }
   group.sync();
   return is_there;

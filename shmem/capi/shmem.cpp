@@ -1,10 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The C API: arguments checked, the thread's PE called, errors turned into negative errno and their text kept.
-// First, before a header that includes it: what it declares is exported.
-#pragma GCC visibility push(default)
-#include "gdrkit/shmem.h"
-#pragma GCC visibility pop
+#include "shmem/capi/calls.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,14 +10,18 @@
 
 #include "base/sized_struct.hpp"
 #include "shmem/capi/settings.hpp"
-#include "shmem/core/current.hpp"
 
 namespace base = gdrkit::base;
 namespace shmem = gdrkit::shmem;
 using shmem::AtomicOperation;
 using shmem::Comparison;
 using shmem::Pe;
-using shmem::SignalOperation;
+using shmem::capi::error_of;
+using shmem::capi::pointer_with_pe;
+using shmem::capi::refuse_null;
+using shmem::capi::signal_operation;
+using shmem::capi::with_pe;
+using shmem::capi::word_of;
 
 static_assert(GDRKIT_SHMEM_EQ == static_cast<int>(Comparison::equal) &&
               GDRKIT_SHMEM_NE == static_cast<int>(Comparison::not_equal) &&
@@ -47,52 +48,6 @@ static_assert(sizeof(gdrkit_shmem_options) == first_options && sizeof(gdrkit_shm
 
 // Plain bytes, which no thread's end destroys: a later destructor of that thread may still call in.
 thread_local char last_error[base::SharedText::capacity] = "";
-
-template <class T>
-int error_of(const base::Result<T>& failed) noexcept {
-  std::snprintf(last_error, sizeof last_error, "%s", failed.error().text());
-  return -failed.error().errno_value;
-}
-
-/// Calls `function(pe)` on the thread's PE; its error as a negative errno, else 0 or the value that it answers.
-template <class Function>
-int with_pe(Function function) noexcept {
-  const auto pe = shmem::current_pe();
-  if (!pe) return error_of(pe);
-  const auto result = function(**pe);
-  if (!result) return error_of(result);
-  if constexpr (requires { int{*result}; }) {
-    return *result;
-  } else {
-    return 0;
-  }
-}
-
-template <class Function>
-void* pointer_with_pe(Function function) noexcept {
-  const auto pe = shmem::current_pe();
-  if (!pe) return error_of(pe), nullptr;
-  const base::Result<void*> result = function(**pe);
-  if (!result) return error_of(result), nullptr;
-  return *result;
-}
-
-base::Status refuse_null(const char* what) noexcept { return base::fail(EINVAL, "the pointer to %s is NULL", what); }
-
-base::Result<SignalOperation> signal_operation(gdrkit_shmem_signal operation) noexcept {
-  if (operation == GDRKIT_SHMEM_SIGNAL_SET) return SignalOperation::set;
-  if (operation == GDRKIT_SHMEM_SIGNAL_ADD) return SignalOperation::add;
-  return base::fail(EINVAL, "%d is no signal operation: SET or ADD", static_cast<int>(operation));
-}
-
-base::Result<shmem::Word> word_of(const void* address, gdrkit_shmem_word word, gdrkit_shmem_comparison comparison) {
-  if (comparison < GDRKIT_SHMEM_EQ || comparison > GDRKIT_SHMEM_GE) {
-    return base::fail(EINVAL, "%d is no comparison", static_cast<int>(comparison));
-  }
-  const int size = word < 0 ? -static_cast<int>(word) : static_cast<int>(word);
-  if (size != 4 && size != 8) return base::fail(EINVAL, "%d is no word: 4 or 8 bytes", static_cast<int>(word));
-  return shmem::Word{address, static_cast<std::size_t>(size), word < 0};
-}
 
 base::Result<shmem::PeOptions> read(const gdrkit_shmem_options* caller) noexcept {
   gdrkit_shmem_options given{};
@@ -123,6 +78,11 @@ int put_with(void* target, const void* source, size_t size_bytes, uint64_t* sign
 }
 
 }  // namespace
+
+int shmem::capi::keep_error(const base::Error& error) noexcept {
+  std::snprintf(last_error, sizeof last_error, "%s", error.text());
+  return -error.errno_value;
+}
 
 int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id) {
   if (id == nullptr) return error_of(refuse_null("the unique id"));
@@ -193,6 +153,7 @@ int gdrkit_shmem_get_info(gdrkit_shmem_info* info) {
 int gdrkit_shmem_get_device_state(gdrkit_shmem_device_state* state) {
   return with_pe([=](Pe& self) -> base::Status {
     if (state == nullptr) return refuse_null("the device's state");
+    if (auto watched = self.watch_for_gpu_kernels(); !watched) return watched;
     *state = self.device_state();
     return {};
   });

@@ -15,11 +15,14 @@
 #include "base/result.hpp"
 #include "gdrkit/shmem.h"
 #include "platform/device/device.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/core/node_area.hpp"
 #include "shmem/core/put_order.hpp"
 #include "shmem/heap/symmetric_heap.hpp"
 #include "shmem/node/node.hpp"
+#include "shmem/stream/stream_control.hpp"
+#include "shmem/stream/stream_work.hpp"
 #include "shmem/transport/atomics.hpp"
 #include "shmem/transport/transport.hpp"
 
@@ -64,6 +67,8 @@ class Pe {
   [[nodiscard]] const platform::Device& device() const noexcept { return *device_; }
   /// What GPU kernels on this PE's GPU need to know of it.
   [[nodiscard]] gdrkit_shmem_device_state device_state() const noexcept;
+  /// From now on another PE's end also ends the waits of this PE's GPU kernels: call it before any may wait.
+  base::Status watch_for_gpu_kernels() noexcept { return control_->watch(); }
   /// A line for each transport: what it carries to and from that PE, or why nothing.
   [[nodiscard]] base::Result<std::string> describe(int pe) noexcept;
   void set_limit(std::chrono::milliseconds limit) noexcept { limit_ms_.store(limit.count()); }
@@ -89,7 +94,29 @@ class Pe {
                                                        std::uint64_t value) noexcept;
 
   void fence() noexcept { order_.fence(); }
+  /// Also tells of waits of GPU kernels that gave up, once: ETIMEDOUT, or ECONNRESET where a PE has ended.
   base::Status quiet() noexcept;
+
+  // Work of a stream of this PE's GPU (a CUstream; nullptr: the default stream): added, not waited for.
+
+  /// `signal.address` 0: no signal.
+  base::Status put_on_stream(void* target, const void* source, std::size_t size_bytes, int pe,
+                             const platform::StreamSignal& signal, void* stream) noexcept;
+  /// Reads `value` during the call.
+  base::Status put_value_on_stream(void* target, const void* value, std::size_t size_bytes, int pe,
+                                   void* stream) noexcept;
+  base::Status get_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) noexcept;
+  base::Status put_signal_on_stream(void* target, const void* source, std::size_t size_bytes, void* word,
+                                    std::uint64_t value, SignalOperation operation, int pe, void* stream) noexcept;
+  base::Status signal_on_stream(void* word, std::uint64_t value, SignalOperation operation, int pe,
+                                void* stream) noexcept;
+  base::Status wait_on_stream(const Word& word, Comparison comparison, std::uint64_t value, void* stream) noexcept;
+  base::Status quiet_on_stream(void* stream) noexcept;
+  [[nodiscard]] base::Result<void*> create_stream() noexcept;
+  base::Status destroy_stream(void* stream) noexcept;
+  /// Waits for it, and tells of waits that gave up as quiet() does.
+  base::Status synchronize_stream(void* stream) noexcept;
+
   base::Status sync_all(const char* what = "sync_all") noexcept;
   base::Status barrier_all() noexcept;
 
@@ -108,6 +135,10 @@ class Pe {
 
   [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
   [[nodiscard]] base::Result<Remote> find_remote(const void* address, std::size_t size_bytes, int pe) const noexcept;
+  /// Where this PE's GPU reaches that PE's copy of [address, address + size_bytes).
+  [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
+  [[nodiscard]] base::Result<platform::StreamSignal> stream_signal(const void* word, std::uint64_t value,
+                                                                   SignalOperation operation, int pe) const noexcept;
   /// EINVAL for a range that leaves its allocation in the own heap.
   [[nodiscard]] base::Result<LocalMemory> memory_of(const void* address, std::size_t size_bytes) const noexcept;
   /// Like put, but answers which transport took it.
@@ -116,6 +147,8 @@ class Pe {
   base::Status store_word(const Remote& remote, std::uint64_t value, std::size_t size_bytes,
                           std::optional<std::size_t> transport) noexcept;
   base::Status complete(int slot) noexcept;
+  base::Status complete_all() noexcept;
+  base::Status check_gpu_waits() noexcept;
 
   /// EPROTO when the PEs' operations or arguments differ. Ends with all PEs having compared.
   base::Status agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept;
@@ -132,7 +165,10 @@ class Pe {
   std::unique_ptr<platform::Device> device_;
   std::unique_ptr<SymmetricHeap> heap_;
   std::vector<std::unique_ptr<Transport>> transports_;
+  std::optional<platform::GpuKernels> gpu_kernels_;
   std::unique_ptr<Atomics> atomics_;
+  std::unique_ptr<StreamControl> control_;
+  std::optional<StreamWork> stream_work_;
   PutOrder order_;
   std::mutex collective_mutex_;
 };

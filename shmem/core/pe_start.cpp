@@ -161,9 +161,18 @@ base::Status Pe::make_transports() {
   }
 #include "shmem/transport/transports.def"
 #undef GDRKIT_SHMEM_TRANSPORT
-  auto atomics = Atomics::make(*device_);
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  auto loaded = platform::GpuKernels::load(*device_);
+  if (!loaded) return base::pass(loaded);
+  gpu_kernels_.emplace(std::move(*loaded));
+  auto atomics = Atomics::make(*device_, *gpu_kernels_);
   if (!atomics) return base::pass(atomics);
   atomics_ = std::move(*atomics);
+  auto control = StreamControl::make(*device_, *node_);
+  if (!control) return base::pass(control);
+  control_ = std::move(*control);
+  stream_work_.emplace(*device_, *gpu_kernels_);
   order_.open(node_->pes().size(), transports_.size());
   return {};
 }
@@ -177,7 +186,11 @@ base::Status Pe::finalize() noexcept {
 Pe::~Pe() {
   if (device_ == nullptr) return;
   const platform::DeviceScope scope(*device_);
+  // GPU kernels of the application's streams may still hold addresses of what ends here; their waits have limits.
+  if (gpu_kernels_) (void)device_->synchronize_all();
+  control_.reset();
   atomics_.reset();
+  gpu_kernels_.reset();
   transports_.clear();
   heap_.reset();
 }

@@ -171,11 +171,31 @@ base::Status Pe::complete(int slot) noexcept {
   return done;
 }
 
-base::Status Pe::quiet() noexcept {
+base::Status Pe::complete_all() noexcept {
   base::Status done;
   for (int slot = 0; slot < node_pes(); ++slot) base::keep_first(done, complete(slot));
   base::keep_first(done, atomics_->complete());
   return done;
+}
+
+base::Status Pe::quiet() noexcept {
+  auto done = complete_all();
+  base::keep_first(done, check_gpu_waits());
+  return done;
+}
+
+base::Status Pe::check_gpu_waits() noexcept {
+  const auto word = control_->take_given_up();
+  if (!word) return {};
+  if (const int dead = control_->dead_pe(); dead >= 0) {
+    return base::fail(ECONNRESET,
+                      "a GPU kernel of PE %d gave up waiting for the word at 0x%" PRIx64 ": PE %d has ended", pe_,
+                      *word, dead);
+  }
+  return base::fail(ETIMEDOUT,
+                    "a GPU kernel of PE %d gave up waiting for the word at 0x%" PRIx64
+                    ": not there within the limit (gdrkit_shmem_set_timeout)",
+                    pe_, *word);
 }
 
 }  // namespace gdrkit::shmem

@@ -71,6 +71,7 @@ gdrkit_shmem_device_state Pe::device_state() const noexcept {
   state.heap_bytes = heap_->max_bytes();
   state.stride_bytes = heap_->stride_bytes();
   state.sync_address = heap_->own_address(0);
+  state.control_address = control_->device_address();
   state.limit_ns = static_cast<std::uint64_t>(limit_ms == 0 ? longest_ms : limit_ms) * 1'000'000;
   return state;
 }
@@ -92,8 +93,10 @@ base::Status Pe::sync_all(const char* what) noexcept {
 }
 
 base::Status Pe::barrier_all() noexcept {
-  if (auto done = quiet(); !done) return done;
-  return sync_all("barrier_all");
+  if (auto done = complete_all(); !done) return done;
+  if (auto met = sync_all("barrier_all"); !met) return met;
+  // Behind the meeting: the other PEs do not wait in vain for one that reports what its GPU kernels did.
+  return check_gpu_waits();
 }
 
 base::Status Pe::agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept {
@@ -151,16 +154,16 @@ base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, 
 base::Status Pe::free(void* address) noexcept {
   const std::lock_guard lock(collective_mutex_);
   // Before the memory may have a new owner: what was put into it has arrived.
-  if (auto done = quiet(); !done) return done;
+  if (auto done = complete_all(); !done) return done;
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - heap_->own_address(0);
   if (auto agreed = agree("free", freeing, offset, 0); !agreed) return agreed;
   return heap_->free(reinterpret_cast<std::uint64_t>(address));
 }
 
 base::Result<void*> Pe::pointer(const void* address, int pe) const noexcept {
-  auto remote = find_remote(address, 1, pe);
-  if (!remote) return base::pass(remote);
-  return reinterpret_cast<void*>(heap_->address(remote->slot, remote->range.offset));
+  auto at = reach(address, 1, pe);
+  if (!at) return base::pass(at);
+  return reinterpret_cast<void*>(*at);
 }
 
 }  // namespace gdrkit::shmem

@@ -4,11 +4,9 @@
 
 #include <mutex>
 #include <new>
-#include <optional>
 #include <utility>
 
 #include "platform/device/device_scope.hpp"
-#include "platform/gpu_code/gpu_kernels.hpp"
 
 namespace gdrkit::shmem {
 namespace {
@@ -22,14 +20,12 @@ constexpr auto first_update = static_cast<std::size_t>(AtomicOperation::add);
 
 class GpuAtomics final : public Atomics {
  public:
-  explicit GpuAtomics(platform::Device& device) noexcept : device_(device) {}
+  GpuAtomics(platform::Device& device, platform::GpuKernels& gpu_kernels) noexcept
+      : device_(device), gpu_kernels_(gpu_kernels) {}
 
   base::Status open() noexcept {
     const platform::DeviceScope scope(device_);
     if (auto current = scope.status(); !current) return current;
-    auto loaded = platform::GpuKernels::load(device_);
-    if (!loaded) return base::pass(loaded);
-    gpu_kernels_.emplace(std::move(*loaded));
     auto memory = device_.allocate(platform::AllocationKind::host, sizeof(std::uint64_t));
     if (!memory) return base::pass(memory);
     answer_ = std::move(*memory);
@@ -48,7 +44,6 @@ class GpuAtomics final : public Atomics {
       (void)device_.synchronize(stream_);
       (void)device_.destroy_stream(stream_);
     }
-    gpu_kernels_.reset();
     (void)answer_.free();
   }
 
@@ -64,7 +59,7 @@ class GpuAtomics final : public Atomics {
     parameters.fetched = fetched == nullptr ? 0 : answer_address_;
     parameters.size_bytes = static_cast<std::uint32_t>(size_bytes);
     parameters.update = updates[static_cast<std::size_t>(operation) - first_update];
-    if (auto launched = gpu_kernels_->launch(parameters, {1, 1}, stream_); !launched) return launched;
+    if (auto launched = gpu_kernels_.launch(parameters, {1, 1}, stream_); !launched) return launched;
     is_pending_ = true;
     if (fetched == nullptr) return {};
     if (auto done = finish(); !done) return done;
@@ -88,9 +83,9 @@ class GpuAtomics final : public Atomics {
   }
 
   platform::Device& device_;
+  platform::GpuKernels& gpu_kernels_;
   std::mutex mutex_;  // of answer_ and is_pending_
   bool is_pending_ = false;
-  std::optional<platform::GpuKernels> gpu_kernels_;
   platform::Allocation answer_;
   std::uint64_t answer_address_ = 0;
   platform::Stream stream_;
@@ -98,8 +93,9 @@ class GpuAtomics final : public Atomics {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Atomics>> Atomics::make(platform::Device& device) noexcept try {
-  auto atomics = std::make_unique<GpuAtomics>(device);
+base::Result<std::unique_ptr<Atomics>> Atomics::make(platform::Device& device,
+                                                     platform::GpuKernels& gpu_kernels) noexcept try {
+  auto atomics = std::make_unique<GpuAtomics>(device, gpu_kernels);
   if (auto opened = atomics->open(); !opened) return base::pass(opened);
   return atomics;
 } catch (const std::bad_alloc&) {

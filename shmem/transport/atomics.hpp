@@ -8,6 +8,7 @@
 
 #include "base/result.hpp"
 #include "platform/device/device.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
 
 namespace gdrkit::shmem {
 
@@ -18,8 +19,9 @@ enum class AtomicOperation : std::uint8_t { fetch, set, add, swap, compare_swap,
 class Atomics {
  public:
   virtual ~Atomics() = default;
-  /// Loads the GPU kernel. `device` must outlive it.
-  [[nodiscard]] static base::Result<std::unique_ptr<Atomics>> make(platform::Device& device) noexcept;
+  /// Both must outlive it.
+  [[nodiscard]] static base::Result<std::unique_ptr<Atomics>> make(platform::Device& device,
+                                                                   platform::GpuKernels& gpu_kernels) noexcept;
 
   /// On a naturally aligned word of 4 or 8 bytes that the device reaches. Waits for the answer where `fetched` is not
   /// nullptr; else complete() does. fetch and set are not among its operations.

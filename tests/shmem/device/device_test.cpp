@@ -75,7 +75,7 @@ class Side {
     ShmemResult result{};
     EXPECT_TRUE(
         tests::succeeded(device_.copy_to_host(&result, reinterpret_cast<std::uint64_t>(words_), sizeof result)));
-    EXPECT_TRUE(tests::succeeded(pe_.barrier_all()));
+    EXPECT_TRUE(tests::succeeded(pe_.sync_all()));
     return result;
   }
 
@@ -255,6 +255,13 @@ TEST(ShmemDevice, ABarrierThatNobodyElseComesToEnds) {
     parameters.rounds = pe.pe() == 0 ? 1 : 0;
     const auto result = side.run(parameters, {1, 64});
     EXPECT_EQ(result.wrong, pe.pe() == 0 ? expired : 0U);
+    auto told = pe.quiet();
+    ASSERT_EQ(told.has_value(), pe.pe() != 0);
+    if (!told) {
+      EXPECT_EQ(told.error().errno_value, ETIMEDOUT);
+      EXPECT_THAT(told.error().text(), ::testing::HasSubstr("GPU kernel of PE 0 gave up"));
+    }
+    EXPECT_TRUE(tests::succeeded(pe.quiet())) << "told once";
   });
 }
 

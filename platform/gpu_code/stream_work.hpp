@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What the GPU kernels of streams do (stream_copy, stream_value, stream_wait), written once for GPU threads and for the
+// host thread that plays them.
+#pragma once
+
+#include <gdrkit/shmem_device.cuh>
+
+namespace gdrkit::platform {
+
+#if defined(__CUDACC__)
+/// All threads of all blocks. They cannot wait for each other.
+struct GridGroup {
+  GDRKIT_SHMEM_FUNCTION unsigned rank() const { return blockIdx.x * blockDim.x + threadIdx.x; }
+  GDRKIT_SHMEM_FUNCTION unsigned size() const { return gridDim.x * blockDim.x; }
+};
+#else
+using GridGroup = shmem::ThreadGroup;
+#endif
+
+/// Behind the data of all threads of the block, which must be all that wrote, and behind all earlier work of the
+/// stream: the block's barrier and the order of a stream both come before the fence, which is cumulative (PTX ISA,
+/// "Causality order"), and the store or the update comes after it.
+template <class Group>
+GDRKIT_SHMEM_FUNCTION void stream_signal(const StreamSignal& signal, Group block) {
+  if (signal.address == 0) return;
+  block.sync();
+  if (block.rank() != 0) return;
+  shmem::detail::fence_system();
+  if (signal.operation == GDRKIT_SHMEM_SIGNAL_ADD) {
+    (void)shmem::detail::fetch_add(reinterpret_cast<unsigned long long*>(signal.address),
+                                   static_cast<unsigned long long>(signal.value));
+  } else {
+    shmem::detail::store_relaxed(reinterpret_cast<std::uint64_t*>(signal.address), signal.value);
+  }
+}
+
+template <class Word>
+GDRKIT_SHMEM_FUNCTION void store_part(std::uint64_t address, std::uint64_t part) {
+  *reinterpret_cast<volatile Word*>(address) = static_cast<Word>(part);
+}
+
+/// The low `size_bytes` bytes (1 to 8) of `word`, by the widest naturally aligned stores.
+GDRKIT_SHMEM_FUNCTION void store_bytes(std::uint64_t address, std::uint64_t word, unsigned size_bytes) {
+  if (size_bytes == 8 && address % 8 == 0) return store_part<std::uint64_t>(address, word);
+  while (size_bytes != 0) {
+    unsigned width = 1;
+    if (size_bytes >= 4 && address % 4 == 0) {
+      store_part<std::uint32_t>(address, word);
+      width = 4;
+    } else if (size_bytes >= 2 && address % 2 == 0) {
+      store_part<std::uint16_t>(address, word);
+      width = 2;
+    } else {
+      store_part<unsigned char>(address, word);
+    }
+    address += width;
+    size_bytes -= width;
+    word >>= width * 8;
+  }
+}
+
+/// false: the wait gave up.
+GDRKIT_SHMEM_FUNCTION bool stream_wait(const StreamWaitParameters& parameters) {
+  const auto comparison = static_cast<gdrkit_shmem_comparison>(parameters.comparison);
+  switch (parameters.word) {
+    case GDRKIT_SHMEM_INT32:
+      return shmem::wait_until(parameters.state, reinterpret_cast<const std::int32_t*>(parameters.address), comparison,
+                               static_cast<std::int32_t>(parameters.value));
+    case GDRKIT_SHMEM_UINT32:
+      return shmem::wait_until(parameters.state, reinterpret_cast<const std::uint32_t*>(parameters.address), comparison,
+                               static_cast<std::uint32_t>(parameters.value));
+    case GDRKIT_SHMEM_INT64:
+      return shmem::wait_until(parameters.state, reinterpret_cast<const std::int64_t*>(parameters.address), comparison,
+                               static_cast<std::int64_t>(parameters.value));
+    default:
+      return shmem::wait_until(parameters.state, reinterpret_cast<const std::uint64_t*>(parameters.address), comparison,
+                               parameters.value);
+  }
+}
+
+}  // namespace gdrkit::platform

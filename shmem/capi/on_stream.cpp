@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The C API's operations on streams.
+#include "shmem/capi/calls.hpp"
+
+namespace base = gdrkit::base;
+using gdrkit::shmem::Comparison;
+using gdrkit::shmem::Pe;
+using gdrkit::shmem::capi::refuse_null;
+using gdrkit::shmem::capi::signal_operation;
+using gdrkit::shmem::capi::with_pe;
+using gdrkit::shmem::capi::word_of;
+
+int gdrkit_shmem_put_on_stream(void* target, const void* source, size_t size_bytes, int pe, void* stream) {
+  return with_pe([=](Pe& self) { return self.put_on_stream(target, source, size_bytes, pe, {}, stream); });
+}
+
+int gdrkit_shmem_get_on_stream(void* target, const void* source, size_t size_bytes, int pe, void* stream) {
+  return with_pe([=](Pe& self) { return self.get_on_stream(target, source, size_bytes, pe, stream); });
+}
+
+int gdrkit_shmem_put_value_on_stream(void* target, const void* value, size_t size_bytes, int pe, void* stream) {
+  return with_pe([=](Pe& self) { return self.put_value_on_stream(target, value, size_bytes, pe, stream); });
+}
+
+int gdrkit_shmem_put_signal_on_stream(void* target, const void* source, size_t size_bytes, uint64_t* signal,
+                                      uint64_t value, gdrkit_shmem_signal operation, int pe, void* stream) {
+  return with_pe([=](Pe& self) -> base::Status {
+    auto known = signal_operation(operation);
+    if (!known) return base::pass(known);
+    return self.put_signal_on_stream(target, source, size_bytes, signal, value, *known, pe, stream);
+  });
+}
+
+int gdrkit_shmem_signal_op_on_stream(uint64_t* signal, uint64_t value, gdrkit_shmem_signal operation, int pe,
+                                     void* stream) {
+  return with_pe([=](Pe& self) -> base::Status {
+    auto known = signal_operation(operation);
+    if (!known) return base::pass(known);
+    return self.signal_on_stream(signal, value, *known, pe, stream);
+  });
+}
+
+int gdrkit_shmem_wait_until_on_stream(const void* address, gdrkit_shmem_word word, gdrkit_shmem_comparison comparison,
+                                      uint64_t value, void* stream) {
+  return with_pe([=](Pe& self) -> base::Status {
+    auto known = word_of(address, word, comparison);
+    if (!known) return base::pass(known);
+    return self.wait_on_stream(*known, static_cast<Comparison>(comparison), value, stream);
+  });
+}
+
+int gdrkit_shmem_signal_wait_until_on_stream(const uint64_t* signal, gdrkit_shmem_comparison comparison, uint64_t value,
+                                             void* stream) {
+  return gdrkit_shmem_wait_until_on_stream(signal, GDRKIT_SHMEM_UINT64, comparison, value, stream);
+}
+
+int gdrkit_shmem_quiet_on_stream(void* stream) {
+  return with_pe([=](Pe& self) { return self.quiet_on_stream(stream); });
+}
+
+int gdrkit_shmem_stream_create(void** stream) {
+  return with_pe([=](Pe& self) -> base::Status {
+    if (stream == nullptr) return refuse_null("the stream");
+    auto made = self.create_stream();
+    if (!made) return base::pass(made);
+    *stream = *made;
+    return {};
+  });
+}
+
+int gdrkit_shmem_stream_destroy(void* stream) {
+  return with_pe([=](Pe& self) { return self.destroy_stream(stream); });
+}
+
+int gdrkit_shmem_stream_synchronize(void* stream) {
+  return with_pe([=](Pe& self) { return self.synchronize_stream(stream); });
+}

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What a PE gives its streams to do.
+#include "platform/device/device_scope.hpp"
+#include "shmem/core/pe.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+platform::Stream stream_of(void* handle) noexcept { return {reinterpret_cast<std::uint64_t>(handle)}; }
+
+}  // namespace
+
+base::Result<std::uint64_t> Pe::reach(const void* address, std::size_t size_bytes, int pe) const noexcept {
+  auto remote = find_remote(address, size_bytes, pe);
+  if (!remote) return base::pass(remote);
+  return heap_->address(remote->slot, remote->range.offset);
+}
+
+base::Result<platform::StreamSignal> Pe::stream_signal(const void* word, std::uint64_t value, SignalOperation operation,
+                                                       int pe) const noexcept {
+  if (reinterpret_cast<std::uint64_t>(word) % sizeof value != 0) {
+    return base::fail(EINVAL, "%p is not aligned to the 8 bytes of a signal", word);
+  }
+  auto at = reach(word, sizeof value, pe);
+  if (!at) return base::pass(at);
+  const bool adds = operation == SignalOperation::add;
+  return platform::StreamSignal{*at, value,
+                                static_cast<std::uint32_t>(adds ? GDRKIT_SHMEM_SIGNAL_ADD : GDRKIT_SHMEM_SIGNAL_SET)};
+}
+
+base::Status Pe::put_on_stream(void* target, const void* source, std::size_t size_bytes, int pe,
+                               const platform::StreamSignal& signal, void* stream) noexcept {
+  auto at = reach(target, size_bytes, pe);
+  if (!at) return base::pass(at);
+  if (size_bytes != 0 && source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  if (size_bytes == 0) {
+    if (signal.address == 0) return {};
+    return stream_work_->signal(stream_of(stream), signal);
+  }
+  auto memory = memory_of(source, size_bytes);
+  if (!memory) return base::pass(memory);
+  return stream_work_->put(stream_of(stream), *at, source, size_bytes, *memory, signal);
+}
+
+base::Status Pe::put_value_on_stream(void* target, const void* value, std::size_t size_bytes, int pe,
+                                     void* stream) noexcept {
+  auto at = reach(target, size_bytes, pe);
+  if (!at) return base::pass(at);
+  if (size_bytes == 0) return {};
+  if (value == nullptr) return base::fail(EINVAL, "the value of a put to PE %d is NULL", pe);
+  if (size_bytes > StreamWork::inline_bytes) {
+    return base::fail(EINVAL, "a value put on a stream has at most %zu bytes, not %zu", StreamWork::inline_bytes,
+                      size_bytes);
+  }
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  return stream_work_->put_value(stream_of(stream), *at, value, size_bytes, {});
+}
+
+base::Status Pe::get_on_stream(void* target, const void* source, std::size_t size_bytes, int pe,
+                               void* stream) noexcept {
+  auto at = reach(source, size_bytes, pe);
+  if (!at) return base::pass(at);
+  if (size_bytes == 0) return {};
+  if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  auto memory = memory_of(target, size_bytes);
+  if (!memory) return base::pass(memory);
+  return stream_work_->get(stream_of(stream), target, *at, size_bytes, *memory);
+}
+
+base::Status Pe::put_signal_on_stream(void* target, const void* source, std::size_t size_bytes, void* word,
+                                      std::uint64_t value, SignalOperation operation, int pe, void* stream) noexcept {
+  // The word first: where it is wrong, nothing is written.
+  auto signal = stream_signal(word, value, operation, pe);
+  if (!signal) return base::pass(signal);
+  return put_on_stream(target, source, size_bytes, pe, *signal, stream);
+}
+
+base::Status Pe::signal_on_stream(void* word, std::uint64_t value, SignalOperation operation, int pe,
+                                  void* stream) noexcept {
+  auto signal = stream_signal(word, value, operation, pe);
+  if (!signal) return base::pass(signal);
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  return stream_work_->signal(stream_of(stream), *signal);
+}
+
+base::Status Pe::wait_on_stream(const Word& word, Comparison comparison, std::uint64_t value, void* stream) noexcept {
+  const auto address = reinterpret_cast<std::uint64_t>(word.address);
+  if (address % word.size_bytes != 0) {
+    return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);
+  }
+  if (auto own = heap_->find(word.address, word.size_bytes); !own) return base::pass(own);
+  if (auto watched = watch_for_gpu_kernels(); !watched) return watched;
+  platform::StreamWaitParameters parameters{};
+  parameters.state = device_state();
+  parameters.address = address;
+  parameters.value = value;
+  parameters.word = word.is_signed ? -static_cast<int>(word.size_bytes) : static_cast<int>(word.size_bytes);
+  parameters.comparison = static_cast<std::uint32_t>(comparison);
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  return stream_work_->wait(stream_of(stream), parameters);
+}
+
+base::Status Pe::quiet_on_stream(void* stream) noexcept {
+  // What the stream itself was given is complete when the stream comes here: its work is done one after the other, and
+  // the end of each is visible to the system.
+  (void)stream;
+  return complete_all();
+}
+
+base::Result<void*> Pe::create_stream() noexcept {
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return base::pass(current);
+  auto stream = device_->create_stream();
+  if (!stream) return base::pass(stream);
+  return reinterpret_cast<void*>(stream->handle);
+}
+
+base::Status Pe::destroy_stream(void* stream) noexcept {
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  return device_->destroy_stream(stream_of(stream));
+}
+
+base::Status Pe::synchronize_stream(void* stream) noexcept {
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  if (auto done = device_->synchronize(stream_of(stream)); !done) return done;
+  return check_gpu_waits();
+}
+
+}  // namespace gdrkit::shmem

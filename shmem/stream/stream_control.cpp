@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/stream/stream_control.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "gdrkit/shmem_device.cuh"
+#include "platform/device/device_scope.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using detail::Control;
+
+constexpr auto watch_every = std::chrono::milliseconds(500);
+
+Control& control_at(const platform::Allocation& words) noexcept { return *reinterpret_cast<Control*>(words.address()); }
+
+}  // namespace
+
+base::Result<std::unique_ptr<StreamControl>> StreamControl::make(platform::Device& device, Node& node) noexcept try {
+  std::unique_ptr<StreamControl> made(new StreamControl(device, node));
+  auto words = device.allocate(platform::AllocationKind::host, sizeof(Control));
+  if (!words) return base::pass(words);
+  made->words_ = std::move(*words);
+  auto* const host = reinterpret_cast<void*>(made->words_.address());
+  std::memset(host, 0, sizeof(Control));
+  auto address = device.device_address(host);
+  if (!address) return base::pass(address);
+  made->device_address_ = *address;
+  return made;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the control of streams was made");
+}
+
+StreamControl::~StreamControl() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+    ending_.notify_all();
+  }
+  if (watcher_.joinable()) watcher_.join();
+  const platform::DeviceScope scope(device_);
+  (void)words_.free();
+}
+
+base::Status StreamControl::watch() noexcept try {
+  const std::lock_guard lock(mutex_);
+  if (watcher_.joinable()) return {};
+  // The application's signals are not for this thread.
+  sigset_t all;
+  sigset_t before;
+  (void)::sigfillset(&all);
+  (void)::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    watcher_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return {};
+} catch (const std::system_error& error) {
+  return base::fail(EAGAIN, "no thread to watch the other PEs while a stream waits for them: %s", error.what());
+}
+
+void StreamControl::run() noexcept {
+  std::unique_lock lock(mutex_);
+  while (!ending_.wait_for(lock, watch_every, [this] { return is_ending_; })) {
+    lock.unlock();
+    const int dead = node_.first_dead();
+    lock.lock();
+    if (dead < 0) continue;
+    dead_pe_ = dead;
+    std::atomic_ref(control_at(words_).is_broken).store(1, std::memory_order_relaxed);
+    return;
+  }
+}
+
+std::optional<std::uint64_t> StreamControl::take_given_up() noexcept {
+  std::atomic_ref given_up(control_at(words_).given_up);
+  if (given_up.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  // A GPU's store between the two accesses is another wait's end, which this answer reports as well.
+  return given_up.exchange(0, std::memory_order_relaxed);
+}
+
+int StreamControl::dead_pe() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return dead_pe_;
+}
+
+}  // namespace gdrkit::shmem

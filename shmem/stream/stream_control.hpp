@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// StreamControl: ends the waits of a PE's GPU kernels when another PE has died, and learns which waits gave up.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/result.hpp"
+#include "platform/device/device.hpp"
+#include "shmem/node/node.hpp"
+
+namespace gdrkit::shmem {
+
+/// The CPU's side of detail::Control (gdrkit/shmem_device.cuh). The CPU cannot see into a stream: a wait in it tells of
+/// its end in host memory, and the next call that waits for completion tells the caller. Thread-safe.
+class StreamControl {
+ public:
+  /// Both must outlive it. The device must be current.
+  [[nodiscard]] static base::Result<std::unique_ptr<StreamControl>> make(platform::Device& device, Node& node) noexcept;
+  /// The GPU kernels that know of it must have ended.
+  ~StreamControl();
+  StreamControl(const StreamControl&) = delete;
+  StreamControl& operator=(const StreamControl&) = delete;
+
+  /// For gdrkit_shmem_device_state::control_address.
+  [[nodiscard]] std::uint64_t device_address() const noexcept { return device_address_; }
+  /// From now on a thread looks twice a second whether all PEs of this machine live, until one does not: GPU kernels
+  /// may wait for them. EAGAIN: no thread.
+  base::Status watch() noexcept;
+  /// The address of the word that the last wait to give up was for, since the last such question.
+  [[nodiscard]] std::optional<std::uint64_t> take_given_up() noexcept;
+  /// The PE whose end ended the waits; -1: none.
+  [[nodiscard]] int dead_pe() const noexcept;
+
+ private:
+  StreamControl(platform::Device& device, Node& node) noexcept : device_(device), node_(node) {}
+  void run() noexcept;
+
+  platform::Device& device_;
+  Node& node_;
+  platform::Allocation words_;
+  std::uint64_t device_address_ = 0;
+  mutable std::mutex mutex_;  // of all below
+  std::condition_variable ending_;
+  bool is_ending_ = false;
+  int dead_pe_ = -1;
+  std::thread watcher_;
+};
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "gpu_kernels_conformance.hpp"
+#include "support/device_access.hpp"
+#include "support/results.hpp"
+
+namespace gdrkit::platform {
+namespace {
+
+GDRKIT_COVERS(stream_copy);
+GDRKIT_COVERS(stream_value);
+GDRKIT_COVERS(stream_wait);
+
+constexpr std::size_t room = 70000;
+
+class StreamConformance : public GpuKernelConformance {
+ protected:
+  std::vector<std::uint8_t> bytes_at(std::uint64_t address) {
+    std::vector<std::uint8_t> bytes(room);
+    EXPECT_TRUE(tests::succeeded(device_->copy_to_host(bytes.data(), address, room)));
+    return bytes;
+  }
+  void finish() { EXPECT_TRUE(tests::succeeded(device_->synchronize(stream_))); }
+};
+
+TEST_F(StreamConformance, CopiesEveryByteAndNoOther) {
+  const auto pattern = tests::make_pattern(room, 3);
+  const std::uint64_t source = device_memory(room);
+  const std::uint64_t target = device_memory(room);
+  ASSERT_TRUE(tests::succeeded(device_->copy_to_device(source, pattern.data(), room)));
+  const LaunchShape shapes[] = {{1, 1}, {1, 32}, {1, 512}, {5, 64}};
+  for (const LaunchShape shape : shapes) {
+    for (const std::size_t size : {1, 2, 3, 4, 7, 8, 15, 16, 31, 1000, 65536}) {
+      for (const std::size_t at : {0, 1, 2, 4, 8, 16}) {
+        ASSERT_TRUE(tests::succeeded(device_->fill(target, 0xee, room)));
+        StreamCopyParameters parameters{};
+        parameters.target = target + at;
+        parameters.source = source + at;
+        parameters.size_bytes = size;
+        ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, shape, stream_)));
+        finish();
+        std::vector<std::uint8_t> expected(room, 0xee);
+        std::memcpy(expected.data() + at, pattern.data() + at, size);
+        EXPECT_EQ(tests::first_difference(bytes_at(target), expected), room)
+            << size << " bytes at " << at << ", " << shape.blocks << " blocks of " << shape.threads;
+      }
+    }
+  }
+}
+
+TEST_F(StreamConformance, ValuesOfALaunchArrive) {
+  const auto pattern = tests::make_pattern(sizeof StreamValueParameters{}.words, 5);
+  const std::uint64_t target = device_memory(room);
+  for (const unsigned threads : {1U, 32U, 128U}) {
+    for (const std::size_t size : {0, 1, 2, 3, 4, 5, 8, 12, 17, 500, 1024}) {
+      for (const std::size_t at : {0, 1, 2, 4, 8}) {
+        ASSERT_TRUE(tests::succeeded(device_->fill(target, 0xee, room)));
+        StreamValueParameters parameters{};
+        parameters.target = target + at;
+        parameters.size_bytes = size;
+        std::memcpy(parameters.words, pattern.data(), pattern.size());
+        ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {1, threads}, stream_)));
+        finish();
+        std::vector<std::uint8_t> expected(room, 0xee);
+        std::memcpy(expected.data() + at, pattern.data(), size);
+        EXPECT_EQ(tests::first_difference(bytes_at(target), expected), room)
+            << size << " bytes at " << at << ", " << threads << " threads";
+      }
+    }
+  }
+}
+
+TEST_F(StreamConformance, SignalsAreSetOrAddedTo) {
+  const std::uint64_t words = device_memory(24);
+  StreamCopyParameters copy{};
+  copy.signal = {words + 8, 40, GDRKIT_SHMEM_SIGNAL_SET};
+  ASSERT_TRUE(tests::succeeded(kernels_->launch(copy, {1, 64}, stream_)));
+  StreamValueParameters value{};
+  value.signal = {words + 8, 2, GDRKIT_SHMEM_SIGNAL_ADD};
+  ASSERT_TRUE(tests::succeeded(kernels_->launch(value, {1, 64}, stream_)));
+  finish();
+  EXPECT_EQ(read<std::uint64_t>(words + 8), 42U);
+  EXPECT_EQ(read<std::uint64_t>(words), 0U);
+  EXPECT_EQ(read<std::uint64_t>(words + 16), 0U);
+}
+
+TEST_F(StreamConformance, ABadSignalIsRefused) {
+  const std::uint64_t words = device_memory(64);
+  StreamCopyParameters copy{};
+  copy.signal = {words, 1, GDRKIT_SHMEM_SIGNAL_SET};
+  EXPECT_FALSE(kernels_->launch(copy, {2, 32}, stream_)) << "blocks cannot wait for each other";
+  copy.signal.address = words + 4;
+  EXPECT_FALSE(kernels_->launch(copy, {1, 32}, stream_));
+  copy.signal = {words, 1, 7};
+  EXPECT_FALSE(kernels_->launch(copy, {1, 32}, stream_));
+  StreamValueParameters value{};
+  value.target = words;
+  value.size_bytes = sizeof value.words + 1;
+  EXPECT_FALSE(kernels_->launch(value, {1, 32}, stream_));
+  value.size_bytes = 8;
+  EXPECT_FALSE(kernels_->launch(value, {2, 32}, stream_));
+  finish();
+  EXPECT_EQ(read<std::uint64_t>(words), 0U);
+}
+
+/// What a wait tells of in host memory.
+struct WaitControl {
+  std::uint32_t is_broken;
+  std::uint32_t unused;
+  std::uint64_t given_up;
+};
+
+class StreamWaitConformance : public StreamConformance {
+ protected:
+  StreamWaitParameters parameters(std::uint64_t limit_ns) {
+    control_ = static_cast<WaitControl*>(host_memory(sizeof(WaitControl)));
+    StreamWaitParameters made{};
+    made.state.limit_ns = limit_ns;
+    made.state.control_address = to_device(control_);
+    made.address = device_memory(8);
+    made.word = GDRKIT_SHMEM_UINT64;
+    made.comparison = GDRKIT_SHMEM_EQ;
+    made.value = 1;
+    return made;
+  }
+  WaitControl* control_ = nullptr;
+};
+
+TEST_F(StreamWaitConformance, ComparesAsSignedOrUnsigned) {
+  struct Case {
+    int word;
+    std::uint32_t comparison;
+    std::uint64_t value;
+  };
+  auto wait = parameters(long_ns);
+  const std::uint64_t minus_two = ~std::uint64_t{1};
+  ASSERT_TRUE(tests::succeeded(device_->copy_to_device(wait.address, &minus_two, sizeof minus_two)));
+  const Case hold[] = {{8, GDRKIT_SHMEM_GT, 0},          {4, GDRKIT_SHMEM_EQ, 0xfffffffe}, {-8, GDRKIT_SHMEM_LT, 0},
+                       {-4, GDRKIT_SHMEM_LE, minus_two}, {-4, GDRKIT_SHMEM_NE, 2},         {8, GDRKIT_SHMEM_GE, 5}};
+  for (const Case& one : hold) {
+    wait.word = one.word;
+    wait.comparison = one.comparison;
+    wait.value = one.value;
+    ASSERT_TRUE(tests::succeeded(kernels_->launch(wait, {1, 1}, stream_)));
+    finish();
+    EXPECT_EQ(control_->given_up, 0U) << one.word << ' ' << one.comparison;
+  }
+}
+
+TEST_F(StreamWaitConformance, GivesUpAtItsLimitAndTells) {
+  const auto wait = parameters(short_ns);
+  ASSERT_TRUE(tests::succeeded(kernels_->launch(wait, {1, 1}, stream_)));
+  finish();
+  EXPECT_EQ(control_->given_up, wait.address);
+}
+
+TEST_F(StreamWaitConformance, EndsWhenAPeHasEnded) {
+  const auto wait = parameters(long_ns);
+  ASSERT_TRUE(tests::succeeded(kernels_->launch(wait, {1, 1}, stream_)));
+  store(&control_->is_broken, 1);
+  finish();
+  EXPECT_EQ(control_->given_up, wait.address);
+}
+
+TEST_F(StreamWaitConformance, WhatIsNoWordIsRefused) {
+  const auto good = parameters(short_ns);
+  auto wait = good;
+  wait.address += 4;
+  EXPECT_FALSE(kernels_->launch(wait, {1, 1}, stream_));
+  wait = good;
+  wait.word = 2;
+  EXPECT_FALSE(kernels_->launch(wait, {1, 1}, stream_));
+  wait = good;
+  wait.comparison = 6;
+  EXPECT_FALSE(kernels_->launch(wait, {1, 1}, stream_));
+  EXPECT_FALSE(kernels_->launch(good, {1, 2}, stream_));
+}
+
+}  // namespace
+}  // namespace gdrkit::platform
