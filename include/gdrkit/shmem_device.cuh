@@ -40,6 +40,8 @@ struct ThreadGroup {
   GDRKIT_SHMEM_FUNCTION unsigned rank() const { return 0; }
   GDRKIT_SHMEM_FUNCTION unsigned size() const { return 1; }
   GDRKIT_SHMEM_FUNCTION void sync() const {}
+  /// A barrier of the group that returns whether all its threads say so.
+  GDRKIT_SHMEM_FUNCTION bool all(bool is_so) const { return is_so; }
 };
 GDRKIT_SHMEM_FUNCTION ThreadGroup thread() { return {}; }
 
@@ -51,6 +53,7 @@ struct WarpGroup {
   }
   GDRKIT_SHMEM_FUNCTION unsigned size() const { return 32; }
   GDRKIT_SHMEM_FUNCTION void sync() const { __syncwarp(); }
+  GDRKIT_SHMEM_FUNCTION bool all(bool is_so) const { return __all_sync(0xffffffff, is_so) != 0; }
 };
 GDRKIT_SHMEM_FUNCTION WarpGroup warp() { return {}; }
 
@@ -61,6 +64,7 @@ struct BlockGroup {
   }
   GDRKIT_SHMEM_FUNCTION unsigned size() const { return blockDim.x * blockDim.y * blockDim.z; }
   GDRKIT_SHMEM_FUNCTION void sync() const { __syncthreads(); }
+  GDRKIT_SHMEM_FUNCTION bool all(bool is_so) const { return __syncthreads_and(is_so) != 0; }
 };
 GDRKIT_SHMEM_FUNCTION BlockGroup block() { return {}; }
 #endif

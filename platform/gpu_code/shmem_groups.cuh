@@ -15,8 +15,17 @@ __device__ inline void raise_to(std::uint64_t* word, std::uint64_t value) {
 template <class Library, class Group>
 __device__ inline void run_shmem_group(const ShmemParameters& parameters, Group group, unsigned number) {
   auto* const result = reinterpret_cast<ShmemResult*>(parameters.result);
-  const std::uint64_t begin = clock_ns();
-  const std::uint64_t wrong = ShmemWork<Library, Group>(parameters, group, number).run();
+  ShmemWork<Library, Group> work(parameters, group, number);
+  std::uint64_t begin = 0;
+  std::uint64_t wrong = 0;
+  std::uint64_t found = 0;  // by all threads of the group, where a wait exceeded its limit
+#pragma unroll 1            // the untimed rounds, and the others by the same instructions
+  for (unsigned part = 0; part < 2 && found != ~std::uint64_t{0}; ++part) {
+    begin = clock_ns();
+    found =
+        work.run(part == 0 ? 0 : parameters.untimed_rounds, part == 0 ? parameters.untimed_rounds : parameters.rounds);
+    wrong = found > wrong ? found : wrong;
+  }
   const std::uint64_t end = clock_ns();
   if (wrong != 0) raise_to(&result->wrong, wrong);
   if (group.rank() == 0) {

@@ -26,8 +26,11 @@ class ShmemWork {
         signal_(reinterpret_cast<std::uint64_t*>(parameters.signal)),
         peer_(static_cast<int>(parameters.peer)) {}
 
-  /// How many words were wrong; ~0: a wait exceeded its limit.
-  GDRKIT_SHMEM_FUNCTION std::uint64_t run() {
+  /// `rounds` rounds after the `before` that this launch has had. How many words were wrong; ~0: a wait exceeded its
+  /// limit.
+  GDRKIT_SHMEM_FUNCTION std::uint64_t run(std::uint64_t before, std::uint32_t rounds) {
+    rounds_ = rounds;
+    before_ = parameters_.rounds_before + before;
     switch (parameters_.operation) {
       case ShmemOperation::put:
         return repeat([&](std::uint64_t) { Library::put_nbi(state_, target_, source_, size(), peer_, group_); });
@@ -58,8 +61,8 @@ class ShmemWork {
   template <class Once>
   GDRKIT_SHMEM_FUNCTION std::uint64_t repeat(Once once) {
     GDRKIT_SHMEM_ROLLED
-    for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
-      once(round);
+    for (std::uint32_t round = 0; round < rounds_; ++round) {
+      once(before_ + round);
       if (parameters_.completes_each != 0) complete();
     }
     complete();
@@ -75,15 +78,15 @@ class ShmemWork {
   template <class Once>
   GDRKIT_SHMEM_FUNCTION std::uint64_t repeat_wait(Once once) {
     GDRKIT_SHMEM_ROLLED
-    for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
-      if (!once()) return expired;
+    for (std::uint32_t round = 0; round < rounds_; ++round) {
+      if (!group_.all(once())) return expired;
     }
     return 0;
   }
 
   GDRKIT_SHMEM_FUNCTION std::uint64_t get() {
     GDRKIT_SHMEM_ROLLED
-    for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
+    for (std::uint32_t round = 0; round < rounds_; ++round) {
       Library::get(state_, target_, source_, size(), peer_, group_);
     }
     return 0;
@@ -94,7 +97,7 @@ class ShmemWork {
   GDRKIT_SHMEM_FUNCTION std::uint64_t get_value() {
     std::uint64_t seen = 0;
     GDRKIT_SHMEM_ROLLED
-    for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
+    for (std::uint32_t round = 0; round < rounds_; ++round) {
       if (group_.rank() == 0) seen = Library::g(state_, source_ + (seen >> 63), peer_);
     }
     if (group_.rank() == 0) *target_ = seen;
@@ -103,7 +106,7 @@ class ShmemWork {
   GDRKIT_SHMEM_FUNCTION std::uint64_t atomic_fetch_add() {
     std::uint64_t seen = 0;
     GDRKIT_SHMEM_ROLLED
-    for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
+    for (std::uint32_t round = 0; round < rounds_; ++round) {
       if (group_.rank() == 0) seen = Library::atomic_fetch_add(state_, target_, (seen >> 63) + 1, peer_);
     }
     if (group_.rank() == 0) *source_ = seen;
@@ -112,7 +115,7 @@ class ShmemWork {
   GDRKIT_SHMEM_FUNCTION std::uint64_t atomic_compare_swap() {
     std::uint64_t wanted = 0;
     GDRKIT_SHMEM_ROLLED
-    for (std::uint32_t round = 0; round < parameters_.rounds; ++round) {
+    for (std::uint32_t round = 0; round < rounds_; ++round) {
       if (group_.rank() != 0) continue;
       const std::uint64_t seen = Library::atomic_compare_swap(state_, target_, wanted, wanted + 1, peer_);
       wanted = seen == wanted ? wanted + 1 : seen;
@@ -124,22 +127,20 @@ class ShmemWork {
   /// The lower PE leads. With checks_data, whoever sees a round's signal must see all of the round's data.
   GDRKIT_SHMEM_FUNCTION std::uint64_t ping_pong() {
     std::uint64_t wrong = 0;
-    bool is_there = true;
     const bool leads = state_.pe < peer_;
-    const std::uint64_t first = parameters_.rounds_before + 1;
+    const std::uint64_t first = before_ + 1;
     GDRKIT_SHMEM_ROLLED
-    for (std::uint64_t round = first; round < first + parameters_.rounds; ++round) {
+    for (std::uint64_t round = first; round < first + rounds_; ++round) {
       if (leads) send(round);
       // One thread waits: its acquire and the group's barrier order all threads' reads after it.
-      if (group_.rank() == 0 && is_there) is_there = Library::wait(state_, signal_, round);
-      group_.sync();
+      if (!group_.all(group_.rank() != 0 || Library::wait(state_, signal_, round))) return expired;
       if (parameters_.checks_data != 0) {
         wrong += check(round);
         group_.sync();  // all have looked before the answer lets the other PE write again
       }
       if (!leads) send(round);
     }
-    return is_there ? wrong : expired;
+    return wrong;
   }
 
   GDRKIT_SHMEM_FUNCTION void send(std::uint64_t round) {
@@ -183,6 +184,8 @@ class ShmemWork {
   std::uint64_t* const source_;
   std::uint64_t* const signal_;
   const int peer_;
+  std::uint32_t rounds_ = 0;
+  std::uint64_t before_ = 0;
 };
 
 }  // namespace gdrkit::platform

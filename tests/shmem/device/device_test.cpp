@@ -190,6 +190,7 @@ TEST(ShmemDevice, UpdatesOfManyGroupsAllCount) {
       ASSERT_TRUE(tests::succeeded(pe.put(side.target, zeros.data(), zeros.size() * 8, pe.pe(), false)));
       auto parameters = side.parameters(operation, scope, static_cast<std::uint64_t>(size));
       parameters.rounds = rounds;
+      parameters.untimed_rounds = 0;
       parameters.has_every_group = 1;
       (void)side.run(parameters, shape);
       const auto bytes = tests::device_bytes(pe, side.target, zeros.size() * 8);
@@ -228,7 +229,8 @@ TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
     Side side(pe);
     auto parameters = side.parameters(ShmemOperation::ping_pong, ShmemScope::warp, 64);
     parameters.signal += 256;  // run() clears the words below
-    parameters.rounds = 10;
+    parameters.rounds = 9;
+    parameters.untimed_rounds = 1;
     parameters.checks_data = 1;
     for (parameters.rounds_before = 0; parameters.rounds_before < 30; parameters.rounds_before += 10) {
       EXPECT_EQ(side.run(parameters, {1, 32}).wrong, 0U);

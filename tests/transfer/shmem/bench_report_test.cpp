@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "transfer/shmem/bench/bench_series.hpp"
+#include "transfer/shmem/bench/device_batch.hpp"
+
 namespace gdrkit::tools::pgas {
 namespace {
 
@@ -17,6 +22,7 @@ CaseResult put() {
   CaseResult made;
   made.name = "put_host_quiet";
   made.title = "put from host memory, quiet";
+  made.scope = "host";
   made.has_size = true;
   made.own = series({{8, 1.5}, {1024, 2}, {4096, 4}});
   return made;
@@ -24,22 +30,77 @@ CaseResult put() {
 
 TEST(ShmemBenchReport, ShowsThePeerAndTheRatioWhereBothWereMeasured) {
   CaseResult result = put();
-  result.peer = series({{8, 6}, {4096, 2}});
-  const std::string text = table_text(result, "nvshmem 3.4.5");
+  result.peers = {series({{8, 6}, {4096, 2}})};
+  result.peers[0].method = "nvshmem";
+  const std::string text = table_text(result, {{"nvshmem", "nvshmem 3.4.5"}});
   EXPECT_EQ(text,
             "#shmem_put_host_quiet: put from host memory, quiet\n"
             "size(B)      scope        latency (us)          p99 nvshmem 3.4.5 (us)      ratio\n"
             "8            host             1.500000            -           6.000000      0.250\n"
-            "1024         host             2.000000            -\n"
+            "1024         host             2.000000            -                  -          -\n"
             "4096         host             4.000000            -           2.000000      2.000\n"
             "\n");
 }
 
-TEST(ShmemBenchReport, HasNoRatiosWithoutAPeerOrOfNothing) {
+TEST(ShmemBenchReport, HasNoRatiosToNothing) {
+  EXPECT_TRUE(put().ratios(series({{8, 0}})).empty());
+  EXPECT_TRUE(put().ratios(series({{16, 1}})).empty());
+}
+
+TEST(ShmemBenchReport, HasAColumnForEachPeer) {
   CaseResult result = put();
-  EXPECT_TRUE(result.ratios().empty());
-  result.peer = series({{8, 0}});
-  EXPECT_TRUE(result.ratios().empty());
+  result.quantity = Quantity::rate;
+  result.scope = "grid";
+  result.own = series({{8, 3}});
+  result.peers = {series({{8, 6}}), series({{8, 1}})};
+  result.peers[0].method = "one";
+  result.peers[1].method = "two";
+  EXPECT_EQ(table_text(result, {{"one", "one 1"}, {"two", "two 2"}}),
+            "#shmem_put_host_quiet: put from host memory, quiet\n"
+            "size(B)      scope          rate (M/s)          p99        one 1 (M/s)      ratio        two 2 (M/s)      "
+            "ratio\n"
+            "8            grid             3.000000            -           6.000000      0.500           1.000000      "
+            "3.000\n"
+            "\n");
+}
+
+const Case& case_of(const std::string& name) {
+  for (const Case& one : all_cases()) {
+    if (one.name == name) return one;
+  }
+  ADD_FAILURE() << "there is no case " << name;
+  return all_cases().front();
+}
+
+TEST(ShmemBenchSeries, ValuesAreInTheUnitOfTheCase) {
+  measure::Measured measured;
+  measured.round_ns = {2000};
+  EXPECT_EQ(case_point(case_of("put_host"), 4096, measured, {}).value, 2);
+  EXPECT_EQ(case_point(case_of("device_put_bandwidth"), 4096, measured, {}).value, 2.048);
+  // 32768 threads, an operation each.
+  EXPECT_EQ(case_point(case_of("device_p_rate"), 8, measured, {}).value, 32768 / 2.0);
+  EXPECT_EQ(case_series(case_of("device_p_rate"), "gdrkit", 2).unit, "M/s");
+}
+
+TEST(ShmemBenchDevice, AGridSharesTheBytes) {
+  Station station;
+  for (const std::size_t size : {std::size_t{65536}, std::size_t{256} << 20, std::size_t{64}}) {
+    station.size_bytes = size;
+    const DeviceBatch batch = device_batch(*case_of("device_get_bandwidth").device, 5, 0, &station);
+    EXPECT_EQ(batch.parameters.size_bytes * batch.shape.blocks, size);
+    EXPECT_EQ(batch.parameters.size_bytes % 16, 0U);
+    EXPECT_EQ(batch.parameters.rounds, 5U);
+  }
+}
+
+TEST(ShmemBenchDevice, TurnsAreCountedOverAllBatches) {
+  Station station;
+  station.pe = 1;
+  const DeviceWork& work = *case_of("device_signal_ping_pong").device;
+  EXPECT_EQ(device_batch(work, 10, 0, &station).parameters.rounds_before, 0U);
+  EXPECT_EQ(device_batch(work, 1, 0, &station).parameters.rounds_before, 11U);  // with the one that is not timed
+  EXPECT_EQ(station.device_turn, 13U);
+  EXPECT_EQ(device_batch(work, 1, 0, &station).parameters.peer, 0U);
 }
 
 TEST(ShmemBenchCase, SizesCoverTheRangeAndEndAtIt) {
@@ -51,15 +112,17 @@ TEST(ShmemBenchCase, SizesCoverTheRangeAndEndAtIt) {
       EXPECT_EQ(sizes, (std::vector<std::size_t>{8, 16, 32, 64})) << one.name;
     } else if (one.sizes == Sizes::few) {
       EXPECT_EQ(sizes, (std::vector<std::size_t>{8, 64})) << one.name;
-    } else if (one.is_bandwidth()) {
-      EXPECT_EQ(sizes, (std::vector<std::size_t>{1u << 20, 4u << 20, 16u << 20})) << one.name;
+    } else if (one.sizes == Sizes::bulk || one.sizes == Sizes::wide) {
+      const std::vector<std::size_t> bulk = {1u << 20, 4u << 20, 16u << 20};
+      EXPECT_TRUE(std::includes(sizes.begin(), sizes.end(), bulk.begin(), bulk.end())) << one.name;
+      EXPECT_EQ(sizes.size(), one.sizes == Sizes::bulk ? 3U : 5U) << one.name;
       EXPECT_TRUE(sizes_of(one, {8, 8, 0}).empty()) << one.name;
     }
   }
 }
 
 TEST(ShmemBenchCase, SizesEndWhereASizeCannotGrow) {
-  const Case sweep{"", "", "", "", Who::one_sided, Sizes::sweep};
+  const Case sweep{"", "", "", "", "", "", Who::one_sided, Sizes::sweep};
   const std::vector<std::size_t> sizes = sizes_of(sweep, {std::size_t{1} << 62, SIZE_MAX, 0});
   EXPECT_EQ(sizes, (std::vector<std::size_t>{std::size_t{1} << 62, std::size_t{1} << 63}));
 }

@@ -52,8 +52,9 @@ class ShmemBench(Test):
                          [f"shmem/{name}/gdrkit" for name in ["start"] + listed])
         for series in document["series"]:
             self.assertEqual(series["method"], "gdrkit")
+            quantity = series["id"].split("/")[1].split("_")[-1]
             self.assertEqual((series["unit"], series["better"]),
-                             ("GB/s", "higher") if series["id"].endswith("bandwidth/gdrkit") else ("us", "lower"))
+                             {"bandwidth": ("GB/s", "higher"), "rate": ("M/s", "higher")}.get(quantity, ("us", "lower")))
             self.assertTrue(series["points"], series["id"])
             for point in series["points"]:
                 self.assertGreater(point["value"], 0, series["id"])
@@ -65,10 +66,32 @@ class ShmemBench(Test):
         # A put that waits for its arrival takes longer than one that does not.
         value = {series["id"]: series["points"][0]["value"] for series in document["series"]}
         self.assertGreater(value["shmem/p_quiet/gdrkit"], value["shmem/p/gdrkit"])
+        # What GPU kernels do has its scope; the CPU's has none.
+        self.assertEqual({series["conditions"].get("scope") for series in document["series"]},
+                         {None, "thread", "warp", "block", "grid"})
 
     def test_more_pes(self):
-        document, _ = self.json_of("shmem", "bench", "--pes", "3", "-t", "barrier_all", "-t", "ping_pong", *QUICK)
-        self.assertEqual([series["conditions"].get("pes") for series in document["series"][1:]], ["3", "3"])
+        names = ("barrier_all", "ping_pong", "device_barrier_block", "device_ping_pong_warp", "device_signal_ping_pong")
+        tests = [word for name in names for word in ("-t", name)]
+        document, _ = self.json_of("shmem", "bench", "--pes", "3", *tests, *QUICK)
+        self.assertEqual([series["conditions"].get("pes") for series in document["series"][1:]], ["3"] * len(names))
+
+    def test_a_side_alone(self):
+        listed = {side: [line.split()[0] for line in run("gdrkit", "shmem", "bench", "--list", "--side", side).lines]
+                  for side in ("host", "device", "all")}
+        self.assertEqual(listed["host"] + listed["device"], listed["all"])
+        self.assertTrue(all(name.startswith("device_") for name in listed["device"]))
+        self.assertIn("barrier_all", listed["host"])
+
+    def test_the_table_of_a_gpu_kernel(self):
+        ended = run("gdrkit", "shmem", "bench", "-t", "device_put_quiet_warp", "-t", "device_p_rate", "--quick", "-q",
+                    "-e", "64", "-n", "10")
+        self.assert_lines(ended.lines[5:], [
+            r"#shmem_device_put_quiet_warp: put, quiet, by a warp", r"size\(B\) +scope +latency \(us\) +p99",
+            rf"8 +warp +{NUMBER} +-", rf"64 +warp +{NUMBER} +-", "",
+            r"#shmem_device_p_rate: p, by all threads of a grid", r"size\(B\) +scope +rate \(M/s\) +p99",
+            rf"8 +grid +{NUMBER} +-", ""
+        ])
 
 
 class ShmemBenchPeer(Test):
@@ -96,7 +119,7 @@ class ShmemBenchPeer(Test):
 
     def test_what_the_host_api_lacks_is_noted(self):
         document, _ = self.json_of("shmem", "bench", *self.PEER, "-t", "atomic_fetch_add", *QUICK)
-        self.assertEqual(document["notes"], ["nvshmem has no host API for: atomic_fetch_add"])
+        self.assertEqual(document["notes"], ["nvshmem: no host API for: atomic_fetch_add"])
         self.assertEqual([series["id"] for series in document["series"][2:]], ["shmem/atomic_fetch_add/gdrkit"])
 
     def test_a_peer_that_ends_costs_its_figures_alone(self):
@@ -107,6 +130,18 @@ class ShmemBenchPeer(Test):
         self.assertEqual(document["notes"], ["get to host memory: nvshmem PE 0 has ended"])
         self.assertEqual([series["id"] for series in document["series"][2:]],
                          ["shmem/p/gdrkit", "shmem/p/nvshmem", "shmem/get_host/gdrkit"])
+
+    def test_a_device_side_that_is_not_there_is_left_out_with_its_reason(self):
+        cases = [("/nonexistent", "cannot read /nonexistent"), (__file__, f"cannot load {__file__}: ")]
+        if not os.path.exists(f"{BIN}/nvshmem_device.fatbin"):
+            cases.append(("", "no nvshmem_device.fatbin; build gdrkit with -DGDRKIT_NVSHMEM="))
+        for file, text in cases:
+            document, _ = self.json_of("shmem", "bench", *self.PEER, *(("--nvshmem-device", file) if file else ()), "-t",
+                                       "device_p", "-t", "device_signal_ping_pong", *QUICK)
+            self.assertEqual([series["method"] for series in document["series"]],
+                             ["gdrkit", "nvshmem", "gdrkit", "gdrkit"])
+            self.assertEqual(len(document["notes"]), 1)
+            self.assertTrue(document["notes"][0].startswith("nvshmem: its device side is left out: " + text), document)
 
     def test_a_library_that_cannot_be_loaded_is_noted(self):
         document, ended = self.json_of("shmem", "bench", "--peer", "nvshmem", "--nvshmem", "/nonexistent.so", "-t", "p",
@@ -121,7 +156,8 @@ class ShmemBenchUsage(Test):
         for arguments, text in ((("-t", "put_hots"), "there is no 'put_hots'; did you mean 'put_host'?"),
                                 (("--rounds", "0"), "--rounds must be from 1"), (("--pes", "65"), "--pes must be from 1 to 64"),
                                 (("-b", "64", "-e", "8"), "-b must be from 1 to -e"), (("-b", "0"), "-b must be from 1"),
-                                (("--peer", "nvshmen"), "did you mean 'nvshmem'?")):
+                                (("--peer", "nvshmen"), "did you mean 'nvshmem'?"),
+                                (("--side", "devise"), "did you mean 'device'?")):
             ended = run("gdrkit", "shmem", "bench", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)

@@ -95,6 +95,7 @@ void nvshmemx_putmem_signal_on_stream(void* target, const void* source, std::siz
 void nvshmemx_signal_wait_until_on_stream(std::uint64_t* signal, int comparison, std::uint64_t value, void*) {
   (void)gdrkit_shmem_signal_wait_until(signal, static_cast<gdrkit_shmem_comparison>(comparison), value, nullptr);
 }
+int nvshmemx_cumodule_init(void*) { return 0; }
 int cuStreamSynchronize(void*) { return 0; }
 
 }  // extern "C"

@@ -12,15 +12,18 @@ void write_bench_json(const DocumentOption& option, const BenchReport& report) {
   Json ratios = Json::array();
   for (const CaseResult& one : report.cases) {
     series.push_back(one.own);
-    if (!one.peer) continue;
-    series.push_back(*one.peer);
-    Json points = Json::array();
-    for (const Ratio& ratio : one.ratios()) points.push_back({{"x", ratio.x}, {"ratio", ratio.value}});
-    ratios.push_back({{"series", one.own.id}, {"to", one.peer->id}, {"points", points}});
+    for (const measure::Series& peer : one.peers) {
+      series.push_back(peer);
+      Json points = Json::array();
+      for (const Ratio& ratio : one.ratios(peer)) points.push_back({{"x", ratio.x}, {"ratio", ratio.value}});
+      ratios.push_back({{"series", one.own.id}, {"to", peer.id}, {"points", points}});
+    }
   }
   document["series"] = measure::series_json(series);
-  if (!report.peer_name.empty()) {
-    document["peer"] = report.peer_name;
+  if (!report.peer_names.empty()) {
+    std::string names;
+    for (const auto& [library, name] : report.peer_names) names += (names.empty() ? "" : ", ") + name;
+    document["peer"] = names;
     document["ratios"] = ratios;
   }
   document["ok"] = report.result.is_ok;

@@ -3,7 +3,7 @@
 // BenchReport: what `gdrkit shmem bench` measured, as text and in the result schema.
 #pragma once
 
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,33 +13,36 @@
 
 namespace gdrkit::tools::pgas {
 
-/// gdrkit's value divided by the peer's, at one size: of times, below 1 is faster; of bandwidths, above 1.
+/// gdrkit's value divided by another library's, at one size: of times, below 1 is faster; of all others, above 1.
 struct Ratio {
   double x = 0;
   double value = 0;
 };
 
-/// One case, or the start of a job, by each library that has it. Values in us or GB/s.
+/// One case, or the start of a job, by each library that has it. Values in the case's unit.
 struct CaseResult {
   std::string name;
   std::string title;
-  bool is_bandwidth = false;
+  std::string scope;
+  Quantity quantity = Quantity::latency;
   bool has_size = false;
   measure::Series own;
-  std::optional<measure::Series> peer;
+  std::vector<measure::Series> peers;  ///< `method` names the library
 
   /// Where both were measured.
-  [[nodiscard]] std::vector<Ratio> ratios() const;
+  [[nodiscard]] std::vector<Ratio> ratios(const measure::Series& peer) const;
 };
+
+using PeerNames = std::map<std::string, std::string>;  ///< "nvshmem": "nvshmem 3.4.5"
 
 struct BenchReport {
   measure::Result result;  ///< without series
-  std::string peer_name;   ///< "nvshmem 3.4.5", "" without one
+  PeerNames peer_names;    ///< empty without a peer
   std::vector<CaseResult> cases;
 };
 
 /// A table in the shape of NVSHMEM's performance tests.
-[[nodiscard]] std::string table_text(const CaseResult& one, const std::string& peer_name);
+[[nodiscard]] std::string table_text(const CaseResult& one, const PeerNames& peer_names);
 void write_bench_json(const DocumentOption& option, const BenchReport& report);
 
 }  // namespace gdrkit::tools::pgas

@@ -2,10 +2,16 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/shmem/bench/case.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 namespace gdrkit::tools::pgas {
 namespace {
 
 constexpr std::size_t smallest_bulk_bytes = std::size_t{1} << 20;
+constexpr std::size_t smallest_wide_bytes = std::size_t{64} << 10;
+constexpr std::size_t largest_small_bytes = std::size_t{32} << 10;
+constexpr std::size_t largest_message_bytes = 64;
 constexpr std::size_t bulk_factor = 4;
 constexpr std::size_t few_factor = 8;
 
@@ -20,30 +26,52 @@ std::vector<std::size_t> steps(std::size_t from, std::size_t to, std::size_t fac
 
 }  // namespace
 
+Quantity Case::quantity() const noexcept {
+  if (device && device->groups == Groups::every_thread) return Quantity::rate;
+  return sizes == Sizes::bulk || sizes == Sizes::wide ? Quantity::bandwidth : Quantity::latency;
+}
+
 std::string Case::title() const {
   std::string text = operation;
   const bool reads = text == "get" || text == "g";
   if (*memory != '\0') text += std::string(reads ? " to " : " from ") + memory + " memory";
   if (*completion != '\0') text += std::string(", ") + completion;
-  return text;
+  if (!device) return text;
+  if (device->groups == Groups::every_thread) return text + ", by all threads of a grid";
+  return text + (device->groups == Groups::grid ? ", by all blocks of a " : ", by a ") + scope;
 }
 
 const std::vector<Case>& all_cases() {
+  using platform::ShmemOperation;
+  using platform::ShmemScope;
   static const std::vector<Case> all = {
 #define GDRKIT_SHMEM_CASE(name, operation, memory, completion, who, sizes) \
-  {#name, operation, memory, completion, Who::who, Sizes::sizes},
+  {#name, "host", operation, "host", memory, completion, Who::who, Sizes::sizes},
+#define GDRKIT_SHMEM_DEVICE_CASE(name, operation, work, scope, groups, completion, who, sizes) \
+  {"device_" #name,                                                                            \
+   "device",                                                                                   \
+   operation,                                                                                  \
+   Groups::groups == Groups::one ? #scope : "grid",                                            \
+   "",                                                                                         \
+   completion,                                                                                 \
+   Who::who,                                                                                   \
+   Sizes::sizes,                                                                               \
+   DeviceWork{ShmemOperation::work, ShmemScope::scope, Groups::groups, std::strcmp(completion, "quiet") == 0}},
 #include "transfer/shmem/bench/cases.def"
-#undef GDRKIT_SHMEM_CASE
   };
   return all;
 }
 
 std::vector<std::size_t> sizes_of(const Case& one, const SizeRange& range) {
+  const std::size_t least = range.smallest_bytes;
   switch (one.sizes) {
     case Sizes::word: return {sizeof(std::uint64_t)};
-    case Sizes::sweep: return steps(range.smallest_bytes, range.largest_bytes, 2);
-    case Sizes::few: return steps(range.smallest_bytes, range.largest_bytes, few_factor);
+    case Sizes::sweep: return steps(least, range.largest_bytes, 2);
+    case Sizes::few: return steps(least, range.largest_bytes, few_factor);
+    case Sizes::small: return steps(least, std::min(range.largest_bytes, largest_small_bytes), few_factor);
+    case Sizes::messages: return steps(least, std::min(range.largest_bytes, largest_message_bytes), few_factor);
     case Sizes::bulk: return steps(smallest_bulk_bytes, range.largest_bulk_bytes, bulk_factor);
+    case Sizes::wide: return steps(smallest_wide_bytes, range.largest_bulk_bytes, bulk_factor);
     case Sizes::none: break;
   }
   return {0};

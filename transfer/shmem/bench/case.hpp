@@ -5,24 +5,44 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "platform/gpu_code/gpu_kernels.hpp"
 
 namespace gdrkit::tools::pgas {
 
 enum class Who : std::uint8_t { one_sided, together };
-enum class Sizes : std::uint8_t { word, sweep, few, bulk, none };
+enum class Sizes : std::uint8_t { word, sweep, few, small, messages, bulk, wide, none };
+enum class Quantity : std::uint8_t { latency, bandwidth, rate };
+
+/// Which threads of a GPU kernel work: one group, all groups of a grid with a part of the bytes each, or all threads of
+/// a grid with an operation each.
+enum class Groups : std::uint8_t { one, grid, every_thread };
+
+/// What a case of GPU kernels launches.
+struct DeviceWork {
+  platform::ShmemOperation operation;
+  platform::ShmemScope scope;
+  Groups groups;
+  bool completes_each;  ///< quiet after each operation
+};
 
 struct Case {
   const char* name;
-  const char* operation;
-  const char* memory;
+  const char* side;       ///< who calls: "host", "device"
+  const char* operation;  ///< "put"
+  const char* scope;      ///< "host", "thread", "warp", "block", "grid"
+  const char* memory;     ///< the local side, or ""
   const char* completion;
   Who who;
   Sizes sizes;
+  std::optional<DeviceWork> device = std::nullopt;
 
-  [[nodiscard]] bool is_bandwidth() const noexcept { return sizes == Sizes::bulk; }
-  /// "put from host memory, quiet", "barrier_all"
+  [[nodiscard]] Quantity quantity() const noexcept;
+  [[nodiscard]] bool has_size() const noexcept { return sizes != Sizes::none; }
+  /// "put from host memory, quiet", "barrier_all", "put by a block"
   [[nodiscard]] std::string title() const;
 };
 

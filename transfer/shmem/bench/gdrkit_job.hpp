@@ -6,9 +6,12 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "gdrkit/gdrkit.h"
 #include "platform/device/device.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "transfer/shmem/bench/device_batch.hpp"
 #include "transfer/shmem/bench/gdrkit_library.hpp"
 #include "transfer/shmem/bench/station.hpp"
 #include "transfer/shmem/bench/wire.hpp"
@@ -39,13 +42,39 @@ class GdrkitJob {
     if (address == nullptr) throw Failure(ExitCode::failed, last_error(format("calloc of %zu bytes", size_bytes)));
     return address;
   }
-  void end() { session_->end(); }
+  void prepare_device() {
+    auto loaded = platform::GpuKernels::load(device());
+    if (loaded) {
+      gpu_kernels_.emplace(std::move(*loaded));
+    } else {
+      why_no_device_ = loaded.error().text();
+    }
+  }
+  /// "" if GPU kernels can be launched; after prepare_device().
+  [[nodiscard]] const std::string& why_no_device() const noexcept { return why_no_device_; }
+  /// In the default stream.
+  void launch(DeviceBatch* batch) {
+    gdrkit_shmem_device_state& state = batch->parameters.state;
+    require(gdrkit_shmem_get_device_state(&state), "get_device_state");
+    state.limit_ns = device_limit_ns;
+    if (auto launched = gpu_kernels_->launch(batch->parameters, batch->shape, {}); !launched) {
+      throw Failure(ExitCode::failed, launched.error().text());
+    }
+  }
+  void end() {
+    gpu_kernels_.reset();
+    session_->end();
+  }
   [[nodiscard]] platform::Device& device() { return session_->device(); }
   [[nodiscard]] std::string version() const { return gdrkit_version(); }
   [[nodiscard]] const Library& library() const noexcept { return library_; }
 
  private:
+  /// Less than bench waits for an answer.
+  static constexpr std::uint64_t device_limit_ns = 20'000'000'000;
   std::optional<PeSession> session_;
+  std::optional<platform::GpuKernels> gpu_kernels_;
+  std::string why_no_device_;
   Library library_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Loops: what bench times, for each line of cases.def, written once for every library. Each runs the operation `count`
+// Loops: what bench times, for each case of the CPU, written once for every library. Each runs the operation `count`
 // times as a caller would, and answers 0 or a negative value when any failed.
 //
 // `Library` has the operations as members that return 0 or a negative errno; -EOPNOTSUPP for what it lacks.
@@ -122,15 +122,15 @@ struct Loops {
 template <class Library>
 using Loop = int (*)(const Library& library, Station& station, std::size_t count);
 
-/// By the case's number.
+/// By the case's number; nullptr for one of GPU kernels.
 template <class Library>
 [[nodiscard]] Loop<Library> loop_of(std::size_t number) {
   static constexpr Loop<Library> all[] = {
 #define GDRKIT_SHMEM_CASE(name, operation, memory, completion, who, sizes) &Loops<Library>::name,
+#define GDRKIT_SHMEM_DEVICE_CASE(name, operation, work, scope, groups, completion, who, sizes) nullptr,
 #include "transfer/shmem/bench/cases.def"
-#undef GDRKIT_SHMEM_CASE
   };
-  return number < sizeof all / sizeof all[0] ? all[number] : nullptr;
+  return all[number];
 }
 
 }  // namespace gdrkit::tools::pgas

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/shmem/bench/nvshmem_job.hpp"
 
-#include <glob.h>
-
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
+#include <vector>
 
 #include "cli/common/exit_code.hpp"
 #include "transfer/shmem/bench/station.hpp"
@@ -56,7 +57,8 @@ std::unique_ptr<platform::Device> open_gpu(int pe) {
 
 }  // namespace
 
-NvshmemJob::NvshmemJob(const std::string& path) : library_(load_nvshmem(path)) {
+NvshmemJob::NvshmemJob(const PeerFiles& files)
+    : library_(load_nvshmem(files.nvshmem)), device_path_(files.nvshmem_device) {
   set_default("NVSHMEM_BOOTSTRAP", "UID");
   set_default("NVSHMEM_REMOTE_TRANSPORT", "none");
   set_default("NVSHMEM_DISABLE_NVLS", "1");
@@ -71,6 +73,8 @@ void NvshmemJob::make_id(unsigned char* id) {
 void NvshmemJob::start(const Request& request) {
   set_default("NVSHMEM_SYMMETRIC_SIZE", std::to_string(heap_bytes_for(request.size_bytes)));
   device_ = open_gpu(request.pe);
+  pe_ = request.pe;
+  n_pes_ = request.n_pes;
   InitAttributes attributes{};
   attributes.version = versioned(sizeof attributes);
   attributes.arguments.version = versioned(sizeof attributes.arguments);
@@ -98,30 +102,41 @@ std::string NvshmemJob::version() const {
   return format("%d.%d.%d", major, minor, patch);
 }
 
-std::string find_nvshmem(const std::string& wanted) {
-  if (!wanted.empty()) return wanted;
-  std::vector<std::string> patterns;
-  if (const char* home = std::getenv("NVSHMEM_HOME"))
-    patterns.push_back(std::string(home) + "/lib*/libnvshmem_host.so.3");
-  if (const char* environment = std::getenv("VIRTUAL_ENV")) {
-    patterns.push_back(std::string(environment) +
-                       "/lib/python3*/site-packages/nvidia/nvshmem/lib/libnvshmem_host.so.3");
+void NvshmemJob::prepare_device() {
+  why_no_device_ = "";
+  const auto give_up = [&](const std::string& why) { why_no_device_ = "its device side is left out: " + why; };
+  if (device_path_.empty()) return give_up("no nvshmem_device.fatbin; build gdrkit with -DGDRKIT_NVSHMEM=<its folder>");
+  const NvshmemCalls& calls = library_.calls();
+  if (calls.cumodule_init == nullptr) return give_up("this NVSHMEM has no nvshmemx_cumodule_init");
+  std::ifstream file(device_path_, std::ios::binary);
+  const std::vector<char> image{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (image.empty()) return give_up("cannot read " + device_path_);
+  const auto module = device_->load_module(image.data());
+  if (!module) return give_up("cannot load " + device_path_ + ": " + module.error().text());
+  module_ = *module;
+  if (const int code = calls.cumodule_init(reinterpret_cast<void*>(module_.handle)); code != 0) {
+    return give_up(
+        format("nvshmemx_cumodule_init returned %d; %s must be built with this NVSHMEM", code, device_path_.c_str()));
   }
-  if (const char* home = std::getenv("HOME")) {
-    patterns.push_back(std::string(home) +
-                       "/.local/lib/python3*/site-packages/nvidia/nvshmem/lib/libnvshmem_host.so.3");
+  const auto function = device_->get_function(module_, "gdrkit_nvshmem");
+  if (!function) return give_up(function.error().text());
+  gpu_kernel_ = *function;
+}
+
+void NvshmemJob::launch(DeviceBatch* batch) {
+  batch->parameters.state.pe = pe_;
+  batch->parameters.state.n_pes = n_pes_;
+  void* pointers[] = {&batch->parameters};
+  if (auto launched = device_->launch(gpu_kernel_, batch->shape, {}, pointers); !launched) {
+    throw Failure(ExitCode::failed, launched.error().text());
   }
-  for (const char* prefix : {"/usr/lib/python3", "/usr/local/lib/python3"}) {
-    patterns.push_back(std::string(prefix) + "*/*-packages/nvidia/nvshmem/lib/libnvshmem_host.so.3");
+}
+
+void NvshmemJob::end() {
+  if (gpu_kernel_.handle != 0 && library_.calls().cumodule_finalize != nullptr) {
+    (void)library_.calls().cumodule_finalize(reinterpret_cast<void*>(module_.handle));
   }
-  for (const std::string& pattern : patterns) {
-    glob_t found{};
-    const bool is_found = ::glob(pattern.c_str(), 0, nullptr, &found) == 0 && found.gl_pathc > 0;
-    const std::string path = is_found ? found.gl_pathv[found.gl_pathc - 1] : "";
-    ::globfree(&found);
-    if (is_found) return path;
-  }
-  return "";
+  library_.calls().hostlib_finalize();
 }
 
 }  // namespace gdrkit::tools::pgas

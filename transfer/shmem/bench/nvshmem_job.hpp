@@ -7,7 +7,9 @@
 #include <string>
 
 #include "platform/device/device.hpp"
+#include "transfer/shmem/bench/device_batch.hpp"
 #include "transfer/shmem/bench/nvshmem_library.hpp"
+#include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/wire.hpp"
 
 namespace gdrkit::tools::pgas {
@@ -17,22 +19,29 @@ class NvshmemJob {
  public:
   using Library = NvshmemLibrary;
 
-  /// `path`: of libnvshmem_host.so.3; "" where the system finds it.
-  explicit NvshmemJob(const std::string& path);
+  explicit NvshmemJob(const PeerFiles& files);
   void make_id(unsigned char* id);
   void start(const Request& request);
   [[nodiscard]] void* allocate(std::size_t size_bytes);
-  void end() { library_.calls().hostlib_finalize(); }
+  /// Loads NVSHMEM's device side, where there is one.
+  void prepare_device();
+  [[nodiscard]] const std::string& why_no_device() const noexcept { return why_no_device_; }
+  /// In the default stream.
+  void launch(DeviceBatch* batch);
+  void end();
   [[nodiscard]] platform::Device& device() { return *device_; }
   [[nodiscard]] std::string version() const;
   [[nodiscard]] const Library& library() const noexcept { return library_; }
 
  private:
   Library library_;
+  std::string device_path_;
   std::unique_ptr<platform::Device> device_;
+  int pe_ = 0;
+  int n_pes_ = 1;
+  platform::Module module_;
+  platform::Function gpu_kernel_;
+  std::string why_no_device_;
 };
-
-/// The file that --peer nvshmem loads: `wanted`, else from $NVSHMEM_HOME or Python's packages; "" if none is found.
-[[nodiscard]] std::string find_nvshmem(const std::string& wanted);
 
 }  // namespace gdrkit::tools::pgas

@@ -62,6 +62,8 @@ NvshmemCalls load_nvshmem(const std::string& path) {
   library.find("nvshmemx_set_attr_uniqueid_args", &calls.set_attr_uniqueid_args);
   library.find("nvshmemx_hostlib_init_attr", &calls.hostlib_init_attr);
   library.find("nvshmemx_hostlib_finalize", &calls.hostlib_finalize);
+  (void)library.has("nvshmemx_cumodule_init", &calls.cumodule_init);
+  (void)library.has("nvshmemx_cumodule_finalize", &calls.cumodule_finalize);
   return calls;
 }
 

@@ -29,6 +29,8 @@ struct NvshmemCalls {
   int (*set_attr_uniqueid_args)(int pe, int n_pes, const void* id, void* attributes);
   int (*hostlib_init_attr)(unsigned flags, void* attributes);
   void (*hostlib_finalize)();
+  int (*cumodule_init)(void* module);  ///< of this and the next, nullptr where it has none
+  int (*cumodule_finalize)(void* module);
   int (*stream_synchronize)(void* stream);  ///< the CUDA driver's
 };
 

@@ -12,20 +12,24 @@ namespace gdrkit::tools::pgas {
 
 struct Station {
   int pe = 0;
-  int peer = 0;                       ///< the next PE
-  std::uint8_t* object = nullptr;     ///< symmetric: what the others put to and get from
-  std::uint8_t* symmetric = nullptr;  ///< symmetric: the local side
-  std::uint8_t* host = nullptr;       ///< ordinary memory: the local side
-  std::uint8_t* pinned = nullptr;     ///< host memory that the driver has pinned: the local side
-  std::uint64_t* word = nullptr;      ///< symmetric: of p, g and atomic operations
-  std::uint64_t* signal = nullptr;    ///< symmetric
-  std::size_t size_bytes = 0;         ///< of each operation
-  std::uint64_t turn = 0;             ///< of ping-pong, counted over all batches
+  int peer = 0;                            ///< the next PE
+  std::uint8_t* object = nullptr;          ///< symmetric: what the others put to and get from
+  std::uint8_t* symmetric = nullptr;       ///< symmetric: the local side
+  std::uint8_t* host = nullptr;            ///< ordinary memory: the local side
+  std::uint8_t* pinned = nullptr;          ///< host memory that the driver has pinned: the local side
+  std::uint64_t* word = nullptr;           ///< symmetric: of p, g and atomic operations
+  std::uint64_t* signal = nullptr;         ///< symmetric: two words, the first of ping-pong
+  std::uint64_t* device_signal = nullptr;  ///< symmetric: the same of GPU kernels
+  std::size_t size_bytes = 0;              ///< of each operation
+  std::uint64_t turn = 0;                  ///< of ping-pong, counted over all batches
+  std::uint64_t device_turn = 0;           ///< the same of GPU kernels
 };
 
 /// Symmetric memory that a station takes from the heap, for operations of up to `largest_bytes`.
 [[nodiscard]] constexpr std::size_t object_bytes(std::size_t largest_bytes) {
-  return largest_bytes > measure::rotation_bytes ? largest_bytes : measure::rotation_bytes;
+  constexpr std::size_t least_bytes = std::size_t{4} << 20;  // a message of each thread of a grid
+  static_assert(least_bytes >= measure::rotation_bytes);
+  return largest_bytes > least_bytes ? largest_bytes : least_bytes;
 }
 inline constexpr std::size_t word_area_bytes = 4096;
 [[nodiscard]] constexpr std::size_t heap_bytes_for(std::size_t largest_bytes) {

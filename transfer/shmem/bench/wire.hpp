@@ -34,7 +34,7 @@ struct Request {
 struct Reply {
   std::int32_t code = 0;  ///< 0 or a negative errno, then with `text`
   std::int32_t device = 0;
-  double ns = 0;  ///< for one operation
+  double ns = 0;  ///< for one operation, or one round of all groups
   unsigned char id[id_bytes] = {};
   measure::Single single;  ///< nanoseconds
   char text[256] = "";     ///< after start: the library's version

@@ -12,11 +12,13 @@
 #include <optional>
 #include <vector>
 
+#include "base/result.hpp"
 #include "cli/common/numa_options.hpp"
 #include "measure/harness/host_buffer.hpp"
 #include "measure/harness/samples.hpp"
 #include "platform/host/stopwatch.hpp"
 #include "transfer/shmem/bench/case.hpp"
+#include "transfer/shmem/bench/device_batch.hpp"
 #include "transfer/shmem/bench/gdrkit_job.hpp"
 #include "transfer/shmem/bench/loops.hpp"
 #include "transfer/shmem/bench/nvshmem_job.hpp"
@@ -59,19 +61,27 @@ class Worker {
       case RequestKind::make_id: job_.make_id(reply.id); break;
       case RequestKind::start: start(request, &reply); break;
       case RequestKind::prepare: prepare(request); break;
-      case RequestKind::batch: reply.code = run(request, &reply.ns); break;
+      case RequestKind::batch: reply.code = run(request, &reply); break;
       case RequestKind::singles: reply.code = run_singles(request, &reply.single); break;
       case RequestKind::end:
         host_.reset();
         (void)pinned_.free();
+        (void)result_.free();
         job_.end();
         break;
     }
-    if (reply.code == -EOPNOTSUPP) std::snprintf(reply.text, sizeof reply.text, "the library has no such operation");
+    if (reply.code == -EOPNOTSUPP && reply.text[0] == '\0') {
+      const Case& one = all_cases()[request.case_number];
+      std::snprintf(reply.text, sizeof reply.text, "no %s API for: %s", one.side, one.title().c_str());
+    }
     return reply;
   }
 
  private:
+  static void require_done(const base::Status& status) {
+    if (!status) throw Failure(ExitCode::failed, status.error().text());
+  }
+
   void start(const Request& request, Reply* reply) {
     job_.start(request);
     station_.pe = request.pe;
@@ -79,7 +89,9 @@ class Worker {
     auto* const words = static_cast<std::uint64_t*>(job_.allocate(word_area_bytes));
     // Lines apart, as no two of them share an owner.
     station_.word = words;
-    station_.signal = words + word_area_bytes / 2 / sizeof(std::uint64_t);
+    constexpr std::size_t quarter_words = word_area_bytes / 4 / sizeof(std::uint64_t);
+    station_.signal = words + quarter_words;
+    station_.device_signal = words + 2 * quarter_words;
     if (request.pe == 0) reply->code = job_.library().p(station_.word, 1, station_.peer) | job_.library().quiet();
     reply->device = job_.device().identity().ordinal;
     std::snprintf(reply->text, sizeof reply->text, "%s", job_.version().c_str());
@@ -97,30 +109,54 @@ class Worker {
     pinned_ = std::move(*pinned);
     station_.pinned = reinterpret_cast<std::uint8_t*>(pinned_.address());
     for (std::uint8_t* local : {station_.host, station_.pinned}) std::memset(local, 0x5c, bytes);
+    auto result = job_.device().allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::ShmemResult));
+    if (!result) throw Failure(ExitCode::failed, result.error().text());
+    result_ = std::move(*result);
+    job_.prepare_device();
   }
 
-  int begin(const Request& request, Loop<typename Job::Library>* loop) {
-    *loop = loop_of<typename Job::Library>(request.case_number);
-    if (*loop == nullptr) return -EINVAL;
+  /// All PEs that take part have come.
+  int begin(const Request& request) {
     station_.size_bytes = request.size_bytes;
     const bool is_together = all_cases()[request.case_number].who == Who::together;
     return is_together ? job_.library().sync_all() : 0;
   }
 
-  int run(const Request& request, double* ns) {
-    Loop<typename Job::Library> loop = nullptr;
-    int code = begin(request, &loop);
+  int run(const Request& request, Reply* reply) {
+    if (const auto& device = all_cases()[request.case_number].device) return run_on_device(*device, request, reply);
+    int code = begin(request);
     if (code < 0) return code;
     const std::int64_t from = platform::now_ns();
-    code = loop(job_.library(), station_, request.count);
-    *ns = static_cast<double>(platform::now_ns() - from) / static_cast<double>(request.count);
+    code = loop_of<typename Job::Library>(request.case_number)(job_.library(), station_, request.count);
+    reply->ns = static_cast<double>(platform::now_ns() - from) / static_cast<double>(request.count);
     // What is still on its way must not slow the next batch down.
     return code == 0 ? job_.library().quiet() : code;
   }
 
+  int run_on_device(const DeviceWork& work, const Request& request, Reply* reply) {
+    if (!job_.why_no_device().empty()) {
+      std::snprintf(reply->text, sizeof reply->text, "%s", job_.why_no_device().c_str());
+      return -EOPNOTSUPP;
+    }
+    platform::Device& device = job_.device();
+    require_done(device.fill(result_.address(), 0, sizeof(platform::ShmemResult)));
+    if (const int code = begin(request); code < 0) return code;
+    const bool looks_on = work.operation == platform::ShmemOperation::ping_pong && station_.pe > 1;
+    if (looks_on) return 0;
+    DeviceBatch batch = device_batch(work, request.count, result_.address(), &station_);
+    job_.launch(&batch);
+    require_done(device.synchronize(platform::Stream()));
+    platform::ShmemResult result{};
+    require_done(device.copy_to_host(&result, result_.address(), sizeof result));
+    if (result.wrong != 0) throw Failure(ExitCode::failed, "a wait of a GPU kernel exceeded its limit");
+    reply->ns = static_cast<double>(result.elapsed_ns()) / static_cast<double>(request.count);
+    return 0;
+  }
+
   int run_singles(const Request& request, measure::Single* single) {
-    Loop<typename Job::Library> loop = nullptr;
-    int code = begin(request, &loop);
+    const Loop<typename Job::Library> loop = loop_of<typename Job::Library>(request.case_number);
+    if (loop == nullptr) return -EOPNOTSUPP;
+    int code = begin(request);
     std::vector<double> values;
     values.reserve(request.count);
     if (!clock_) clock_.emplace();
@@ -137,6 +173,7 @@ class Worker {
   Station station_;
   std::optional<measure::HostBuffer> host_;
   platform::Allocation pinned_;
+  platform::Allocation result_;  // ShmemResult, of GPU kernels
   std::optional<measure::Clock> clock_;
 };
 
@@ -174,9 +211,9 @@ ExitCode serve_all(int socket, MakeJob make_job) {
 
 }  // namespace
 
-ExitCode run_worker(const std::string& library, const std::string& nvshmem_path, int socket) {
+ExitCode run_worker(const std::string& library, const PeerFiles& files, int socket) {
   if (library == "gdrkit") return serve_all(socket, [] { return GdrkitJob(); });
-  if (library == "nvshmem") return serve_all(socket, [&] { return NvshmemJob(nvshmem_path); });
+  if (library == "nvshmem") return serve_all(socket, [&] { return NvshmemJob(files); });
   throw Failure(ExitCode::usage, "gdrkit shmem bench: there is no library '" + library + "'");
 }
 

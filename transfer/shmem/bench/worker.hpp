@@ -7,10 +7,11 @@
 #include <string>
 
 #include "cli/common/exit_code.hpp"
+#include "transfer/shmem/bench/peer_files.hpp"
 
 namespace gdrkit::tools::pgas {
 
-/// `library`: "gdrkit" or "nvshmem" (loaded from `nvshmem_path`). Returns once bench asks for the end, or is gone.
-ExitCode run_worker(const std::string& library, const std::string& nvshmem_path, int socket);
+/// `library`: "gdrkit" or "nvshmem". Returns once bench asks for the end, or is gone.
+ExitCode run_worker(const std::string& library, const PeerFiles& files, int socket);
 
 }  // namespace gdrkit::tools::pgas

@@ -33,26 +33,26 @@ Request case_request(RequestKind kind, std::size_t case_number, std::size_t size
 
 }  // namespace
 
-WorkerJob::WorkerJob(std::string library, std::string nvshmem_path, int n_pes, std::size_t largest_bytes)
-    : library_(std::move(library)),
-      nvshmem_path_(std::move(nvshmem_path)),
-      n_pes_(n_pes),
-      largest_bytes_(largest_bytes) {}
+WorkerJob::WorkerJob(std::string library, PeerFiles files, int n_pes, std::size_t largest_bytes)
+    : library_(std::move(library)), files_(std::move(files)), n_pes_(n_pes), largest_bytes_(largest_bytes) {}
 
 WorkerJob::~WorkerJob() { kill_all(); }
 
 std::string WorkerJob::name_of(int pe) const { return library_ + " PE " + std::to_string(pe); }
 
+void WorkerJob::fail(const std::string& text) const { throw WorkerFailure(library_, text); }
+
 void WorkerJob::launch(int pe) {
   int sockets[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) {
-    throw WorkerFailure(format("cannot connect to %s: %s", name_of(pe).c_str(), std::strerror(errno)));
+    fail(format("cannot connect to %s: %s", name_of(pe).c_str(), std::strerror(errno)));
   }
   const timeval limit{receive_limit_s, 0};
   (void)::setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   std::string channel_word = std::to_string(channel);
   std::vector<std::string> words = {"gdrkit", "shmem", "bench", "--worker", library_, "--channel", channel_word};
-  if (!nvshmem_path_.empty()) words.insert(words.end(), {"--nvshmem", nvshmem_path_});
+  if (!files_.nvshmem.empty()) words.insert(words.end(), {"--nvshmem", files_.nvshmem});
+  if (!files_.nvshmem_device.empty()) words.insert(words.end(), {"--nvshmem-device", files_.nvshmem_device});
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -77,7 +77,7 @@ void WorkerJob::launch(int pe) {
   ::close(sockets[1]);
   if (id < 0) {
     ::close(sockets[0]);
-    throw WorkerFailure(format("cannot start %s: %s", name_of(pe).c_str(), std::strerror(error)));
+    fail(format("cannot start %s: %s", name_of(pe).c_str(), std::strerror(error)));
   }
   processes_.push_back({id, sockets[0]});
 }
@@ -96,7 +96,7 @@ void WorkerJob::kill_all() noexcept {
 void WorkerJob::send(int pe, const Request& request) {
   const int socket = processes_[static_cast<std::size_t>(pe)].socket;
   if (::send(socket, &request, sizeof request, MSG_NOSIGNAL) != static_cast<ssize_t>(sizeof request)) {
-    throw WorkerFailure(name_of(pe) + " has ended");
+    fail(name_of(pe) + " has ended");
   }
 }
 
@@ -107,11 +107,11 @@ Reply WorkerJob::receive(int pe) {
     received = ::recv(processes_[static_cast<std::size_t>(pe)].socket, &reply, sizeof reply, 0);
   } while (received < 0 && errno == EINTR);
   if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-    throw WorkerFailure(format("%s did not answer within %d s", name_of(pe).c_str(), receive_limit_s));
+    fail(format("%s did not answer within %d s", name_of(pe).c_str(), receive_limit_s));
   }
-  if (received != static_cast<ssize_t>(sizeof reply)) throw WorkerFailure(name_of(pe) + " has ended");
+  if (received != static_cast<ssize_t>(sizeof reply)) fail(name_of(pe) + " has ended");
   reply.text[sizeof reply.text - 1] = '\0';
-  if (reply.code < 0 && reply.code != -EOPNOTSUPP) throw WorkerFailure(name_of(pe) + ": " + reply.text);
+  if (reply.code < 0 && reply.code != -EOPNOTSUPP) fail(name_of(pe) + ": " + reply.text);
   return reply;
 }
 
@@ -166,8 +166,9 @@ Reply WorkerJob::ask(const Request& request) {
   return first;
 }
 
-bool WorkerJob::can_run(std::size_t case_number, std::size_t size_bytes) {
-  return ask(case_request(RequestKind::batch, case_number, size_bytes, 1)).code != -EOPNOTSUPP;
+std::string WorkerJob::why_not(std::size_t case_number, std::size_t size_bytes) {
+  const Reply reply = ask(case_request(RequestKind::batch, case_number, size_bytes, 1));
+  return reply.code == -EOPNOTSUPP ? reply.text : "";
 }
 
 double WorkerJob::run_batch(std::size_t case_number, std::size_t size_bytes, std::size_t count) {

@@ -7,9 +7,11 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "transfer/shmem/bench/case.hpp"
+#include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/wire.hpp"
 
 namespace gdrkit::tools::pgas {
@@ -17,13 +19,18 @@ namespace gdrkit::tools::pgas {
 /// A worker's process ended, or a call in it failed: the message names library and PE.
 class WorkerFailure : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  WorkerFailure(std::string library, const std::string& text)
+      : std::runtime_error(text), library_(std::move(library)) {}
+  [[nodiscard]] const std::string& library() const noexcept { return library_; }
+
+ private:
+  std::string library_;
 };
 
 class WorkerJob {
  public:
   /// `library`: "gdrkit" or "nvshmem". Starts nothing.
-  WorkerJob(std::string library, std::string nvshmem_path, int n_pes, std::size_t largest_bytes);
+  WorkerJob(std::string library, PeerFiles files, int n_pes, std::size_t largest_bytes);
   WorkerJob(const WorkerJob&) = delete;
   WorkerJob& operator=(const WorkerJob&) = delete;
   ~WorkerJob();  ///< ends the processes, whatever they do
@@ -36,8 +43,8 @@ class WorkerJob {
   /// Processes, init, the first put and its quiet; then, untimed, what the cases need. Answers nanoseconds.
   double start();
   void end();
-  /// false: the library lacks the operation.
-  [[nodiscard]] bool can_run(std::size_t case_number, std::size_t size_bytes);
+  /// Why the library cannot do it, a clause: "no host API for: ..."; "" if it can.
+  [[nodiscard]] std::string why_not(std::size_t case_number, std::size_t size_bytes);
   /// Nanoseconds for one of `count` operations, as PE 0 saw them.
   double run_batch(std::size_t case_number, std::size_t size_bytes, std::size_t count);
   [[nodiscard]] measure::Single run_singles(std::size_t case_number, std::size_t size_bytes, std::size_t count);
@@ -55,9 +62,10 @@ class WorkerJob {
   Reply ask(const Request& request);
   void kill_all() noexcept;
   [[nodiscard]] std::string name_of(int pe) const;
+  [[noreturn]] void fail(const std::string& text) const;
 
   std::string library_;
-  std::string nvshmem_path_;
+  PeerFiles files_;
   int n_pes_;
   std::size_t largest_bytes_;
   std::string version_;

@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/shmem/bench/bench_options.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "cli/common/size.hpp"
+#include "cli/common/suggestion.hpp"
+
+namespace gdrkit::tools::pgas {
+namespace {
+
+constexpr int most_rounds = 1000;
+constexpr int most_iterations = 100'000'000;
+constexpr int most_pes = 64;
+constexpr const char* all_sides = "all";
+const std::vector<std::string> known_peers = {"nvshmem"};
+
+CommandLine command_line(BenchOptions* options) {
+  CommandLine line;
+  line.name = "shmem bench";
+  line.summary =
+      "Measures one-sided communication between GPUs of this machine, from the CPU and from GPU kernels: latency, "
+      "bandwidth, rates, atomics, barriers. It starts the PEs itself.";
+  line.example =
+      "gdrkit shmem bench --json\n  gdrkit shmem bench --peer nvshmem -t put_host_quiet -t barrier_all\n"
+      "  gdrkit shmem bench --side device --quick";
+  line.options = {
+      {'b', "min", "SIZE", &options->sizes.smallest_bytes, "smallest size of latencies", false},
+      {'e', "max", "SIZE", &options->sizes.largest_bytes, "largest size of latencies", false},
+      {'\0', "bulk", "SIZE", &options->sizes.largest_bulk_bytes,
+       "largest size of bandwidths; they begin at 1M, those of GPU kernels at 64K", false},
+      {'n', "iterations", "N", &options->iterations, "operations in a round; default: as many as take 2 ms", false,
+       false},
+      {'w', "warm-up", "N", &options->warmup, "operations before the rounds; default: a few of each size", false,
+       false},
+      {'\0', "rounds", "N", &options->rounds, "rounds, of which each value is the median", false},
+      {'\0', "singles", "N", &options->singles, "operations of the CPU timed one by one, for percentiles", false},
+      {'\0', "starts", "N", &options->starts, "how often the time from start to first put is taken", false},
+      {'\0', "pes", "N", &options->n_pes, "PEs to start", false},
+      {'\0', "side", "SIDE", Choice{{all_sides, "host", "device"}, &options->side, ""},
+       "who calls: the CPU (host) or GPU kernels (device); default: all", false, false},
+      {'t', "test", "NAME", &options->names, "measure this; can be repeated", false},
+      {'\0', "quick", "", &options->is_brief, "fewer rounds", false},
+      {'l', "list", "", &options->is_list, "list what is measured and exit", false},
+      {'\0', "peer", "LIBRARY", &options->peers, "measure an installed library next to it: nvshmem; can be repeated",
+       false},
+      {'\0', "nvshmem", "FILE", &options->files.nvshmem,
+       "libnvshmem_host.so.3; default: of $NVSHMEM_HOME or Python's packages", false, false},
+      {'\0', "nvshmem-device", "FILE", &options->files.nvshmem_device,
+       "nvshmem_device.fatbin, which -DGDRKIT_NVSHMEM=FOLDER builds; default: beside this program", false, false},
+      {'q', "quiet", "", &options->is_quiet, "no progress on stderr", false},
+      {'\0', "worker", "LIBRARY", &options->worker, "be a PE of it", false, false, false, 1, true},
+      {'\0', "channel", "N", &options->channel, "the worker's socket", false, false, false, 1, true},
+      json_option(&options->json, "transfer/shmem/README.md"),
+  };
+  return line;
+}
+
+[[noreturn]] void refuse(const std::string& why) { throw Failure(ExitCode::usage, "gdrkit shmem bench: " + why); }
+
+void check_count(const char* name, int value, int least, int most) {
+  if (value < least || value > most) refuse(format("%s must be from %d to %d", name, least, most));
+}
+
+void check_names(const std::vector<std::string>& names, const std::vector<std::string>& known, const char* where) {
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    refuse("there is no '" + name + "'" + did_you_mean(name, known) + where);
+  }
+}
+
+std::vector<std::string> case_names() {
+  std::vector<std::string> names;
+  for (const Case& one : all_cases()) names.emplace_back(one.name);
+  return names;
+}
+
+void check(const BenchOptions& options) {
+  check_count("--pes", options.n_pes, 1, most_pes);
+  check_count("--rounds", options.rounds, 1, most_rounds);
+  check_count("-n", options.iterations, 0, most_iterations);
+  check_count("-w", options.warmup, 0, most_iterations);
+  check_count("--singles", options.singles, 0, most_iterations);
+  check_count("--starts", options.starts, 1, most_rounds);
+  if (options.sizes.smallest_bytes == 0 || options.sizes.smallest_bytes > options.sizes.largest_bytes) {
+    refuse("-b must be from 1 to -e");
+  }
+  check_names(options.names, case_names(), "; --list lists what there is");
+  check_names(options.peers, known_peers, "");
+}
+
+void shorten(BenchOptions* options) {
+  constexpr int brief_rounds = 5;
+  constexpr int brief_singles = 100;
+  options->rounds = std::min(options->rounds, brief_rounds);
+  options->singles = std::min(options->singles, brief_singles);
+  options->starts = 1;
+}
+
+}  // namespace
+
+std::optional<ExitCode> parse_bench_options(Front front, int argc, char** argv, BenchOptions* options) {
+  if (const auto ended = parse(command_line(options), front, argc, argv)) return ended;
+  if (!options->worker.empty()) return std::nullopt;
+  check(*options);
+  if (options->side.empty()) options->side = all_sides;
+  if (options->is_brief) shorten(options);
+  return std::nullopt;
+}
+
+std::vector<std::size_t> chosen_cases(const BenchOptions& options) {
+  std::vector<std::size_t> chosen;
+  for (std::size_t number = 0; number < all_cases().size(); ++number) {
+    const Case& one = all_cases()[number];
+    const bool is_named = std::find(options.names.begin(), options.names.end(), one.name) != options.names.end();
+    const bool is_of_side = options.side == all_sides || options.side == one.side;
+    const bool lacks_other = std::strcmp(one.operation, "ping_pong") == 0 && options.n_pes < 2;
+    if ((options.names.empty() || is_named) && is_of_side && !lacks_other) chosen.push_back(number);
+  }
+  return chosen;
+}
+
+}  // namespace gdrkit::tools::pgas

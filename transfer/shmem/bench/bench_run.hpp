@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// BenchRun: one run of `gdrkit shmem bench`: the jobs of all libraries, and what they measured.
+//
+// Each PE of each library is a process of its own (worker.hpp). This one commands them, so that the rounds of all
+// libraries alternate and whoever is not measured sleeps.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "measure/harness/clock.hpp"
+#include "transfer/shmem/bench/bench_options.hpp"
+#include "transfer/shmem/bench/bench_report.hpp"
+#include "transfer/shmem/bench/worker_job.hpp"
+
+namespace gdrkit::tools::pgas {
+
+class BenchRun {
+ public:
+  /// `options` must outlive it. Throws Failure.
+  explicit BenchRun(const BenchOptions& options);
+
+  /// Once. Prints each table when it is measured. Throws Failure, and WorkerFailure of gdrkit's own PEs.
+  [[nodiscard]] BenchReport run(const std::vector<std::size_t>& case_numbers);
+
+ private:
+  void progress(const std::string& text);
+  void describe();
+  void note(const std::string& text);
+  /// A failure of another library costs its figures, not the run. false: it failed, which is noted.
+  template <class Function>
+  bool with_peer(const std::string& what, Function function);
+  void start_peer(const std::string& library, std::vector<double>* start_us);
+  void restart_peer(const std::string& library);
+  void lose_peer(const std::string& library);
+  [[nodiscard]] WorkerJob* job_of(const std::string& library) const;
+
+  void measure_starts();
+  [[nodiscard]] CaseResult measure_case(std::size_t number);
+  void add_peers(std::size_t number, std::size_t size_bytes, CaseResult* result);
+  void measure_point(std::size_t number, std::size_t size_bytes, CaseResult* result);
+  void measure_point_of(const std::vector<WorkerJob*>& jobs, std::size_t number, std::size_t size_bytes,
+                        CaseResult* result) const;
+  [[nodiscard]] measure::RoundsRequest rounds_request(std::size_t libraries) const;
+  [[nodiscard]] measure::Single run_singles(WorkerJob* job, std::size_t number, std::size_t size_bytes) const;
+  void keep(CaseResult result);
+
+  const BenchOptions& options_;
+  measure::Clock clock_;
+  std::unique_ptr<WorkerJob> own_;
+  std::vector<std::unique_ptr<WorkerJob>> peers_;  // those that can still be started
+  std::size_t steps_ = 0;
+  std::size_t step_ = 0;
+  BenchReport report_;
+};
+
+}  // namespace gdrkit::tools::pgas
