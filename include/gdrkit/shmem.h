@@ -189,6 +189,27 @@ int gdrkit_shmem_wait_until(const void* address, enum gdrkit_shmem_word word, en
 int gdrkit_shmem_test(const void* address, enum gdrkit_shmem_word word, enum gdrkit_shmem_comparison comparison,
                       uint64_t value);
 
+/* Many words of the caller's own. */
+struct gdrkit_shmem_words {
+  const void* address; /* of the first; they follow each other */
+  size_t count;
+  enum gdrkit_shmem_word word;
+  enum gdrkit_shmem_comparison comparison;
+  const uint64_t* values; /* to compare with */
+  size_t n_values;        /* 1: the same for all; `count`: one for each */
+  const int* left_out;    /* NULL, or one for each word: where it is not 0, nothing is asked of that word */
+};
+/* Wait until each word has compared as asked, at whatever time; until one does, *index; until some do: their indices,
+ * in rising order, in indices[count], and how many in *found. Where all words are left out, wait_until_any is -ENODATA,
+ * and wait_until_some finds 0 at once. */
+int gdrkit_shmem_wait_until_all(const struct gdrkit_shmem_words* words);
+int gdrkit_shmem_wait_until_any(const struct gdrkit_shmem_words* words, size_t* index);
+int gdrkit_shmem_wait_until_some(const struct gdrkit_shmem_words* words, size_t* indices, size_t* found);
+/* The same at one look: 1 when all do (or all are left out); 1 when one does; how many do, at most INT_MAX. */
+int gdrkit_shmem_test_all(const struct gdrkit_shmem_words* words);
+int gdrkit_shmem_test_any(const struct gdrkit_shmem_words* words, size_t* index);
+int gdrkit_shmem_test_some(const struct gdrkit_shmem_words* words, size_t* indices);
+
 /* Ordering. */
 
 int gdrkit_shmem_fence(void); /* earlier puts of this PE reach each PE before later ones */

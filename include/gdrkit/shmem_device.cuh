@@ -402,21 +402,26 @@ GDRKIT_SHMEM_FUNCTION void put_signal(const State& state, void* target, const vo
   }
 }
 
-/// Waits until the caller's own word compares as asked. false: the state's limit went by.
+/// Whether the caller's own word compares as asked; then what was put before it is there.
+template <class Word>
+GDRKIT_SHMEM_FUNCTION bool test(const Word* address, gdrkit_shmem_comparison comparison, Word value) {
+  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "a word of 4 or 8 bytes");
+  if constexpr (sizeof(Word) == 4) {
+    const auto seen = detail::load_acquire(reinterpret_cast<const std::uint32_t*>(address));
+    return detail::compares(static_cast<Word>(seen), comparison, value);
+  } else {
+    const auto seen = detail::load_acquire(reinterpret_cast<const std::uint64_t*>(address));
+    return detail::compares(static_cast<Word>(seen), comparison, value);
+  }
+}
+
+/// Waits until the caller's own word compares as asked. false: the state's limit went by, or a PE has ended.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION bool wait_until(const State& state, const Word* address, gdrkit_shmem_comparison comparison,
                                       Word value) {
-  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "a word of 4 or 8 bytes");
-  return detail::wait_for(state, address, [=] {
-    if constexpr (sizeof(Word) == 4) {
-      const auto seen = detail::load_acquire(reinterpret_cast<const std::uint32_t*>(address));
-      return detail::compares(static_cast<Word>(seen), comparison, value);
-    } else {
-      const auto seen = detail::load_acquire(reinterpret_cast<const std::uint64_t*>(address));
-      return detail::compares(static_cast<Word>(seen), comparison, value);
-    }
-  });
+  return detail::wait_for(state, address, [=] { return test(address, comparison, value); });
 }
+GDRKIT_SHMEM_FUNCTION std::uint64_t signal_fetch(const std::uint64_t* signal) { return detail::load_acquire(signal); }
 GDRKIT_SHMEM_FUNCTION bool signal_wait_until(const State& state, const std::uint64_t* signal,
                                              gdrkit_shmem_comparison comparison, std::uint64_t value) {
   return wait_until(state, signal, comparison, value);

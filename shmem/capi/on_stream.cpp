@@ -11,6 +11,19 @@ using gdrkit::shmem::capi::signal_operation;
 using gdrkit::shmem::capi::with_pe;
 using gdrkit::shmem::capi::word_of;
 
+namespace {
+
+int wait_on_stream(const void* address, gdrkit_shmem_word word, gdrkit_shmem_comparison comparison, uint64_t value,
+                   void* stream) noexcept {
+  return with_pe([=](Pe& self) -> base::Status {
+    auto known = word_of(address, word, comparison);
+    if (!known) return base::pass(known);
+    return self.wait_on_stream(*known, static_cast<Comparison>(comparison), value, stream);
+  });
+}
+
+}  // namespace
+
 int gdrkit_shmem_put_on_stream(void* target, const void* source, size_t size_bytes, int pe, void* stream) {
   return with_pe([=](Pe& self) { return self.put_on_stream(target, source, size_bytes, pe, {}, stream); });
 }
@@ -43,16 +56,12 @@ int gdrkit_shmem_signal_op_on_stream(uint64_t* signal, uint64_t value, gdrkit_sh
 
 int gdrkit_shmem_wait_until_on_stream(const void* address, gdrkit_shmem_word word, gdrkit_shmem_comparison comparison,
                                       uint64_t value, void* stream) {
-  return with_pe([=](Pe& self) -> base::Status {
-    auto known = word_of(address, word, comparison);
-    if (!known) return base::pass(known);
-    return self.wait_on_stream(*known, static_cast<Comparison>(comparison), value, stream);
-  });
+  return wait_on_stream(address, word, comparison, value, stream);
 }
 
 int gdrkit_shmem_signal_wait_until_on_stream(const uint64_t* signal, gdrkit_shmem_comparison comparison, uint64_t value,
                                              void* stream) {
-  return gdrkit_shmem_wait_until_on_stream(signal, GDRKIT_SHMEM_UINT64, comparison, value, stream);
+  return wait_on_stream(signal, GDRKIT_SHMEM_UINT64, comparison, value, stream);
 }
 
 int gdrkit_shmem_quiet_on_stream(void* stream) {

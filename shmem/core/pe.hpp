@@ -50,6 +50,16 @@ struct Word {
   bool is_signed = false;
 };
 
+/// Words that follow each other, and what is asked of each.
+struct Words {
+  Word first;
+  std::size_t count = 0;
+  Comparison comparison = Comparison::equal;
+  const std::uint64_t* values = nullptr;
+  std::size_t value_count = 0;  ///< 1, or `count`
+  const int* left_out = nullptr;
+};
+
 /// Thread-safe but for start and finalize, as gdrkit/shmem.h says of its functions; collective functions by one thread
 /// of each PE.
 class Pe {
@@ -92,6 +102,12 @@ class Pe {
   /// Answers what the word held.
   [[nodiscard]] base::Result<std::uint64_t> wait_until(const Word& word, Comparison comparison,
                                                        std::uint64_t value) noexcept;
+
+  /// Each has compared as asked at some time.
+  base::Status wait_until_all(const Words& words) noexcept;
+  /// Which words do, in rising order: at least one, unless all are left out.
+  [[nodiscard]] base::Result<std::vector<std::size_t>> wait_until_some(const Words& words) noexcept;
+  [[nodiscard]] base::Result<std::vector<std::size_t>> test_some(const Words& words) noexcept;
 
   void fence() noexcept { order_.fence(); }
   /// Also tells of waits of GPU kernels that gave up, once: ETIMEDOUT, or ECONNRESET where a PE has ended.

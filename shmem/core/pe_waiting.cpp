@@ -5,38 +5,11 @@
 #include <cinttypes>
 
 #include "platform/device/device_scope.hpp"
+#include "shmem/core/comparison.hpp"
 #include "shmem/core/pe.hpp"
 #include "shmem/core/waiter.hpp"
 
 namespace gdrkit::shmem {
-namespace {
-
-template <class Value>
-bool compares(Value seen, Comparison comparison, Value wanted) noexcept {
-  switch (comparison) {
-    case Comparison::equal: return seen == wanted;
-    case Comparison::not_equal: return seen != wanted;
-    case Comparison::greater: return seen > wanted;
-    case Comparison::less_equal: return seen <= wanted;
-    case Comparison::less: return seen < wanted;
-    default: return seen >= wanted;
-  }
-}
-
-std::int64_t as_signed(std::uint64_t value, std::size_t size_bytes) noexcept {
-  return size_bytes == 4 ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
-}
-
-bool compares(const Word& word, std::uint64_t seen, Comparison comparison, std::uint64_t wanted) noexcept {
-  if (word.is_signed) {
-    return compares(as_signed(seen, word.size_bytes), comparison, as_signed(wanted, word.size_bytes));
-  }
-  if (word.size_bytes == 4) return compares(seen, comparison, wanted & UINT32_MAX);
-  return compares(seen, comparison, wanted);
-}
-
-}  // namespace
-
 base::Result<std::uint64_t> Pe::load(const Word& word) noexcept {
   if (reinterpret_cast<std::uint64_t>(word.address) % word.size_bytes != 0) {
     return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);

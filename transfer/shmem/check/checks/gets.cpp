@@ -12,7 +12,12 @@ struct GetOperation {
   const char* name;
   int (*call)(void* target, const void* source, std::size_t size_bytes, int pe);
 };
-constexpr GetOperation operations[] = {{"get", &gdrkit_shmem_get}, {"get_nbi", &gdrkit_shmem_get_nbi}};
+constexpr GetOperation operations[] = {
+    {"get", &gdrkit_shmem_get},
+    {"get_nbi", &gdrkit_shmem_get_nbi},
+    {"get_on_stream", [](void* target, const void* source, std::size_t size_bytes, int pe) {
+       return gdrkit_shmem_get_on_stream(target, source, size_bytes, pe, nullptr);
+     }}};
 
 constexpr std::uint8_t filler = 0xa5;
 
@@ -30,6 +35,7 @@ void get_all(Checker& checker, const TransferPlan& plan, const SymmetricMemory& 
                                         source_pe, local_name(kind)));
   }
   (void)checker.succeeds(gdrkit_shmem_quiet(), "quiet");
+  (void)checker.succeeds(gdrkit_shmem_stream_synchronize(nullptr), "stream_synchronize");
   std::vector<std::uint8_t> got = local->bytes();
   checker.spoil(&got);
   if (const auto wrong =

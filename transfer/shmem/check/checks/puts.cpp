@@ -38,6 +38,14 @@ constexpr PutOperation operations[] = {
                                           GDRKIT_SHMEM_SIGNAL_SET, c.pe);
      },
      true},
+    {"put_on_stream",
+     [](const Call& c) { return gdrkit_shmem_put_on_stream(c.target, c.source, c.size_bytes, c.pe, nullptr); }, false},
+    {"put_signal_on_stream",
+     [](const Call& c) {
+       return gdrkit_shmem_put_signal_on_stream(c.target, c.source, c.size_bytes, c.signal, c.signal_value,
+                                                GDRKIT_SHMEM_SIGNAL_SET, c.pe, nullptr);
+     },
+     true},
 };
 
 constexpr std::uint8_t filler = 0x5a;
@@ -71,6 +79,7 @@ void put_all(Checker& checker, const Places& places, std::size_t number, LocalKi
     (void)checker.succeeds(code, format("%s of %zu bytes from %s memory to PE %d", operation.name, transfer.size_bytes,
                                         local_name(kind), target_pe));
   }
+  (void)checker.succeeds(gdrkit_shmem_stream_synchronize(nullptr), "stream_synchronize");
   checker.barrier();
   std::vector<std::uint8_t> got(plan.region_bytes);
   checker.read(got.data(), places.remote.data(), got.size());

@@ -45,6 +45,17 @@ constexpr Operation operations[] = {
        std::uint64_t fetched = 0;
        return gdrkit_shmem_atomic(a.remote, 4, GDRKIT_SHMEM_ATOMIC_FETCH, 0, 0, &fetched, a.pe);
      }},
+    {"put_on_stream", 0,
+     [](const Access& a) { return gdrkit_shmem_put_on_stream(a.remote, a.local, a.size_bytes, a.pe, nullptr); }},
+    {"get_on_stream", 0,
+     [](const Access& a) { return gdrkit_shmem_get_on_stream(a.local, a.remote, a.size_bytes, a.pe, nullptr); }},
+    {"put_value_on_stream", 8,
+     [](const Access& a) { return gdrkit_shmem_put_value_on_stream(a.remote, a.local, 8, a.pe, nullptr); }},
+    {"put_signal_on_stream to a wrong signal", 8,
+     [](const Access& a) {
+       return gdrkit_shmem_put_signal_on_stream(a.signal, a.local, 8, reinterpret_cast<std::uint64_t*>(a.remote), 1,
+                                                GDRKIT_SHMEM_SIGNAL_SET, a.pe, nullptr);
+     }},
     {"int_p", 4, [](const Access& a) { return gdrkit_shmem_int_p(reinterpret_cast<int*>(a.remote), 1, a.pe); }},
     {"double_put", 8,
      [](const Access& a) {

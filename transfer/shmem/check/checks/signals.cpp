@@ -60,6 +60,25 @@ constexpr Way ways[] = {
        if (const int done = gdrkit_shmem_quiet(); done < 0) return done;
        return gdrkit_shmem_signal_op(m.signal, 1, GDRKIT_SHMEM_SIGNAL_ADD, m.pe);
      }},
+    {"put_signal_on_stream SET",
+     [](const Message& m) {
+       return gdrkit_shmem_put_signal_on_stream(m.target, m.source, m.size_bytes, m.signal, m.number,
+                                                GDRKIT_SHMEM_SIGNAL_SET, m.pe, nullptr);
+     }},
+    {"put_on_stream, signal_op_on_stream ADD",
+     [](const Message& m) {
+       if (const int put = gdrkit_shmem_put_on_stream(m.target, m.source, m.size_bytes, m.pe, nullptr); put < 0) {
+         return put;
+       }
+       return gdrkit_shmem_signal_op_on_stream(m.signal, 1, GDRKIT_SHMEM_SIGNAL_ADD, m.pe, nullptr);
+     }},
+    {"put_on_stream, put_value_on_stream",
+     [](const Message& m) {
+       if (const int put = gdrkit_shmem_put_on_stream(m.target, m.source, m.size_bytes, m.pe, nullptr); put < 0) {
+         return put;
+       }
+       return gdrkit_shmem_uint64_p_on_stream(m.signal, m.number, m.pe, nullptr);
+     }},
 };
 
 /// Both sides of the limits between transports.
@@ -111,6 +130,7 @@ class Lockstep {
     std::uint64_t* const acknowledged = word(std::size(ways));
     // Sources of non-blocking puts may be written again after this alone.
     return checker_.succeeds(gdrkit_shmem_quiet(), "quiet") &&
+           checker_.succeeds(gdrkit_shmem_stream_synchronize(nullptr), "stream_synchronize") &&
            checker_.succeeds(gdrkit_shmem_signal_op(acknowledged, round + 1, GDRKIT_SHMEM_SIGNAL_SET, previous_),
                              what + format(": acknowledging to PE %d", previous_)) &&
            checker_.succeeds(gdrkit_shmem_signal_wait_until(acknowledged, GDRKIT_SHMEM_GE, round + 1, nullptr),

@@ -74,6 +74,42 @@ void check_wakeups(Checker& checker, const SymmetricMemory& memory) {
   }
 }
 
+/// Many words, each put by this PE to the next one; every second one is left out.
+void check_many(Checker& checker) {
+  constexpr std::size_t count = 8;
+  const SymmetricMemory words(checker, count * sizeof(std::uint64_t));
+  const int next = checker.neighbour(1);
+  for (const Kind& kind : kinds) {
+    checker.fill(words.data(), 0, count * sizeof(std::uint64_t));
+    checker.barrier();
+    std::uint64_t values[count];
+    int left_out[count];
+    for (std::size_t i = 0; i < count; ++i) {
+      values[i] = 100 + i;
+      left_out[i] = static_cast<int>(i % 2);
+    }
+    const gdrkit_shmem_words asked{words.data(), count, kind.word, GDRKIT_SHMEM_EQ, values, count, left_out};
+    checker.demand(gdrkit_shmem_test_all(&asked) == 0, format("test_all of %s before anything was put", kind.name));
+    checker.barrier();
+    for (std::size_t i = 0; i < count; i += 2) {
+      (void)checker.succeeds(gdrkit_shmem_put(words.data() + i * kind.size_bytes, &values[i], kind.size_bytes, next),
+                             "put");
+    }
+    std::size_t indices[count] = {};
+    std::size_t found = 0;
+    (void)checker.succeeds(gdrkit_shmem_wait_until_some(&asked, indices, &found), "wait_until_some");
+    checker.demand(found >= 1 && indices[0] % 2 == 0,
+                   format("wait_until_some of %s found %zu words", kind.name, found));
+    (void)checker.succeeds(gdrkit_shmem_wait_until_all(&asked), "wait_until_all");
+    (void)checker.succeeds(gdrkit_shmem_wait_until_any(&asked, &found), "wait_until_any");
+    checker.demand(found == 0, format("wait_until_any of %s found word %zu, not the first", kind.name, found));
+    checker.demand(gdrkit_shmem_test_all(&asked) == 1, format("test_all of %s after wait_until_all", kind.name));
+    checker.demand(gdrkit_shmem_test_some(&asked, indices) == 4 && indices[3] == 6,
+                   format("test_some of %s does not find the 4 words that were put", kind.name));
+    checker.barrier();
+  }
+}
+
 void check_limit(Checker& checker, const SymmetricMemory& memory) {
   constexpr std::uint32_t limit_ms = 50;
   constexpr std::uint32_t usual_ms = 60'000;
@@ -94,6 +130,7 @@ void check_waiting(Checker& checker) {
   const SymmetricMemory memory(checker, (std::size(kinds) + 1) * sizeof(std::uint64_t));
   check_comparisons(checker, memory);
   check_wakeups(checker, memory);
+  check_many(checker);
   check_limit(checker, memory);
   checker.barrier();
 }

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The C API's waits for many words.
+#include <algorithm>
+#include <climits>
+#include <vector>
+
+#include "shmem/capi/calls.hpp"
+
+namespace base = gdrkit::base;
+using gdrkit::shmem::Comparison;
+using gdrkit::shmem::Pe;
+using gdrkit::shmem::Words;
+using gdrkit::shmem::capi::refuse_null;
+using gdrkit::shmem::capi::with_pe;
+using gdrkit::shmem::capi::word_of;
+
+namespace {
+
+using Indices = std::vector<size_t>;
+
+base::Result<Words> words_of(const gdrkit_shmem_words* words) {
+  if (words == nullptr) return base::pass(refuse_null("the words"));
+  auto first = word_of(words->address, words->word, words->comparison);
+  if (!first) return base::pass(first);
+  return Words{*first,        words->count,    static_cast<Comparison>(words->comparison),
+               words->values, words->n_values, words->left_out};
+}
+
+/// Calls `find(pe, words)`, and `use(indices)` with what it found.
+template <class Find, class Use>
+int with_words(const gdrkit_shmem_words* words, Find find, Use use) noexcept {
+  return with_pe([=](Pe& self) -> base::Result<int> {
+    auto known = words_of(words);
+    if (!known) return base::pass(known);
+    base::Result<Indices> found = find(self, *known);
+    if (!found) return base::pass(found);
+    return use(*found);
+  });
+}
+
+base::Result<Indices> wait_for_some(Pe& self, const Words& words) { return self.wait_until_some(words); }
+base::Result<Indices> look_for_some(Pe& self, const Words& words) { return self.test_some(words); }
+
+size_t asked_for(const gdrkit_shmem_words& words) noexcept {
+  if (words.left_out == nullptr) return words.count;
+  return static_cast<size_t>(std::count(words.left_out, words.left_out + words.count, 0));
+}
+
+}  // namespace
+
+int gdrkit_shmem_wait_until_all(const gdrkit_shmem_words* words) {
+  return with_pe([=](Pe& self) -> base::Status {
+    auto known = words_of(words);
+    if (!known) return base::pass(known);
+    return self.wait_until_all(*known);
+  });
+}
+
+int gdrkit_shmem_wait_until_any(const gdrkit_shmem_words* words, size_t* index) {
+  return with_words(words, wait_for_some, [=](const Indices& found) -> base::Result<int> {
+    if (found.empty()) return base::fail(ENODATA, "wait_until_any: no word is asked for");
+    if (index != nullptr) *index = found.front();
+    return 0;
+  });
+}
+
+int gdrkit_shmem_wait_until_some(const gdrkit_shmem_words* words, size_t* indices, size_t* found_count) {
+  return with_words(words, wait_for_some, [=](const Indices& found) -> base::Result<int> {
+    if (indices == nullptr || found_count == nullptr) return base::pass(refuse_null("the indices or their number"));
+    std::copy(found.begin(), found.end(), indices);
+    *found_count = found.size();
+    return 0;
+  });
+}
+
+int gdrkit_shmem_test_all(const gdrkit_shmem_words* words) {
+  return with_words(words, look_for_some, [=](const Indices& found) -> base::Result<int> {
+    return found.size() == asked_for(*words) ? 1 : 0;
+  });
+}
+
+int gdrkit_shmem_test_any(const gdrkit_shmem_words* words, size_t* index) {
+  return with_words(words, look_for_some, [=](const Indices& found) -> base::Result<int> {
+    if (!found.empty() && index != nullptr) *index = found.front();
+    return found.empty() ? 0 : 1;
+  });
+}
+
+int gdrkit_shmem_test_some(const gdrkit_shmem_words* words, size_t* indices) {
+  return with_words(words, look_for_some, [=](const Indices& found) -> base::Result<int> {
+    if (indices == nullptr) return base::pass(refuse_null("the indices"));
+    std::copy(found.begin(), found.end(), indices);
+    return static_cast<int>(std::min<size_t>(found.size(), INT_MAX));
+  });
+}

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gdrkit/shmem_device_words.cuh by host threads, as GPU kernels are played on the emulated device.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <gdrkit/shmem_device_words.cuh>
+#include <thread>
+#include <vector>
+
+namespace gdrkit::shmem {
+namespace {
+
+State state_with(std::uint64_t limit_ns, detail::Control* control) {
+  State state{};
+  state.limit_ns = limit_ns;
+  state.control_address = reinterpret_cast<std::uint64_t>(control);
+  return state;
+}
+
+constexpr std::uint64_t long_ns = 20'000'000'000;
+constexpr std::uint64_t short_ns = 10'000'000;
+
+template <class Word>
+class ShmemDeviceWords : public ::testing::Test {};
+using WordTypes = ::testing::Types<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
+TYPED_TEST_SUITE(ShmemDeviceWords, WordTypes);
+
+TYPED_TEST(ShmemDeviceWords, FindsWhatHolds) {
+  using Word = TypeParam;
+  const Word held[] = {1, 5, 1, 5, 9};
+  const int left_out[] = {0, 1, 0, 0, 0};
+  const Words<Word, Word> same{held, 5, left_out, GDRKIT_SHMEM_GE, 5};
+  std::size_t indices[5] = {};
+  EXPECT_FALSE(test_all(same));
+  EXPECT_EQ(test_any(same), 3U) << "1 is left out";
+  EXPECT_EQ(test_some(same, indices), 2U);
+  EXPECT_EQ(indices[0], 3U);
+  EXPECT_EQ(indices[1], 4U);
+  const Word values[] = {1, 0, 1, 5, 9};
+  const Words<Word, const Word*> each{held, 5, left_out, GDRKIT_SHMEM_EQ, values};
+  EXPECT_TRUE(test_all(each)) << "the one that does not is left out";
+  const Words<Word, const Word*> all{held, 5, nullptr, GDRKIT_SHMEM_EQ, values};
+  EXPECT_FALSE(test_all(all));
+  EXPECT_EQ(test_some(all, indices), 4U);
+  EXPECT_TRUE(test(held + 4, GDRKIT_SHMEM_GT, Word{5}));
+  EXPECT_FALSE(test(held + 4, GDRKIT_SHMEM_LE, Word{5}));
+}
+
+TYPED_TEST(ShmemDeviceWords, WaitsForAnotherThread) {
+  using Word = TypeParam;
+  Word held[3] = {};
+  detail::Control control{};
+  const State state = state_with(long_ns, &control);
+  const Words<Word, Word> words{held, 3, nullptr, GDRKIT_SHMEM_NE, 0};
+  std::thread writer([&] {
+    for (const int i : {2, 0, 1}) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      __atomic_store_n(&held[i], Word{7}, __ATOMIC_RELEASE);
+    }
+  });
+  std::size_t indices[3] = {};
+  EXPECT_NE(wait_until_any(state, words), no_word);
+  EXPECT_GE(wait_until_some(state, words, indices), 1U);
+  EXPECT_TRUE(wait_until_all(state, words));
+  writer.join();
+  EXPECT_EQ(wait_until_some(state, words, indices), 3U);
+  EXPECT_EQ(control.given_up, 0U);
+}
+
+TEST(ShmemDeviceWordsEnd, AWaitGivesUpAtItsLimitAndTells) {
+  const std::uint64_t held[2] = {};
+  const Words<std::uint64_t, std::uint64_t> words{held, 2, nullptr, GDRKIT_SHMEM_EQ, 1};
+  std::size_t indices[2] = {};
+  detail::Control control{};
+  const State state = state_with(short_ns, &control);
+  EXPECT_FALSE(wait_until_all(state, words));
+  EXPECT_EQ(control.given_up, reinterpret_cast<std::uint64_t>(held));
+  control.given_up = 0;
+  EXPECT_EQ(wait_until_any(state, words), no_word);
+  EXPECT_NE(control.given_up, 0U);
+  EXPECT_EQ(wait_until_some(state, words, indices), 0U);
+  control.is_broken = 1;
+  EXPECT_FALSE(wait_until_all(state_with(long_ns, &control), words)) << "a PE has ended";
+  EXPECT_FALSE(wait_until_all(state_with(short_ns, nullptr), words)) << "without a control";
+}
+
+TEST(ShmemDeviceWordsEnd, NothingAskedForIsAnsweredAtOnce) {
+  const std::uint64_t held[2] = {};
+  const int left_out[] = {1, 1};
+  const Words<std::uint64_t, std::uint64_t> words{held, 2, left_out, GDRKIT_SHMEM_EQ, 1};
+  std::size_t indices[2] = {};
+  const State state = state_with(long_ns, nullptr);
+  EXPECT_TRUE(wait_until_all(state, words));
+  EXPECT_EQ(wait_until_any(state, words), no_word);
+  EXPECT_EQ(wait_until_some(state, words, indices), 0U);
+  EXPECT_TRUE(test_all(words));
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem
