@@ -68,7 +68,7 @@ class ShmemBench(Test):
         self.assertGreater(value["shmem/p_quiet/gdrkit"], value["shmem/p/gdrkit"])
         # What GPU kernels do has its scope; the CPU's has none.
         self.assertEqual({series["conditions"].get("scope") for series in document["series"]},
-                         {None, "thread", "warp", "block", "grid"})
+                         {None, "stream", "thread", "warp", "block", "grid"})
 
     def test_more_pes(self):
         names = ("barrier_all", "ping_pong", "device_barrier_block", "device_ping_pong_warp", "device_signal_ping_pong")
@@ -78,9 +78,10 @@ class ShmemBench(Test):
 
     def test_a_side_alone(self):
         listed = {side: [line.split()[0] for line in run("gdrkit", "shmem", "bench", "--list", "--side", side).lines]
-                  for side in ("host", "device", "all")}
-        self.assertEqual(listed["host"] + listed["device"], listed["all"])
-        self.assertTrue(all(name.startswith("device_") for name in listed["device"]))
+                  for side in ("host", "stream", "device", "all")}
+        self.assertEqual(listed["host"] + listed["stream"] + listed["device"], listed["all"])
+        for side in ("stream", "device"):
+            self.assertTrue(all(name.startswith(f"{side}_") for name in listed[side]))
         self.assertIn("barrier_all", listed["host"])
 
     def test_the_table_of_a_gpu_kernel(self):
@@ -116,6 +117,13 @@ class ShmemBenchPeer(Test):
             self.assertEqual([point["x"] for point in ratios["points"]], list(own))
             for point in ratios["points"]:
                 self.assertAlmostEqual(point["ratio"], own[point["x"]] / other[point["x"]])
+
+    def test_streams_of_both_are_measured(self):
+        document, _ = self.json_of("shmem", "bench", *self.PEER, "--side", "stream", *QUICK)
+        self.assertNotIn("notes", document)
+        listed = [line.split()[0] for line in run("gdrkit", "shmem", "bench", "--list", "--side", "stream").lines]
+        self.assertEqual([ratios["series"] for ratios in document["ratios"]],
+                         [f"shmem/{name}/gdrkit" for name in ["start"] + listed])
 
     def test_what_the_host_api_lacks_is_noted(self):
         document, _ = self.json_of("shmem", "bench", *self.PEER, "-t", "atomic_fetch_add", *QUICK)

@@ -95,6 +95,18 @@ void nvshmemx_putmem_signal_on_stream(void* target, const void* source, std::siz
 void nvshmemx_signal_wait_until_on_stream(std::uint64_t* signal, int comparison, std::uint64_t value, void*) {
   (void)gdrkit_shmem_signal_wait_until(signal, static_cast<gdrkit_shmem_comparison>(comparison), value, nullptr);
 }
+void nvshmemx_putmem_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void*) {
+  (void)gdrkit_shmem_put(target, source, size_bytes, pe);
+}
+void nvshmemx_getmem_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void*) {
+  (void)gdrkit_shmem_get(target, source, size_bytes, pe);
+}
+void nvshmemx_uint64_p_on_stream(std::uint64_t* target, std::uint64_t value, int pe, void*) {
+  (void)gdrkit_shmem_uint64_p(target, value, pe);
+}
+void nvshmemx_quiet_on_stream(void*) { (void)gdrkit_shmem_quiet(); }
+void nvshmemx_barrier_all_on_stream(void*) { (void)gdrkit_shmem_barrier_all(); }
+void nvshmemx_sync_all_on_stream(void*) { (void)gdrkit_shmem_sync_all(); }
 int nvshmemx_cumodule_init(void*) { return 0; }
 int cuStreamSynchronize(void*) { return 0; }
 

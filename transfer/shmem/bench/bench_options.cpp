@@ -21,7 +21,8 @@ CommandLine command_line(BenchOptions* options) {
   CommandLine line;
   line.name = "shmem bench";
   line.summary =
-      "Measures one-sided communication between GPUs of this machine, from the CPU and from GPU kernels: latency, "
+      "Measures one-sided communication between GPUs of this machine, from the CPU, on streams and from GPU kernels: "
+      "latency, "
       "bandwidth, rates, atomics, barriers. It starts the PEs itself.";
   line.example =
       "gdrkit shmem bench --json\n  gdrkit shmem bench --peer nvshmem -t put_host_quiet -t barrier_all\n"
@@ -39,8 +40,9 @@ CommandLine command_line(BenchOptions* options) {
       {'\0', "singles", "N", &options->singles, "operations of the CPU timed one by one, for percentiles", false},
       {'\0', "starts", "N", &options->starts, "how often the time from start to first put is taken", false},
       {'\0', "pes", "N", &options->n_pes, "PEs to start", false},
-      {'\0', "side", "SIDE", Choice{{all_sides, "host", "device"}, &options->side, ""},
-       "who calls: the CPU (host) or GPU kernels (device); default: all", false, false},
+      {'\0', "side", "SIDE", Choice{{all_sides, "host", "stream", "device"}, &options->side, ""},
+       "who calls: the CPU (host; stream: what it adds to a stream) or GPU kernels (device); default: all", false,
+       false},
       {'t', "test", "NAME", &options->names, "measure this; can be repeated", false},
       {'\0', "quick", "", &options->is_brief, "fewer rounds", false},
       {'l', "list", "", &options->is_list, "list what is measured and exit", false},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/shmem/bench/bench_series.hpp"
 
+#include <cstring>
 #include <vector>
 
 #include "transfer/shmem/bench/device_batch.hpp"
@@ -54,7 +55,7 @@ measure::Series case_series(const Case& one, const std::string& library, int n_p
   series.operation = one.operation;
   if (*one.memory != '\0') series.conditions["memory"] = one.memory;
   if (*one.completion != '\0') series.conditions["completion"] = one.completion;
-  if (one.device) series.conditions["scope"] = one.scope;
+  if (std::strcmp(one.scope, "host") != 0) series.conditions["scope"] = one.scope;
   series.unit = unit_name(one.quantity());
   series.is_lower_better = one.quantity() == Quantity::latency;
   return series;

@@ -36,7 +36,7 @@ std::string Case::title() const {
   const bool reads = text == "get" || text == "g";
   if (*memory != '\0') text += std::string(reads ? " to " : " from ") + memory + " memory";
   if (*completion != '\0') text += std::string(", ") + completion;
-  if (!device) return text;
+  if (!device) return std::strcmp(side, "stream") == 0 ? text + ", on a stream" : text;
   if (device->groups == Groups::every_thread) return text + ", by all threads of a grid";
   return text + (device->groups == Groups::grid ? ", by all blocks of a " : ", by a ") + scope;
 }
@@ -47,6 +47,8 @@ const std::vector<Case>& all_cases() {
   static const std::vector<Case> all = {
 #define GDRKIT_SHMEM_CASE(name, operation, memory, completion, who, sizes) \
   {#name, "host", operation, "host", memory, completion, Who::who, Sizes::sizes},
+#define GDRKIT_SHMEM_STREAM_CASE(name, operation, memory, completion, who, sizes) \
+  {"stream_" #name, "stream", operation, "stream", memory, completion, Who::who, Sizes::sizes},
 #define GDRKIT_SHMEM_DEVICE_CASE(name, operation, work, scope, groups, completion, who, sizes) \
   {"device_" #name,                                                                            \
    "device",                                                                                   \

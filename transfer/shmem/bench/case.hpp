@@ -31,9 +31,9 @@ struct DeviceWork {
 
 struct Case {
   const char* name;
-  const char* side;       ///< who calls: "host", "device"
+  const char* side;       ///< who calls: "host", "stream", "device"
   const char* operation;  ///< "put"
-  const char* scope;      ///< "host", "thread", "warp", "block", "grid"
+  const char* scope;      ///< "host", "stream", "thread", "warp", "block", "grid"
   const char* memory;     ///< the local side, or ""
   const char* completion;
   Who who;

@@ -42,6 +42,10 @@ class GdrkitJob {
     if (address == nullptr) throw Failure(ExitCode::failed, last_error(format("calloc of %zu bytes", size_bytes)));
     return address;
   }
+  [[nodiscard]] void* create_stream() {
+    require(gdrkit_shmem_stream_create(&stream_), "stream_create");
+    return stream_;
+  }
   void prepare_device() {
     auto loaded = platform::GpuKernels::load(device());
     if (loaded) {
@@ -63,6 +67,7 @@ class GdrkitJob {
   }
   void end() {
     gpu_kernels_.reset();
+    if (stream_ != nullptr) require(gdrkit_shmem_stream_destroy(stream_), "stream_destroy");
     session_->end();
   }
   [[nodiscard]] platform::Device& device() { return session_->device(); }
@@ -73,6 +78,7 @@ class GdrkitJob {
   /// Less than bench waits for an answer.
   static constexpr std::uint64_t device_limit_ns = 20'000'000'000;
   std::optional<PeSession> session_;
+  void* stream_ = nullptr;
   std::optional<platform::GpuKernels> gpu_kernels_;
   std::string why_no_device_;
   Library library_;

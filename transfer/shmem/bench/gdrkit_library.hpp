@@ -7,10 +7,11 @@
 #include <cstdint>
 
 #include "gdrkit/shmem.h"
+#include "transfer/shmem/bench/empty_library.hpp"
 
 namespace gdrkit::tools::pgas {
 
-class GdrkitLibrary {
+class GdrkitLibrary : public EmptyLibrary {
  public:
   int put(void* target, const void* source, std::size_t size_bytes, int pe) const {
     return gdrkit_shmem_put(target, source, size_bytes, pe);
@@ -57,6 +58,26 @@ class GdrkitLibrary {
   int atomic_compare_swap(std::uint64_t* word, std::uint64_t compare, std::uint64_t value, int pe) const {
     return fetching(word, GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP, value, compare, pe);
   }
+
+  int p_on_stream(std::uint64_t* target, std::uint64_t value, int pe, void* stream) const {
+    return gdrkit_shmem_uint64_p_on_stream(target, value, pe, stream);
+  }
+  int put_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) const {
+    return gdrkit_shmem_put_on_stream(target, source, size_bytes, pe, stream);
+  }
+  int get_on_stream(void* target, const void* source, std::size_t size_bytes, int pe, void* stream) const {
+    return gdrkit_shmem_get_on_stream(target, source, size_bytes, pe, stream);
+  }
+  int put_signal_on_stream(void* target, const void* source, std::size_t size_bytes, std::uint64_t* signal,
+                           std::uint64_t value, int pe, void* stream) const {
+    return gdrkit_shmem_put_signal_on_stream(target, source, size_bytes, signal, value, GDRKIT_SHMEM_SIGNAL_SET, pe,
+                                             stream);
+  }
+  int wait_on_stream(std::uint64_t* signal, std::uint64_t value, void* stream) const {
+    return gdrkit_shmem_signal_wait_until_on_stream(signal, GDRKIT_SHMEM_GE, value, stream);
+  }
+  int quiet_on_stream(void* stream) const { return gdrkit_shmem_quiet_on_stream(stream); }
+  int synchronize(void* stream) const { return gdrkit_shmem_stream_synchronize(stream); }
 
  private:
   static int wait(const std::uint64_t* signal, std::uint64_t value) {

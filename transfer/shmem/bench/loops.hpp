@@ -117,6 +117,51 @@ struct Loops {
   static int get_symmetric_bandwidth(const Library& l, Station& s, std::size_t count) {
     return get(l, s, count, s.symmetric);
   }
+
+  // On the station's stream. The CPU waits for the stream after each operation, or, of queued ones, after the last.
+  template <class Once>
+  static int each_synchronized(const Library& l, const Station& s, std::size_t count, Once&& once) {
+    return repeat(count, [&](std::size_t n) { return once(n) | l.synchronize(s.stream); });
+  }
+  static int stream_p(const Library& l, Station& s, std::size_t count) {
+    return each_synchronized(l, s, count, [&](std::size_t n) { return l.p_on_stream(s.word, n, s.peer, s.stream); });
+  }
+  static int stream_put(const Library& l, Station& s, std::size_t count) {
+    return each_synchronized(l, s, count, [&](std::size_t) { return put_in_stream(l, s); });
+  }
+  static int stream_put_quiet(const Library& l, Station& s, std::size_t count) {
+    return each_synchronized(l, s, count,
+                             [&](std::size_t) { return put_in_stream(l, s) | l.quiet_on_stream(s.stream); });
+  }
+  static int stream_put_queued(const Library& l, Station& s, std::size_t count) {
+    return repeat(count, [&](std::size_t) { return put_in_stream(l, s); }) | l.synchronize(s.stream);
+  }
+  static int stream_get(const Library& l, Station& s, std::size_t count) {
+    return each_synchronized(l, s, count, [&](std::size_t) {
+      return l.get_on_stream(s.symmetric, s.object, s.size_bytes, s.peer, s.stream);
+    });
+  }
+  static int stream_put_signal(const Library& l, Station& s, std::size_t count) {
+    return each_synchronized(l, s, count, [&](std::size_t n) { return send_in_stream(l, s, s.signal + 1, n, s.peer); });
+  }
+  static int stream_ping_pong(const Library& l, Station& s, std::size_t count) {
+    if (s.pe > 1) return 0;
+    return each_synchronized(l, s, count, [&](std::size_t) {
+      std::uint64_t* const signal = s.signal + 2;
+      const std::uint64_t turn = ++s.stream_turn;
+      if (s.pe == 0) return send_in_stream(l, s, signal, turn, 1) | l.wait_on_stream(signal, turn, s.stream);
+      return l.wait_on_stream(signal, turn, s.stream) | send_in_stream(l, s, signal, turn, 0);
+    });
+  }
+  static int stream_put_bandwidth(const Library& l, Station& s, std::size_t count) { return stream_put(l, s, count); }
+  static int stream_get_bandwidth(const Library& l, Station& s, std::size_t count) { return stream_get(l, s, count); }
+
+  static int put_in_stream(const Library& l, const Station& s) {
+    return l.put_on_stream(s.object, s.symmetric, s.size_bytes, s.peer, s.stream);
+  }
+  static int send_in_stream(const Library& l, const Station& s, std::uint64_t* signal, std::uint64_t value, int pe) {
+    return l.put_signal_on_stream(s.object, s.symmetric, s.size_bytes, signal, value, pe, s.stream);
+  }
 };
 
 template <class Library>
@@ -127,6 +172,7 @@ template <class Library>
 [[nodiscard]] Loop<Library> loop_of(std::size_t number) {
   static constexpr Loop<Library> all[] = {
 #define GDRKIT_SHMEM_CASE(name, operation, memory, completion, who, sizes) &Loops<Library>::name,
+#define GDRKIT_SHMEM_STREAM_CASE(name, operation, memory, completion, who, sizes) &Loops<Library>::stream_##name,
 #define GDRKIT_SHMEM_DEVICE_CASE(name, operation, work, scope, groups, completion, who, sizes) nullptr,
 #include "transfer/shmem/bench/cases.def"
   };

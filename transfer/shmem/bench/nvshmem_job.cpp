@@ -102,6 +102,12 @@ std::string NvshmemJob::version() const {
   return format("%d.%d.%d", major, minor, patch);
 }
 
+void* NvshmemJob::create_stream() {
+  const auto stream = device_->create_stream();
+  if (!stream) throw Failure(ExitCode::failed, stream.error().text());
+  return reinterpret_cast<void*>(stream->handle);
+}
+
 void NvshmemJob::prepare_device() {
   why_no_device_ = "";
   const auto give_up = [&](const std::string& why) { why_no_device_ = "its device side is left out: " + why; };

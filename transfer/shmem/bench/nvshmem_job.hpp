@@ -23,6 +23,7 @@ class NvshmemJob {
   void make_id(unsigned char* id);
   void start(const Request& request);
   [[nodiscard]] void* allocate(std::size_t size_bytes);
+  [[nodiscard]] void* create_stream();
   /// Loads NVSHMEM's device side, where there is one.
   void prepare_device();
   [[nodiscard]] const std::string& why_no_device() const noexcept { return why_no_device_; }

@@ -40,28 +40,15 @@ class LoadedFile {
 }  // namespace
 
 NvshmemCalls load_nvshmem(const std::string& path) {
-  NvshmemCalls calls{};
+  NvshmemCalls calls;
   const LoadedFile library(path.empty() ? usual_name : path.c_str(), "; name the file with --nvshmem");
   // Beside a stand-in for NVSHMEM that brings its own streams, there may be no driver.
   if (!library.has("cuStreamSynchronize", &calls.stream_synchronize)) {
     LoadedFile("libcuda.so.1", "").find("cuStreamSynchronize", &calls.stream_synchronize);
   }
-  library.find("nvshmem_putmem", &calls.putmem);
-  library.find("nvshmem_getmem", &calls.getmem);
-  library.find("nvshmem_uint64_p", &calls.uint64_p);
-  library.find("nvshmem_uint64_g", &calls.uint64_g);
-  library.find("nvshmem_quiet", &calls.quiet);
-  library.find("nvshmem_barrier_all", &calls.barrier_all);
-  library.find("nvshmem_sync_all", &calls.sync_all);
-  library.find("nvshmem_calloc", &calls.calloc);
-  library.find("nvshmem_my_pe", &calls.my_pe);
-  library.find("nvshmemx_vendor_get_version_info", &calls.vendor_version);
-  library.find("nvshmemx_putmem_signal_on_stream", &calls.putmem_signal_on_stream);
-  library.find("nvshmemx_signal_wait_until_on_stream", &calls.signal_wait_until_on_stream);
-  library.find("nvshmemx_get_uniqueid", &calls.get_uniqueid);
-  library.find("nvshmemx_set_attr_uniqueid_args", &calls.set_attr_uniqueid_args);
-  library.find("nvshmemx_hostlib_init_attr", &calls.hostlib_init_attr);
-  library.find("nvshmemx_hostlib_finalize", &calls.hostlib_finalize);
+#define GDRKIT_NVSHMEM_CALL(member, symbol, type, ...) library.find(#symbol, &calls.member);
+#include "transfer/shmem/bench/nvshmem_calls.def"
+#undef GDRKIT_NVSHMEM_CALL
   (void)library.has("nvshmemx_cumodule_init", &calls.cumodule_init);
   (void)library.has("nvshmemx_cumodule_finalize", &calls.cumodule_finalize);
   return calls;

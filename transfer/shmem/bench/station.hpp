@@ -18,11 +18,13 @@ struct Station {
   std::uint8_t* host = nullptr;            ///< ordinary memory: the local side
   std::uint8_t* pinned = nullptr;          ///< host memory that the driver has pinned: the local side
   std::uint64_t* word = nullptr;           ///< symmetric: of p, g and atomic operations
-  std::uint64_t* signal = nullptr;         ///< symmetric: two words, the first of ping-pong
+  std::uint64_t* signal = nullptr;         ///< symmetric: words of ping-pong, put_signal, ping-pong on streams
   std::uint64_t* device_signal = nullptr;  ///< symmetric: the same of GPU kernels
   std::size_t size_bytes = 0;              ///< of each operation
   std::uint64_t turn = 0;                  ///< of ping-pong, counted over all batches
+  std::uint64_t stream_turn = 0;           ///< the same on streams
   std::uint64_t device_turn = 0;           ///< the same of GPU kernels
+  void* stream = nullptr;                  ///< the library's own
 };
 
 /// Symmetric memory that a station takes from the heap, for operations of up to `largest_bytes`.

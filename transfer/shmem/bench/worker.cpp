@@ -112,6 +112,7 @@ class Worker {
     auto result = job_.device().allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::ShmemResult));
     if (!result) throw Failure(ExitCode::failed, result.error().text());
     result_ = std::move(*result);
+    station_.stream = job_.create_stream();
     job_.prepare_device();
   }
 

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// EmptyLibrary: every operation that bench's loops call, and none of them is there. A library that lacks some derives
+// from it and hides those that it has.
+#pragma once
+
+#include <cerrno>
+
+namespace gdrkit::tools::pgas {
+
+struct EmptyLibrary {
+#define GDRKIT_SHMEM_NO_OPERATION(name) \
+  template <class... Arguments>         \
+  int name(const Arguments&...) const { \
+    return -EOPNOTSUPP;                 \
+  }
+  // clang-format off
+  GDRKIT_SHMEM_NO_OPERATION(put) GDRKIT_SHMEM_NO_OPERATION(get) GDRKIT_SHMEM_NO_OPERATION(p)
+  GDRKIT_SHMEM_NO_OPERATION(g) GDRKIT_SHMEM_NO_OPERATION(quiet)
+  GDRKIT_SHMEM_NO_OPERATION(put_signal) GDRKIT_SHMEM_NO_OPERATION(signal_set)
+  GDRKIT_SHMEM_NO_OPERATION(send_then_wait) GDRKIT_SHMEM_NO_OPERATION(wait_then_send)
+  GDRKIT_SHMEM_NO_OPERATION(barrier_all) GDRKIT_SHMEM_NO_OPERATION(sync_all)
+  GDRKIT_SHMEM_NO_OPERATION(atomic_fetch) GDRKIT_SHMEM_NO_OPERATION(atomic_set) GDRKIT_SHMEM_NO_OPERATION(atomic_add)
+  GDRKIT_SHMEM_NO_OPERATION(atomic_fetch_add) GDRKIT_SHMEM_NO_OPERATION(atomic_swap)
+  GDRKIT_SHMEM_NO_OPERATION(atomic_compare_swap)
+  GDRKIT_SHMEM_NO_OPERATION(p_on_stream) GDRKIT_SHMEM_NO_OPERATION(put_on_stream)
+  GDRKIT_SHMEM_NO_OPERATION(get_on_stream) GDRKIT_SHMEM_NO_OPERATION(put_signal_on_stream)
+  GDRKIT_SHMEM_NO_OPERATION(wait_on_stream) GDRKIT_SHMEM_NO_OPERATION(quiet_on_stream)
+  GDRKIT_SHMEM_NO_OPERATION(barrier_all_on_stream) GDRKIT_SHMEM_NO_OPERATION(sync_all_on_stream)
+  // clang-format on
+#undef GDRKIT_SHMEM_NO_OPERATION
+};
+
+}  // namespace gdrkit::tools::pgas
