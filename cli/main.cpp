@@ -13,10 +13,14 @@
 namespace gdrkit::tools {
 namespace {
 
+std::string file_name(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
+}
+
 /// "gdrcopy_copylat" and "copylat" are names of GDRCopy's tools.
 const Subcommand* find_by_program(const char* path) {
-  const char* slash = std::strrchr(path, '/');
-  std::string name = slash == nullptr ? path : slash + 1;
+  std::string name = file_name(path);
   constexpr char prefix[] = "gdrcopy_";
   if (name.rfind(prefix, 0) == 0) name = name.substr(sizeof(prefix) - 1);
   const Subcommand* found = find_subcommand(name);
@@ -32,7 +36,8 @@ void print_help(std::FILE* out) {
   std::fprintf(
       out,
       "\n'gdrkit <subcommand> --help' lists its options and shows an example; 'gdrkit --version' prints the version.\n"
-      "Called as gdrcopy_<name>, it accepts the options and prints the lines of that GDRCopy tool.\n"
+      "Called as gdrcopy_<name>, it accepts the options and prints the lines of that GDRCopy tool; as all_reduce_perf\n"
+      "and the like, those of nccl-tests.\n"
       "Sizes are bytes, or K, M, G and T for powers of 1024: 64K, 1M.\n"
       "Exit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here; doctor has its own.\n");
 }
@@ -65,6 +70,23 @@ int run(const Subcommand& subcommand, Front front, int argc, char** argv) {
   return static_cast<int>(code);
 }
 
+/// "all_reduce_perf" is the subcommand nccl with that first word; nullptr for all but the names of other_names.def.
+const Subcommand* find_by_other_name(const std::string& name) {
+#define GDRKIT_OTHER_NAME(other, subcommand) \
+  if (name == #other) return find_subcommand(#subcommand);
+#include "cli/other_names.def"
+#undef GDRKIT_OTHER_NAME
+  return nullptr;
+}
+
+int run_by_other_name(const Subcommand& subcommand, const std::string& name, int argc, char** argv) {
+  std::string word = name;
+  std::vector<char*> words = {argv[0], word.data()};
+  words.insert(words.end(), argv + 1, argv + argc);
+  words.push_back(nullptr);
+  return run(subcommand, Front::gdrkit, argc + 1, words.data());
+}
+
 int refuse(const std::string& word) {
   std::vector<std::string> names = {"help", "--help", "--version"};
   for (const Subcommand& subcommand : all_subcommands()) names.emplace_back(subcommand.name);
@@ -79,6 +101,10 @@ int refuse(const std::string& word) {
 int run_program(int argc, char** argv) {
   if (argc < 1) return static_cast<int>(ExitCode::usage);
   if (const Subcommand* subcommand = find_by_program(argv[0])) return run(*subcommand, Front::gdrcopy, argc, argv);
+  const std::string program = file_name(argv[0]);
+  if (const Subcommand* subcommand = find_by_other_name(program)) {
+    return run_by_other_name(*subcommand, program, argc, argv);
+  }
   const std::string word = argc < 2 ? "" : argv[1];
   if (word == "--help" || word == "-h" || word == "help") {
     print_help(stdout);

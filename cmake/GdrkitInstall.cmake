@@ -57,7 +57,7 @@ if(TARGET gdrkit_program)
   set_target_properties(gdrkit_program PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
   install(TARGETS gdrkit_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT gdrkit_programs)
   # Links to it, made beside it by the build.
-  foreach(name IN LISTS GDRKIT_GDRCOPY_NAMES)
+  foreach(name IN LISTS GDRKIT_LINK_NAMES)
     install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name} DESTINATION ${CMAKE_INSTALL_BINDIR}
       COMPONENT gdrkit_programs)
   endforeach()

@@ -28,7 +28,8 @@ class Program(Test):
             # report and doctor open no device; bandwidth opens all, maps nothing.
             common = {"report": (), "bind": ("--dry-run",), "env": ("--format",), "topo": ("--json",), "snapshot": (),
                       "doctor": ("--json",), "bandwidth": ("--json", "--quiet"), "completion": ("SHELL",),
-                      "run": ("--emulated", "--prefix", "--time-limit"), "shmem": ("info", "check", "bench")}
+                      "run": ("--emulated", "--prefix", "--time-limit"), "shmem": ("info", "check", "bench"),
+                      "nccl": ("--ngpus", "--datatype", "--json")}
             for option in common.get(name, ("--device", "--backend", "--copy-kernel", "--json", "--quiet")):
                 self.assertIn(option, ended.out, name)
 

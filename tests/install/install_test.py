@@ -88,7 +88,7 @@ class Prefix(InstallTest):
         for path in ("include/gdrapi.h", "include/gdrconfig.h", "include/gdrkit/gdrkit.h", "include/gdrkit/gdrkit.hpp",
                      "include/gdrkit/shmem.h",
                      "bin/gdrkit", "bin/gdrcopy_sanity", "bin/gdrcopy_copybw", "bin/gdrcopy_copylat", "bin/gdrcopy_apiperf",
-                     "bin/gdrcopy_pplat"):
+                     "bin/gdrcopy_pplat", "bin/all_reduce_perf"):
             self.assertTrue(os.path.isfile(os.path.join(PREFIX, path)), path)
         for name in ("cmake/gdrkit/gdrkit-config.cmake", "pkgconfig/gdrkit.pc", "pkgconfig/gdrapi.pc", "pkgconfig/gdrkit_shmem.pc"):
             self.assertTrue(os.path.isfile(os.path.join(libraries, name)), name)

@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit nccl on emulated devices over a stand-in for NCCL (stand_in_nccl.cpp): lines, checks, documents, failures."""
+import os
+import re
+import time
+import unittest
+
+from program import BIN, NOTE, Test, run
+
+FOLDER = os.path.join(BIN, "..", "tests", "bin")
+LIBRARY = ("--nccl", os.path.join(FOLDER, "libstand_in_nccl.so"))
+TESTS = ("all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv")
+TYPES = ("int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double", "bfloat16", "f8e4m3", "f8e5m2")
+QUICK = ("-b", "64", "-e", "1K", "-f", "4", "-n", "2", "-T", "60")
+TIMING = r"  (?=.{7} )\ *[0-9.e+]+  (?=.{6} )\ *[0-9.e+]+  (?=.{6} )\ *[0-9.e+]+  (?=.{6}(?: |$))\ *"
+DEVICE = r"#  Rank  [0-9] Group  0 Pid +[0-9]+ on +\S+ device  [0-9] \[[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\] gdrkit emulated .*"
+HEAD = r"# gdrkit version [0-9.]+ nccl-library=22809"
+PATH = r"# Path: SHM/direct/direct \([0-9]+ channels\); GDRCopy is off \(NCCL_GDRCOPY_ENABLE=1 turns it on\)"
+
+
+def emulated(devices, **more):
+    return {"GDRKIT_BACKEND": "emulated", "GDRKIT_EMULATED_DEVICES": str(devices), **more}
+
+
+def row(size, count, type_name="float", op="sum", root=-1, wrong="0", wrong_in_place="0"):
+    return (rf"{size:>12}  {count:>12}  {type_name:>8}  {op:>6}  {root:>6}" + TIMING + wrong + TIMING + wrong_in_place)
+
+
+def rows_of(lines):
+    """As scripts read them: every line that is no comment, split at blanks."""
+    return [line.split() for line in lines if line.strip() and not line.startswith(("#", "NOTE"))]
+
+
+def leftovers():
+    return [name for name in os.listdir("/dev/shm") if name.startswith("stand_in_nccl")]
+
+
+class NcclTable(Test):
+    def test_the_lines_of_one_process_with_two_gpus(self):
+        ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-g", "2", environment=emulated(2))
+        self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
+        self.assert_lines(ended.lines, [
+            NOTE, HEAD, r"# Collective test starting: all_reduce_perf",
+            r"# nThread 1 nGpus 2 minBytes 64 maxBytes 1024 step: 4\(factor\) warmup iters: 1 iters: 2 agg iters: 1 "
+            r"validation: 1 graph: 0", "#", "# Using devices", DEVICE, DEVICE, "#",
+            r"#  +out-of-place +in-place +", r"#       size         count      type   redop    root     time   algbw   busbw  "
+            r"#wrong     time   algbw   busbw  #wrong ", r"# .*\(us\)  \(GB/s\)  \(GB/s\) +",
+            row(64, 16), row(256, 64), row(1024, 256), PATH, "# Out of bounds values : 0 OK",
+            r"# Avg bus bandwidth    : [0-9.e-]+ ", "#", "# Collective test concluded: all_reduce_perf", "#"])
+
+    def test_every_test_between_processes(self):
+        for test in TESTS:
+            ended = run("gdrkit", "run", "-n", "3", "--emulated", "--", f"{BIN}/gdrkit", "nccl", test, *LIBRARY, "-b", "1200",
+                        "-e", "1200", "-n", "2", "-T", "60", environment={})
+            self.assertEqual(ended.code, 0, ended.err)
+            rows = rows_of(ended.lines)
+            self.assertEqual(len(rows), 1, ended.out)
+            reduces, rooted = test in ("all_reduce", "reduce_scatter", "reduce"), test in ("broadcast", "reduce")
+            parts = test in ("all_gather", "reduce_scatter", "alltoall")
+            self.assertEqual(rows[0][:5], ["1200", "100" if parts else "300", "float", "sum" if reduces else "none",
+                                           "0" if rooted else "-1"])
+            self.assertEqual((rows[0][8], rows[0][12]), ("0", "N/A" if test in ("alltoall", "sendrecv") else "0"), test)
+            self.assertEqual(len([line for line in ended.lines if re.match(DEVICE, line)]), 3)
+
+    def test_processes_with_several_gpus(self):
+        ended = run("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", "alltoall", *LIBRARY, *QUICK, "-g", "2",
+                    environment=emulated(4))
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertEqual([found[8] for found in rows_of(ended.lines)], ["0", "0", "0"])
+        self.assertEqual([int(line.split()[2]) for line in ended.lines if line.startswith("#  Rank")], [0, 1, 2, 3])
+
+    def test_all_types_and_reductions(self):
+        ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-b", "96", "-e", "96", "-n", "1", "-g", "3", "-d", "all", "-o",
+                    "all", environment=emulated(3))
+        self.assertEqual(ended.code, 0, ended.err + ended.out)
+        rows = rows_of(ended.lines)
+        self.assertEqual([(found[2], found[3]) for found in rows],
+                         [(name, op) for name in TYPES for op in ("sum", "prod", "max", "min", "avg")])
+        self.assertEqual({found[8] for found in rows} | {found[12] for found in rows}, {"0"})
+
+    def test_options_that_change_the_loop(self):
+        for options in (("-z", "1"), ("-C", "1"), ("-m", "3"), ("-w", "0"), ("-a", "0"), ("-a", "2"), ("-a", "3")):
+            ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-g", "2", *options, environment=emulated(2))
+            self.assertEqual((ended.code, len(rows_of(ended.lines))), (0, 3), f"{options}: {ended.err}")
+
+    def test_sizes_by_step_and_without_check(self):
+        ended = run("gdrkit", "nccl", "broadcast", *LIBRARY, "-b", "1K", "-e", "3K", "-i", "1K", "-n", "1", "-c", "0", "-r",
+                    "1", "-g", "2", environment=emulated(2))
+        self.assertEqual([(found[0], found[4], found[8], found[12]) for found in rows_of(ended.lines)],
+                         [("1024", "1", "N/A", "N/A"), ("2048", "1", "N/A", "N/A"), ("3072", "1", "N/A", "N/A")])
+
+    def test_the_names_of_the_originals(self):
+        for test in TESTS:
+            ended = run(f"{test}_perf", *LIBRARY, "-b", "64", "-e", "64", "-n", "1")
+            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            self.assertIn(f"# Collective test concluded: {test}_perf", ended.lines)
+
+    def test_the_log_of_nccl_stays_the_users(self):
+        ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, environment=emulated(1, NCCL_DEBUG="WARN"))
+        self.assertIn("# Path: not known: NCCL_DEBUG or NCCL_DEBUG_FILE is set, so NCCL's log goes elsewhere", ended.lines)
+
+
+class NcclDocument(Test):
+    def test_series_of_both_places_with_a_round_for_each_cycle(self):
+        document, ended = self.json_of("nccl", "all_gather", *LIBRARY, *QUICK, "-N", "3", "-g", "2", environment=emulated(2))
+        self.assertIn("NOTE:", ended.err)
+        self.assertEqual((document["tool"], document["emulated"], document["ok"]), ("nccl", True, True))
+        self.assertEqual(document["settings"], {"test": "all_gather", "library": "NCCL 2.28.9", "ranks": "2", "processes": "1",
+                                                "iterations": "2", "aggregated": "1"})
+        self.assertEqual([series["id"] for series in document["series"]],
+                         [f"nccl/all_gather/float/none/{place}/{quantity}/nccl" for place in ("out_of_place", "in_place")
+                          for quantity in ("time", "algbw", "busbw")])
+        for series in document["series"]:
+            is_time = "/time/" in series["id"]
+            self.assertEqual((series["unit"], series["better"]), ("us", "lower") if is_time else ("GB/s", "higher"))
+            self.assertEqual([point["x"] for point in series["points"]], [64, 256, 1024])
+            self.assertEqual({len(point["rounds"]) for point in series["points"]}, {3})
+        time, algbw, busbw = document["series"][:3]
+        for one, other in zip(time["points"], algbw["points"]):
+            self.assertAlmostEqual(one["x"] / one["rounds"][0] / 1000, other["rounds"][0], places=6)
+        for one, other in zip(algbw["points"], busbw["points"]):
+            self.assertAlmostEqual(one["rounds"][1] / 2, other["rounds"][1])
+        self.assertEqual(document["wrong_elements"], 0)
+        self.assertRegex(document["paths"][0], "^SHM/direct/direct")
+
+    def test_nothing_names_the_machine(self):
+        document, _ = self.json_of("nccl", "reduce", *LIBRARY, *QUICK)
+        self.assertNotIn(os.uname().nodename, str(document))
+
+    def test_a_file_beside_the_table(self):
+        path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"nccl_test_{os.getpid()}.json")
+        self.addCleanup(lambda: os.path.exists(path) and os.remove(path))
+        for option in (("-J", path), (f"--json={path}",)):
+            ended = run("gdrkit", "nccl", "reduce", *LIBRARY, *QUICK, *option)
+            self.assertEqual((ended.code, len(rows_of(ended.lines))), (0, 3), ended.err)
+            with open(path, encoding="utf-8") as file:
+                self.assertIn('"tool": "nccl"', file.read())
+            os.remove(path)
+
+
+class NcclWrongData(Test):
+    def test_a_wrong_bit_is_counted_and_fails_the_run(self):
+        for test in TESTS:
+            ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", f"{BIN}/gdrkit", "nccl", test, *LIBRARY, "-b", "1K",
+                        "-e", "1K", "-n", "1", "-r", "1", environment={"STAND_IN_NCCL_SPOILS": "1"})
+            self.assertEqual(ended.code, 1, test)
+            (found,) = rows_of(ended.lines)
+            # Each block that rank 1 receives has one wrong element.
+            self.assertEqual(found[8], "2" if test == "alltoall" else "1", test)
+            self.assertTrue(any(re.match("# Out of bounds values : [0-9]+ FAILED", line) for line in ended.lines), ended.out)
+
+    def test_the_document_says_so(self):
+        document, _ = self.json_of("nccl", "all_reduce", *LIBRARY, *QUICK, code=1,
+                                   environment=emulated(1, STAND_IN_NCCL_SPOILS="0"))
+        self.assertEqual((document["ok"], document["wrong_elements"]), (False, 6))
+
+
+class NcclFailures(Test):
+    def test_a_library_that_is_not_there_or_is_not_usable(self):
+        for file, environment, text in (
+            ("/nonexistent/libnccl.so.2", {}, r"NCCL cannot be loaded \(/nonexistent.*libnccl2 or the Python package"),
+            (os.path.join(FOLDER, "libold_nccl.so"), {}, r"libold_nccl.so has no function ncclGetUniqueId: .*2.18"),
+            (LIBRARY[1], {"STAND_IN_NCCL_VERSION": "21706"}, r"is NCCL 2\.17; 2\.18 or newer is needed"),
+            (LIBRARY[1], {"STAND_IN_NCCL_FAILS": "ncclGetVersion"}, r"ncclGetVersion of .* failed with 3")):
+            ended = run("gdrkit", "nccl", "all_reduce", "--nccl", file, environment=emulated(1, **environment))
+            self.assertEqual(ended.code, 77, ended.err)
+            self.assertRegex(ended.err, text)
+
+    def test_no_gpu(self):
+        ended = run("gdrkit", "nccl", "all_reduce")
+        self.assertEqual(ended.code, 77)
+        self.assertIn("gdrkit nccl: NCCL needs GPUs, and this machine has none", ended.err)
+
+    def test_too_few_gpus(self):
+        ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-g", "3", environment=emulated(2))
+        self.assertEqual(ended.code, 77)
+        self.assertIn("-g 3 for each of 1 processes of this machine, which has 2 GPUs; GDRKIT_EMULATED_DEVICES", ended.err)
+
+    def test_every_call_that_fails_is_named(self):
+        calls = {"ncclGetUniqueId": "all_reduce", "ncclCommInitRank": "all_reduce", "ncclGroupStart": "alltoall",
+                 "ncclGroupEnd": "alltoall", "ncclAllReduce": "all_reduce", "ncclAllGather": "all_gather",
+                 "ncclReduceScatter": "reduce_scatter", "ncclBroadcast": "broadcast", "ncclReduce": "reduce",
+                 "ncclSend": "sendrecv", "ncclRecv": "sendrecv", "ncclCommDestroy": "all_reduce"}
+        for call, test in calls.items():
+            ended = run("gdrkit", "nccl", test, *LIBRARY, *QUICK, environment=emulated(1, STAND_IN_NCCL_FAILS=call))
+            self.assertEqual(ended.code, 1, call)
+            self.assertIn(f"gdrkit nccl: rank 0: {call} failed with 3 (internal error): the test lets {call} fail; "
+                          "NCCL_DEBUG=INFO", ended.err)
+        for name in leftovers():  # of communicators that were never made
+            os.remove(os.path.join("/dev/shm", name))
+
+    def test_an_error_after_the_call_ends_the_run(self):
+        ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, environment=emulated(1, STAND_IN_NCCL_ASYNC_ERROR="1"))
+        self.assertEqual(ended.code, 1)
+        self.assertIn("an operation in a stream failed with 6 (remote process exited): the test lets operations fail", ended.err)
+
+    def test_types_that_this_nccl_does_not_have(self):
+        old = emulated(1, STAND_IN_NCCL_VERSION="22300")
+        ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-d", "f8e4m3", environment=old)
+        self.assertEqual(ended.code, 77)
+        self.assertIn("gdrkit nccl: NCCL 2.23.0 has no f8e4m3; NCCL 2.24 brought it", ended.err)
+        ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, "-b", "64", "-e", "64", "-d", "all", environment=old)
+        self.assertEqual((ended.code, len(rows_of(ended.lines))), (0, 10), ended.err)
+        self.assertIn("# left out: NCCL 2.23.0 has no f8e5m2; NCCL 2.24 brought it", ended.lines)
+
+    def test_a_rank_that_dies_ends_the_job(self):
+        begin = time.monotonic()
+        ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", f"{BIN}/gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK,
+                    environment={"STAND_IN_NCCL_DIES": "1"})
+        self.assertEqual(ended.code, 9, ended.err)
+        self.assertIn("PE 1", ended.err)
+        self.assertLess(time.monotonic() - begin, 60)
+
+    def test_a_rank_that_hangs_ends_the_run_at_the_limit(self):
+        ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", f"{BIN}/gdrkit", "nccl", "all_reduce", *LIBRARY, "-b",
+                    "64", "-e", "64", "-T", "3", environment={"STAND_IN_NCCL_HANGS": "1"})
+        self.assertEqual(ended.code, 1, ended.err)
+        self.assertRegex(ended.err, r"gdrkit nccl: rank [01] of 2: all_reduce of 64 B(, in place)? did not end within 3 s: another "
+                                    r"rank is gone, waits or was never started; -T sets the limit")
+
+
+class NcclUsage(Test):
+    def test_wrong_words_are_wrong_usage(self):
+        for arguments, text in (
+            (("all_reduse",), "there is no test 'all_reduse'; did you mean 'all_reduce'?"), ((), "name one test: all_reduce, "),
+            (("all_reduce", "broadcast"), "name one test"), (("all_reduce", "-d", "flaot"), "did you mean 'float'?"),
+            (("all_reduce", "-o", "mul"), "'mul' is not one of sum, prod"), (("all_reduce", "-n", "0"), "-n must be from 1"),
+            (("all_reduce", "-g", "0"), "-g must be from 1"), (("all_reduce", "-c", "2"), "-c must be from 0 to 1"),
+            (("all_reduce", "-a", "4"), "-a must be from 0 to 3"), (("all_reduce", "-T", "0"), "-T must be from 1"),
+            (("all_reduce", "-b", "2M", "-e", "1M"), "-b must not be larger than -e"),
+            (("all_reduce", "-b", "0", "-f", "2"), "-b 0 with -f never ends"), (("all_reduce", "-i", "0"), "-i 0 never ends"),
+            (("all_reduce", "-b", "1", "-e", "1G", "-i", "1"), "more than 100000 sizes"),
+            (("all_reduce", "-t", "2"), "-t: one thread drives all GPUs of a process; use -g"),
+            (("all_reduce", "-G", "1"), "-G: CUDA graphs are not supported"), (("all_reduce", "-R", "1"), "-R: registered"),
+            (("all_reduce", "-p", "1"), "-p: communicators are made"), (("all_reduce", "-y", "1"), "-y: the default stream")):
+            ended = run("gdrkit", "nccl", *arguments)
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertIn(text, ended.err)
+
+    def test_a_root_that_is_not_there(self):
+        ended = run("gdrkit", "nccl", "reduce", *LIBRARY, "-r", "2", "-g", "2", environment=emulated(2))
+        self.assertEqual(ended.code, 2)
+        self.assertIn("gdrkit nccl: -r 2: there are ranks 0 to 1", ended.err)
+
+    def test_each_test_of_the_list_has_the_name_of_the_original(self):
+        ended = run("gdrkit", "nccl")
+        listed = re.search("name one test: (.*)", ended.err).group(1).split(", ")
+        self.assertEqual(tuple(listed), TESTS)
+        for name in listed:
+            self.assertEqual(os.readlink(os.path.join(BIN, f"{name}_perf")), "gdrkit")
+
+
+if __name__ == "__main__":
+    unittest.main()

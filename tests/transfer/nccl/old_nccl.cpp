@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// An NCCL that lacks most functions, as one of before 2.18 does.
+
+#pragma GCC visibility push(default)
+extern "C" int ncclGetVersion(int* version) {
+  *version = 21000;
+  return 0;
+}
+#pragma GCC visibility pop

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Engine: a library that runs collectives between this process's ranks and those of the other processes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transfer/common/process_group.hpp"
+#include "transfer/nccl/collective.hpp"
+#include "transfer/nccl/element.hpp"
+
+namespace gdrkit::tools::nccl {
+
+/// One collective operation of one rank. Buffers are device addresses.
+struct Call {
+  const Collective* collective = nullptr;
+  std::uint64_t input = 0;
+  std::uint64_t output = 0;
+  std::size_t part = 0;  ///< elements of a part
+  const ElementType* type = nullptr;
+  const Reduction* reduction = nullptr;
+  int root = 0;
+};
+
+/// A rank of this process: one GPU.
+struct LocalRank {
+  int rank = 0;  ///< of all
+  platform::Device* device = nullptr;
+  platform::Stream stream;
+};
+
+struct EngineRequest {
+  transfer::ProcessGroup* processes = nullptr;
+  std::vector<LocalRank> locals;
+  int n_ranks = 1;
+  std::string library;  ///< the file that was named; ""
+};
+
+/// Functions throw Failure with the library's error message. `local` counts this process's ranks.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  [[nodiscard]] virtual std::string version() const = 0;        ///< "NCCL 2.28.9"
+  [[nodiscard]] virtual std::string version_field() const = 0;  ///< of the table's first line: "nccl-library=22809"
+  /// Why it does not run this; "".
+  [[nodiscard]] virtual std::string refusal(const Collective& collective, const ElementType& type,
+                                            const Reduction& reduction) const = 0;
+  /// Memory for inputs and outputs, freed with the engine. Collective.
+  [[nodiscard]] virtual std::uint64_t allocate(int local, std::size_t size_bytes) = 0;
+  /// What is enqueued between the two may run as one.
+  virtual void begin_group() = 0;
+  virtual void end_group() = 0;
+  virtual void enqueue(int local, const Call& call) = 0;
+  /// Whether an operation in a stream has failed since; throws then.
+  virtual void check_streams() = 0;
+  /// How the data went, of this process's ranks, for people; "" where the library does not say.
+  [[nodiscard]] virtual std::string path() const = 0;
+  /// Collective.
+  virtual void end() = 0;
+};
+
+struct EngineKind {
+  const char* name;
+  std::unique_ptr<Engine> (*make)(const EngineRequest& request);  ///< collective; throws Failure
+};
+/// In the order of engines.def.
+[[nodiscard]] const std::vector<EngineKind>& all_engines();
+
+}  // namespace gdrkit::tools::nccl

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/nccl/measurement.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "cli/common/size.hpp"
+
+namespace gdrkit::tools::nccl {
+namespace {
+
+constexpr double giga = 1e9;
+/// Polls between two questions whether the library has failed: a poll takes as long as the question.
+constexpr int polls_per_check = 64;
+
+std::uint64_t moved(std::uint64_t address, std::size_t elements, const ElementType& type) {
+  return address + elements * type.size_bytes;
+}
+
+}  // namespace
+
+Measurement::Measurement(const Options& options, const Parties& parties)
+    : options_(options),
+      collective_(chosen_collective(options)),
+      parties_(parties),
+      n_ranks_(parties.processes->n_processes() * options.gpus) {
+  const std::size_t size_bytes = std::max<std::size_t>(options.largest_bytes, 16);
+  for (int local = 0; local < options.gpus; ++local) {
+    Buffers buffers;
+    buffers.separate_input = parties_.engine->allocate(local, size_bytes);
+    buffers.output = parties_.engine->allocate(local, size_bytes);
+    buffers_.push_back(buffers);
+  }
+}
+
+DataPlan Measurement::plan_for(std::size_t size_bytes, const ElementType& type, const Reduction& reduction) {
+  const std::size_t part = collective_.part_count(size_bytes, type.size_bytes, n_ranks_);
+  // What an earlier measurement left is wrong in this one.
+  return {&collective_, &type, &reduction, part, n_ranks_, options_.root, ++seed_};
+}
+
+std::vector<Call> Measurement::calls_for(const DataPlan& plan, bool is_in_place) const {
+  std::vector<Call> calls;
+  for (std::size_t local = 0; local < buffers_.size(); ++local) {
+    const int rank = (*parties_.gpus)[local].rank();
+    Call call{
+        &collective_, buffers_[local].separate_input, buffers_[local].output, plan.part, plan.type, plan.reduction,
+        plan.root};
+    if (is_in_place) {
+      call.input = moved(buffers_[local].output, collective_.input_offset(plan.part, rank), *plan.type);
+      call.output = moved(buffers_[local].output, collective_.output_offset(plan.part, rank), *plan.type);
+    }
+    calls.push_back(call);
+  }
+  return calls;
+}
+
+void Measurement::enqueue(const std::vector<Call>& calls) {
+  const bool is_grouped = calls.size() > 1 || options_.aggregated > 1;
+  if (is_grouped) parties_.engine->begin_group();
+  for (int repeat = 0; repeat < options_.aggregated; ++repeat) {
+    for (std::size_t local = 0; local < calls.size(); ++local) {
+      parties_.engine->enqueue(static_cast<int>(local), calls[local]);
+    }
+  }
+  if (is_grouped) parties_.engine->end_group();
+}
+
+void Measurement::wait() {
+  for (RankGpu& gpu : *parties_.gpus) {
+    if (parties_.gpus->size() > 1) gpu.make_current();
+    for (int poll = 1; !gpu.is_finished(); ++poll) {
+      if (poll % polls_per_check == 0) parties_.engine->check_streams();
+      ::sched_yield();
+    }
+  }
+  parties_.engine->check_streams();
+}
+
+double Measurement::time_loop(const std::vector<Call>& calls) {
+  using Clock = std::chrono::steady_clock;
+  enqueue(calls);
+  wait();
+  parties_.processes->barrier();
+  const auto begin = Clock::now();
+  for (int i = 0; i < options_.iterations; ++i) {
+    enqueue(calls);
+    if (options_.blocking != 0) wait();
+  }
+  const auto enqueued = Clock::now();
+  wait();
+  const auto end = options_.cpu_time != 0 ? enqueued : Clock::now();
+  return std::chrono::duration<double>(end - begin).count() / options_.iterations / options_.aggregated;
+}
+
+double Measurement::averaged(double seconds) {
+  const std::vector<double> all = parties_.processes->gather(seconds);
+  switch (options_.average) {
+    case 0: return all.front();
+    case 2: return *std::min_element(all.begin(), all.end());
+    case 3: return *std::max_element(all.begin(), all.end());
+    default: return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+  }
+}
+
+std::uint64_t Measurement::check_data(const DataPlan& plan, const std::vector<Call>& calls, bool is_in_place) {
+  std::vector<RankGpu>& gpus = *parties_.gpus;
+  const std::size_t elements =
+      is_in_place ? collective_.table_count(plan.part, n_ranks_) : collective_.receive_count(plan.part, n_ranks_);
+  for (std::size_t local = 0; local < gpus.size(); ++local) {
+    gpus[local].write_input(plan, calls[local].input, buffers_[local].output, elements * plan.type->size_bytes);
+  }
+  wait();
+  parties_.processes->barrier();
+  if (gpus.size() > 1) parties_.engine->begin_group();
+  for (std::size_t local = 0; local < gpus.size(); ++local) {
+    parties_.engine->enqueue(static_cast<int>(local), calls[local]);
+  }
+  if (gpus.size() > 1) parties_.engine->end_group();
+  wait();
+  double wrong = 0;
+  for (std::size_t local = 0; local < gpus.size(); ++local) {
+    wrong += static_cast<double>(gpus[local].count_wrong(plan, calls[local].output));
+  }
+  const std::vector<double> all = parties_.processes->gather(wrong);
+  return static_cast<std::uint64_t>(std::accumulate(all.begin(), all.end(), 0.0));
+}
+
+Timing Measurement::measure_one(const DataPlan& plan, bool is_in_place) {
+  const std::size_t table_bytes = collective_.table_count(plan.part, n_ranks_) * plan.type->size_bytes;
+  parties_.watchdog->begin(
+      format("%s of %s%s", collective_.name, size_text(table_bytes).c_str(), is_in_place ? ", in place" : ""));
+  const std::vector<Call> calls = calls_for(plan, is_in_place);
+  const double seconds = averaged(time_loop(calls));
+  Timing timing;
+  timing.time_us = seconds * 1e6;
+  timing.algorithm_gbps = static_cast<double>(table_bytes) / seconds / giga;
+  timing.bus_gbps = timing.algorithm_gbps * collective_.bus_share(n_ranks_);
+  const bool is_defined = !is_in_place || collective_.is_checked_in_place;
+  if (options_.check != 0 && is_defined) timing.wrong = check_data(plan, calls, is_in_place);
+  parties_.watchdog->end();
+  return timing;
+}
+
+void Measurement::warm_up(const ElementType& type, const Reduction& reduction) {
+  parties_.watchdog->begin(format("warm-up of %s", collective_.name));
+  for (const std::size_t size_bytes : {options_.largest_bytes, options_.smallest_bytes}) {
+    const std::vector<Call> calls = calls_for(plan_for(size_bytes, type, reduction), false);
+    for (int i = 0; i < options_.warmup; ++i) enqueue(calls);
+    wait();
+  }
+  parties_.watchdog->end();
+}
+
+Row Measurement::measure(std::size_t size_bytes, const ElementType& type, const Reduction& reduction) {
+  Row row;
+  const DataPlan plan = plan_for(size_bytes, type, reduction);
+  row.size_bytes = collective_.table_count(plan.part, n_ranks_) * type.size_bytes;
+  row.count = plan.part;
+  row.type = type.name;
+  row.reduction = reduction.name;
+  row.root = collective_.has_root ? options_.root : -1;
+  row.out_of_place = measure_one(plan, false);
+  row.in_place = measure_one(plan_for(size_bytes, type, reduction), true);
+  return row;
+}
+
+}  // namespace gdrkit::tools::nccl

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Measurement: the loops that time one collective and check its data, for every collective and engine.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "transfer/common/process_group.hpp"
+#include "transfer/common/watchdog.hpp"
+#include "transfer/nccl/engine.hpp"
+#include "transfer/nccl/options.hpp"
+#include "transfer/nccl/rank_gpu.hpp"
+#include "transfer/nccl/table.hpp"
+
+namespace gdrkit::tools::nccl {
+
+struct Parties {
+  transfer::ProcessGroup* processes;
+  transfer::Watchdog* watchdog;
+  Engine* engine;
+  std::vector<RankGpu>* gpus;
+};
+
+/// Functions are collective over all processes, and throw Failure.
+class Measurement {
+ public:
+  /// Allocates the buffers.
+  Measurement(const Options& options, const Parties& parties);
+
+  /// Untimed operations of the smallest and the largest size: communicators connect on first use.
+  void warm_up(const ElementType& type, const Reduction& reduction);
+  [[nodiscard]] Row measure(std::size_t size_bytes, const ElementType& type, const Reduction& reduction);
+
+ private:
+  struct Buffers {
+    std::uint64_t separate_input = 0;
+    std::uint64_t output = 0;  ///< in place also the input
+  };
+
+  [[nodiscard]] DataPlan plan_for(std::size_t size_bytes, const ElementType& type, const Reduction& reduction);
+  [[nodiscard]] Timing measure_one(const DataPlan& plan, bool is_in_place);
+  [[nodiscard]] std::vector<Call> calls_for(const DataPlan& plan, bool is_in_place) const;
+  void enqueue(const std::vector<Call>& calls);
+  void wait();
+  /// Seconds for one operation, of this process.
+  [[nodiscard]] double time_loop(const std::vector<Call>& calls);
+  [[nodiscard]] double averaged(double seconds);
+  [[nodiscard]] std::uint64_t check_data(const DataPlan& plan, const std::vector<Call>& calls, bool is_in_place);
+
+  const Options& options_;
+  const Collective& collective_;
+  Parties parties_;
+  int n_ranks_;
+  std::uint64_t seed_ = 0;
+  std::vector<Buffers> buffers_;
+};
+
+}  // namespace gdrkit::tools::nccl

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gdrkit nccl: nccl-tests' measurements of collectives, on the installed NCCL.
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "cli/common/size.hpp"
+#include "gdrkit/gdrkit.h"
+#include "transfer/nccl/measurement.hpp"
+#include "transfer/nccl/report.hpp"
+
+namespace gdrkit::tools {
+namespace nccl {
+namespace {
+
+std::string host_name() {
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) != 0) return "?";
+  const std::string text = name;
+  return text.substr(0, text.find('.'));
+}
+
+void check_root(const Options& options, const Collective& collective, int n_ranks) {
+  if (!collective.has_root || options.root < n_ranks) return;
+  throw Failure(ExitCode::usage, format("gdrkit nccl: -r %d: there are ranks 0 to %d", options.root, n_ranks - 1));
+}
+
+class Run {
+ public:
+  explicit Run(const Options& options)
+      : options_(options),
+        collective_(chosen_collective(options)),
+        processes_(std::chrono::seconds(options.timeout_s)),
+        n_ranks_(processes_.n_processes() * options.gpus),
+        watchdog_(format("gdrkit nccl: rank %d of %d", processes_.process() * options.gpus, n_ranks_),
+                  std::chrono::seconds(options.timeout_s)) {
+    check_root(options, collective_, n_ranks_);
+    if (processes_.is_first()) print_note(processes_.session().choice(), options.json.is_on_stdout());
+    gpus_ = open_rank_gpus(processes_, options.gpus);
+    EngineRequest request{&processes_, {}, n_ranks_, options.library};
+    for (RankGpu& gpu : gpus_) request.locals.push_back({gpu.rank(), &gpu.device(), gpu.stream()});
+    watchdog_.begin("start of " + options.engine);
+    for (const EngineKind& engine : all_engines()) {
+      if (options.engine == engine.name) engine_ = engine.make(request);
+    }
+    watchdog_.end();
+  }
+
+  ExitCode measure() {
+    describe();
+    Measurement measurement(options_, {&processes_, &watchdog_, engine_.get(), &gpus_});
+    print_head();
+    for (const ElementType* type : chosen_types(options_)) {
+      for (const Reduction* reduction : chosen_reductions(options_, collective_)) {
+        if (const std::string why = engine_->refusal(collective_, *type, *reduction); !why.empty()) {
+          refuse(why);
+        } else {
+          measure_sizes(measurement, *type, *reduction);
+        }
+      }
+    }
+    finish();
+    return report_.result.is_ok ? ExitCode::ok : ExitCode::failed;
+  }
+
+ private:
+  [[nodiscard]] bool prints() const { return processes_.is_first() && !options_.json.is_on_stdout(); }
+  void print(const std::string& text) const {
+    if (!prints()) return;
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+
+  /// Of `all` the others are measured.
+  void refuse(const std::string& why) {
+    if (options_.type != "all" && options_.reduction != "all") {
+      throw Failure(ExitCode::cannot_run, "gdrkit nccl: " + why);
+    }
+    report_.result.notes.push_back(why);
+    print("# left out: " + why + "\n");
+  }
+
+  void describe() {
+    measure::Result& result = report_.result;
+    result.tool = "nccl";
+    result.version = gdrkit_version();
+    result.date = today();
+    result.is_emulated = processes_.session().choice().is_emulated;
+    result.machine = platform::describe_machine(&gpus_.front().device());
+    result.settings = {{"test", collective_.name},
+                       {"library", engine_->version()},
+                       {"ranks", std::to_string(n_ranks_)},
+                       {"processes", std::to_string(processes_.n_processes())},
+                       {"iterations", std::to_string(options_.iterations)},
+                       {"aggregated", std::to_string(options_.aggregated)}};
+    report_.test = collective_.name;
+    report_.engine = options_.engine;
+    report_.n_ranks = n_ranks_;
+    report_.iterations = options_.iterations * options_.aggregated;
+  }
+
+  /// Collective: each process tells of its GPUs.
+  void print_head() {
+    std::string own;
+    for (RankGpu& gpu : gpus_) {
+      const DeviceIdentity& identity = gpu.device().identity();
+      if (!own.empty()) own += '\n';
+      own += device_line(gpu.rank(), ::getpid(), host_name(), identity.ordinal, identity.pci_bus_id, identity.name);
+    }
+    const std::vector<std::string> devices = processes_.gather(own);
+    print(head_text(options_, collective_.name, engine_->version_field(), devices));
+  }
+
+  void measure_sizes(Measurement& measurement, const ElementType& type, const Reduction& reduction) {
+    measurement.warm_up(type, reduction);
+    for (int cycle = 0; cycle < options_.cycles; ++cycle) {
+      for (const std::size_t size_bytes : options_.sizes()) {
+        report_.rows.push_back(measurement.measure(size_bytes, type, reduction));
+        print(row_text(report_.rows.back()));
+      }
+    }
+  }
+
+  void finish() {
+    report_.result.is_ok = wrong_elements(report_.rows) == 0;
+    report_.paths = processes_.gather(engine_->path());
+    std::string last;
+    for (std::size_t process = 0; process < report_.paths.size(); ++process) {
+      if (report_.paths[process] == last) continue;
+      last = report_.paths[process];
+      const std::string from = format(" from rank %d on", static_cast<int>(process) * options_.gpus);
+      print("# Path" + (process == 0 ? "" : from) + ": " + last + "\n");
+    }
+    print(foot_text(collective_.name, report_.rows));
+    watchdog_.begin("end of " + options_.engine);
+    engine_->end();
+    engine_.reset();
+    gpus_.clear();
+    if (processes_.is_first()) write_report_json(options_.json, report_);
+    processes_.end();
+    watchdog_.end();
+  }
+
+  const Options& options_;
+  const Collective& collective_;
+  transfer::ProcessGroup processes_;
+  int n_ranks_;
+  transfer::Watchdog watchdog_;
+  std::vector<RankGpu> gpus_;
+  std::unique_ptr<Engine> engine_;
+  Report report_;
+};
+
+}  // namespace
+}  // namespace nccl
+
+ExitCode run_nccl(Front front, int argc, char** argv) {
+  nccl::Options options;
+  if (const auto ended = parse(nccl::command_line(&options), front, argc, argv)) return *ended;
+  nccl::check(options);
+  return nccl::Run(options).measure();
+}
+
+}  // namespace gdrkit::tools

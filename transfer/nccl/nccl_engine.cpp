@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The installed NCCL, loaded at run time.
+#include "base/result.hpp"
+#include "transfer/nccl/engine.hpp"
+#include "transfer/nccl/path_log.hpp"
+
+namespace gdrkit::tools::nccl {
+namespace {
+
+constexpr const char* nccl_remedy =
+    "install NVIDIA's package libnccl2 or the Python package nvidia-nccl-cu13, and name the file with --nccl where the "
+    "dynamic linker does not find it";
+
+const NcclCalls* load_nccl_for(const EngineRequest& request) {
+  if (request.locals.front().device->is_emulated() && request.library.empty()) {
+    throw Failure(ExitCode::cannot_run, "gdrkit nccl: NCCL needs GPUs, and this machine has none");
+  }
+  const auto calls = nccl_calls(request.library.empty() ? nullptr : request.library.c_str());
+  if (!calls) throw Failure(ExitCode::cannot_run, format("gdrkit nccl: %s; %s", calls.error().text(), nccl_remedy));
+  return *calls;
+}
+
+std::uint64_t usable(const base::Result<Allocation>& memory, int device, std::size_t size_bytes) {
+  if (memory) return memory->address();
+  throw Failure(ExitCode::failed, format("gdrkit nccl: cannot allocate %zu bytes on device %d: %s; make -e smaller",
+                                         size_bytes, device, memory.error().text()));
+}
+
+class NcclEngine : public Engine {
+ public:
+  explicit NcclEngine(const EngineRequest& request)
+      : locals_(request.locals), n_ranks_(request.n_ranks), calls_(load_nccl_for(request)) {
+    NcclUniqueId id;
+    if (request.processes->is_first()) require(calls_->get_unique_id(&id), nullptr, "ncclGetUniqueId");
+    request.processes->share(&id, sizeof id);
+    communicators_.resize(locals_.size());
+    begin_group();
+    for (std::size_t i = 0; i < locals_.size(); ++i) {
+      make_current(i);
+      require(calls_->comm_init_rank(&communicators_[i], n_ranks_, id, locals_[i].rank), nullptr, "ncclCommInitRank");
+    }
+    end_group();
+  }
+
+  [[nodiscard]] std::string version() const override {
+    const int version = calls_->version;
+    return format("NCCL %d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+  }
+  [[nodiscard]] std::string version_field() const override { return format("nccl-library=%d", calls_->version); }
+
+  [[nodiscard]] std::string refusal(const Collective&, const ElementType& type, const Reduction&) const override {
+    const bool is_float8 = type.nccl == NcclType::float8e4m3 || type.nccl == NcclType::float8e5m2;
+    if (!is_float8 || calls_->version >= nccl_version_of_float8) return "";
+    return format("%s has no %s; NCCL 2.24 brought it", version().c_str(), type.name);
+  }
+
+  [[nodiscard]] std::uint64_t allocate(int local, std::size_t size_bytes) override {
+    Device& device = *locals_[static_cast<std::size_t>(local)].device;
+    make_current(static_cast<std::size_t>(local));
+    auto memory = device.allocate(AllocationKind::cuda_malloc, size_bytes);
+    const std::uint64_t address = usable(memory, device.identity().ordinal, size_bytes);
+    memory_.push_back(std::move(*memory));
+    return address;
+  }
+
+  void begin_group() override { require(calls_->group_start(), nullptr, "ncclGroupStart"); }
+  void end_group() override { require(calls_->group_end(), communicators_.front(), "ncclGroupEnd"); }
+
+  void enqueue(int local, const Call& call) override {
+    const auto index = static_cast<std::size_t>(local);
+    if (locals_.size() > 1) make_current(index);
+    NcclComm* const communicator = communicators_[index];
+    void* const stream = reinterpret_cast<void*>(locals_[index].stream.handle);
+    const auto* input = reinterpret_cast<const void*>(call.input);
+    auto* output = reinterpret_cast<void*>(call.output);
+    const int type = static_cast<int>(call.type->nccl);
+    const int reduction = static_cast<int>(call.reduction->nccl);
+    const std::size_t part = call.part;
+    switch (call.collective->kind) {
+      case CollectiveKind::all_reduce:
+        return require(calls_->all_reduce(input, output, part, type, reduction, communicator, stream), communicator,
+                       "ncclAllReduce");
+      case CollectiveKind::all_gather:
+        return require(calls_->all_gather(input, output, part, type, communicator, stream), communicator,
+                       "ncclAllGather");
+      case CollectiveKind::reduce_scatter:
+        return require(calls_->reduce_scatter(input, output, part, type, reduction, communicator, stream), communicator,
+                       "ncclReduceScatter");
+      case CollectiveKind::broadcast:
+        return require(calls_->broadcast(input, output, part, type, call.root, communicator, stream), communicator,
+                       "ncclBroadcast");
+      case CollectiveKind::reduce:
+        return require(calls_->reduce(input, output, part, type, reduction, call.root, communicator, stream),
+                       communicator, "ncclReduce");
+      default: return send_and_receive(index, call);
+    }
+  }
+
+  void check_streams() override {
+    for (NcclComm* communicator : communicators_) {
+      int error = nccl_success;
+      require(calls_->comm_get_async_error(communicator, &error), communicator, "ncclCommGetAsyncError");
+      if (error != nccl_in_progress) require(error, communicator, "an operation in a stream");
+    }
+  }
+
+  [[nodiscard]] std::string path() const override { return log_.text(); }
+
+  void end() override {
+    for (NcclComm*& communicator : communicators_) {
+      require(calls_->comm_destroy(communicator), communicator, "ncclCommDestroy");
+      communicator = nullptr;
+    }
+    memory_.clear();
+  }
+
+ private:
+  void make_current(std::size_t index) {
+    const auto made = locals_[index].device->make_current();
+    if (!made) throw Failure(ExitCode::failed, std::string("gdrkit nccl: ") + made.error().text());
+  }
+
+  void require(int result, NcclComm* communicator, const char* what) const {
+    if (result == nccl_success) return;
+    const char* const detail = calls_->get_last_error(communicator);
+    const bool has_detail = detail != nullptr && *detail != '\0';
+    throw Failure(ExitCode::failed,
+                  format("gdrkit nccl: rank %d: %s failed with %d (%s)%s%s; NCCL_DEBUG=INFO prints NCCL's log",
+                         locals_.front().rank, what, result, calls_->get_error_string(result), has_detail ? ": " : "",
+                         has_detail ? detail : ""));
+  }
+
+  /// alltoall and sendrecv, of which NCCL's point-to-point calls are the parts.
+  void send_and_receive(std::size_t index, const Call& call) {
+    NcclComm* const communicator = communicators_[index];
+    void* const stream = reinterpret_cast<void*>(locals_[index].stream.handle);
+    const int type = static_cast<int>(call.type->nccl);
+    const auto send = [&](std::uint64_t from, int rank) {
+      require(calls_->send(reinterpret_cast<const void*>(from), call.part, type, rank, communicator, stream),
+              communicator, "ncclSend");
+    };
+    const auto receive = [&](std::uint64_t to, int rank) {
+      require(calls_->recv(reinterpret_cast<void*>(to), call.part, type, rank, communicator, stream), communicator,
+              "ncclRecv");
+    };
+    begin_group();
+    if (call.collective->kind == CollectiveKind::sendrecv) {
+      const int own = locals_[index].rank;
+      send(call.input, (own + 1) % n_ranks_);
+      receive(call.output, (own + n_ranks_ - 1) % n_ranks_);
+    } else {
+      const std::size_t part_bytes = call.part * call.type->size_bytes;
+      for (int rank = 0; rank < n_ranks_; ++rank) {
+        send(call.input + part_bytes * static_cast<std::size_t>(rank), rank);
+        receive(call.output + part_bytes * static_cast<std::size_t>(rank), rank);
+      }
+    }
+    end_group();
+  }
+
+  PathLog log_;  // before NCCL is loaded
+  std::vector<LocalRank> locals_;
+  int n_ranks_;
+  const NcclCalls* calls_;
+  std::vector<NcclComm*> communicators_;
+  std::vector<Allocation> memory_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_nccl_engine(const EngineRequest& request) { return std::make_unique<NcclEngine>(request); }
+
+}  // namespace gdrkit::tools::nccl

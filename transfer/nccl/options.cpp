@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/nccl/options.hpp"
+
+#include <cstdint>
+
+#include "cli/common/common_options.hpp"
+#include "cli/common/suggestion.hpp"
+#include "transfer/nccl/engine.hpp"
+
+namespace gdrkit::tools::nccl {
+namespace {
+
+constexpr int most_count = 100'000'000;
+constexpr int most_gpus = 64;
+constexpr std::size_t most_sizes = 100'000;
+
+[[noreturn]] void refuse(const std::string& text) { throw Failure(ExitCode::usage, "gdrkit nccl: " + text); }
+
+void check_range(const char* name, int value, int least, int most) {
+  if (value < least || value > most) refuse(format("%s must be from %d to %d", name, least, most));
+}
+
+template <class T>
+std::vector<std::string> names_and_all(const std::vector<T>& things) {
+  std::vector<std::string> names;
+  for (const T& thing : things) names.emplace_back(thing.name);
+  names.emplace_back("all");
+  return names;
+}
+
+/// "all_reduce_perf" is "all_reduce".
+std::string test_name(const std::string& word) {
+  constexpr const char* suffix = "_perf";
+  const std::size_t at = word.rfind(suffix);
+  return at != std::string::npos && at + 5 == word.size() ? word.substr(0, at) : word;
+}
+
+void check_unsupported(const Options& options) {
+  if (options.threads != 1)
+    refuse("-t: one thread drives all GPUs of a process; use -g, or gdrkit run -n for processes");
+  if (options.cuda_graph != 0) refuse("-G: CUDA graphs are not supported; leave -G out");
+  if (options.parallel_init != 0) refuse("-p: communicators are made by one thread; leave -p out");
+  if (options.null_stream != 0) refuse("-y: the default stream is not supported; leave -y out");
+  if (options.registered != 0) refuse("-R: registered buffers are not supported; leave -R out");
+}
+
+}  // namespace
+
+std::vector<std::size_t> Options::sizes() const {
+  std::vector<std::size_t> all;
+  for (std::size_t size = smallest_bytes; size <= largest_bytes && all.size() <= most_sizes;) {
+    all.push_back(size);
+    const auto times = static_cast<std::size_t>(factor);
+    if (factor > 1 && size > SIZE_MAX / times) break;
+    size = factor > 1 ? size * times : size + step_bytes;
+  }
+  return all;
+}
+
+CommandLine command_line(Options* options) {
+  CommandLine line;
+  line.name = "nccl";
+  line.summary =
+      "nccl-tests' measurements of collectives between GPUs, with their options and columns, on the installed NCCL. "
+      "One "
+      "process with several GPUs (-g), or a process for each under gdrkit run, mpirun, srun or torchrun.";
+  line.example =
+      "gdrkit nccl all_reduce -b 8 -e 128M -f 2 -g 2\n"
+      "  gdrkit run -n 2 -- gdrkit nccl all_gather -b 1K -e 1G -f 4 --json=gather.json";
+  std::vector<std::string> engines;
+  for (const EngineKind& engine : all_engines()) engines.emplace_back(engine.name);
+  line.options = {
+      {'b', "minbytes", "SIZE", &options->smallest_bytes, "smallest size", false},
+      {'e', "maxbytes", "SIZE", &options->largest_bytes, "largest size", false},
+      {'i', "stepbytes", "SIZE", &options->step_bytes, "from size to size, without -f", false},
+      {'f', "stepfactor", "N", &options->factor, "from size to size, as a factor; 1: -i counts", false},
+      {'g', "ngpus", "N", &options->gpus, "GPUs of each process", false},
+      {'t', "nthreads", "N", &options->threads, "threads of each process; only 1", false},
+      {'n', "iters", "N", &options->iterations, "operations in a measurement", false},
+      {'w', "warmup_iters", "N", &options->warmup, "operations before the first measurement, not timed", false},
+      {'m', "agg_iters", "N", &options->aggregated, "operations in one NCCL group, which -n counts as one", false},
+      {'N', "run_cycles", "N", &options->cycles, "how often the table is measured; JSON has a round for each", false},
+      {'c', "check", "0|1", &options->check, "1: check the data of each row", false},
+      {'o', "op", "OP", Choice{names_and_all(all_reductions()), &options->reduction, ""},
+       "sum, prod, max, min, avg or all", false},
+      {'d', "datatype", "TYPE", Choice{names_and_all(all_element_types()), &options->type, ""},
+       "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3, f8e5m2 or all", false},
+      {'r', "root", "RANK", &options->root, "of broadcast and reduce", false},
+      {'z', "blocking", "0|1", &options->blocking, "1: wait for the end of each operation", false},
+      {'C', "report_cputime", "0|1", &options->cpu_time, "1: the time to enqueue, not to the end", false},
+      {'a', "average", "0|1|2|3", &options->average, "time of rank 0, average, minimum or maximum of all processes",
+       false},
+      {'T', "timeout", "S", &options->timeout_s, "seconds after which a step that does not end ends the run", false},
+      {'\0', "engine", "NAME", Choice{engines, &options->engine, ""}, "the library that is measured", false},
+      {'\0', "nccl", "FILE", &options->library, "libnccl.so.2; default: where the dynamic linker finds it", false,
+       false},
+      {'G', "cudagraph", "N", &options->cuda_graph, "not supported", false, false, false, 1, true},
+      {'p', "parallel_init", "N", &options->parallel_init, "not supported", false, false, false, 1, true},
+      {'y', "stream_null", "N", &options->null_stream, "not supported", false, false, false, 1, true},
+      {'R', "local_register", "N", &options->registered, "not supported", false, false, false, 1, true},
+      json_option(&options->json, "docs/transfers.md"),
+  };
+  line.options.back().short_name = 'J';
+  line.operands = {&options->words, "TEST", "what to measure", {}};
+  for (const Collective& collective : all_collectives()) line.operands.words.emplace_back(collective.name);
+  return line;
+}
+
+void check(const Options& options) {
+  check_unsupported(options);
+  (void)chosen_collective(options);
+  check_range("-n", options.iterations, 1, most_count);
+  check_range("-w", options.warmup, 0, most_count);
+  check_range("-m", options.aggregated, 1, most_count);
+  check_range("-N", options.cycles, 1, most_count);
+  check_range("-g", options.gpus, 1, most_gpus);
+  check_range("-f", options.factor, 1, most_count);
+  check_range("-c", options.check, 0, 1);
+  check_range("-z", options.blocking, 0, 1);
+  check_range("-C", options.cpu_time, 0, 1);
+  check_range("-a", options.average, 0, 3);
+  check_range("-T", options.timeout_s, 1, most_count / 1000);
+  if (options.smallest_bytes > options.largest_bytes) refuse("-b must not be larger than -e");
+  if (options.smallest_bytes == 0 && options.factor > 1)
+    refuse("-b 0 with -f never ends: begin with -b 1 or leave -f out");
+  if (options.factor == 1 && options.step_bytes == 0) refuse("-i 0 never ends");
+  if (options.sizes().size() > most_sizes) refuse(format("more than %zu sizes: make -i or -f larger", most_sizes));
+}
+
+const Collective& chosen_collective(const Options& options) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const Collective& collective : all_collectives()) {
+    names.emplace_back(collective.name);
+    list += (list.empty() ? "" : ", ") + names.back();
+  }
+  if (options.words.size() != 1) refuse("name one test: " + list + "\nTry: gdrkit nccl --help");
+  const std::string name = test_name(options.words.front());
+  for (const Collective& collective : all_collectives()) {
+    if (name == collective.name) return collective;
+  }
+  refuse("there is no test '" + options.words.front() + "'" + did_you_mean(name, names) + "\nTry: gdrkit nccl --help");
+}
+
+std::vector<const ElementType*> chosen_types(const Options& options) {
+  std::vector<const ElementType*> chosen;
+  for (const ElementType& type : all_element_types()) {
+    if (options.type == "all" || options.type == type.name) chosen.push_back(&type);
+  }
+  return chosen;
+}
+
+std::vector<const Reduction*> chosen_reductions(const Options& options, const Collective& collective) {
+  if (!collective.is_reducing) return {&no_reduction()};
+  std::vector<const Reduction*> chosen;
+  for (const Reduction& reduction : all_reductions()) {
+    if (options.reduction == "all" || options.reduction == reduction.name) chosen.push_back(&reduction);
+  }
+  return chosen;
+}
+
+}  // namespace gdrkit::tools::nccl

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Options: nccl-tests' options, and ours.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/common/command_line.hpp"
+#include "transfer/nccl/collective.hpp"
+#include "transfer/nccl/element.hpp"
+
+namespace gdrkit::tools::nccl {
+
+struct Options {
+  std::vector<std::string> words;  ///< the test's name
+  std::size_t smallest_bytes = 32UL << 20;
+  std::size_t largest_bytes = 32UL << 20;
+  std::size_t step_bytes = 1UL << 20;
+  int factor = 1;
+  int gpus = 1;
+  int threads = 1;
+  int iterations = 20;
+  int warmup = 1;
+  int aggregated = 1;
+  int cycles = 1;
+  int check = 1;
+  int root = 0;
+  int blocking = 0;
+  int cpu_time = 0;
+  int average = 1;
+  int timeout_s = 300;
+  std::string type = "float";
+  std::string reduction = "sum";
+  std::string engine = "nccl";
+  std::string library;
+  DocumentOption json;
+  // Of nccl-tests, refused with a reason.
+  int cuda_graph = 0;
+  int parallel_init = 0;
+  int null_stream = 0;
+  int registered = 0;
+
+  /// In the order of the table.
+  [[nodiscard]] std::vector<std::size_t> sizes() const;
+};
+
+[[nodiscard]] CommandLine command_line(Options* options);
+/// Throws Failure(usage).
+void check(const Options& options);
+[[nodiscard]] const Collective& chosen_collective(const Options& options);
+/// Of `-d all` and `-o all` several.
+[[nodiscard]] std::vector<const ElementType*> chosen_types(const Options& options);
+[[nodiscard]] std::vector<const Reduction*> chosen_reductions(const Options& options, const Collective& collective);
+
+}  // namespace gdrkit::tools::nccl

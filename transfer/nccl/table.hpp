@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Table: the lines that nccl-tests prints (2.17 and newer), for the scripts that read them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transfer/nccl/options.hpp"
+
+namespace gdrkit::tools::nccl {
+
+/// One measurement: out of place or in place.
+struct Timing {
+  double time_us = 0;
+  double algorithm_gbps = 0;
+  double bus_gbps = 0;
+  std::optional<std::uint64_t> wrong;  ///< elements; empty: not checked
+};
+
+struct Row {
+  std::size_t size_bytes = 0;
+  std::size_t count = 0;
+  std::string type;
+  std::string reduction;
+  int root = -1;
+  Timing out_of_place;
+  Timing in_place;
+};
+
+/// "123.45", "1234.5", "12345" or "1.2e+09": as many decimals as fit `width` columns, `decimals` at most.
+[[nodiscard]] std::string fitted_number(double value, int width, int decimals);
+
+/// `devices`: of each rank, as device_line() makes them.
+[[nodiscard]] std::string head_text(const Options& options, const std::string& test, const std::string& version_field,
+                                    const std::vector<std::string>& devices);
+[[nodiscard]] std::string device_line(int rank, int process_id, const std::string& host, int device,
+                                      const std::string& pci_bus_id, const std::string& name);
+[[nodiscard]] std::string row_text(const Row& row);
+[[nodiscard]] std::string foot_text(const std::string& test, const std::vector<Row>& rows);
+
+/// Of all rows, out of place and in place.
+[[nodiscard]] double average_bus_gbps(const std::vector<Row>& rows);
+[[nodiscard]] std::uint64_t wrong_elements(const std::vector<Row>& rows);
+
+}  // namespace gdrkit::tools::nccl
