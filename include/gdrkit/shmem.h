@@ -88,6 +88,7 @@ struct gdrkit_shmem_device_state {
   uint64_t limit_ns;     /* of each wait */
   /* Of host memory: ends waits when a PE has ended, and tells of waits that gave up; 0: none. */
   uint64_t control_address;
+  uint64_t teams_address; /* what GPU kernels need to know of each team (gdrkit/shmem_team.cuh) */
 };
 
 enum gdrkit_shmem_comparison {
@@ -304,4 +305,6 @@ GDRKIT_SHMEM_FOR_EACH_TYPE(GDRKIT_SHMEM_DEFINE_TYPED)
 #ifdef __cplusplus
 }
 #endif
+
+#include <gdrkit/shmem_collectives.h>
 #endif

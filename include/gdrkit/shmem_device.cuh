@@ -21,9 +21,11 @@
 
 #if defined(__CUDACC__)
 #define GDRKIT_SHMEM_FUNCTION __device__ inline
+#define GDRKIT_SHMEM_ANYWHERE __host__ __device__ constexpr
 #define GDRKIT_SHMEM_ROLLED _Pragma("unroll 1")  // a step takes longer than the loop around it
 #else
 #define GDRKIT_SHMEM_FUNCTION inline
+#define GDRKIT_SHMEM_ANYWHERE constexpr
 #define GDRKIT_SHMEM_ROLLED
 #include <sched.h>
 #include <time.h>
@@ -53,7 +55,11 @@ struct WarpGroup {
   }
   GDRKIT_SHMEM_FUNCTION unsigned size() const { return 32; }
   GDRKIT_SHMEM_FUNCTION void sync() const { __syncwarp(); }
-  GDRKIT_SHMEM_FUNCTION bool all(bool is_so) const { return __all_sync(0xffffffff, is_so) != 0; }
+  GDRKIT_SHMEM_FUNCTION bool all(bool is_so) const {
+    const bool are_all = __all_sync(0xffffffff, is_so) != 0;
+    __syncwarp();  // the vote orders no memory
+    return are_all;
+  }
 };
 GDRKIT_SHMEM_FUNCTION WarpGroup warp() { return {}; }
 

@@ -46,6 +46,12 @@ base::Result<PeOptions> options_from_environment() noexcept {
   if (auto known = read("GDRKIT_SHMEM_HEAP", true, &options.heap_bytes); !known) return base::pass(known);
   if (auto known = read("GDRKIT_SHMEM_HEAP_MAX", true, &options.heap_max_bytes); !known) return base::pass(known);
   if (auto known = read("GDRKIT_SHMEM_TIMEOUT_S", false, &seconds); !known) return base::pass(known);
+  std::uint64_t compares = 0;
+  const char* const check = std::getenv("GDRKIT_SHMEM_CHECK_COLLECTIVES");
+  if (check != nullptr && std::string_view(check) != "0") {
+    if (auto known = read("GDRKIT_SHMEM_CHECK_COLLECTIVES", false, &compares); !known) return base::pass(known);
+  }
+  options.compares_stream_collectives = compares != 0;
   constexpr std::uint64_t largest = 1000000000;
   options.limit = std::chrono::seconds(seconds < largest ? seconds : largest);
   return options;

@@ -17,8 +17,11 @@
 #include "platform/device/device.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/bootstrap/exchange.hpp"
+#include "shmem/core/collectives.hpp"
 #include "shmem/core/node_area.hpp"
 #include "shmem/core/put_order.hpp"
+#include "shmem/core/team_line.hpp"
+#include "shmem/core/team_memory.hpp"
 #include "shmem/heap/symmetric_heap.hpp"
 #include "shmem/node/node.hpp"
 #include "shmem/stream/stream_control.hpp"
@@ -38,6 +41,7 @@ struct PeOptions {
   void* allgather_argument = nullptr;
   std::uint64_t heap_bytes = 0;
   std::uint64_t heap_max_bytes = 0;  ///< 0: the largest GPU's memory
+  bool compares_stream_collectives = false;
 };
 
 enum class Comparison : std::uint8_t { equal, not_equal, greater, less_equal, less, greater_equal };
@@ -75,6 +79,14 @@ class Pe {
   [[nodiscard]] int node_pes() const noexcept { return static_cast<int>(node_->pes().size()); }
   [[nodiscard]] const SymmetricHeap& heap() const noexcept { return *heap_; }
   [[nodiscard]] const platform::Device& device() const noexcept { return *device_; }
+  [[nodiscard]] platform::Device& own_device() noexcept { return *device_; }
+  [[nodiscard]] Node& node() const noexcept { return *node_; }
+  [[nodiscard]] platform::GpuKernels& gpu_kernels() noexcept { return *gpu_kernels_; }
+  [[nodiscard]] Collectives& collectives() const noexcept { return *collectives_; }
+  [[nodiscard]] const TeamMemory& team_memory() const noexcept { return team_memory_; }
+  /// What the PE at that position of the node says in its teams.
+  [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
+  [[nodiscard]] std::chrono::milliseconds limit() const noexcept { return std::chrono::milliseconds(limit_ms_.load()); }
   /// What GPU kernels on this PE's GPU need to know of it.
   [[nodiscard]] gdrkit_shmem_device_state device_state() const noexcept;
   /// From now on another PE's end also ends the waits of this PE's GPU kernels: call it before any may wait.
@@ -168,7 +180,6 @@ class Pe {
 
   /// EPROTO when the PEs' operations or arguments differ. Ends with all PEs having compared.
   base::Status agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept;
-  [[nodiscard]] std::chrono::milliseconds limit() const noexcept { return std::chrono::milliseconds(limit_ms_.load()); }
   [[nodiscard]] PeLine& line(std::size_t index) const noexcept { return static_cast<NodeArea>(node_->area())[index]; }
 
   int pe_ = 0;
@@ -185,6 +196,8 @@ class Pe {
   std::unique_ptr<Atomics> atomics_;
   std::unique_ptr<StreamControl> control_;
   std::optional<StreamWork> stream_work_;
+  TeamMemory team_memory_;
+  std::unique_ptr<Collectives> collectives_;
   PutOrder order_;
   std::mutex collective_mutex_;
 };

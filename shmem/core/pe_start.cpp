@@ -14,6 +14,15 @@
 namespace gdrkit::shmem {
 namespace {
 
+/// Of what the PEs of a node share: their lines, and behind them what each says in its teams.
+constexpr std::size_t team_lines_offset(int n_pes) noexcept {
+  return (static_cast<std::size_t>(n_pes) * sizeof(PeLine) + alignof(TeamLine) - 1) / alignof(TeamLine) *
+         alignof(TeamLine);
+}
+constexpr std::size_t area_bytes(int n_pes) noexcept {
+  return team_lines_offset(n_pes) + static_cast<std::size_t>(n_pes) * sizeof(TeamLines);
+}
+
 /// What all PEs must know of each other before they make heaps.
 struct Offer {
   std::uint64_t heap_bytes = 0;
@@ -64,12 +73,17 @@ base::Status Pe::connect(const PeOptions& options) {
   if (!exchange) return base::pass(exchange);
   pe_ = (*exchange)->pe();
   n_pes_ = (*exchange)->n_pes();
-  auto node = Node::join(**exchange, static_cast<std::size_t>(n_pes_) * sizeof(PeLine), options.limit);
+  auto node = Node::join(**exchange, area_bytes(n_pes_), options.limit);
   if (!node) return base::pass(node);
   node_ = std::move(*node);
   own_slot_ = node_->index_of(pe_);
   if (auto made = make_heap(**exchange, options); !made) return made;
   if (auto made = make_transports(); !made) return made;
+  const platform::DeviceScope scope(*device_);
+  if (auto current = scope.status(); !current) return current;
+  auto collectives = Collectives::make(*this, options.compares_stream_collectives);
+  if (!collectives) return base::pass(collectives);
+  collectives_ = std::move(*collectives);
   return sync_all("init");
 }
 
@@ -143,6 +157,8 @@ base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
     largest_device = std::max(largest_device, offer.device_bytes);
   }
   if (sizes.max_bytes == 0) sizes.max_bytes = largest_device;
+  team_memory_ = TeamMemory(n_pes_, sizes.max_bytes);
+  sizes.reserved_bytes = SymmetricHeap::zeroed_bytes + team_memory_.size_bytes();
   const platform::DeviceScope scope(*device_);
   if (auto current = scope.status(); !current) return current;
   auto heap = SymmetricHeap::create(*device_, *node_, pe_, sizes, cuda_);
@@ -183,11 +199,17 @@ base::Status Pe::finalize() noexcept {
   return ended;
 }
 
+TeamLines& Pe::team_lines(int index) const noexcept {
+  auto* const first = static_cast<char*>(node_->area()) + team_lines_offset(n_pes_);
+  return reinterpret_cast<TeamLines*>(first)[index];
+}
+
 Pe::~Pe() {
   if (device_ == nullptr) return;
   const platform::DeviceScope scope(*device_);
   // GPU kernels of the application's streams may still hold addresses of what ends here; their waits have limits.
   if (gpu_kernels_) (void)device_->synchronize_all();
+  collectives_.reset();
   control_.reset();
   atomics_.reset();
   gpu_kernels_.reset();

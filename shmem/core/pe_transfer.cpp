@@ -185,6 +185,7 @@ base::Status Pe::quiet() noexcept {
 }
 
 base::Status Pe::check_gpu_waits() noexcept {
+  if (auto whole = collectives_->take_fault(); !whole) return whole;
   const auto word = control_->take_given_up();
   if (!word) return {};
   if (const int dead = control_->dead_pe(); dead >= 0) {

@@ -39,9 +39,10 @@ base::Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(platform::Dev
   heap->space_ = std::move(*space);
   heap->own_base_ = heap->space_->address(heap->own_slot_, 0);
   heap->max_bytes_ = round_up(sizes.max_bytes, heap->space_->granularity_bytes());
-  if (auto grown = heap->grow(std::max(sizes.initial_bytes, reserved_bytes)); !grown) return base::pass(grown);
-  (void)heap->blocks_.take(reserved_bytes, BlockList::unit_bytes);
-  auto zeroed = device.fill(heap->own_base_, 0, reserved_bytes);
+  heap->reserved_bytes_ = round_up(sizes.reserved_bytes, BlockList::unit_bytes);
+  if (auto grown = heap->grow(std::max(sizes.initial_bytes, heap->reserved_bytes_)); !grown) return base::pass(grown);
+  (void)heap->blocks_.take(heap->reserved_bytes_, BlockList::unit_bytes);
+  auto zeroed = device.fill(heap->own_base_, 0, zeroed_bytes);
   if (auto all = heap->agree(zeroed, "clearing the symmetric heap"); !all) return base::pass(all);
   return heap;
 } catch (const std::bad_alloc&) {
@@ -132,7 +133,7 @@ base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, st
 base::Status SymmetricHeap::free(std::uint64_t address) noexcept try {
   const std::unique_lock lock(mutex_);
   const std::uint64_t offset = address - own_base_;
-  if (offset >= reserved_bytes && offset < max_bytes_ && blocks_.give_back(offset)) return {};
+  if (offset >= reserved_bytes_ && offset < max_bytes_ && blocks_.give_back(offset)) return {};
   return base::fail(EINVAL, "no symmetric allocation starts at 0x%" PRIx64, address);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while symmetric memory was freed");
@@ -146,7 +147,7 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
   }
   const std::shared_lock lock(mutex_);
   const auto block = blocks_.find(offset);
-  if (!block || block->offset < reserved_bytes) {
+  if (!block || block->offset < reserved_bytes_) {
     return base::fail(EINVAL, "%p is in no allocation of this PE's symmetric heap", address);
   }
   const std::uint64_t inside = offset - block->offset;
@@ -164,7 +165,7 @@ std::uint64_t SymmetricHeap::size_bytes() const noexcept {
 
 std::uint64_t SymmetricHeap::used_bytes() const noexcept {
   const std::shared_lock lock(mutex_);
-  return blocks_.taken_bytes() - reserved_bytes;
+  return blocks_.taken_bytes() - reserved_bytes_;
 }
 
 HeapChunk SymmetricHeap::chunk_at(std::uint64_t offset) const noexcept {

@@ -18,7 +18,8 @@ namespace gdrkit::shmem {
 
 struct HeapSizes {
   std::uint64_t initial_bytes = 0;
-  std::uint64_t max_bytes = 0;  ///< the same on all PEs
+  std::uint64_t max_bytes = 0;           ///< the same on all PEs
+  std::uint64_t reserved_bytes = 65536;  ///< the same on all PEs
 };
 
 /// A piece of device memory that was allocated, and can be pinned, as one.
@@ -40,8 +41,9 @@ struct HeapRange {
 /// has made sure of it, and of the device being current. All other functions are thread-safe, also beside those.
 class SymmetricHeap {
  public:
-  /// Bytes at the start of each heap that its owner and peers use among themselves, zeroed.
-  static constexpr std::uint64_t reserved_bytes = 65536;
+  /// The start of the heap is what its owner and peers use among themselves: HeapSizes::reserved_bytes, of which these
+  /// are zeroed.
+  static constexpr std::uint64_t zeroed_bytes = 65536;
 
   /// Collective over the node.
   [[nodiscard]] static base::Result<std::unique_ptr<SymmetricHeap>> create(platform::Device& device, Node& node, int pe,
@@ -85,6 +87,7 @@ class SymmetricHeap {
   std::unique_ptr<HeapSpace> space_;
   std::uint64_t own_base_ = 0;
   std::uint64_t max_bytes_ = 0;
+  std::uint64_t reserved_bytes_ = 0;
   mutable std::shared_mutex mutex_;  // of blocks_ and chunks_
   BlockList blocks_;
   std::vector<HeapChunk> chunks_;

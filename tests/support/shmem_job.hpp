@@ -63,6 +63,7 @@ struct ShmemJobOptions {
   std::uint64_t heap_bytes = std::uint64_t{4} << 20;
   std::uint64_t heap_max_bytes = std::uint64_t{1} << 30;
   std::chrono::milliseconds limit{30000};
+  bool compares_stream_collectives = false;
 };
 
 /// What is at an address of the PE's device, read by its copy engine.
@@ -98,6 +99,7 @@ inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(s
       options.limit = job.limit;
       options.heap_bytes = job.heap_bytes;
       options.heap_max_bytes = job.heap_max_bytes;
+      options.compares_stream_collectives = job.compares_stream_collectives;
       options.allgather_argument = &member;
       options.allgather = [](const void* mine, std::size_t size_bytes, void* all, void* argument) {
         auto* const self = static_cast<Member*>(argument);

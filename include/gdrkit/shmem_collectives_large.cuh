@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Collectives of much data: from source to target without a copy between, 16 bytes at a time, all PEs and so all links
+// at once. Included by shmem_collectives.cuh.
+#ifndef GDRKIT_SHMEM_COLLECTIVES_LARGE_CUH
+#define GDRKIT_SHMEM_COLLECTIVES_LARGE_CUH
+
+#include <gdrkit/shmem_reductions.cuh>
+#include <gdrkit/shmem_team.cuh>
+
+namespace gdrkit::shmem::detail {
+
+/// Reads once, and writes to every member but the two named ones (n() or more: no member).
+template <class Group>
+struct Spread {
+  const Turn<Group>& turn;
+  unsigned but;
+  unsigned nor;
+
+  template <Reads reads, unsigned unrolled, class Word>
+  GDRKIT_SHMEM_FUNCTION void write(Word* target, const Word* source, std::size_t at) const {
+    const std::size_t step = turn.group().size();
+    Word words[unrolled];
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < unrolled; ++i) words[i] = read<reads>(source + at + i * step);
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned distance = 1; distance <= turn.n(); ++distance) {
+      const unsigned member = turn.next(distance % turn.n());
+      if (member == but || member == nor) continue;
+      Word* const to = turn.at(target + at, member);
+      GDRKIT_SHMEM_UNROLLED
+      for (unsigned i = 0; i < unrolled; ++i) to[i * step] = words[i];
+    }
+  }
+
+  template <Reads reads, class Word>
+  GDRKIT_SHMEM_FUNCTION void words(char* target, const char* source, std::size_t size_bytes) const {
+    constexpr unsigned unrolled = 4;
+    auto* const to = reinterpret_cast<Word*>(target);
+    const auto* const from = reinterpret_cast<const Word*>(source);
+    const std::size_t count = size_bytes / sizeof(Word), step = turn.group().size();
+    std::size_t at = turn.group().rank();
+    GDRKIT_SHMEM_ROLLED
+    for (; at + (unrolled - 1) * step < count; at += unrolled * step) write<reads, unrolled>(to, from, at);
+    GDRKIT_SHMEM_ROLLED
+    for (; at < count; at += step) write<reads, 1>(to, from, at);
+  }
+
+  template <Reads reads>
+  GDRKIT_SHMEM_FUNCTION void bytes(char* target, const char* source, std::size_t size_bytes) const {
+    const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
+    std::size_t whole = 0;
+    if (both % 16 == 0) {
+      whole = size_bytes / 16 * 16;
+      words<reads, Words16>(target, source, whole);
+    } else if (both % 4 == 0) {
+      whole = size_bytes / 4 * 4;
+      words<reads, std::uint32_t>(target, source, whole);
+    }
+    words<reads, unsigned char>(target + whole, source + whole, size_bytes - whole);
+  }
+};
+
+template <class Group>
+class LargeTurn {
+ public:
+  GDRKIT_SHMEM_FUNCTION explicit LargeTurn(const Turn<Group>& turn) : turn_(turn) {}
+
+  GDRKIT_SHMEM_FUNCTION bool fcollect(char* target, const char* source, std::size_t size_bytes) const {
+    const Slice slice = turn_.slice(size_bytes);
+    char* const to = target + turn_.me() * size_bytes + slice.begin;
+    const char* const from = source + slice.begin;
+    spread<Reads::ordinary>(to, from, slice.size_bytes, to == from ? turn_.me() : nobody, nobody);
+    turn_.tell_all();
+    return turn_.wait_for_all();
+  }
+
+  GDRKIT_SHMEM_FUNCTION bool alltoall(char* target, const char* source, std::size_t size_bytes) const {
+    const Slice slice = turn_.slice(size_bytes);
+    char* const to = target + turn_.me() * size_bytes + slice.begin;
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned distance = 1; distance <= turn_.n(); ++distance) {
+      const unsigned member = turn_.next(distance % turn_.n());
+      copy<Reads::ordinary>(turn_.at(to, member), source + member * size_bytes + slice.begin, slice.size_bytes,
+                            turn_.group());
+    }
+    turn_.tell_all();
+    return turn_.wait_for_all();
+  }
+
+  /// The root writes to all.
+  GDRKIT_SHMEM_FUNCTION bool broadcast(char* target, const char* source, std::size_t size_bytes, unsigned root) const {
+    if (turn_.me() != root) {
+      return turn_.group().all(turn_.group().rank() != 0 || turn_.wait_for(root, Turn<Group>::last_step));
+    }
+    const Slice slice = turn_.slice(size_bytes);
+    spread<Reads::ordinary>(target + slice.begin, source + slice.begin, slice.size_bytes,
+                            target == source ? root : nobody, nobody);
+    turn_.tell_all();
+    return true;
+  }
+
+  /// The root writes another part to each, and each hands its part on to the others while the next comes: so the root's
+  /// links carry the data once, not once for each other PE. `piece_bytes` (a multiple of 16) are on their way at a
+  /// time.
+  GDRKIT_SHMEM_FUNCTION bool broadcast_in_parts(char* target, const char* source, std::size_t size_bytes, unsigned root,
+                                                std::size_t piece_bytes) const {
+    const Slice slice = turn_.slice(size_bytes);
+    target += slice.begin;
+    source += slice.begin;
+    const unsigned parts = turn_.n() - 1;
+    const std::size_t round_bytes = parts * piece_bytes;
+    const unsigned own = part_of(turn_.me(), root);
+    std::uint64_t step = 0;
+    GDRKIT_SHMEM_ROLLED
+    for (std::size_t at = 0; at < slice.size_bytes; at += round_bytes) {
+      const std::size_t left = slice.size_bytes - at;
+      const Slice round(left < round_bytes ? left : round_bytes, 0, 1);
+      ++step;
+      if (turn_.me() == root) {
+        scatter(target + at, source + at, round.size_bytes, root, step);
+        continue;
+      }
+      if (!turn_.group().all(turn_.group().rank() != 0 || turn_.wait_for(root, step))) return false;
+      const Slice part(round.size_bytes, own, parts);
+      char* const passed_on = target + at + part.begin;
+      spread<Reads::fresh>(passed_on, passed_on, part.size_bytes, turn_.me(), root);
+    }
+    turn_.tell_all();
+    return turn_.wait_for_all();
+  }
+
+  /// Each PE reduces one part: reads it from all, and writes the result to all. No other PE reads or writes that part,
+  /// so target and source may be the same.
+  template <class Reduce>
+  GDRKIT_SHMEM_FUNCTION bool reduce(char* target, const char* source, std::size_t size_bytes, Reduce reduce) const {
+    const Slice part(size_bytes, turn_.me(), turn_.n());
+    const Slice slice = turn_.slice(part.size_bytes);
+    const std::size_t begin = part.begin + slice.begin;
+    combine<true>(target + begin, source + begin, slice.size_bytes, reduce);
+    turn_.tell_all();
+    return turn_.wait_for_all();
+  }
+
+  template <class Reduce>
+  GDRKIT_SHMEM_FUNCTION bool reducescatter(char* target, const char* source, std::size_t size_bytes,
+                                           Reduce reduce) const {
+    const Slice slice = turn_.slice(size_bytes);
+    combine<false>(target + slice.begin, source + turn_.me() * size_bytes + slice.begin, slice.size_bytes, reduce);
+    turn_.tell_all();  // that the sources have been read
+    return turn_.wait_for_all();
+  }
+
+ private:
+  static constexpr unsigned nobody = ~0U;
+
+  template <Reads reads>
+  GDRKIT_SHMEM_FUNCTION void spread(char* target, const char* source, std::size_t size_bytes, unsigned but,
+                                    unsigned nor) const {
+    Spread<Group>{turn_, but, nor}.template bytes<reads>(target, source, size_bytes);
+  }
+
+  /// Which part of a broadcast is `member`'s to hand on.
+  GDRKIT_SHMEM_FUNCTION static unsigned part_of(unsigned member, unsigned root) {
+    return member < root ? member : member - 1;
+  }
+  GDRKIT_SHMEM_FUNCTION void scatter(char* target, const char* source, std::size_t size_bytes, unsigned root,
+                                     std::uint64_t step) const {
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned distance = 1; distance < turn_.n(); ++distance) {
+      const unsigned member = turn_.next(distance);
+      const Slice part(size_bytes, part_of(member, root), turn_.n() - 1);
+      copy<Reads::ordinary>(turn_.at(target + part.begin, member), source + part.begin, part.size_bytes, turn_.group());
+    }
+    if (target != source) copy<Reads::ordinary>(target, source, size_bytes, turn_.group());
+    turn_.group().sync();
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned member = turn_.group().rank(); member < turn_.n(); member += turn_.group().size()) {
+      if (member != turn_.me()) turn_.tell(member, step);
+    }
+  }
+
+  template <bool writes_to_all, unsigned unrolled, class Word, class Reduce>
+  GDRKIT_SHMEM_FUNCTION void combine_words(Word* target, const Word* source, std::size_t at, Reduce reduce) const {
+    const std::size_t step = turn_.group().size();
+    Word results[unrolled], words[unrolled];
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < unrolled; ++i) results[i] = read<Reads::fresh>(source + at + i * step);
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned distance = 1; distance < turn_.n(); ++distance) {
+      const Word* const from = turn_.at(source + at, turn_.next(distance));
+      GDRKIT_SHMEM_UNROLLED
+      for (unsigned i = 0; i < unrolled; ++i) words[i] = read<Reads::fresh>(from + i * step);
+      GDRKIT_SHMEM_UNROLLED
+      for (unsigned i = 0; i < unrolled; ++i) {
+        Words16 left{}, right{};
+        memcpy(&left, &results[i], sizeof(Word));
+        memcpy(&right, &words[i], sizeof(Word));
+        const Words16 combined = reduce(left, right);
+        memcpy(&results[i], &combined, sizeof(Word));
+      }
+    }
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned distance = 0; distance < (writes_to_all ? turn_.n() : 1); ++distance) {
+      Word* const to = turn_.at(target + at, turn_.next(distance));
+      GDRKIT_SHMEM_UNROLLED
+      for (unsigned i = 0; i < unrolled; ++i) to[i * step] = results[i];
+    }
+  }
+
+  template <bool writes_to_all, class Word, class Reduce>
+  GDRKIT_SHMEM_FUNCTION void combine_by(char* target, const char* source, std::size_t size_bytes, Reduce reduce) const {
+    constexpr unsigned unrolled = 4;
+    auto* const to = reinterpret_cast<Word*>(target);
+    const auto* const from = reinterpret_cast<const Word*>(source);
+    const std::size_t count = size_bytes / sizeof(Word), step = turn_.group().size();
+    std::size_t at = turn_.group().rank();
+    GDRKIT_SHMEM_ROLLED
+    for (; at + (unrolled - 1) * step < count; at += unrolled * step) {
+      combine_words<writes_to_all, unrolled>(to, from, at, reduce);
+    }
+    GDRKIT_SHMEM_ROLLED
+    for (; at < count; at += step) combine_words<writes_to_all, 1>(to, from, at, reduce);
+  }
+
+  /// 16 bytes at a time where both sides are aligned to them, else, and at the end, element by element.
+  template <bool writes_to_all, class Reduce>
+  GDRKIT_SHMEM_FUNCTION void combine(char* target, const char* source, std::size_t size_bytes, Reduce reduce) const {
+    const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
+    const std::size_t whole = both % 16 == 0 ? size_bytes / 16 * 16 : 0;
+    combine_by<writes_to_all, Words16>(target, source, whole, reduce);
+    target += whole;
+    source += whole;
+    size_bytes -= whole;
+    switch (reduce.element_bytes()) {
+      case 1: return combine_by<writes_to_all, std::uint8_t>(target, source, size_bytes, reduce);
+      case 2: return combine_by<writes_to_all, std::uint16_t>(target, source, size_bytes, reduce);
+      case 4: return combine_by<writes_to_all, std::uint32_t>(target, source, size_bytes, reduce);
+      default: return combine_by<writes_to_all, std::uint64_t>(target, source, size_bytes, reduce);
+    }
+  }
+
+  const Turn<Group>& turn_;
+};
+
+}  // namespace gdrkit::shmem::detail
+
+#endif

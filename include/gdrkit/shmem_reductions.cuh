@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Reductions of elements, 16 bytes of them at a time: of a type known to the compiler, and of any type. Included by
+// shmem_collectives.cuh; also what the CPU computes with.
+#ifndef GDRKIT_SHMEM_REDUCTIONS_CUH
+#define GDRKIT_SHMEM_REDUCTIONS_CUH
+
+#include <gdrkit/shmem_device.cuh>
+
+#include <cstring>
+
+namespace gdrkit::shmem {
+
+/// Elements without a C++ type of their own; computed with as floats, and rounded to nearest after each step.
+struct Half {
+  std::uint16_t bits;
+};
+struct Bfloat16 {
+  std::uint16_t bits;
+};
+
+namespace detail {
+
+template <class To, class From>
+GDRKIT_SHMEM_FUNCTION To same_bits(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+#if defined(__CUDACC__)
+GDRKIT_SHMEM_FUNCTION float widen(Half value) {
+  float wide;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(value.bits));
+  return wide;
+}
+GDRKIT_SHMEM_FUNCTION void narrow(float wide, Half* value) {
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(value->bits) : "f"(wide));
+}
+#else
+inline float widen(Half value) {
+  const std::uint32_t sign = (value.bits & 0x8000U) << 16;
+  const std::uint32_t exponent = value.bits >> 10 & 31U;
+  const std::uint32_t fraction = value.bits & 0x3ffU;
+  if (exponent == 31) return same_bits<float>(sign | 0x7f800000U | fraction << 13);
+  if (exponent == 0) return (sign != 0 ? -1.0F : 1.0F) * static_cast<float>(fraction) / 16777216.0F;  // 2^24
+  return same_bits<float>(sign | (exponent + 112) << 23 | fraction << 13);
+}
+inline void narrow(float wide, Half* value) {
+  const auto bits = same_bits<std::uint32_t>(wide);
+  const std::uint32_t sign = bits >> 16 & 0x8000U;
+  std::uint32_t size = bits & 0x7fffffffU;
+  if (size > 0x7f800000U) {
+    size = 0x7fff;  // not a number
+  } else if (size >= 0x477ff000U) {
+    size = 0x7c00;  // 65520 and more round to infinity
+  } else if (size < 0x38800000U) {
+    // Below 2^-14: multiples of 2^-24, to which the sum with 0.5 rounds.
+    size = same_bits<std::uint32_t>(same_bits<float>(size) + 0.5F) - 0x3f000000U;
+  } else {
+    size = (size + 0xfffU + (size >> 13 & 1U) - 0x38000000U) >> 13;
+  }
+  value->bits = static_cast<std::uint16_t>(sign | size);
+}
+#endif
+
+GDRKIT_SHMEM_FUNCTION float widen(Bfloat16 value) {
+  return same_bits<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
+GDRKIT_SHMEM_FUNCTION void narrow(float wide, Bfloat16* value) {
+  const auto bits = same_bits<std::uint32_t>(wide);
+  const bool is_number = (bits & 0x7fffffffU) <= 0x7f800000U;
+  value->bits = static_cast<std::uint16_t>(is_number ? (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16 : 0x7fffU);
+}
+
+/// What is computed with: unsigned words for integers, as their overflow is defined.
+template <class T>
+struct Arithmetic {
+  using Integer = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  using Wide = std::conditional_t<std::is_floating_point_v<T>, T, Integer>;
+  GDRKIT_SHMEM_FUNCTION static Wide wide(T value) { return static_cast<Wide>(value); }
+  GDRKIT_SHMEM_FUNCTION static T narrow(Wide value) { return static_cast<T>(value); }
+  GDRKIT_SHMEM_FUNCTION static bool is_less(T left, T right) { return left < right; }
+};
+template <class T>
+struct ArithmeticAsFloat {
+  using Wide = float;
+  GDRKIT_SHMEM_FUNCTION static float wide(T value) { return widen(value); }
+  GDRKIT_SHMEM_FUNCTION static T narrow(float value) {
+    T narrowed;
+    detail::narrow(value, &narrowed);
+    return narrowed;
+  }
+  GDRKIT_SHMEM_FUNCTION static bool is_less(T left, T right) { return widen(left) < widen(right); }
+};
+template <>
+struct Arithmetic<Half> : ArithmeticAsFloat<Half> {};
+template <>
+struct Arithmetic<Bfloat16> : ArithmeticAsFloat<Bfloat16> {};
+
+template <gdrkit_shmem_reduction reduction, class T>
+GDRKIT_SHMEM_FUNCTION T combine(T left, T right) {
+  using Of = Arithmetic<T>;
+  if constexpr (reduction == GDRKIT_SHMEM_SUM) return Of::narrow(Of::wide(left) + Of::wide(right));
+  if constexpr (reduction == GDRKIT_SHMEM_PROD) return Of::narrow(Of::wide(left) * Of::wide(right));
+  if constexpr (reduction == GDRKIT_SHMEM_MIN) return Of::is_less(right, left) ? right : left;
+  if constexpr (reduction == GDRKIT_SHMEM_MAX) return Of::is_less(left, right) ? right : left;
+  if constexpr (reduction == GDRKIT_SHMEM_AND) return static_cast<T>(left & right);
+  if constexpr (reduction == GDRKIT_SHMEM_OR) return static_cast<T>(left | right);
+  if constexpr (reduction == GDRKIT_SHMEM_XOR) return static_cast<T>(left ^ right);
+}
+
+#if defined(__CUDACC__)
+#define GDRKIT_SHMEM_UNROLLED _Pragma("unroll")
+#else
+#define GDRKIT_SHMEM_UNROLLED
+#endif
+
+template <gdrkit_shmem_reduction reduction, class T>
+GDRKIT_SHMEM_FUNCTION Words16 combine_elements(const Words16& left, const Words16& right) {
+  constexpr unsigned count = 16 / sizeof(T);
+  T lefts[count], rights[count];
+  memcpy(lefts, &left, sizeof left);
+  memcpy(rights, &right, sizeof right);
+  GDRKIT_SHMEM_UNROLLED
+  for (unsigned i = 0; i < count; ++i) lefts[i] = combine<reduction>(lefts[i], rights[i]);
+  Words16 combined;
+  memcpy(&combined, lefts, sizeof combined);
+  return combined;
+}
+
+/// A reduction that the compiler knows.
+template <gdrkit_shmem_reduction reduction, class T>
+struct Reduction {
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION static constexpr unsigned element_bytes() { return sizeof(T); }
+  GDRKIT_SHMEM_FUNCTION Words16 operator()(const Words16& left, const Words16& right) const {
+    return combine_elements<reduction, T>(left, right);
+  }
+};
+
+template <gdrkit_shmem_reduction reduction>
+GDRKIT_SHMEM_FUNCTION Words16 combine_of_type(unsigned type, const Words16& left, const Words16& right) {
+  constexpr bool is_ordered = reduction == GDRKIT_SHMEM_MIN || reduction == GDRKIT_SHMEM_MAX;
+  constexpr bool is_bitwise = reduction >= GDRKIT_SHMEM_AND;
+  if constexpr (is_bitwise) return combine_elements<reduction, std::uint32_t>(left, right);
+  if constexpr (!is_bitwise) {
+    // Signed or not makes no difference to sums and products of integers.
+    if (!is_ordered && type < 32) type &= ~16U;
+    switch (type) {
+      case GDRKIT_SHMEM_TYPE_UINT8: return combine_elements<reduction, std::uint8_t>(left, right);
+      case GDRKIT_SHMEM_TYPE_UINT16: return combine_elements<reduction, std::uint16_t>(left, right);
+      case GDRKIT_SHMEM_TYPE_UINT32: return combine_elements<reduction, std::uint32_t>(left, right);
+      case GDRKIT_SHMEM_TYPE_UINT64: return combine_elements<reduction, std::uint64_t>(left, right);
+      case GDRKIT_SHMEM_TYPE_HALF: return combine_elements<reduction, Half>(left, right);
+      case GDRKIT_SHMEM_TYPE_BFLOAT16: return combine_elements<reduction, Bfloat16>(left, right);
+      case GDRKIT_SHMEM_TYPE_FLOAT: return combine_elements<reduction, float>(left, right);
+      case GDRKIT_SHMEM_TYPE_DOUBLE: return combine_elements<reduction, double>(left, right);
+      default: break;
+    }
+    if constexpr (is_ordered) {
+      switch (type) {
+        case GDRKIT_SHMEM_TYPE_INT8: return combine_elements<reduction, std::int8_t>(left, right);
+        case GDRKIT_SHMEM_TYPE_INT16: return combine_elements<reduction, std::int16_t>(left, right);
+        case GDRKIT_SHMEM_TYPE_INT32: return combine_elements<reduction, std::int32_t>(left, right);
+        default: return combine_elements<reduction, std::int64_t>(left, right);
+      }
+    }
+    return left;
+  }
+}
+
+#if defined(__CUDACC__)
+#define GDRKIT_SHMEM_OUTLINED __noinline__  // each place where it is used would hold all of it
+#else
+#define GDRKIT_SHMEM_OUTLINED
+#endif
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION Words16 combine_any(unsigned type, unsigned reduction, Words16 left,
+                                                                Words16 right) {
+  switch (reduction) {
+    case GDRKIT_SHMEM_SUM: return combine_of_type<GDRKIT_SHMEM_SUM>(type, left, right);
+    case GDRKIT_SHMEM_PROD: return combine_of_type<GDRKIT_SHMEM_PROD>(type, left, right);
+    case GDRKIT_SHMEM_MIN: return combine_of_type<GDRKIT_SHMEM_MIN>(type, left, right);
+    case GDRKIT_SHMEM_MAX: return combine_of_type<GDRKIT_SHMEM_MAX>(type, left, right);
+    case GDRKIT_SHMEM_AND: return combine_of_type<GDRKIT_SHMEM_AND>(type, left, right);
+    case GDRKIT_SHMEM_OR: return combine_of_type<GDRKIT_SHMEM_OR>(type, left, right);
+    default: return combine_of_type<GDRKIT_SHMEM_XOR>(type, left, right);
+  }
+}
+
+/// A reduction that is chosen when the program runs: gdrkit_shmem_type and gdrkit_shmem_reduction.
+struct AnyReduction {
+  unsigned type;
+  unsigned reduction;
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned element_bytes() const { return type & 15U; }
+  GDRKIT_SHMEM_FUNCTION Words16 operator()(const Words16& left, const Words16& right) const {
+    return combine_any(type, reduction, left, right);
+  }
+};
+
+}  // namespace detail
+}  // namespace gdrkit::shmem
+
+#endif

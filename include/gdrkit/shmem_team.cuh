@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Teams for GPU kernels, and Turn: how the PEs of a team meet in one collective. Included by shmem_collectives.cuh.
+#ifndef GDRKIT_SHMEM_TEAM_CUH
+#define GDRKIT_SHMEM_TEAM_CUH
+
+#include <gdrkit/shmem_device.cuh>
+
+namespace gdrkit::shmem {
+
+using Team = gdrkit_shmem_team_t;
+
+/// One team as GPU kernels of one PE see it: an entry of the table at State::teams_address, which the host writes.
+/// Members are numbered from 0; member i is PE first_pe + i * pe_stride of the job.
+struct TeamState {
+  Team team;
+  std::int32_t n_pes;
+  std::int32_t pe;  ///< this PE's number in the team
+  std::int32_t first_pe;
+  std::int32_t pe_stride;
+  std::int32_t lanes;             ///< that the words have room for
+  std::int64_t first_bytes;       ///< from the own heap to member 0's
+  std::int64_t stride_bytes;      ///< from a member's heap to the next one's
+  std::uint64_t words_address;    ///< TeamWords, in the own heap
+  std::uint64_t scratch_address;  ///< in the own heap
+  std::uint64_t scratch_bytes;    ///< a multiple of 256
+  std::uint64_t report_address;   ///< TeamReport
+};
+
+/// What the members of a team write into each other's heap, besides data. Zeroed when the team is made.
+struct TeamWords {
+  std::uint64_t turns;        ///< collectives that this PE has ended
+  std::uint64_t is_broken;    ///< one did not come to its end
+  std::uint32_t ended_lanes;  ///< of the turn that is under way
+  std::uint32_t unused_word;
+  std::uint64_t unused[13];
+  // Behind it, in rows of 128 bytes or a multiple: begun[member], then for each lane done[member].
+};
+static_assert(sizeof(TeamWords) == 128);
+
+GDRKIT_SHMEM_ANYWHERE std::uint64_t team_row_bytes(std::uint64_t n_pes) { return (n_pes * 8 + 127) / 128 * 128; }
+
+/// What GPU kernels and the CPU tell each other of a team, in host memory.
+struct TeamReport {
+  std::uint64_t fault;     ///< GPU: 0, or 1 + 2 * (the member that was waited for in vain)
+  std::uint64_t finished;  ///< GPU: the last ticket (Turn)
+  std::uint64_t stop;      ///< CPU: not 0 ends all waits
+  std::uint64_t unused[13];
+};
+
+/// `team` must be a valid handle.
+GDRKIT_SHMEM_FUNCTION const TeamState& team_state(const State& state, Team team) {
+  return reinterpret_cast<const TeamState*>(state.teams_address)[team & 0xff];
+}
+GDRKIT_SHMEM_FUNCTION int team_my_pe(const State& state, Team team) { return team_state(state, team).pe; }
+GDRKIT_SHMEM_FUNCTION int team_n_pes(const State& state, Team team) { return team_state(state, team).n_pes; }
+/// -1: the PE that is `pe` in `team` is not in `other`.
+GDRKIT_SHMEM_FUNCTION int team_translate_pe(const State& state, Team team, int pe, Team other) {
+  const TeamState& from = team_state(state, team);
+  const TeamState& to = team_state(state, other);
+  if (pe < 0 || pe >= from.n_pes) return -1;
+  const int distance = from.first_pe + pe * from.pe_stride - to.first_pe;
+  const int member = to.pe_stride == 0 ? 0 : distance / to.pe_stride;
+  return member >= 0 && member < to.n_pes && member * to.pe_stride == distance ? member : -1;
+}
+
+namespace detail {
+
+#if defined(__CUDACC__)
+GDRKIT_SHMEM_FUNCTION std::uint64_t load_relaxed(const std::uint64_t* address) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  return value;
+}
+/// A store that others wait for. What must be seen with it has a fence of its own before it.
+GDRKIT_SHMEM_FUNCTION void post(std::uint64_t* address, std::uint64_t value) { store_relaxed(address, value); }
+/// Answers how many came before. Who comes later sees what those before it did.
+GDRKIT_SHMEM_FUNCTION std::uint32_t arrive(std::uint32_t* count) {
+  std::uint32_t before;
+  asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], 1;" : "=r"(before) : "l"(count) : "memory");
+  return before;
+}
+#else
+inline std::uint64_t load_relaxed(const std::uint64_t* address) { return __atomic_load_n(address, __ATOMIC_RELAXED); }
+inline void post(std::uint64_t* address, std::uint64_t value) { __atomic_store_n(address, value, __ATOMIC_RELEASE); }
+inline std::uint32_t arrive(std::uint32_t* count) { return __atomic_fetch_add(count, 1, __ATOMIC_ACQ_REL); }
+#endif
+
+/// Which part of a collective a group does: lanes share the data, and lane i of a PE meets lane i of the others only.
+/// So the blocks of a grid need not wait for each other.
+struct Lane {
+  unsigned number = 0;
+  unsigned count = 1;
+};
+
+/// Part `number` of `count` of `size_bytes`, in pieces of 16 bytes.
+struct Slice {
+  std::size_t begin;
+  std::size_t size_bytes;
+
+  GDRKIT_SHMEM_FUNCTION Slice(std::size_t all_bytes, std::size_t number, std::size_t count) {
+    const std::size_t pieces = (all_bytes + 15) / 16;
+    const std::size_t end = pieces * (number + 1) / count * 16;
+    begin = pieces * number / count * 16;
+    size_bytes = (end < all_bytes ? end : all_bytes) - (begin < all_bytes ? begin : all_bytes);
+  }
+};
+
+/// What a PE's begin tells the others, of its group's threads and of the GPU kernels before.
+enum class Begin {
+  now,           ///< nothing
+  after_reads,   ///< that its target may be written
+  after_writes,  ///< that its source may be read: what they wrote is visible
+};
+
+/// One collective of a team, as one lane of one PE does it. Turns of a team are numbered, alike on all PEs, as all do
+/// the same. Each PE tells each other that it has begun a turn (begun), and each lane that its data has arrived (done):
+/// words that only grow, so nothing is reset.
+///
+/// - A turn's number is counted up by the last lane to end. GPU kernels of a PE follow each other in a stream, so all
+///   lanes of a turn read the same number, and a PE that has begun turn k has ended turn k - 1 with all its lanes.
+/// - So the scratch of turn k - 2 is free once all have begun turn k - 1: two halves, used in turn, need no answer.
+/// - Where the other PE's target is written, or its source is read, it must have begun this very turn.
+template <class Group>
+class Turn {
+ public:
+  /// The step of `done` that ends a turn.
+  static constexpr std::uint64_t last_step = 0xffff;
+
+  GDRKIT_SHMEM_FUNCTION Turn(const State& state, const TeamState& team, Group group, Lane lane = {})
+      : team_(team),
+        limit_ns_(state.limit_ns),
+        control_(reinterpret_cast<const Control*>(state.control_address)),
+        lane_(lane),
+        group_(group) {
+    number_ = load_relaxed(&words()->turns) + 1;
+    is_broken_ = load_relaxed(&words()->is_broken) != 0;
+    // Looked at with the others, so that the wait for scratch memory costs no load of its own.
+    begun_seen_ = group.rank() < n() ? load_relaxed(begun() + group.rank()) : 0;
+  }
+
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned n() const { return static_cast<unsigned>(team_.n_pes); }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned me() const { return static_cast<unsigned>(team_.pe); }
+  /// `distance` members further on, round the end.
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned next(unsigned distance) const {
+    const unsigned member = me() + distance;
+    return member < n() ? member : member - n();
+  }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t number() const { return number_; }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION Lane lane() const { return lane_; }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION Group group() const { return group_; }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION const TeamState& team() const { return team_; }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION Slice slice(std::size_t size_bytes) const {
+    return Slice(size_bytes, lane_.number, lane_.count);
+  }
+
+  /// Member `member`'s copy of what is at `own`.
+  template <class T>
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION T* at(T* own, unsigned member) const {
+    const std::int64_t distance = team_.first_bytes + static_cast<std::int64_t>(member) * team_.stride_bytes;
+    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(own) + static_cast<std::uintptr_t>(distance));
+  }
+
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool is_usable() const { return group_.all(!is_broken_); }
+
+  /// Tells all that this PE has begun.
+  GDRKIT_SHMEM_FUNCTION void begin(Begin tells) const {
+    if (lane_.number != 0) return;
+    if (tells != Begin::now) group_.sync();
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned member = group_.rank(); member < n(); member += group_.size()) {
+      if (member == me()) continue;
+      if (tells == Begin::after_writes) fence_system();
+      post(at(begun(), member) + me(), number_);
+    }
+  }
+  /// Waits until all have begun this turn. The answer is all threads'.
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for_begun() const {
+    bool is_there = !is_broken_;
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned member = group_.rank(); is_there && member < n(); member += group_.size()) {
+      if (member != me()) is_there = wait(member, [&] { return load_acquire(begun() + member) >= number_; });
+    }
+    return group_.all(is_there);
+  }
+  /// Waits until the scratch memory of all may be written. The answer is all threads'.
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for_scratch() const {
+    bool is_there = !is_broken_;
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned member = group_.rank(); is_there && member < n(); member += group_.size()) {
+      if (member == me() || (member == group_.rank() && begun_seen_ + 1 >= number_)) continue;
+      is_there = wait(member, [&] { return load_relaxed(begun() + member) + 1 >= number_; });
+    }
+    return group_.all(is_there);
+  }
+
+  /// Tells `member` that this lane has come to `step`, by one thread, after a barrier of the group.
+  GDRKIT_SHMEM_FUNCTION void tell(unsigned member, std::uint64_t step) const {
+    fence_system();
+    post(at(done(), member) + me(), mark(step));
+  }
+  /// The group has written all that the others wait for in this turn.
+  GDRKIT_SHMEM_FUNCTION void tell_all() const {
+    group_.sync();
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned member = group_.rank(); member < n(); member += group_.size()) {
+      if (member != me()) tell(member, last_step);
+    }
+  }
+  /// By one thread.
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for(unsigned member, std::uint64_t step) const {
+    return wait(member, [&] { return load_acquire(done() + member) >= mark(step); });
+  }
+  /// The answer is all threads'.
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for_all() const {
+    bool is_there = true;
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned member = group_.rank(); is_there && member < n(); member += group_.size()) {
+      if (member != me()) is_there = wait_for(member, last_step);
+    }
+    return group_.all(is_there);
+  }
+
+  /// Ends the turn; answers `is_whole`, which must be all threads'. The last lane writes `ticket` where the CPU waits
+  /// for it, unless that is 0: all of the turn's data is in its place by then.
+  GDRKIT_SHMEM_FUNCTION bool end(bool is_whole, std::uint64_t ticket = 0) const {
+    if (!is_whole) return false;
+    group_.sync();
+    if (group_.rank() == 0 && (lane_.count == 1 || arrive(&words()->ended_lanes) + 1 == lane_.count)) {
+      words()->ended_lanes = 0;
+      words()->turns = number_;
+      if (ticket != 0) {
+        fence_system();
+        post(&report()->finished, ticket);
+      }
+    }
+    group_.sync();
+    return true;
+  }
+
+  /// false: the limit went by, or another wait of the team failed; then the team is broken.
+  template <class Condition>
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait(unsigned member, Condition is_there) const {
+    std::uint64_t begin_ns = 0;
+    for (;;) {
+      GDRKIT_SHMEM_ROLLED
+      for (unsigned poll = 0; poll < polls_per_clock; ++poll) {
+        if (is_there()) return true;
+      }
+      relax();
+      const std::uint64_t now = clock_ns();
+      if (begin_ns == 0) begin_ns = now;
+      const bool is_over =
+          (control_ != nullptr && load_relaxed(&control_->is_broken) != 0) || load_relaxed(&report()->stop) != 0;
+      if (is_over || now - begin_ns > limit_ns_) {
+        post(&report()->fault, 1 + 2 * std::uint64_t{member});
+        post(&words()->is_broken, 1);
+        return false;
+      }
+      if (load_relaxed(&words()->is_broken) != 0) return false;
+    }
+  }
+
+ private:
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t mark(std::uint64_t step) const { return number_ << 16 | step; }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION TeamWords* words() const {
+    return reinterpret_cast<TeamWords*>(team_.words_address);
+  }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION TeamReport* report() const {
+    return reinterpret_cast<TeamReport*>(team_.report_address);
+  }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t* begun() const {
+    return reinterpret_cast<std::uint64_t*>(team_.words_address + sizeof(TeamWords));
+  }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t* done() const {
+    const std::uint64_t row = team_row_bytes(n());
+    return reinterpret_cast<std::uint64_t*>(team_.words_address + sizeof(TeamWords) + row * (1 + lane_.number));
+  }
+
+  const TeamState& team_;
+  const std::uint64_t limit_ns_;
+  const Control* const control_;
+  const Lane lane_;
+  const Group group_;
+  std::uint64_t number_;
+  std::uint64_t begun_seen_;
+  bool is_broken_;
+};
+
+}  // namespace detail
+}  // namespace gdrkit::shmem
+
+#endif

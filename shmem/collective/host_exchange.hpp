@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// HostExchange: collectives of little data by the CPUs: each reads its source, and all tell each other through shared
+// host memory.
+#pragma once
+
+#include "base/result.hpp"
+#include "shmem/collective/checked_call.hpp"
+#include "shmem/collective/host_team.hpp"
+
+namespace gdrkit::shmem {
+
+[[nodiscard]] constexpr bool fits_host_exchange(const CheckedCall& checked) noexcept {
+  return checked.source_bytes <= TeamWord::most_bytes;
+}
+
+/// The source as a message to the team, in `buffer` of TeamWord::most_bytes.
+[[nodiscard]] base::Result<Message> read_source(Pe& pe, const HostTeam& team, const CheckedCall& checked,
+                                                unsigned char* buffer) noexcept;
+/// After the meeting with that message: what all said, put together in the own target.
+base::Status write_target(Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept;
+
+}  // namespace gdrkit::shmem

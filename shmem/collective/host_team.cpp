@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/collective/host_team.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstring>
+#include <utility>
+
+#include "shmem/core/waiter.hpp"
+
+namespace gdrkit::shmem {
+
+HostTeam::HostTeam(Pe& pe, Team handle, int slot, std::vector<int> members, int own)
+    : pe_(pe),
+      handle_(handle),
+      slot_(slot),
+      members_(std::move(members)),
+      own_(own),
+      lines_(members_.size()),
+      first_arrivals_(members_.size()) {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    lines_[i] = &pe_.team_lines(pe_.node().index_of(members_[i]))[slot_];
+  }
+}
+
+int HostTeam::index_of(int pe) const noexcept {
+  const auto found = std::find(members_.begin(), members_.end(), pe);
+  return found == members_.end() ? -1 : static_cast<int>(found - members_.begin());
+}
+
+/// Ordering: what a PE says, and did before, is released by its count and acquired by all who wait for it.
+base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
+                            const Message& message) noexcept {
+  ++meetings_;
+  TeamWord& own = said(own_);
+  own.words[operation_word] = operation;
+  std::size_t word = first_argument_word;
+  for (const Argument& argument : arguments) own.words[word++] = argument.value;
+  own.words[note_word] = message.note;
+  if (message.size_bytes != 0) std::memcpy(own.data, message.data, message.size_bytes);
+  line(own_).arrivals.fetch_add(1, std::memory_order_acq_rel);
+  for (int member = 0; member < n_pes(); ++member) {
+    Waiter waiter(pe_.node(), pe_.limit(), what);
+    const std::uint64_t wanted = first_arrivals_[static_cast<std::size_t>(member)] + meetings_;
+    while (line(member).arrivals.load(std::memory_order_acquire) < wanted) {
+      if (auto waited = waiter.pause(); !waited) {
+        return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d of team 0x%x, PE %d of the job)",
+                          waited.error().text(), pe_.pe(), member, static_cast<unsigned>(handle_),
+                          members_[static_cast<std::size_t>(member)]);
+      }
+    }
+  }
+  return {};
+}
+
+/// All compare with the first PE, so that all come to the same answer.
+base::Status HostTeam::compare(const char* what, std::initializer_list<Argument> arguments) const noexcept {
+  const TeamWord& first = said(0);
+  for (int member = 1; member < n_pes(); ++member) {
+    const TeamWord& theirs = said(member);
+    const int pe = members_[static_cast<std::size_t>(member)];
+    if (theirs.words[operation_word] != first.words[operation_word]) {
+      return base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions of their team", what,
+                        members_[0], pe);
+    }
+    std::size_t word = first_argument_word;
+    for (const Argument& argument : arguments) {
+      const std::uint64_t one = first.words[word], other = theirs.words[word];
+      ++word;
+      if (one == other) continue;
+      return base::fail(EPROTO, "%s: %s is %" PRId64 " on PE %d and %" PRId64 " on PE %d; all PEs must pass the same",
+                        what, argument.name, static_cast<std::int64_t>(one), members_[0],
+                        static_cast<std::int64_t>(other), pe);
+    }
+  }
+  return {};
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// HostTeam: one team as the CPU of one PE knows it, and how its PEs meet through shared host memory.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <mutex>
+#include <vector>
+
+#include "base/result.hpp"
+#include "gdrkit/shmem.h"
+#include "platform/device/device.hpp"
+#include "shmem/core/pe.hpp"
+#include "shmem/core/team_line.hpp"
+
+namespace gdrkit::shmem {
+
+/// PEs of a parent team: start, start + stride, ...
+struct TeamRange {
+  int start = 0;
+  int stride = 1;
+  int size = 0;
+
+  [[nodiscard]] int member(int index) const noexcept { return start + index * stride; }
+  /// -1: `pe` is not in it.
+  [[nodiscard]] int index_of(int pe) const noexcept {
+    if (size == 1 || stride == 0) return pe == start ? 0 : -1;
+    const int distance = pe - start;
+    const int index = distance / stride;
+    return distance % stride == 0 && index >= 0 && index < size ? index : -1;
+  }
+};
+
+/// What the PEs of a team compare: a number and what it is.
+struct Argument {
+  const char* name;
+  std::uint64_t value;
+};
+
+/// What a PE says besides arguments.
+struct Message {
+  std::uint64_t note = 0;
+  const void* data = nullptr;  ///< at most TeamWord::most_bytes
+  std::size_t size_bytes = 0;
+};
+
+class HostTeam {
+ public:
+  /// `members`: PEs of the job, in the order of the team, all of this machine; the caller is the one at `own`.
+  HostTeam(Pe& pe, Team handle, int slot, std::vector<int> members, int own);
+
+  [[nodiscard]] Team handle() const noexcept { return handle_; }
+  [[nodiscard]] int slot() const noexcept { return slot_; }
+  [[nodiscard]] int own() const noexcept { return own_; }
+  [[nodiscard]] int n_pes() const noexcept { return static_cast<int>(members_.size()); }
+  [[nodiscard]] const std::vector<int>& members() const noexcept { return members_; }
+  /// -1: that PE of the job is not in it.
+  [[nodiscard]] int index_of(int pe) const noexcept;
+
+  /// How many meetings teams of this slot have had on this PE; what others count from is set before the first meeting.
+  [[nodiscard]] std::uint64_t own_arrivals() const noexcept { return line(own_).arrivals.load(); }
+  void set_first_arrivals(std::vector<std::uint64_t> arrivals) noexcept { first_arrivals_ = std::move(arrivals); }
+
+  /// Comes, says what it has to say, and waits for all; what they said stays until the next meeting but one. `what`,
+  /// for error messages, must outlive the call. Errors as Waiter's, with the PE that was waited for.
+  base::Status meet(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
+                    const Message& message) noexcept;
+  /// EPROTO where operations or arguments of the last meeting differ: the same answer on all PEs.
+  [[nodiscard]] base::Status compare(const char* what, std::initializer_list<Argument> arguments) const noexcept;
+  /// Of the last meeting.
+  [[nodiscard]] std::uint64_t note_of(int member) const noexcept { return said(member).words[note_word]; }
+  [[nodiscard]] const unsigned char* data_of(int member) const noexcept { return said(member).data; }
+
+  // Of the collectives of the GPU; used under `mutex`.
+  std::mutex mutex;
+  platform::Stream stream;  ///< made at its first use
+  std::uint64_t ticket = 0;
+  bool is_fault_taken = false;
+
+ private:
+  static constexpr std::size_t operation_word = 0;
+  static constexpr std::size_t first_argument_word = 1;
+  static constexpr std::size_t note_word = TeamWord::words_count - 1;
+
+  [[nodiscard]] TeamLine& line(int member) const noexcept { return *lines_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] TeamWord& said(int member) const noexcept { return line(member).said[meetings_ % 2]; }
+
+  Pe& pe_;
+  const Team handle_;
+  const int slot_;
+  const std::vector<int> members_;
+  const int own_;
+  std::vector<TeamLine*> lines_;
+  std::vector<std::uint64_t> first_arrivals_;
+  std::uint64_t meetings_ = 0;
+};
+
+}  // namespace gdrkit::shmem

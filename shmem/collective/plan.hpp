@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// How a collective of a given size runs on the GPUs: by which route, and by how many blocks.
+#pragma once
+
+#include <cstdint>
+
+#include "platform/gpu_code/gpu_kernels.hpp"
+#include "shmem/core/collectives.hpp"
+
+namespace gdrkit::shmem {
+
+struct Plan {
+  platform::CollectiveRoute route = platform::CollectiveRoute::small;
+  platform::LaunchShape shape;
+  std::uint32_t piece_bytes = 0;  ///< of the route parts
+};
+
+/// Depends on nothing that may differ between the PEs of a team.
+[[nodiscard]] Plan plan_collective(CollectiveOperation operation, std::uint64_t size_bytes,
+                                   const TeamState& team) noexcept;
+
+}  // namespace gdrkit::shmem

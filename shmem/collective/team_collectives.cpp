@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// TeamCollectives: little data goes over the CPUs, much over the GPUs; on a stream all goes over the GPUs.
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "platform/device/device_scope.hpp"
+#include "shmem/collective/checked_call.hpp"
+#include "shmem/collective/host_exchange.hpp"
+#include "shmem/collective/plan.hpp"
+#include "shmem/collective/team_table.hpp"
+#include "shmem/core/waiter.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using platform::CollectiveParameters;
+
+static_assert(static_cast<int>(CollectiveOperation::sync) == static_cast<int>(platform::CollectiveOperation::sync) &&
+              static_cast<int>(CollectiveOperation::broadcast) ==
+                  static_cast<int>(platform::CollectiveOperation::broadcast) &&
+              static_cast<int>(CollectiveOperation::reducescatter) ==
+                  static_cast<int>(platform::CollectiveOperation::reducescatter));
+
+/// Numbers of what is not in CollectiveOperation, for comparison between PEs.
+constexpr std::uint64_t splitting_strided = 100, splitting_rows = 101, splitting_columns = 102;
+constexpr std::uint64_t on_stream = 1000;  // added for calls on streams
+
+std::uint64_t as_word(int value) noexcept { return static_cast<std::uint64_t>(static_cast<std::int64_t>(value)); }
+
+class TeamCollectives final : public Collectives {
+ public:
+  TeamCollectives(Pe& pe, bool compares_streams) noexcept : pe_(pe), compares_streams_(compares_streams), table_(pe) {}
+
+  base::Status open() noexcept { return table_.open(); }
+
+  base::Result<int> my_pe(Team team) noexcept override {
+    auto found = table_.find(team);
+    if (!found) return base::pass(found);
+    return (*found)->own();
+  }
+  base::Result<int> n_pes(Team team) noexcept override {
+    auto found = table_.find(team);
+    if (!found) return base::pass(found);
+    return (*found)->n_pes();
+  }
+  base::Result<int> translate(Team team, int pe, Team other) noexcept override;
+  base::Result<Team> split_strided(Team parent, int start, int stride, int size) noexcept override;
+  base::Result<Teams2d> split_2d(Team parent, int x_range) noexcept override;
+  base::Status destroy(Team team) noexcept override;
+
+  base::Status run(const CollectiveCall& call) noexcept override;
+  base::Status launch(const CollectiveCall& call, platform::Stream stream) noexcept override;
+  base::Status take_fault() noexcept override;
+  [[nodiscard]] std::uint64_t table_address() const noexcept override { return table_.table_address(); }
+
+ private:
+  struct Prepared {
+    HostTeam* team;
+    CheckedCall checked;
+  };
+  [[nodiscard]] base::Result<Prepared> prepare(const CollectiveCall& call) noexcept;
+  /// All PEs have called this, with the same arguments, and said `message`.
+  base::Status meet(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept;
+  base::Status run_on_gpu(const Prepared& prepared) noexcept;
+  base::Status launch_in(const Prepared& prepared, platform::Stream stream, std::uint64_t ticket) noexcept;
+  base::Status wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept;
+  /// ETIMEDOUT: a GPU kernel of the team has waited in vain.
+  [[nodiscard]] base::Status fault_of(const HostTeam& team) const noexcept;
+
+  Pe& pe_;
+  const bool compares_streams_;
+  TeamTable table_;
+};
+
+base::Result<int> TeamCollectives::translate(Team team, int pe, Team other) noexcept {
+  auto from = table_.find(team);
+  if (!from) return base::pass(from);
+  auto to = table_.find(other);
+  if (!to) return base::pass(to);
+  if (pe < 0 || pe >= (*from)->n_pes()) {
+    return base::fail(EINVAL, "team_translate_pe: there is no PE %d in a team of %d", pe, (*from)->n_pes());
+  }
+  const int of_job = (*from)->members()[static_cast<std::size_t>(pe)];
+  const int found = (*to)->index_of(of_job);
+  if (found >= 0) return found;
+  return base::fail(ENOENT, "team_translate_pe: PE %d of the job is not in team 0x%x", of_job,
+                    static_cast<unsigned>(other));
+}
+
+base::Result<Team> TeamCollectives::split_strided(Team parent, int start, int stride, int size) noexcept {
+  auto found = table_.find(parent);
+  if (!found) return base::pass(found);
+  HostTeam& of = **found;
+  const std::int64_t last = start + std::int64_t{stride} * (std::int64_t{size} - 1);
+  base::Status valid;
+  if (size < 1 || start < 0 || start >= of.n_pes() || last < 0 || last >= of.n_pes() || (stride == 0 && size > 1)) {
+    valid = base::fail(EINVAL, "team_split_strided: start %d, stride %d, size %d do not name PEs of a team of %d",
+                       start, stride, size, of.n_pes());
+  }
+  const TeamRange range{start, stride, size};
+  const bool is_in = valid && range.index_of(of.own()) >= 0;
+  return table_.make(of, "team_split_strided", splitting_strided,
+                     {{"start", as_word(start)}, {"stride", as_word(stride)}, {"size", as_word(size)}}, valid,
+                     is_in ? std::optional(range) : std::nullopt);
+}
+
+base::Result<Teams2d> TeamCollectives::split_2d(Team parent, int x_range) noexcept {
+  auto found = table_.find(parent);
+  if (!found) return base::pass(found);
+  HostTeam& of = **found;
+  base::Status valid;
+  if (x_range < 1) valid = base::fail(EINVAL, "team_split_2d: rows of %d PEs", x_range);
+  const int width = valid ? std::min(x_range, of.n_pes()) : 1;
+  const int x = of.own() % width, row = of.own() / width * width;
+  const TeamRange of_x{row, 1, std::min(width, of.n_pes() - row)};
+  const TeamRange of_y{x, width, (of.n_pes() - x + width - 1) / width};
+  auto made_x = table_.make(of, "team_split_2d", splitting_rows, {{"x_range", as_word(x_range)}}, valid, of_x);
+  if (!made_x) return base::pass(made_x);
+  auto made_y = table_.make(of, "team_split_2d", splitting_columns, {{"x_range", as_word(x_range)}}, valid, of_y);
+  if (made_y) return Teams2d{*made_x, *made_y};
+  table_.forget(*made_x);
+  return base::pass(made_y);
+}
+
+base::Status TeamCollectives::destroy(Team team) noexcept {
+  if (team == GDRKIT_SHMEM_TEAM_INVALID) return {};
+  auto found = table_.find(team);
+  if (!found) return base::pass(found);
+  return table_.destroy(**found);
+}
+
+base::Result<TeamCollectives::Prepared> TeamCollectives::prepare(const CollectiveCall& call) noexcept {
+  auto team = table_.find(call.team);
+  if (!team) return base::pass(team);
+  if (auto whole = fault_of(**team); !whole) return base::pass(whole);
+  auto checked = check_call(call, **team, pe_.heap());
+  if (!checked) return base::pass(checked);
+  return Prepared{*team, *checked};
+}
+
+base::Status TeamCollectives::meet(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept {
+  const CheckedCall& checked = prepared.checked;
+  const auto operation = static_cast<std::uint64_t>(checked.call.operation) + (is_on_stream ? on_stream : 0);
+  // The source of an fcollect may be anywhere: its place in the target differs from PE to PE.
+  const bool is_source_alike = checked.call.operation != CollectiveOperation::fcollect;
+  const std::initializer_list<Argument> arguments = {
+      {"the size in bytes", checked.call.size_bytes},
+      {"root, type and reduction", checked.kind()},
+      {"the target's place in the heap", checked.target_offset},
+      {"the source's place in the heap", is_source_alike ? checked.source_offset : 0}};
+  if (auto met = prepared.team->meet(checked.name, operation, arguments, message); !met) return met;
+  return prepared.team->compare(checked.name, arguments);
+}
+
+base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
+  auto prepared = prepare(call);
+  if (!prepared) return base::pass(prepared);
+  const CheckedCall& checked = prepared->checked;
+  if (call.operation == CollectiveOperation::barrier) {
+    if (auto done = pe_.quiet(); !done) return done;
+  }
+  if (checked.has_data() && call.size_bytes == 0) return meet(*prepared, false, {});
+  if (checked.has_data() && !fits_host_exchange(checked)) {
+    if (auto met = meet(*prepared, false, {}); !met) return met;
+    return run_on_gpu(*prepared);
+  }
+  if (!checked.has_data()) return meet(*prepared, false, {});
+  unsigned char buffer[TeamWord::most_bytes];
+  auto message = read_source(pe_, *prepared->team, checked, buffer);
+  if (!message) return base::pass(message);
+  if (auto met = meet(*prepared, false, *message); !met) return met;
+  return write_target(pe_, *prepared->team, checked);
+}
+
+base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Stream stream) noexcept {
+  auto prepared = prepare(call);
+  if (!prepared) return base::pass(prepared);
+  if (compares_streams_) {
+    if (auto met = meet(*prepared, true, {}); !met) return met;
+  }
+  if (prepared->checked.has_data() && call.size_bytes == 0) return {};
+  const platform::DeviceScope scope(pe_.own_device());
+  if (auto current = scope.status(); !current) return current;
+  return launch_in(*prepared, stream, 0);
+}
+
+base::Status TeamCollectives::run_on_gpu(const Prepared& prepared) noexcept {
+  HostTeam& team = *prepared.team;
+  const std::lock_guard lock(team.mutex);
+  platform::Device& device = pe_.own_device();
+  const platform::DeviceScope scope(device);
+  if (auto current = scope.status(); !current) return current;
+  if (team.stream.handle == 0) {
+    auto stream = device.create_stream();
+    if (!stream) return base::pass(stream);
+    team.stream = *stream;
+  }
+  const std::uint64_t ticket = ++team.ticket;
+  if (auto launched = launch_in(prepared, team.stream, ticket); !launched) return launched;
+  return wait_for(prepared, ticket);
+}
+
+base::Status TeamCollectives::launch_in(const Prepared& prepared, platform::Stream stream,
+                                        std::uint64_t ticket) noexcept {
+  // Another PE's end then ends the waits of the GPU kernel.
+  if (auto watched = pe_.watch_for_gpu_kernels(); !watched) return watched;
+  const CheckedCall& checked = prepared.checked;
+  CollectiveParameters parameters{};
+  parameters.state = pe_.device_state();
+  parameters.team = table_.state(*prepared.team);
+  const Plan plan = plan_collective(checked.call.operation, checked.call.size_bytes, parameters.team);
+  parameters.target = reinterpret_cast<std::uint64_t>(checked.call.target);
+  parameters.source = reinterpret_cast<std::uint64_t>(checked.call.source);
+  parameters.size_bytes = checked.call.size_bytes;
+  parameters.ticket = ticket;
+  parameters.operation = static_cast<platform::CollectiveOperation>(checked.call.operation);
+  parameters.route = plan.route;
+  parameters.root = static_cast<std::uint32_t>(checked.call.root);
+  parameters.type = static_cast<std::uint32_t>(checked.call.type);
+  parameters.reduction = static_cast<std::uint32_t>(checked.call.reduction);
+  parameters.piece_bytes = plan.piece_bytes;
+  return pe_.gpu_kernels().launch(parameters, plan.shape, stream);
+}
+
+/// The GPU kernel has a limit of its own and reports it; the CPU's look at who lives comes first where a PE ends.
+base::Status TeamCollectives::wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept {
+  const HostTeam& team = *prepared.team;
+  volatile TeamReport& report = table_.report(team.slot());
+  Waiter waiter(pe_.node(), std::chrono::milliseconds(0), prepared.checked.name);
+  while (detail::load_acquire(const_cast<const std::uint64_t*>(&report.finished)) < ticket) {
+    base::Status waited = fault_of(team);
+    if (waited) waited = waiter.pause();
+    if (waited) continue;
+    report.stop = 1;  // ends the GPU kernel's waits
+    (void)pe_.own_device().synchronize(team.stream);
+    return waited;
+  }
+  return {};
+}
+
+base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
+  const std::uint64_t fault = table_.report(team.slot()).fault;
+  if (fault == 0) return {};
+  if (const int dead = pe_.node().first_dead(); dead >= 0) {
+    return base::fail(ECONNRESET, "a collective of team 0x%x has not come to its end: PE %d has ended",
+                      static_cast<unsigned>(team.handle()), dead);
+  }
+  const auto member = static_cast<std::size_t>(fault / 2);
+  const int pe = member < team.members().size() ? team.members()[member] : -1;
+  return base::fail(ETIMEDOUT,
+                    "a collective of team 0x%x on PE %d's GPU has not come to its end: it waited for PE %d, which did "
+                    "not come, or came with other arguments (GDRKIT_SHMEM_CHECK_COLLECTIVES=1 compares them); the team "
+                    "can only be destroyed",
+                    static_cast<unsigned>(team.handle()), pe_.pe(), pe);
+}
+
+base::Status TeamCollectives::take_fault() noexcept {
+  for (int slot = 0; slot < team_slots; ++slot) {
+    HostTeam* const team = table_.at(slot);
+    if (team == nullptr || team->is_fault_taken) continue;
+    auto whole = fault_of(*team);
+    if (whole) continue;
+    team->is_fault_taken = true;
+    return whole;
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Collectives>> Collectives::make(Pe& pe, bool compares_streams) noexcept try {
+  auto made = std::make_unique<TeamCollectives>(pe, compares_streams);
+  if (auto opened = made->open(); !opened) return base::pass(opened);
+  return made;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the teams were made");
+}
+
+}  // namespace gdrkit::shmem

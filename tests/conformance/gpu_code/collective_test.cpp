@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A team of one PE; and of two, of which the other never comes. tests/shmem/collective has teams that meet.
+#include <cstring>
+
+#include "gpu_kernels_conformance.hpp"
+#include "support/results.hpp"
+
+namespace gdrkit::platform {
+namespace {
+
+GDRKIT_COVERS(collective);
+
+using shmem::TeamReport;
+using shmem::TeamWords;
+
+constexpr std::size_t size = 40'000;
+
+class CollectiveConformance : public GpuKernelConformance {
+ protected:
+  /// This PE becomes member 1 of two; member 0 never comes.
+  static void add_absent(CollectiveParameters* made) {
+    made->team.n_pes = 2;
+    made->team.pe = 1;
+    made->team.first_bytes = -made->team.stride_bytes;
+  }
+  CollectiveParameters parameters(CollectiveOperation operation) {
+    CollectiveParameters made{};
+    made.state.n_pes = 1;
+    made.state.limit_ns = long_ns;
+    made.team.n_pes = 1;
+    made.team.lanes = 16;
+    // Two heaps, of which this PE's is the second.
+    constexpr std::uint64_t words_bytes = sizeof(TeamWords) + 17 * shmem::team_row_bytes(2);
+    made.team.scratch_bytes = 4096;
+    const std::uint64_t heap_bytes = words_bytes + made.team.scratch_bytes;
+    made.team.words_address = device_memory(2 * heap_bytes) + heap_bytes;
+    made.team.scratch_address = made.team.words_address + words_bytes;
+    made.team.stride_bytes = static_cast<std::int64_t>(heap_bytes);
+    report_ = static_cast<TeamReport*>(host_memory(sizeof(TeamReport)));
+    made.team.report_address = to_device(report_);
+    made.target = device_memory(size);
+    made.source = device_memory(size);
+    made.size_bytes = size;
+    made.operation = operation;
+    made.route = CollectiveRoute::large;
+    made.type = GDRKIT_SHMEM_TYPE_UINT32;
+    made.ticket = 9;
+    return made;
+  }
+  std::uint64_t finished() { return std::atomic_ref(report_->finished).load(std::memory_order_acquire); }
+  std::uint64_t fault() { return std::atomic_ref(report_->fault).load(std::memory_order_acquire); }
+
+  TeamReport* report_ = nullptr;
+};
+
+TEST_F(CollectiveConformance, OnePeHasItsOwnData) {
+  for (const CollectiveOperation operation :
+       {CollectiveOperation::broadcast, CollectiveOperation::fcollect, CollectiveOperation::alltoall,
+        CollectiveOperation::reduce, CollectiveOperation::reducescatter}) {
+    for (const CollectiveRoute route : {CollectiveRoute::small, CollectiveRoute::large}) {
+      auto made = parameters(operation);
+      made.route = route;
+      if (route == CollectiveRoute::small) made.size_bytes = 1001;
+      ASSERT_TRUE(device_->fill(made.source, 0x5c, size));
+      ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {3, 128}, stream_)));
+      ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+      std::vector<std::uint8_t> seen(size);
+      ASSERT_TRUE(tests::succeeded(device_->copy_to_host(seen.data(), made.target, size)));
+      std::vector<std::uint8_t> wanted(size, 0);
+      std::memset(wanted.data(), 0x5c, made.size_bytes);
+      EXPECT_EQ(seen, wanted) << static_cast<int>(operation);
+      EXPECT_EQ(finished(), 9U);
+      EXPECT_EQ(read<TeamWords>(made.team.words_address).turns, 1U);
+    }
+  }
+}
+
+TEST_F(CollectiveConformance, EndsAtItsLimitAndSaysWhoDidNotCome) {
+  for (const CollectiveRoute route : {CollectiveRoute::small, CollectiveRoute::large}) {
+    auto made = parameters(CollectiveOperation::reduce);
+    add_absent(&made);
+    made.state.limit_ns = short_ns;
+    made.route = route;
+    if (route == CollectiveRoute::small) made.size_bytes = 64;
+    ASSERT_TRUE(device_->fill(made.source, 0x5c, size));
+    ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {2, 64}, stream_)));
+    ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+    EXPECT_EQ(fault(), 1U) << "member 0";
+    EXPECT_EQ(finished(), 0U);
+    EXPECT_EQ(read<TeamWords>(made.team.words_address).is_broken, 1U);
+    EXPECT_EQ(read<std::uint64_t>(made.target), 0U);
+    // It ends at once from then on.
+    made.state.limit_ns = long_ns;
+    ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {2, 64}, stream_)));
+    ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+    EXPECT_EQ(finished(), 0U);
+  }
+}
+
+TEST_F(CollectiveConformance, TheCpuEndsIt) {
+  auto made = parameters(CollectiveOperation::barrier);
+  add_absent(&made);
+  std::atomic_ref(report_->stop).store(1);
+  ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 64}, stream_)));
+  ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+  EXPECT_EQ(fault(), 1U);
+}
+
+TEST_F(CollectiveConformance, RefusesWhatItCannotDo) {
+  const auto refuses = [&](auto change, LaunchShape shape = {1, 64}) {
+    auto made = parameters(CollectiveOperation::reduce);
+    change(made);
+    EXPECT_FALSE(kernels_->launch(made, shape, stream_));
+  };
+  refuses([](auto& made) { made.operation = static_cast<CollectiveOperation>(7); });
+  refuses([](auto& made) { made.route = static_cast<CollectiveRoute>(3); });
+  refuses([](auto& made) { made.route = CollectiveRoute::small; });
+  refuses([](auto& made) { made.route = CollectiveRoute::parts; });
+  refuses([](auto& made) { made.team.n_pes = 0; });
+  refuses([](auto& made) { made.team.pe = 1; });
+  refuses([](auto& made) { made.root = 1; });
+  refuses([](auto&) {}, {17, 64});
+  refuses([](auto&) {}, {1, 1024});
+}
+
+}  // namespace
+}  // namespace gdrkit::platform

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// CollectiveSide: one PE of a job, its buffers, and both ways to call a collective: from the CPU and on a stream.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "platform/device/device_scope.hpp"
+#include "support/device_access.hpp"
+#include "support/results.hpp"
+#include "support/shmem_job.hpp"
+
+namespace gdrkit::tests {
+
+enum class Way { host, stream };
+inline constexpr shmem::Team world = GDRKIT_SHMEM_TEAM_WORLD;
+
+class CollectiveSide {
+ public:
+  CollectiveSide(shmem::Pe& pe, std::size_t room_bytes) : room_bytes(room_bytes), pe_(pe) {
+    const platform::DeviceScope scope(pe_.own_device());
+    stream_ = *pe_.own_device().create_stream();
+    target = allocate();
+    source = allocate();
+  }
+  ~CollectiveSide() {
+    const platform::DeviceScope scope(pe_.own_device());
+    EXPECT_TRUE(succeeded(pe_.own_device().destroy_stream(stream_)));
+  }
+  CollectiveSide(const CollectiveSide&) = delete;
+  CollectiveSide& operator=(const CollectiveSide&) = delete;
+
+  [[nodiscard]] platform::Stream stream() const noexcept { return stream_; }
+
+  base::Status call(const shmem::CollectiveCall& call, Way way) {
+    if (way == Way::host) return pe_.collectives().run(call);
+    if (auto launched = pe_.collectives().launch(call, stream_); !launched) return launched;
+    const platform::DeviceScope scope(pe_.own_device());
+    return pe_.own_device().synchronize(stream_);
+  }
+
+  void write(void* at, const void* bytes, std::size_t size_bytes) {
+    const platform::DeviceScope scope(pe_.own_device());
+    EXPECT_TRUE(succeeded(pe_.own_device().copy_to_device(reinterpret_cast<std::uint64_t>(at), bytes, size_bytes)));
+  }
+  void write(void* at, const std::vector<std::uint8_t>& bytes) { write(at, bytes.data(), bytes.size()); }
+  [[nodiscard]] std::vector<std::uint8_t> read(const void* at, std::size_t size_bytes) {
+    return device_bytes(pe_, at, size_bytes);
+  }
+
+  const std::size_t room_bytes;
+  std::uint8_t* target = nullptr;
+  std::uint8_t* source = nullptr;
+
+ private:
+  std::uint8_t* allocate() {
+    auto made = pe_.allocate(room_bytes, 1, true);
+    EXPECT_TRUE(made) << made.error().text();
+    return made ? static_cast<std::uint8_t*>(*made) : nullptr;
+  }
+
+  shmem::Pe& pe_;
+  platform::Stream stream_;
+};
+
+/// Teams of this job have little scratch memory (16 KiB), so that the routes for much data begin at a few KiB.
+[[nodiscard]] inline ShmemJobOptions little_scratch(int n_pes) {
+  return {.n_pes = n_pes, .heap_bytes = std::uint64_t{1} << 20, .heap_max_bytes = std::uint64_t{32} << 20};
+}
+
+}  // namespace gdrkit::tests

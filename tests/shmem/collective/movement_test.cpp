@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Collectives that move data: every byte is where it belongs, and no other was touched.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "collective_side.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using tests::CollectiveSide;
+using tests::little_scratch;
+using tests::run_shmem_job;
+using tests::succeeded;
+using tests::Way;
+using tests::world;
+using Bytes = std::vector<std::uint8_t>;
+
+/// What PE `pe` has in its source in round `round`.
+Bytes source_of(int pe, unsigned round, std::size_t size_bytes) {
+  return tests::make_pattern(size_bytes, static_cast<unsigned>(pe) + 1 + 64 * round);
+}
+
+void append(Bytes* to, const Bytes& from, std::size_t begin, std::size_t size_bytes) {
+  const auto first = from.begin() + static_cast<std::ptrdiff_t>(begin);
+  to->insert(to->end(), first, first + static_cast<std::ptrdiff_t>(size_bytes));
+}
+
+/// `size_bytes`: of a part. The target of PE `pe`, from the sources of all.
+Bytes expected_target(CollectiveOperation operation, int pe, int n_pes, int root, unsigned round,
+                      std::size_t size_bytes) {
+  Bytes expected;
+  const auto parts = static_cast<std::size_t>(n_pes);
+  switch (operation) {
+    case CollectiveOperation::broadcast: append(&expected, source_of(root, round, size_bytes), 0, size_bytes); break;
+    case CollectiveOperation::fcollect:
+      for (int from = 0; from < n_pes; ++from) append(&expected, source_of(from, round, size_bytes), 0, size_bytes);
+      break;
+    default:
+      for (int from = 0; from < n_pes; ++from) {
+        append(&expected, source_of(from, round, parts * size_bytes), static_cast<std::size_t>(pe) * size_bytes,
+               size_bytes);
+      }
+  }
+  return expected;
+}
+
+constexpr CollectiveOperation movements[] = {CollectiveOperation::broadcast, CollectiveOperation::fcollect,
+                                             CollectiveOperation::alltoall};
+
+std::size_t source_bytes(CollectiveOperation operation, int n_pes, std::size_t size_bytes) {
+  return operation == CollectiveOperation::alltoall ? static_cast<std::size_t>(n_pes) * size_bytes : size_bytes;
+}
+
+void run_movements(Pe& pe, CollectiveSide& side, std::size_t size_bytes, std::size_t shift, Way way) {
+  const int n_pes = pe.n_pes();
+  for (const CollectiveOperation operation : movements) {
+    SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", " + std::to_string(size_bytes) +
+                 " bytes, shifted by " + std::to_string(shift) + (way == Way::host ? ", host" : ", stream"));
+    const int root = static_cast<int>(size_bytes) % n_pes;
+    const Bytes mine = source_of(pe.pe(), 0, source_bytes(operation, n_pes, size_bytes));
+    const Bytes blank(side.room_bytes, 0xee);
+    side.write(side.target, blank);
+    side.write(side.source + shift, mine);
+    ASSERT_TRUE(
+        succeeded(side.call({operation, world, side.target + shift, side.source + shift, size_bytes, root}, way)));
+    const Bytes wanted = expected_target(operation, pe.pe(), n_pes, root, 0, size_bytes);
+    Bytes whole = blank;
+    std::copy(wanted.begin(), wanted.end(), whole.begin() + static_cast<std::ptrdiff_t>(shift));
+    ASSERT_EQ(tests::first_difference(side.read(side.target, side.room_bytes), whole), side.room_bytes);
+    ASSERT_EQ(tests::first_difference(side.read(side.source + shift, mine.size()), mine), mine.size());
+  }
+}
+
+TEST(ShmemMovement, EveryByteArrivesAndNoOther) {
+  for (const int n_pes : {1, 2, 3, 5, 8}) {
+    SCOPED_TRACE(std::to_string(n_pes) + " PEs");
+    run_shmem_job(little_scratch(n_pes), [](Pe& pe) {
+      CollectiveSide side(pe, 400'000);
+      for (const std::size_t size : {1, 3, 8, 100, 1024, 4100, 40'000}) {
+        for (const std::size_t shift : {0, 1, 4, 8}) {
+          if (shift != 0 && size > 4100) continue;
+          for (const Way way : {Way::host, Way::stream}) run_movements(pe, side, size, shift, way);
+        }
+      }
+    });
+  }
+}
+
+/// Over the other PEs, in parts, from every root.
+TEST(ShmemMovement, LargeBroadcastsGoInParts) {
+  for (const int n_pes : {3, 4}) {
+    run_shmem_job(little_scratch(n_pes), [](Pe& pe) {
+      constexpr std::size_t size = 1'000'003;
+      CollectiveSide side(pe, 1 << 20);
+      for (int root = 0; root < pe.n_pes(); ++root) {
+        for (const bool is_in_place : {false, true}) {
+          const Bytes wanted = source_of(root, 5, size);
+          side.write(side.target, Bytes(side.room_bytes, 0xee));
+          std::uint8_t* const source = is_in_place ? side.target : side.source;
+          if (pe.pe() == root) side.write(source, wanted);
+          ASSERT_TRUE(succeeded(
+              side.call({CollectiveOperation::broadcast, world, side.target, source, size, root}, Way::stream)));
+          Bytes whole(side.room_bytes, 0xee);
+          std::copy(wanted.begin(), wanted.end(), whole.begin());
+          ASSERT_EQ(tests::first_difference(side.read(side.target, side.room_bytes), whole), side.room_bytes);
+        }
+      }
+    });
+  }
+}
+
+TEST(ShmemMovement, InPlace) {
+  run_shmem_job(little_scratch(3), [](Pe& pe) {
+    CollectiveSide side(pe, 100'000);
+    for (const Way way : {Way::host, Way::stream}) {
+      for (const std::size_t size : {5, 1000, 20'000}) {
+        const auto own = static_cast<std::size_t>(pe.pe()) * size;
+        side.write(side.target + own, source_of(pe.pe(), 0, size));
+        ASSERT_TRUE(
+            succeeded(side.call({CollectiveOperation::fcollect, world, side.target, side.target + own, size}, way)));
+        EXPECT_EQ(side.read(side.target, 3 * size),
+                  expected_target(CollectiveOperation::fcollect, pe.pe(), 3, 0, 0, size));
+        side.write(side.target, source_of(pe.pe(), 1, size));
+        ASSERT_TRUE(
+            succeeded(side.call({CollectiveOperation::broadcast, world, side.target, side.target, size, 2}, way)));
+        EXPECT_EQ(side.read(side.target, size), source_of(2, 1, size));
+        // Everyone has looked before anyone writes its own target by other means than a collective.
+        ASSERT_TRUE(succeeded(pe.sync_all()));
+      }
+    }
+  });
+}
+
+/// Calls follow each other without anything between them that makes PEs wait, in one stream, on the same buffers, with
+/// PEs that come late at random; what each has found in its target is copied out in the stream and compared at the end.
+TEST(ShmemMovement, CallsMayFollowEachOther) {
+  constexpr unsigned rounds = 120;
+  run_shmem_job(little_scratch(4), [](Pe& pe) {
+    CollectiveSide side(pe, 100'000);
+    auto& device = pe.own_device();
+    std::mt19937 same(7);                                       // what is called
+    std::mt19937 own(static_cast<unsigned>(pe.pe()) * 77 + 1);  // when
+    struct Call {
+      CollectiveOperation operation;
+      std::size_t size;
+      int root;
+      Bytes source;
+      Bytes seen;
+    };
+    std::vector<Call> calls(rounds);
+    for (unsigned round = 0; round < rounds; ++round) {
+      Call& call = calls[round];
+      call.operation = movements[same() % 3];
+      constexpr std::size_t sizes[] = {4, 8, 200, 1500, 6000, 20'000};
+      call.size = sizes[same() % std::size(sizes)];
+      call.root = static_cast<int>(same() % 4);
+      call.source = source_of(pe.pe(), round, source_bytes(call.operation, 4, call.size));
+      call.seen.resize(expected_target(call.operation, pe.pe(), 4, call.root, round, call.size).size());
+      const platform::DeviceScope scope(device);
+      const auto source = reinterpret_cast<std::uint64_t>(side.source);
+      const auto target = reinterpret_cast<std::uint64_t>(side.target);
+      ASSERT_TRUE(
+          succeeded(device.copy_to_device_async(source, call.source.data(), call.source.size(), side.stream())));
+      ASSERT_TRUE(succeeded(pe.collectives().launch(
+          {call.operation, world, side.target, side.source, call.size, call.root}, side.stream())));
+      ASSERT_TRUE(succeeded(device.copy_to_host_async(call.seen.data(), target, call.seen.size(), side.stream())));
+      if (own() % 8 == 0) {
+        ASSERT_TRUE(succeeded(device.synchronize(side.stream())));
+        std::this_thread::sleep_for(std::chrono::microseconds(own() % 3000));
+      }
+    }
+    const platform::DeviceScope scope(device);
+    ASSERT_TRUE(succeeded(device.synchronize(side.stream())));
+    for (unsigned round = 0; round < rounds; ++round) {
+      const Call& call = calls[round];
+      ASSERT_EQ(
+          tests::first_difference(call.seen, expected_target(call.operation, pe.pe(), 4, call.root, round, call.size)),
+          call.seen.size())
+          << "round " << round << ", operation " << static_cast<int>(call.operation) << ", " << call.size << " bytes";
+    }
+  });
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem

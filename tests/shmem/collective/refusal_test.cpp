@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Collectives that are refused, and those that do not come to their end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "collective_side.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using namespace std::chrono_literals;
+using tests::CollectiveSide;
+using tests::little_scratch;
+using tests::run_shmem_job;
+using tests::succeeded;
+using tests::Way;
+using tests::world;
+
+CollectiveCall sum_of_floats(void* target, const void* source, std::uint64_t size_bytes) {
+  return {CollectiveOperation::reduce, world, target, source, size_bytes, 0, GDRKIT_SHMEM_TYPE_FLOAT, GDRKIT_SHMEM_SUM};
+}
+
+TEST(ShmemRefusal, WrongArgumentsWriteNothing) {
+  run_shmem_job({}, [](Pe& pe) {
+    CollectiveSide side(pe, 4096);
+    const std::vector<std::uint8_t> before(4096, 0x5a);
+    side.write(side.target, before);
+    std::uint8_t* const end = side.target + 4096;
+    std::uint8_t foreign[64];
+    std::vector<CollectiveCall> wrong = {
+        {CollectiveOperation::broadcast, world, side.target, side.source, 8, -1},
+        {CollectiveOperation::broadcast, world, side.target, side.source, 8, 2},
+        {CollectiveOperation::broadcast, world, end - 4, side.source, 8},
+        {CollectiveOperation::broadcast, world, side.target, side.source, 4097},
+        {CollectiveOperation::fcollect, world, side.target, side.source, 2049},
+        {CollectiveOperation::fcollect, world, foreign, side.source, 8},
+        {CollectiveOperation::fcollect, world, side.target, foreign, 8},
+        {CollectiveOperation::fcollect, world, nullptr, side.source, 8},
+        {CollectiveOperation::fcollect, world, side.target, side.target + 4, 8},
+        {CollectiveOperation::alltoall, world, side.target, side.target, 8},
+        {CollectiveOperation::alltoall, world, side.target, side.source, SIZE_MAX / 2 + 1},
+        {CollectiveOperation::reducescatter, world, side.target, side.target, 8, 0, GDRKIT_SHMEM_TYPE_INT32},
+        sum_of_floats(side.target, side.target + 4, 8),
+        sum_of_floats(side.target + 2, side.source, 8),
+        sum_of_floats(side.target, side.source, SIZE_MAX / 8 * 8),
+    };
+    for (const int type : {0, 3, 16 + 3, 32 + 4, 128}) {
+      wrong.push_back(sum_of_floats(side.target, side.source, 8));
+      wrong.back().type = static_cast<gdrkit_shmem_type>(type);
+    }
+    wrong.push_back(sum_of_floats(side.target, side.source, 8));
+    wrong.back().reduction = GDRKIT_SHMEM_AND;
+    wrong.push_back(sum_of_floats(side.target, side.source, 8));
+    wrong.back().reduction = static_cast<gdrkit_shmem_reduction>(7);
+    for (std::size_t i = 0; i < wrong.size(); ++i) {
+      for (const Way way : {Way::host, Way::stream}) {
+        auto refused = side.call(wrong[i], way);
+        ASSERT_FALSE(refused) << "call " << i;
+        EXPECT_EQ(refused.error().errno_value, EINVAL) << refused.error().text();
+      }
+    }
+    EXPECT_EQ(side.read(side.target, 4096), before);
+    for (const Way way : {Way::host, Way::stream}) {
+      EXPECT_TRUE(succeeded(side.call({CollectiveOperation::broadcast, world, nullptr, nullptr, 0}, way)));
+    }
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
+  run_shmem_job({.n_pes = 3}, [](Pe& pe) {
+    CollectiveSide side(pe, 100'000);
+    const bool is_other = pe.pe() == 2;
+    const std::vector<std::uint8_t> before(4096, 0x5a);
+    side.write(side.target, before);
+    const auto expect_refused = [&](const CollectiveCall& call, const char* text) {
+      auto refused = side.call(call, Way::host);
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().errno_value, EPROTO);
+      EXPECT_THAT(refused.error().text(), ::testing::HasSubstr(text));
+      EXPECT_EQ(side.read(side.target, 4096), before);
+    };
+    for (const std::uint64_t size : {16, 30'000}) {
+      expect_refused(sum_of_floats(side.target, side.source, is_other ? size + 4 : size), "the size in bytes is");
+      expect_refused(sum_of_floats(side.target, side.source, is_other ? 0 : size), "the size in bytes is");
+      expect_refused(sum_of_floats(side.target + (is_other ? 16 : 0), side.source, size), "the target's place");
+      auto call = sum_of_floats(side.target, side.source, size);
+      if (is_other) call.reduction = GDRKIT_SHMEM_MAX;
+      expect_refused(call, "root, type and reduction");
+      call = {CollectiveOperation::broadcast, world, side.target, side.source, size, is_other ? 0 : 1};
+      expect_refused(call, "root, type and reduction");
+      call.operation = is_other ? CollectiveOperation::fcollect : CollectiveOperation::broadcast;
+      expect_refused(call, "PE 0 and PE 2 called different collective functions");
+    }
+    EXPECT_TRUE(succeeded(side.call(sum_of_floats(side.target, side.source, 64), Way::host)));
+    EXPECT_TRUE(succeeded(side.call(sum_of_floats(side.target, side.source, 64), Way::stream)));
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+TEST(ShmemRefusal, StreamsAreComparedWhenAskedFor) {
+  auto options = little_scratch(2);
+  options.compares_stream_collectives = true;
+  run_shmem_job(options, [](Pe& pe) {
+    CollectiveSide side(pe, 4096);
+    auto refused = side.call(sum_of_floats(side.target, side.source, pe.pe() == 1 ? 8 : 16), Way::stream);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().errno_value, EPROTO);
+    // The CPU's call and the stream's are two things.
+    refused = side.call(sum_of_floats(side.target, side.source, 16), pe.pe() == 1 ? Way::stream : Way::host);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().errno_value, EPROTO);
+    EXPECT_TRUE(succeeded(side.call(sum_of_floats(side.target, side.source, 16), Way::stream)));
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+/// PE 1 does not come: the other's GPU kernel ends at the limit, the next calls say so, and another team works.
+TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
+  for (const std::uint64_t size : {16, 20'000}) {
+    for (const bool is_broadcast : {false, true}) {
+      auto options = little_scratch(2);
+      options.limit = 10s;
+      run_shmem_job(options, [&](Pe& pe) {
+        CollectiveSide side(pe, 40'000);
+        auto team = pe.collectives().split_strided(world, 0, 1, 2);
+        ASSERT_TRUE(team);
+        auto call = sum_of_floats(side.target, side.source, size);
+        if (is_broadcast) call = {CollectiveOperation::broadcast, *team, side.target, side.source, size, 1};
+        call.team = *team;
+        if (pe.pe() == 0) {
+          pe.set_limit(100ms);
+          EXPECT_TRUE(succeeded(side.call(call, Way::stream)));
+          auto told = pe.quiet();
+          ASSERT_FALSE(told);
+          EXPECT_EQ(told.error().errno_value, ETIMEDOUT);
+          EXPECT_THAT(told.error().text(), ::testing::HasSubstr("it waited for PE 1"));
+          EXPECT_TRUE(succeeded(pe.quiet())) << "told once";
+          for (const Way way : {Way::host, Way::stream}) {
+            auto refused = side.call(call, way);
+            ASSERT_FALSE(refused);
+            EXPECT_EQ(refused.error().errno_value, ETIMEDOUT);
+          }
+          pe.set_limit(10s);
+        }
+        ASSERT_TRUE(succeeded(pe.collectives().destroy(*team)));
+        call.team = world;
+        for (const Way way : {Way::host, Way::stream}) EXPECT_TRUE(succeeded(side.call(call, way)));
+        EXPECT_TRUE(succeeded(pe.barrier_all()));
+      });
+    }
+  }
+}
+
+/// The CPUs have met and compared; then the limit is the CPU's.
+TEST(ShmemRefusal, AHostCallThatNobodyElseMakesEnds) {
+  run_shmem_job({}, [](Pe& pe) {
+    CollectiveSide side(pe, 4096);
+    auto team = pe.collectives().split_strided(world, 0, 1, 2);
+    ASSERT_TRUE(team);
+    if (pe.pe() == 0) {
+      pe.set_limit(100ms);
+      auto call = sum_of_floats(side.target, side.source, 64);
+      call.team = *team;
+      auto ended = side.call(call, Way::host);
+      ASSERT_FALSE(ended);
+      EXPECT_EQ(ended.error().errno_value, ETIMEDOUT);
+      EXPECT_THAT(ended.error().text(), ::testing::HasSubstr("PE 0 waits for PE 1"));
+      pe.set_limit(30s);
+    }
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
+  });
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem
