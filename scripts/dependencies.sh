@@ -51,6 +51,9 @@ json|has_header nlohmann/json.hpp|nlohmann-json3-dev|the programs
 googletest|has_googletest|libgtest-dev libgmock-dev googletest|the tests
 python|has_tool python3|python3|the checks of tests/tidy and the list of skipped tests
 format|has_clang_format|clang-format|the check that every file is formatted
+ucx|has_library libucp.so.0|libucx0|the tests of shmem between machines
+ucx_headers|has_header ucp/api/ucp.h|libucx-dev|the test that compares our declarations of UCX with its own
+namespaces|has_administrators_tool ip|iproute2|the tests of shmem between network namespaces
 pkgconfig|has_tool pkg-config|pkg-config|the test of the pkg-config files
 trace|has_tool strace|strace|the trace of what the doctor opens
 browser|has_browser|chromium fonts-dejavu-core|the look at reports in a browser
@@ -73,6 +76,7 @@ needs_of_tests=(googletest python)
 needs_of_browser_tests=(browser)
 needs_of_trace_tests=(trace)
 needs_of_format_tests=(format)
+needs_of_remote_tests=(ucx ucx_headers namespaces)
 needs_of_install_tests=(pkgconfig)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
 needs_of_checked_linux=(elf_headers flex bison bc xz) # --full

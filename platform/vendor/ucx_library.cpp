@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "platform/vendor/ucx_library.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <mutex>
+
+namespace gdrkit::platform {
+namespace {
+
+/// The first function that is missing, or nullptr. Searches what the library itself is linked with, too.
+const char* load_all(void* library, UcxCalls* calls) noexcept {
+#define GDRKIT_UCX_CALL(member, symbol, ...)                                            \
+  calls->member = reinterpret_cast<decltype(calls->member)>(::dlsym(library, #symbol)); \
+  if (calls->member == nullptr) return #symbol;
+#include "platform/vendor/ucx_calls.def"
+#undef GDRKIT_UCX_CALL
+  return nullptr;
+}
+
+}  // namespace
+
+base::Result<const UcxCalls*> ucx_calls() noexcept {
+  static std::mutex mutex;
+  static UcxCalls calls;
+  static bool is_loaded = false;
+  const std::lock_guard lock(mutex);
+  if (is_loaded) return &calls;
+  const char* const named = std::getenv("GDRKIT_UCX_LIBRARY");
+  const bool is_named = named != nullptr && *named != '\0';
+  const char* const name = is_named ? named : "libucp.so.0";
+  void* const library = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (library == nullptr) {
+    const char* const text = ::dlerror();
+    return base::fail(ENOENT, "UCX cannot be loaded (%s)%s", text != nullptr ? text : "unknown error",
+                      is_named ? "; GDRKIT_UCX_LIBRARY names it" : "; install it, or name one by GDRKIT_UCX_LIBRARY");
+  }
+  if (const char* const missing = load_all(library, &calls); missing != nullptr) {
+    (void)::dlclose(library);
+    return base::fail(ENOSYS, "%s has no function %s: UCX 1.13 or newer is needed", name, missing);
+  }
+  is_loaded = true;
+  return &calls;
+}
+
+std::string ucx_version(const UcxCalls& calls) {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  calls.get_version(&major, &minor, &release);
+  return "UCX " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+}
+
+}  // namespace gdrkit::platform

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The loader before libraries that are not UCX; and our declarations against UCX's own, where its headers are
+// installed.
+#include "platform/vendor/ucx_library.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+
+#include "support/requirements.hpp"
+
+#if __has_include(<ucp/api/ucp.h>)
+#include <ucp/api/ucp.h>
+#define GDRKIT_HAS_UCX_HEADERS 1
+#endif
+
+namespace gdrkit::platform {
+namespace {
+
+TEST(UcxLibrary, SaysWhatIsMissingAndLoadsLater) {
+  ::setenv("UCX_HANDLE_ERRORS", "none", 0);
+  ::setenv("GDRKIT_UCX_LIBRARY", "/nowhere/libucp.so.0", 1);
+  auto calls = ucx_calls();
+  ASSERT_FALSE(calls);
+  EXPECT_EQ(calls.error().errno_value, ENOENT);
+  EXPECT_NE(std::string(calls.error().text()).find("GDRKIT_UCX_LIBRARY names it"), std::string::npos);
+
+  ::setenv("GDRKIT_UCX_LIBRARY", "libc.so.6", 1);
+  calls = ucx_calls();
+  ASSERT_FALSE(calls);
+  EXPECT_EQ(calls.error().errno_value, ENOSYS);
+  EXPECT_NE(std::string(calls.error().text()).find("libc.so.6 has no function ucp_get_version"), std::string::npos);
+
+  ::unsetenv("GDRKIT_UCX_LIBRARY");
+  calls = ucx_calls();
+  if (!calls) GDRKIT_SKIP_OR_FAIL("ucx", calls.error().text());
+  EXPECT_EQ(ucx_version(**calls).rfind("UCX 1.", 0), 0U);
+}
+
+#if defined(GDRKIT_HAS_UCX_HEADERS)
+
+#define EXPECT_SAME_PLACE(Ours, our, Theirs, their)        \
+  EXPECT_EQ(offsetof(Ours, our), offsetof(Theirs, their)); \
+  EXPECT_EQ(sizeof(Ours::our), sizeof(Theirs::their))
+
+TEST(UcxLibrary, DeclaresWhatUcpDeclares) {
+  EXPECT_EQ(sizeof(UcxStatus), sizeof(ucs_status_t));
+  EXPECT_SAME_PLACE(UcxParams, features, ucp_params_t, features);
+  EXPECT_SAME_PLACE(UcxParams, endpoint_count, ucp_params_t, estimated_num_eps);
+  EXPECT_SAME_PLACE(UcxContextAttributes, memory_types, ucp_context_attr_t, memory_types);
+  EXPECT_SAME_PLACE(UcxWorkerParams, thread_mode, ucp_worker_params_t, thread_mode);
+  EXPECT_SAME_PLACE(UcxWorkerParams, cpu_mask, ucp_worker_params_t, cpu_mask);
+  EXPECT_SAME_PLACE(UcxEndpointParams, address, ucp_ep_params_t, address);
+  EXPECT_SAME_PLACE(UcxEndpointParams, error_mode, ucp_ep_params_t, err_mode);
+  EXPECT_SAME_PLACE(UcxEndpointParams, error_handler, ucp_ep_params_t, err_handler);
+  EXPECT_SAME_PLACE(UcxRequestParams, field_mask, ucp_request_param_t, op_attr_mask);
+  EXPECT_SAME_PLACE(UcxRequestParams, flags, ucp_request_param_t, flags);
+  EXPECT_SAME_PLACE(UcxRequestParams, callback, ucp_request_param_t, cb);
+  EXPECT_SAME_PLACE(UcxRequestParams, user_data, ucp_request_param_t, user_data);
+  EXPECT_SAME_PLACE(UcxRequestParams, memory_type, ucp_request_param_t, memory_type);
+  EXPECT_SAME_PLACE(UcxMessageDetails, attributes, ucp_am_recv_param_t, recv_attr);
+  EXPECT_SAME_PLACE(UcxMessageHandler, id, ucp_am_handler_param_t, id);
+  EXPECT_SAME_PLACE(UcxMessageHandler, function, ucp_am_handler_param_t, cb);
+  EXPECT_SAME_PLACE(UcxMessageHandler, argument, ucp_am_handler_param_t, arg);
+  EXPECT_SAME_PLACE(UcxMemoryParams, address, ucp_mem_map_params_t, address);
+  EXPECT_SAME_PLACE(UcxMemoryParams, size_bytes, ucp_mem_map_params_t, length);
+  EXPECT_SAME_PLACE(UcxMemoryParams, memory_type, ucp_mem_map_params_t, memory_type);
+}
+
+TEST(UcxLibrary, UsesUcpsNumbers) {
+  EXPECT_EQ(ucx_params_features, UCP_PARAM_FIELD_FEATURES);
+  EXPECT_EQ(ucx_params_endpoint_count, UCP_PARAM_FIELD_ESTIMATED_NUM_EPS);
+  EXPECT_EQ(ucx_feature_rma | ucx_feature_wakeup | ucx_feature_messages,
+            UCP_FEATURE_RMA | UCP_FEATURE_WAKEUP | UCP_FEATURE_AM);
+  EXPECT_EQ(ucx_context_memory_types, UCP_ATTR_FIELD_MEMORY_TYPES);
+  EXPECT_EQ(ucx_memory_cuda, UCS_MEMORY_TYPE_CUDA);
+  EXPECT_EQ(ucx_worker_thread_mode, UCP_WORKER_PARAM_FIELD_THREAD_MODE);
+  EXPECT_EQ(ucx_thread_serialized, UCS_THREAD_MODE_SERIALIZED);
+  EXPECT_EQ(ucx_endpoint_address | ucx_endpoint_error_mode | ucx_endpoint_error_handler,
+            UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER);
+  EXPECT_EQ(ucx_error_mode_none, UCP_ERR_HANDLING_MODE_NONE);
+  EXPECT_EQ(ucx_error_mode_peer, UCP_ERR_HANDLING_MODE_PEER);
+  EXPECT_EQ(ucx_request_callback | ucx_request_user_data | ucx_request_flags | ucx_request_memory_type,
+            unsigned{UCP_OP_ATTR_FIELD_CALLBACK} | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS |
+                UCP_OP_ATTR_FIELD_MEMORY_TYPE);
+  EXPECT_EQ(ucx_close_force, unsigned{UCP_EP_CLOSE_FLAG_FORCE});
+  EXPECT_EQ(ucx_message_eager, unsigned{UCP_AM_SEND_FLAG_EAGER});
+  EXPECT_EQ(ucx_message_is_rendezvous, UCP_AM_RECV_ATTR_FLAG_RNDV);
+  EXPECT_EQ(ucx_handler_id | ucx_handler_function | ucx_handler_argument,
+            UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG);
+  EXPECT_EQ(ucx_memory_address | ucx_memory_length | ucx_memory_type,
+            UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE);
+  EXPECT_EQ(ucx_in_progress, UCS_INPROGRESS);
+  EXPECT_EQ(ucx_unreachable, UCS_ERR_UNREACHABLE);
+  EXPECT_EQ(ucx_canceled, UCS_ERR_CANCELED);
+  EXPECT_EQ(ucx_unsupported, UCS_ERR_UNSUPPORTED);
+  EXPECT_EQ(ucx_connection_reset, UCS_ERR_CONNECTION_RESET);
+  for (const std::intptr_t answer : {0, -1, -25, -99, -100}) {
+    void* const pointer = reinterpret_cast<void*>(answer);
+    EXPECT_EQ(ucx_is_request(pointer), UCS_PTR_IS_PTR(pointer)) << answer;
+    EXPECT_EQ(ucx_status_of(pointer), UCS_PTR_STATUS(pointer)) << answer;
+  }
+  int request = 0;
+  EXPECT_TRUE(ucx_is_request(&request));
+}
+
+#else
+TEST(UcxLibrary, DeclaresWhatUcpDeclares) {
+  GDRKIT_SKIP_OR_FAIL("ucx_headers", "no ucp/api/ucp.h (libucx-dev) to compare with");
+}
+#endif
+
+}  // namespace
+}  // namespace gdrkit::platform
