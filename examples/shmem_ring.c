@@ -1,8 +1,11 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
  * Each PE sends a row of numbers to the next one's GPU, with a signal behind it, and checks what came from the one
- * before: gdrkit run -n 2 -- ./shmem_ring            one PE on each GPU gdrkit run -n 4 --emulated -- ./shmem_ring
- * anywhere Without a launcher it is a job of one PE, its own neighbour. */
+ * before. Without a launcher it is a job of one PE, its own neighbour.
+ *
+ *   gdrkit run -n 2 -- ./shmem_ring              one PE on each GPU
+ *   gdrkit run -n 4 --emulated -- ./shmem_ring   anywhere
+ */
 #include <gdrkit/shmem.h>
 #include <stdio.h>
 

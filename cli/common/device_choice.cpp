@@ -47,8 +47,8 @@ void check_backend(const std::string& wanted) {
   }
   std::string all;
   for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  throw Failure(ExitCode::usage,
-                "unknown backend '" + wanted + "'" + did_you_mean(wanted, names) + "; there are: " + all);
+  throw Failure(ExitCode::usage, "unknown backend '" + wanted + "'" + " (GDRKIT_BACKEND)" +
+                                     did_you_mean(wanted, names) + "; there are: " + all);
 }
 
 GpuFacts find_gpus() {

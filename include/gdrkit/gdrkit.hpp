@@ -42,8 +42,8 @@ enum class MappingType : std::int32_t {
 };
 
 struct ContextOptions {
-  std::string backend;      ///< empty: $GDRKIT_BACKEND, else the first that can run
-  std::string copy_kernel;  ///< empty: $GDRKIT_COPY_KERNEL, else the best for this CPU
+  std::string backend{};      ///< empty: $GDRKIT_BACKEND, else the first that can run
+  std::string copy_kernel{};  ///< empty: $GDRKIT_COPY_KERNEL, else the best for this CPU
 };
 
 namespace detail {

@@ -58,8 +58,9 @@ base::Result<Copier> choose(const cpu::Features& features, MappingType type, con
   if (forced != nullptr && *forced != '\0') {
     forced_kernel = find(forced);
     if (forced_kernel == nullptr) {
-      return base::fail(EINVAL, "unknown copy kernel '%s'; usable on this CPU: %s", forced,
-                        UsableNames(features).text());
+      return base::fail(EINVAL,
+                        "unknown copy kernel '%s' (option copy_kernel, or GDRKIT_COPY_KERNEL); usable on this CPU: %s",
+                        forced, UsableNames(features).text());
     }
     if (!forced_kernel->runs_on(features)) {
       return base::fail(EOPNOTSUPP, "copy kernel '%s' does not run on this CPU; usable here: %s", forced,

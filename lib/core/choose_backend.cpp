@@ -26,8 +26,8 @@ base::Result<std::unique_ptr<backend::Backend>> open_forced(backend::Registratio
   for (const backend::Registration& entry : backends) {
     if (settings.backend == entry.name) return entry.open(settings);
   }
-  return base::fail(EINVAL, "unknown backend \"%s\"; this library has: %s", settings.backend.c_str(),
-                    names_of(backends).c_str());
+  return base::fail(EINVAL, "unknown backend \"%s\" (option backend, or GDRKIT_BACKEND); this library has: %s",
+                    settings.backend.c_str(), names_of(backends).c_str());
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ class DidYouMean(Test):
     def test_values(self):
         self.assertIn("did you mean 'hostmem'?", run("gdrkit", "pplat", "--data", "hostmen").err)
         ended = run("gdrkit", "info", "--backend", "emulted")
-        self.assertIn("unknown backend 'emulted'; did you mean 'emulated'?", ended.err)
+        self.assertIn("unknown backend 'emulted' (GDRKIT_BACKEND); did you mean 'emulated'?", ended.err)
 
 
 class Backend(Test):

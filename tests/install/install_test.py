@@ -176,6 +176,17 @@ class FindPackage(InstallTest):
                                           f"-DCMAKE_PREFIX_PATH={PREFIX}"))
 
 
+    def test_a_component_that_there_is_not_is_named(self):
+        self.installed()
+        script = os.path.join(self.folder, "CMakeLists.txt")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("cmake_minimum_required(VERSION 3.22)\nproject(x LANGUAGES NONE)\n"
+                       "find_package(gdrkit COMPONENTS shmem abacus)\nif(gdrkit_FOUND)\n  message(FATAL_ERROR \"found\")\nendif()\n")
+        self.assertIn("gdrkit has no component 'abacus': gdrkit, gdrapi, shmem",
+                      self.run_ok(CMAKE, "-S", self.folder, "-B", os.path.join(self.folder, "b"),
+                                  f"-DCMAKE_PREFIX_PATH={PREFIX}"))
+
+
 class PkgConfig(InstallTest):
     def setUp(self):
         super().setUp()

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace gdrkit::tools::pgas {
@@ -17,6 +18,7 @@ void require(int code, const char* what) {
 }
 
 PeSession::PeSession(const SessionRequest& request) : choice_(choose_device(find_gpus())) {
+  sets_backend_ = choice_.is_emulated && std::getenv("GDRKIT_BACKEND") == nullptr;
   if (choice_.is_emulated) follow_emulated_choice();
   gdrkit_shmem_options options{};
   options.struct_size = sizeof options;
@@ -40,6 +42,8 @@ PeSession::PeSession(const SessionRequest& request) : choice_(choose_device(find
 void PeSession::end() {
   device_.reset();
   require(gdrkit_shmem_finalize(), "finalize");
+  // A program that is started next says itself why it is emulated.
+  if (sets_backend_) ::unsetenv("GDRKIT_BACKEND");
 }
 
 gdrkit_shmem_info PeSession::info() const {

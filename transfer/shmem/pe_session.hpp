@@ -55,6 +55,7 @@ class PeSession {
 
  private:
   DeviceChoice choice_;
+  bool sets_backend_ = false;
   gdrkit_shmem_info info_{};
   std::unique_ptr<platform::Device> device_;
 };

@@ -59,10 +59,9 @@ TEST(GdrapiLog, IsSilentUnlessEnabled) {
 TEST(GdrapiLog, FailedOpenNamesTheReason) {
   const Output output = run(with_log + "GDRKIT_BACKEND=abacus", "open");
   EXPECT_EQ(output.exit_code, 1);
-  EXPECT_THAT(
-      output.lines,
-      ElementsAre("ERR:  error opening driver (errno=22/Invalid argument): unknown backend \"abacus\"; this library "
-                  "has: gdrdrv, rm, emulated"));
+  EXPECT_THAT(output.lines, ElementsAre("ERR:  error opening driver (errno=22/Invalid argument): unknown backend "
+                                        "\"abacus\" (option backend, or GDRKIT_BACKEND); this library "
+                                        "has: gdrdrv, rm, emulated"));
 }
 
 TEST(GdrapiLog, FailedOpenListsEveryBackend) {

@@ -92,7 +92,7 @@ class ShmemUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in (((), "name a part"), (("chekc",), "no part 'chekc'; did you mean 'check'?"),
                                 (("check", "-t", "get"), "no check 'get'; did you mean 'gets'?"),
-                                (("check", "-n", "2000"), "-n is at most 1024"),
+                                (("check", "-n", "2000"), "-n is 1 to 1024"), (("check", "-n", "0"), "-n is 1 to 1024"),
                                 (("check", "-e", "0"), "--largest must not be 0"),
                                 (("check", "--rounds", "0"), "--rounds must be at least 1")):
             ended = run("gdrkit", "shmem", *arguments)

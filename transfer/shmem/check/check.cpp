@@ -21,7 +21,7 @@ struct Options {
   CheckOptions check;
   std::vector<std::string> names;
   DocumentOption json;
-  int n_pes = 0;
+  int n_pes = -1;  // as the launcher says, or 2
   bool is_pe = false;
   bool is_list = false;
 };
@@ -65,7 +65,8 @@ std::vector<const Check*> chosen_checks(const std::vector<std::string>& names) {
 }
 
 void check_values(const Options& options) {
-  if (options.n_pes > most_pes) throw Failure(ExitCode::usage, "gdrkit shmem check: -n is at most 1024");
+  if (options.n_pes == 0 || options.n_pes > most_pes)
+    throw Failure(ExitCode::usage, "gdrkit shmem check: -n is 1 to 1024");
   if (options.check.largest_bytes == 0) throw Failure(ExitCode::usage, "gdrkit shmem check: --largest must not be 0");
   if (options.check.rounds < 1) throw Failure(ExitCode::usage, "gdrkit shmem check: --rounds must be at least 1");
 }
