@@ -10,7 +10,7 @@ from program import BIN, NOTE, Test, run
 
 QUICK = ("-e", "64K", "--rounds", "100")
 CHECKS = ("identity", "allocation", "puts", "gets", "scalars", "signals", "waiting", "atomics", "barriers", "refusals",
-          "streams", "growth", "threads")
+          "streams", "teams", "collectives", "reductions", "growth", "threads")
 
 
 class ShmemInfo(Test):
@@ -44,7 +44,7 @@ class ShmemCheck(Test):
         self.assertEqual(ended.code, 0, ended.out + ended.err)
         self.assert_lines(
             ended.lines, [NOTE, r"2 PEs on gdrkit emulated device \(no GPU\)", r"check +operations +seconds +result"] +
-            [rf"{name} +[1-9][0-9]* +[0-9.]+  ok" for name in CHECKS] + [r"13 checks passed"])
+            [rf"{name} +[1-9][0-9]* +[0-9.]+  ok" for name in CHECKS] + [r"16 checks passed"])
 
     def test_more_pes_and_the_document(self):
         document, _ = self.json_of("shmem", "check", "-n", "4", *QUICK)
@@ -71,6 +71,9 @@ class ShmemCheckFailures(Test):
                                     r"remote \+ [0-9]+\): (byte [0-9]+|[0-9]+ bytes .*: byte 0) is 0x.., expected 0x.."),
                            ("gets", r"PE 1: get from PE [01] to host memory, [0-9]+ bytes \(.*\): .* is 0x.., expected 0x.."),
                            ("signals", r"PE 1: put_signal SET, 8 bytes, round 0 by PE 0: byte 4 is 0x.., expected 0x.."),
+                           ("teams", r"PE 1: TEAM_WORLD: fcollect: byte 4 is 0x.., expected 0x.."),
+                           ("collectives", r"PE 1: broadcast of 1 bytes, root 0: byte 0 is 0x.., expected 0x.."),
+                           ("reductions", r"PE 1: float_sum_reduce of 1: byte 2 is 0x.., expected 0x.."),
                            ("growth", r"PE 1: put by PE 0 to grown memory, 100000 bytes: byte 50000 is 0x.., expected .*"),
                            ("refusals", r"PE 1: refused calls: the object: byte 500 is 0x.., expected 0x.."),
                            ("threads", r"PE 1: put and get of 8 bytes to PE 0, round 0: byte 4 is 0x.., expected 0x..")):
