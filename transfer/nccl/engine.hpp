@@ -51,12 +51,14 @@ class Engine {
                                             const Reduction& reduction) const = 0;
   /// Memory for inputs and outputs, freed with the engine. Collective.
   [[nodiscard]] virtual std::uint64_t allocate(int local, std::size_t size_bytes) = 0;
+  /// Whether it takes a buffer as input and output, as NCCL defines that.
+  [[nodiscard]] virtual bool runs_in_place(const Collective& /*collective*/) const { return true; }
   /// What is enqueued between the two may run as one.
   virtual void begin_group() = 0;
   virtual void end_group() = 0;
   virtual void enqueue(int local, const Call& call) = 0;
-  /// Whether an operation in a stream has failed since; throws then.
-  virtual void check_streams() = 0;
+  /// Until all that was enqueued is over.
+  virtual void wait() = 0;
   /// How the data went, of this process's ranks, for people; "" where the library does not say.
   [[nodiscard]] virtual std::string path() const = 0;
   /// Collective.

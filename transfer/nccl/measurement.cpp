@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/nccl/measurement.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -13,8 +11,6 @@ namespace gdrkit::tools::nccl {
 namespace {
 
 constexpr double giga = 1e9;
-/// Polls between two questions whether the library has failed: a poll takes as long as the question.
-constexpr int polls_per_check = 64;
 
 std::uint64_t moved(std::uint64_t address, std::size_t elements, const ElementType& type) {
   return address + elements * type.size_bytes;
@@ -69,29 +65,18 @@ void Measurement::enqueue(const std::vector<Call>& calls) {
   if (is_grouped) parties_.engine->end_group();
 }
 
-void Measurement::wait() {
-  for (RankGpu& gpu : *parties_.gpus) {
-    if (parties_.gpus->size() > 1) gpu.make_current();
-    for (int poll = 1; !gpu.is_finished(); ++poll) {
-      if (poll % polls_per_check == 0) parties_.engine->check_streams();
-      ::sched_yield();
-    }
-  }
-  parties_.engine->check_streams();
-}
-
 double Measurement::time_loop(const std::vector<Call>& calls) {
   using Clock = std::chrono::steady_clock;
   enqueue(calls);
-  wait();
+  parties_.engine->wait();
   parties_.processes->barrier();
   const auto begin = Clock::now();
   for (int i = 0; i < options_.iterations; ++i) {
     enqueue(calls);
-    if (options_.blocking != 0) wait();
+    if (options_.blocking != 0) parties_.engine->wait();
   }
   const auto enqueued = Clock::now();
-  wait();
+  parties_.engine->wait();
   const auto end = options_.cpu_time != 0 ? enqueued : Clock::now();
   return std::chrono::duration<double>(end - begin).count() / options_.iterations / options_.aggregated;
 }
@@ -113,14 +98,14 @@ std::uint64_t Measurement::check_data(const DataPlan& plan, const std::vector<Ca
   for (std::size_t local = 0; local < gpus.size(); ++local) {
     gpus[local].write_input(plan, calls[local].input, buffers_[local].output, elements * plan.type->size_bytes);
   }
-  wait();
+  for (RankGpu& gpu : gpus) gpu.wait();
   parties_.processes->barrier();
   if (gpus.size() > 1) parties_.engine->begin_group();
   for (std::size_t local = 0; local < gpus.size(); ++local) {
     parties_.engine->enqueue(static_cast<int>(local), calls[local]);
   }
   if (gpus.size() > 1) parties_.engine->end_group();
-  wait();
+  parties_.engine->wait();
   double wrong = 0;
   for (std::size_t local = 0; local < gpus.size(); ++local) {
     wrong += static_cast<double>(gpus[local].count_wrong(plan, calls[local].output));
@@ -150,7 +135,7 @@ void Measurement::warm_up(const ElementType& type, const Reduction& reduction) {
   for (const std::size_t size_bytes : {options_.largest_bytes, options_.smallest_bytes}) {
     const std::vector<Call> calls = calls_for(plan_for(size_bytes, type, reduction), false);
     for (int i = 0; i < options_.warmup; ++i) enqueue(calls);
-    wait();
+    parties_.engine->wait();
   }
   parties_.watchdog->end();
 }
@@ -164,7 +149,9 @@ Row Measurement::measure(std::size_t size_bytes, const ElementType& type, const 
   row.reduction = reduction.name;
   row.root = collective_.has_root ? options_.root : -1;
   row.out_of_place = measure_one(plan, false);
-  row.in_place = measure_one(plan_for(size_bytes, type, reduction), true);
+  if (parties_.engine->runs_in_place(collective_)) {
+    row.in_place = measure_one(plan_for(size_bytes, type, reduction), true);
+  }
   return row;
 }
 

@@ -43,7 +43,6 @@ class Measurement {
   [[nodiscard]] Timing measure_one(const DataPlan& plan, bool is_in_place);
   [[nodiscard]] std::vector<Call> calls_for(const DataPlan& plan, bool is_in_place) const;
   void enqueue(const std::vector<Call>& calls);
-  void wait();
   /// Seconds for one operation, of this process.
   [[nodiscard]] double time_loop(const std::vector<Call>& calls);
   [[nodiscard]] double averaged(double seconds);

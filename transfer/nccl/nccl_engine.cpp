@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The installed NCCL, loaded at run time.
+#include <sched.h>
+
 #include "base/result.hpp"
 #include "transfer/nccl/engine.hpp"
 #include "transfer/nccl/path_log.hpp"
@@ -11,6 +13,9 @@ namespace {
 constexpr const char* nccl_remedy =
     "install NVIDIA's package libnccl2 or the Python package nvidia-nccl-cu13, and name the file with --nccl where the "
     "dynamic linker does not find it";
+
+/// Polls of a stream between two questions whether NCCL has failed.
+constexpr int polls_per_check = 64;
 
 const NcclCalls* load_nccl_for(const EngineRequest& request) {
   if (request.locals.front().device->is_emulated() && request.library.empty()) {
@@ -97,12 +102,15 @@ class NcclEngine : public Engine {
     }
   }
 
-  void check_streams() override {
-    for (NcclComm* communicator : communicators_) {
-      int error = nccl_success;
-      require(calls_->comm_get_async_error(communicator, &error), communicator, "ncclCommGetAsyncError");
-      if (error != nccl_in_progress) require(error, communicator, "an operation in a stream");
+  void wait() override {
+    for (std::size_t i = 0; i < locals_.size(); ++i) {
+      if (locals_.size() > 1) make_current(i);
+      for (int poll = 1; !is_finished(locals_[i]); ++poll) {
+        if (poll % polls_per_check == 0) check_streams();
+        ::sched_yield();
+      }
     }
+    check_streams();
   }
 
   [[nodiscard]] std::string path() const override { return log_.text(); }
@@ -119,6 +127,22 @@ class NcclEngine : public Engine {
   void make_current(std::size_t index) {
     const auto made = locals_[index].device->make_current();
     if (!made) throw Failure(ExitCode::failed, std::string("gdrkit nccl: ") + made.error().text());
+  }
+
+  [[nodiscard]] static bool is_finished(const LocalRank& local) {
+    const auto finished = local.device->is_finished(local.stream);
+    if (finished) return *finished;
+    throw Failure(ExitCode::failed,
+                  format("gdrkit nccl: rank %d: an operation in the stream: %s", local.rank, finished.error().text()));
+  }
+
+  /// Throws where an operation in a stream has failed since.
+  void check_streams() const {
+    for (NcclComm* communicator : communicators_) {
+      int error = nccl_success;
+      require(calls_->comm_get_async_error(communicator, &error), communicator, "ncclCommGetAsyncError");
+      if (error != nccl_in_progress) require(error, communicator, "an operation in a stream");
+    }
   }
 
   void require(int result, NcclComm* communicator, const char* what) const {

@@ -67,7 +67,7 @@ CommandLine command_line(Options* options) {
       "process with several GPUs (-g), or a process for each under gdrkit run, mpirun, srun or torchrun.";
   line.example =
       "gdrkit nccl all_reduce -b 8 -e 128M -f 2 -g 2\n"
-      "  gdrkit run -n 2 -- gdrkit nccl all_gather -b 1K -e 1G -f 4 --json=gather.json";
+      "  gdrkit run -n 2 -- gdrkit nccl all_gather -b 1K -e 1G -f 4 --engine shmem --json=gather.json";
   std::vector<std::string> engines;
   for (const EngineKind& engine : all_engines()) engines.emplace_back(engine.name);
   line.options = {

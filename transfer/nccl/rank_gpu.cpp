@@ -95,7 +95,10 @@ std::uint64_t RankGpu::count_wrong(const DataPlan& plan, std::uint64_t output) {
   return found.wrong;
 }
 
-bool RankGpu::is_finished() { return value_or_fail(device_->is_finished(stream_), "an operation in the stream"); }
+void RankGpu::wait() {
+  make_current();
+  done_or_fail(device_->synchronize(stream_), "cannot wait for the data");
+}
 
 std::vector<RankGpu> open_rank_gpus(transfer::ProcessGroup& processes, int per_process) {
   std::vector<RankGpu> gpus;

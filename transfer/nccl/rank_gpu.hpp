@@ -44,10 +44,11 @@ class RankGpu {
   /// How many elements of the output are not what they must be. Waits.
   [[nodiscard]] std::uint64_t count_wrong(const DataPlan& plan, std::uint64_t output);
 
-  [[nodiscard]] bool is_finished();
-  void make_current();
+  /// Until the input is written.
+  void wait();
 
  private:
+  void make_current();
   void launch(platform::PatternParameters parameters);
 
   int rank_;

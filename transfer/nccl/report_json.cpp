@@ -20,7 +20,7 @@ constexpr Quantity quantities[] = {{"time", "us", true, &Timing::time_us},
 
 struct Place {
   const char* name;
-  Timing Row::*timing;
+  std::optional<Timing> Row::*timing;
 };
 constexpr Place places[] = {{"out_of_place", &Row::out_of_place}, {"in_place", &Row::in_place}};
 
@@ -53,7 +53,9 @@ measure::Series series_of(const Report& report, const std::vector<const Row*>& t
   series.unit = quantity.unit;
   series.is_lower_better = quantity.is_lower_better;
   std::map<std::size_t, std::vector<double>> rounds;
-  for (const Row* row : table) rounds[row->size_bytes].push_back((row->*place.timing).*quantity.value);
+  for (const Row* row : table) {
+    if (const auto& timing = row->*place.timing) rounds[row->size_bytes].push_back((*timing).*quantity.value);
+  }
   for (const auto& [size_bytes, values] : rounds) {
     series.points.push_back(
         measure::make_point(static_cast<double>(size_bytes), values, static_cast<std::size_t>(report.iterations)));
@@ -68,7 +70,8 @@ void write_report_json(const DocumentOption& option, Report report) {
   for (const std::vector<const Row*>& table : tables_of(report.rows)) {
     for (const Place& place : places) {
       for (const Quantity& quantity : quantities) {
-        report.result.series.push_back(series_of(report, table, place, quantity));
+        measure::Series series = series_of(report, table, place, quantity);
+        if (!series.points.empty()) report.result.series.push_back(std::move(series));
       }
     }
   }

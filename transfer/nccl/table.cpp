@@ -9,7 +9,9 @@
 namespace gdrkit::tools::nccl {
 namespace {
 
-std::string timing_text(const Timing& timing) {
+std::string timing_text(const std::optional<Timing>& measured) {
+  if (!measured) return format("  %7s  %6s  %6s  %6s", "N/A", "N/A", "N/A", "N/A");
+  const Timing& timing = *measured;
   const std::string wrong = timing.wrong ? std::to_string(*timing.wrong) : "N/A";
   return format("  %7s  %6s  %6s  %6s", fitted_number(timing.time_us, 7, 2).c_str(),
                 fitted_number(timing.algorithm_gbps, 6, 2).c_str(), fitted_number(timing.bus_gbps, 6, 2).c_str(),
@@ -66,13 +68,22 @@ std::string row_text(const Row& row) {
 
 double average_bus_gbps(const std::vector<Row>& rows) {
   double sum = 0;
-  for (const Row& row : rows) sum += row.out_of_place.bus_gbps + row.in_place.bus_gbps;
-  return rows.empty() ? 0 : sum / static_cast<double>(2 * rows.size());
+  std::size_t count = 0;
+  for (const Row& row : rows) {
+    for (const auto& timing : {row.out_of_place, row.in_place}) {
+      if (!timing) continue;
+      sum += timing->bus_gbps;
+      ++count;
+    }
+  }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
 std::uint64_t wrong_elements(const std::vector<Row>& rows) {
   std::uint64_t sum = 0;
-  for (const Row& row : rows) sum += row.out_of_place.wrong.value_or(0) + row.in_place.wrong.value_or(0);
+  for (const Row& row : rows) {
+    for (const auto& timing : {row.out_of_place, row.in_place}) sum += timing ? timing->wrong.value_or(0) : 0;
+  }
   return sum;
 }
 

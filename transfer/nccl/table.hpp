@@ -27,8 +27,8 @@ struct Row {
   std::string type;
   std::string reduction;
   int root = -1;
-  Timing out_of_place;
-  Timing in_place;
+  std::optional<Timing> out_of_place;
+  std::optional<Timing> in_place;  ///< empty: the library does not run it
 };
 
 /// "123.45", "1234.5", "12345" or "1.2e+09": as many decimals as fit `width` columns, `decimals` at most.

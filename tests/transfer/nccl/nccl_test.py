@@ -221,6 +221,47 @@ class NcclFailures(Test):
                                     r"rank is gone, waits or was never started; -T sets the limit")
 
 
+class NcclShmemEngine(Test):
+    def run_pes(self, *arguments, pes=3):
+        return run("gdrkit", "run", "-n", str(pes), "--emulated", "--", f"{BIN}/gdrkit", "nccl", *arguments, "--engine", "shmem",
+                   "-n", "2", "-T", "60", environment={})
+
+    def test_every_test_but_reduce_has_right_data(self):
+        for test in TESTS:
+            if test == "reduce":
+                continue
+            ended = self.run_pes(test, "-b", "1200", "-e", "1200")
+            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            (found,) = rows_of(ended.lines)
+            in_place = {"reduce_scatter": ["N/A"] * 4, "alltoall": ["N/A"] * 4, "sendrecv": found[9:12] + ["N/A"]}
+            self.assertEqual((found[8], found[9:]), ("0", in_place.get(test, found[9:12] + ["0"])), test)
+            self.assertIn("# Path: GPU kernels by loads and stores on the memory of 3 of 3 PEs", ended.lines)
+
+    def test_types_and_reductions_that_it_has(self):
+        ended = self.run_pes("all_reduce", "-b", "96", "-e", "96", "-d", "all", "-o", "all", pes=2)
+        self.assertEqual(ended.code, 0, ended.err)
+        rows = rows_of(ended.lines)
+        self.assertEqual([(found[2], found[3]) for found in rows],
+                         [(name, op) for name in TYPES[:10] for op in ("sum", "prod", "max", "min")])
+        self.assertEqual({found[8] for found in rows} | {found[12] for found in rows}, {"0"})
+        self.assertIn("# left out: gdrkit_shmem has no average", ended.lines)
+
+    def test_the_document_names_the_engine(self):
+        document, _ = self.json_of("nccl", "reduce_scatter", "--engine", "shmem", "-b", "64", "-e", "64")
+        self.assertEqual([series["id"] for series in document["series"]],
+                         [f"nccl/reduce_scatter/float/sum/out_of_place/{quantity}/shmem" for quantity in ("time", "algbw", "busbw")])
+        self.assertRegex(document["settings"]["library"], r"^gdrkit_shmem [0-9.]+$")
+
+    def test_what_it_does_not_have_is_named(self):
+        for arguments, code, text in ((("reduce",), 77, "gdrkit_shmem has no reduction to one root"),
+                                      (("all_reduce", "-o", "avg"), 77, "gdrkit_shmem has no average"),
+                                      (("all_reduce", "-d", "f8e5m2"), 77, "gdrkit_shmem does not reduce f8e5m2"),
+                                      (("all_reduce", "-g", "2"), 2, "--engine shmem has one GPU for each process: leave -g out")):
+            ended = run("gdrkit", "nccl", *arguments, "--engine", "shmem", environment=emulated(2))
+            self.assertEqual(ended.code, code, ended.err)
+            self.assertIn(text, ended.err)
+
+
 class NcclUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in (

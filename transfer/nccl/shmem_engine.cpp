@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// libgdrkit_shmem: its collectives on a stream, between the processes of the group, which are its PEs.
+#include <string>
+
+#include "gdrkit/gdrkit.h"
+#include "gdrkit/shmem.h"
+#include "transfer/nccl/engine.hpp"
+
+namespace gdrkit::tools::nccl {
+namespace {
+
+void require_shmem(int code, const char* what) {
+  if (code < 0) throw Failure(ExitCode::failed, std::string("gdrkit nccl: ") + what + ": " + gdrkit_shmem_last_error());
+}
+
+gdrkit_shmem_reduction shmem_reduction(const Reduction& reduction) {
+  switch (reduction.nccl) {
+    case NcclReduction::product: return GDRKIT_SHMEM_PROD;
+    case NcclReduction::maximum: return GDRKIT_SHMEM_MAX;
+    case NcclReduction::minimum: return GDRKIT_SHMEM_MIN;
+    default: return GDRKIT_SHMEM_SUM;
+  }
+}
+
+gdrkit_shmem_type shmem_type(const ElementType& type) {
+  switch (type.nccl) {
+    case NcclType::int8: return GDRKIT_SHMEM_TYPE_INT8;
+    case NcclType::uint8: return GDRKIT_SHMEM_TYPE_UINT8;
+    case NcclType::int32: return GDRKIT_SHMEM_TYPE_INT32;
+    case NcclType::uint32: return GDRKIT_SHMEM_TYPE_UINT32;
+    case NcclType::int64: return GDRKIT_SHMEM_TYPE_INT64;
+    case NcclType::uint64: return GDRKIT_SHMEM_TYPE_UINT64;
+    case NcclType::float16: return GDRKIT_SHMEM_TYPE_HALF;
+    case NcclType::float64: return GDRKIT_SHMEM_TYPE_DOUBLE;
+    case NcclType::bfloat16: return GDRKIT_SHMEM_TYPE_BFLOAT16;
+    default: return GDRKIT_SHMEM_TYPE_FLOAT;
+  }
+}
+
+class ShmemEngine : public Engine {
+ public:
+  explicit ShmemEngine(const EngineRequest& request) : rank_(request.locals.front().rank), n_ranks_(request.n_ranks) {
+    if (request.locals.size() != 1) {
+      throw Failure(
+          ExitCode::usage,
+          "gdrkit nccl: --engine shmem has one GPU for each process: leave -g out, and start several by gdrkit "
+          "run -n N -- gdrkit nccl ...");
+    }
+    require_shmem(gdrkit_shmem_stream_create(&stream_), "stream_create");
+    arrived_ = static_cast<std::uint64_t*>(gdrkit_shmem_calloc(1, sizeof *arrived_));
+    if (arrived_ == nullptr) require_shmem(-1, "calloc of a signal");
+  }
+
+  [[nodiscard]] std::string version() const override { return std::string("gdrkit_shmem ") + gdrkit_version(); }
+  [[nodiscard]] std::string version_field() const override { return "gdrkit_shmem"; }
+
+  [[nodiscard]] std::string refusal(const Collective& collective, const ElementType& type,
+                                    const Reduction& reduction) const override {
+    if (collective.kind == CollectiveKind::reduce) return "gdrkit_shmem has no reduction to one root";
+    if (!collective.is_reducing) return "";
+    if (reduction.nccl == NcclReduction::average) return "gdrkit_shmem has no average";
+    const bool is_float8 = type.nccl == NcclType::float8e4m3 || type.nccl == NcclType::float8e5m2;
+    return is_float8 ? std::string("gdrkit_shmem does not reduce ") + type.name : "";
+  }
+
+  [[nodiscard]] bool runs_in_place(const Collective& collective) const override {
+    return collective.kind != CollectiveKind::reduce_scatter && collective.kind != CollectiveKind::alltoall;
+  }
+
+  /// Freed with the heap.
+  [[nodiscard]] std::uint64_t allocate(int, std::size_t size_bytes) override {
+    void* const memory = gdrkit_shmem_malloc(size_bytes);
+    if (memory == nullptr) require_shmem(-1, "cannot allocate symmetric memory; make -e smaller");
+    return reinterpret_cast<std::uint64_t>(memory);
+  }
+
+  void begin_group() override {}
+  void end_group() override {}
+
+  void enqueue(int, const Call& call) override {
+    const auto* source = reinterpret_cast<const void*>(call.input);
+    auto* target = reinterpret_cast<void*>(call.output);
+    const std::size_t part_bytes = call.part * call.type->size_bytes;
+    switch (call.collective->kind) {
+      case CollectiveKind::all_reduce:
+        return require_shmem(
+            gdrkit_shmem_reduce_on_stream(team, shmem_type(*call.type), shmem_reduction(*call.reduction), target,
+                                          source, call.part, stream_),
+            "reduce_on_stream");
+      case CollectiveKind::reduce_scatter:
+        return require_shmem(
+            gdrkit_shmem_reducescatter_on_stream(team, shmem_type(*call.type), shmem_reduction(*call.reduction), target,
+                                                 source, call.part, stream_),
+            "reducescatter_on_stream");
+      case CollectiveKind::all_gather:
+        return require_shmem(gdrkit_shmem_fcollect_on_stream(team, target, source, part_bytes, stream_),
+                             "fcollect_on_stream");
+      case CollectiveKind::alltoall:
+        return require_shmem(gdrkit_shmem_alltoall_on_stream(team, target, source, part_bytes, stream_),
+                             "alltoall_on_stream");
+      case CollectiveKind::broadcast:
+        return require_shmem(gdrkit_shmem_broadcast_on_stream(team, target, source, part_bytes, call.root, stream_),
+                             "broadcast_on_stream");
+      default: return send_and_receive(target, source, part_bytes);
+    }
+  }
+
+  void wait() override { require_shmem(gdrkit_shmem_stream_synchronize(stream_), "stream_synchronize"); }
+
+  [[nodiscard]] std::string path() const override {
+    const int reached = gdrkit_shmem_team_n_pes(GDRKIT_SHMEM_TEAM_SHARED);
+    return format("GPU kernels by loads and stores on the memory of %d of %d PEs", reached, n_ranks_);
+  }
+
+  void end() override {
+    require_shmem(gdrkit_shmem_barrier_all(), "barrier_all");
+    require_shmem(gdrkit_shmem_stream_destroy(stream_), "stream_destroy");
+  }
+
+ private:
+  static constexpr gdrkit_shmem_team_t team = GDRKIT_SHMEM_TEAM_WORLD;
+
+  /// To the next PE, and from the one before.
+  void send_and_receive(void* target, const void* source, std::size_t part_bytes) {
+    ++exchanges_;
+    require_shmem(gdrkit_shmem_put_signal_on_stream(target, source, part_bytes, arrived_, exchanges_,
+                                                    GDRKIT_SHMEM_SIGNAL_SET, (rank_ + 1) % n_ranks_, stream_),
+                  "put_signal_on_stream");
+    require_shmem(gdrkit_shmem_signal_wait_until_on_stream(arrived_, GDRKIT_SHMEM_GE, exchanges_, stream_),
+                  "signal_wait_until_on_stream");
+  }
+
+  int rank_;
+  int n_ranks_;
+  void* stream_ = nullptr;
+  std::uint64_t* arrived_ = nullptr;  // symmetric: how often the PE before has sent
+  std::uint64_t exchanges_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_shmem_engine(const EngineRequest& request) {
+  return std::make_unique<ShmemEngine>(request);
+}
+
+}  // namespace gdrkit::tools::nccl
