@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Peer: what one PE knows of its traffic with a PE of another machine.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "platform/vendor/ucx_library.hpp"
+#include "shmem/remote/message.hpp"
+
+namespace gdrkit::shmem {
+
+/// A message that came before its turn.
+struct EarlyMessage {
+  Message message;
+  std::vector<char> data;
+};
+
+/// A chunk of another PE's heap that UCX reaches by itself.
+struct RemoteChunk {
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t address = 0;
+  platform::UcxKey* key = nullptr;
+};
+
+/// Made at the first message to or from it. Numbers are of messages in order, from 1.
+struct Peer {
+  platform::UcxEndpoint* endpoint = nullptr;
+  platform::UcxStatus failure = platform::ucx_ok;  ///< of the endpoint
+
+  std::uint64_t sent = 0;
+  std::uint64_t last_write = 0;    ///< number of the last message that a flush waits for
+  std::uint64_t last_flush = 0;    ///< number of the last flush
+  std::uint64_t acknowledged = 0;  ///< all up to this one are delivered there
+  std::uint64_t ordered = 0;       ///< what was sent before the last fence that reached this peer
+  std::uint32_t gets = 0;          ///< without an answer yet
+  bool is_dirty = false;           ///< something was sent since the last flush of all
+  std::uint64_t direct_issued = 0;
+  std::uint64_t direct_flushed = 0;  ///< how many of direct_issued are known to be there
+  int rejected = 0;                  ///< errno of a message that the other PE could not deliver
+  std::string rejection;
+  std::vector<RemoteChunk> chunks;
+  int direct_refused = 0;  ///< errno: its memory cannot be reached directly
+
+  std::uint64_t received = 0;  ///< number of the last message that was handled
+  std::map<std::uint64_t, EarlyMessage> early;
+  int undelivered = 0;  ///< errno of the first that was not
+  std::string why_undelivered;
+};
+
+}  // namespace gdrkit::shmem

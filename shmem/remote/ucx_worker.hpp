@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// UcxWorker: one UCX context with one worker.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/result.hpp"
+#include "platform/vendor/ucx_library.hpp"
+
+namespace gdrkit::shmem {
+
+/// Who takes what arrives. Called inside progress().
+class UcxReceiver {
+ public:
+  virtual void receive(const void* header, std::size_t header_bytes, const void* data,
+                       std::size_t size_bytes) noexcept = 0;
+  virtual void refuse_rendezvous() noexcept = 0;
+
+ protected:
+  ~UcxReceiver() = default;
+};
+
+/// Not thread-safe. The destructor frees what UCX holds; endpoints are closed before.
+class UcxWorker {
+ public:
+  /// `receiver` and `calls` must outlive it.
+  [[nodiscard]] static base::Result<std::unique_ptr<UcxWorker>> open(const platform::UcxCalls& calls,
+                                                                     std::size_t endpoints, UcxReceiver& receiver);
+  UcxWorker(const UcxWorker&) = delete;
+  UcxWorker& operator=(const UcxWorker&) = delete;
+  ~UcxWorker();
+
+  [[nodiscard]] const platform::UcxCalls& calls() const noexcept { return calls_; }
+  [[nodiscard]] platform::UcxContext* context() const noexcept { return context_; }
+  [[nodiscard]] const std::vector<char>& address() const noexcept { return address_; }
+  [[nodiscard]] bool knows_cuda() const noexcept { return (memory_types_ >> platform::ucx_memory_cuda & 1) != 0; }
+  /// Readable once something is to do after arm() was true.
+  [[nodiscard]] int event_fd() const noexcept { return event_fd_; }
+  [[nodiscard]] bool arm() noexcept { return calls_.worker_arm(worker_) == platform::ucx_ok; }
+  void wake() noexcept { (void)calls_.worker_signal(worker_); }
+  unsigned progress() noexcept { return calls_.worker_progress(worker_); }
+
+  using ErrorHandler = void (*)(void* argument, platform::UcxEndpoint* endpoint, platform::UcxStatus status);
+  /// With reports of the other process's end where UCX's transports can do that; its shared memory cannot before 1.16
+  /// or so, and then the caller has to notice by itself.
+  [[nodiscard]] base::Result<platform::UcxEndpoint*> connect(const void* address, ErrorHandler handler,
+                                                             void* argument) noexcept;
+  static constexpr unsigned message_id = 1;
+
+ private:
+  explicit UcxWorker(const platform::UcxCalls& calls) noexcept : calls_(calls) {}
+  base::Status open_context(std::size_t endpoints) noexcept;
+  base::Status open_worker(UcxReceiver& receiver);
+
+  const platform::UcxCalls& calls_;
+  platform::UcxContext* context_ = nullptr;
+  platform::UcxWorkerHandle* worker_ = nullptr;
+  std::uint64_t memory_types_ = 0;
+  int event_fd_ = -1;
+  int error_mode_ = platform::ucx_error_mode_peer;
+  std::vector<char> address_;
+};
+
+/// "ucp_init: Out of memory", as an error.
+[[nodiscard]] tl::unexpected<base::Error> ucx_failure(const platform::UcxCalls& calls, const char* call,
+                                                      platform::UcxStatus status) noexcept;
+[[nodiscard]] int errno_of_ucx(platform::UcxStatus status) noexcept;
+
+}  // namespace gdrkit::shmem
