@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// How the way to other machines begins and ends, and who moves its traffic.
+#include "shmem/remote/remote.hpp"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+namespace gdrkit::shmem {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long the thread looks for more after the last traffic before it sleeps: about what a wake-up takes.
+constexpr auto looking_on = 50us;
+constexpr int sleep_ms = 100;
+constexpr auto farewell = 5000ms;
+
+/// How a PE came through the start of UCX.
+struct WorkerCard {
+  std::uint64_t address_bytes = 0;
+  std::int32_t leader = 0;
+  std::int32_t errno_value = 0;
+  std::int32_t vendor_code = 0;
+  char text[200] = "";
+};
+
+void sleep_for(std::chrono::nanoseconds time) noexcept {
+  const timespec wanted{0, static_cast<long>(time.count())};
+  (void)::nanosleep(&wanted, nullptr);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Remote>> Remote::start(Exchange& exchange, const RemoteOptions& options) noexcept try {
+  std::unique_ptr<Remote> remote(new Remote(options, exchange.pe(), exchange.n_pes()));
+  base::Status opened;
+  auto calls =
+      options.calls != nullptr ? base::Result<const platform::UcxCalls*>(options.calls) : platform::ucx_calls();
+  if (calls) {
+    const platform::DeviceScope scope(*options.device);
+    remote->calls_ = *calls;
+    auto worker = UcxWorker::open(**calls, static_cast<std::size_t>(exchange.n_pes()), *remote);
+    if (worker) remote->worker_ = std::move(*worker);
+    if (!worker) opened = base::pass(worker);
+  } else {
+    opened = base::pass(calls);
+  }
+  if (auto told = remote->exchange_addresses(exchange, opened); !told) return base::pass(told);
+  remote->last_heard_ = Clock::now();
+  remote->thread_ = std::thread([one = remote.get()] { one->run(); });
+  return remote;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while UCX was started");
+} catch (const std::system_error& error) {
+  return base::fail(EAGAIN, "cannot start the thread that serves PEs of other machines: %s", error.what());
+}
+
+base::Status Remote::exchange_addresses(Exchange& exchange, const base::Status& opened) {
+  WorkerCard mine;
+  mine.leader = options_.node->pes().front();
+  if (opened) {
+    mine.address_bytes = worker_->address().size();
+  } else {
+    mine.errno_value = opened.error().errno_value;
+    mine.vendor_code = opened.error().vendor_code;
+    std::snprintf(mine.text, sizeof mine.text, "%s", opened.error().text());
+  }
+  auto cards = exchange.gather(mine, "start of UCX");
+  if (!cards) return base::pass(cards);
+  if (!opened) return opened;
+  for (int pe = 0; pe < n_pes_; ++pe) {
+    WorkerCard& card = (*cards)[static_cast<std::size_t>(pe)];
+    card.text[sizeof card.text - 1] = '\0';
+    if (card.errno_value != 0) return base::fail_vendor(card.errno_value, card.vendor_code, "PE %d: %s", pe, card.text);
+    address_stride_ = std::max<std::size_t>(address_stride_, card.address_bytes);
+    leader_of_.push_back(card.leader);
+    if (card.leader == pe) leaders_.push_back(pe);
+  }
+  std::vector<char> padded = worker_->address();
+  padded.resize(address_stride_);
+  addresses_.resize(static_cast<std::size_t>(n_pes_) * address_stride_);
+  if (auto told = exchange.allgather(padded.data(), address_stride_, addresses_.data(), "addresses of UCX"); !told) {
+    return told;
+  }
+  int rounds = 0;
+  while ((std::size_t{1} << rounds) < leaders_.size()) ++rounds;
+  meetings_.resize(static_cast<std::size_t>(rounds));
+  // A neighbour on this machine is watched by its lock.
+  const int before = (pe_ + n_pes_ - 1) % n_pes_;
+  const int after = (pe_ + 1) % n_pes_;
+  if (!options_.node->has(before)) watcher_ = before;
+  if (!options_.node->has(after)) watched_ = after;
+  return {};
+}
+
+void Remote::open(Home& home) noexcept {
+  const Lock lock(mutex_);
+  home_ = &home;
+}
+
+Remote::Entered::Entered(Remote& remote) noexcept : lock(remote.mutex_, std::defer_lock) {
+  if (remote.worker_->knows_cuda() && !remote.options_.device->is_emulated()) scope.emplace(*remote.options_.device);
+  remote.users_waiting_.fetch_add(1, std::memory_order_relaxed);
+  lock.lock();
+  remote.users_waiting_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+std::chrono::milliseconds Remote::limit() const noexcept {
+  const std::chrono::milliseconds given(options_.limit_ms->load());
+  if (!is_leaving_.load(std::memory_order_relaxed)) return given;
+  return given == 0ms ? farewell : std::min<std::chrono::milliseconds>(given, farewell);
+}
+
+base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)(const void*),
+                          const void* argument) noexcept {
+  constexpr auto holding = 20us;  // the lock: an answer from the same machine is there by then
+  constexpr auto yielding = 2ms;
+  struct Progressing {
+    std::atomic<int>* users;
+    explicit Progressing(std::atomic<int>* counter) : users(counter) { users->fetch_add(1, std::memory_order_relaxed); }
+    ~Progressing() { end(); }
+    void end() {
+      if (users != nullptr) users->fetch_sub(1, std::memory_order_relaxed);
+      users = nullptr;
+    }
+  };
+  Progressing progressing(&users_progressing_);
+  const auto begin = Clock::now();
+  for (;;) {
+    if (is_there(argument)) return {};
+    (void)progress();
+    if (is_there(argument)) return {};
+    if (auto lives = check_lives(what, pe); !lives) return lives;
+    const auto waited = Clock::now() - begin;
+    if (waited < holding && users_waiting_.load(std::memory_order_relaxed) == 0) continue;
+    if (const auto most = limit(); most != 0ms && waited > most) {
+      return base::fail(ETIMEDOUT, "%s: no answer from PE %d after %lld ms", what, pe,
+                        static_cast<long long>(most.count()));
+    }
+    lock.unlock();
+    if (waited < yielding) {
+      ::sched_yield();
+    } else {
+      progressing.end();
+      sleep_for(std::clamp<std::chrono::nanoseconds>(waited / 50, 50us, 1ms));
+    }
+    lock.lock();
+  }
+}
+
+unsigned Remote::progress() noexcept {
+  constexpr unsigned most_turns = 16;
+  unsigned done = 0;
+  for (unsigned turn = 0; turn < most_turns; ++turn) {
+    const unsigned moved = worker_->progress();
+    done += moved;
+    if (moved == 0) break;
+  }
+  answer_questions();
+  const auto now = Clock::now();
+  if (done != 0) last_traffic_ = now;
+  if (now >= next_look_) look_after_others(now);
+  return done;
+}
+
+void Remote::poll() noexcept {
+  Lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  std::optional<platform::DeviceScope> scope;
+  if (worker_->knows_cuda() && !options_.device->is_emulated()) scope.emplace(*options_.device);
+  (void)progress();
+}
+
+void Remote::run() noexcept {
+  (void)::pthread_setname_np(::pthread_self(), "gdrkit-remote");
+  (void)options_.device->make_current();
+  while (!is_stopping_.load(std::memory_order_acquire)) {
+    bool is_armed = false;
+    {
+      const Lock lock(mutex_);
+      const unsigned moved = progress();
+      if (moved == 0 && Clock::now() - last_traffic_ > looking_on) is_armed = worker_->arm();
+    }
+    if (is_armed) {
+      pollfd entry{worker_->event_fd(), POLLIN, 0};
+      (void)::poll(&entry, 1, sleep_ms);
+    } else if (users_progressing_.load(std::memory_order_relaxed) > 0) {
+      sleep_for(100us);
+    } else {
+      ::sched_yield();
+    }
+  }
+}
+
+void Remote::close() noexcept {
+  if (worker_ == nullptr) return;
+  if (thread_.joinable()) {
+    is_stopping_.store(true, std::memory_order_release);
+    {
+      const Lock lock(mutex_);
+      worker_->wake();
+    }
+    thread_.join();
+  }
+  {
+    Entered entered(*this);
+    // What this PE knows of another's death goes out before its own connections end.
+    if (first_dead() >= 0 && !is_death_told_) tell_death(first_dead());
+    close_endpoints(is_leaving_.exchange(true) ? 2000ms : 200ms);
+    for (platform::UcxMemory* const memory : registered_) (void)calls_->mem_unmap(worker_->context(), memory);
+    registered_.clear();
+    home_ = nullptr;
+  }
+  worker_.reset();
+}
+
+void Remote::close_endpoints(std::chrono::milliseconds at_most) noexcept {
+  const platform::UcxCalls& calls = *calls_;
+  const auto end = Clock::now() + at_most;
+  std::vector<void*> closing;
+  for (auto& one : peers_) {
+    if (!one) continue;
+    for (RemoteChunk& chunk : one->chunks) calls.rkey_destroy(chunk.key);
+    one->chunks.clear();
+    if (one->endpoint == nullptr) continue;
+    platform::UcxRequestParams params;
+    params.field_mask = platform::ucx_request_flags;
+    params.flags = one->failure == platform::ucx_ok ? 0 : platform::ucx_close_force;
+    void* const request = calls.ep_close_nbx(one->endpoint, &params);
+    one->endpoint = nullptr;
+    if (platform::ucx_is_request(request)) closing.push_back(request);
+  }
+  for (void* const request : closing) {
+    while (calls.request_check_status(request) == platform::ucx_in_progress && Clock::now() < end) {
+      if (worker_->progress() == 0) ::sched_yield();
+    }
+    calls.request_free(request);
+  }
+}
+
+Remote::Connections Remote::connections() noexcept {
+  const Lock lock(mutex_);
+  Connections all;
+  for (const auto& one : peers_) {
+    if (one && one->endpoint != nullptr) ++all.endpoints;
+  }
+  all.bytes = addresses_.capacity() + peers_.capacity() * sizeof(peers_[0]);
+  return all;
+}
+
+}  // namespace gdrkit::shmem

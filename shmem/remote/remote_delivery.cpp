@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What comes from PEs of other machines.
+//
+// UCX keeps the order of messages on one lane, and no other: numbers restore it. Inside UCX's call nothing is sent;
+// what wants an answer waits in questions_ until UCX has returned.
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "shmem/remote/remote.hpp"
+
+namespace gdrkit::shmem {
+
+void Remote::refuse_rendezvous() noexcept { declare_dead(-1, "UCX sent a message by rendezvous"); }
+
+void Remote::receive(const void* header, std::size_t header_bytes, const void* data, std::size_t size_bytes) noexcept
+    try {
+  Message message;
+  if (header_bytes < sizeof message) return;
+  std::memcpy(&message, header, sizeof message);
+  const bool is_sound = message.magic == Message::right_magic && message.kind >= MessageKind::put &&
+                        message.kind <= last_kind && message.from >= 0 && message.from < n_pes_ &&
+                        message.from != pe_ && (header_bytes == sizeof message || size_bytes == 0);
+  if (!is_sound) return;
+  const auto* bytes = static_cast<const char*>(data);
+  if (header_bytes > sizeof message) {
+    bytes = static_cast<const char*>(header) + sizeof message;
+    size_bytes = header_bytes - sizeof message;
+  }
+  if (message.from == watched_) last_heard_ = Clock::now();
+  if (message.kind > last_in_order) return handle_at_once(message, bytes, size_bytes);
+  Peer& from = peer(message.from);
+  if (message.number != from.received + 1) {
+    if (message.number > from.received) {
+      from.early[message.number] = {message, std::vector<char>(bytes, bytes + size_bytes)};
+    }
+    return;
+  }
+  from.received = message.number;
+  handle_in_order(from, message, bytes, size_bytes);
+  for (auto next = from.early.begin(); next != from.early.end() && next->first == from.received + 1;) {
+    from.received = next->first;
+    handle_in_order(from, next->second.message, next->second.data.data(), next->second.data.size());
+    next = from.early.erase(next);
+  }
+} catch (const std::bad_alloc&) {
+  // A message is lost: nothing after it can be right.
+  declare_dead(pe_, "this PE is out of memory for what others sent");
+}
+
+void Remote::note_undelivered(Peer& from, const base::Status& done) {
+  if (done || from.undelivered != 0) return;
+  from.undelivered = done.error().errno_value;
+  from.why_undelivered = done.error().text();
+}
+
+base::Status Remote::deliver_put(const Message& message, const char* data, std::size_t size_bytes) noexcept {
+  if (home_ == nullptr) return base::fail_literal(EAGAIN, "it has no heap yet, or not any more");
+  if (size_bytes != message.size_bytes) {
+    return base::fail(EPROTO, "%zu of %llu bytes came", size_bytes,
+                      static_cast<unsigned long long>(message.size_bytes));
+  }
+  auto address = home_->address_of(message.offset, size_bytes);
+  if (!address) return base::pass(address);
+  return home_->write(*address, data, size_bytes);
+}
+
+base::Status Remote::deliver_update(const Message& message, std::uint64_t* old) noexcept {
+  if (home_ == nullptr) return base::fail_literal(EAGAIN, "it has no heap yet, or not any more");
+  auto address = home_->address_of(message.offset, message.word_bytes);
+  if (!address) return base::pass(address);
+  return home_->update(*address, message.word_bytes, message.operation, message.operand, message.compare, old);
+}
+
+void Remote::handle_in_order(Peer& from, const Message& message, const char* data, std::size_t size_bytes) {
+  switch (message.kind) {
+    case MessageKind::put: return note_undelivered(from, deliver_put(message, data, size_bytes));
+    case MessageKind::update: {
+      if (message.request == 0) return note_undelivered(from, deliver_update(message, nullptr));
+      // Now, as it has its place in the order; the answer goes out later.
+      std::uint64_t old = 0;
+      auto done = deliver_update(message, &old);
+      Answer wanted{message.from, message};
+      wanted.question.compare = old;
+      wanted.question.other = done ? 0 : done.error().errno_value;
+      questions_.push_back(wanted);
+      return;
+    }
+    case MessageKind::meet:
+      if (message.offset < meetings_.size()) meetings_[message.offset].emplace_back(data, data + size_bytes);
+      return;
+    default: questions_.push_back({message.from, message});
+  }
+}
+
+void Remote::handle_at_once(const Message& message, const char* data, std::size_t size_bytes) {
+  switch (message.kind) {
+    case MessageKind::data: return take_data(message, data, size_bytes);
+    case MessageKind::key: return take_key(message, data, size_bytes);
+    case MessageKind::value:
+      if (const auto found = requests_.find(message.request); found != requests_.end()) {
+        Request& request = *found->second;
+        request.value = message.operand;
+        request.errno_value = message.other;
+        request.text.assign(data, size_bytes);
+        request.is_done = true;
+      }
+      return;
+    case MessageKind::acknowledge: {
+      Peer& from = peer(message.from);
+      from.acknowledged = std::max(from.acknowledged, message.operand);
+      if (message.other != 0 && from.rejected == 0) {
+        from.rejected = message.other;
+        from.rejection.assign(data, size_bytes);
+      }
+      return;
+    }
+    case MessageKind::death:
+      if (message.other >= 0 && message.other < n_pes_)
+        declare_dead(message.other, "another PE says that it has ended");
+      return;
+    default: return;  // a heartbeat, noted already
+  }
+}
+
+void Remote::take_data(const Message& message, const char* data, std::size_t size_bytes) {
+  const auto found = requests_.find(message.request);
+  if (found == requests_.end()) return;
+  Request& request = *found->second;
+  base::Status done;
+  if (message.other != 0) {
+    done = base::fail(message.other, "%.*s", static_cast<int>(size_bytes), data);
+  } else if (request.is_device) {
+    done = home_->write(reinterpret_cast<std::uint64_t>(request.target) + message.offset, data, size_bytes);
+  } else {
+    std::memcpy(request.target + message.offset, data, size_bytes);
+  }
+  if (!done && request.errno_value == 0) {
+    request.errno_value = done.error().errno_value;
+    request.text = done.error().text();
+  }
+  request.missing_bytes -= message.size_bytes;
+  request.is_done = request.missing_bytes == 0;
+  if (request.is_done && request.is_device && request.errno_value == 0) {
+    if (auto there = home_->complete(); !there) request.errno_value = there.error().errno_value;
+  }
+  if (!request.is_done || !request.is_async) return;
+  Peer& from = peer(message.from);
+  if (request.errno_value != 0 && from.rejected == 0) {
+    from.rejected = request.errno_value;
+    from.rejection = request.text;
+  }
+  --from.gets;
+  requests_.erase(found);
+}
+
+void Remote::answer_questions() noexcept {
+  while (!questions_.empty()) {
+    const Answer wanted = questions_.front();
+    questions_.pop_front();
+    try {
+      answer(wanted);
+    } catch (const std::bad_alloc&) {
+      declare_dead(pe_, "this PE is out of memory for what others asked");
+    }
+  }
+}
+
+void Remote::answer(const Answer& wanted) {
+  const Message& question = wanted.question;
+  switch (question.kind) {
+    case MessageKind::get: return answer_get(wanted);
+    case MessageKind::key_request: return answer_key(wanted);
+    case MessageKind::update: {
+      Message value = message_of(MessageKind::value);
+      value.request = question.request;
+      value.operand = question.compare;
+      value.other = question.other;
+      (void)send_small(wanted.pe, value);
+      return;
+    }
+    default: break;
+  }
+  // A flush.
+  Peer& from = peer(wanted.pe);
+  note_undelivered(from, home_ != nullptr ? home_->complete() : base::Status());
+  Message done = message_of(MessageKind::acknowledge);
+  done.operand = question.number;
+  done.other = from.undelivered;
+  const std::string text = from.why_undelivered.substr(0, small_bytes);
+  from.undelivered = 0;
+  from.why_undelivered.clear();
+  (void)send_small(wanted.pe, done, text.data(), text.size());
+}
+
+void Remote::answer_get(const Answer& wanted) {
+  const Message& question = wanted.question;
+  Message message = message_of(MessageKind::data);
+  message.request = question.request;
+  message.offset = question.operand;
+  message.size_bytes = question.size_bytes;
+  std::vector<char> bytes;
+  base::Status done;
+  if (home_ == nullptr) done = base::fail_literal(EAGAIN, "it has no heap yet, or not any more");
+  if (question.size_bytes > piece_bytes) done = base::fail_literal(EPROTO, "it wants too much at once");
+  if (done) {
+    auto address = home_->address_of(question.offset, question.size_bytes);
+    bytes.resize(question.size_bytes);
+    done = address ? home_->read(*address, bytes.data(), bytes.size()) : base::Status(base::pass(address));
+  }
+  if (!done) {
+    message.other = done.error().errno_value;
+    bytes.assign(done.error().text(), done.error().text() + std::strlen(done.error().text()));
+  }
+  (void)send_kept(wanted.pe, message, std::move(bytes));
+}
+
+}  // namespace gdrkit::shmem

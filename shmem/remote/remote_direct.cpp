@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Puts and gets by UCX itself, between addresses. A chunk of a PE's heap is registered there when the first other PE
+// asks for its key.
+#include <algorithm>
+#include <new>
+
+#include "shmem/remote/remote.hpp"
+
+namespace gdrkit::shmem {
+
+base::Status Remote::serves_direct(int pe) noexcept {
+  if (!options_.device->is_emulated() && !worker_->knows_cuda()) {
+    return base::fail_literal(EOPNOTSUPP, "this UCX knows no GPU memory");
+  }
+  const Entered entered(*this);
+  const auto& one = peers_[static_cast<std::size_t>(pe)];
+  if (!one || one->direct_refused == 0) return {};
+  return base::fail_literal(one->direct_refused, "UCX could not register the other PE's memory");
+}
+
+base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::uint64_t offset) noexcept try {
+  const auto find = [&]() -> RemoteChunk* {
+    for (RemoteChunk& chunk : to.chunks) {
+      if (offset - chunk.offset < chunk.size_bytes) return &chunk;
+    }
+    return nullptr;
+  };
+  if (RemoteChunk* const known = find(); known != nullptr) return known;
+  if (to.direct_refused != 0) return base::fail(EOPNOTSUPP, "PE %d's memory is not registered", pe);
+  Message message = next_message(to, MessageKind::key_request);
+  message.offset = offset;
+  message.request = new_request(std::make_unique<Request>());
+  auto sent = send(pe, message, nullptr, 0);
+  auto asked = sent ? wait_answer(lock, message.request, "key of the heap", pe) : base::Status(base::pass(sent));
+  requests_.erase(message.request);
+  if (!asked && asked.error().errno_value != ECONNRESET && asked.error().errno_value != ETIMEDOUT) {
+    to.direct_refused = asked.error().errno_value;
+    return base::fail(EOPNOTSUPP, "%s", asked.error().text());
+  }
+  if (!asked) return base::pass(asked);
+  if (RemoteChunk* const made = find(); made != nullptr) return made;
+  return base::fail(EPROTO, "PE %d answered with the key of another chunk", pe);
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the key of a heap was asked for");
+}
+
+void Remote::answer_key(const Answer& wanted) {
+  const platform::UcxCalls& calls = *calls_;
+  Message message = message_of(MessageKind::key);
+  message.request = wanted.question.request;
+  base::Status done;
+  void* packed = nullptr;
+  std::size_t packed_bytes = 0;
+  auto chunk = home_ != nullptr ? home_->chunk_of(wanted.question.offset)
+                                : base::Result<HomeChunk>(base::fail_literal(EAGAIN, "it has no heap yet"));
+  auto memory = chunk ? registered(*chunk) : base::Result<platform::UcxMemory*>(base::pass(chunk));
+  if (!memory) {
+    done = base::pass(memory);
+  } else if (const auto status = calls.rkey_pack(worker_->context(), *memory, &packed, &packed_bytes);
+             status != platform::ucx_ok) {
+    done = ucx_failure(calls, "ucp_rkey_pack", status);
+  }
+  std::vector<char> bytes;
+  if (done) {
+    message.offset = chunk->offset;
+    message.size_bytes = chunk->size_bytes;
+    message.operand = chunk->address;
+    bytes.assign(static_cast<const char*>(packed), static_cast<const char*>(packed) + packed_bytes);
+    calls.rkey_buffer_release(packed);
+  } else {
+    message.other = done.error().errno_value;
+    const std::string text = done.error().text();
+    bytes.assign(text.begin(), text.end());
+  }
+  (void)send_kept(wanted.pe, message, std::move(bytes));
+}
+
+base::Result<platform::UcxMemory*> Remote::registered(const HomeChunk& chunk) {
+  for (std::size_t i = 0; i < registered_.size(); ++i) {
+    if (registered_chunks_[i].offset == chunk.offset) return registered_[i];
+  }
+  registered_.reserve(registered_.size() + 1);
+  registered_chunks_.reserve(registered_chunks_.size() + 1);
+  platform::UcxMemoryParams params;
+  params.field_mask = platform::ucx_memory_address | platform::ucx_memory_length | platform::ucx_memory_type;
+  params.address = reinterpret_cast<void*>(chunk.address);
+  params.size_bytes = chunk.size_bytes;
+  params.memory_type = options_.device->is_emulated() ? platform::ucx_memory_host : platform::ucx_memory_cuda;
+  platform::UcxMemory* memory = nullptr;
+  const auto status = calls_->mem_map(worker_->context(), &params, &memory);
+  if (status != platform::ucx_ok) return ucx_failure(*calls_, "ucp_mem_map of the symmetric heap", status);
+  registered_.push_back(memory);
+  registered_chunks_.push_back(chunk);
+  return memory;
+}
+
+void Remote::take_key(const Message& message, const char* data, std::size_t size_bytes) {
+  const auto found = requests_.find(message.request);
+  if (found == requests_.end()) return;
+  Request& request = *found->second;
+  request.is_done = true;
+  request.errno_value = message.other;
+  if (message.other != 0) {
+    request.text.assign(data, size_bytes);
+    return;
+  }
+  Peer& from = peer(message.from);
+  RemoteChunk chunk{message.offset, message.size_bytes, message.operand, nullptr};
+  from.chunks.reserve(from.chunks.size() + 1);
+  const std::vector<char> packed(data, data + size_bytes);
+  const auto status = calls_->ep_rkey_unpack(from.endpoint, packed.data(), &chunk.key);
+  if (status != platform::ucx_ok) {
+    request.errno_value = errno_of_ucx(status);
+    request.text = std::string("ucp_ep_rkey_unpack: ") + calls_->status_string(status);
+    return;
+  }
+  from.chunks.push_back(chunk);
+}
+
+base::Status Remote::put_direct(int pe, std::uint64_t offset, const void* source, std::size_t size_bytes,
+                                bool is_device, bool is_async) noexcept {
+  return transfer_direct(pe, offset, static_cast<char*>(const_cast<void*>(source)), size_bytes, true, is_device,
+                         is_async);
+}
+
+base::Status Remote::get_direct(int pe, std::uint64_t offset, void* target, std::size_t size_bytes, bool is_device,
+                                bool is_async) noexcept {
+  return transfer_direct(pe, offset, static_cast<char*>(target), size_bytes, false, is_device, is_async);
+}
+
+base::Status Remote::transfer_direct(int pe, std::uint64_t offset, char* local, std::size_t size_bytes, bool is_put,
+                                     bool is_device, bool is_async) noexcept try {
+  const char* const what = is_put ? "put" : "get";
+  Entered entered(*this);
+  auto to = connected(pe);
+  if (!to) return base::pass(to);
+  // Messages that a fence put before this: what UCX carries by itself may overtake them.
+  if ((*to)->acknowledged < std::min((*to)->ordered, (*to)->last_write)) {
+    if (auto flushed = flush_locked(entered.lock, **to, pe); !flushed) return flushed;
+  }
+  mark_dirty(**to, pe);
+  platform::UcxRequestParams params;
+  params.field_mask =
+      platform::ucx_request_callback | platform::ucx_request_user_data | platform::ucx_request_memory_type;
+  params.callback = &on_sent;
+  params.memory_type =
+      is_device && !options_.device->is_emulated() ? platform::ucx_memory_cuda : platform::ucx_memory_host;
+  for (std::size_t at = 0; at < size_bytes;) {
+    auto chunk = chunk_at(entered.lock, **to, pe, offset + at);
+    if (!chunk) return base::pass(chunk);
+    const std::uint64_t inside = offset + at - (*chunk)->offset;
+    const std::size_t piece = std::min<std::size_t>(size_bytes - at, (*chunk)->size_bytes - inside);
+    Outgoing* const outgoing = new_outgoing();
+    params.user_data = outgoing;
+    const platform::UcxCalls& calls = *calls_;
+    const std::uint64_t there = (*chunk)->address + inside;
+    void* const answer = is_put ? calls.put_nbx((*to)->endpoint, local + at, piece, there, (*chunk)->key, &params)
+                                : calls.get_nbx((*to)->endpoint, local + at, piece, there, (*chunk)->key, &params);
+    auto taken = given(outgoing, answer, what, pe);
+    if (!taken) return base::pass(taken);
+    if (is_put || is_async) ++(*to)->direct_issued;  // a get that was waited for is there
+    if (!is_async) {
+      if (auto sent = wait_sent(entered.lock, *taken, pe, what); !sent) return sent;
+    }
+    at += piece;
+  }
+  return {};
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while data went to another machine");
+}
+
+base::Status Remote::flush_direct(Lock& lock, Peer& to, int pe) noexcept try {
+  if (to.direct_flushed >= to.direct_issued) return {};
+  if (to.failure != platform::ucx_ok) return check_lives("quiet", pe);
+  const std::uint64_t issued = to.direct_issued;
+  Outgoing* const outgoing = new_outgoing();
+  platform::UcxRequestParams params;
+  params.field_mask = platform::ucx_request_callback | platform::ucx_request_user_data;
+  params.callback = &on_sent;
+  params.user_data = outgoing;
+  auto taken = given(outgoing, calls_->ep_flush_nbx(to.endpoint, &params), "quiet", pe);
+  if (!taken) return base::pass(taken);
+  if (auto flushed = wait_sent(lock, *taken, pe, "quiet"); !flushed) return flushed;
+  to.direct_flushed = std::max(to.direct_flushed, issued);
+  return {};
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while data was waited for");
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Endpoints at first use, and messages on their way.
+#include <sched.h>
+
+#include <cstring>
+
+#include "shmem/remote/remote.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+constexpr std::chrono::milliseconds letting_go{500};
+
+}  // namespace
+
+Peer& Remote::peer(int pe) {
+  auto& one = peers_[static_cast<std::size_t>(pe)];
+  if (!one) one = std::make_unique<Peer>();
+  return *one;
+}
+
+base::Result<Peer*> Remote::connected(int pe) noexcept try {
+  Peer& to = peer(pe);
+  if (to.failure != platform::ucx_ok) {
+    return transfer_failure("connection", pe, to.failure);
+  }
+  if (to.endpoint != nullptr) return &to;
+  auto made = worker_->connect(addresses_.data() + static_cast<std::size_t>(pe) * address_stride_, &on_error, this);
+  if (!made) {
+    return base::fail_vendor(made.error().errno_value, made.error().vendor_code, "no connection to PE %d: %s", pe,
+                             made.error().text());
+  }
+  to.endpoint = *made;
+  return &to;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while a PE of another machine was connected");
+}
+
+Message Remote::message_of(MessageKind kind) const noexcept {
+  Message message;
+  message.kind = kind;
+  message.from = pe_;
+  return message;
+}
+
+Message Remote::next_message(Peer& to, MessageKind kind) const noexcept {
+  Message message = message_of(kind);
+  message.number = to.sent + 1;
+  return message;
+}
+
+Remote::Outgoing* Remote::new_outgoing() {
+  if (free_outgoing_.empty()) {
+    free_outgoing_.reserve(all_outgoing_.size() + 1);  // so that recycle() need not allocate
+    all_outgoing_.push_back(std::make_unique<Outgoing>());
+    all_outgoing_.back()->remote = this;
+    free_outgoing_.push_back(all_outgoing_.back().get());
+  }
+  Outgoing* const one = free_outgoing_.back();
+  free_outgoing_.pop_back();
+  one->status = platform::ucx_in_progress;
+  one->is_waited_for = false;
+  return one;
+}
+
+void Remote::recycle(Outgoing* outgoing) noexcept {
+  kept_bytes_ -= outgoing->data.size();
+  outgoing->data = {};
+  free_outgoing_.push_back(outgoing);
+}
+
+void Remote::on_sent(void* request, platform::UcxStatus status, void* argument) noexcept {
+  auto* const outgoing = static_cast<Outgoing*>(argument);
+  Remote& self = *outgoing->remote;
+  outgoing->status = status;
+  self.calls_->request_free(request);
+  if (!outgoing->is_waited_for) self.recycle(outgoing);
+}
+
+tl::unexpected<base::Error> Remote::transfer_failure(const char* what, int pe,
+                                                     platform::UcxStatus status) const noexcept {
+  const int errno_value = errno_of_ucx(status);
+  const char* const text = calls_->status_string(status);
+  if (errno_value == ECONNRESET) {
+    return base::fail_vendor(ECONNRESET, status, "%s: PE %d has ended or cannot be reached any more (UCX: %s)", what,
+                             pe, text);
+  }
+  return base::fail_vendor(errno_value, status, "%s: UCX failed for PE %d: %s", what, pe, text);
+}
+
+base::Result<Remote::Outgoing*> Remote::given(Outgoing* outgoing, void* answer, const char* what, int pe) noexcept {
+  if (platform::ucx_is_request(answer)) return outgoing;
+  const platform::UcxStatus status = platform::ucx_status_of(answer);
+  recycle(outgoing);
+  if (status != platform::ucx_ok) return transfer_failure(what, pe, status);
+  return nullptr;
+}
+
+base::Result<Remote::Outgoing*> Remote::send(int pe, const Message& message, const void* data, std::size_t size_bytes) {
+  Peer& to = peer(pe);
+  Outgoing* const outgoing = new_outgoing();
+  outgoing->head.message = message;
+  std::size_t head_bytes = sizeof message;
+  if (size_bytes != 0 && size_bytes <= small_bytes) {
+    std::memcpy(outgoing->head.small, data, size_bytes);
+    head_bytes += size_bytes;
+    size_bytes = 0;
+  }
+  platform::UcxRequestParams params;
+  params.field_mask = platform::ucx_request_callback | platform::ucx_request_user_data | platform::ucx_request_flags;
+  params.flags = platform::ucx_message_eager;
+  params.callback = &on_sent;
+  params.user_data = outgoing;
+  void* const answer = calls_->am_send_nbx(to.endpoint, UcxWorker::message_id, &outgoing->head, head_bytes,
+                                           size_bytes == 0 ? nullptr : data, size_bytes, &params);
+  auto taken = given(outgoing, answer, "message", pe);
+  if (taken && message.number != 0) to.sent = message.number;
+  return taken;
+}
+
+base::Status Remote::send_kept(int pe, const Message& message, std::vector<char> data) {
+  auto to = connected(pe);
+  if (!to) return base::pass(to);
+  const char* const bytes = data.data();
+  const std::size_t size_bytes = data.size();
+  auto sent = send(pe, message, bytes, size_bytes);
+  if (!sent) return base::pass(sent);
+  if (*sent == nullptr) return {};
+  (*sent)->data = std::move(data);  // the bytes themselves stay where they are
+  kept_bytes_ += size_bytes;
+  return {};
+}
+
+base::Status Remote::send_small(int pe, const Message& message, const void* data, std::size_t size_bytes) {
+  const auto* const bytes = static_cast<const char*>(data);
+  return send_kept(pe, message, std::vector<char>(bytes, bytes + size_bytes));
+}
+
+base::Status Remote::wait_sent(Lock& lock, Outgoing* outgoing, int pe, const char* what) noexcept {
+  if (outgoing == nullptr) return {};
+  outgoing->is_waited_for = true;
+  auto waited = wait(lock, what, pe, [=] { return outgoing->status != platform::ucx_in_progress; });
+  // Once UCX has given the connection up it lets go of the caller's memory, too.
+  for (const auto end = Clock::now() + letting_go;
+       !waited && outgoing->status == platform::ucx_in_progress && Clock::now() < end;) {
+    if (worker_->progress() == 0) ::sched_yield();
+  }
+  if (!waited) {
+    outgoing->is_waited_for = false;  // given back when UCX has done with it
+    if (outgoing->status != platform::ucx_in_progress) recycle(outgoing);
+    return waited;
+  }
+  const platform::UcxStatus status = outgoing->status;
+  recycle(outgoing);
+  if (status == platform::ucx_ok) return {};
+  return transfer_failure(what, pe, status);
+}
+
+}  // namespace gdrkit::shmem

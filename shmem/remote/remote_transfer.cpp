@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What a PE does to the memory of PEs on other machines by messages.
+#include <algorithm>
+#include <new>
+
+#include "shmem/remote/remote.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+/// Bytes of gets on their way to one caller, so that answers do not pile up on the other side.
+constexpr std::size_t most_wanted_bytes = std::size_t{2} << 20;
+/// Bytes of puts that wait in UCX.
+constexpr std::size_t most_kept_bytes = std::size_t{4} << 20;
+
+tl::unexpected<base::Error> no_memory() noexcept {
+  return base::fail_literal(ENOMEM, "out of memory while data went to another machine");
+}
+
+}  // namespace
+
+void Remote::mark_dirty(Peer& to, int pe) {
+  // A PE that is in the list already has something that is not flushed.
+  if (to.is_dirty) return;
+  dirty_.push_back(pe);
+  to.is_dirty = true;
+}
+
+/// UCX reads what it sends until it has sent it, or until it has given up a connection, which may be long after the
+/// call has failed: so it reads copies.
+base::Status Remote::put(int pe, std::uint64_t offset, const void* source, std::size_t size_bytes) noexcept try {
+  const auto* const bytes = static_cast<const char*>(source);
+  for (std::size_t at = 0; at < size_bytes; at += piece_bytes) {
+    const std::size_t piece = std::min(size_bytes - at, piece_bytes);
+    if (auto given = put_kept(pe, offset + at, std::vector<char>(bytes + at, bytes + at + piece)); !given) return given;
+  }
+  return {};
+} catch (const std::bad_alloc&) {
+  return no_memory();
+}
+
+base::Status Remote::put_kept(int pe, std::uint64_t offset, std::vector<char> data) noexcept try {
+  Entered entered(*this);
+  auto to = connected(pe);
+  if (!to) return base::pass(to);
+  if (kept_bytes_ > most_kept_bytes) {
+    auto room = wait(entered.lock, "put", pe, [this] { return kept_bytes_ <= most_kept_bytes; });
+    if (!room) return room;
+  }
+  Message message = next_message(**to, MessageKind::put);
+  message.offset = offset;
+  message.size_bytes = data.size();
+  mark_dirty(**to, pe);
+  if (auto sent = send_kept(pe, message, std::move(data)); !sent) return sent;
+  (*to)->last_write = message.number;
+  return {};
+} catch (const std::bad_alloc&) {
+  return no_memory();
+}
+
+std::uint64_t Remote::new_request(std::unique_ptr<Request> request) {
+  const std::uint64_t id = ++last_request_;
+  requests_.emplace(id, std::move(request));
+  return id;
+}
+
+base::Status Remote::wait_answer(Lock& lock, std::uint64_t id, const char* what, int pe) noexcept {
+  const Request& request = *requests_.find(id)->second;
+  auto waited = wait(lock, what, pe, [&] { return request.is_done; });
+  if (waited && request.errno_value != 0) {
+    waited = base::fail(request.errno_value, "%s: PE %d refused it: %s", what, pe, request.text.c_str());
+  }
+  return waited;
+}
+
+base::Status Remote::get(int pe, std::uint64_t offset, void* target, std::size_t size_bytes, bool is_device,
+                         bool is_async) noexcept try {
+  Entered entered(*this);
+  auto to = connected(pe);
+  if (!to) return base::pass(to);
+  auto made = std::make_unique<Request>();
+  Request& request = *made;
+  request.pe = pe;
+  request.target = static_cast<char*>(target);
+  request.missing_bytes = size_bytes;
+  request.is_device = is_device;
+  const std::uint64_t id = new_request(std::move(made));
+  ++(*to)->gets;
+  if (is_async) mark_dirty(**to, pe);
+  base::Status done;
+  for (std::size_t at = 0; done && at < size_bytes; at += piece_bytes) {
+    Message message = next_message(**to, MessageKind::get);
+    message.offset = offset + at;
+    message.size_bytes = std::min(size_bytes - at, piece_bytes);
+    message.operand = at;
+    message.request = id;
+    auto sent = send(pe, message, nullptr, 0);
+    if (!sent) done = base::pass(sent);
+    const std::size_t asked = at + message.size_bytes;
+    if (!done || asked == size_bytes) break;
+    done = wait(entered.lock, "get", pe,
+                [&] { return request.is_done || asked - (size_bytes - request.missing_bytes) <= most_wanted_bytes; });
+  }
+  if (done && is_async && !request.is_done) {
+    request.is_async = true;  // from here on the last answer ends it
+    return {};
+  }
+  if (done) done = wait_answer(entered.lock, id, "get", pe);
+  requests_.erase(id);
+  --(*to)->gets;
+  return done;
+} catch (const std::bad_alloc&) {
+  return no_memory();
+}
+
+base::Status Remote::update(int pe, std::uint64_t offset, std::size_t word_bytes, unsigned operation,
+                            std::uint64_t operand, std::uint64_t compare, std::uint64_t* old) noexcept try {
+  Entered entered(*this);
+  auto to = connected(pe);
+  if (!to) return base::pass(to);
+  Message message = next_message(**to, MessageKind::update);
+  message.offset = offset;
+  message.word_bytes = static_cast<std::uint8_t>(word_bytes);
+  message.operation = static_cast<std::uint8_t>(operation);
+  message.operand = operand;
+  message.compare = compare;
+  if (old != nullptr) message.request = new_request(std::make_unique<Request>());
+  mark_dirty(**to, pe);
+  auto sent = send(pe, message, nullptr, 0);
+  base::Status done = sent ? base::Status() : base::Status(base::pass(sent));
+  if (done) (*to)->last_write = message.number;
+  if (old == nullptr) return done;
+  if (done) done = wait_answer(entered.lock, message.request, "atomic operation", pe);
+  if (done) *old = requests_.find(message.request)->second->value;
+  requests_.erase(message.request);
+  return done;
+} catch (const std::bad_alloc&) {
+  return no_memory();
+}
+
+base::Status Remote::order(int pe) noexcept {
+  Entered entered(*this);
+  const auto& one = peers_[static_cast<std::size_t>(pe)];
+  if (!one) return {};
+  one->ordered = one->sent;
+  return flush_direct(entered.lock, *one, pe);
+}
+
+bool Remote::is_pending(int pe) noexcept {
+  const Entered entered(*this);
+  const auto& one = peers_[static_cast<std::size_t>(pe)];
+  return one && has_pending(*one);
+}
+
+bool Remote::has_pending(const Peer& to) noexcept {
+  return to.acknowledged < to.last_write || to.gets != 0 || to.direct_flushed < to.direct_issued;
+}
+
+base::Status Remote::ask_flush(Peer& to, int pe) noexcept try {
+  if (to.acknowledged >= to.last_write || to.last_flush > to.last_write) return {};
+  const Message message = next_message(to, MessageKind::flush);
+  auto sent = send(pe, message, nullptr, 0);
+  if (!sent) return base::pass(sent);
+  to.last_flush = message.number;
+  return {};
+} catch (const std::bad_alloc&) {
+  return no_memory();
+}
+
+/// Messages only. `last_write` is read first: what other threads send meanwhile is theirs.
+base::Status Remote::flush_locked(Lock& lock, Peer& to, int pe) noexcept {
+  const std::uint64_t last = to.last_write;
+  if (to.failure != platform::ucx_ok) return check_lives("quiet", pe);
+  if (auto asked = ask_flush(to, pe); !asked) return asked;
+  if (auto waited = wait(lock, "quiet", pe, [&] { return to.acknowledged >= last && to.gets == 0; }); !waited) {
+    return waited;
+  }
+  return check_delivered(to, "quiet", pe);
+}
+
+base::Status Remote::check_delivered(Peer& to, const char* what, int pe) noexcept {
+  if (to.rejected == 0) return {};
+  auto failed =
+      base::fail(to.rejected, "%s: PE %d could not deliver what was sent to it: %s", what, pe, to.rejection.c_str());
+  to.rejected = 0;
+  return failed;
+}
+
+base::Status Remote::flush(int pe) noexcept {
+  Entered entered(*this);
+  const auto& one = peers_[static_cast<std::size_t>(pe)];
+  if (!one) return {};
+  base::Status done = flush_direct(entered.lock, *one, pe);
+  base::keep_first(done, flush_locked(entered.lock, *one, pe));
+  return done;
+}
+
+/// All are asked before one is waited for.
+base::Status Remote::flush_all() noexcept try {
+  Entered entered(*this);
+  base::Status done;
+  for (const int pe : dirty_) {
+    if (peers_[static_cast<std::size_t>(pe)]->failure != platform::ucx_ok) continue;
+    base::keep_first(done, ask_flush(*peers_[static_cast<std::size_t>(pe)], pe));
+  }
+  // They stay in the list until they are done: another thread's call must wait for them as well.
+  const std::vector<int> dirty = dirty_;
+  for (const int pe : dirty) {
+    Peer& to = *peers_[static_cast<std::size_t>(pe)];
+    base::keep_first(done, flush_direct(entered.lock, to, pe));
+    base::keep_first(done, flush_locked(entered.lock, to, pe));
+  }
+  std::erase_if(dirty_, [this](int pe) {
+    Peer& to = *peers_[static_cast<std::size_t>(pe)];
+    const bool is_over = to.failure != platform::ucx_ok || !has_pending(to);
+    if (is_over) to.is_dirty = false;
+    return is_over;
+  });
+  return done;
+} catch (const std::bad_alloc&) {
+  return no_memory();
+}
+
+}  // namespace gdrkit::shmem
