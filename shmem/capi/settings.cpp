@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 namespace gdrkit::shmem {
@@ -37,6 +38,23 @@ base::Status read(const char* name, bool has_units, std::uint64_t* value) noexce
   return {};
 }
 
+base::Result<bool> read_switch(const char* name) noexcept {
+  const char* const text = std::getenv(name);
+  if (text == nullptr || *text == '\0' || std::strcmp(text, "0") == 0) return false;
+  if (std::strcmp(text, "1") == 0) return true;
+  return base::fail(EINVAL, "%s=%s is neither 0 nor 1", name, text);
+}
+
+base::Result<RemoteWay> read_remote_way() noexcept {
+  constexpr const char* name = "GDRKIT_SHMEM_REMOTE";
+  const char* const text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return RemoteWay::automatic;
+  if (std::strcmp(text, "direct") == 0) return RemoteWay::direct;
+  if (std::strcmp(text, "staged") == 0) return RemoteWay::staged;
+  if (std::strcmp(text, "copied") == 0) return RemoteWay::copied;
+  return base::fail(EINVAL, "%s=%s is none of direct, staged, copied", name, text);
+}
+
 }  // namespace
 
 base::Result<PeOptions> options_from_environment() noexcept {
@@ -52,6 +70,12 @@ base::Result<PeOptions> options_from_environment() noexcept {
     if (auto known = read("GDRKIT_SHMEM_CHECK_COLLECTIVES", false, &compares); !known) return base::pass(known);
   }
   options.compares_stream_collectives = compares != 0;
+  const auto is_p2p_disabled = read_switch("GDRKIT_SHMEM_DISABLE_P2P");
+  if (!is_p2p_disabled) return base::pass(is_p2p_disabled);
+  const auto way = read_remote_way();
+  if (!way) return base::pass(way);
+  options.is_p2p_disabled = *is_p2p_disabled;
+  options.remote_way = *way;
   constexpr std::uint64_t largest = 1000000000;
   options.limit = std::chrono::seconds(seconds < largest ? seconds : largest);
   return options;

@@ -20,7 +20,9 @@ HostTeam::HostTeam(Pe& pe, Team handle, int slot, std::vector<int> members, int 
       lines_(members_.size()),
       first_arrivals_(members_.size()) {
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    lines_[i] = &pe_.team_lines(pe_.node().index_of(members_[i]))[slot_];
+    const int index = pe_.node().index_of(members_[i]);
+    if (index >= 0) lines_[i] = &pe_.team_lines(index)[slot_];
+    if (index < 0) is_over_machines_ = true;
   }
 }
 
@@ -32,6 +34,11 @@ int HostTeam::index_of(int pe) const noexcept {
 /// Ordering: what a PE says, and did before, is released by its count and acquired by all who wait for it.
 base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
                             const Message& message) noexcept {
+  if (is_over_machines_) {
+    return base::fail(EOPNOTSUPP,
+                      "%s: team 0x%x has PEs on several machines, which only sync and barrier of all PEs span so far",
+                      what, static_cast<unsigned>(handle_));
+  }
   ++meetings_;
   TeamWord& own = said(own_);
   own.words[operation_word] = operation;

@@ -48,7 +48,7 @@ struct Message {
 
 class HostTeam {
  public:
-  /// `members`: PEs of the job, in the order of the team, all of this machine; the caller is the one at `own`.
+  /// `members`: PEs of the job, in the order of the team; the caller is the one at `own`.
   HostTeam(Pe& pe, Team handle, int slot, std::vector<int> members, int own);
 
   [[nodiscard]] Team handle() const noexcept { return handle_; }
@@ -58,6 +58,8 @@ class HostTeam {
   [[nodiscard]] const std::vector<int>& members() const noexcept { return members_; }
   /// -1: that PE of the job is not in it.
   [[nodiscard]] int index_of(int pe) const noexcept;
+  /// Such a team cannot meet: its PEs share no memory.
+  [[nodiscard]] bool is_over_machines() const noexcept { return is_over_machines_; }
 
   /// How many meetings teams of this slot have had on this PE; what others count from is set before the first meeting.
   [[nodiscard]] std::uint64_t own_arrivals() const noexcept { return line(own_).arrivals.load(); }
@@ -92,7 +94,8 @@ class HostTeam {
   const int slot_;
   const std::vector<int> members_;
   const int own_;
-  std::vector<TeamLine*> lines_;
+  std::vector<TeamLine*> lines_;  // of PEs of this machine; nullptr for others
+  bool is_over_machines_ = false;
   std::vector<std::uint64_t> first_arrivals_;
   std::uint64_t meetings_ = 0;
 };

@@ -158,6 +158,9 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
   const CheckedCall& checked = prepared->checked;
+  if (prepared->team->is_over_machines() && prepared->team->n_pes() == pe_.n_pes() && !checked.has_data()) {
+    return call.operation == CollectiveOperation::barrier ? pe_.barrier_all() : pe_.sync_all("sync");
+  }
   if (call.operation == CollectiveOperation::barrier) {
     if (auto done = pe_.quiet(); !done) return done;
   }
@@ -177,6 +180,10 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
 base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Stream stream) noexcept {
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
+  if (prepared->team->is_over_machines()) {
+    return base::fail(EOPNOTSUPP, "%s on a stream: team 0x%x has PEs that this GPU does not reach, on other machines",
+                      prepared->checked.name, static_cast<unsigned>(call.team));
+  }
   if (compares_streams_) {
     if (auto met = meet(*prepared, true, {}); !met) return met;
   }

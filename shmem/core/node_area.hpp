@@ -8,12 +8,32 @@
 
 namespace gdrkit::shmem {
 
+/// What a PE passed to a collective function.
+struct AgreedCall {
+  std::int32_t pe = -1;  ///< -1: none
+  std::uint64_t operation = 0;
+  std::uint64_t arguments[2] = {};
+
+  [[nodiscard]] bool is_like(const AgreedCall& other) const noexcept {
+    return operation == other.operation && arguments[0] == other.arguments[0] && arguments[1] == other.arguments[1];
+  }
+};
+/// Of any number of PEs: the first one's call, and that of the first PE whose call differs from it.
+struct AgreedCalls {
+  AgreedCall first;
+  AgreedCall different;
+};
+
 /// Written by one PE, read by the others of its machine. Two cache lines, as CPUs fetch them in pairs.
 struct alignas(128) PeLine {
   std::atomic<std::uint64_t> arrivals;  ///< how many synchronisations this PE has come to
   // What it was called with, valid between two synchronisations.
   std::atomic<std::uint64_t> operation;
   std::atomic<std::uint64_t> arguments[2];
+  // Of the machine's first PE, in a job over several machines: up to which synchronisation all machines have come, and
+  // what was called there.
+  std::atomic<std::uint64_t> released;
+  AgreedCalls calls;
 };
 static_assert(sizeof(PeLine) == 128 && std::atomic<std::uint64_t>::is_always_lock_free);
 

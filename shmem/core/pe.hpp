@@ -24,9 +24,11 @@
 #include "shmem/core/team_memory.hpp"
 #include "shmem/heap/symmetric_heap.hpp"
 #include "shmem/node/node.hpp"
+#include "shmem/remote/remote.hpp"
 #include "shmem/stream/stream_control.hpp"
 #include "shmem/stream/stream_work.hpp"
 #include "shmem/transport/atomics.hpp"
+#include "shmem/transport/home_memory.hpp"
 #include "shmem/transport/transport.hpp"
 
 namespace gdrkit::shmem {
@@ -42,6 +44,10 @@ struct PeOptions {
   std::uint64_t heap_bytes = 0;
   std::uint64_t heap_max_bytes = 0;  ///< 0: the largest GPU's memory
   bool compares_stream_collectives = false;
+  bool is_p2p_disabled = false;  ///< every other PE counts as one of another machine; the same on all PEs
+  RemoteWay remote_way = RemoteWay::automatic;
+  const platform::UcxCalls* ucx_calls = nullptr;   ///< nullptr: the machine's, loaded where it is needed
+  std::chrono::milliseconds remote_silence{7000};  ///< after which a PE of another machine is dead
 };
 
 enum class Comparison : std::uint8_t { equal, not_equal, greater, less_equal, less, greater_equal };
@@ -64,8 +70,8 @@ struct Words {
   const int* left_out = nullptr;
 };
 
-/// Thread-safe but for start and finalize, as gdrkit/shmem.h says of its functions; collective functions by one thread
-/// of each PE.
+/// Thread-safe but for start and finalize, as gdrkit/shmem.h says of its functions; collective functions by one
+/// thread of each PE.
 class Pe {
  public:
   /// Collective.
@@ -87,6 +93,12 @@ class Pe {
   /// What the PE at that position of the node says in its teams.
   [[nodiscard]] TeamLines& team_lines(int index) const noexcept;
   [[nodiscard]] std::chrono::milliseconds limit() const noexcept { return std::chrono::milliseconds(limit_ms_.load()); }
+  /// Between its own transports and others': for tests of transports.
+  [[nodiscard]] TransportSetting transport_setting() const noexcept;
+  /// In transports' numbering.
+  [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
+  /// nullptr: all PEs are on this machine.
+  [[nodiscard]] shmem::Remote* remote() const noexcept { return remote_.get(); }
   /// What GPU kernels on this PE's GPU need to know of it.
   [[nodiscard]] gdrkit_shmem_device_state device_state() const noexcept;
   /// From now on another PE's end also ends the waits of this PE's GPU kernels: call it before any may wait.
@@ -160,8 +172,11 @@ class Pe {
   base::Status open_device(const PeOptions& options);
   base::Status make_heap(Exchange& exchange, const PeOptions& options);
   base::Status make_transports();
+  base::Status join_machine(Exchange& exchange, const PeOptions& options, std::size_t area_bytes);
+  base::Status start_remote(Exchange& exchange, const PeOptions& options);
 
-  [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
+  [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
+  [[nodiscard]] std::size_t first_transport(int slot) const noexcept { return is_remote(slot) ? remote_transport_ : 0; }
   [[nodiscard]] base::Result<Remote> find_remote(const void* address, std::size_t size_bytes, int pe) const noexcept;
   /// Where this PE's GPU reaches that PE's copy of [address, address + size_bytes).
   [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
@@ -178,6 +193,11 @@ class Pe {
   base::Status complete_all() noexcept;
   base::Status check_gpu_waits() noexcept;
 
+  /// Synchronises all PEs of all machines.
+  [[nodiscard]] base::Result<AgreedCalls> sync_machines(const char* what, const AgreedCall& call,
+                                                        std::chrono::milliseconds limit) noexcept;
+  void say_farewell() noexcept;
+  [[nodiscard]] static base::Status compare_calls(const char* what, const AgreedCalls& calls) noexcept;
   /// EPROTO when the PEs' operations or arguments differ. Ends with all PEs having compared.
   base::Status agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept;
   [[nodiscard]] PeLine& line(std::size_t index) const noexcept { return static_cast<NodeArea>(node_->area())[index]; }
@@ -185,11 +205,13 @@ class Pe {
   int pe_ = 0;
   int n_pes_ = 1;
   int own_slot_ = 0;
+  int local_index_ = 0;  // among the PEs of this machine, for the choice of a device
   std::atomic<std::int64_t> limit_ms_{0};
   const platform::CudaCalls* cuda_ = nullptr;  // nullptr on the emulated device
   // Destroyed from the last to the first.
   std::unique_ptr<Node> node_;
   std::unique_ptr<platform::Device> device_;
+  std::unique_ptr<shmem::Remote> remote_;
   std::unique_ptr<SymmetricHeap> heap_;
   std::vector<std::unique_ptr<Transport>> transports_;
   std::optional<platform::GpuKernels> gpu_kernels_;
@@ -198,6 +220,9 @@ class Pe {
   std::optional<StreamWork> stream_work_;
   TeamMemory team_memory_;
   std::unique_ptr<Collectives> collectives_;
+  std::size_t remote_transport_ = 0;  // those before serve PEs of this machine
+  RemoteWay remote_way_ = RemoteWay::automatic;
+  std::unique_ptr<HomeMemory> home_;
   PutOrder order_;
   std::mutex collective_mutex_;
 };

@@ -28,7 +28,6 @@ struct Offer {
   std::uint64_t heap_bytes = 0;
   std::uint64_t heap_max_bytes = 0;
   std::uint64_t device_bytes = 0;
-  std::int32_t node_pes = 0;
   std::int32_t is_emulated = 0;
   std::int32_t errno_value = 0;  ///< the PE has no device: why
   char text[200] = "";
@@ -73,10 +72,7 @@ base::Status Pe::connect(const PeOptions& options) {
   if (!exchange) return base::pass(exchange);
   pe_ = (*exchange)->pe();
   n_pes_ = (*exchange)->n_pes();
-  auto node = Node::join(**exchange, area_bytes(n_pes_), options.limit);
-  if (!node) return base::pass(node);
-  node_ = std::move(*node);
-  own_slot_ = node_->index_of(pe_);
+  if (auto joined = join_machine(**exchange, options, area_bytes(n_pes_)); !joined) return joined;
   if (auto made = make_heap(**exchange, options); !made) return made;
   if (auto made = make_transports(); !made) return made;
   const platform::DeviceScope scope(*device_);
@@ -91,7 +87,7 @@ base::Status Pe::open_device(const PeOptions& options) {
   if (base::read_settings().backend == "emulated") {
     auto count = platform::emulated_device_count();
     if (!count) return base::pass(count);
-    auto opened = platform::open_emulated_device(options.device.value_or(own_slot_ % *count));
+    auto opened = platform::open_emulated_device(options.device.value_or(local_index_ % *count));
     if (!opened) return base::pass(opened);
     device_ = std::move(*opened);
     return {};
@@ -110,7 +106,7 @@ base::Status Pe::open_device(const PeOptions& options) {
   // Opening makes the device current here; the caller's thread keeps what it had.
   void* before = nullptr;
   (void)cuda_->ctx_get_current(&before);
-  auto opened = platform::open_cuda_device(options.device.value_or(own_slot_ % *count), *cuda_);
+  auto opened = platform::open_cuda_device(options.device.value_or(local_index_ % *count), *cuda_);
   (void)cuda_->ctx_set_current(before);
   if (!opened) return base::pass(opened);
   device_ = std::move(*opened);
@@ -121,7 +117,6 @@ base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
   Offer mine;
   mine.heap_bytes = options.heap_bytes;
   mine.heap_max_bytes = options.heap_max_bytes;
-  mine.node_pes = node_pes();
   auto opened = open_device(options);
   if (opened) {
     const platform::DeviceScope scope(*device_);
@@ -139,11 +134,6 @@ base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
   for (int other = 0; other < n_pes_; ++other) {
     const Offer& offer = (*offers)[static_cast<std::size_t>(other)];
     if (offer.errno_value != 0) return base::fail(offer.errno_value, "PE %d has no device: %s", other, offer.text);
-    if (offer.node_pes != n_pes_) {
-      return base::fail(EOPNOTSUPP,
-                        "PE %d shares its machine with %d of %d PEs: no transport between machines is built", other,
-                        offer.node_pes, n_pes_);
-    }
     if (offer.is_emulated != mine.is_emulated) {
       return base::fail(EPROTO, "PE %d is %s, PE %d is not: all or none", mine.is_emulated != 0 ? pe_ : other,
                         "emulated (GDRKIT_BACKEND)", mine.is_emulated != 0 ? other : pe_);
@@ -161,6 +151,9 @@ base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
   sizes.reserved_bytes = SymmetricHeap::zeroed_bytes + team_memory_.size_bytes();
   const platform::DeviceScope scope(*device_);
   if (auto current = scope.status(); !current) return current;
+  if (node_pes() != n_pes_) {
+    if (auto started = start_remote(exchange, options); !started) return started;
+  }
   auto heap = SymmetricHeap::create(*device_, *node_, pe_, sizes, cuda_);
   if (!heap) return base::pass(heap);
   heap_ = std::move(*heap);
@@ -168,15 +161,6 @@ base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
 }
 
 base::Status Pe::make_transports() {
-  const TransportSetting setting{device_.get(), heap_.get(), node_pes()};
-#define GDRKIT_SHMEM_TRANSPORT(name)         \
-  {                                          \
-    auto made = make_##name(setting);        \
-    if (!made) return base::pass(made);      \
-    transports_.push_back(std::move(*made)); \
-  }
-#include "shmem/transport/transports.def"
-#undef GDRKIT_SHMEM_TRANSPORT
   const platform::DeviceScope scope(*device_);
   if (auto current = scope.status(); !current) return current;
   auto loaded = platform::GpuKernels::load(*device_);
@@ -185,17 +169,36 @@ base::Status Pe::make_transports() {
   auto atomics = Atomics::make(*device_, *gpu_kernels_);
   if (!atomics) return base::pass(atomics);
   atomics_ = std::move(*atomics);
+  if (remote_ != nullptr) {
+    auto home = HomeMemory::make(*device_, *heap_, *atomics_);
+    if (!home) return base::pass(home);
+    home_ = std::move(*home);
+  }
+#define GDRKIT_SHMEM_TRANSPORT(name)              \
+  {                                               \
+    auto made = make_##name(transport_setting()); \
+    if (!made) return base::pass(made);           \
+    transports_.push_back(std::move(*made));      \
+  }
+#include "shmem/transport/transports.def"
+#undef GDRKIT_SHMEM_TRANSPORT
+  while (remote_transport_ < transports_.size() && !transports_[remote_transport_]->is_remote()) ++remote_transport_;
+  if (remote_ != nullptr) {
+    if (remote_way_ != RemoteWay::copied) home_->use(*transports_.front());
+    remote_->open(*home_);
+  }
   auto control = StreamControl::make(*device_, *node_);
   if (!control) return base::pass(control);
   control_ = std::move(*control);
   stream_work_.emplace(*device_, *gpu_kernels_);
-  order_.open(node_->pes().size(), transports_.size());
+  order_.open(static_cast<std::size_t>(node_pes() + (remote_ != nullptr ? n_pes_ : 0)), transports_.size());
   return {};
 }
 
 base::Status Pe::finalize() noexcept {
   auto ended = barrier_all();
   node_->leave();
+  if (remote_ != nullptr && ended) say_farewell();
   return ended;
 }
 
@@ -211,6 +214,8 @@ Pe::~Pe() {
   if (gpu_kernels_) (void)device_->synchronize_all();
   collectives_.reset();
   control_.reset();
+  if (remote_ != nullptr) remote_->close();
+  home_.reset();
   atomics_.reset();
   gpu_kernels_.reset();
   transports_.clear();

@@ -14,6 +14,10 @@ platform::Stream stream_of(void* handle) noexcept { return {reinterpret_cast<std
 base::Result<std::uint64_t> Pe::reach(const void* address, std::size_t size_bytes, int pe) const noexcept {
   auto remote = find_remote(address, size_bytes, pe);
   if (!remote) return base::pass(remote);
+  if (is_remote(remote->slot)) {
+    return base::fail(EOPNOTSUPP,
+                      "this GPU does not reach PE %d: it is on another machine, where the CPU's calls reach", pe);
+  }
   return heap_->address(remote->slot, remote->range.offset);
 }
 

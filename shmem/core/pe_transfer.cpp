@@ -18,14 +18,14 @@ std::size_t limit_of(const Transport& transport, bool is_put, LocalMemory memory
   return (is_put ? limits.put : limits.get)[static_cast<std::size_t>(memory)];
 }
 
-/// Calls `carry(transport number)` with the first that is to take this transfer; where one turns out not to reach the
-/// slot, the next.
+/// Calls `carry(transport number)` with the first from `begin` on that is to take this transfer; where one turns out
+/// not to reach the slot, the next.
 template <class Carry>
-base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<Transport>>& transports, int slot,
-                                         std::size_t size_bytes, bool is_put, LocalMemory memory,
+base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<Transport>>& transports, std::size_t begin,
+                                         int slot, std::size_t size_bytes, bool is_put, LocalMemory memory,
                                          Carry carry) noexcept {
   base::Status last = base::fail_literal(EOPNOTSUPP, "no transport carries this");
-  for (std::size_t i = 0; i < transports.size(); ++i) {
+  for (std::size_t i = begin; i < transports.size(); ++i) {
     if (size_bytes > limit_of(*transports[i], is_put, memory)) continue;
     if (auto serves = transports[i]->serves(slot); !serves) {
       last = std::move(serves);
@@ -42,7 +42,8 @@ base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<Trans
 
 base::Result<int> Pe::slot_of(int pe) const noexcept {
   if (pe < 0 || pe >= n_pes_) return base::fail(EINVAL, "there is no PE %d: the job has %d", pe, n_pes_);
-  return node_->index_of(pe);
+  const int index = node_->index_of(pe);
+  return index >= 0 ? index : node_pes() + pe;
 }
 
 base::Result<Pe::Remote> Pe::find_remote(const void* address, std::size_t size_bytes, int pe) const noexcept {
@@ -82,12 +83,13 @@ base::Result<std::size_t> Pe::put_by(const Remote& remote, const void* source, s
                                      bool is_async) noexcept {
   auto memory = memory_of(source, size_bytes);
   if (!memory) return base::pass(memory);
-  return with_transport(transports_, remote.slot, size_bytes, true, *memory, [&](std::size_t i) {
-    if (auto ordered = order_.before_put(remote.slot, i, transports_); !ordered) return ordered;
-    auto given = transports_[i]->put(remote.slot, remote.range, source, size_bytes, *memory, is_async);
-    if (given) order_.after_put(remote.slot, i);
-    return given;
-  });
+  return with_transport(
+      transports_, first_transport(remote.slot), remote.slot, size_bytes, true, *memory, [&](std::size_t i) {
+        if (auto ordered = order_.before_put(remote.slot, i, transports_); !ordered) return ordered;
+        auto given = transports_[i]->put(remote.slot, remote.range, source, size_bytes, *memory, is_async);
+        if (given) order_.after_put(remote.slot, i);
+        return given;
+      });
 }
 
 base::Status Pe::get(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
@@ -97,9 +99,10 @@ base::Status Pe::get(void* target, const void* source, std::size_t size_bytes, i
   if (target == nullptr) return base::fail(EINVAL, "the target of a get from PE %d is NULL", pe);
   auto memory = memory_of(target, size_bytes);
   if (!memory) return base::pass(memory);
-  auto carried = with_transport(transports_, remote->slot, size_bytes, false, *memory, [&](std::size_t i) {
-    return transports_[i]->get(remote->slot, remote->range, target, size_bytes, *memory, is_async);
-  });
+  auto carried = with_transport(
+      transports_, first_transport(remote->slot), remote->slot, size_bytes, false, *memory, [&](std::size_t i) {
+        return transports_[i]->get(remote->slot, remote->range, target, size_bytes, *memory, is_async);
+      });
   if (!carried) return base::pass(carried);
   return {};
 }
@@ -113,6 +116,7 @@ base::Status Pe::store_word(const Remote& remote, std::uint64_t value, std::size
     if (!carried) return base::pass(carried);
     return {};
   }
+  if (auto ordered = transports_[*transport]->order(remote.slot); !ordered) return ordered;
   return transports_[*transport]->put(remote.slot, remote.range, &value, size_bytes, LocalMemory::host, false);
 }
 
@@ -161,6 +165,10 @@ base::Status Pe::atomic(void* target, std::size_t size_bytes, AtomicOperation op
     return {};
   }
   const auto performed = operation == AtomicOperation::set ? AtomicOperation::swap : operation;
+  if (is_remote(remote->slot)) {
+    return remote_->update(pe, remote->range.offset, size_bytes, static_cast<unsigned>(performed), operand, compare,
+                           fetched);
+  }
   return atomics_->run(heap_->address(remote->slot, remote->range.offset), size_bytes, performed, operand, compare,
                        fetched);
 }
@@ -175,6 +183,7 @@ base::Status Pe::complete_all() noexcept {
   base::Status done;
   for (int slot = 0; slot < node_pes(); ++slot) base::keep_first(done, complete(slot));
   base::keep_first(done, atomics_->complete());
+  if (remote_ != nullptr) base::keep_first(done, remote_->flush_all());
   return done;
 }
 

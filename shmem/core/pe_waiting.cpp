@@ -52,6 +52,10 @@ gdrkit_shmem_device_state Pe::device_state() const noexcept {
 
 /// Ordering: a PE's accesses before it comes are released by its count, and acquired by all who see it.
 base::Status Pe::sync_all(const char* what) noexcept {
+  if (remote_ != nullptr) {
+    auto met = sync_machines(what, {pe_, 0, {}}, limit());
+    return met ? base::Status() : base::Status(base::pass(met));
+  }
   const auto own = static_cast<std::size_t>(own_slot_);
   const std::uint64_t arrival = line(own).arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
   for (std::size_t other = 0; other < node_->pes().size(); ++other) {
@@ -74,6 +78,10 @@ base::Status Pe::barrier_all() noexcept {
 }
 
 base::Status Pe::agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept {
+  if (remote_ != nullptr) {
+    auto calls = sync_machines(what, {pe_, operation, {first, second}}, limit());
+    return calls ? compare_calls(what, *calls) : base::Status(base::pass(calls));
+  }
   PeLine& own = line(static_cast<std::size_t>(own_slot_));
   own.operation.store(operation, std::memory_order_relaxed);
   own.arguments[0].store(first, std::memory_order_relaxed);

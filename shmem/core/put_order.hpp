@@ -23,13 +23,17 @@ class PutOrder {
   }
   void fence() noexcept { fences_.fetch_add(1, std::memory_order_acq_rel); }
 
-  /// Completes what transports other than `chosen` were given for this slot before the last fence.
+  /// Completes what transports other than `chosen` were given for this slot before the last fence, and has `chosen`
+  /// keep what it was given itself in order.
   base::Status before_put(int slot, std::size_t chosen,
                           const std::vector<std::unique_ptr<Transport>>& transports) noexcept {
     const std::uint64_t now = fences_.load(std::memory_order_acquire);
     for (std::size_t other = 0; other < transports.size(); ++other) {
-      if (other == chosen || !transports[other]->is_pending(slot)) continue;
-      if (last(slot, other).load(std::memory_order_acquire) >= now) continue;
+      if (last(slot, other).load(std::memory_order_acquire) >= now || !transports[other]->is_pending(slot)) continue;
+      if (other == chosen) {
+        if (auto ordered = transports[other]->order(slot); !ordered) return ordered;
+        continue;
+      }
       if (auto done = transports[other]->complete(slot); !done) return done;
     }
     return {};

@@ -31,6 +31,7 @@ void sleep(std::chrono::nanoseconds time) noexcept {
 }  // namespace
 
 base::Status Waiter::pause() noexcept {
+  node_.poll();
   if (++polls_ < polls_without_clock) {
     spin();
     return {};

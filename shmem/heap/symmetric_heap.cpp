@@ -58,14 +58,14 @@ base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
   }
   std::vector<Outcome> all(node_.pes().size());
   if (auto told = node_.exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
-  if (!own) return own;
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  base::Status agreed = own;
+  for (std::size_t i = 0; agreed && i < all.size(); ++i) {
     if (all[i].errno_value == 0) continue;
     all[i].text[sizeof all[i].text - 1] = '\0';
-    return base::fail_vendor(all[i].errno_value, all[i].vendor_code, "%s failed on PE %d: %s", step, node_.pes()[i],
-                             all[i].text);
+    agreed = base::fail_vendor(all[i].errno_value, all[i].vendor_code, "%s failed on PE %d: %s", step, node_.pes()[i],
+                               all[i].text);
   }
-  return {};
+  return node_.agree_over_machines(std::move(agreed), step);
 }
 
 /// A chunk is in the list only once all PEs have all of it: where one fails, all undo their part.

@@ -46,6 +46,11 @@ class Node {
   [[nodiscard]] virtual int first_dead() noexcept = 0;
   /// Says that this PE finalizes: its end is no failure from now on.
   virtual void leave() noexcept = 0;
+
+  /// Moves what other machines sent, where there are any; for those who wait.
+  virtual void poll() noexcept {}
+  /// Collective over the job's PEs, one thread each, with the same status on all PEs of a node: the failure of any.
+  virtual base::Status agree_over_machines(base::Status status, const char* /*step*/) noexcept { return status; }
 };
 
 }  // namespace gdrkit::shmem

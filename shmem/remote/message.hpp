@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Message: what PEs of several machines send each other.
+// RemoteMessage: what PEs of several machines send each other.
 #pragma once
 
 #include <cstdint>
 
 namespace gdrkit::shmem {
 
-enum class MessageKind : std::uint8_t {
+enum class RemoteMessageKind : std::uint8_t {
   // In order: the receiver handles those of one sender in the order of their numbers.
   put = 1,      ///< data for `offset`
   get,          ///< wants `size_bytes` from `offset`; the answer is `data`
@@ -23,14 +23,14 @@ enum class MessageKind : std::uint8_t {
   heartbeat,
   death,  ///< of PE `other`
 };
-inline constexpr MessageKind last_in_order = MessageKind::key_request;
-inline constexpr MessageKind last_kind = MessageKind::death;
+inline constexpr RemoteMessageKind last_in_order = RemoteMessageKind::key_request;
+inline constexpr RemoteMessageKind last_kind = RemoteMessageKind::death;
 
 /// The header of each; bytes that belong to it follow. Both sides are little-endian 64-bit Linux of one release.
-struct Message {
+struct RemoteMessage {
   static constexpr std::uint32_t right_magic = 0x67647231;  // with the version of this layout
   std::uint32_t magic = right_magic;
-  MessageKind kind = MessageKind::heartbeat;
+  RemoteMessageKind kind = RemoteMessageKind::heartbeat;
   std::uint8_t operation = 0;
   std::uint8_t word_bytes = 0;
   std::uint8_t unused = 0;
@@ -43,6 +43,6 @@ struct Message {
   std::uint64_t operand = 0;
   std::uint64_t compare = 0;
 };
-static_assert(sizeof(Message) == 64);
+static_assert(sizeof(RemoteMessage) == 64);
 
 }  // namespace gdrkit::shmem

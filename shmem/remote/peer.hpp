@@ -15,7 +15,7 @@ namespace gdrkit::shmem {
 
 /// A message that came before its turn.
 struct EarlyMessage {
-  Message message;
+  RemoteMessage message;
   std::vector<char> data;
 };
 

@@ -109,7 +109,7 @@ class Remote final : private UcxReceiver {
   struct Outgoing {
     // One block: the header and short data go out together.
     struct {
-      Message message;
+      RemoteMessage message;
       char small[small_bytes];
     } head;
     std::vector<char> data;
@@ -131,7 +131,7 @@ class Remote final : private UcxReceiver {
   };
   struct Answer {
     int pe = -1;
-    Message question;
+    RemoteMessage question;
   };
 
   Remote(const RemoteOptions& options, int pe, int n_pes) noexcept
@@ -141,16 +141,16 @@ class Remote final : private UcxReceiver {
   // All below: under the lock.
   [[nodiscard]] base::Result<Peer*> connected(int pe) noexcept;
   [[nodiscard]] Peer& peer(int pe);
-  [[nodiscard]] Message message_of(MessageKind kind) const noexcept;
+  [[nodiscard]] RemoteMessage message_of(RemoteMessageKind kind) const noexcept;
   /// The next in order.
-  [[nodiscard]] Message next_message(Peer& to, MessageKind kind) const noexcept;
+  [[nodiscard]] RemoteMessage next_message(Peer& to, RemoteMessageKind kind) const noexcept;
   [[nodiscard]] Outgoing* new_outgoing();
   void recycle(Outgoing* outgoing) noexcept;
   /// Sends; `data` must stay until the answer's status changes where it is longer than small_bytes. nullptr: done.
-  base::Result<Outgoing*> send(int pe, const Message& message, const void* data, std::size_t size_bytes);
+  base::Result<Outgoing*> send(int pe, const RemoteMessage& message, const void* data, std::size_t size_bytes);
   /// The same with bytes that it keeps for as long as needed.
-  base::Status send_kept(int pe, const Message& message, std::vector<char> data);
-  base::Status send_small(int pe, const Message& message, const void* data = nullptr, std::size_t size_bytes = 0);
+  base::Status send_kept(int pe, const RemoteMessage& message, std::vector<char> data);
+  base::Status send_small(int pe, const RemoteMessage& message, const void* data = nullptr, std::size_t size_bytes = 0);
   base::Status wait_sent(Lock& lock, Outgoing* outgoing, int pe, const char* what) noexcept;
   static void on_sent(void* request, platform::UcxStatus status, void* outgoing) noexcept;
   /// Takes what a call of UCX answered for `outgoing`. nullptr: done.
@@ -179,19 +179,19 @@ class Remote final : private UcxReceiver {
   void receive(const void* header, std::size_t header_bytes, const void* data,
                std::size_t size_bytes) noexcept override;
   void refuse_rendezvous() noexcept override;
-  void handle(Peer& from, const Message& message, const char* data, std::size_t size_bytes);
-  void handle_in_order(Peer& from, const Message& message, const char* data, std::size_t size_bytes);
-  void handle_at_once(const Message& message, const char* data, std::size_t size_bytes);
+  void handle(Peer& from, const RemoteMessage& message, const char* data, std::size_t size_bytes);
+  void handle_in_order(Peer& from, const RemoteMessage& message, const char* data, std::size_t size_bytes);
+  void handle_at_once(const RemoteMessage& message, const char* data, std::size_t size_bytes);
   static void note_undelivered(Peer& from, const base::Status& done);
-  base::Status deliver_put(const Message& message, const char* data, std::size_t size_bytes) noexcept;
-  base::Status deliver_update(const Message& message, std::uint64_t* old) noexcept;
+  base::Status deliver_put(const RemoteMessage& message, const char* data, std::size_t size_bytes) noexcept;
+  base::Status deliver_update(const RemoteMessage& message, std::uint64_t* old) noexcept;
   void answer_questions() noexcept;
   void answer(const Answer& wanted);
   void answer_get(const Answer& wanted);
   void answer_key(const Answer& wanted);
-  void take_data(const Message& message, const char* data, std::size_t size_bytes);
+  void take_data(const RemoteMessage& message, const char* data, std::size_t size_bytes);
   base::Result<platform::UcxMemory*> registered(const HomeChunk& chunk);
-  void take_key(const Message& message, const char* data, std::size_t size_bytes);
+  void take_key(const RemoteMessage& message, const char* data, std::size_t size_bytes);
 
   /// Answers how much UCX had to do.
   unsigned progress() noexcept;

@@ -16,10 +16,10 @@ void Remote::refuse_rendezvous() noexcept { declare_dead(-1, "UCX sent a message
 
 void Remote::receive(const void* header, std::size_t header_bytes, const void* data, std::size_t size_bytes) noexcept
     try {
-  Message message;
+  RemoteMessage message;
   if (header_bytes < sizeof message) return;
   std::memcpy(&message, header, sizeof message);
-  const bool is_sound = message.magic == Message::right_magic && message.kind >= MessageKind::put &&
+  const bool is_sound = message.magic == RemoteMessage::right_magic && message.kind >= RemoteMessageKind::put &&
                         message.kind <= last_kind && message.from >= 0 && message.from < n_pes_ &&
                         message.from != pe_ && (header_bytes == sizeof message || size_bytes == 0);
   if (!is_sound) return;
@@ -55,7 +55,7 @@ void Remote::note_undelivered(Peer& from, const base::Status& done) {
   from.why_undelivered = done.error().text();
 }
 
-base::Status Remote::deliver_put(const Message& message, const char* data, std::size_t size_bytes) noexcept {
+base::Status Remote::deliver_put(const RemoteMessage& message, const char* data, std::size_t size_bytes) noexcept {
   if (home_ == nullptr) return base::fail_literal(EAGAIN, "it has no heap yet, or not any more");
   if (size_bytes != message.size_bytes) {
     return base::fail(EPROTO, "%zu of %llu bytes came", size_bytes,
@@ -66,17 +66,17 @@ base::Status Remote::deliver_put(const Message& message, const char* data, std::
   return home_->write(*address, data, size_bytes);
 }
 
-base::Status Remote::deliver_update(const Message& message, std::uint64_t* old) noexcept {
+base::Status Remote::deliver_update(const RemoteMessage& message, std::uint64_t* old) noexcept {
   if (home_ == nullptr) return base::fail_literal(EAGAIN, "it has no heap yet, or not any more");
   auto address = home_->address_of(message.offset, message.word_bytes);
   if (!address) return base::pass(address);
   return home_->update(*address, message.word_bytes, message.operation, message.operand, message.compare, old);
 }
 
-void Remote::handle_in_order(Peer& from, const Message& message, const char* data, std::size_t size_bytes) {
+void Remote::handle_in_order(Peer& from, const RemoteMessage& message, const char* data, std::size_t size_bytes) {
   switch (message.kind) {
-    case MessageKind::put: return note_undelivered(from, deliver_put(message, data, size_bytes));
-    case MessageKind::update: {
+    case RemoteMessageKind::put: return note_undelivered(from, deliver_put(message, data, size_bytes));
+    case RemoteMessageKind::update: {
       if (message.request == 0) return note_undelivered(from, deliver_update(message, nullptr));
       // Now, as it has its place in the order; the answer goes out later.
       std::uint64_t old = 0;
@@ -87,18 +87,18 @@ void Remote::handle_in_order(Peer& from, const Message& message, const char* dat
       questions_.push_back(wanted);
       return;
     }
-    case MessageKind::meet:
+    case RemoteMessageKind::meet:
       if (message.offset < meetings_.size()) meetings_[message.offset].emplace_back(data, data + size_bytes);
       return;
     default: questions_.push_back({message.from, message});
   }
 }
 
-void Remote::handle_at_once(const Message& message, const char* data, std::size_t size_bytes) {
+void Remote::handle_at_once(const RemoteMessage& message, const char* data, std::size_t size_bytes) {
   switch (message.kind) {
-    case MessageKind::data: return take_data(message, data, size_bytes);
-    case MessageKind::key: return take_key(message, data, size_bytes);
-    case MessageKind::value:
+    case RemoteMessageKind::data: return take_data(message, data, size_bytes);
+    case RemoteMessageKind::key: return take_key(message, data, size_bytes);
+    case RemoteMessageKind::value:
       if (const auto found = requests_.find(message.request); found != requests_.end()) {
         Request& request = *found->second;
         request.value = message.operand;
@@ -107,7 +107,7 @@ void Remote::handle_at_once(const Message& message, const char* data, std::size_
         request.is_done = true;
       }
       return;
-    case MessageKind::acknowledge: {
+    case RemoteMessageKind::acknowledge: {
       Peer& from = peer(message.from);
       from.acknowledged = std::max(from.acknowledged, message.operand);
       if (message.other != 0 && from.rejected == 0) {
@@ -116,7 +116,7 @@ void Remote::handle_at_once(const Message& message, const char* data, std::size_
       }
       return;
     }
-    case MessageKind::death:
+    case RemoteMessageKind::death:
       if (message.other >= 0 && message.other < n_pes_)
         declare_dead(message.other, "another PE says that it has ended");
       return;
@@ -124,7 +124,7 @@ void Remote::handle_at_once(const Message& message, const char* data, std::size_
   }
 }
 
-void Remote::take_data(const Message& message, const char* data, std::size_t size_bytes) {
+void Remote::take_data(const RemoteMessage& message, const char* data, std::size_t size_bytes) {
   const auto found = requests_.find(message.request);
   if (found == requests_.end()) return;
   Request& request = *found->second;
@@ -168,12 +168,12 @@ void Remote::answer_questions() noexcept {
 }
 
 void Remote::answer(const Answer& wanted) {
-  const Message& question = wanted.question;
+  const RemoteMessage& question = wanted.question;
   switch (question.kind) {
-    case MessageKind::get: return answer_get(wanted);
-    case MessageKind::key_request: return answer_key(wanted);
-    case MessageKind::update: {
-      Message value = message_of(MessageKind::value);
+    case RemoteMessageKind::get: return answer_get(wanted);
+    case RemoteMessageKind::key_request: return answer_key(wanted);
+    case RemoteMessageKind::update: {
+      RemoteMessage value = message_of(RemoteMessageKind::value);
       value.request = question.request;
       value.operand = question.compare;
       value.other = question.other;
@@ -185,7 +185,7 @@ void Remote::answer(const Answer& wanted) {
   // A flush.
   Peer& from = peer(wanted.pe);
   note_undelivered(from, home_ != nullptr ? home_->complete() : base::Status());
-  Message done = message_of(MessageKind::acknowledge);
+  RemoteMessage done = message_of(RemoteMessageKind::acknowledge);
   done.operand = question.number;
   done.other = from.undelivered;
   const std::string text = from.why_undelivered.substr(0, small_bytes);
@@ -195,8 +195,8 @@ void Remote::answer(const Answer& wanted) {
 }
 
 void Remote::answer_get(const Answer& wanted) {
-  const Message& question = wanted.question;
-  Message message = message_of(MessageKind::data);
+  const RemoteMessage& question = wanted.question;
+  RemoteMessage message = message_of(RemoteMessageKind::data);
   message.request = question.request;
   message.offset = question.operand;
   message.size_bytes = question.size_bytes;

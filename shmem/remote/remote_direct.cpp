@@ -28,7 +28,7 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   };
   if (RemoteChunk* const known = find(); known != nullptr) return known;
   if (to.direct_refused != 0) return base::fail(EOPNOTSUPP, "PE %d's memory is not registered", pe);
-  Message message = next_message(to, MessageKind::key_request);
+  RemoteMessage message = next_message(to, RemoteMessageKind::key_request);
   message.offset = offset;
   message.request = new_request(std::make_unique<Request>());
   auto sent = send(pe, message, nullptr, 0);
@@ -47,7 +47,7 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
 
 void Remote::answer_key(const Answer& wanted) {
   const platform::UcxCalls& calls = *calls_;
-  Message message = message_of(MessageKind::key);
+  RemoteMessage message = message_of(RemoteMessageKind::key);
   message.request = wanted.question.request;
   base::Status done;
   void* packed = nullptr;
@@ -95,7 +95,7 @@ base::Result<platform::UcxMemory*> Remote::registered(const HomeChunk& chunk) {
   return memory;
 }
 
-void Remote::take_key(const Message& message, const char* data, std::size_t size_bytes) {
+void Remote::take_key(const RemoteMessage& message, const char* data, std::size_t size_bytes) {
   const auto found = requests_.find(message.request);
   if (found == requests_.end()) return;
   Request& request = *found->second;

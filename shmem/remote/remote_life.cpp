@@ -22,7 +22,7 @@ base::Status Remote::meet(void* state, std::size_t size_bytes, Fold fold, const 
     const int to = leaders_[(own + step) % leaders_.size()];
     auto peer = connected(to);
     if (!peer) return base::fail(peer.error().errno_value, "%s: %s", what, peer.error().text());
-    Message message = next_message(**peer, MessageKind::meet);
+    RemoteMessage message = next_message(**peer, RemoteMessageKind::meet);
     message.offset = round;
     if (auto sent = send_kept(to, message, std::vector<char>(bytes, bytes + size_bytes)); !sent) {
       return base::fail(sent.error().errno_value, "%s: PE %d: %s", what, to, sent.error().text());
@@ -100,13 +100,13 @@ void Remote::look_after_others(Clock::time_point now) noexcept {
 }
 
 void Remote::send_heartbeat() noexcept try {
-  (void)send_small(watcher_, message_of(MessageKind::heartbeat));
+  (void)send_small(watcher_, message_of(RemoteMessageKind::heartbeat));
 } catch (const std::bad_alloc&) {
   next_heartbeat_ = {};  // again at the next look
 }
 
 void Remote::tell_death(int dead) noexcept {
-  Message message = message_of(MessageKind::death);
+  RemoteMessage message = message_of(RemoteMessageKind::death);
   message.other = dead;
   for (int step = 1; step < n_pes_; step *= 2) {
     for (const int pe : {(pe_ + step) % n_pes_, (pe_ + n_pes_ - step) % n_pes_}) {

@@ -37,15 +37,15 @@ base::Result<Peer*> Remote::connected(int pe) noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while a PE of another machine was connected");
 }
 
-Message Remote::message_of(MessageKind kind) const noexcept {
-  Message message;
+RemoteMessage Remote::message_of(RemoteMessageKind kind) const noexcept {
+  RemoteMessage message;
   message.kind = kind;
   message.from = pe_;
   return message;
 }
 
-Message Remote::next_message(Peer& to, MessageKind kind) const noexcept {
-  Message message = message_of(kind);
+RemoteMessage Remote::next_message(Peer& to, RemoteMessageKind kind) const noexcept {
+  RemoteMessage message = message_of(kind);
   message.number = to.sent + 1;
   return message;
 }
@@ -97,7 +97,8 @@ base::Result<Remote::Outgoing*> Remote::given(Outgoing* outgoing, void* answer, 
   return nullptr;
 }
 
-base::Result<Remote::Outgoing*> Remote::send(int pe, const Message& message, const void* data, std::size_t size_bytes) {
+base::Result<Remote::Outgoing*> Remote::send(int pe, const RemoteMessage& message, const void* data,
+                                             std::size_t size_bytes) {
   Peer& to = peer(pe);
   Outgoing* const outgoing = new_outgoing();
   outgoing->head.message = message;
@@ -119,7 +120,7 @@ base::Result<Remote::Outgoing*> Remote::send(int pe, const Message& message, con
   return taken;
 }
 
-base::Status Remote::send_kept(int pe, const Message& message, std::vector<char> data) {
+base::Status Remote::send_kept(int pe, const RemoteMessage& message, std::vector<char> data) {
   auto to = connected(pe);
   if (!to) return base::pass(to);
   const char* const bytes = data.data();
@@ -132,7 +133,7 @@ base::Status Remote::send_kept(int pe, const Message& message, std::vector<char>
   return {};
 }
 
-base::Status Remote::send_small(int pe, const Message& message, const void* data, std::size_t size_bytes) {
+base::Status Remote::send_small(int pe, const RemoteMessage& message, const void* data, std::size_t size_bytes) {
   const auto* const bytes = static_cast<const char*>(data);
   return send_kept(pe, message, std::vector<char>(bytes, bytes + size_bytes));
 }

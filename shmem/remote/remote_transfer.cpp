@@ -48,7 +48,7 @@ base::Status Remote::put_kept(int pe, std::uint64_t offset, std::vector<char> da
     auto room = wait(entered.lock, "put", pe, [this] { return kept_bytes_ <= most_kept_bytes; });
     if (!room) return room;
   }
-  Message message = next_message(**to, MessageKind::put);
+  RemoteMessage message = next_message(**to, RemoteMessageKind::put);
   message.offset = offset;
   message.size_bytes = data.size();
   mark_dirty(**to, pe);
@@ -90,7 +90,7 @@ base::Status Remote::get(int pe, std::uint64_t offset, void* target, std::size_t
   if (is_async) mark_dirty(**to, pe);
   base::Status done;
   for (std::size_t at = 0; done && at < size_bytes; at += piece_bytes) {
-    Message message = next_message(**to, MessageKind::get);
+    RemoteMessage message = next_message(**to, RemoteMessageKind::get);
     message.offset = offset + at;
     message.size_bytes = std::min(size_bytes - at, piece_bytes);
     message.operand = at;
@@ -119,7 +119,7 @@ base::Status Remote::update(int pe, std::uint64_t offset, std::size_t word_bytes
   Entered entered(*this);
   auto to = connected(pe);
   if (!to) return base::pass(to);
-  Message message = next_message(**to, MessageKind::update);
+  RemoteMessage message = next_message(**to, RemoteMessageKind::update);
   message.offset = offset;
   message.word_bytes = static_cast<std::uint8_t>(word_bytes);
   message.operation = static_cast<std::uint8_t>(operation);
@@ -159,7 +159,7 @@ bool Remote::has_pending(const Peer& to) noexcept {
 
 base::Status Remote::ask_flush(Peer& to, int pe) noexcept try {
   if (to.acknowledged >= to.last_write || to.last_flush > to.last_write) return {};
-  const Message message = next_message(to, MessageKind::flush);
+  const RemoteMessage message = next_message(to, RemoteMessageKind::flush);
   auto sent = send(pe, message, nullptr, 0);
   if (!sent) return base::pass(sent);
   to.last_flush = message.number;

@@ -54,6 +54,7 @@ class Bar1 final : public Transport {
 
   base::Status serves(int slot) noexcept override {
     if (!unusable_) return unusable_;
+    if (auto here = is_of_this_machine(slot, static_cast<int>(slots_.size())); !here) return here;
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     if (!state.is_refused.load(std::memory_order_acquire)) return {};
     const std::lock_guard lock(mutex_);
@@ -82,11 +83,13 @@ class Bar1 final : public Transport {
   }
 
   [[nodiscard]] bool is_pending(int slot) const noexcept override {
+    if (static_cast<std::size_t>(slot) >= slots_.size()) return false;
     const Slot& state = slots_[static_cast<std::size_t>(slot)];
     return state.completed.load(std::memory_order_acquire) < state.issued.load(std::memory_order_acquire);
   }
 
   base::Status complete(int slot) noexcept override {
+    if (static_cast<std::size_t>(slot) >= slots_.size()) return {};
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     const std::uint64_t issued = state.issued.load(std::memory_order_acquire);
     if (state.completed.load(std::memory_order_acquire) >= issued) return {};

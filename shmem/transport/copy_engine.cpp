@@ -17,7 +17,8 @@ constexpr bool is_host(LocalMemory memory) noexcept {
 
 class CopyEngine final : public Transport {
  public:
-  explicit CopyEngine(const TransportSetting& setting) noexcept : device_(*setting.device), heap_(*setting.heap) {
+  explicit CopyEngine(const TransportSetting& setting) noexcept
+      : device_(*setting.device), heap_(*setting.heap), slots_(setting.slots) {
     const platform::DeviceScope scope(device_);
     auto stream = device_.create_stream();
     if (stream) {
@@ -37,7 +38,10 @@ class CopyEngine final : public Transport {
   [[nodiscard]] TransportLimits limits() const noexcept override {
     return {{SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}, {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}};
   }
-  base::Status serves(int) noexcept override { return unusable_; }
+  base::Status serves(int slot) noexcept override {
+    if (!unusable_) return unusable_;
+    return is_of_this_machine(slot, slots_);
+  }
 
   base::Status put(int slot, const HeapRange& target, const void* source, std::size_t size_bytes, LocalMemory memory,
                    bool is_async) noexcept override {
@@ -61,8 +65,8 @@ class CopyEngine final : public Transport {
     return finish(std::move(given), is_async);
   }
 
-  [[nodiscard]] bool is_pending(int) const noexcept override {
-    return completed_.load(std::memory_order_acquire) < issued_.load(std::memory_order_acquire);
+  [[nodiscard]] bool is_pending(int slot) const noexcept override {
+    return slot < slots_ && completed_.load(std::memory_order_acquire) < issued_.load(std::memory_order_acquire);
   }
 
   base::Status complete(int slot) noexcept override {
@@ -90,6 +94,7 @@ class CopyEngine final : public Transport {
 
   platform::Device& device_;
   const SymmetricHeap& heap_;
+  const int slots_;
   platform::Stream stream_;
   base::Status unusable_;
   std::atomic<std::uint64_t> issued_{0};

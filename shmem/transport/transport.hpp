@@ -14,6 +14,9 @@
 
 namespace gdrkit::shmem {
 
+class HomeMemory;
+class Remote;
+
 /// What local memory a transport reads or writes.
 enum class LocalMemory : std::uint8_t {
   host,    ///< the CPU may dereference it
@@ -29,22 +32,28 @@ struct TransportLimits {
   std::size_t get[local_memory_count] = {};
 };
 
-/// Thread-safe. Slots are those of the heap: PEs of this machine, this PE's own too. Ranges were checked.
+/// Thread-safe. Slots are those of the heap: PEs of this machine, this PE's own too; and behind them, one for each PE
+/// number, PEs of other machines (first_remote_slot + pe). Ranges were checked.
 class Transport {
  public:
   virtual ~Transport() = default;
   [[nodiscard]] virtual const char* name() const noexcept = 0;
   [[nodiscard]] virtual TransportLimits limits() const noexcept = 0;
+  /// Whether it serves PEs of other machines, and no others.
+  [[nodiscard]] virtual bool is_remote() const noexcept { return false; }
   /// An error: it cannot reach that slot, and why. Decided once; makes nothing.
   [[nodiscard]] virtual base::Status serves(int slot) noexcept = 0;
 
-  /// `source` may be written again when this returns; with `is_async`, when complete(slot) has. Puts to one slot
-  /// through this transport are seen there in the order of the calls of one thread.
+  /// `source` may be written again when this returns; with `is_async`, when complete(slot) has. Puts of one
+  /// thread to one slot through this transport are seen there in the order of the calls, if order(slot) came between.
   virtual base::Status put(int slot, const HeapRange& target, const void* source, std::size_t size_bytes,
                            LocalMemory memory, bool is_async) noexcept = 0;
   /// `target` holds the data when this returns; with `is_async`, when complete(slot) has.
   virtual base::Status get(int slot, const HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
                            bool is_async) noexcept = 0;
+
+  /// What was given for the slot before is seen there before what is given after.
+  virtual base::Status order(int /*slot*/) noexcept { return {}; }
 
   /// Whether anything given before is not known to be complete.
   [[nodiscard]] virtual bool is_pending(int slot) const noexcept = 0;
@@ -52,12 +61,27 @@ class Transport {
   virtual base::Status complete(int slot) noexcept = 0;
 };
 
+/// How data goes to other machines: GDRKIT_SHMEM_REMOTE.
+enum class RemoteWay : std::uint8_t {
+  automatic,  ///< large data directly where UCX can, the rest staged
+  direct,     ///< by UCX between GPU addresses
+  staged,     ///< by messages through host memory, which the other side puts into its GPU by BAR1 or by copies
+  copied,     ///< as staged, by copies only: for comparison
+};
+
 /// What a transport is made from; all must outlive it.
 struct TransportSetting {
   platform::Device* device = nullptr;
   const SymmetricHeap* heap = nullptr;
   int slots = 1;
+  int first_remote_slot = 1;
+  Remote* remote = nullptr;    ///< nullptr: all PEs are on this machine
+  HomeMemory* home = nullptr;  ///< with `remote`
+  RemoteWay remote_way = RemoteWay::automatic;
 };
+
+/// Refuses slots of PEs that are on other machines.
+[[nodiscard]] base::Status is_of_this_machine(int slot, int slots) noexcept;
 
 // A transport that cannot run at all is made too, and serves() says why.
 #define GDRKIT_SHMEM_TRANSPORT(name) \

@@ -64,7 +64,26 @@ struct ShmemJobOptions {
   std::uint64_t heap_max_bytes = std::uint64_t{1} << 30;
   std::chrono::milliseconds limit{30000};
   bool compares_stream_collectives = false;
+  /// Every PE counts as one of another machine, so that UCX carries all; $GDRKIT_SHMEM_DISABLE_P2P asks for it, too.
+  bool is_p2p_disabled = false;
+  shmem::RemoteWay remote_way = shmem::RemoteWay::automatic;
+  const platform::UcxCalls* ucx_calls = nullptr;
 };
+
+/// Whether this machine has a UCX to test with, and its settings for several PEs in one process.
+[[nodiscard]] inline bool has_ucx() {
+  // UCX's own handler of faults would stand before those of tests and sanitizers.
+  ::setenv("UCX_HANDLE_ERRORS", "none", 0);
+  ::setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 0);
+  return platform::ucx_calls().has_value();
+}
+
+/// $GDRKIT_SHMEM_REMOTE, for tests that are run once for each way.
+[[nodiscard]] inline shmem::RemoteWay remote_way_of_environment(shmem::RemoteWay otherwise) {
+  const char* const text = std::getenv("GDRKIT_SHMEM_REMOTE");
+  if (text == nullptr) return otherwise;
+  return std::strcmp(text, "direct") == 0 ? shmem::RemoteWay::direct : shmem::RemoteWay::staged;
+}
 
 /// What is at an address of the PE's device, read by its copy engine.
 [[nodiscard]] inline std::vector<std::uint8_t> device_bytes(shmem::Pe& pe, const void* address,
@@ -84,6 +103,8 @@ inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(s
   } else if (const auto gpus = platform::cuda_device_count(); !gpus || *gpus == 0) {
     GDRKIT_SKIP_OR_FAIL(place, "no GPU");
   }
+  const bool is_p2p_disabled = job.is_p2p_disabled || std::getenv("GDRKIT_SHMEM_DISABLE_P2P") != nullptr;
+  if (is_p2p_disabled && !has_ucx()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
   ThreadAllgather allgather(job.n_pes);
   struct Member {
     ThreadAllgather* allgather;
@@ -100,6 +121,9 @@ inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(s
       options.heap_bytes = job.heap_bytes;
       options.heap_max_bytes = job.heap_max_bytes;
       options.compares_stream_collectives = job.compares_stream_collectives;
+      options.is_p2p_disabled = is_p2p_disabled;
+      options.remote_way = remote_way_of_environment(job.remote_way);
+      options.ucx_calls = job.ucx_calls;
       options.allgather_argument = &member;
       options.allgather = [](const void* mine, std::size_t size_bytes, void* all, void* argument) {
         auto* const self = static_cast<Member*>(argument);

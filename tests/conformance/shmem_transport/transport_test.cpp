@@ -19,12 +19,24 @@ namespace {
 struct Maker {
   const char* name;
   base::Result<std::unique_ptr<Transport>> (*make)(const TransportSetting&) noexcept;
+  RemoteWay way = RemoteWay::automatic;
+
+  [[nodiscard]] bool is_remote() const { return make == make_ucx; }
 };
+/// Each line of the list; a remote one once for each way.
 constexpr Maker makers[] = {
 #define GDRKIT_SHMEM_TRANSPORT(name) {#name, make_##name},
 #include "shmem/transport/transports.def"
 #undef GDRKIT_SHMEM_TRANSPORT
+    {"ucx", make_ucx, RemoteWay::staged},
+    {"ucx", make_ucx, RemoteWay::copied},
+    {"ucx", make_ucx, RemoteWay::direct},
 };
+
+std::string name_of(const Maker& maker) {
+  const char* const ways[] = {"", "_direct", "_staged", "_copied"};
+  return std::string(maker.name) + ways[static_cast<std::size_t>(maker.way)];
+}
 
 constexpr std::size_t room = 600'000;
 
@@ -35,27 +47,31 @@ class TransportConformance : public ::testing::TestWithParam<Maker> {
     Pe& pe;
     Transport& transport;
     void* object;
-    int other;
+    int other_pe;
+    int other;  ///< its slot
 
     [[nodiscard]] HeapRange at(std::size_t offset, std::size_t size) const {
       auto range = pe.heap().find(static_cast<char*>(object) + offset, size);
       EXPECT_TRUE(range) << range.error().text();
       return range ? *range : HeapRange{};
     }
-    /// What a PE's copy of the object holds, by the own GPU's copy.
-    [[nodiscard]] std::vector<std::uint8_t> bytes_of(int slot) const {
-      return tests::device_bytes(pe, reinterpret_cast<void*>(pe.heap().address(slot, at(0, 1).offset)), room);
-    }
+    /// What the own copy of the object holds, by the own GPU's copy.
+    [[nodiscard]] std::vector<std::uint8_t> own_bytes() const { return tests::device_bytes(pe, object, room); }
   };
 
   static void run(const std::function<void(Side&)>& body) {
-    tests::run_shmem_job({}, [&](Pe& pe) {
+    tests::ShmemJobOptions job;
+    job.is_p2p_disabled = GetParam().is_remote();
+    job.remote_way = GetParam().way;
+    tests::run_shmem_job(job, [&](Pe& pe) {
       auto object = pe.allocate(room, 1, true);
       ASSERT_TRUE(object) << object.error().text();
-      const TransportSetting setting{const_cast<platform::Device*>(&pe.device()), &pe.heap(), 2};
-      auto transport = GetParam().make(setting);
+      auto transport = GetParam().make(pe.transport_setting());
       ASSERT_TRUE(transport) << transport.error().text();
-      Side side{pe, **transport, *object, 1 - pe.pe()};
+      auto slot = pe.slot_of(1 - pe.pe());
+      ASSERT_TRUE(slot);
+      Side side{pe, **transport, *object, 1 - pe.pe(), *slot};
+      EXPECT_EQ(side.transport.is_remote(), GetParam().is_remote());
       EXPECT_STREQ(side.transport.name(), GetParam().name);
       ASSERT_TRUE(tests::succeeded(side.transport.serves(side.other)));
       body(side);
@@ -67,6 +83,7 @@ class TransportConformance : public ::testing::TestWithParam<Maker> {
 TEST_P(TransportConformance, PutsWriteEveryByteAndNoOther) {
   run([](Side& side) {
     const auto pattern = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
+    const auto theirs = tests::make_pattern(room, static_cast<unsigned>(side.other_pe) + 1);
     std::vector<std::uint8_t> expected(room, 0);
     const std::size_t limit = side.transport.limits().put[static_cast<std::size_t>(LocalMemory::host)];
     std::size_t at = 0;
@@ -75,19 +92,20 @@ TEST_P(TransportConformance, PutsWriteEveryByteAndNoOther) {
       ++at;
       ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(at, size), pattern.data() + at, size,
                                                       LocalMemory::host, at % 2 == 0)));
-      std::copy_n(pattern.begin() + static_cast<long>(at), size, expected.begin() + static_cast<long>(at));
+      std::copy_n(theirs.begin() + static_cast<long>(at), size, expected.begin() + static_cast<long>(at));
       at += size;
     }
     ASSERT_TRUE(tests::succeeded(side.transport.complete(side.other)));
     EXPECT_FALSE(side.transport.is_pending(side.other));
-    ASSERT_EQ(tests::first_difference(side.bytes_of(side.other), expected), room);
+    ASSERT_TRUE(tests::succeeded(side.pe.sync_all()));
+    ASSERT_EQ(tests::first_difference(side.own_bytes(), expected), room);
   });
 }
 
 TEST_P(TransportConformance, GetsReadEveryByte) {
   run([](Side& side) {
     const auto mine = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
-    const auto theirs = tests::make_pattern(room, static_cast<unsigned>(side.other) + 1);
+    const auto theirs = tests::make_pattern(room, static_cast<unsigned>(side.other_pe) + 1);
     ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, mine.data(), room, side.pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(side.pe.barrier_all()));
     const std::size_t limit = side.transport.limits().get[static_cast<std::size_t>(LocalMemory::host)];
@@ -117,6 +135,7 @@ TEST_P(TransportConformance, PutsToOneSlotKeepTheirOrder) {
       const std::vector<std::uint8_t> data(size, static_cast<std::uint8_t>(round));
       ASSERT_TRUE(tests::succeeded(
           side.transport.put(side.other, side.at(0, size), data.data(), size, LocalMemory::host, true)));
+      ASSERT_TRUE(tests::succeeded(side.transport.order(side.other)));
       ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(word_at, sizeof round), &round, sizeof round,
                                                       LocalMemory::host, false)));
       const Word word{static_cast<char*>(side.object) + word_at, sizeof round, false};
@@ -175,7 +194,7 @@ TEST_P(TransportConformance, ThreadsMayUseItTogether) {
 }
 
 INSTANTIATE_TEST_SUITE_P(TransportsDef, TransportConformance, ::testing::ValuesIn(makers),
-                         [](const auto& one) { return std::string(one.param.name); });
+                         [](const auto& one) { return name_of(one.param); });
 
 }  // namespace
 }  // namespace gdrkit::shmem

@@ -217,6 +217,12 @@ TEST(ShmemTransfer, DescribesWhatServesEachPe) {
       ASSERT_TRUE(text) << text.error().text();
       // In the order in which they are tried.
       EXPECT_EQ(text->find("bar1: "), 0U) << *text;
+      if (pe.remote() != nullptr && other != pe.pe()) {
+        EXPECT_EQ(text->find("bar1: not used: "), 0U) << *text;
+        EXPECT_NE(text->find("\nucx: put from host, pinned host, symmetric, device; get to host"), std::string::npos);
+        continue;
+      }
+      EXPECT_NE(text->find("\nucx: not used: "), std::string::npos) << *text;
       EXPECT_NE(text->find("\ncopy_engine: put from host, pinned host, symmetric, device; get to host"),
                 std::string::npos)
           << *text;

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/transport/home_memory.hpp"
+
+#include <cinttypes>
+#include <new>
+
+#include "platform/device/device_scope.hpp"
+
+namespace gdrkit::shmem {
+
+base::Result<std::unique_ptr<HomeMemory>> HomeMemory::make(platform::Device& device, const SymmetricHeap& heap,
+                                                           Atomics& atomics) noexcept try {
+  std::unique_ptr<HomeMemory> home(new HomeMemory(device, heap, atomics));
+  const platform::DeviceScope scope(device);
+  if (auto current = scope.status(); !current) return base::pass(current);
+  auto stream = device.create_stream();
+  if (!stream) return base::pass(stream);
+  home->stream_ = *stream;
+  return home;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the way into the own heap was made");
+}
+
+HomeMemory::~HomeMemory() {
+  if (stream_.handle == 0) return;
+  const platform::DeviceScope scope(device_);
+  (void)device_.synchronize(stream_);
+  (void)device_.destroy_stream(stream_);
+}
+
+base::Result<std::uint64_t> HomeMemory::address_of(std::uint64_t offset, std::uint64_t size_bytes) noexcept {
+  const std::uint64_t end = heap_.size_bytes();
+  if (offset <= end && size_bytes <= end - offset) return heap_.own_address(offset);
+  return base::fail(EINVAL, "%" PRIu64 " bytes at offset %" PRIu64 " leave its symmetric heap of %" PRIu64 " bytes",
+                    size_bytes, offset, end);
+}
+
+base::Result<HomeChunk> HomeMemory::chunk_of(std::uint64_t offset) noexcept {
+  if (auto known = address_of(offset, 1); !known) return base::pass(known);
+  const HeapChunk chunk = heap_.chunk_at(offset);
+  return HomeChunk{chunk.offset, chunk.size_bytes, heap_.own_address(chunk.offset)};
+}
+
+HeapRange HomeMemory::range_of(std::uint64_t address) const noexcept {
+  const std::uint64_t offset = address - heap_.own_address(0);
+  return {offset, heap_.chunk_at(offset)};
+}
+
+bool HomeMemory::goes_by_bar1(std::uint64_t address, std::size_t size_bytes, bool is_write) noexcept {
+  if (bar1_ == nullptr || !heap_.contains(reinterpret_cast<const void*>(address))) return false;
+  const TransportLimits limits = bar1_->limits();
+  const auto host = static_cast<std::size_t>(LocalMemory::host);
+  if (size_bytes > (is_write ? limits.put[host] : limits.get[host])) return false;
+  return bar1_->serves(heap_.own_slot()).has_value();
+}
+
+base::Status HomeMemory::write(std::uint64_t address, const void* data, std::size_t size_bytes) noexcept {
+  if (goes_by_bar1(address, size_bytes, true)) {
+    auto written = bar1_->put(heap_.own_slot(), range_of(address), data, size_bytes, LocalMemory::host, false);
+    if (written || bar1_->serves(heap_.own_slot())) return written;
+    // Only now it turned out that the heap cannot be mapped.
+  }
+  const platform::DeviceScope scope(device_);
+  if (auto current = scope.status(); !current) return current;
+  if (auto given = device_.copy_to_device_async(address, data, size_bytes, stream_); !given) return given;
+  return device_.synchronize(stream_);
+}
+
+base::Status HomeMemory::read(std::uint64_t address, void* data, std::size_t size_bytes) noexcept {
+  if (goes_by_bar1(address, size_bytes, false)) {
+    auto done = bar1_->get(heap_.own_slot(), range_of(address), data, size_bytes, LocalMemory::host, false);
+    if (done || bar1_->serves(heap_.own_slot())) return done;
+  }
+  // A copy by the GPU does not wait for stores that are still on the bus.
+  if (auto there = complete(); !there) return there;
+  const platform::DeviceScope scope(device_);
+  if (auto current = scope.status(); !current) return current;
+  if (auto given = device_.copy_to_host_async(data, address, size_bytes, stream_); !given) return given;
+  return device_.synchronize(stream_);
+}
+
+base::Status HomeMemory::update(std::uint64_t address, std::size_t size_bytes, unsigned operation,
+                                std::uint64_t operand, std::uint64_t compare, std::uint64_t* old) noexcept {
+  const bool is_known = operation >= static_cast<unsigned>(AtomicOperation::add) &&
+                        operation <= static_cast<unsigned>(AtomicOperation::bit_xor);
+  if (!is_known || (size_bytes != 4 && size_bytes != 8) || address % size_bytes != 0) {
+    return base::fail(EINVAL, "%u on %zu bytes is no atomic operation", operation, size_bytes);
+  }
+  if (auto there = complete_stores(); !there) return there;
+  return atomics_.run(address, size_bytes, static_cast<AtomicOperation>(operation), operand, compare, old);
+}
+
+base::Status HomeMemory::complete_stores() noexcept {
+  if (bar1_ == nullptr || !bar1_->is_pending(heap_.own_slot())) return {};
+  return bar1_->complete(heap_.own_slot());
+}
+
+base::Status HomeMemory::complete() noexcept {
+  base::Status done = atomics_.complete();
+  base::keep_first(done, complete_stores());
+  return done;
+}
+
+}  // namespace gdrkit::shmem

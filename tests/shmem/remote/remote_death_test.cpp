@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Of three processes that reach each other by UCX only, one is killed at some step: the others' calls end within 10 s
+// and name it.
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "shmem/core/pe.hpp"
+#include "support/requirements.hpp"
+#include "tests/shmem/bootstrap/processes_as_pes.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr int victim = 1;
+constexpr std::size_t object_bytes = 256 << 10;
+
+base::Result<std::unique_ptr<Pe>> start(const UniqueId& id, int pe, RemoteWay way) {
+  PeOptions options;
+  options.n_pes = 3;
+  options.pe = pe;
+  options.unique_id = &id;
+  options.limit = 60s;
+  options.heap_bytes = std::uint64_t{1} << 20;
+  options.heap_max_bytes = std::uint64_t{1} << 30;
+  options.is_p2p_disabled = true;
+  options.remote_way = way;
+  // UCX's shared memory does not report a dead process: heartbeats do.
+  if (std::string(std::getenv("UCX_TLS")) != "tcp,self") options.remote_silence = 2s;
+  return Pe::start(options);
+}
+
+template <class T>
+base::Status status_of(const base::Result<T>& result) {
+  return result ? base::Status() : base::Status(base::pass(result));
+}
+
+/// Calls until one fails, at most for 20 s.
+base::Status repeat(const std::function<base::Status()>& call) {
+  const auto begin = Clock::now();
+  base::Status done;
+  while (done && Clock::now() - begin < 20s) done = call();
+  return done;
+}
+
+struct Step {
+  const char* name;
+  std::function<void(Pe&, void*)> dies;            ///< what the victim does before it is killed
+  std::function<base::Status(Pe&, void*)> others;  ///< the others' calls, which must fail
+};
+
+const auto nothing = [](Pe&, void*) {};
+
+const Step steps[] = {
+    {"at a barrier", nothing, [](Pe& pe, void*) { return pe.barrier_all(); }},
+    {"at an allocation", nothing, [](Pe& pe, void*) { return status_of(pe.allocate(64, 1, false)); }},
+    {"at growth of the heap", nothing,
+     [](Pe& pe, void*) { return status_of(pe.allocate(std::size_t{200} << 20, 1, false)); }},
+    {"at puts to it", nothing,
+     [](Pe& pe, void* object) {
+       const std::vector<char> data(object_bytes, 'x');
+       return repeat([&] {
+         auto put = pe.put(object, data.data(), data.size(), victim, false);
+         return put ? pe.quiet() : put;
+       });
+     }},
+    {"at gets from it", nothing,
+     [](Pe& pe, void* object) {
+       std::vector<char> data(object_bytes);
+       return repeat([&] { return pe.get(data.data(), object, data.size(), victim, false); });
+     }},
+    {"at atomics at it", nothing,
+     [](Pe& pe, void* object) {
+       std::uint64_t old = 0;
+       return repeat([&] { return pe.atomic(object, 8, AtomicOperation::add, 1, 0, &old, victim); });
+     }},
+    {"while it puts",
+     [](Pe& pe, void* object) {
+       const std::vector<char> data(object_bytes, 'x');
+       for (int i = 0; i < 20; ++i) (void)pe.put(object, data.data(), data.size(), 2, true);
+     },
+     [](Pe& pe, void* object) {
+       return status_of(pe.wait_until({object, 8, false}, Comparison::equal, 1));
+     }},
+    {"at a wait for a PE that never sent", nothing,
+     [](Pe& pe, void* object) {
+       return status_of(pe.wait_until({object, 8, false}, Comparison::equal, 1));
+     }},
+    {"before it finalizes", nothing, [](Pe& pe, void*) { return pe.finalize(); }},
+};
+
+class RemoteDeath : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(RemoteDeath, TheOthersCallsEndAndNameThePe) {
+  ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  ::setenv("UCX_TLS", GetParam(), 1);
+  ::setenv("UCX_HANDLE_ERRORS", "none", 0);
+  ::setenv("UCX_LOG_LEVEL", "fatal", 0);  // it reports the broken connections, which are this test's subject
+  if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
+  for (const Step& step : steps) {
+    SCOPED_TRACE(step.name);
+    auto id = make_unique_id();
+    ASSERT_TRUE(id) << id.error().text();
+    const auto ends = tests::run_processes(3, [&](int number) -> std::string {
+      auto pe = start(*id, number, RemoteWay::automatic);
+      if (!pe) return std::string("start: ") + pe.error().text();
+      auto object = (*pe)->allocate(object_bytes, 1, true);
+      if (!object) return std::string("allocation: ") + object.error().text();
+      if (number == victim) {
+        step.dies(**pe, *object);
+        ::raise(SIGKILL);
+      }
+      const auto begin = Clock::now();
+      auto ended = step.others(**pe, *object);
+      if (ended) return "no error";
+      if (Clock::now() - begin > 10s) return "too late";
+      if (ended.error().errno_value != ECONNRESET) return std::string("another error: ") + ended.error().text();
+      return ended.error().text();
+    });
+    EXPECT_EQ(ends[victim], "signal 9");
+    EXPECT_THAT(ends[0], ::testing::HasSubstr("PE 1 has ended"));
+    EXPECT_THAT(ends[2], ::testing::HasSubstr("PE 1 has ended"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ucx, RemoteDeath, ::testing::Values("tcp,self", "posix,self"), [](const auto& one) {
+  return std::string(one.param).substr(0, std::string(one.param).find(','));
+});
+
+}  // namespace
+}  // namespace gdrkit::shmem
