@@ -7,7 +7,7 @@ A driver compiles no PTX of a newer version than its own, and nvcc writes the ne
 and `.target` are lowered to the lowest that ptxas accepts for these instructions, from PTX 6.0 and sm_70 (the first with
 the memory model) on.
 
-usage: scripts/gpu_ptx.py [FILE]   default: platform/gpu_code/gpu_kernels.ptx"""
+usage: scripts/gpu_ptx.py"""
 import os
 import re
 import shutil
@@ -16,7 +16,9 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RECORDED = os.path.join(ROOT, "platform", "gpu_code", "gpu_kernels.ptx")
+# The PTX in the tree: its source, and the folders that the source includes from.
+IMAGES = {"platform/gpu_code/gpu_kernels.ptx": ("platform/gpu_code/image.cu", ("-I.", "-Iinclude")),
+          "lib/engine/mover/mover.ptx": ("lib/engine/mover/mover.cu", ("-Ilib",))}
 OLDEST_TARGET = 70
 OLDEST_VERSION = (6, 0)
 HEAD = """// SPDX-FileCopyrightText: The gdrkit authors
@@ -92,14 +94,15 @@ def lower(text, ptxas):
     raise SystemExit(f"ptxas accepts no version up to that of nvcc:\n{accepts(ptxas, text, listed[-1])}")
 
 
-def compile_ptx():
+def compile_ptx(image):
+    source, folders = IMAGES[image]
     nvcc, ptxas = find_tool("nvcc"), find_tool("ptxas")
     oldest = min(int(number) for number in re.findall(r"compute_(\d+)", output_of(nvcc, "--list-gpu-arch"))
                  if int(number) >= OLDEST_TARGET)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "out.ptx")
-        output_of(nvcc, "-ptx", "-std=c++17", "-O3", "-Werror", "all-warnings", f"-arch=compute_{oldest}", "-I.", "-Iinclude",
-                  "platform/gpu_code/image.cu", "-o", path)
+        output_of(nvcc, "-ptx", "-std=c++17", "-O3", "-Werror", "all-warnings", f"-arch=compute_{oldest}", *folders,
+                  source, "-o", path)
         with open(path, encoding="ascii") as file:
             text = file.read()
     text = re.sub(r"(?m)^[ \t]*//.*\n", "", text)  # nvcc's head, marks of inline assembly
@@ -108,19 +111,19 @@ def compile_ptx():
 
 
 def main(arguments):
-    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
+    if arguments:
         print(__doc__)
-        return 0 if len(arguments) == 1 else 2
-    path = arguments[0] if arguments else RECORDED
-    try:
-        text = compile_ptx()
-    except CannotRun as error:
-        print(f"cannot make PTX: {error}", file=sys.stderr)
-        return 77
-    with open(path, "w", encoding="ascii") as file:
-        file.write(text)
-    version, target = re.search(r"(?m)^\.version (.*)\n\.target (.*)$", text).groups()
-    print(f"{os.path.relpath(path, ROOT)}: PTX {version} for {target} and newer, {len(text)} bytes")
+        return 0 if arguments in (["-h"], ["--help"]) else 2
+    for image in IMAGES:
+        try:
+            text = compile_ptx(image)
+        except CannotRun as error:
+            print(f"cannot make PTX: {error}", file=sys.stderr)
+            return 77
+        with open(os.path.join(ROOT, image), "w", encoding="ascii") as file:
+            file.write(text)
+        version, target = re.search(r"(?m)^\.version (.*)\n\.target (.*)$", text).groups()
+        print(f"{image}: PTX {version} for {target} and newer, {len(text)} bytes")
     return 0
 
 

@@ -40,7 +40,8 @@ struct Traits {
   bool supports_force_pcie = false;
   bool uses_dmabuf_mmap = false;
   std::uint32_t module_version =
-      0;  ///< of the kernel module behind it, major << 16 | minor; 0: there is none of its own
+      0;                     ///< of the kernel module behind it, major << 16 | minor; 0: there is none of its own
+  bool is_emulated = false;  ///< its memory is the emulated device's, not CUDA's
 };
 
 struct MappedRegion {

@@ -29,7 +29,7 @@ class EmulatedBackend final : public Backend {
 
  private:
   const int device_count_;
-  const Traits traits_{"emulated", static_cast<std::uint32_t>(shim::emulated_page_bytes), true, false, false};
+  const Traits traits_{"emulated", static_cast<std::uint32_t>(shim::emulated_page_bytes), true, false, false, 0, true};
 };
 
 base::Status refuse_kind(const shim::EmulatedAllocation& allocation, std::uint64_t address) noexcept {

@@ -45,9 +45,16 @@ class PtxText(unittest.TestCase):
         self.assertEqual(sorted(entries), sorted(listed))
 
     def test_old_drivers_and_gpus_take_it(self):
-        version = re.search(r"(?m)^\.version (\d+)\.(\d+)$", self.text).groups()
-        self.assertLessEqual((int(version[0]), int(version[1])), (6, 5), "newer than the driver of CUDA 10.2")
-        self.assertIn("\n.target sm_70\n", self.text)
+        for image in gpu_ptx.IMAGES:
+            with self.subTest(image=image):
+                text = read(image)
+                version = re.search(r"(?m)^\.version (\d+)\.(\d+)$", text).groups()
+                self.assertLessEqual((int(version[0]), int(version[1])), (6, 5), "newer than the driver of CUDA 10.2")
+                self.assertIn("\n.target sm_70\n", text)
+
+    def test_the_mover_has_one_gpu_kernel(self):
+        entries = re.findall(r"(?m)^\.visible \.entry (\w+)\(", read("lib/engine/mover/mover.ptx"))
+        self.assertEqual(entries, ["gdrkit_mover"])
 
     def test_a_flag_alone_is_polled_by_little_more_than_its_load(self):
         body = re.search(r"(?ms)^\.visible \.entry gdrkit_ping_pong\(.*?^}", self.text).group(0)
@@ -62,13 +69,16 @@ class PtxText(unittest.TestCase):
 
 class PtxIsThatOfTheSources(unittest.TestCase):
     def test_regenerated_text_is_the_same(self):
-        release, recorded = gpu_ptx.release_of(tool("nvcc")), gpu_ptx.recorded_release(PtxText.text)
-        if release != recorded:
-            self.skipTest(f"nvcc {release} writes other text than nvcc {recorded}, which made the PTX in the tree")
-        tool("ptxas")
-        difference = "\n".join(difflib.unified_diff(PtxText.text.splitlines(), gpu_ptx.compile_ptx().splitlines(),
-                                                    "in the tree", "from the sources", lineterm=""))
-        self.assertEqual(difference, "", 'run "./run ptx" and commit the result')
+        for image in gpu_ptx.IMAGES:
+            with self.subTest(image=image):
+                text = read(image)
+                release, recorded = gpu_ptx.release_of(tool("nvcc")), gpu_ptx.recorded_release(text)
+                if release != recorded:
+                    self.skipTest(f"nvcc {release} writes other text than nvcc {recorded}, which made the PTX in the tree")
+                tool("ptxas")
+                difference = "\n".join(difflib.unified_diff(text.splitlines(), gpu_ptx.compile_ptx(image).splitlines(),
+                                                            "in the tree", "from the sources", lineterm=""))
+                self.assertEqual(difference, "", 'run "./run ptx" and commit the result')
 
 
 class PtxIsAccepted(unittest.TestCase):
@@ -76,9 +86,10 @@ class PtxIsAccepted(unittest.TestCase):
         ptxas = tool("ptxas")
         architectures = gpu_ptx.architectures(ptxas)
         self.assertIn(90, architectures)
-        for architecture in architectures:
-            with self.subTest(architecture=architecture):
-                self.assertEqual(gpu_ptx.accepts(ptxas, PtxText.text, architecture), "")
+        for image in gpu_ptx.IMAGES:
+            for architecture in architectures:
+                with self.subTest(image=image, architecture=architecture):
+                    self.assertEqual(gpu_ptx.accepts(ptxas, read(image), architecture), "")
 
     def test_ptxas_sees_what_is_too_new_for_the_version(self):
         older = gpu_ptx.with_version(PtxText.text, (5, 0), 70)

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "engine/copy_engine/channel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gdrkit::engine::copy_engine {
+namespace {
+
+constexpr const char* operation = "cannot copy by CUDA's copy engine";
+
+base::Status check(int result, const char* call) noexcept {
+  return result == 0 ? base::Status() : base::Status(cuda_failure(result, operation, call));
+}
+
+}  // namespace
+
+Channel::~Channel() {
+  const auto scope = gpu_.enter();  // without it too, all is given back that can be
+  for (void* event : events_) {
+    if (event != nullptr) (void)gpu_.calls().event_destroy(event);
+  }
+  if (stream_ != nullptr) (void)gpu_.calls().stream_destroy(stream_);
+}
+
+base::Status Channel::make_stream() noexcept {
+  if (stream_ != nullptr) return {};
+  return check(gpu_.calls().stream_create(&stream_, shim::cuda_stream_non_blocking), "cuStreamCreate");
+}
+
+base::Status Channel::make_staging() noexcept {
+  for (void*& event : events_) {
+    if (event != nullptr) continue;
+    constexpr unsigned without_times = 2;  // CU_EVENT_DISABLE_TIMING
+    if (base::Status made = check(gpu_.calls().event_create(&event, without_times), "cuEventCreate"); !made)
+      return made;
+  }
+  if (staging_.bytes() != nullptr) return {};
+  auto memory = PinnedMemory::make(gpu_, piece_bytes * piece_count);
+  if (!memory) return base::pass(memory);
+  staging_ = std::move(*memory);
+  return {};
+}
+
+std::size_t Channel::size_of(std::size_t piece) const noexcept {
+  return std::min(piece_bytes, copy_.size_bytes - piece * piece_bytes);
+}
+
+base::Status Channel::start(const Copy& copy) noexcept {
+  const auto scope = gpu_.enter();
+  if (!scope) return base::pass(scope);
+  copy_ = copy;
+  started_ = 0;
+  is_staged_ = copy.direction != Direction::on_device && copy.host_memory == HostMemory::ordinary;
+  if (base::Status made = make_stream(); !made) return made;
+  if (!is_staged_) return start_direct();
+  if (base::Status made = make_staging(); !made) return made;
+  base::Status begun;
+  const std::size_t ahead = copy.direction == Direction::from_device ? std::min(pieces(), piece_count) : 0;
+  for (std::size_t piece = 0; begun && piece < ahead; ++piece) begun = start_piece(piece);
+  if (!begun) (void)quiesce();
+  return begun;
+}
+
+base::Status Channel::start_direct() noexcept {
+  const shim::CudaCalls& calls = gpu_.calls();
+  switch (copy_.direction) {
+    case Direction::from_device:
+      return check(calls.memcpy_device_to_host_async(copy_.host, copy_.device, copy_.size_bytes, stream_),
+                   "cuMemcpyDtoHAsync");
+    case Direction::to_device:
+      return check(calls.memcpy_host_to_device_async(copy_.device, copy_.host, copy_.size_bytes, stream_),
+                   "cuMemcpyHtoDAsync");
+    case Direction::on_device: break;
+  }
+  return check(calls.memcpy_device_to_device_async(copy_.device, copy_.source, copy_.size_bytes, stream_),
+               "cuMemcpyDtoDAsync");
+}
+
+base::Status Channel::start_piece(std::size_t piece) noexcept {
+  const shim::CudaCalls& calls = gpu_.calls();
+  const std::uint64_t device = copy_.device + piece * piece_bytes;
+  const bool is_from_device = copy_.direction == Direction::from_device;
+  const int result = is_from_device
+                         ? calls.memcpy_device_to_host_async(staging(piece), device, size_of(piece), stream_)
+                         : calls.memcpy_host_to_device_async(device, staging(piece), size_of(piece), stream_);
+  if (base::Status given = check(result, is_from_device ? "cuMemcpyDtoHAsync" : "cuMemcpyHtoDAsync"); !given) {
+    return given;
+  }
+  ++started_;
+  return check(calls.event_record(events_[piece % piece_count], stream_), "cuEventRecord");
+}
+
+base::Status Channel::wait_for_piece(std::size_t piece) noexcept {
+  return check(gpu_.calls().event_synchronize(events_[piece % piece_count]), "cuEventSynchronize");
+}
+
+base::Status Channel::finish_pipeline() noexcept {
+  auto* const host = static_cast<char*>(copy_.host);
+  for (std::size_t piece = 0; piece < pieces(); ++piece) {
+    if (copy_.direction == Direction::from_device) {
+      if (base::Status there = wait_for_piece(piece); !there) return there;
+      std::memcpy(host + piece * piece_bytes, staging(piece), size_of(piece));
+      if (started_ == pieces()) continue;
+      if (base::Status begun = start_piece(started_); !begun) return begun;
+    } else {
+      if (piece >= piece_count) {
+        if (base::Status gone = wait_for_piece(piece - piece_count); !gone) return gone;
+      }
+      std::memcpy(staging(piece), host + piece * piece_bytes, size_of(piece));
+      if (base::Status begun = start_piece(piece); !begun) return begun;
+    }
+  }
+  return {};
+}
+
+base::Status Channel::quiesce() noexcept {
+  return check(gpu_.calls().stream_synchronize(stream_), "cuStreamSynchronize");
+}
+
+base::Status Channel::finish() noexcept {
+  const auto scope = gpu_.enter();
+  if (!scope) {
+    // Synchronising a stream needs no current context; without it the copy could still be under way.
+    (void)quiesce();
+    return base::pass(scope);
+  }
+  base::Status moved = is_staged_ ? finish_pipeline() : base::Status();
+  base::keep_first(moved, quiesce());
+  return moved;
+}
+
+}  // namespace gdrkit::engine::copy_engine

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// DeviceEngines: the engines of one GPU, and copies that go on by another engine where one cannot serve them.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "base/result.hpp"
+#include "engine/engine.hpp"
+#include "engine/gpu.hpp"
+
+namespace gdrkit::engine {
+
+/// Thread safe.
+class DeviceEngines {
+ public:
+  /// With engine cpu; others by need().
+  [[nodiscard]] static base::Result<std::unique_ptr<DeviceEngines>> open(backend::Backend& backend,
+                                                                         std::unique_ptr<Gpu> gpu,
+                                                                         const ResidenceLimits& limits) noexcept;
+
+  [[nodiscard]] Gpu* gpu() const noexcept { return gpu_.get(); }
+  /// Opens the engine unless it is open; its own error where it cannot run here.
+  base::Status need(Id id) noexcept;
+
+  /// By this engine, in pieces where it has a limit; its own error.
+  base::Status run(Id id, const Copy& copy) noexcept;
+  /// The same, repeated for a while where it asks for that (EAGAIN).
+  base::Status run_patiently(Id id, const Copy& copy) noexcept;
+  /// By the fastest engine that can serve the copy. Fails only with ETIMEDOUT (Engine::complete), where no other engine
+  /// may take over.
+  base::Status run_fastest(const Copy& copy) noexcept;
+
+ private:
+  DeviceEngines(backend::Backend& backend, std::unique_ptr<Gpu> gpu, const ResidenceLimits& limits) noexcept
+      : gpu_(std::move(gpu)), place_{&backend, gpu_.get(), limits} {}
+  [[nodiscard]] bool is_usable(Id id) const noexcept { return usable_[index(id)].load(std::memory_order_acquire); }
+  [[nodiscard]] static std::size_t index(Id id) noexcept { return static_cast<std::size_t>(id); }
+  [[nodiscard]] Id pick(const Copy& copy, bool* wants_mover) noexcept;
+
+  static constexpr std::size_t engine_count = 0
+#define GDRKIT_ENGINE(name, summary) +1
+#include "engine/engines.def"
+#undef GDRKIT_ENGINE
+      ;
+  std::unique_ptr<Gpu> gpu_;  ///< outlives the engines
+  Place place_;
+  std::mutex opening_;
+  std::array<std::unique_ptr<Engine>, engine_count> engines_;
+  std::array<std::atomic<bool>, engine_count> usable_{};  ///< open, and has not failed for good
+  std::atomic<std::int64_t> last_wish_ns_{0};             ///< end of the last copy that a warm mover would have served
+};
+
+}  // namespace gdrkit::engine

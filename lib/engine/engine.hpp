@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The contract of an engine: who moves the bytes of one copy between host memory and device memory.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "backend/backend.hpp"
+#include "base/result.hpp"
+#include "copy/copier.hpp"
+
+namespace gdrkit::engine {
+
+class Gpu;
+
+enum class Direction : std::uint8_t { to_device, from_device, on_device };
+/// pinned: page-locked by CUDA for this device, so that the GPU itself can reach it.
+enum class HostMemory : std::uint8_t { ordinary, pinned };
+
+/// One copy. All of it lies inside one allocation on either side.
+struct Copy {
+  Direction direction = Direction::from_device;
+  HostMemory host_memory = HostMemory::ordinary;
+  std::uint64_t device = 0;              ///< device address of the first byte
+  void* mapped = nullptr;                ///< the same byte as the CPU's mapping shows it; not for on_device
+  void* host = nullptr;                  ///< only read where direction is to_device; not for on_device
+  std::uint64_t source = 0;              ///< device address; only for on_device
+  std::size_t size_bytes = 0;            ///< not 0
+  const copy::Copier* copier = nullptr;  ///< of the mapping; not for on_device
+};
+
+struct Traits {
+  const char* name = "";
+  bool moves_on_device = false;            ///< serves Direction::on_device
+  std::size_t largest_bytes = 0;           ///< of one copy whose host memory is pinned, or that has none
+  std::size_t largest_ordinary_bytes = 0;  ///< of one copy whose host memory is ordinary
+  unsigned outstanding = 0;                ///< so many copies may be submitted before one is completed
+};
+
+/// Names a submitted copy until it is completed.
+using Ticket = std::uint64_t;
+
+/// Thread safe. Destruction waits for what the engine still has to do.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  [[nodiscard]] virtual const Traits& traits() const noexcept = 0;
+
+  /// Starts a copy. The memory on both sides must stay as it is until complete() returned. On an error nothing was
+  /// started. EAGAIN: not now (too many are outstanding, no room on the GPU); EOPNOTSUPP: not this copy; EINVAL: larger
+  /// than traits() says. Another engine may serve the first two. Else the engine cannot be used any more.
+  [[nodiscard]] virtual base::Result<Ticket> submit(const Copy& copy) noexcept = 0;
+
+  /// Waits for the end of a submitted copy; each ticket is completed exactly once, by any thread. Success: every byte
+  /// is in its place, for this thread and for what it starts on the GPU from now on. On an error the target holds
+  /// any mixture of old and new bytes, and the engine touches neither side any more, so that another engine may repeat
+  /// the copy; EAGAIN: this engine may repeat it too. The one exception is ETIMEDOUT: the GPU does not react, the
+  /// memory must not be reused, and the text says so.
+  [[nodiscard]] virtual base::Status complete(Ticket ticket) noexcept = 0;
+
+  /// Whether a copy submitted now starts without a delay that later ones do not have.
+  [[nodiscard]] virtual bool is_warm() const noexcept { return true; }
+  /// Gets warm, without waiting for it; a hint, so that a failure is no error.
+  virtual void warm_up() noexcept {}
+};
+
+/// How long the mover's GPU kernel may stay on the GPU, and how long the CPU waits for it.
+struct ResidenceLimits {
+  std::chrono::nanoseconds idle = std::chrono::microseconds(100);   ///< without a command; then it ends
+  std::chrono::nanoseconds busy = std::chrono::milliseconds(1);     ///< in all; then it ends, and is launched again
+  std::chrono::nanoseconds start = std::chrono::milliseconds(2);    ///< the CPU waits so long for a launch
+  std::chrono::nanoseconds answer = std::chrono::milliseconds(10);  ///< and so long for a command, before it revokes it
+  std::chrono::nanoseconds end = std::chrono::seconds(5);           ///< a revoked command: until the GPU counts as lost
+  unsigned blocks = 4;  ///< 1 to 8; measured on an H200: 1 block is slower from 64 KiB on, 8 are no faster than 4
+};
+
+/// Where an engine works. What it refers to outlives the engine.
+struct Place {
+  backend::Backend* backend = nullptr;
+  Gpu* gpu = nullptr;  ///< nullptr: only the CPU's engines can be opened
+  ResidenceLimits residence;
+};
+
+/// One line of engines.def.
+enum class Id : std::uint8_t {
+#define GDRKIT_ENGINE(name, summary) name,
+#include "engine/engines.def"
+#undef GDRKIT_ENGINE
+};
+struct Registration {
+  Id id;
+  const char* name;
+  const char* summary;
+  /// Opens the engine, or returns an error whose text says why it cannot run here.
+  base::Result<std::unique_ptr<Engine>> (*open)(const Place& place) noexcept;
+};
+struct RegistrationList {
+  const Registration* first;
+  std::size_t count;
+  [[nodiscard]] const Registration* begin() const noexcept { return first; }
+  [[nodiscard]] const Registration* end() const noexcept { return first + count; }
+};
+/// All engines; an Id is an index into the list.
+[[nodiscard]] RegistrationList registrations() noexcept;
+
+}  // namespace gdrkit::engine

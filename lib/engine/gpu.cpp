@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "engine/gpu.hpp"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <iterator>
+#include <new>
+
+#include "shim/cuda.hpp"
+
+namespace gdrkit::engine {
+
+tl::unexpected<base::Error> cuda_failure(int result, const char* operation, const char* call) noexcept {
+  return base::fail_vendor(shim::cuda_result_errno(result), result, "%s: %s: %s", operation, call,
+                           shim::cuda_result_name(result));
+}
+
+base::Result<PointerFacts> pointer_facts(const shim::CudaCalls& calls, std::uint64_t address) noexcept {
+  PointerFacts facts;
+  void* targets[] = {&facts.context,    &facts.memory_type, &facts.device_address, &facts.buffer_id,
+                     &facts.is_managed, &facts.device,      &facts.range_start,    &facts.range_bytes};
+  int numbers[] = {1, 2, 3, 7, 8, 9, 11, 12};  // CUpointer_attribute, in the order of targets
+  static_assert(std::size(targets) == std::size(numbers));
+  const int result = calls.pointer_get_attributes(static_cast<unsigned>(std::size(targets)), numbers, targets, address);
+  if (result != 0) return cuda_failure(result, "cannot ask CUDA about an address", "cuPointerGetAttributes");
+  return facts;
+}
+
+base::Result<std::unique_ptr<Gpu>> Gpu::open(const shim::CudaCalls& calls, int device) noexcept {
+  const bool is_whole = calls.event_create != nullptr && calls.event_destroy != nullptr &&
+                        calls.event_record != nullptr && calls.event_synchronize != nullptr &&
+                        calls.stream_query != nullptr && calls.memcpy_device_to_device_async != nullptr &&
+                        calls.mem_host_register != nullptr && calls.mem_host_unregister != nullptr &&
+                        calls.mem_host_get_device_pointer != nullptr;
+  if (!is_whole) {
+    return base::fail_literal(EOPNOTSUPP,
+                              "libcuda lacks functions that copies by the GPU need: update the NVIDIA driver");
+  }
+  std::unique_ptr<Gpu> gpu(new (std::nothrow) Gpu(calls, device));
+  if (gpu == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening a GPU for copies");
+  constexpr const char* operation = "cannot use the GPU for copies";
+  if (const int result = calls.device_get(&gpu->handle_, device); result != 0) {
+    return cuda_failure(result, operation, "cuDeviceGet");
+  }
+  if (const int result = calls.primary_ctx_retain(&gpu->context_, gpu->handle_); result != 0) {
+    gpu->context_ = nullptr;
+    return cuda_failure(result, operation, "cuDevicePrimaryCtxRetain");
+  }
+  return gpu;
+}
+
+Gpu::~Gpu() {
+  if (context_ != nullptr) (void)calls_.primary_ctx_release(handle_);
+}
+
+base::Result<int> Gpu::attribute(int number) const noexcept {
+  constexpr const char* operation = "cannot ask CUDA about the GPU";
+  int value = 0;
+  const int result = calls_.device_get_attribute == nullptr ? shim::cuda_error_not_supported
+                                                            : calls_.device_get_attribute(&value, number, handle_);
+  if (result != 0) return cuda_failure(result, operation, "cuDeviceGetAttribute");
+  return value;
+}
+
+base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts) const noexcept {
+  if (facts.memory_type != static_cast<std::uint32_t>(shim::cuda_memory_type_device) || facts.is_managed != 0) {
+    return base::fail(EOPNOTSUPP, "the GPU cannot copy 0x%llx: it is not device memory",
+                      static_cast<unsigned long long>(address));
+  }
+  if (facts.context != 0) {
+    if (facts.context == context()) return {};
+    return base::fail(EOPNOTSUPP,
+                      "the GPU cannot copy 0x%llx: it belongs to a CUDA context other than device %d's primary one",
+                      static_cast<unsigned long long>(address), device_);
+  }
+  // Memory of cuMemCreate may be mapped without access for this device; a GPU kernel's fault would end the context.
+  // The call fails for memory of another kind, a pool's say, which its own device can always reach.
+  unsigned long long flags = 0;
+  const shim::CudaMemLocation location{shim::cuda_mem_location_type_device, device_};
+  if (calls_.mem_get_access == nullptr || calls_.mem_get_access(&flags, &location, address) != 0 ||
+      flags == static_cast<unsigned>(shim::cuda_mem_access_read_write)) {
+    return {};
+  }
+  return base::fail(EOPNOTSUPP, "the GPU cannot copy 0x%llx: device %d was not given access; cuMemSetAccess gives it",
+                    static_cast<unsigned long long>(address), device_);
+}
+
+Gpu::Scope::~Scope() {
+  if (calls_ == nullptr) return;
+  void* popped = nullptr;
+  if (pushed_) (void)calls_->ctx_pop_current(&popped);
+  if (capture_mode_ >= 0) (void)calls_->exchange_stream_capture_mode(&capture_mode_);
+}
+
+base::Result<Gpu::Scope> Gpu::enter() const noexcept {
+  constexpr int capture_mode_relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+  Scope scope(calls_);
+  int mode = capture_mode_relaxed;
+  if (const int result = calls_.exchange_stream_capture_mode(&mode); result != 0) {
+    return cuda_failure(result, "cannot use CUDA on this thread", "cuThreadExchangeStreamCaptureMode");
+  }
+  scope.capture_mode_ = mode;
+  void* current = nullptr;
+  (void)calls_.ctx_get_current(&current);
+  if (current == context_) return scope;
+  if (const int result = calls_.ctx_push_current(context_); result != 0) {
+    return cuda_failure(result, "cannot use CUDA on this thread", "cuCtxPushCurrent");
+  }
+  scope.pushed_ = true;
+  return scope;
+}
+
+base::Result<PinnedMemory> PinnedMemory::make(Gpu& gpu, std::size_t size_bytes) noexcept {
+  void* const mapped = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) {
+    return base::fail(errno, "cannot get %zu bytes of host memory for copies: %s", size_bytes, std::strerror(errno));
+  }
+  if (::madvise(mapped, size_bytes, MADV_DONTFORK) != 0) {
+    const int error = errno;
+    ::munmap(mapped, size_bytes);
+    return base::fail(error, "cannot keep %zu bytes of host memory from forks: %s", size_bytes, std::strerror(error));
+  }
+  constexpr const char* operation = "cannot page-lock host memory for copies";
+  const char* call = "cuMemHostRegister";
+  std::uint64_t address = 0;
+  int result = gpu.calls().mem_host_register(mapped, size_bytes, shim::cuda_host_register_portable_and_mapped);
+  if (result == 0) {
+    call = "cuMemHostGetDevicePointer";
+    result = gpu.calls().mem_host_get_device_pointer(&address, mapped, 0);
+    if (result != 0) (void)gpu.calls().mem_host_unregister(mapped);
+  }
+  if (result != 0) {
+    ::munmap(mapped, size_bytes);
+    return cuda_failure(result, operation, call);
+  }
+  PinnedMemory memory;
+  memory.gpu_ = &gpu;
+  memory.bytes_ = static_cast<char*>(mapped);
+  memory.size_bytes_ = size_bytes;
+  memory.device_address_ = address;
+  return memory;
+}
+
+PinnedMemory::~PinnedMemory() {
+  if (bytes_ == nullptr) return;
+  const auto scope = gpu_->enter();  // without it too, the rest is given back
+  (void)gpu_->calls().mem_host_unregister(bytes_);
+  ::munmap(bytes_, size_bytes_);
+}
+
+}  // namespace gdrkit::engine

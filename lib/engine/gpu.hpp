@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Gpu: one CUDA device as engines use it, with its primary context; PinnedMemory, host memory that it can reach.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "base/result.hpp"
+#include "engine/engine.hpp"
+#include "shim/cuda_calls.hpp"
+
+namespace gdrkit::engine {
+
+/// What CUDA knows of an address.
+struct PointerFacts {
+  std::uint32_t memory_type = 0;  ///< shim::cuda_memory_type_*; 0: CUDA does not know the address
+  std::uint32_t is_managed = 0;
+  int device = -1;
+  std::uint64_t context = 0;  ///< 0: memory of no context
+  std::uint64_t device_address = 0;
+  std::uint64_t buffer_id = 0;  ///< never used twice
+  std::uint64_t range_start = 0;
+  std::uint64_t range_bytes = 0;
+};
+/// EIO where CUDA cannot be asked.
+[[nodiscard]] base::Result<PointerFacts> pointer_facts(const shim::CudaCalls& calls, std::uint64_t address) noexcept;
+
+/// "OPERATION: CALL: CUDA_ERROR_..." with the errno and the vendor's code of `result`.
+[[nodiscard]] tl::unexpected<base::Error> cuda_failure(int result, const char* operation, const char* call) noexcept;
+
+/// Thread safe. Retains the device's primary context, the one that the CUDA runtime uses too, until it is destroyed.
+class Gpu {
+ public:
+  /// `calls` outlives it. EOPNOTSUPP where the driver lacks a function that all engines on the GPU need.
+  [[nodiscard]] static base::Result<std::unique_ptr<Gpu>> open(const shim::CudaCalls& calls, int device) noexcept;
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+  ~Gpu();
+
+  [[nodiscard]] const shim::CudaCalls& calls() const noexcept { return calls_; }
+  [[nodiscard]] int device() const noexcept { return device_; }
+  [[nodiscard]] std::uint64_t context() const noexcept { return reinterpret_cast<std::uint64_t>(context_); }
+  /// A CU_DEVICE_ATTRIBUTE_*; an error where this driver does not know it.
+  [[nodiscard]] base::Result<int> attribute(int number) const noexcept;
+  /// EOPNOTSUPP unless GPU code and copies of this device's primary context may read and write that memory.
+  [[nodiscard]] base::Status check_access(std::uint64_t address, const PointerFacts& facts) const noexcept;
+
+  /// While alive, the primary context is current on this thread, and CUDA calls are legal here whatever stream capture
+  /// is going on. Restores both.
+  class Scope {
+   public:
+    Scope(Scope&& other) noexcept
+        : calls_(std::exchange(other.calls_, nullptr)), capture_mode_(other.capture_mode_), pushed_(other.pushed_) {}
+    Scope& operator=(Scope&&) = delete;
+    ~Scope();
+
+   private:
+    friend class Gpu;
+    explicit Scope(const shim::CudaCalls& calls) noexcept : calls_(&calls) {}
+    const shim::CudaCalls* calls_;
+    int capture_mode_ = -1;
+    bool pushed_ = false;
+  };
+  [[nodiscard]] base::Result<Scope> enter() const noexcept;
+
+ private:
+  Gpu(const shim::CudaCalls& calls, int device) noexcept : calls_(calls), device_(device) {}
+
+  const shim::CudaCalls& calls_;
+  const int device_;
+  int handle_ = 0;  ///< CUdevice
+  void* context_ = nullptr;
+};
+
+/// Pages of our own that CUDA page-locked: they stay mapped here even where the program resets the device. Not
+/// inherited by fork, since a page that a child shares would be copied away under the GPU.
+class PinnedMemory {
+ public:
+  PinnedMemory() noexcept = default;
+  [[nodiscard]] static base::Result<PinnedMemory> make(Gpu& gpu, std::size_t size_bytes) noexcept;
+  PinnedMemory(PinnedMemory&& other) noexcept { *this = std::move(other); }
+  PinnedMemory& operator=(PinnedMemory&& other) noexcept {
+    std::swap(gpu_, other.gpu_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(size_bytes_, other.size_bytes_);
+    std::swap(device_address_, other.device_address_);
+    return *this;
+  }
+  ~PinnedMemory();
+
+  [[nodiscard]] char* bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t device_address() const noexcept { return device_address_; }
+  /// Keeps the pages for ever: a GPU that does not react may still write to them.
+  void leak() noexcept { bytes_ = nullptr; }
+
+ private:
+  Gpu* gpu_ = nullptr;
+  char* bytes_ = nullptr;
+  std::size_t size_bytes_ = 0;
+  std::uint64_t device_address_ = 0;
+};
+
+}  // namespace gdrkit::engine

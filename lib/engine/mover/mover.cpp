@@ -1,0 +1,290 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The engine mover: a GPU kernel that stays on the GPU for a bounded time and moves what command lines ask for.
+//
+// No late write can meet memory that somebody reuses: a command is written only while all blocks of one launch are
+// known to run, each launch ends by itself, and complete() returns only when every block did the command or has ended.
+#include <sched.h>
+
+#include <algorithm>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "engine/engine.hpp"
+#include "engine/gpu.hpp"
+#include "engine/mover/command_lines.hpp"
+#include "engine/mover/resident_kernel.hpp"
+
+namespace gdrkit::engine {
+namespace mover {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Phase = ResidentKernel::Phase;
+using Progress = ResidentKernel::Progress;
+
+constexpr std::size_t staging_bytes = 65536;  // of each command, for ordinary host memory
+constexpr std::size_t largest_bytes = std::size_t{4} << 20;
+constexpr std::size_t unit_bytes = 16;
+constexpr std::chrono::milliseconds rest_after_failed_start{10};
+constexpr unsigned polls_at_full_speed = 512;  // some 20 us; then the thread lets others run
+
+inline void pause_cpu() noexcept {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+std::int64_t now_ns() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
+}
+
+class Mover final : public Engine {
+ public:
+  explicit Mover(const Place& place) noexcept : limits_(place.residence), gpu_(*place.gpu) {}
+  ~Mover() override;
+  base::Status open(const Place& place) noexcept;
+
+  [[nodiscard]] const Traits& traits() const noexcept override {
+    static constexpr Traits own = {"mover", true, largest_bytes, staging_bytes, ring_lines};
+    return own;
+  }
+  [[nodiscard]] base::Result<Ticket> submit(const Copy& copy) noexcept override;
+  [[nodiscard]] base::Status complete(Ticket ticket) noexcept override;
+  [[nodiscard]] bool is_warm() const noexcept override {
+    return kernel_->phase() == Phase::running && !is_about_to_end(now_ns());
+  }
+  void warm_up() noexcept override;
+
+ private:
+  struct Outstanding {
+    std::atomic<bool> is_taken{false};
+    bool is_staged = false;
+    Copy copy;
+  };
+
+  [[nodiscard]] bool is_about_to_end(std::int64_t now) const noexcept {
+    const std::int64_t launched = launched_ns_.load(std::memory_order_relaxed);
+    const std::int64_t used = std::max(launched, last_command_ns_.load(std::memory_order_relaxed));
+    return now - used > limits_.idle.count() / 4 * 3 || now - launched > limits_.busy.count() / 8 * 7;
+  }
+  base::Status check(const Copy& copy, bool* is_staged) const noexcept;
+  base::Status start() noexcept;
+  base::Status wait_until_running() noexcept;
+  void stop() noexcept;
+  [[nodiscard]] Command command_of(std::uint32_t tag, const Outstanding& slot) const noexcept;
+  [[nodiscard]] std::size_t staging_offset(std::uint32_t tag, const Copy& copy) const noexcept {
+    return tag % ring_lines * (staging_bytes + unit_bytes) + copy.device % unit_bytes;
+  }
+  base::Status wait_for(std::uint32_t launch, std::uint32_t tag) noexcept;
+
+  const ResidenceLimits limits_;
+  Gpu& gpu_;
+  std::unique_ptr<CommandLines> lines_;
+  PinnedMemory staging_;
+  std::unique_ptr<ResidentKernel> kernel_;
+
+  std::mutex mutex_;  ///< guards what follows, the launches and the lines; never held while a copy is waited for
+  std::uint32_t next_tag_ = 1;
+  std::int64_t rest_until_ns_ = 0;
+  std::atomic<std::int64_t> launched_ns_{0};
+  std::atomic<std::int64_t> last_command_ns_{0};
+  std::atomic<bool> is_lost_{false};
+  std::array<Outstanding, ring_lines> ring_;
+};
+
+base::Status Mover::open(const Place& place) noexcept {
+  auto kernel = ResidentKernel::open(gpu_, limits_);
+  if (!kernel) return base::pass(kernel);
+  auto lines = CommandLines::make(*place.backend, gpu_.device());
+  if (!lines) return base::pass(lines);
+  const auto scope = gpu_.enter();
+  if (!scope) return base::pass(scope);
+  auto staging = PinnedMemory::make(gpu_, ring_lines * (staging_bytes + unit_bytes));
+  if (!staging) return base::pass(staging);
+  kernel_ = std::move(*kernel);
+  lines_ = std::move(*lines);
+  staging_ = std::move(*staging);
+  return {};
+}
+
+Mover::~Mover() {
+  if (kernel_ == nullptr) return;
+  if (!is_lost_.load()) {
+    stop();
+    return;
+  }
+  kernel_->abandon();
+  staging_.leak();
+  static std::atomic<CommandLines*> kept;  // its memory could not be freed while the GPU kernel runs
+  kept.store(lines_.release());
+}
+
+base::Status Mover::check(const Copy& copy, bool* is_staged) const noexcept {
+  const bool has_host = copy.direction != Direction::on_device;
+  const std::uint64_t other = has_host ? reinterpret_cast<std::uint64_t>(copy.host) : copy.source;
+  const bool is_congruent = (other ^ copy.device) % unit_bytes == 0;
+  *is_staged =
+      has_host && (copy.host_memory == HostMemory::ordinary || (!is_congruent && copy.size_bytes <= staging_bytes));
+  const std::size_t limit = has_host && copy.host_memory == HostMemory::ordinary ? staging_bytes : largest_bytes;
+  if (copy.size_bytes == 0 || copy.size_bytes > limit) {
+    return base::fail(EINVAL, "engine mover cannot copy %zu bytes at once: 1 to %zu", copy.size_bytes, limit);
+  }
+  if (*is_staged || is_congruent) return {};
+  return base::fail(EOPNOTSUPP,
+                    "engine mover cannot copy between 0x%llx and 0x%llx: they differ modulo 16; use copy_engine",
+                    static_cast<unsigned long long>(copy.device), static_cast<unsigned long long>(other));
+}
+
+void Mover::stop() noexcept {
+  const Phase phase = kernel_->phase();
+  if (phase == Phase::none || phase == Phase::ended) return;
+  // A line that a command still waits in is not overwritten: the GPU kernel then ends by its own bound.
+  if (ring_[next_tag_ % ring_lines].is_taken.load(std::memory_order_acquire)) return;
+  lines_->write(next_tag_++, Command{});
+}
+
+/// Launches the GPU kernel unless a launch has not begun to run yet. The launch before may still run: it is stopped,
+/// and the new one is behind it in its stream.
+base::Status Mover::start() noexcept {
+  const Phase phase = kernel_->phase();
+  if (phase == Phase::starting) return {};
+  if (phase == Phase::running || phase == Phase::ending) stop();
+  base::Status launched = kernel_->launch(lines_->device_address(), next_tag_);
+  if (launched) launched_ns_.store(now_ns(), std::memory_order_relaxed);
+  return launched;
+}
+
+base::Status Mover::wait_until_running() noexcept {
+  const std::int64_t begin = now_ns();
+  if (begin < rest_until_ns_) {
+    return base::fail_literal(EAGAIN, "engine mover: the GPU had no room for its GPU kernel a moment ago");
+  }
+  bool is_fresh = !is_about_to_end(begin);
+  for (;;) {
+    const Phase phase = kernel_->phase();
+    if (phase == Phase::running && is_fresh) return {};
+    if (phase != Phase::starting) {
+      if (base::Status started = start(); !started) return started;
+      is_fresh = true;
+    }
+    if (now_ns() - begin > limits_.start.count()) {
+      rest_until_ns_ = now_ns() + std::chrono::nanoseconds(rest_after_failed_start).count();
+      if (base::Status alive = kernel_->check_gpu(); !alive) return alive;
+      return base::fail(EAGAIN, "engine mover: its GPU kernel did not start within %lld us: the GPU is full",
+                        static_cast<long long>(limits_.start.count() / 1000));
+    }
+    ::sched_yield();
+  }
+}
+
+void Mover::warm_up() noexcept {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || is_lost_.load() || now_ns() < rest_until_ns_) return;
+  if (is_warm()) return;
+  if (base::Status started = start(); !started)
+    rest_until_ns_ = now_ns() + std::chrono::nanoseconds(rest_after_failed_start).count();
+}
+
+Command Mover::command_of(std::uint32_t tag, const Outstanding& slot) const noexcept {
+  const Copy& copy = slot.copy;
+  const std::uint64_t host = slot.is_staged ? staging_.device_address() + staging_offset(tag, copy)
+                                            : reinterpret_cast<std::uint64_t>(copy.host);
+  const auto size = static_cast<std::uint32_t>(copy.size_bytes);
+  switch (copy.direction) {
+    case Direction::from_device: return {Kind::from_device, size, copy.device, host};
+    case Direction::to_device: return {Kind::to_device, size, host, copy.device};
+    case Direction::on_device: break;
+  }
+  return {Kind::on_device, size, copy.source, copy.device};
+}
+
+base::Result<Ticket> Mover::submit(const Copy& copy) noexcept {
+  bool is_staged = false;
+  if (base::Status possible = check(copy, &is_staged); !possible) return base::pass(possible);
+  const std::lock_guard lock(mutex_);
+  if (is_lost_.load()) return base::fail_literal(EIO, "engine mover cannot be used: the GPU did not react before");
+  if (base::Status running = wait_until_running(); !running) return base::pass(running);
+  const std::uint32_t tag = next_tag_;
+  Outstanding& slot = ring_[tag % ring_lines];
+  if (slot.is_taken.load(std::memory_order_acquire)) {
+    return base::fail(EAGAIN, "engine mover has %u copies outstanding already", ring_lines);
+  }
+  slot.copy = copy;
+  slot.is_staged = is_staged;
+  slot.is_taken.store(true, std::memory_order_relaxed);
+  if (is_staged && copy.direction == Direction::to_device) {
+    std::memcpy(staging_.bytes() + staging_offset(tag, copy), copy.host, copy.size_bytes);
+  }
+  ++next_tag_;
+  lines_->write(tag, command_of(tag, slot));
+  last_command_ns_.store(now_ns(), std::memory_order_relaxed);
+  return Ticket{kernel_->launch_number()} << 32 | tag;
+}
+
+base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
+  const std::int64_t begin = now_ns();
+  bool is_revoked = false;
+  for (unsigned polls = 1;; ++polls) {
+    switch (kernel_->progress(launch, tag)) {
+      case Progress::done: return {};
+      case Progress::lost:
+        return base::fail_literal(EAGAIN, "engine mover ended before the copy was done; it has to be repeated");
+      case Progress::waiting: break;
+    }
+    pause_cpu();
+    if (polls < polls_at_full_speed) continue;
+    ::sched_yield();
+    if (polls % 64 != 0) continue;
+    const std::int64_t waited = now_ns() - begin;
+    if (waited < limits_.answer.count()) continue;
+    if (base::Status alive = kernel_->check_gpu(); !alive) return alive;
+    if (!is_revoked) {
+      is_revoked = true;
+      const std::lock_guard lock(mutex_);
+      if (kernel_->launch_number() == launch) stop();
+    }
+    if (waited < limits_.answer.count() + limits_.end.count()) continue;
+    is_lost_.store(true);
+    return base::fail(ETIMEDOUT,
+                      "engine mover: the GPU does not react for %lld ms; the memory of this copy must not be reused, "
+                      "since the GPU may still write to it: end the process",
+                      static_cast<long long>(waited / 1000000));
+  }
+}
+
+base::Status Mover::complete(Ticket ticket) noexcept {
+  const auto tag = static_cast<std::uint32_t>(ticket);
+  Outstanding& slot = ring_[tag % ring_lines];
+  base::Status waited = wait_for(static_cast<std::uint32_t>(ticket >> 32), tag);
+  if (waited && slot.is_staged && slot.copy.direction == Direction::from_device) {
+    std::memcpy(slot.copy.host, staging_.bytes() + staging_offset(tag, slot.copy), slot.copy.size_bytes);
+  }
+  // Kept where the GPU may still write: nobody gets this part of the staging memory again.
+  if (!is_lost_.load()) slot.is_taken.store(false, std::memory_order_release);
+  return waited;
+}
+
+}  // namespace
+}  // namespace mover
+
+base::Result<std::unique_ptr<Engine>> open_mover(const Place& place) noexcept;
+
+base::Result<std::unique_ptr<Engine>> open_mover(const Place& place) noexcept {
+  if (place.gpu == nullptr) return base::fail_literal(ENODEV, "engine mover needs a GPU");
+  std::unique_ptr<mover::Mover> engine(new (std::nothrow) mover::Mover(place));
+  if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine mover");
+  if (base::Status opened = engine->open(place); !opened) return base::pass(opened);
+  return std::unique_ptr<Engine>(std::move(engine));
+}
+
+}  // namespace gdrkit::engine

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "engine/path.hpp"
+
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "engine/chooser.hpp"
+#include "shim/cuda_calls.hpp"
+
+namespace gdrkit::engine {
+namespace {
+
+/// Up to here, a copy through pinned memory of our own costs less than asking CUDA what the caller's memory is.
+constexpr std::size_t largest_unasked = 4096;
+
+std::string names_of_engines() {
+  std::string names = "automatic";
+  for (const Registration& entry : registrations()) names += std::string(", ") + entry.name;
+  return names;
+}
+
+}  // namespace
+
+bool Path::is_still_allocated() const noexcept {
+  std::uint64_t buffer_id = 0;
+  void* targets[] = {&buffer_id};
+  int numbers[] = {7};  // CU_POINTER_ATTRIBUTE_BUFFER_ID
+  return engines_.gpu()->calls().pointer_get_attributes(1, numbers, targets, span_.address) == 0 &&
+         buffer_id == buffer_id_;
+}
+
+HostMemory Path::kind_of(void* host, std::size_t size_bytes) const noexcept {
+  if (size_bytes <= largest_unasked) return HostMemory::ordinary;
+  const auto address = reinterpret_cast<std::uint64_t>(host);
+  const auto facts = pointer_facts(engines_.gpu()->calls(), address);
+  // What another context pinned may not be this GPU's to reach; managed memory moves.
+  const bool is_pinned = facts && facts->memory_type == static_cast<std::uint32_t>(shim::cuda_memory_type_host) &&
+                         facts->is_managed == 0 && facts->context == engines_.gpu()->context() &&
+                         facts->device_address == address && address - facts->range_start <= facts->range_bytes &&
+                         size_bytes <= facts->range_bytes - (address - facts->range_start);
+  return is_pinned ? HostMemory::pinned : HostMemory::ordinary;
+}
+
+base::Status Path::run(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
+  Copy copy;
+  copy.direction = direction;
+  copy.device = span_.address + offset;
+  copy.mapped = span_.mapped + offset;
+  copy.host = host;
+  copy.size_bytes = size_bytes;
+  copy.copier = &span_.copier;
+  const bool is_for_cpu = !forced_ && size_bytes <= largest_for_cpu(direction);
+  if (is_for_cpu) return engines_.run(Id::cpu, copy);
+  // A copy by the GPU of memory that is gone would end the program's CUDA context.
+  if (!is_still_allocated()) {
+    if (!forced_) return engines_.run(Id::cpu, copy);
+    return base::fail(EINVAL, "cannot copy %zu bytes of 0x%llx: the device memory was freed", size_bytes,
+                      static_cast<unsigned long long>(copy.device));
+  }
+  copy.host_memory = kind_of(host, size_bytes);
+  return forced_ ? engines_.run_patiently(*forced_, copy) : engines_.run_fastest(copy);
+}
+
+base::Result<std::optional<Id>> Engines::decide(const char* engine) const noexcept try {
+  std::string name = engine;
+  if (name.empty()) name = forced_.empty() ? "cpu" : forced_;
+  if (name == "automatic" && !forced_.empty()) name = forced_;
+  if (name == "automatic") return std::optional<Id>();
+  for (const Registration& entry : registrations()) {
+    if (name == entry.name) return std::optional<Id>(entry.id);
+  }
+  return base::fail(EINVAL, "unknown engine \"%s\"; this library has: %s", name.c_str(), names_of_engines().c_str());
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while choosing an engine");
+}
+
+base::Result<const shim::CudaCalls*> Engines::cuda() const noexcept {
+  if (cuda_ != nullptr) return cuda_;
+  if (!backend_.traits().is_emulated) return shim::cuda_calls();
+  return base::fail_literal(EOPNOTSUPP, "the emulated device has no GPU that copies; use engine cpu or automatic");
+}
+
+base::Result<DeviceEngines*> Engines::engines_of(int device) noexcept try {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = devices_.find(device); known != devices_.end()) return known->second.get();
+  const auto calls = cuda();
+  if (!calls) return base::pass(calls);
+  auto gpu = Gpu::open(**calls, device);
+  if (!gpu) return base::pass(gpu);
+  auto engines = DeviceEngines::open(backend_, std::move(*gpu), limits_);
+  if (!engines) return base::pass(engines);
+  return devices_.emplace(device, std::move(*engines)).first->second.get();
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while opening engines");
+}
+
+base::Result<std::unique_ptr<Path>> Engines::open_gpu_path(const Span& span, std::optional<Id> forced) noexcept {
+  const auto calls = cuda();
+  if (!calls) return base::pass(calls);
+  const auto facts = pointer_facts(**calls, span.address);
+  if (!facts) return base::pass(facts);
+  const auto engines = engines_of(facts->device);
+  if (!engines) return base::pass(engines);
+  if (base::Status reachable = (*engines)->gpu()->check_access(span.address, *facts); !reachable) {
+    return base::pass(reachable);
+  }
+  for (const Registration& entry : registrations()) {
+    base::Status opened = forced && *forced != entry.id ? base::Status() : (*engines)->need(entry.id);
+    if (!opened && forced) return base::pass(opened);
+  }
+  std::unique_ptr<Path> path(new (std::nothrow) Path(**engines, span, forced, facts->buffer_id));
+  if (path == nullptr) return base::fail_literal(ENOMEM, "out of memory while mapping");
+  return path;
+}
+
+base::Result<std::unique_ptr<Path>> Engines::open_path(const Span& span, const char* engine) noexcept {
+  const base::Result<std::optional<Id>> forced = decide(engine);
+  if (!forced) return base::pass(forced);
+  if (*forced == Id::cpu) return std::unique_ptr<Path>();
+  auto path = open_gpu_path(span, *forced);
+  // Automatic copies of memory that no engine of the GPU can serve are plain copies.
+  if (!path && !*forced) return std::unique_ptr<Path>();
+  return path;
+}
+
+}  // namespace gdrkit::engine

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Path: how the copies of one mapping go through engines; Engines makes them, for one context.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "base/result.hpp"
+#include "copy/copier.hpp"
+#include "engine/device_engines.hpp"
+
+namespace gdrkit::engine {
+
+using shim::CudaCalls;
+
+/// The user's own part of a mapping.
+struct Span {
+  std::uint64_t address = 0;  ///< as the device counts
+  char* mapped = nullptr;     ///< the same byte through the mapping
+  std::size_t size_bytes = 0;
+  copy::Copier copier;
+};
+
+/// Thread safe. The device memory must stay allocated while copies go on.
+class Path {
+ public:
+  Path(DeviceEngines& engines, const Span& span, std::optional<Id> forced, std::uint64_t buffer_id) noexcept
+      : engines_(engines), span_(span), forced_(forced), buffer_id_(buffer_id) {}
+
+  [[nodiscard]] std::size_t size_bytes() const noexcept { return span_.size_bytes; }
+  /// [offset, offset + size_bytes) lies inside the span; size_bytes is not 0.
+  base::Status write(std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
+    return run(Direction::to_device, offset, const_cast<void*>(host), size_bytes);
+  }
+  base::Status read(std::size_t offset, void* host, std::size_t size_bytes) noexcept {
+    return run(Direction::from_device, offset, host, size_bytes);
+  }
+
+ private:
+  base::Status run(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
+  [[nodiscard]] bool is_still_allocated() const noexcept;
+  [[nodiscard]] HostMemory kind_of(void* host, std::size_t size_bytes) const noexcept;
+
+  DeviceEngines& engines_;
+  const Span span_;
+  const std::optional<Id> forced_;
+  const std::uint64_t buffer_id_;  ///< CUDA's name of the allocation, never used twice
+};
+
+/// The engines of a context, opened as mappings need them. Thread safe.
+class Engines {
+ public:
+  /// `forced_engine`: GDRKIT_ENGINE, "" if not set. The backend outlives the engines. `cuda`: what stands in for the
+  /// driver in a test.
+  Engines(backend::Backend& backend, const std::string& forced_engine, const CudaCalls* cuda = nullptr,
+          const ResidenceLimits& limits = {})
+      : backend_(backend), forced_(forced_engine), cuda_(cuda), limits_(limits) {}
+
+  /// nullptr where the copies need no path: engine cpu. `engine`: a name of engines.def or "automatic"; "": the forced
+  /// one, else cpu. EINVAL for another name; a named engine that cannot run here or cannot serve this memory is
+  /// an error; "automatic" then does without it.
+  [[nodiscard]] base::Result<std::unique_ptr<Path>> open_path(const Span& span, const char* engine) noexcept;
+
+ private:
+  base::Result<std::optional<Id>> decide(const char* engine) const noexcept;
+  base::Result<DeviceEngines*> engines_of(int device) noexcept;
+  base::Result<const CudaCalls*> cuda() const noexcept;
+  base::Result<std::unique_ptr<Path>> open_gpu_path(const Span& span, std::optional<Id> forced) noexcept;
+
+  backend::Backend& backend_;
+  const std::string forced_;
+  const CudaCalls* const cuda_;
+  const ResidenceLimits limits_;
+  std::mutex mutex_;
+  std::map<int, std::unique_ptr<DeviceEngines>> devices_;  ///< by CUDA's number
+};
+
+}  // namespace gdrkit::engine

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// One engine of engines.def on the emulated device or on a GPU, with device memory mapped and host memory of each kind.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "copy/copier.hpp"
+#include "engine/engine.hpp"
+#include "engine/gpu.hpp"
+#include "fakes/gpu_threads.hpp"
+#include "support/requirements.hpp"
+#include "support/results.hpp"
+
+namespace gdrkit::tests {
+
+inline constexpr std::size_t engine_test_bytes = std::size_t{5} << 20;
+
+[[nodiscard]] inline bool is_gpu_place() { return std::strcmp(GDRKIT_CONFORMANCE_PLACE, "gpu") == 0; }
+
+/// Bytes that differ from place to place and from seed to seed.
+[[nodiscard]] inline std::vector<char> pattern(std::size_t size, unsigned seed) {
+  std::vector<char> bytes(size);
+  std::uint32_t state = seed * 2654435761u + 1;
+  for (char& byte : bytes) {
+    state = state * 1664525u + 1013904223u;
+    byte = static_cast<char>(state >> 24);
+  }
+  return bytes;
+}
+
+class OnEngine : public testing::TestWithParam<engine::Registration> {
+ protected:
+  void SetUp() override {
+    base::Result<std::unique_ptr<backend::Backend>> opened = open_backend();
+    if (!opened) GDRKIT_SKIP_OR_FAIL("gpu", opened.error().text());
+    backend = std::move(*opened);
+    const shim::CudaCalls* calls = &fakes::gpu_threads();
+    if (is_gpu_place()) {
+      const auto loaded = shim::cuda_calls();
+      ASSERT_TRUE(loaded) << loaded.error().text();
+      calls = *loaded;
+    }
+    auto allocated = backend->allocate(0, engine_test_bytes);  // initialises CUDA
+    if (!allocated) GDRKIT_SKIP_OR_FAIL("gpu", allocated.error().text());
+    buffer = std::move(*allocated);
+    auto entered = engine::Gpu::open(*calls, 0);
+    ASSERT_TRUE(entered) << entered.error().text();
+    gpu = std::move(*entered);
+    map();
+    engine::Place place;
+    place.backend = backend.get();
+    place.gpu = gpu.get();
+    // Host threads that play the GPU wait for a CPU now and then.
+    if (!is_gpu_place()) place.residence = slow_machine();
+    auto made = GetParam().open(place);
+    ASSERT_TRUE(made) << made.error().text();
+    engine = std::move(*made);
+    const auto scope = gpu->enter();
+    ASSERT_TRUE(scope);
+    auto memory = engine::PinnedMemory::make(*gpu, engine_test_bytes);
+    ASSERT_TRUE(memory) << memory.error().text();
+    pinned = std::move(*memory);
+    ordinary.resize(engine_test_bytes);
+  }
+
+  static engine::ResidenceLimits slow_machine() {
+    engine::ResidenceLimits limits;
+    limits.idle = std::chrono::milliseconds(5);
+    limits.busy = std::chrono::milliseconds(50);
+    limits.start = std::chrono::seconds(5);
+    limits.answer = std::chrono::seconds(5);
+    limits.blocks = 2;
+    return limits;
+  }
+
+  /// Host memory of the kind, `offset` bytes from a page.
+  char* host(engine::HostMemory kind, std::size_t offset = 0) {
+    return (kind == engine::HostMemory::pinned ? pinned.bytes() : ordinary.data()) + offset;
+  }
+
+  engine::Copy copy(engine::Direction direction, engine::HostMemory kind, std::size_t device_offset,
+                    std::size_t host_offset, std::size_t size) {
+    engine::Copy made;
+    made.direction = direction;
+    made.host_memory = kind;
+    made.device = buffer->address() + device_offset;
+    made.mapped = mapped + device_offset;
+    made.host = host(kind, host_offset);
+    made.size_bytes = size;
+    made.copier = &copier;
+    return made;
+  }
+
+  /// Submits and completes; what asks for a repetition gets it.
+  base::Status run(const engine::Copy& copy) {
+    base::Status last;
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      auto ticket = engine->submit(copy);
+      last = ticket ? engine->complete(*ticket) : base::Status(base::pass(ticket));
+      if (last || last.error().errno_value != EAGAIN) return last;
+    }
+    return last;
+  }
+
+  [[nodiscard]] std::size_t limit(engine::HostMemory kind) const {
+    const engine::Traits& traits = engine->traits();
+    return kind == engine::HostMemory::pinned ? traits.largest_bytes : traits.largest_ordinary_bytes;
+  }
+
+  void put(std::size_t offset, const std::vector<char>& bytes) {
+    ASSERT_TRUE(succeeded(buffer->copy_from_host(offset, bytes.data(), bytes.size())));
+  }
+  std::vector<char> get(std::size_t offset, std::size_t size) {
+    std::vector<char> bytes(size);
+    EXPECT_TRUE(succeeded(buffer->copy_to_host(offset, bytes.data(), size)));
+    return bytes;
+  }
+
+  std::unique_ptr<backend::Backend> backend;
+  std::unique_ptr<backend::BackendBuffer> buffer;
+  std::unique_ptr<backend::BackendPin> pin;
+  std::unique_ptr<engine::Gpu> gpu;
+  std::unique_ptr<engine::Engine> engine;
+  engine::PinnedMemory pinned;
+  std::vector<char> ordinary;
+  char* mapped = nullptr;
+  copy::Copier copier;
+
+ private:
+  static base::Result<std::unique_ptr<backend::Backend>> open_backend() {
+    base::Result<std::unique_ptr<backend::Backend>> last = base::fail_literal(ENODEV, "no backend");
+    for (const backend::Registration& entry : backend::registrations()) {
+      if (entry.automatic != is_gpu_place()) continue;
+      last = entry.open({});
+      if (last) return last;
+    }
+    return last;
+  }
+
+  void map() {
+    backend::PinRequest request;
+    request.address = buffer->address();
+    request.size_bytes = engine_test_bytes;
+    auto pinned_range = backend->pin(request);
+    ASSERT_TRUE(pinned_range) << pinned_range.error().text();
+    pin = std::move(*pinned_range);
+    const auto region = pin->map(pin->page_bytes(), backend::MappingType::none);
+    ASSERT_TRUE(region) << region.error().text();
+    mapped = static_cast<char*>(region->address) + (buffer->address() - pin->page_address());
+    const auto chosen = copy::choose(cpu::detect(), region->type, nullptr);
+    ASSERT_TRUE(chosen) << chosen.error().text();
+    copier = *chosen;
+  }
+};
+
+[[nodiscard]] inline std::string engine_name(const testing::TestParamInfo<engine::Registration>& info) {
+  return info.param.name;
+}
+#define GDRKIT_FOR_EACH_ENGINE(suite) \
+  INSTANTIATE_TEST_SUITE_P(           \
+      All, suite, testing::ValuesIn(engine::registrations().begin(), engine::registrations().end()), engine_name)
+
+}  // namespace gdrkit::tests

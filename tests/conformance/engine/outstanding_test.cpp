@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Several copies at once: outstanding ones of one thread, and several threads.
+#include <algorithm>
+#include <thread>
+
+#include "engine_conformance.hpp"
+
+namespace gdrkit::tests {
+namespace {
+
+using engine::Direction;
+using engine::HostMemory;
+
+constexpr std::size_t each_bytes = 40000;
+
+class EngineOutstanding : public OnEngine {};
+
+TEST_P(EngineOutstanding, AreCompletedInAnyOrder) {
+  const auto count = std::min<std::size_t>(engine->traits().outstanding, 8);
+  const std::vector<char> bytes = pattern(count * each_bytes, 3);
+  put(0, bytes);
+  for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
+    std::memset(host(kind), 0, count * each_bytes);
+    std::vector<std::pair<std::size_t, engine::Ticket>> tickets;
+    for (std::size_t at = 0; at < count; ++at) {
+      const auto ticket =
+          engine->submit(copy(Direction::from_device, kind, at * each_bytes, at * each_bytes, each_bytes));
+      ASSERT_TRUE(ticket || ticket.error().errno_value == EAGAIN) << ticket.error().text();
+      if (ticket) tickets.emplace_back(at, *ticket);
+    }
+    EXPECT_GE(tickets.size(), 1u);
+    for (auto ticket = tickets.rbegin(); ticket != tickets.rend(); ++ticket) {
+      base::Status done = engine->complete(ticket->second);
+      const std::size_t at = ticket->first * each_bytes;
+      if (!done && done.error().errno_value == EAGAIN) {
+        done = run(copy(Direction::from_device, kind, at, at, each_bytes));
+      }
+      ASSERT_TRUE(succeeded(done));
+      EXPECT_EQ(std::memcmp(host(kind, at), bytes.data() + at, each_bytes), 0) << ticket->first;
+    }
+  }
+}
+
+TEST_P(EngineOutstanding, MoreThanTheTraitsAllowAreAskedToWait) {
+  const unsigned count = engine->traits().outstanding;
+  if (count > 64) return;
+  std::vector<engine::Ticket> tickets;
+  bool was_refused = false;
+  for (unsigned at = 0; at <= count; ++at) {
+    const auto ticket = engine->submit(copy(Direction::from_device, HostMemory::pinned, 0, at * 4096, 4096));
+    if (ticket) {
+      tickets.push_back(*ticket);
+      continue;
+    }
+    EXPECT_EQ(ticket.error().errno_value, EAGAIN) << ticket.error().text();
+    was_refused = true;
+  }
+  EXPECT_TRUE(was_refused);
+  for (const engine::Ticket ticket : tickets) {
+    base::Status done = engine->complete(ticket);
+    EXPECT_TRUE(done || done.error().errno_value == EAGAIN) << done.error().text();
+  }
+  EXPECT_TRUE(succeeded(run(copy(Direction::from_device, HostMemory::pinned, 0, 0, 4096))));
+}
+
+TEST_P(EngineOutstanding, ThreadsDoNotDisturbEachOther) {
+  constexpr unsigned threads = 4;
+  constexpr unsigned rounds = 25;
+  const std::vector<char> bytes = pattern(threads * each_bytes, 11);
+  put(0, bytes);
+  std::vector<std::thread> workers;
+  std::vector<std::string> failures(threads);
+  for (unsigned thread = 0; thread < threads; ++thread) {
+    workers.emplace_back([&, thread] {
+      const std::size_t at = thread * each_bytes;
+      const HostMemory kind = thread % 2 == 0 ? HostMemory::pinned : HostMemory::ordinary;
+      for (unsigned round = 0; round < rounds && failures[thread].empty(); ++round) {
+        std::memset(host(kind, at), 0, each_bytes);
+        base::Status there = run(copy(Direction::from_device, kind, at, at, each_bytes));
+        if (!there) failures[thread] = there.error().text();
+        if (std::memcmp(host(kind, at), bytes.data() + at, each_bytes) != 0) failures[thread] += "wrong bytes read";
+        base::Status back = run(copy(Direction::to_device, kind, (2u << 20) + at, at, each_bytes));
+        if (!back) failures[thread] = back.error().text();
+      }
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  for (const std::string& failure : failures) EXPECT_EQ(failure, "");
+  EXPECT_EQ(get(2u << 20, bytes.size()), bytes);
+}
+
+GDRKIT_FOR_EACH_ENGINE(EngineOutstanding);
+
+}  // namespace
+}  // namespace gdrkit::tests

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Device memory of the emulated device with a mapping, for engines on threads that play the GPU; and the question
+// whether anything of them was left behind.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "copy/copier.hpp"
+#include "engine/engine.hpp"
+#include "engine/gpu.hpp"
+#include "fakes/gpu_threads.hpp"
+#include "support/results.hpp"
+
+namespace gdrkit::tests {
+
+/// Threads that play a GPU wait for a CPU now and then.
+[[nodiscard]] inline engine::ResidenceLimits patient_limits() {
+  engine::ResidenceLimits limits;
+  limits.idle = std::chrono::milliseconds(20);
+  limits.busy = std::chrono::milliseconds(200);
+  limits.start = std::chrono::seconds(5);
+  limits.answer = std::chrono::seconds(5);
+  limits.blocks = 2;
+  return limits;
+}
+
+class EngineMachine : public testing::Test {
+ protected:
+  static constexpr std::size_t memory_bytes = std::size_t{2} << 20;
+
+  void SetUp() override {
+    held_before = fakes::held_by_gpu_threads();
+    for (const backend::Registration& entry : backend::registrations()) {
+      if (entry.automatic) continue;
+      auto opened = entry.open({});
+      ASSERT_TRUE(opened) << opened.error().text();
+      backend = std::move(*opened);
+    }
+    auto allocated = backend->allocate(0, memory_bytes);
+    ASSERT_TRUE(allocated) << allocated.error().text();
+    buffer = std::move(*allocated);
+    backend::PinRequest request;
+    request.address = buffer->address();
+    request.size_bytes = memory_bytes;
+    auto pinned = backend->pin(request);
+    ASSERT_TRUE(pinned) << pinned.error().text();
+    pin = std::move(*pinned);
+    const auto region = pin->map(memory_bytes, backend::MappingType::none);
+    ASSERT_TRUE(region) << region.error().text();
+    mapped = static_cast<char*>(region->address);
+    copier = *copy::choose(cpu::detect(), region->type, nullptr);
+    bytes.resize(memory_bytes);
+    std::uint32_t state = 1;
+    for (char& byte : bytes) byte = static_cast<char>((state = state * 1664525u + 1013904223u) >> 24);
+    ASSERT_TRUE(succeeded(buffer->copy_from_host(0, bytes.data(), bytes.size())));
+    host.assign(memory_bytes, 0);
+  }
+  void TearDown() override {
+    fakes::call_fault().number = fakes::CallFault::never;
+    if (leaks_on_purpose) return;
+    give_back();
+    EXPECT_EQ(fakes::held_by_gpu_threads(), held_before);
+  }
+  virtual void give_back() {}  ///< what the test holds of the GPU
+
+  int held_before = 0;
+  bool leaks_on_purpose = false;
+  std::unique_ptr<backend::Backend> backend;
+  std::unique_ptr<backend::BackendBuffer> buffer;
+  std::unique_ptr<backend::BackendPin> pin;
+  char* mapped = nullptr;
+  copy::Copier copier;
+  std::vector<char> bytes;  ///< what the device memory holds
+  std::vector<char> host;
+};
+
+}  // namespace gdrkit::tests

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The mover's CPU side against GPUs that are full, shared, capturing, slow or lost.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "engine/mover/mover_code.hpp"
+#include "engine_machine.hpp"
+
+namespace gdrkit::engine {
+namespace {
+
+using namespace std::chrono_literals;
+using mover::Parameters;
+using mover::Status;
+
+std::atomic<int> launches{0};
+std::atomic<bool> may_start{true};
+
+void say(const Parameters& parameters, unsigned block, const Status& status) {
+  auto* const word = reinterpret_cast<std::uint64_t*>(parameters.status) + block;
+  std::atomic_ref(*word).store(status.word(), std::memory_order_release);
+}
+
+/// A launch that `play(parameters, blocks)` stands for, on the stream's thread.
+template <void (*play)(const Parameters&, unsigned)>
+int launch(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void* stream,
+           void** list, void**) {
+  ++launches;
+  Parameters parameters;
+  std::memcpy(&parameters, list[0], sizeof parameters);
+  fakes::give_to_stream(stream, [=] { play(parameters, blocks); });
+  return 0;
+}
+
+void play_nothing(const Parameters&, unsigned) {}
+
+/// The GPU is full until may_start; then the GPU kernel runs as ever.
+void play_late(const Parameters& parameters, unsigned blocks) {
+  while (!may_start) std::this_thread::sleep_for(1ms);
+  std::vector<std::thread> others;
+  for (unsigned block = 0; block < blocks; ++block) {
+    others.emplace_back([&parameters, block, blocks] { fakes::play_mover(block, blocks, &parameters); });
+  }
+  for (std::thread& other : others) other.join();
+}
+
+/// Starts, has no time slice while it should answer, and ends without having done anything.
+std::atomic<bool> has_ended{false};
+void play_suspended(const Parameters& parameters, unsigned blocks) {
+  for (unsigned block = 0; block < blocks; ++block)
+    say(parameters, block, {parameters.first_tag - 1, parameters.launch, false});
+  std::this_thread::sleep_for(100ms);
+  has_ended = true;
+  for (unsigned block = 0; block < blocks; ++block)
+    say(parameters, block, {parameters.first_tag - 1, parameters.launch, true});
+}
+
+/// Only the first block does its part.
+void play_first_block_only(const Parameters& parameters, unsigned blocks) {
+  for (unsigned block = 1; block < blocks; ++block)
+    say(parameters, block, {parameters.first_tag - 1, parameters.launch, false});
+  fakes::play_mover(0, blocks, &parameters);
+  for (unsigned block = 1; block < blocks; ++block)
+    say(parameters, block, {parameters.first_tag - 1, parameters.launch, true});
+}
+
+std::atomic<bool> is_test_over{false};
+void play_hung(const Parameters& parameters, unsigned blocks) {
+  for (unsigned block = 0; block < blocks; ++block)
+    say(parameters, block, {parameters.first_tag - 1, parameters.launch, false});
+  while (!is_test_over) std::this_thread::sleep_for(1ms);
+}
+
+class MoverTest : public tests::EngineMachine {
+ protected:
+  void SetUp() override {
+    launches = 0;
+    may_start = true;
+    has_ended = false;
+    is_test_over = false;
+    EngineMachine::SetUp();
+    calls = fakes::gpu_threads();
+    limits = tests::patient_limits();
+  }
+  void give_back() override { gpu.reset(); }
+  base::Result<std::unique_ptr<Engine>> open() {
+    place.backend = backend.get();
+    auto opened = Gpu::open(calls, 0);
+    EXPECT_TRUE(opened);
+    gpu = std::move(*opened);
+    place.gpu = gpu.get();
+    place.residence = limits;
+    for (const Registration& entry : registrations()) {
+      if (entry.id == Id::mover) return entry.open(place);
+    }
+    return base::fail_literal(ENOENT, "no engine mover");
+  }
+  Copy copy() {
+    Copy made;
+    made.device = buffer->address();
+    made.mapped = mapped;
+    made.host = host.data();
+    made.size_bytes = 4096;
+    made.copier = &copier;
+    return made;
+  }
+  /// errno of one copy; 0 for success.
+  int outcome(Engine& engine) {
+    const auto ticket = engine.submit(copy());
+    if (!ticket) return ticket.error().errno_value;
+    const base::Status done = engine.complete(*ticket);
+    return done ? 0 : done.error().errno_value;
+  }
+
+  shim::CudaCalls calls;
+  ResidenceLimits limits;
+  Place place;
+  std::unique_ptr<Gpu> gpu;
+};
+
+TEST_F(MoverTest, OnAFullGpuItAsksForAnotherEngineAndHasNothingWaitingForTheGpuKernel) {
+  calls.launch_kernel = &launch<play_late>;
+  limits.start = 5ms;
+  may_start = false;
+  auto engine = open();
+  ASSERT_TRUE(engine) << engine.error().text();
+  EXPECT_EQ(outcome(**engine), EAGAIN);
+  EXPECT_EQ(outcome(**engine), EAGAIN) << "rests, and starts no second one";
+  EXPECT_EQ(launches, 1);
+  may_start = true;
+  int last = EAGAIN;
+  for (int attempt = 0; attempt < 500 && last == EAGAIN; ++attempt) {
+    std::this_thread::sleep_for(2ms);
+    last = outcome(**engine);
+  }
+  EXPECT_EQ(last, 0);
+  EXPECT_EQ(std::memcmp(host.data(), mapped, 4096), 0);
+}
+
+TEST_F(MoverTest, ACommandThatIsNotAnsweredIsGivenUpOnlyWhenTheGpuKernelHasEnded) {
+  calls.launch_kernel = &launch<play_suspended>;
+  limits.answer = 5ms;
+  auto engine = open();
+  ASSERT_TRUE(engine) << engine.error().text();
+  EXPECT_EQ(outcome(**engine), EAGAIN);
+  EXPECT_TRUE(has_ended);
+  EXPECT_EQ(std::count(host.begin(), host.end(), 0), static_cast<long>(host.size())) << "the target is untouched";
+}
+
+TEST_F(MoverTest, ACopyThatOneBlockMissedIsNotDone) {
+  calls.launch_kernel = &launch<play_first_block_only>;
+  auto engine = open();
+  ASSERT_TRUE(engine) << engine.error().text();
+  EXPECT_EQ(outcome(**engine), EAGAIN);
+}
+
+TEST_F(MoverTest, AGpuThatNeverReactsIsAnErrorThatSaysSoAndTheEngineIsNotUsedAgain) {
+  calls.launch_kernel = &launch<play_hung>;
+  limits.answer = 5ms;
+  limits.end = 20ms;
+  auto engine = open();
+  ASSERT_TRUE(engine) << engine.error().text();
+  const auto ticket = (*engine)->submit(copy());
+  ASSERT_TRUE(ticket) << ticket.error().text();
+  const base::Status done = (*engine)->complete(*ticket);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().errno_value, ETIMEDOUT);
+  EXPECT_NE(std::strstr(done.error().text(), "must not be reused"), nullptr) << done.error().text();
+  EXPECT_EQ(outcome(**engine), EIO);
+  engine->reset();
+  EXPECT_GT(fakes::held_by_gpu_threads(), held_before) << "what the GPU may still write to is not given back";
+  is_test_over = true;
+  leaks_on_purpose = true;
+}
+
+TEST_F(MoverTest, IsNotStartedDuringACapture) {
+  calls.launch_kernel = &launch<play_nothing>;
+  calls.stream_is_capturing = [](void*, int*) { return 906; };
+  auto engine = open();
+  ASSERT_TRUE(engine) << engine.error().text();
+  EXPECT_EQ(outcome(**engine), EAGAIN);
+  (*engine)->warm_up();
+  EXPECT_EQ(launches, 0);
+}
+
+TEST_F(MoverTest, RefusesAGpuThatItWouldKeepFromOthers) {
+  const auto refusal = [this] {
+    const auto engine = open();
+    return engine ? 0 : engine.error().errno_value;
+  };
+  calls.device_get_attribute = [](int* value, int attribute, int) {
+    return *value = attribute == 133 || attribute == 41, 0;
+  };
+  EXPECT_EQ(refusal(), EOPNOTSUPP) << "MPS";
+  calls.device_get_attribute = [](int* value, int attribute, int) {
+    return *value = attribute == 20 ? 3 : attribute == 41, 0;
+  };
+  EXPECT_EQ(refusal(), EOPNOTSUPP) << "exclusive process";
+  calls.device_get_attribute = [](int* value, int attribute, int) { return *value = 0, attribute == 133 ? 1 : 0; };
+  EXPECT_EQ(refusal(), EOPNOTSUPP) << "a driver that does not know the attribute";
+  calls.device_get_attribute = [](int* value, int, int) { return *value = 0, 0; };
+  EXPECT_EQ(refusal(), EOPNOTSUPP) << "no unified addressing";
+  calls = fakes::gpu_threads();
+  EXPECT_EQ(refusal(), 0);
+}
+
+TEST_F(MoverTest, IsLaunchedAgainBeforeItsTimeIsOver) {
+  limits.busy = 20ms;
+  auto engine = open();
+  ASSERT_TRUE(engine) << engine.error().text();
+  const auto begin = std::chrono::steady_clock::now();
+  int done = 0;
+  while (std::chrono::steady_clock::now() - begin < 200ms) {
+    const int result = outcome(**engine);
+    ASSERT_TRUE(result == 0 || result == EAGAIN) << result;
+    done += result == 0;
+  }
+  EXPECT_GT(done, 10);
+}
+
+TEST_F(MoverTest, WarmUpStartsItWithoutWaiting) {
+  auto engine = open();
+  ASSERT_TRUE(engine) << engine.error().text();
+  EXPECT_FALSE((*engine)->is_warm());
+  (*engine)->warm_up();
+  const auto begin = std::chrono::steady_clock::now();
+  while (!(*engine)->is_warm() && std::chrono::steady_clock::now() - begin < 5s) {
+    std::this_thread::yield();
+    (*engine)->warm_up();
+  }
+  EXPECT_TRUE((*engine)->is_warm());
+}
+
+}  // namespace
+}  // namespace gdrkit::engine

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A mapping's copies through engines: the names, every size by the chooser, freed memory, and a fault in every call.
+#include "engine/path.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "engine_machine.hpp"
+
+namespace gdrkit::engine {
+namespace {
+
+constexpr std::size_t kibibyte = 1024;
+
+class PathTest : public tests::EngineMachine {
+ protected:
+  std::unique_ptr<Engines> engines_on(const shim::CudaCalls* calls, const std::string& forced = "") {
+    return std::make_unique<Engines>(*backend, forced, calls, tests::patient_limits());
+  }
+  [[nodiscard]] Span span() const { return {buffer->address(), mapped, memory_bytes, copier}; }
+
+  /// "" where reads and writes of these sizes moved the right bytes, else what was wrong.
+  std::string use(Path& path, std::initializer_list<std::size_t> sizes) {
+    for (const std::size_t size : sizes) {
+      const std::size_t offset = memory_bytes - size;
+      std::memset(host.data(), 0, size);
+      if (base::Status done = path.read(offset, host.data(), size); !done) return done.error().text();
+      if (std::memcmp(host.data(), bytes.data() + offset, size) != 0) return "read wrong bytes";
+      for (std::size_t at = 0; at < size; ++at) host[at] = static_cast<char>(~bytes[offset + at]);
+      if (base::Status done = path.write(offset, host.data(), size); !done) return done.error().text();
+      std::memcpy(bytes.data() + offset, host.data(), size);
+      std::memset(host.data(), 0, size);
+      EXPECT_TRUE(tests::succeeded(buffer->copy_to_host(offset, host.data(), size)));
+      if (std::memcmp(host.data(), bytes.data() + offset, size) != 0) return "wrote wrong bytes";
+    }
+    return "";
+  }
+};
+
+TEST_F(PathTest, NamesChooseTheEngine) {
+  const auto engines = engines_on(&fakes::gpu_threads());
+  for (const char* name : {"", "cpu"}) {
+    const auto path = engines->open_path(span(), name);
+    ASSERT_TRUE(path) << path.error().text();
+    EXPECT_EQ(*path, nullptr) << name;
+  }
+  for (const char* name : {"automatic", "copy_engine", "mover"}) {
+    const auto path = engines->open_path(span(), name);
+    ASSERT_TRUE(path) << path.error().text();
+    ASSERT_NE(*path, nullptr) << name;
+    EXPECT_EQ(use(**path, {1, 100, 4 * kibibyte, 5000}), "") << name;
+  }
+  const auto unknown = engines->open_path(span(), "abacus");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().errno_value, EINVAL);
+  EXPECT_NE(std::strstr(unknown.error().text(), "automatic, cpu, copy_engine, mover"), nullptr);
+}
+
+TEST_F(PathTest, TheForcedEngineIsForWhoNamesNoOther) {
+  const auto engines = engines_on(&fakes::gpu_threads(), "abacus");
+  EXPECT_FALSE(engines->open_path(span(), ""));
+  EXPECT_FALSE(engines->open_path(span(), "automatic"));
+  EXPECT_TRUE(engines->open_path(span(), "copy_engine"));
+}
+
+TEST_F(PathTest, AutomaticCopiesOfEverySizeAreRight) {
+  const auto engines = engines_on(&fakes::gpu_threads());
+  const auto path = engines->open_path(span(), "automatic");
+  ASSERT_TRUE(path) << path.error().text();
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(use(**path, {1, 3 * kibibyte, 3 * kibibyte + 1, 8 * kibibyte, 65537, 113 * kibibyte, 300 * kibibyte,
+                           memory_bytes}),
+              "");
+  }
+  // The same from and to memory that the GPU reaches.
+  const auto gpu = Gpu::open(fakes::gpu_threads(), 0);
+  ASSERT_TRUE(gpu);
+  auto pinned = PinnedMemory::make(**gpu, memory_bytes);
+  ASSERT_TRUE(pinned) << pinned.error().text();
+  for (const std::size_t size : {5000ul, 200 * kibibyte, memory_bytes}) {
+    ASSERT_TRUE(tests::succeeded((*path)->read(0, pinned->bytes(), size)));
+    EXPECT_EQ(std::memcmp(pinned->bytes(), bytes.data(), size), 0) << size;
+    ASSERT_TRUE(tests::succeeded((*path)->write(0, pinned->bytes(), size)));
+  }
+  EXPECT_EQ(std::memcmp(mapped, bytes.data(), memory_bytes), 0);
+}
+
+TEST_F(PathTest, WithoutAGpuAutomaticIsTheCpuAndANamedEngineIsAnError) {
+  const auto engines = engines_on(nullptr);
+  const auto automatic = engines->open_path(span(), "automatic");
+  ASSERT_TRUE(automatic) << automatic.error().text();
+  EXPECT_EQ(*automatic, nullptr);
+  const auto named = engines->open_path(span(), "mover");
+  ASSERT_FALSE(named);
+  EXPECT_EQ(named.error().errno_value, EOPNOTSUPP);
+}
+
+TEST_F(PathTest, FreedMemoryIsNotGivenToTheGpu) {
+  const auto engines = engines_on(&fakes::gpu_threads());
+  const auto automatic = engines->open_path(span(), "automatic");
+  const auto forced = engines->open_path(span(), "copy_engine");
+  ASSERT_TRUE(automatic && forced);
+  ASSERT_TRUE(tests::succeeded(buffer->free()));
+  base::Status refused = (*forced)->read(0, host.data(), 64 * kibibyte);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().errno_value, EINVAL);
+  ASSERT_TRUE(tests::succeeded((*automatic)->read(0, host.data(), 64 * kibibyte)));
+  EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 64 * kibibyte), 0) << "the pin keeps it for the CPU";
+}
+
+TEST_F(PathTest, MemoryOfAnotherContextOrWithoutAccessStaysWithTheCpu) {
+  shim::CudaCalls calls = fakes::gpu_threads();
+  const auto gpu = Gpu::open(calls, 0);
+  ASSERT_TRUE(gpu);
+  auto facts = pointer_facts(calls, buffer->address());
+  ASSERT_TRUE(facts);
+  EXPECT_TRUE(tests::succeeded((*gpu)->check_access(buffer->address(), *facts)));
+  facts->context = 0;
+  calls.mem_get_access = [](unsigned long long* flags, const shim::CudaMemLocation*, std::uint64_t) {
+    return *flags = 0, 0;
+  };
+  EXPECT_FALSE((*gpu)->check_access(buffer->address(), *facts));
+  facts->context = (*gpu)->context() + 1;
+  EXPECT_FALSE((*gpu)->check_access(buffer->address(), *facts));
+}
+
+/// Every call fails once, at whatever step it is made: the bytes are right or there is an error, and nothing is left.
+class PathFaults : public PathTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(PathFaults, EveryCallFailsOnce) {
+  const bool is_automatic = std::strcmp(GetParam(), "automatic") == 0;
+  for (int number = 0; number < 2000; ++number) {
+    fakes::CallFault& fault = fakes::call_fault();
+    fault.failed = nullptr;
+    fault.calls = 0;
+    fault.number = number;
+    {
+      const auto engines = engines_on(&fakes::faulty_gpu_threads());
+      const auto path = engines->open_path(span(), GetParam());
+      EXPECT_TRUE(path || (!is_automatic && *path.error().text() != '\0'));
+      if (path && *path != nullptr) {
+        const std::string wrong = use(**path, {4 * kibibyte, 5 * kibibyte, 70 * kibibyte, 600 * kibibyte});
+        if (is_automatic || fault.failed == nullptr) {
+          EXPECT_EQ(wrong, "") << number;
+        }
+        EXPECT_EQ(wrong.find("wrong bytes"), std::string::npos) << number;
+        ASSERT_TRUE(tests::succeeded(buffer->copy_to_host(0, bytes.data(), bytes.size())));
+      }
+    }
+    const char* const failed = fault.failed;
+    fault.number = fakes::CallFault::never;
+    ASSERT_EQ(fakes::held_by_gpu_threads(), held_before) << "call " << number << ", " << (failed ? failed : "none");
+    if (failed == nullptr) {
+      EXPECT_GT(number, 20);
+      return;
+    }
+  }
+  FAIL() << "there is no end of calls";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PathFaults, testing::Values("automatic", "copy_engine", "mover"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace gdrkit::engine
