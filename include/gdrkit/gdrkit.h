@@ -54,6 +54,12 @@ struct gdrkit_open_options {
   const char* copy_kernel; /* NULL: $GDRKIT_COPY_KERNEL, else the best for this CPU */
 };
 
+struct gdrkit_map_options {
+  uint32_t struct_size;
+  int32_t mapping_type; /* enum gdrkit_mapping_type */
+  const char* engine;   /* who moves the bytes of gdrkit_write and gdrkit_read: see gdrkit_map_with_options */
+};
+
 struct gdrkit_context_info {
   uint32_t struct_size;
   uint32_t page_size_bytes;
@@ -110,6 +116,19 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
 
 /* Maps the pinned range; *address is the CPU address of the user's own first byte. One mapping a pin: -EAGAIN. */
 int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address);
+/* As gdrkit_map, with options (may be NULL). `engine` selects who moves the bytes of gdrkit_write and gdrkit_read:
+ *   "cpu"          CPU stores and loads
+ *   "copy_engine"  CUDA's asynchronous copies
+ *   "mover"        a GPU kernel that the CPU commands through BAR1; it ends 100 us after the last copy
+ *   "automatic"    for each copy the fastest of these, by direction, size and kind of host memory; what the GPU cannot
+ *                  serve, the CPU does. $GDRKIT_ENGINE, if set, forces one instead
+ *   NULL           $GDRKIT_ENGINE, else "cpu"
+ * With an engine other than "cpu", the device memory must not be freed while a copy goes on, a copy may take locks and
+ * make system calls, and a failed one leaves a text in gdrkit_last_error_detail(). All else holds as gdrkit_write and
+ * gdrkit_read say; a copy is complete when the call returns, or another engine repeats it. -ETIMEDOUT: the GPU does not
+ * react any more, and the host memory must not be reused. Opening an engine retains the device's primary CUDA context.
+ * -EINVAL: no engine of this name. */
+int gdrkit_map_with_options(gdrkit_pin_t pin, const struct gdrkit_map_options* options, void** address);
 int gdrkit_unmap(gdrkit_pin_t pin);
 
 /* Returns 1 once the owner freed the memory and the backend removed it from the mapping, else 0. A persistent backend

@@ -52,9 +52,11 @@ inline void check(int result) {
   if (result < 0) throw Error(-result, gdrkit_last_error_detail());
 }
 
-/// The copy path writes no message: what was wrong is told from what is known here. `mapped`: 0 where there is none.
+/// The copy path writes no message (an engine does, of what is not a wrong argument): what was wrong is told from what
+/// is known here. `mapped`: 0 where there is none.
 inline void check_copy(int result, const char* what, std::size_t offset, std::size_t size_bytes, std::size_t mapped) {
   if (result >= 0) return;
+  if (result != -EINVAL) throw Error(-result, gdrkit_last_error_detail());
   std::string text = std::string("cannot ") + what + " " + std::to_string(size_bytes) + " bytes at offset " +
                      std::to_string(offset) + ": ";
   if (mapped == 0) {
@@ -186,6 +188,19 @@ class Pin {
   [[nodiscard]] Mapping map(MappingType type = MappingType::automatic) const& {
     void* address = nullptr;
     detail::check(gdrkit_map(owner_.get(), static_cast<gdrkit_mapping_type>(type), &address));
+    return Mapping(owner_.get(), address, size_bytes_);
+  }
+
+  /// With an engine that moves the bytes of read() and write(): "cpu", "copy_engine", "mover" or "automatic"; see
+  /// gdrkit_map_with_options.
+  [[nodiscard]] Mapping map(MappingType type, const std::string& engine) && = delete;
+  [[nodiscard]] Mapping map(MappingType type, const std::string& engine) const& {
+    gdrkit_map_options options{};
+    options.struct_size = sizeof options;
+    options.mapping_type = static_cast<std::int32_t>(type);
+    options.engine = engine.c_str();
+    void* address = nullptr;
+    detail::check(gdrkit_map_with_options(owner_.get(), &options, &address));
     return Mapping(owner_.get(), address, size_bytes_);
   }
 

@@ -24,6 +24,7 @@ Settings read_settings() {
   Settings settings;
   settings.backend = text("GDRKIT_BACKEND");
   settings.copy_kernel = text("GDRKIT_COPY_KERNEL");
+  settings.engine = text("GDRKIT_ENGINE");
   settings.allow_unreviewed_driver = is_one("GDRKIT_ALLOW_UNREVIEWED_DRIVER");
   settings.allow_ipc_handle = is_one("GDRKIT_ALLOW_IPC_HANDLE");
   settings.emulated_devices = text("GDRKIT_EMULATED_DEVICES");

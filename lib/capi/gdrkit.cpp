@@ -38,6 +38,8 @@ constexpr std::size_t first_context_info = 40;
 constexpr std::size_t first_pin_info = 64;
 constexpr std::size_t first_buffer_info = 24;
 constexpr std::size_t first_backend_report = 1056;
+constexpr std::size_t first_map_options = 16;
+static_assert(sizeof(gdrkit_map_options) == first_map_options);
 static_assert(sizeof(gdrkit_buffer_info) == first_buffer_info);
 static_assert(sizeof(gdrkit_open_options) == first_open_options && sizeof(gdrkit_context_info) == first_context_info &&
               sizeof(gdrkit_pin_info) == first_pin_info && sizeof(gdrkit_backend_report) == first_backend_report);
@@ -83,6 +85,26 @@ void* user_address(const core::PinInfo& info) noexcept {
   return static_cast<char*>(info.mapping_address) + (info.user_address - info.page_address);
 }
 
+int map_by(gdrkit_pin_t pin, unsigned type, const char* engine, void** address) noexcept {
+  if (address == nullptr) return refuse_null("the address");
+  if (type > GDRKIT_MAPPING_DEVICE) return error_of(base::Status(base::fail(EINVAL, "invalid mapping type %u", type)));
+  const base::Result<core::PinInfo> mapped =
+      core::map(0, pin.value, std::nullopt, static_cast<MappingType>(type), core::MapStart::anywhere, engine);
+  if (!mapped) return error_of(mapped);
+  *address = user_address(*mapped);
+  return 0;
+}
+
+// Of their own, so that the copy path keeps no room for an error.
+[[gnu::noinline, gnu::cold]] int write_by_engine(gdrkit_pin_t pin, size_t offset, const void* source,
+                                                 size_t size_bytes) noexcept {
+  return result_of(core::write_by_engine(pin.value, offset, source, size_bytes));
+}
+[[gnu::noinline, gnu::cold]] int read_by_engine(gdrkit_pin_t pin, size_t offset, void* target,
+                                                size_t size_bytes) noexcept {
+  return result_of(core::read_by_engine(pin.value, offset, target, size_bytes));
+}
+
 }  // namespace
 
 extern "C" {
@@ -107,7 +129,7 @@ int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info
   filled.store_kernel_name = found->store_kernel_name;
   filled.load_kernel_name = found->load_kernel_name;
   filled.persistent = found->traits.persistent ? 1 : 0;
-  filled.is_emulated = std::strcmp(found->traits.name, "emulated") == 0 ? 1 : 0;
+  filled.is_emulated = found->traits.is_emulated ? 1 : 0;
   base::write_info(info, filled);
   return 0;
 }
@@ -142,15 +164,16 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
 
 // The enumeration's check is off: this function must accept numbers outside it.
 [[gnu::no_sanitize("enum")]] int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address) {
-  if (address == nullptr) return refuse_null("the address");
-  const auto number = static_cast<unsigned>(type);
-  if (number > GDRKIT_MAPPING_DEVICE) {
-    return error_of(base::Status(base::fail(EINVAL, "invalid mapping type %u", number)));
+  return map_by(pin, static_cast<unsigned>(type), "", address);
+}
+
+int gdrkit_map_with_options(gdrkit_pin_t pin, const struct gdrkit_map_options* caller, void** address) {
+  gdrkit_map_options options{};
+  if (caller != nullptr) {
+    if (base::Status known = base::read_options(caller, first_map_options, &options); !known) return error_of(known);
   }
-  const base::Result<core::PinInfo> mapped = core::map(0, pin.value, std::nullopt, static_cast<MappingType>(number));
-  if (!mapped) return error_of(mapped);
-  *address = user_address(*mapped);
-  return 0;
+  return map_by(pin, static_cast<unsigned>(options.mapping_type), options.engine != nullptr ? options.engine : "",
+                address);
 }
 
 int gdrkit_unmap(gdrkit_pin_t pin) { return result_of(core::unmap(0, pin.value)); }
@@ -162,11 +185,17 @@ int gdrkit_is_invalidated(gdrkit_pin_t pin) {
 }
 
 int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t size_bytes) {
-  return -core::write(pin.value, offset, source, size_bytes);
+  const int error = core::write(pin.value, offset, source, size_bytes);
+  if (error != core::by_engine) [[likely]]
+    return -error;
+  return write_by_engine(pin, offset, source, size_bytes);
 }
 
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes) {
-  return -core::read(pin.value, offset, target, size_bytes);
+  const int error = core::read(pin.value, offset, target, size_bytes);
+  if (error != core::by_engine) [[likely]]
+    return -error;
+  return read_by_engine(pin, offset, target, size_bytes);
 }
 
 int gdrkit_buffer_allocate(gdrkit_context_t context, int device, size_t size_bytes, gdrkit_buffer_t* buffer) {

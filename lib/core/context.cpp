@@ -33,7 +33,8 @@ base::Status close_inherited(ContextSlot& context, Handle handle) noexcept {
 
 }  // namespace
 
-base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const base::Settings& settings) noexcept try {
+base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const base::Settings& settings,
+                               const engine::CudaCalls* cuda) noexcept try {
   const cpu::Features features = cpu::detect();
   const base::Result<copy::Copier> copier = choose_copier(features, settings);
   if (!copier) return base::pass(copier);
@@ -42,6 +43,7 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   draw_handle_key();
 
   std::string forced_copy_kernel = settings.copy_kernel;
+  auto engines = std::make_unique<engine::Engines>(*backend, settings.engine, cuda);
   const base::Result<ContextSlot*> acquired = context_table.acquire(registry_mutex);
   if (!acquired) return base::pass(acquired);
   // Without the slot's lock: holders of a stale handle look at nothing but the atomic fields, `handle` first.
@@ -51,6 +53,7 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   context.features = features;
   context.forced_copy_kernel = std::move(forced_copy_kernel);
   context.backend = std::move(backend);
+  context.engines = std::move(engines);
   const Handle handle = make_handle(HandleKind::context, context.generation, context.index);
   context.handle.store(handle, std::memory_order_release);
   return handle;
@@ -101,6 +104,7 @@ base::Status close(Handle handle) noexcept {
     }
     {
       const BackendCall call;
+      context->engines.reset();
       context->backend.reset();
     }
     context->forced_copy_kernel.clear();

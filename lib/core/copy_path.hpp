@@ -25,6 +25,10 @@ namespace gdrkit::core {
 // No system call, lock, allocation, log line, environment read, or thread-local variable in these four.
 // 0, or EINVAL for a bad handle, an unmapped pin, a NULL host pointer or a range outside. A size of 0 is nothing to do.
 
+/// What write() and read() return of a mapping with an engine: the caller goes on by write_by_engine() or
+/// read_by_engine(). No errno. Such a mapping has no user bytes of its own, so that others pay no test for it.
+inline constexpr int by_engine = -1;
+
 /// `device` is an address inside the mapping.
 [[nodiscard]] inline int copy_to_mapping(Handle pin, void* device, const void* host, std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
@@ -56,7 +60,7 @@ namespace gdrkit::core {
   if (view == nullptr) [[unlikely]]
     return EINVAL;
   if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]]
-    return size_bytes == 0 ? 0 : EINVAL;
+    return view->path != nullptr ? by_engine : size_bytes == 0 ? 0 : EINVAL;
   view->copier.to_device(reinterpret_cast<void*>(view->user_base + offset), host, size_bytes);
   return 0;
 }
@@ -67,7 +71,7 @@ namespace gdrkit::core {
   if (view == nullptr) [[unlikely]]
     return EINVAL;
   if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]]
-    return size_bytes == 0 ? 0 : EINVAL;
+    return view->path != nullptr ? by_engine : size_bytes == 0 ? 0 : EINVAL;
   view->copier.load_ordered(host, reinterpret_cast<const void*>(view->user_base + offset), size_bytes);
   return 0;
 }

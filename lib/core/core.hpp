@@ -68,9 +68,14 @@ base::Status unpin(Handle context, Handle pin) noexcept;
 enum class MapStart : std::uint8_t { anywhere, page };
 /// Maps the pin's pages, from the first page on, at least up to `size_bytes` past page_address (nullopt: all). EAGAIN
 /// if mapped already, EINVAL for a start that is not what is asked, size 0 or past the pinned pages, EOPNOTSUPP for an
-/// impossible mapping type.
+/// impossible mapping type. `engine`: nullptr: the CPU; else as engine::Engines::open_path.
 [[nodiscard]] base::Result<PinInfo> map(Handle context, Handle pin, std::optional<std::size_t> size_bytes,
-                                        cpu::MappingType requested, MapStart start = MapStart::anywhere) noexcept;
+                                        cpu::MappingType requested, MapStart start = MapStart::anywhere,
+                                        const char* engine = nullptr) noexcept;
+/// Copies through a mapping that was given an engine (by_engine, copy_path.hpp); offset and range as write() and
+/// read().
+base::Status write_by_engine(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes) noexcept;
+base::Status read_by_engine(Handle pin, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
 /// EINVAL when not mapped, or mapped elsewhere than at `expected` (nullptr: wherever it is).
 base::Status unmap(Handle context, Handle pin, const void* expected = nullptr) noexcept;
 

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "core/copy_path.hpp"
 #include "core/core.hpp"
 #include "core/records.hpp"
 
@@ -28,7 +29,28 @@ base::Result<copy::Copier> choose_copier(const ContextSlot& context, cpu::Mappin
   return copy::choose(context.features, type, forced);
 }
 
-void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region, const copy::Copier& copier) noexcept {
+/// Takes over the mapping's path through engines, if it has one (`engine` not nullptr and not the CPU).
+base::Status open_path(ContextSlot& context, PinSlot& pin, const MappingView& view, const char* engine) noexcept {
+  if (engine == nullptr) return {};
+  const engine::Span span{pin.info.user_address, reinterpret_cast<char*>(view.user_base), view.user_bytes, view.copier};
+  auto opened = context.engines->open_path(span, engine);
+  if (!opened) return base::pass(opened);
+  pin.path = std::move(*opened);
+  return {};
+}
+
+void fill_view(PinSlot& pin, const backend::MappedRegion& region, const copy::Copier& copier) noexcept {
+  const std::size_t user_offset = static_cast<std::size_t>(pin.info.user_address - pin.info.page_address);
+  MappingView& view = pin.view;
+  view.base = reinterpret_cast<std::uintptr_t>(region.address);
+  view.size_bytes = region.size_bytes;
+  view.user_base = view.base + user_offset;
+  view.user_bytes =
+      region.size_bytes > user_offset ? std::min(pin.info.user_bytes, region.size_bytes - user_offset) : 0;
+  view.copier = copier;
+}
+
+void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region) noexcept {
   PinInfo& info = pin.info;
   info.is_mapped = true;
   info.mapping_type = region.type;
@@ -36,20 +58,15 @@ void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region, c
   info.mapping_address = region.address;
   info.mapping_bytes = region.size_bytes;
 
-  const std::size_t user_offset = static_cast<std::size_t>(info.user_address - info.page_address);
-  MappingView& view = pin.view;
-  view.base = reinterpret_cast<std::uintptr_t>(region.address);
-  view.size_bytes = region.size_bytes;
-  view.user_base = view.base + user_offset;
-  view.user_bytes = region.size_bytes > user_offset ? std::min(info.user_bytes, region.size_bytes - user_offset) : 0;
-  view.copier = copier;
-  view.live.store(handle, std::memory_order_release);
+  pin.view.path = pin.path.get();
+  if (pin.path != nullptr) pin.view.user_bytes = 0;
+  pin.view.live.store(handle, std::memory_order_release);
 }
 
 }  // namespace
 
 base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size_t> asked, cpu::MappingType requested,
-                          MapStart start) noexcept {
+                          MapStart start, const char* engine) noexcept {
   const base::Result<HeldPin> held = HeldPin::hold(context, handle);
   if (!held) return base::pass(held);
   PinSlot& pin = **held;
@@ -71,12 +88,45 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size
   const base::Status usable = check_region(held->context(), pin.info, size_bytes, *region);
   const base::Result<copy::Copier> copier =
       usable ? choose_copier(held->context(), region->type) : base::Result<copy::Copier>(base::pass(usable));
-  if (!copier) {
-    pin.has_failed_unmap = !pin.backend_pin->unmap();
-    return base::pass(copier);
+  base::Status prepared = copier ? base::Status() : base::Status(base::pass(copier));
+  if (prepared) {
+    fill_view(pin, *region, *copier);
+    prepared = open_path(held->context(), pin, pin.view, engine);
   }
-  publish(pin, handle, *region, *copier);
+  if (!prepared) {
+    pin.has_failed_unmap = !pin.backend_pin->unmap();
+    return base::pass(prepared);
+  }
+  publish(pin, handle, *region);
   return pin.info;
+}
+
+namespace {
+
+base::Result<engine::Path*> path_for(Handle pin, std::size_t offset, const void* host,
+                                     std::size_t size_bytes) noexcept {
+  const MappingView* const view = find_mapping(pin);
+  if (view == nullptr || view->path == nullptr) return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped");
+  if (!is_inside(offset, size_bytes, view->path->size_bytes())) {
+    return base::fail(EINVAL, "cannot copy %zu bytes at offset %zu: the mapping has %zu bytes", size_bytes, offset,
+                      view->path->size_bytes());
+  }
+  if (host == nullptr && size_bytes != 0) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
+  return view->path;
+}
+
+}  // namespace
+
+base::Status write_by_engine(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
+  const auto path = path_for(pin, offset, host, size_bytes);
+  if (!path) return base::pass(path);
+  return size_bytes == 0 ? base::Status() : (*path)->write(offset, host, size_bytes);
+}
+
+base::Status read_by_engine(Handle pin, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
+  const auto path = path_for(pin, offset, host, size_bytes);
+  if (!path) return base::pass(path);
+  return size_bytes == 0 ? base::Status() : (*path)->read(offset, host, size_bytes);
 }
 
 base::Status unmap(Handle context, Handle handle, const void* expected) noexcept {

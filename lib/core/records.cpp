@@ -107,6 +107,7 @@ base::Status take_down_mapping(PinSlot& pin) noexcept {
   pin.info.verification = backend::Verification::none;
   pin.info.mapping_address = nullptr;
   pin.info.mapping_bytes = 0;
+  pin.path.reset();
   base::Status unmapped = pin.backend_pin->unmap();
   pin.has_failed_unmap = !unmapped;
   return unmapped;

@@ -19,6 +19,7 @@
 #include "core/fork_guard.hpp"
 #include "core/slot_table.hpp"
 #include "cpu/features.hpp"
+#include "engine/path.hpp"
 
 // Locks, in the order in which they are taken:
 //   1. ContextSlot::mutex   shared for every call on the context, its pins or its buffers, exclusive to close it
@@ -42,6 +43,7 @@ struct alignas(64) MappingView {
   std::uintptr_t user_base = 0;  ///< the user's own first byte
   std::size_t user_bytes = 0;    ///< the part of the user's own range that is mapped
   copy::Copier copier;
+  engine::Path* path = nullptr;  ///< of a mapping with an engine, whose user_bytes are 0
 };
 // What a copy of up to a line reads is in the record's first cache line.
 static_assert(offsetof(MappingView, copier) + offsetof(copy::Copier, load_lines) == 64);
@@ -55,6 +57,7 @@ struct ContextSlot : SlotHeader {
   std::atomic<pid_t> owner_pid{0};
   std::atomic<bool> is_abandoned{false};  ///< inherited by a forked child
   std::unique_ptr<backend::Backend> backend;
+  std::unique_ptr<engine::Engines> engines;  ///< on the backend
   ContextInfo info;
   cpu::Features features;
   std::string forced_copy_kernel;
@@ -68,6 +71,7 @@ struct PinSlot : SlotHeader {
   std::atomic<Handle> owner{0};       ///< the context's handle
   std::atomic<int> running_calls{0};  ///< backend calls on this pin: its state may be in between
   std::unique_ptr<backend::BackendPin> backend_pin;
+  std::unique_ptr<engine::Path> path;
   PinInfo info;
   bool is_abandoned = false;                    ///< inherited by a forked child
   bool has_failed_unmap = false;                ///< what the backend still has mapped is unknown: no further map

@@ -6,12 +6,13 @@
 #include <memory>
 
 #include "core/core.hpp"
+#include "engine/path.hpp"
 
 namespace gdrkit::core {
 
-/// As open(), on this backend instead of one from the list.
-[[nodiscard]] base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend,
-                                             const base::Settings& settings) noexcept;
+/// As open(), on this backend instead of one from the list. `cuda`: what engines use in place of the driver.
+[[nodiscard]] base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const base::Settings& settings,
+                                             const engine::CudaCalls* cuda = nullptr) noexcept;
 /// As open(), on the first of these that can run instead of those of the list.
 [[nodiscard]] base::Result<Handle> open_first_of(backend::RegistrationList backends,
                                                  const base::Settings& settings) noexcept;

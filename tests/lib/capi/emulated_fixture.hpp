@@ -23,7 +23,8 @@ inline constexpr std::size_t gpu_page = 65536;
 class OnEmulatedDevice : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"GDRKIT_COPY_KERNEL", "GDRCOPY_USE_DMABUF_MMAP", "GDRCOPY_ENABLE_LOGGING"})
+    for (const char* name :
+         {"GDRKIT_COPY_KERNEL", "GDRKIT_ENGINE", "GDRCOPY_USE_DMABUF_MMAP", "GDRCOPY_ENABLE_LOGGING"})
       ::unsetenv(name);
     ::setenv("GDRKIT_BACKEND", "emulated", 1);
     before = count_process_resources();

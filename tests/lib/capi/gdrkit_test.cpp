@@ -164,6 +164,48 @@ TEST_F(GdrkitApi, RefusesWithASentenceThatNamesTheReason) {
   EXPECT_EQ(out.value, 42u);
 }
 
+TEST_F(GdrkitApi, MapOptionsNameAnEngine) {
+  const gdrkit_pin_t handle = pin(0, 2 * gpu_page);
+  gdrkit_map_options options{};
+  options.struct_size = sizeof options;
+  options.engine = "automatic";  // the emulated device has no GPU that copies: the CPU does
+  ASSERT_EQ(gdrkit_map_with_options(handle, &options, &address), 0) << gdrkit_last_error_detail();
+  std::vector<std::uint8_t> seen(gpu_page);
+  EXPECT_EQ(gdrkit_read(handle, 77, seen.data(), seen.size()), 0);
+  EXPECT_EQ(std::memcmp(seen.data(), expected.data() + 77, seen.size()), 0);
+  ASSERT_EQ(gdrkit_unmap(handle), 0);
+  ASSERT_EQ(gdrkit_map_with_options(handle, nullptr, &address), 0) << gdrkit_last_error_detail();
+  ASSERT_EQ(gdrkit_unmap(handle), 0);
+
+  options.engine = "mover";
+  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EOPNOTSUPP);
+  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("emulated device has no GPU"));
+  options.engine = "abacus";
+  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EINVAL);
+  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("automatic, cpu, copy_engine, mover"));
+  options.engine = nullptr;
+  options.mapping_type = 77;
+  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EINVAL);
+  options.struct_size = 8;
+  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EINVAL);
+  EXPECT_EQ(gdrkit_map_with_options(handle, nullptr, nullptr), -EINVAL);
+}
+
+TEST_F(GdrkitApi, TheEnvironmentForcesAnEngineOnMappingsThatNameNone) {
+  ASSERT_EQ(gdrkit_close(context), 0);
+  ::setenv("GDRKIT_ENGINE", "copy_engine", 1);
+  ASSERT_EQ(gdrkit_open(nullptr, &context), 0);
+  ::unsetenv("GDRKIT_ENGINE");
+  const gdrkit_pin_t handle = pin(0, gpu_page);
+  EXPECT_EQ(gdrkit_map(handle, GDRKIT_MAPPING_DEFAULT, &address), -EOPNOTSUPP);
+  gdrkit_map_options options{};
+  options.struct_size = sizeof options;
+  options.engine = "automatic";
+  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EOPNOTSUPP);
+  options.engine = "cpu";
+  EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), 0);
+}
+
 TEST_F(GdrkitApi, MapsOnceAndOnlyKnownTypes) {
   const gdrkit_pin_t handle = pin(0, 10);
   unsigned four = 4;

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Mappings with an engine: the copy path hands their copies over, with the same bounds and the same rules on handles.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "core/copy_path.hpp"
+#include "core/core.hpp"
+#include "core/testing.hpp"
+#include "fakes/gpu_threads.hpp"
+#include "support/forked_child.hpp"
+#include "support/results.hpp"
+
+namespace gdrkit::core {
+namespace {
+
+class CoreEngine : public testing::Test {
+ protected:
+  static constexpr std::size_t memory_bytes = 262144;
+  static constexpr std::size_t user_offset = 100;
+  static constexpr std::size_t user_bytes = 200000;
+
+  void SetUp() override {
+    held_before = fakes::held_by_gpu_threads();
+    for (const backend::Registration& entry : backend::registrations()) {
+      if (entry.automatic) continue;
+      auto backend = entry.open({});
+      ASSERT_TRUE(backend) << backend.error().text();
+      auto opened = open_with(std::move(*backend), settings, &fakes::gpu_threads());
+      ASSERT_TRUE(opened) << opened.error().text();
+      context = *opened;
+    }
+    const auto buffer = allocate_buffer(context, 0, memory_bytes);
+    ASSERT_TRUE(buffer) << buffer.error().text();
+    memory = buffer_info(*buffer)->address;
+    handle = *core::pin(context, memory + user_offset, user_bytes, {});
+  }
+  void TearDown() override {
+    EXPECT_TRUE(tests::succeeded(close(context)));
+    EXPECT_EQ(fakes::held_by_gpu_threads(), held_before);
+  }
+  base::Result<PinInfo> map(const char* engine) {
+    return core::map(context, handle, std::nullopt, MappingType::none, MapStart::anywhere, engine);
+  }
+
+  base::Settings settings;
+  int held_before = 0;
+  Handle context = 0;
+  Handle handle = 0;
+  std::uint64_t memory = 0;
+  std::vector<char> host = std::vector<char>(user_bytes, 'a');
+};
+
+TEST_F(CoreEngine, CopiesGoThroughTheEngineAndStayInsideTheUsersOwnRange) {
+  const auto mapped = map("copy_engine");
+  ASSERT_TRUE(mapped) << mapped.error().text();
+  EXPECT_EQ(write(handle, 0, host.data(), 5000), by_engine);
+  EXPECT_EQ(read(handle, 0, host.data(), 5000), by_engine);
+  ASSERT_TRUE(tests::succeeded(write_by_engine(handle, 1, host.data(), user_bytes - 1)));
+  std::vector<char> seen(user_bytes);
+  ASSERT_TRUE(tests::succeeded(read_by_engine(handle, 0, seen.data(), user_bytes)));
+  EXPECT_EQ(seen[0], 0);
+  EXPECT_EQ(std::memcmp(seen.data() + 1, host.data(), user_bytes - 1), 0);
+  const auto* const device = reinterpret_cast<const char*>(memory);
+  EXPECT_EQ(device[user_offset + 1], 'a');
+  EXPECT_EQ(device[user_offset + user_bytes], 0);
+
+  EXPECT_TRUE(tests::succeeded(read_by_engine(handle, user_bytes, nullptr, 0)));
+  for (const base::Status& refused :
+       {read_by_engine(handle, 1, seen.data(), user_bytes), write_by_engine(handle, user_bytes + 1, seen.data(), 0),
+        write_by_engine(handle, 0, nullptr, 1)}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().errno_value, EINVAL);
+  }
+}
+
+TEST_F(CoreEngine, WithoutOneTheCopyPathIsThatOfTheCpu) {
+  for (const char* engine : {static_cast<const char*>(nullptr), "", "cpu"}) {
+    const auto mapped = map(engine);
+    ASSERT_TRUE(mapped) << mapped.error().text();
+    EXPECT_EQ(write(handle, 0, host.data(), 5000), 0);
+    EXPECT_EQ(read(handle, user_bytes, host.data(), 1), EINVAL);
+    ASSERT_TRUE(tests::succeeded(unmap(context, handle)));
+  }
+}
+
+TEST_F(CoreEngine, AfterUnmapAndWithAnUnknownNameNothingIsMapped) {
+  ASSERT_TRUE(map("automatic"));
+  ASSERT_TRUE(tests::succeeded(unmap(context, handle)));
+  EXPECT_EQ(write(handle, 0, host.data(), 5000), EINVAL);
+  EXPECT_FALSE(write_by_engine(handle, 0, host.data(), 5000));
+  const auto refused = map("abacus");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().errno_value, EINVAL);
+  EXPECT_FALSE(pin_info(context, handle)->is_mapped);
+  EXPECT_EQ(write(handle, 0, host.data(), 5000), EINVAL);
+  EXPECT_TRUE(tests::succeeded(map("automatic"))) << "and it can be mapped again";
+}
+
+TEST_F(CoreEngine, AForkedChildGetsEinvalWhileTheParentsEngineGoesOn) {
+  ASSERT_TRUE(map("copy_engine"));
+  ASSERT_TRUE(tests::succeeded(write_by_engine(handle, 0, host.data(), user_bytes)));
+  const tests::ChildEnd end = tests::run_in_child([&] {
+    if (read(handle, 0, host.data(), 5000) != EINVAL) return 1;
+    return read_by_engine(handle, 0, host.data(), 5000) ? 2 : 0;
+  });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_TRUE(tests::succeeded(read_by_engine(handle, 0, host.data(), user_bytes)));
+}
+
+}  // namespace
+}  // namespace gdrkit::core
