@@ -108,7 +108,9 @@ TEST(ShmemBenchCase, SizesCoverTheRangeAndEndAtIt) {
   for (const Case& one : all_cases()) {
     const std::vector<std::size_t> sizes = sizes_of(one, range);
     ASSERT_FALSE(sizes.empty()) << one.name;
-    if (one.sizes == Sizes::sweep) {
+    if (one.is_collective()) {
+      EXPECT_EQ(sizes.back(), std::size_t{8} << 20) << one.name;
+    } else if (one.sizes == Sizes::sweep) {
       EXPECT_EQ(sizes, (std::vector<std::size_t>{8, 16, 32, 64})) << one.name;
     } else if (one.sizes == Sizes::few) {
       EXPECT_EQ(sizes, (std::vector<std::size_t>{8, 64})) << one.name;
@@ -119,6 +121,14 @@ TEST(ShmemBenchCase, SizesCoverTheRangeAndEndAtIt) {
       EXPECT_TRUE(sizes_of(one, {8, 8, 0}).empty()) << one.name;
     }
   }
+}
+
+TEST(ShmemBenchCase, PartsOfCollectivesShareAnObject) {
+  const Case& reduce = case_of("stream_reduce");
+  EXPECT_EQ(sizes_of(reduce, {8, 1000, 0, 3}), (std::vector<std::size_t>{8, 64, 328}));
+  EXPECT_EQ(sizes_of(reduce, {1, 1, 512, 1}), (std::vector<std::size_t>{8, 64, 512}));
+  EXPECT_EQ(sizes_of(reduce, SizeRange()).back(), std::size_t{64} << 20);
+  EXPECT_TRUE(sizes_of(reduce, {8, 8, 0, 2}).empty());
 }
 
 TEST(ShmemBenchCase, SizesEndWhereASizeCannotGrow) {

@@ -159,6 +159,46 @@ class ShmemBenchPeer(Test):
         self.assertEqual([series["method"] for series in document["series"]], ["gdrkit", "gdrkit"])
 
 
+class ShmemBenchNccl(Test):
+    """The stand-in for NCCL of tests/transfer/nccl, beside the one for NVSHMEM."""
+    PEER = ("--peer", "nccl", "--nccl", os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"))
+    SMALL = tuple("4K" if word == "1M" else word for word in QUICK)
+    COLLECTIVES = ("broadcast", "fcollect", "alltoall", "reduce", "reducescatter")
+
+    def test_collectives_of_all_libraries_are_measured(self):
+        tests = [word for name in self.COLLECTIVES for word in ("-t", "stream_" + name)]
+        document, ended = self.json_of("shmem", "bench", *self.PEER, *ShmemBenchPeer.PEER, "-t", "stream_put_signal", *tests,
+                                       *self.SMALL)
+        self.assertEqual(document["peer"], "nccl 2.28.9, nvshmem 9.8.7", ended.err)
+        self.assertNotIn("notes", document)
+        libraries = {}
+        for series in document["series"]:
+            libraries.setdefault(series["group"], []).append(series["method"])
+        self.assertEqual(libraries, {
+            "start": ["gdrkit", "nvshmem"], "stream_put_signal": ["gdrkit", "nvshmem"],
+            **{"stream_" + name: ["gdrkit", "nccl", "nvshmem"] for name in self.COLLECTIVES}
+        })
+        # Two PEs share 4 KiB.
+        sizes = {point["x"] for series in document["series"] if series["group"] == "stream_reduce"
+                 for point in series["points"]}
+        self.assertEqual(sizes, {8, 64, 512, 2048})
+        self.assertEqual(len([ratios for ratios in document["ratios"] if ratios["to"].endswith("/nccl")]), 5)
+
+    def test_its_error_is_noted(self):
+        environment = {"GDRKIT_BACKEND": "emulated", "STAND_IN_NCCL_FAILS": "ncclBroadcast"}
+        document, _ = self.json_of("shmem", "bench", *self.PEER, "-t", "stream_broadcast", *self.SMALL,
+                                   environment=environment)
+        self.assertEqual(document["notes"], ["broadcast from symmetric memory, synchronize, on a stream: nccl PE 0: NCCL: "
+                                             "ncclBroadcast failed with 3 (internal error): the test lets ncclBroadcast "
+                                             "fail"])
+        self.assertEqual([series["method"] for series in document["series"]], ["gdrkit", "gdrkit"])
+
+    def test_a_file_that_is_none_is_noted(self):
+        document, _ = self.json_of("shmem", "bench", "--peer", "nccl", "--nccl", "/nonexistent.so", "-t", "p", *QUICK)
+        self.assertRegex(document["notes"][0], r"^start of nccl: nccl PE 0: NCCL cannot be loaded \(/nonexistent.so: .*; "
+                                               r"name the file with --nccl$")
+
+
 class ShmemBenchUsage(Test):
     def test_wrong_words_are_wrong_usage(self):
         for arguments, text in ((("-t", "put_hots"), "there is no 'put_hots'; did you mean 'put_host'?"),
@@ -171,9 +211,10 @@ class ShmemBenchUsage(Test):
             self.assertIn(text, ended.err)
 
     def test_another_library_needs_a_gpu(self):
-        ended = run("gdrkit", "shmem", "bench", "--peer", "nvshmem", *QUICK)
-        self.assertEqual(ended.code, 77)
-        self.assertIn("--peer nvshmem needs GPUs", ended.err)
+        for library in ("nvshmem", "nccl"):
+            ended = run("gdrkit", "shmem", "bench", "--peer", library, *QUICK)
+            self.assertEqual(ended.code, 77)
+            self.assertIn(f"--peer {library} needs GPUs", ended.err)
 
 
 class ShmemBenchProcesses(Test):

@@ -107,6 +107,34 @@ void nvshmemx_uint64_p_on_stream(std::uint64_t* target, std::uint64_t value, int
 void nvshmemx_quiet_on_stream(void*) { (void)gdrkit_shmem_quiet(); }
 void nvshmemx_barrier_all_on_stream(void*) { (void)gdrkit_shmem_barrier_all(); }
 void nvshmemx_sync_all_on_stream(void*) { (void)gdrkit_shmem_sync_all(); }
+
+// A team is gdrkit's of the same number: 0, all PEs.
+#define STAND_IN_COLLECTIVE(name)                                                                                 \
+  int nvshmem_##name##mem(int team, void* target, const void* source, std::size_t size_bytes) {                   \
+    return gdrkit_shmem_##name(team, target, source, size_bytes);                                                 \
+  }                                                                                                               \
+  int nvshmemx_##name##mem_on_stream(int team, void* target, const void* source, std::size_t size_bytes, void*) { \
+    return gdrkit_shmem_##name(team, target, source, size_bytes);                                                 \
+  }
+#define STAND_IN_REDUCTION(operation)                                                                             \
+  int nvshmem_float_sum_##operation(int team, float* target, const float* source, std::size_t count) {            \
+    return gdrkit_shmem_float_sum_##operation(team, target, source, count);                                       \
+  }                                                                                                               \
+  int nvshmemx_float_sum_##operation##_on_stream(int team, float* target, const float* source, std::size_t count, \
+                                                 void*) {                                                         \
+    return gdrkit_shmem_float_sum_##operation(team, target, source, count);                                       \
+  }
+STAND_IN_COLLECTIVE(fcollect)
+STAND_IN_COLLECTIVE(alltoall)
+STAND_IN_REDUCTION(reduce)
+STAND_IN_REDUCTION(reducescatter)
+int nvshmem_broadcastmem(int team, void* target, const void* source, std::size_t size_bytes, int root) {
+  return gdrkit_shmem_broadcast(team, target, source, size_bytes, root);
+}
+int nvshmemx_broadcastmem_on_stream(int team, void* target, const void* source, std::size_t size_bytes, int root,
+                                    void*) {
+  return gdrkit_shmem_broadcast(team, target, source, size_bytes, root);
+}
 int nvshmemx_cumodule_init(void*) { return 0; }
 int cuStreamSynchronize(void*) { return 0; }
 

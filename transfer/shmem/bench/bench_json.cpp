@@ -7,19 +7,17 @@ namespace gdrkit::tools::pgas {
 
 void write_bench_json(const DocumentOption& option, const BenchReport& report) {
   if (!option.is_given) return;
-  Json document = measure::head_json(report.result);
-  std::vector<measure::Series> series;
+  const measure::Result result = whole_result(report);
+  Json document = measure::head_json(result);
   Json ratios = Json::array();
   for (const CaseResult& one : report.cases) {
-    series.push_back(one.own);
     for (const measure::Series& peer : one.peers) {
-      series.push_back(peer);
       Json points = Json::array();
       for (const Ratio& ratio : one.ratios(peer)) points.push_back({{"x", ratio.x}, {"ratio", ratio.value}});
       ratios.push_back({{"series", one.own.id}, {"to", peer.id}, {"points", points}});
     }
   }
-  document["series"] = measure::series_json(series);
+  document["series"] = measure::series_json(result.series);
   if (!report.peer_names.empty()) {
     std::string names;
     for (const auto& [library, name] : report.peer_names) names += (names.empty() ? "" : ", ") + name;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/common/size.hpp"
 #include "cli/common/suggestion.hpp"
@@ -15,7 +17,7 @@ constexpr int most_rounds = 1000;
 constexpr int most_iterations = 100'000'000;
 constexpr int most_pes = 64;
 constexpr const char* all_sides = "all";
-const std::vector<std::string> known_peers = {"nvshmem"};
+const std::vector<std::string> known_peers = {"nvshmem", "nccl"};
 
 CommandLine command_line(BenchOptions* options) {
   CommandLine line;
@@ -26,7 +28,8 @@ CommandLine command_line(BenchOptions* options) {
       "bandwidth, rates, atomics, barriers. It starts the PEs itself.";
   line.example =
       "gdrkit shmem bench --json\n  gdrkit shmem bench --peer nvshmem -t put_host_quiet -t barrier_all\n"
-      "  gdrkit shmem bench --side device --quick";
+      "  gdrkit shmem bench --side device --quick\n"
+      "  gdrkit shmem bench --compare old.json";
   line.options = {
       {'b', "min", "SIZE", &options->sizes.smallest_bytes, "smallest size of latencies", false},
       {'e', "max", "SIZE", &options->sizes.largest_bytes, "largest size of latencies", false},
@@ -44,18 +47,24 @@ CommandLine command_line(BenchOptions* options) {
        "who calls: the CPU (host; stream: what it adds to a stream) or GPU kernels (device); default: all", false,
        false},
       {'t', "test", "NAME", &options->names, "measure this; can be repeated", false},
+      {'\0', "compare", "OLD.json", &options->compare_path,
+       "compare with an earlier result; exit code 1 if something is slower, 2 if what matters cannot be judged", false,
+       false},
+      {'\0', "force", "", &options->is_forced, "with --compare: also with a result of another machine", false},
       {'\0', "quick", "", &options->is_brief, "fewer rounds", false},
       {'l', "list", "", &options->is_list, "list what is measured and exit", false},
-      {'\0', "peer", "LIBRARY", &options->peers, "measure an installed library next to it: nvshmem; can be repeated",
-       false},
+      {'\0', "peer", "LIBRARY", &options->peers,
+       "measure an installed library next to it: nvshmem, nccl (collectives); can be repeated", false},
       {'\0', "nvshmem", "FILE", &options->files.nvshmem,
        "libnvshmem_host.so.3; default: of $NVSHMEM_HOME or Python's packages", false, false},
       {'\0', "nvshmem-device", "FILE", &options->files.nvshmem_device,
        "nvshmem_device.fatbin, which -DGDRKIT_NVSHMEM=FOLDER builds; default: beside this program", false, false},
+      {'\0', "nccl", "FILE", &options->files.nccl, "libnccl.so.2; default: of $NCCL_HOME or Python's packages", false,
+       false},
       {'q', "quiet", "", &options->is_quiet, "no progress on stderr", false},
       {'\0', "worker", "LIBRARY", &options->worker, "be a PE of it", false, false, false, 1, true},
       {'\0', "channel", "N", &options->channel, "the worker's socket", false, false, false, 1, true},
-      json_option(&options->json, "transfer/shmem/README.md"),
+      json_option(&options->json, "transfer/shmem/bench/README.md"),
   };
   return line;
 }
@@ -79,7 +88,18 @@ std::vector<std::string> case_names() {
   return names;
 }
 
+/// The new result must not replace the old one, which --compare still needs.
+void check_comparison(const BenchOptions& options) {
+  if (options.is_forced && options.compare_path.empty()) refuse("--force needs --compare OLD.json");
+  if (options.compare_path.empty() || !options.json.is_in_file()) return;
+  std::error_code error;
+  if (std::filesystem::equivalent(options.json.path, options.compare_path, error)) {
+    refuse("--compare reads " + options.json.path + "; write the new result to another file");
+  }
+}
+
 void check(const BenchOptions& options) {
+  check_comparison(options);
   check_count("--pes", options.n_pes, 1, most_pes);
   check_count("--rounds", options.rounds, 1, most_rounds);
   check_count("-n", options.iterations, 0, most_iterations);
@@ -107,9 +127,16 @@ std::optional<ExitCode> parse_bench_options(Front front, int argc, char** argv, 
   if (const auto ended = parse(command_line(options), front, argc, argv)) return ended;
   if (!options->worker.empty()) return std::nullopt;
   check(*options);
+  options->sizes.n_pes = options->n_pes;
   if (options->side.empty()) options->side = all_sides;
   if (options->is_brief) shorten(options);
   return std::nullopt;
+}
+
+bool BenchOptions::has_own_sizes() const {
+  const SizeRange usual;
+  return sizes.smallest_bytes != usual.smallest_bytes || sizes.largest_bytes != usual.largest_bytes ||
+         sizes.largest_bulk_bytes != usual.largest_bulk_bytes;
 }
 
 std::vector<std::size_t> chosen_cases(const BenchOptions& options) {

@@ -27,11 +27,15 @@ struct BenchOptions {
   int warmup = 0;
   int singles = 1000;
   int starts = 3;
+  std::string compare_path;  ///< "": no comparison
+  bool is_forced = false;
   bool is_brief = false;
   bool is_quiet = false;
   bool is_list = false;
   std::string worker;
   int channel = -1;
+
+  [[nodiscard]] bool has_own_sizes() const;  ///< other sizes than by default
 };
 
 /// A value: end now with this code. Throws Failure(usage) with what is wrong and what can be done. Of a worker nothing

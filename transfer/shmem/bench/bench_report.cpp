@@ -16,6 +16,15 @@ std::vector<Ratio> CaseResult::ratios(const measure::Series& peer) const {
   return all;
 }
 
+measure::Result whole_result(const BenchReport& report) {
+  measure::Result whole = report.result;
+  for (const CaseResult& one : report.cases) {
+    whole.series.push_back(one.own);
+    whole.series.insert(whole.series.end(), one.peers.begin(), one.peers.end());
+  }
+  return whole;
+}
+
 std::string table_text(const CaseResult& one, const PeerNames& peer_names) {
   const char* const unit = unit_name(one.quantity);
   std::string text = format("#shmem_%s: %s\n%-12s %-8s %16s %12s", one.name.c_str(), one.title.c_str(), "size(B)",

@@ -43,6 +43,8 @@ struct BenchReport {
 
 /// A table in the shape of NVSHMEM's performance tests.
 [[nodiscard]] std::string table_text(const CaseResult& one, const PeerNames& peer_names);
+/// With all series.
+[[nodiscard]] measure::Result whole_result(const BenchReport& report);
 void write_bench_json(const DocumentOption& option, const BenchReport& report);
 
 }  // namespace gdrkit::tools::pgas

@@ -19,6 +19,8 @@ constexpr double budget_ns = 1e9;
 constexpr std::size_t most_operations = 20000;
 constexpr double us = 1000;
 
+bool has_only_collectives(const std::string& library) { return library == "nccl"; }
+
 }  // namespace
 
 BenchRun::BenchRun(const BenchOptions& options) : options_(options) {
@@ -28,16 +30,20 @@ BenchRun::BenchRun(const BenchOptions& options) : options_(options) {
   for (const std::string& library : options.peers) {
     peers_.push_back(std::make_unique<WorkerJob>(library, files, options.n_pes, largest));
   }
+  describe(choose_device(find_gpus()));
 }
 
 BenchReport BenchRun::run(const std::vector<std::size_t>& case_numbers) {
   steps_ = case_numbers.size() + 1;
-  describe();
   measure_starts();
   for (const std::size_t number : case_numbers) keep(measure_case(number));
+  end_all();
+  return report_;
+}
+
+void BenchRun::end_all() {
   own_->end();
   for (const auto& peer : peers_) with_peer("end", [&] { peer->end(); });
-  return std::move(report_);
 }
 
 void BenchRun::progress(const std::string& text) {
@@ -45,17 +51,17 @@ void BenchRun::progress(const std::string& text) {
   if (!options_.is_quiet) std::fprintf(stderr, "[%zu/%zu] measuring %s\n", step_, steps_, text.c_str());
 }
 
-void BenchRun::describe() {
-  const DeviceChoice choice = choose_device(find_gpus());
+void BenchRun::describe(const DeviceChoice& choice) {
   print_note(choice, options_.json.is_on_stdout());
   measure::Result& result = report_.result;
   result.tool = "shmem bench";
   result.version = gdrkit_version();
   result.date = today();
   result.is_emulated = choice.is_emulated;
-  const auto is_nvshmem = [](const auto& peer) { return peer->library() == "nvshmem"; };
-  if (choice.is_emulated && options_.files.nvshmem.empty() && std::any_of(peers_.begin(), peers_.end(), is_nvshmem)) {
-    throw Failure(ExitCode::cannot_run, "gdrkit shmem bench: --peer nvshmem needs GPUs, and there is none");
+  for (const std::string& library : options_.peers) {
+    const std::string& file = library == "nccl" ? options_.files.nccl : options_.files.nvshmem;
+    if (!choice.is_emulated || !file.empty()) continue;  // a stand-in runs on the emulated device
+    throw Failure(ExitCode::cannot_run, "gdrkit shmem bench: --peer " + library + " needs GPUs, and there is none");
   }
   result.machine = platform::describe_machine(open_device(choice, 0).get());
   result.clock = measure::describe(clock_);
@@ -114,6 +120,15 @@ void BenchRun::keep(CaseResult result) {
   report_.cases.push_back(std::move(result));
 }
 
+std::vector<double> BenchRun::own_starts() {
+  std::vector<double> times_us;
+  for (int number = 0; number < options_.starts; ++number) {
+    own_->end();
+    times_us.push_back(own_->start() / us);
+  }
+  return times_us;
+}
+
 void BenchRun::measure_starts() {
   progress("start to first put");
   std::vector<double> own;
@@ -137,15 +152,15 @@ void BenchRun::measure_starts() {
   result.own.points.push_back(measure::make_point(0, own, 1));
   for (const auto& peer : peers_) {
     report_.peer_names[peer->library()] = peer->library() + " " + peer->version();
+    if (has_only_collectives(peer->library())) continue;
     result.peers.push_back(start_series(peer->library(), options_.n_pes));
     result.peers.back().points.push_back(measure::make_point(0, others[peer->library()], 1));
   }
   keep(std::move(result));
 }
 
-CaseResult BenchRun::measure_case(std::size_t number) {
+CaseResult BenchRun::case_without_points(std::size_t number) const {
   const Case& one = all_cases()[number];
-  progress(one.title());
   CaseResult result;
   result.name = one.name;
   result.title = one.title();
@@ -153,6 +168,13 @@ CaseResult BenchRun::measure_case(std::size_t number) {
   result.quantity = one.quantity();
   result.has_size = one.has_size();
   result.own = case_series(one, "gdrkit", options_.n_pes);
+  return result;
+}
+
+CaseResult BenchRun::measure_case(std::size_t number) {
+  const Case& one = all_cases()[number];
+  progress(one.title());
+  CaseResult result = case_without_points(number);
   const std::vector<std::size_t> sizes = sizes_of(one, options_.sizes);
   if (sizes.empty()) return result;
   if (const std::string why = own_->why_not(number, sizes.front()); !why.empty()) {
@@ -165,11 +187,41 @@ CaseResult BenchRun::measure_case(std::size_t number) {
   return result;
 }
 
+std::vector<measure::Again> BenchRun::measure_again(const std::vector<const measure::ComparedPoint*>& points) {
+  if (!options_.is_quiet) std::fprintf(stderr, "measuring %zu points again\n", points.size());
+  (void)own_->start();
+  const std::vector<std::string> libraries = options_.peers;
+  for (const std::string& library : libraries) {
+    if (job_of(library) != nullptr) restart_peer(library);
+  }
+  std::vector<measure::Again> all;
+  for (const measure::ComparedPoint* point : points) {
+    measure::Again again;
+    const std::vector<Case>& cases = all_cases();
+    const auto found =
+        std::find_if(cases.begin(), cases.end(), [&](const Case& one) { return one.name == point->series->group; });
+    if (point->series->group == "start") {
+      again.point = std::make_unique<measure::Point>(measure::make_point(0, own_starts(), 1));
+    } else if (found != cases.end()) {
+      const auto number = static_cast<std::size_t>(found - cases.begin());
+      const auto size_bytes = static_cast<std::size_t>(point->new_look.point->x);
+      CaseResult result = case_without_points(number);
+      add_peers(number, size_bytes, &result);
+      measure_point(number, size_bytes, &result);
+      again.point = std::make_unique<measure::Point>(result.own.points.front());
+      if (!result.peers.empty()) again.control = std::make_unique<measure::Point>(result.peers[0].points.front());
+    }
+    all.push_back(std::move(again));
+  }
+  end_all();
+  return all;
+}
+
 void BenchRun::add_peers(std::size_t number, std::size_t size_bytes, CaseResult* result) {
   const Case& one = all_cases()[number];
   for (const std::string& library : options_.peers) {
     WorkerJob* const peer = job_of(library);
-    if (peer == nullptr) continue;
+    if (peer == nullptr || (has_only_collectives(library) && !one.is_collective())) continue;
     std::string why;
     if (!with_peer(one.title(), [&] { why = peer->why_not(number, size_bytes); })) {
       restart_peer(library);

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/common/device_choice.hpp"
+#include "measure/compare/retrial.hpp"
 #include "measure/harness/clock.hpp"
 #include "transfer/shmem/bench/bench_options.hpp"
 #include "transfer/shmem/bench/bench_report.hpp"
@@ -24,10 +26,15 @@ class BenchRun {
 
   /// Once. Prints each table when it is measured. Throws Failure, and WorkerFailure of gdrkit's own PEs.
   [[nodiscard]] BenchReport run(const std::vector<std::size_t>& case_numbers);
+  /// Before it: the result's head.
+  [[nodiscard]] const measure::Result& head() const noexcept { return report_.result; }
+  /// After it: the points that these came from, in fresh processes.
+  [[nodiscard]] std::vector<measure::Again> measure_again(const std::vector<const measure::ComparedPoint*>& points);
 
  private:
   void progress(const std::string& text);
-  void describe();
+  void describe(const DeviceChoice& choice);
+  [[nodiscard]] CaseResult case_without_points(std::size_t number) const;
   void note(const std::string& text);
   /// A failure of another library costs its figures, not the run. false: it failed, which is noted.
   template <class Function>
@@ -37,6 +44,8 @@ class BenchRun {
   void lose_peer(const std::string& library);
   [[nodiscard]] WorkerJob* job_of(const std::string& library) const;
 
+  void end_all();
+  [[nodiscard]] std::vector<double> own_starts();
   void measure_starts();
   [[nodiscard]] CaseResult measure_case(std::size_t number);
   void add_peers(std::size_t number, std::size_t size_bytes, CaseResult* result);

@@ -12,6 +12,7 @@ constexpr std::size_t smallest_bulk_bytes = std::size_t{1} << 20;
 constexpr std::size_t smallest_wide_bytes = std::size_t{64} << 10;
 constexpr std::size_t largest_small_bytes = std::size_t{32} << 10;
 constexpr std::size_t largest_message_bytes = 64;
+constexpr std::size_t largest_part_bytes = std::size_t{64} << 20;
 constexpr std::size_t bulk_factor = 4;
 constexpr std::size_t few_factor = 8;
 
@@ -21,6 +22,16 @@ std::vector<std::size_t> steps(std::size_t from, std::size_t to, std::size_t fac
     sizes.push_back(size);
     if (size > to / factor) break;
   }
+  return sizes;
+}
+
+/// The last one is the largest that fits.
+std::vector<std::size_t> part_sizes(const SizeRange& range) {
+  const std::size_t object = std::max(range.largest_bytes, range.largest_bulk_bytes);
+  std::size_t largest = std::min(largest_part_bytes, object / static_cast<std::size_t>(range.n_pes));
+  largest -= largest % sizeof(std::uint64_t);
+  std::vector<std::size_t> sizes = steps(std::max(range.smallest_bytes, sizeof(std::uint64_t)), largest, few_factor);
+  if (!sizes.empty() && sizes.back() < largest) sizes.push_back(largest);
   return sizes;
 }
 
@@ -74,6 +85,7 @@ std::vector<std::size_t> sizes_of(const Case& one, const SizeRange& range) {
     case Sizes::messages: return steps(least, std::min(range.largest_bytes, largest_message_bytes), few_factor);
     case Sizes::bulk: return steps(smallest_bulk_bytes, range.largest_bulk_bytes, bulk_factor);
     case Sizes::wide: return steps(smallest_wide_bytes, range.largest_bulk_bytes, bulk_factor);
+    case Sizes::collective: return part_sizes(range);
     case Sizes::none: break;
   }
   return {0};

@@ -14,7 +14,7 @@
 namespace gdrkit::tools::pgas {
 
 enum class Who : std::uint8_t { one_sided, together };
-enum class Sizes : std::uint8_t { word, sweep, few, small, messages, bulk, wide, none };
+enum class Sizes : std::uint8_t { word, sweep, few, small, messages, bulk, wide, collective, none };
 enum class Quantity : std::uint8_t { latency, bandwidth, rate };
 
 /// Which threads of a GPU kernel work: one group, all groups of a grid with a part of the bytes each, or all threads of
@@ -41,6 +41,7 @@ struct Case {
   std::optional<DeviceWork> device = std::nullopt;
 
   [[nodiscard]] Quantity quantity() const noexcept;
+  [[nodiscard]] bool is_collective() const noexcept { return sizes == Sizes::collective; }
   [[nodiscard]] bool has_size() const noexcept { return sizes != Sizes::none; }
   /// "put from host memory, quiet", "barrier_all", "put by a block"
   [[nodiscard]] std::string title() const;
@@ -53,6 +54,7 @@ struct SizeRange {
   std::size_t smallest_bytes = 8;
   std::size_t largest_bytes = std::size_t{1} << 20;
   std::size_t largest_bulk_bytes = std::size_t{256} << 20;  ///< 0: no bandwidth
+  int n_pes = 2;                                            ///< whose parts of a collective share an object
 };
 /// Ascending; {0} for cases without a size.
 [[nodiscard]] std::vector<std::size_t> sizes_of(const Case& one, const SizeRange& range);

@@ -27,6 +27,12 @@ struct EmptyLibrary {
   GDRKIT_SHMEM_NO_OPERATION(get_on_stream) GDRKIT_SHMEM_NO_OPERATION(put_signal_on_stream)
   GDRKIT_SHMEM_NO_OPERATION(wait_on_stream) GDRKIT_SHMEM_NO_OPERATION(quiet_on_stream)
   GDRKIT_SHMEM_NO_OPERATION(barrier_all_on_stream) GDRKIT_SHMEM_NO_OPERATION(sync_all_on_stream)
+  GDRKIT_SHMEM_NO_OPERATION(synchronize)
+  GDRKIT_SHMEM_NO_OPERATION(broadcast) GDRKIT_SHMEM_NO_OPERATION(broadcast_on_stream)
+  GDRKIT_SHMEM_NO_OPERATION(fcollect) GDRKIT_SHMEM_NO_OPERATION(fcollect_on_stream)
+  GDRKIT_SHMEM_NO_OPERATION(alltoall) GDRKIT_SHMEM_NO_OPERATION(alltoall_on_stream)
+  GDRKIT_SHMEM_NO_OPERATION(reduce) GDRKIT_SHMEM_NO_OPERATION(reduce_on_stream)
+  GDRKIT_SHMEM_NO_OPERATION(reducescatter) GDRKIT_SHMEM_NO_OPERATION(reducescatter_on_stream)
   // clang-format on
 #undef GDRKIT_SHMEM_NO_OPERATION
 };

@@ -65,6 +65,8 @@ class GdrkitJob {
       throw Failure(ExitCode::failed, launched.error().text());
     }
   }
+  /// Collective.
+  [[nodiscard]] int meet() { return library_.sync_all(); }
   void end() {
     gpu_kernels_.reset();
     if (stream_ != nullptr) require(gdrkit_shmem_stream_destroy(stream_), "stream_destroy");

@@ -77,9 +77,47 @@ class GdrkitLibrary : public EmptyLibrary {
     return gdrkit_shmem_signal_wait_until_on_stream(signal, GDRKIT_SHMEM_GE, value, stream);
   }
   int quiet_on_stream(void* stream) const { return gdrkit_shmem_quiet_on_stream(stream); }
+  int barrier_all_on_stream(void* stream) const { return gdrkit_shmem_barrier_all_on_stream(stream); }
+  int sync_all_on_stream(void* stream) const { return gdrkit_shmem_sync_all_on_stream(stream); }
   int synchronize(void* stream) const { return gdrkit_shmem_stream_synchronize(stream); }
 
+  // Of all PEs; root 0, sums of floats. The size is a PE's own part.
+  int broadcast(void* target, const void* source, std::size_t size_bytes) const {
+    return gdrkit_shmem_broadcast(world, target, source, size_bytes, 0);
+  }
+  int broadcast_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return gdrkit_shmem_broadcast_on_stream(world, target, source, size_bytes, 0, stream);
+  }
+  int fcollect(void* target, const void* source, std::size_t size_bytes) const {
+    return gdrkit_shmem_fcollect(world, target, source, size_bytes);
+  }
+  int fcollect_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return gdrkit_shmem_fcollect_on_stream(world, target, source, size_bytes, stream);
+  }
+  int alltoall(void* target, const void* source, std::size_t size_bytes) const {
+    return gdrkit_shmem_alltoall(world, target, source, size_bytes);
+  }
+  int alltoall_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return gdrkit_shmem_alltoall_on_stream(world, target, source, size_bytes, stream);
+  }
+  int reduce(void* target, const void* source, std::size_t size_bytes) const {
+    return gdrkit_shmem_reduce(world, of_floats, GDRKIT_SHMEM_SUM, target, source, size_bytes / sizeof(float));
+  }
+  int reduce_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return gdrkit_shmem_reduce_on_stream(world, of_floats, GDRKIT_SHMEM_SUM, target, source, size_bytes / sizeof(float),
+                                         stream);
+  }
+  int reducescatter(void* target, const void* source, std::size_t size_bytes) const {
+    return gdrkit_shmem_reducescatter(world, of_floats, GDRKIT_SHMEM_SUM, target, source, size_bytes / sizeof(float));
+  }
+  int reducescatter_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return gdrkit_shmem_reducescatter_on_stream(world, of_floats, GDRKIT_SHMEM_SUM, target, source,
+                                                size_bytes / sizeof(float), stream);
+  }
+
  private:
+  static constexpr gdrkit_shmem_team_t world = GDRKIT_SHMEM_TEAM_WORLD;
+  static constexpr gdrkit_shmem_type of_floats = GDRKIT_SHMEM_TYPE_FLOAT;
   static int wait(const std::uint64_t* signal, std::uint64_t value) {
     return gdrkit_shmem_signal_wait_until(signal, GDRKIT_SHMEM_GE, value, nullptr);
   }

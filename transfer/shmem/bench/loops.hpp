@@ -156,6 +156,33 @@ struct Loops {
   static int stream_put_bandwidth(const Library& l, Station& s, std::size_t count) { return stream_put(l, s, count); }
   static int stream_get_bandwidth(const Library& l, Station& s, std::size_t count) { return stream_get(l, s, count); }
 
+  static int stream_barrier_all(const Library& l, Station& s, std::size_t count) {
+    return each_synchronized(l, s, count, [&](std::size_t) { return l.barrier_all_on_stream(s.stream); });
+  }
+  static int stream_sync_all(const Library& l, Station& s, std::size_t count) {
+    return each_synchronized(l, s, count, [&](std::size_t) { return l.sync_all_on_stream(s.stream); });
+  }
+
+#define GDRKIT_SHMEM_COLLECTIVE_LOOPS(name)                                                              \
+  static int name(const Library& l, Station& s, std::size_t count) {                                     \
+    return repeat(count, [&](std::size_t) { return l.name(s.object, s.symmetric, s.size_bytes); });      \
+  }                                                                                                      \
+  static int name##_in_stream(const Library& l, const Station& s) {                                      \
+    return l.name##_on_stream(s.object, s.symmetric, s.size_bytes, s.stream);                            \
+  }                                                                                                      \
+  static int stream_##name(const Library& l, Station& s, std::size_t count) {                            \
+    return each_synchronized(l, s, count, [&](std::size_t) { return name##_in_stream(l, s); });          \
+  }                                                                                                      \
+  static int stream_##name##_queued(const Library& l, Station& s, std::size_t count) {                   \
+    return repeat(count, [&](std::size_t) { return name##_in_stream(l, s); }) | l.synchronize(s.stream); \
+  }
+  GDRKIT_SHMEM_COLLECTIVE_LOOPS(broadcast)
+  GDRKIT_SHMEM_COLLECTIVE_LOOPS(fcollect)
+  GDRKIT_SHMEM_COLLECTIVE_LOOPS(alltoall)
+  GDRKIT_SHMEM_COLLECTIVE_LOOPS(reduce)
+  GDRKIT_SHMEM_COLLECTIVE_LOOPS(reducescatter)
+#undef GDRKIT_SHMEM_COLLECTIVE_LOOPS
+
   static int put_in_stream(const Library& l, const Station& s) {
     return l.put_on_stream(s.object, s.symmetric, s.size_bytes, s.peer, s.stream);
   }

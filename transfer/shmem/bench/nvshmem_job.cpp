@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/common/exit_code.hpp"
+#include "transfer/shmem/bench/peer_gpu.hpp"
 #include "transfer/shmem/bench/station.hpp"
 
 namespace gdrkit::tools::pgas {
@@ -43,18 +44,6 @@ void require_zero(int code, const char* what) {
 /// What the user has set stays.
 void set_default(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 0); }
 
-/// The PE's GPU. The emulated device only where bench has chosen it: a stand-in for NVSHMEM runs there.
-std::unique_ptr<platform::Device> open_gpu(int pe) {
-  const char* const backend = std::getenv("GDRKIT_BACKEND");
-  const bool is_emulated = backend != nullptr && std::strcmp(backend, "emulated") == 0;
-  const auto count = is_emulated ? platform::emulated_device_count() : platform::cuda_device_count();
-  if (!count) throw Failure(ExitCode::cannot_run, count.error().text());
-  if (*count == 0) throw Failure(ExitCode::cannot_run, "NVSHMEM needs a GPU, and CUDA shows none");
-  auto device = is_emulated ? platform::open_emulated_device(pe % *count) : platform::open_cuda_device(pe % *count);
-  if (!device) throw Failure(ExitCode::cannot_run, device.error().text());
-  return std::move(*device);
-}
-
 }  // namespace
 
 NvshmemJob::NvshmemJob(const PeerFiles& files)
@@ -72,7 +61,7 @@ void NvshmemJob::make_id(unsigned char* id) {
 
 void NvshmemJob::start(const Request& request) {
   set_default("NVSHMEM_SYMMETRIC_SIZE", std::to_string(heap_bytes_for(request.size_bytes)));
-  device_ = open_gpu(request.pe);
+  device_ = open_peer_gpu(request.pe, "NVSHMEM");
   pe_ = request.pe;
   n_pes_ = request.n_pes;
   InitAttributes attributes{};

@@ -29,6 +29,7 @@ class NvshmemJob {
   [[nodiscard]] const std::string& why_no_device() const noexcept { return why_no_device_; }
   /// In the default stream.
   void launch(DeviceBatch* batch);
+  [[nodiscard]] int meet() { return library_.sync_all(); }
   void end();
   [[nodiscard]] platform::Device& device() { return *device_; }
   [[nodiscard]] std::string version() const;

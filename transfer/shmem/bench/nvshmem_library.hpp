@@ -112,7 +112,45 @@ class NvshmemLibrary : public EmptyLibrary {
   }
   int synchronize(void* stream) const { return calls_.stream_synchronize(stream) == 0 ? 0 : -EIO; }
 
+  // Of all PEs; root 0, sums of floats. The size is a PE's own part.
+  int broadcast(void* target, const void* source, std::size_t size_bytes) const {
+    return checked(calls_.broadcastmem(world, target, source, size_bytes, 0));
+  }
+  int broadcast_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return checked(calls_.broadcastmem_on_stream(world, target, source, size_bytes, 0, stream));
+  }
+  int fcollect(void* target, const void* source, std::size_t size_bytes) const {
+    return checked(calls_.fcollectmem(world, target, source, size_bytes));
+  }
+  int fcollect_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return checked(calls_.fcollectmem_on_stream(world, target, source, size_bytes, stream));
+  }
+  int alltoall(void* target, const void* source, std::size_t size_bytes) const {
+    return checked(calls_.alltoallmem(world, target, source, size_bytes));
+  }
+  int alltoall_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return checked(calls_.alltoallmem_on_stream(world, target, source, size_bytes, stream));
+  }
+  int reduce(void* target, const void* source, std::size_t size_bytes) const {
+    return checked(calls_.float_sum_reduce(world, static_cast<float*>(target), static_cast<const float*>(source),
+                                           size_bytes / sizeof(float)));
+  }
+  int reduce_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return checked(calls_.float_sum_reduce_on_stream(
+        world, static_cast<float*>(target), static_cast<const float*>(source), size_bytes / sizeof(float), stream));
+  }
+  int reducescatter(void* target, const void* source, std::size_t size_bytes) const {
+    return checked(calls_.float_sum_reducescatter(world, static_cast<float*>(target), static_cast<const float*>(source),
+                                                  size_bytes / sizeof(float)));
+  }
+  int reducescatter_on_stream(void* target, const void* source, std::size_t size_bytes, void* stream) const {
+    return checked(calls_.float_sum_reducescatter_on_stream(
+        world, static_cast<float*>(target), static_cast<const float*>(source), size_bytes / sizeof(float), stream));
+  }
+
  private:
+  static constexpr int world = 0;
+  static int checked(int code) { return code == 0 ? 0 : -EIO; }
   static constexpr int signal_set_operation = 9;
   static constexpr int compare_greater_equal = 5;
   NvshmemCalls calls_{};

@@ -12,20 +12,18 @@
 namespace gdrkit::tools::pgas {
 namespace {
 
-std::string find_nvshmem() {
+/// `package`: its folder in nvidia/; the last of several versions of Python has it.
+std::string find_library(const char* home_variable, const std::string& package, const std::string& file) {
   std::vector<std::string> patterns;
-  if (const char* home = std::getenv("NVSHMEM_HOME"))
-    patterns.push_back(std::string(home) + "/lib*/libnvshmem_host.so.3");
-  if (const char* environment = std::getenv("VIRTUAL_ENV")) {
-    patterns.push_back(std::string(environment) +
-                       "/lib/python3*/site-packages/nvidia/nvshmem/lib/libnvshmem_host.so.3");
-  }
-  if (const char* home = std::getenv("HOME")) {
-    patterns.push_back(std::string(home) +
-                       "/.local/lib/python3*/site-packages/nvidia/nvshmem/lib/libnvshmem_host.so.3");
-  }
+  const auto add = [&](const char* variable, const std::string& rest) {
+    if (const char* folder = std::getenv(variable)) patterns.push_back(folder + rest);
+  };
+  const std::string in_packages = "-packages/nvidia/" + package + "/lib/" + file;
+  add(home_variable, "/lib*/" + file);
+  add("VIRTUAL_ENV", "/lib/python3*/site" + in_packages);
+  add("HOME", "/.local/lib/python3*/site" + in_packages);
   for (const char* prefix : {"/usr/lib/python3", "/usr/local/lib/python3"}) {
-    patterns.push_back(std::string(prefix) + "*/*-packages/nvidia/nvshmem/lib/libnvshmem_host.so.3");
+    patterns.push_back(std::string(prefix) + "*/*" + in_packages);
   }
   for (const std::string& pattern : patterns) {
     glob_t found{};
@@ -47,7 +45,8 @@ std::string find_nvshmem_device() {
 }  // namespace
 
 PeerFiles find_peer_files(PeerFiles wanted) {
-  if (wanted.nvshmem.empty()) wanted.nvshmem = find_nvshmem();
+  if (wanted.nvshmem.empty()) wanted.nvshmem = find_library("NVSHMEM_HOME", "nvshmem", "libnvshmem_host.so.3");
+  if (wanted.nccl.empty()) wanted.nccl = find_library("NCCL_HOME", "nccl", "libnccl.so.2");
   if (wanted.nvshmem_device.empty()) wanted.nvshmem_device = find_nvshmem_device();
   return wanted;
 }

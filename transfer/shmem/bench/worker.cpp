@@ -21,6 +21,7 @@
 #include "transfer/shmem/bench/device_batch.hpp"
 #include "transfer/shmem/bench/gdrkit_job.hpp"
 #include "transfer/shmem/bench/loops.hpp"
+#include "transfer/shmem/bench/nccl_job.hpp"
 #include "transfer/shmem/bench/nvshmem_job.hpp"
 
 namespace gdrkit::tools::pgas {
@@ -93,6 +94,7 @@ class Worker {
     station_.signal = words + quarter_words;
     station_.device_signal = words + 2 * quarter_words;
     if (request.pe == 0) reply->code = job_.library().p(station_.word, 1, station_.peer) | job_.library().quiet();
+    if (reply->code == -EOPNOTSUPP) reply->code = 0;  // a library of collectives
     reply->device = job_.device().identity().ordinal;
     std::snprintf(reply->text, sizeof reply->text, "%s", job_.version().c_str());
   }
@@ -120,7 +122,7 @@ class Worker {
   int begin(const Request& request) {
     station_.size_bytes = request.size_bytes;
     const bool is_together = all_cases()[request.case_number].who == Who::together;
-    return is_together ? job_.library().sync_all() : 0;
+    return is_together ? job_.meet() : 0;
   }
 
   int run(const Request& request, Reply* reply) {
@@ -215,6 +217,7 @@ ExitCode serve_all(int socket, MakeJob make_job) {
 ExitCode run_worker(const std::string& library, const PeerFiles& files, int socket) {
   if (library == "gdrkit") return serve_all(socket, [] { return GdrkitJob(); });
   if (library == "nvshmem") return serve_all(socket, [&] { return NvshmemJob(files); });
+  if (library == "nccl") return serve_all(socket, [&] { return NcclJob(files); });
   throw Failure(ExitCode::usage, "gdrkit shmem bench: there is no library '" + library + "'");
 }
 

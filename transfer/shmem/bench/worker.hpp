@@ -11,7 +11,7 @@
 
 namespace gdrkit::tools::pgas {
 
-/// `library`: "gdrkit" or "nvshmem". Returns once bench asks for the end, or is gone.
+/// `library`: "gdrkit", "nvshmem" or "nccl". Returns once bench asks for the end, or is gone.
 ExitCode run_worker(const std::string& library, const PeerFiles& files, int socket);
 
 }  // namespace gdrkit::tools::pgas

@@ -51,8 +51,12 @@ void WorkerJob::launch(int pe) {
   (void)::setsockopt(sockets[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   std::string channel_word = std::to_string(channel);
   std::vector<std::string> words = {"gdrkit", "shmem", "bench", "--worker", library_, "--channel", channel_word};
-  if (!files_.nvshmem.empty()) words.insert(words.end(), {"--nvshmem", files_.nvshmem});
-  if (!files_.nvshmem_device.empty()) words.insert(words.end(), {"--nvshmem-device", files_.nvshmem_device});
+  const auto add_file = [&](const char* option, const std::string& file) {
+    if (!file.empty()) words.insert(words.end(), {option, file});
+  };
+  add_file("--nvshmem", files_.nvshmem);
+  add_file("--nvshmem-device", files_.nvshmem_device);
+  add_file("--nccl", files_.nccl);
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);

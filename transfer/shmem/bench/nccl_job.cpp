@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/shmem/bench/nccl_job.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "cli/common/exit_code.hpp"
+#include "transfer/shmem/bench/peer_gpu.hpp"
+
+namespace gdrkit::tools::pgas {
+
+NcclJob::NcclJob(const PeerFiles& files) {
+  // As for NVSHMEM. What the user has set stays.
+  ::setenv("NCCL_NVLS_ENABLE", "0", 0);
+  const auto calls = platform::nccl_calls(files.nccl.empty() ? nullptr : files.nccl.c_str());
+  if (!calls) throw Failure(ExitCode::cannot_run, std::string(calls.error().text()) + "; name the file with --nccl");
+  calls_ = *calls;
+}
+
+void NcclJob::make_id(unsigned char* id) {
+  platform::NcclUniqueId made;
+  static_assert(sizeof made == id_bytes);
+  if (const int code = calls_->get_unique_id(&made); code != platform::nccl_success) {
+    throw Failure(ExitCode::failed, format("NCCL: ncclGetUniqueId failed with %d", code));
+  }
+  std::memcpy(id, &made, sizeof made);
+}
+
+void NcclJob::start(const Request& request) {
+  device_ = open_peer_gpu(request.pe, "NCCL");
+  platform::NcclUniqueId id;
+  std::memcpy(&id, request.id, sizeof id);
+  if (const int code = calls_->comm_init_rank(&communicator_, request.n_pes, id, request.pe);
+      code != platform::nccl_success) {
+    throw Failure(ExitCode::failed, format("NCCL: ncclCommInitRank failed with %d (%s): %s", code,
+                                           calls_->get_error_string(code), calls_->get_last_error(nullptr)));
+  }
+  library_ = NcclLibrary(*calls_, communicator_, request.n_pes, *device_);
+  meeting_ = allocate(2 * sizeof(float));
+}
+
+void* NcclJob::allocate(std::size_t size_bytes) {
+  auto memory = device_->allocate(platform::AllocationKind::cuda_malloc, size_bytes);
+  if (!memory) throw Failure(ExitCode::failed, memory.error().text());
+  if (auto filled = device_->fill(memory->address(), 0, size_bytes); !filled) {
+    throw Failure(ExitCode::failed, filled.error().text());
+  }
+  memory_.push_back(std::move(*memory));
+  return reinterpret_cast<void*>(memory_.back().address());
+}
+
+void* NcclJob::create_stream() {
+  const auto stream = device_->create_stream();
+  if (!stream) throw Failure(ExitCode::failed, stream.error().text());
+  stream_ = reinterpret_cast<void*>(stream->handle);
+  return stream_;
+}
+
+int NcclJob::meet() {
+  auto* const floats = static_cast<float*>(meeting_);
+  return library_.reduce_on_stream(floats + 1, floats, sizeof(float), stream_) | library_.synchronize(stream_);
+}
+
+void NcclJob::end() {
+  (void)calls_->comm_destroy(communicator_);
+  memory_.clear();
+}
+
+std::string NcclJob::version() const {
+  const int version = calls_->version;
+  return format("%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+}
+
+}  // namespace gdrkit::tools::pgas

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// NcclJob: one rank of an installed NCCL for bench's worker.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/device/device.hpp"
+#include "transfer/shmem/bench/device_batch.hpp"
+#include "transfer/shmem/bench/nccl_library.hpp"
+#include "transfer/shmem/bench/peer_files.hpp"
+#include "transfer/shmem/bench/wire.hpp"
+
+namespace gdrkit::tools::pgas {
+
+/// All throw Failure.
+class NcclJob {
+ public:
+  using Library = NcclLibrary;
+
+  explicit NcclJob(const PeerFiles& files);
+  void make_id(unsigned char* id);
+  void start(const Request& request);
+  /// Memory of the own GPU alone: NCCL knows no symmetric addresses.
+  [[nodiscard]] void* allocate(std::size_t size_bytes);
+  [[nodiscard]] void* create_stream();
+  void prepare_device() {}
+  [[nodiscard]] const std::string& why_no_device() const noexcept { return why_no_device_; }
+  void launch(DeviceBatch*) {}
+  [[nodiscard]] int meet();
+  void end();
+  [[nodiscard]] platform::Device& device() { return *device_; }
+  [[nodiscard]] std::string version() const;
+  [[nodiscard]] const Library& library() const noexcept { return library_; }
+
+ private:
+  const platform::NcclCalls* calls_;
+  std::unique_ptr<platform::Device> device_;
+  platform::NcclComm* communicator_ = nullptr;
+  std::vector<platform::Allocation> memory_;
+  void* stream_ = nullptr;
+  void* meeting_ = nullptr;  // two floats
+  Library library_;
+  std::string why_no_device_ = "GPU kernels have no calls of NCCL";
+};
+
+}  // namespace gdrkit::tools::pgas
