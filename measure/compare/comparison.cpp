@@ -122,7 +122,9 @@ void add_difference(const std::string& what, const std::string& old_text, const 
 }  // namespace
 
 bool is_baseline(const Series& series) {
-  return series.method == "raw" || series.method == "copy_engine" || series.method.rfind("memcpy", 0) == 0;
+  const bool is_other_library = series.method == "nvshmem" || series.method == "nccl";
+  return is_other_library || series.method == "raw" || series.method == "copy_engine" ||
+         series.method.rfind("memcpy", 0) == 0;
 }
 
 std::string ComparedPoint::name() const { return point_name(*series, *new_look.point); }

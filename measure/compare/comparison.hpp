@@ -51,7 +51,7 @@ struct Comparison {
 };
 
 [[nodiscard]] Comparison compare(const Result& old_result, const Result& new_result);
-/// Whether a series is one that the library's work is compared with: a raw loop or a copy by the driver.
+/// Whether a series is one that the library's work is compared with: a raw loop, a copy by the driver, another library.
 [[nodiscard]] bool is_baseline(const Series& series);
 
 /// Why these can never be compared: an error message, or "" if they can. `name`: of the old result's file.

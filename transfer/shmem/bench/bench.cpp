@@ -3,7 +3,9 @@
 // gdrkit shmem bench: latency, bandwidth and rates of libgdrkit_shmem's operations, and of installed libraries next to
 // it.
 #include <cstdio>
+#include <optional>
 
+#include "transfer/shmem/bench/bench_compare.hpp"
 #include "transfer/shmem/bench/bench_options.hpp"
 #include "transfer/shmem/bench/bench_report.hpp"
 #include "transfer/shmem/bench/bench_run.hpp"
@@ -24,9 +26,14 @@ ExitCode run_bench(Front front, int argc, char** argv) {
     return ExitCode::ok;
   }
   try {
-    const BenchReport report = BenchRun(options).run(numbers);
+    std::optional<BenchCompare> comparison;
+    if (!options.compare_path.empty()) comparison.emplace(options);
+    BenchRun run(options);
+    if (comparison) comparison->check(run.head());
+    const BenchReport report = run.run(numbers);
     write_bench_json(options.json, report);
-    return report.result.is_ok ? ExitCode::ok : ExitCode::failed;
+    const ExitCode code = comparison ? comparison->compare_with(whole_result(report), &run) : ExitCode::ok;
+    return report.result.is_ok ? code : ExitCode::failed;
   } catch (const WorkerFailure& failure) {
     throw Failure(ExitCode::failed, std::string("gdrkit shmem bench: ") + failure.what());
   }

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit shmem bench --compare on emulated PEs, and the page that gdrkit report makes of a result."""
+import json
+import os
+import tempfile
+import unittest
+
+from program import BIN, Test, run
+
+CASES = ("-t", "p", "-t", "device_g")
+QUICK = ("-q", "-e", "64", "--bulk", "1M", "--rounds", "5", "--singles", "0", "--starts", "1", "-n", "2000", *CASES)
+
+
+class ShmemBenchCompare(Test):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.old = os.path.join(folder.name, "old.json")
+
+    def keep(self, factor=1, change=None):
+        """A result of now, its times multiplied."""
+        document, _ = self.json_of("shmem", "bench", *QUICK)
+        for series in document["series"]:
+            for point in series["points"]:
+                for name in ("value", "minimum"):
+                    point[name] *= factor
+                point["rounds"] = [value * factor for value in point["rounds"]]
+        if change:
+            change(document)
+        with open(self.old, "w", encoding="utf-8") as file:
+            json.dump(document, file)
+
+    def compare(self, *options):
+        return run("gdrkit", "shmem", "bench", *QUICK, "--compare", self.old, *options)
+
+    def test_what_is_much_slower_is_measured_again_and_named(self):
+        self.keep(factor=0.001)
+        ended = self.compare()
+        self.assertEqual(ended.code, 1, ended.out + ended.err)
+        for name in ("shmem/p/gdrkit at 8", "shmem/device_g/gdrkit at 8", "shmem/start/gdrkit at 0"):
+            self.assertRegex(ended.out, rf"SLOWER +{name} .*; measured again [35] times")
+        self.assertIn("3 of 3 points are slower beyond the noise", ended.out)
+
+    def test_what_is_faster_is_no_failure(self):
+        self.keep(factor=1000)
+        ended = self.compare("--json")
+        # A busy machine may leave no verdict.
+        self.assertIn(ended.code, (0, 2), ended.err)
+        self.assertIn("nothing is slower beyond the noise" if ended.code == 0 else "NO VERDICT", ended.err)
+        self.assertEqual(json.loads(ended.out)["tool"], "shmem bench")
+        self.assertRegex(ended.err, r"faster +shmem/p/gdrkit at 8")
+        self.assertNotIn("SLOWER", ended.err)
+
+    def test_what_cannot_be_compared_is_refused_before_measuring(self):
+        def of_another_tool(document):
+            document["tool"] = "bench"
+
+        def of_more_pes(document):
+            document["settings"]["pes"] = "3"
+
+        def of_another_machine(document):
+            document["machine"]["cpu_model"] = "another"
+
+        for change, text in ((of_another_tool, "compares with its own results only"),
+                             (of_more_pes, "is of 3 PEs; measure with --pes 3"),
+                             (of_another_machine, "is of another machine: CPU: 'another' then")):
+            self.keep(change=change)
+            ended = self.compare()
+            self.assertEqual((ended.code, ended.out.count("#shmem_")), (2, 0), ended.err)
+            self.assertIn(text, ended.err)
+        # The last of them can be forced.
+        self.assertIn("compared with", self.compare("--force").out)
+
+    def test_wrong_words_are_wrong_usage(self):
+        self.keep()
+        for options, text in ((("--compare", self.old, "--json", self.old), "write the new result to another file"),
+                              (("--force",), "--force needs --compare OLD.json"),
+                              (("--compare", "/nonexistent"), "/nonexistent")):
+            ended = run("gdrkit", "shmem", "bench", *QUICK, *options)
+            self.assertEqual((ended.code, ended.out), (2, ""), options)
+            self.assertIn(text, ended.err)
+
+
+class ShmemBenchReport(Test):
+    def test_the_page_of_a_result_has_each_case_and_library(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result, page = os.path.join(folder, "result.json"), os.path.join(folder, "page.html")
+            stand_in = os.path.join(BIN, "..", "tests", "bin", "libstand_in_nvshmem.so")
+            ended = run("gdrkit", "shmem", "bench", *QUICK, "-t", "put_host", "--peer", "nvshmem", "--nvshmem", stand_in,
+                        "--json", result)
+            self.assertEqual(ended.code, 0, ended.err)
+            ended = run("gdrkit", "report", result, "-o", page)
+            self.assertEqual(ended.code, 0, ended.err)
+            with open(page, encoding="utf-8") as file:
+                text = file.read()
+            for wanted in ("put from host memory (gdrkit)", "put from host memory (nvshmem)", "g, by a thread (gdrkit)"):
+                self.assertIn(wanted, text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// BenchCompare: `gdrkit shmem bench --compare`, by measure/compare.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/common/exit_code.hpp"
+#include "measure/result/result.hpp"
+#include "transfer/shmem/bench/bench_options.hpp"
+#include "transfer/shmem/bench/bench_run.hpp"
+
+namespace gdrkit::tools::pgas {
+
+class BenchCompare {
+ public:
+  /// Reads the old file and keeps what the options ask for. Throws Failure(usage).
+  explicit BenchCompare(const BenchOptions& options);
+
+  /// Before measuring: whether results with this head can be compared. Throws Failure(usage).
+  void check(const measure::Result& head) const;
+  /// Compares, lets `run` measure again what stands out, and prints. failed: something is slower; usage: what matters
+  /// cannot be judged.
+  [[nodiscard]] ExitCode compare_with(const measure::Result& current, BenchRun* run) const;
+
+ private:
+  const BenchOptions& options_;
+  measure::Result old_;
+};
+
+}  // namespace gdrkit::tools::pgas
