@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -93,10 +94,17 @@ struct Event {
   std::uint64_t number = 0;
 };
 
+/// The streams there are. Like the ranges below never destroyed: threads may call while the process exits.
+std::mutex streams_mutex;
+std::set<Stream*>& streams() {
+  static auto* const all = new std::set<Stream*>;
+  return *all;
+}
+
 /// Host memory that was page-locked, by its first byte.
 std::mutex registered_mutex;
 std::map<std::uint64_t, std::size_t>& registered() {
-  static auto* const ranges = new std::map<std::uint64_t, std::size_t>;  // threads may call while the process exits
+  static auto* const ranges = new std::map<std::uint64_t, std::size_t>;
   return *ranges;
 }
 
@@ -233,9 +241,22 @@ void set_contexts(CudaCalls& calls) noexcept {
 
 void set_streams(CudaCalls& calls) noexcept {
   calls.stream_create = [](void** stream, unsigned) {
-    return taken(guarded([&] { return *stream = new Stream, success; }));
+    return taken(guarded([&] {
+      const std::lock_guard lock(streams_mutex);
+      *stream = *streams().insert(new Stream).first;
+      return success;
+    }));
   };
-  calls.stream_destroy = [](void* stream) { return delete static_cast<Stream*>(stream), given_back(success); };
+  calls.stream_destroy = [](void* stream) {
+    const std::lock_guard lock(streams_mutex);
+    streams().erase(static_cast<Stream*>(stream));
+    return delete static_cast<Stream*>(stream), given_back(success);
+  };
+  calls.ctx_synchronize = [] {
+    const std::lock_guard lock(streams_mutex);
+    for (Stream* stream : streams()) stream->wait(stream->given());
+    return success;
+  };
   calls.stream_synchronize = [](void* stream) {
     auto* const given = static_cast<Stream*>(stream);
     return given->wait(given->given()), success;

@@ -66,9 +66,11 @@ class Mover final : public Engine {
   void warm_up() noexcept override;
 
  private:
+  /// A copy from submit() to complete(), and the part of the staging memory that is its own.
   struct Outstanding {
     std::atomic<bool> is_taken{false};
     bool is_staged = false;
+    std::atomic<std::uint32_t> tag{0};
     Copy copy;
   };
 
@@ -81,9 +83,13 @@ class Mover final : public Engine {
   base::Status start() noexcept;
   base::Status wait_until_running() noexcept;
   void stop() noexcept;
-  [[nodiscard]] Command command_of(std::uint32_t tag, const Outstanding& slot) const noexcept;
-  [[nodiscard]] std::size_t staging_offset(std::uint32_t tag, const Copy& copy) const noexcept {
-    return tag % ring_lines * (staging_bytes + unit_bytes) + copy.device % unit_bytes;
+  [[nodiscard]] bool is_line_free() const noexcept {
+    return kernel_->progress(kernel_->launch_number(), next_tag_ - ring_lines) != Progress::waiting;
+  }
+  [[nodiscard]] Command command_of(const Outstanding& slot) const noexcept;
+  [[nodiscard]] std::size_t staging_offset(const Outstanding& slot) const noexcept {
+    const auto index = static_cast<std::size_t>(&slot - outstanding_.data());
+    return index * (staging_bytes + unit_bytes) + slot.copy.device % unit_bytes;
   }
   base::Status wait_for(std::uint32_t launch, std::uint32_t tag) noexcept;
 
@@ -99,7 +105,7 @@ class Mover final : public Engine {
   std::atomic<std::int64_t> launched_ns_{0};
   std::atomic<std::int64_t> last_command_ns_{0};
   std::atomic<bool> is_lost_{false};
-  std::array<Outstanding, ring_lines> ring_;
+  std::array<Outstanding, ring_lines> outstanding_;
 };
 
 base::Status Mover::open(const Place& place) noexcept {
@@ -149,7 +155,7 @@ void Mover::stop() noexcept {
   const Phase phase = kernel_->phase();
   if (phase == Phase::none || phase == Phase::ended) return;
   // A line that a command still waits in is not overwritten: the GPU kernel then ends by its own bound.
-  if (ring_[next_tag_ % ring_lines].is_taken.load(std::memory_order_acquire)) return;
+  if (!is_line_free()) return;
   lines_->write(next_tag_++, Command{});
 }
 
@@ -195,10 +201,10 @@ void Mover::warm_up() noexcept {
     rest_until_ns_ = now_ns() + std::chrono::nanoseconds(rest_after_failed_start).count();
 }
 
-Command Mover::command_of(std::uint32_t tag, const Outstanding& slot) const noexcept {
+Command Mover::command_of(const Outstanding& slot) const noexcept {
   const Copy& copy = slot.copy;
-  const std::uint64_t host = slot.is_staged ? staging_.device_address() + staging_offset(tag, copy)
-                                            : reinterpret_cast<std::uint64_t>(copy.host);
+  const std::uint64_t host =
+      slot.is_staged ? staging_.device_address() + staging_offset(slot) : reinterpret_cast<std::uint64_t>(copy.host);
   const auto size = static_cast<std::uint32_t>(copy.size_bytes);
   switch (copy.direction) {
     case Direction::from_device: return {Kind::from_device, size, copy.device, host};
@@ -214,21 +220,22 @@ base::Result<Ticket> Mover::submit(const Copy& copy) noexcept {
   const std::lock_guard lock(mutex_);
   if (is_lost_.load()) return base::fail_literal(EIO, "engine mover cannot be used: the GPU did not react before");
   if (base::Status running = wait_until_running(); !running) return base::pass(running);
-  const std::uint32_t tag = next_tag_;
-  Outstanding& slot = ring_[tag % ring_lines];
-  if (slot.is_taken.load(std::memory_order_acquire)) {
+  Outstanding* const slot = std::find_if(outstanding_.begin(), outstanding_.end(), [](const Outstanding& each) {
+    return !each.is_taken.load(std::memory_order_acquire);
+  });
+  if (slot == outstanding_.end() || !is_line_free()) {
     return base::fail(EAGAIN, "engine mover has %u copies outstanding already", ring_lines);
   }
-  slot.copy = copy;
-  slot.is_staged = is_staged;
-  slot.is_taken.store(true, std::memory_order_relaxed);
+  slot->copy = copy;
+  slot->is_staged = is_staged;
+  slot->tag = next_tag_++;
   if (is_staged && copy.direction == Direction::to_device) {
-    std::memcpy(staging_.bytes() + staging_offset(tag, copy), copy.host, copy.size_bytes);
+    std::memcpy(staging_.bytes() + staging_offset(*slot), copy.host, copy.size_bytes);
   }
-  ++next_tag_;
-  lines_->write(tag, command_of(tag, slot));
+  lines_->write(slot->tag, command_of(*slot));
+  slot->is_taken.store(true, std::memory_order_release);
   last_command_ns_.store(now_ns(), std::memory_order_relaxed);
-  return Ticket{kernel_->launch_number()} << 32 | tag;
+  return Ticket{kernel_->launch_number()} << 32 | slot->tag;
 }
 
 base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
@@ -264,10 +271,12 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
 
 base::Status Mover::complete(Ticket ticket) noexcept {
   const auto tag = static_cast<std::uint32_t>(ticket);
-  Outstanding& slot = ring_[tag % ring_lines];
+  Outstanding& slot = *std::find_if(outstanding_.begin(), outstanding_.end(), [tag](const Outstanding& each) {
+    return each.is_taken.load(std::memory_order_acquire) && each.tag == tag;
+  });
   base::Status waited = wait_for(static_cast<std::uint32_t>(ticket >> 32), tag);
   if (waited && slot.is_staged && slot.copy.direction == Direction::from_device) {
-    std::memcpy(slot.copy.host, staging_.bytes() + staging_offset(tag, slot.copy), slot.copy.size_bytes);
+    std::memcpy(slot.copy.host, staging_.bytes() + staging_offset(slot), slot.copy.size_bytes);
   }
   // Kept where the GPU may still write: nobody gets this part of the staging memory again.
   if (!is_lost_.load()) slot.is_taken.store(false, std::memory_order_release);

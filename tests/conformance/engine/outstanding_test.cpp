@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 // Several copies at once: outstanding ones of one thread, and several threads.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <thread>
 
 #include "engine_conformance.hpp"
@@ -64,6 +67,24 @@ TEST_P(EngineOutstanding, MoreThanTheTraitsAllowAreAskedToWait) {
   EXPECT_TRUE(succeeded(run(copy(Direction::from_device, HostMemory::pinned, 0, 0, 4096))));
 }
 
+TEST_P(EngineOutstanding, OneThatIsNotCompletedHoldsUpNoOther) {
+  const std::vector<char> bytes = pattern(4096, 5);
+  put(0, bytes);
+  base::Result<engine::Ticket> first = base::fail_literal(EAGAIN, "not submitted");
+  for (int attempt = 0; attempt < 100 && !first; ++attempt) {
+    first = engine->submit(copy(Direction::from_device, HostMemory::ordinary, 0, 0, bytes.size()));
+  }
+  ASSERT_TRUE(first) << first.error().text();
+  for (unsigned other = 0; other < 100; ++other) {
+    ASSERT_TRUE(succeeded(run(copy(Direction::from_device, HostMemory::ordinary, 0, 8192, bytes.size())))) << other;
+    ASSERT_EQ(std::memcmp(host(HostMemory::ordinary, 8192), bytes.data(), bytes.size()), 0);
+  }
+  base::Status done = engine->complete(*first);
+  if (!done && done.error().errno_value == EAGAIN) return;  // its GPU kernel ended before
+  ASSERT_TRUE(succeeded(done));
+  EXPECT_EQ(std::memcmp(host(HostMemory::ordinary), bytes.data(), bytes.size()), 0);
+}
+
 TEST_P(EngineOutstanding, ThreadsDoNotDisturbEachOther) {
   constexpr unsigned threads = 4;
   constexpr unsigned rounds = 25;
@@ -88,6 +109,35 @@ TEST_P(EngineOutstanding, ThreadsDoNotDisturbEachOther) {
   for (std::thread& worker : workers) worker.join();
   for (const std::string& failure : failures) EXPECT_EQ(failure, "");
   EXPECT_EQ(get(2u << 20, bytes.size()), bytes);
+}
+
+// What a program's cudaDeviceSynchronize waits for ends by itself, however many copies follow each other.
+TEST_P(EngineOutstanding, DoNotHoldUpSynchronisingTheDeviceForLong) {
+  const auto longest_allowed = is_gpu_place() ? std::chrono::milliseconds(50) : std::chrono::seconds(5);
+  std::atomic<bool> is_over{false};
+  std::string failure;
+  std::thread copying([&] {
+    while (!is_over && failure.empty()) {
+      base::Status done = run(copy(Direction::from_device, HostMemory::pinned, 0, 0, each_bytes));
+      if (!done) failure = done.error().text();
+    }
+  });
+  std::chrono::steady_clock::duration longest{};
+  {
+    const auto scope = gpu->enter();
+    ASSERT_TRUE(scope);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+    while (std::chrono::steady_clock::now() < end) {
+      const auto begin = std::chrono::steady_clock::now();
+      EXPECT_EQ(gpu->calls().ctx_synchronize(), 0);
+      longest = std::max(longest, std::chrono::steady_clock::now() - begin);
+    }
+  }
+  is_over = true;
+  copying.join();
+  EXPECT_EQ(failure, "");
+  EXPECT_LT(longest, longest_allowed);
+  std::printf("longest cuCtxSynchronize: %.0f us\n", std::chrono::duration<double, std::micro>(longest).count());
 }
 
 GDRKIT_FOR_EACH_ENGINE(EngineOutstanding);
