@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Runs what needs a GPU and keeps each output, with machine, driver, command and date, in a folder.
-# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem
+# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem engines
 set -u
 
 # Each test of a GoogleTest program in a process of its own: CUDA does not survive a fork.
@@ -132,6 +132,10 @@ for part in $parts; do
       nvshmem=${NVSHMEM_LIBRARY:-$(find_nvshmem)}
       keep shmem_bench 150 "$build/bin/gdrkit" shmem bench -q --json="$output/shmem_bench.json" \
         ${nvshmem:+--peer nvshmem --nvshmem "$nvshmem"}
+      ;;
+    engines)
+      GDRKIT_REQUIRE=gpu keep engine_conformance 120 "$build/tests/bin/engine_conformance_gpu_test"
+      keep measure_engines 300 "$build/tests/bin/measure_engines"
       ;;
     record) keep record 120 "$build/tests/bin/record_rm_conversation" "$output" ;;
     *)
