@@ -137,6 +137,26 @@ int gdrkit_shmem_get_info(struct gdrkit_shmem_info* info);
 /* For GPU kernels on this PE's GPU. limit_ns is the PE's limit, or a minute where it has none: no GPU kernel waits for
  * ever. */
 int gdrkit_shmem_get_device_state(struct gdrkit_shmem_device_state* state);
+/* Fills in the state where GPU code finds it on the current GPU; 0, or an error of its own. */
+typedef int (*gdrkit_shmem_fill_state_t)(const struct gdrkit_shmem_device_state* state);
+/* Used by gdrkit/shmem_state.cuh. Calls `fill` for each PE of this process on its GPU: those that there are, later ones
+ * in init, and again when a limit changes. Any thread; not on the emulated device. */
+int gdrkit_shmem_register_state(gdrkit_shmem_fill_state_t fill);
+int gdrkit_shmem_unregister_state(gdrkit_shmem_fill_state_t fill);
+/* The same for a CUmodule on this PE's GPU, compiled with GDRKIT_SHMEM_MODULE. Once, after the module was loaded. */
+int gdrkit_shmem_module_init(void* module);
+/* Launches a CUfunction whose blocks all run at once, as blocks that wait for each other or for other PEs must
+ * (cuLaunchCooperativeKernel). To be called by all PEs. -EINVAL: so many blocks do not fit on this GPU. */
+int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const unsigned block[3], size_t shared_bytes,
+                                   void* stream, void** parameters);
+/* How many blocks of so many threads do. */
+int gdrkit_shmem_collective_grid(void* function, unsigned threads, size_t shared_bytes);
+/* A local buffer outside the heap, host memory or the PE's GPU's: transfers from and to it need not ask the driver what
+ * it is, and small ones on streams are done by GPU kernels. Registered until it is unregistered, which comes before it
+ * is freed. -EEXIST: it overlaps another. */
+int gdrkit_shmem_buffer_register(const void* address, size_t size_bytes);
+int gdrkit_shmem_buffer_unregister(const void* address);
+int gdrkit_shmem_buffer_unregister_all(void);
 /* Limit of later collectives and waits of this PE, in milliseconds; 0: none (a dead PE still ends them). */
 int gdrkit_shmem_set_timeout(uint32_t timeout_ms);
 /* For people: one line for each transport, in the order in which they are tried: what it carries between the caller and

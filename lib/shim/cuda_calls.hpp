@@ -61,6 +61,7 @@ inline constexpr unsigned cuda_mem_attach_global = 1;
 inline constexpr unsigned cuda_stream_non_blocking = 1;
 inline constexpr int cuda_pointer_attribute_memory_type = 2;
 inline constexpr int cuda_pointer_attribute_sync_memops = 6;
+inline constexpr int cuda_pointer_attribute_device_ordinal = 9;
 inline constexpr unsigned cuda_event_default = 0;
 inline constexpr unsigned cuda_host_register_portable_and_mapped = 3;
 inline constexpr int cuda_error_not_supported = 801;

@@ -22,6 +22,7 @@ using shim::cuda_mem_location_type_device;
 using shim::cuda_mem_range_handle_type_dmabuf_fd;
 using shim::cuda_memory_type_device;
 using shim::cuda_memory_type_host;
+using shim::cuda_pointer_attribute_device_ordinal;
 using shim::cuda_pointer_attribute_memory_type;
 using shim::cuda_pointer_attribute_sync_memops;
 using shim::cuda_stream_non_blocking;

@@ -103,6 +103,19 @@ struct LaunchShape {
   unsigned threads = 1;  ///< in a block
 };
 
+/// Of a GPU kernel whose blocks all run at once, so that they may wait for each other.
+struct CooperativeShape {
+  unsigned grid[3] = {1, 1, 1};   ///< blocks
+  unsigned block[3] = {1, 1, 1};  ///< threads
+  unsigned shared_bytes = 0;
+};
+
+/// Where GPU code finds a variable.
+struct Symbol {
+  std::uint64_t address = 0;
+  std::size_t size_bytes = 0;
+};
+
 /// The driver's numbers (CU_DEVICE_ATTRIBUTE_*).
 enum class DeviceAttribute : int {
   clock_rate_khz = 13,
@@ -176,11 +189,23 @@ class Device {
   [[nodiscard]] virtual base::Result<Module> load_module(const void* image) noexcept = 0;
   virtual base::Status unload_module(Module module) noexcept = 0;
   [[nodiscard]] virtual base::Result<Function> get_function(Module module, const char* name) noexcept = 0;
+  [[nodiscard]] virtual base::Result<Symbol> get_symbol(Module /*module*/, const char* name) noexcept {
+    return base::fail(EOPNOTSUPP, "the emulated device has no GPU code with a symbol %s", name);
+  }
   /// Loads it now; else the driver may do so at the first launch, and wait there for GPU kernels that run, which may in
   /// turn wait for this one. ENOSYS: the driver always loads at once, or only then.
   virtual base::Status load_function(Function /*function*/) noexcept { return {}; }
   /// `parameters`: a pointer to each parameter, read before this returns.
   virtual base::Status launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept = 0;
+  virtual base::Status launch_cooperative(Function /*function*/, const CooperativeShape& /*shape*/, Stream /*stream*/,
+                                          void** /*parameters*/) noexcept {
+    return base::fail_literal(EOPNOTSUPP, "the emulated device runs no GPU code");
+  }
+  /// How many blocks of such a GPU kernel run at once.
+  [[nodiscard]] virtual base::Result<int> cooperative_blocks(Function /*function*/, unsigned /*threads*/,
+                                                             std::size_t /*shared_bytes*/) noexcept {
+    return base::fail_literal(EOPNOTSUPP, "the emulated device runs no GPU code");
+  }
   /// Calls `function(argument)` on a thread of the device's in the stream's order (on the emulated device the stand-in
   /// for GPU kernels: it runs beside the caller). It must not call into CUDA.
   virtual base::Status launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept = 0;

@@ -118,6 +118,10 @@ class CudaDevice final : public Device {
   base::Result<Module> load_module(const void* image) noexcept override;
   base::Status unload_module(Module module) noexcept override;
   base::Result<Function> get_function(Module module, const char* name) noexcept override;
+  base::Result<Symbol> get_symbol(Module module, const char* name) noexcept override;
+  base::Status launch_cooperative(Function function, const CooperativeShape& shape, Stream stream,
+                                  void** parameters) noexcept override;
+  base::Result<int> cooperative_blocks(Function function, unsigned threads, std::size_t shared_bytes) noexcept override;
   base::Status load_function(Function function) noexcept override;
   base::Status launch(Function function, LaunchShape shape, Stream stream, void** parameters) noexcept override;
   base::Status launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept override;

@@ -114,6 +114,32 @@ base::Status CudaDevice::launch(Function function, LaunchShape shape, Stream str
                        shape.threads, 1U, 1U, 0U, as_pointer(stream.handle), parameters, static_cast<void**>(nullptr));
 }
 
+base::Result<Symbol> CudaDevice::get_symbol(Module module, const char* name) noexcept {
+  Symbol symbol;
+  auto found = call_if_there("cuModuleGetGlobal", calls_.module_get_global, &symbol.address, &symbol.size_bytes,
+                             as_pointer(module.handle), name);
+  if (!found) return base::pass(found);
+  return symbol;
+}
+
+base::Status CudaDevice::launch_cooperative(Function function, const CooperativeShape& shape, Stream stream,
+                                            void** parameters) noexcept {
+  return call_if_there("cuLaunchCooperativeKernel", calls_.launch_cooperative_kernel, as_pointer(function.handle),
+                       shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0], shape.block[1], shape.block[2],
+                       shape.shared_bytes, as_pointer(stream.handle), parameters);
+}
+
+base::Result<int> CudaDevice::cooperative_blocks(Function function, unsigned threads,
+                                                 std::size_t shared_bytes) noexcept {
+  int on_each = 0;
+  auto asked = call_if_there("cuOccupancyMaxActiveBlocksPerMultiprocessor", calls_.occupancy, &on_each,
+                             as_pointer(function.handle), static_cast<int>(threads), shared_bytes);
+  if (!asked) return base::pass(asked);
+  auto multiprocessors = attribute(DeviceAttribute::multiprocessor_count);
+  if (!multiprocessors) return multiprocessors;
+  return on_each * *multiprocessors;
+}
+
 base::Status CudaDevice::launch_host_function(Stream stream, void (*function)(void*), void* argument) noexcept {
   return call_if_there("cuLaunchHostFunc", calls_.launch_host_func, as_pointer(stream.handle), function, argument);
 }

@@ -10,6 +10,7 @@
 
 #include "base/sized_struct.hpp"
 #include "shmem/capi/settings.hpp"
+#include "shmem/core/state_users.hpp"
 
 namespace base = gdrkit::base;
 namespace shmem = gdrkit::shmem;
@@ -97,6 +98,7 @@ int gdrkit_shmem_init(const gdrkit_shmem_options* options) {
   if (!read_options) return error_of(read_options);
   auto pe = Pe::start(*read_options);
   if (!pe) return error_of(pe);
+  if (auto filled = shmem::fill_states(**pe); !filled) return error_of(filled);
   auto kept = shmem::keep_pe(std::move(*pe));
   return kept ? 0 : error_of(kept);
 }
@@ -162,7 +164,7 @@ int gdrkit_shmem_get_device_state(gdrkit_shmem_device_state* state) {
 int gdrkit_shmem_set_timeout(uint32_t timeout_ms) {
   return with_pe([=](Pe& self) -> base::Status {
     self.set_limit(std::chrono::milliseconds(timeout_ms));
-    return {};
+    return shmem::fill_states(self);
   });
 }
 

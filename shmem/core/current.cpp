@@ -90,6 +90,14 @@ base::Status use_pe(std::uint64_t name) noexcept {
   return {};
 }
 
+base::Status for_each_pe(const std::function<base::Status(Pe&)>& function) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  base::Status done;
+  for (const auto& [name, pe] : all.pes) base::keep_first(done, function(*pe));
+  return done;
+}
+
 base::Result<std::unique_ptr<Pe>> drop_pe() noexcept {
   auto name = current_name();
   if (!name) return base::pass(name);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "base/result.hpp"
@@ -19,6 +20,8 @@ namespace gdrkit::shmem {
 [[nodiscard]] base::Result<std::uint64_t> current_name() noexcept;
 /// From now on the calling thread's. EINVAL when there is no such PE.
 base::Status use_pe(std::uint64_t name) noexcept;
+/// Calls it for every PE of this process, none of which ends meanwhile; answers the first error.
+base::Status for_each_pe(const std::function<base::Status(Pe&)>& function);
 /// Takes the calling thread's PE out, for its end.
 [[nodiscard]] base::Result<std::unique_ptr<Pe>> drop_pe() noexcept;
 

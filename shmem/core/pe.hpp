@@ -18,6 +18,7 @@
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/core/collectives.hpp"
+#include "shmem/core/local_buffers.hpp"
 #include "shmem/core/node_area.hpp"
 #include "shmem/core/put_order.hpp"
 #include "shmem/core/team_line.hpp"
@@ -103,6 +104,19 @@ class Pe {
   [[nodiscard]] gdrkit_shmem_device_state device_state() const noexcept;
   /// From now on another PE's end also ends the waits of this PE's GPU kernels: call it before any may wait.
   base::Status watch_for_gpu_kernels() noexcept { return control_->watch(); }
+  /// Calls it with the state and the GPU current. Nothing to do on the emulated device.
+  base::Status fill_state(gdrkit_shmem_fill_state_t fill) noexcept;
+  /// A CUmodule: its symbol gdrkit_shmem_state gets the state.
+  base::Status initialise_module(void* module) noexcept;
+  /// A CUfunction: how many of its blocks run at once, and a launch of blocks that do.
+  [[nodiscard]] base::Result<int> cooperative_blocks(void* function, unsigned threads,
+                                                     std::size_t shared_bytes) noexcept;
+  base::Status launch_cooperative(void* function, const platform::CooperativeShape& shape, void* stream,
+                                  void** parameters) noexcept;
+  /// Local buffers of the application's. EEXIST: it overlaps one.
+  base::Status register_buffer(const void* address, std::size_t size_bytes) noexcept;
+  base::Status unregister_buffer(const void* address) noexcept;
+  void unregister_all_buffers() noexcept { buffers_.clear(); }
   /// A line for each transport: what it carries to and from that PE, or why nothing.
   [[nodiscard]] base::Result<std::string> describe(int pe) noexcept;
   void set_limit(std::chrono::milliseconds limit) noexcept { limit_ms_.store(limit.count()); }
@@ -224,6 +238,7 @@ class Pe {
   RemoteWay remote_way_ = RemoteWay::automatic;
   std::unique_ptr<HomeMemory> home_;
   PutOrder order_;
+  LocalBuffers buffers_;
   std::mutex collective_mutex_;
 };
 

@@ -60,6 +60,7 @@ base::Result<LocalMemory> Pe::memory_of(const void* address, std::size_t size_by
     if (!range) return base::pass(range);
     return LocalMemory::heap;
   }
+  if (const auto known = buffers_.find(reinterpret_cast<std::uint64_t>(address), size_bytes)) return *known;
   if (cuda_ == nullptr || (size_bytes <= alike_bytes && is_surely_host(address, size_bytes))) return LocalMemory::host;
   unsigned type = 0;
   int attribute = platform::cuda_pointer_attribute_memory_type;

@@ -53,6 +53,7 @@ static_assert(cuda_mem_access_read_write == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 static_assert(cuda_mem_granularity_recommended == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
 static_assert(cuda_mem_attach_global == CU_MEM_ATTACH_GLOBAL);
 static_assert(cuda_stream_non_blocking == CU_STREAM_NON_BLOCKING);
+static_assert(cuda_pointer_attribute_device_ordinal == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
 static_assert(cuda_pointer_attribute_sync_memops == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
 static_assert(cuda_event_default == CU_EVENT_DEFAULT);
 static_assert(cuda_host_register_portable_and_mapped == (CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));

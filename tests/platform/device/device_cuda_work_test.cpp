@@ -89,6 +89,40 @@ TEST_F(CudaWork, AStreamAtWorkIsNoError) {
   EXPECT_FALSE(device_->is_finished(Stream{}).value());
 }
 
+TEST_F(CudaWork, FindsASymbolOfAModule) {
+  const auto module = device_->load_module(fake_image);
+  ASSERT_TRUE(module);
+  const auto symbol = device_->get_symbol(*module, "a_symbol");
+  ASSERT_TRUE(symbol) << symbol.error().text();
+  EXPECT_EQ(symbol->address, 0x5000U);
+  EXPECT_EQ(symbol->size_bytes, 24U);
+  EXPECT_FALSE(device_->get_symbol(*module, "no_symbol"));
+  EXPECT_TRUE(device_->unload_module(*module));
+}
+
+TEST_F(CudaWork, LaunchesBlocksThatRunAtOnce) {
+  const auto module = device_->load_module(fake_image);
+  ASSERT_TRUE(module);
+  const auto function = device_->get_function(*module, "store_word");
+  ASSERT_TRUE(function);
+  const CooperativeShape shape{{2, 3, 1}, {32, 2, 2}, 64};
+  EXPECT_TRUE(tests::succeeded(device_->launch_cooperative(*function, shape, Stream{}, nullptr)));
+  EXPECT_EQ(driver_.last_blocks, 6U);
+  EXPECT_EQ(driver_.last_threads, 128U);
+  const int multiprocessors = device_->attribute(DeviceAttribute::multiprocessor_count).value();
+  EXPECT_EQ(device_->cooperative_blocks(*function, 512, 64).value(), 4 * multiprocessors);
+  for (const char* call : {"launch_cooperative_kernel", "occupancy", "device_get_attribute"}) {
+    driver_.fail_at = static_cast<int>(driver_.log.size()) + (std::string(call) == "device_get_attribute" ? 1 : 0);
+    const bool launches = std::string(call) == "launch_cooperative_kernel";
+    const bool succeeds = launches ? device_->launch_cooperative(*function, shape, Stream{}, nullptr).has_value()
+                                   : device_->cooperative_blocks(*function, 512, 64).has_value();
+    EXPECT_FALSE(succeeds) << call;
+    EXPECT_EQ(driver_.log.back(), call);
+  }
+  driver_.fail_at = -1;
+  EXPECT_TRUE(device_->unload_module(*module));
+}
+
 TEST_F(CudaWork, KnowsAStreamThatIsCaptured) {
   EXPECT_FALSE(device_->is_capturing(Stream{}).value());
   driver_.is_capturing = true;

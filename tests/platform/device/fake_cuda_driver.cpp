@@ -315,6 +315,26 @@ int module_get_function(void** function, void* module, const char* name) {
   *function = reinterpret_cast<void*>(&fake());
   return 0;
 }
+int module_get_global(std::uint64_t* address, std::size_t* size, void* module, const char* name) {
+  ENTER("module_get_global");
+  if (fake().modules.count(module) == 0) return invalid_value;
+  if (std::strcmp(name, "a_symbol") != 0) return not_found;
+  *address = 0x5000;
+  *size = 24;
+  return 0;
+}
+int launch_cooperative_kernel(void* function, unsigned x, unsigned y, unsigned z, unsigned thread_x, unsigned thread_y,
+                              unsigned thread_z, unsigned shared_bytes, void* stream, void**) {
+  ENTER("launch_cooperative_kernel");
+  fake().last_blocks = x * y * z;
+  fake().last_threads = thread_x * thread_y * thread_z;
+  return found(function == &fake() && is_stream(stream) && shared_bytes == 64);
+}
+int occupancy(int* blocks, void* function, int threads, std::size_t shared_bytes) {
+  ENTER("occupancy");
+  *blocks = 2048 / threads;
+  return found(function == &fake() && shared_bytes == 64);
+}
 int func_load(void* function) {
   ENTER("func_load");
   return found(function == &fake());

@@ -3,6 +3,32 @@
 #include "transfer/shmem/check/check_list.hpp"
 
 namespace gdrkit::tools::pgas {
+namespace {
+
+gdrkit_shmem_device_state filled{};
+int fills = 0;
+
+int fill(const gdrkit_shmem_device_state* state) {
+  filled = *state;
+  ++fills;
+  return 0;
+}
+
+/// What code for GPU kernels is given, now and when a limit changes; nothing where there is no GPU.
+void check_state(Checker& checker) {
+  constexpr std::uint32_t limit_ms = 60'000;
+  (void)checker.succeeds(gdrkit_shmem_register_state(&fill), "register_state");
+  (void)checker.succeeds(gdrkit_shmem_set_timeout(limit_ms), "set_timeout");
+  (void)checker.succeeds(gdrkit_shmem_unregister_state(&fill), "unregister_state");
+  (void)checker.succeeds(gdrkit_shmem_set_timeout(limit_ms), "set_timeout");
+  const bool is_emulated = checker.session().choice().is_emulated;
+  checker.demand(fills == (is_emulated ? 0 : 2), format("a registered state was filled in %d times", fills));
+  if (is_emulated) return;
+  checker.demand(filled.pe == checker.pe() && filled.n_pes == checker.n_pes(), "the state is that of another PE");
+  checker.demand(filled.limit_ns == std::uint64_t{limit_ms} * 1'000'000, "the state has another limit");
+}
+
+}  // namespace
 
 void check_identity(Checker& checker) {
   const gdrkit_shmem_info info = checker.session().info();
@@ -19,6 +45,7 @@ void check_identity(Checker& checker) {
     const void* const other = gdrkit_shmem_ptr(memory.data(), pe);
     checker.demand(pe == checker.pe() || other != memory.data(), format("ptr of PE %d is the own copy", pe));
   }
+  check_state(checker);
 }
 
 }  // namespace gdrkit::tools::pgas

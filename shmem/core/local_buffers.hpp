@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// LocalBuffers: what the application said of its own buffers, so that a transfer need not ask the driver.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <shared_mutex>
+
+#include "base/result.hpp"
+#include "shmem/transport/transport.hpp"
+
+namespace gdrkit::shmem {
+
+/// Thread-safe. Ranges do not overlap.
+class LocalBuffers {
+ public:
+  /// EEXIST: it overlaps one that is there.
+  base::Status add(std::uint64_t address, std::uint64_t size_bytes, LocalMemory memory) noexcept;
+  /// EINVAL: none begins there.
+  base::Status remove(std::uint64_t address) noexcept;
+  void clear() noexcept;
+  /// What [address, address + size_bytes) is, if it lies in one of them.
+  [[nodiscard]] std::optional<LocalMemory> find(std::uint64_t address, std::uint64_t size_bytes) const noexcept;
+
+ private:
+  struct Buffer {
+    std::uint64_t size_bytes = 0;
+    LocalMemory memory = LocalMemory::host;
+  };
+  std::atomic<std::size_t> count_{0};  // programs that register nothing pay for a load
+  mutable std::shared_mutex mutex_;
+  std::map<std::uint64_t, Buffer> buffers_;
+};
+
+}  // namespace gdrkit::shmem

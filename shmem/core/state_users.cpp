@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/core/state_users.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "shmem/core/current.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+struct Users {
+  std::mutex mutex;
+  std::vector<gdrkit_shmem_fill_state_t> fills;
+};
+
+// Never destroyed: translation units register and leave in their static constructors and destructors.
+Users& users() noexcept {
+  static auto* const one = new Users;
+  return *one;
+}
+
+}  // namespace
+
+base::Status add_state_user(gdrkit_shmem_fill_state_t fill) noexcept try {
+  {
+    const std::lock_guard lock(users().mutex);
+    users().fills.push_back(fill);
+  }
+  return for_each_pe([&](Pe& pe) { return pe.fill_state(fill); });
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while a user of the device state was registered");
+}
+
+void remove_state_user(gdrkit_shmem_fill_state_t fill) noexcept {
+  const std::lock_guard lock(users().mutex);
+  std::erase(users().fills, fill);
+}
+
+base::Status fill_states(Pe& pe) noexcept {
+  // Held, so that no user is called after it was removed.
+  const std::lock_guard lock(users().mutex);
+  base::Status filled;
+  for (const auto fill : users().fills) base::keep_first(filled, pe.fill_state(fill));
+  return filled;
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/core/local_buffers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "support/device_access.hpp"
+#include "support/results.hpp"
+#include "support/shmem_job.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using tests::run_shmem_job;
+
+TEST(LocalBuffers, FindsRangesInsideOne) {
+  LocalBuffers buffers;
+  EXPECT_FALSE(buffers.find(100, 1));
+  ASSERT_TRUE(buffers.add(100, 50, LocalMemory::device));
+  ASSERT_TRUE(buffers.add(150, 50, LocalMemory::pinned)) << "next to each other";
+  EXPECT_EQ(buffers.find(100, 50), LocalMemory::device);
+  EXPECT_EQ(buffers.find(149, 1), LocalMemory::device);
+  EXPECT_EQ(buffers.find(150, 50), LocalMemory::pinned);
+  EXPECT_FALSE(buffers.find(149, 2)) << "reaches over the end";
+  EXPECT_FALSE(buffers.find(99, 1));
+  EXPECT_FALSE(buffers.find(200, 1));
+  EXPECT_FALSE(buffers.find(110, UINT64_MAX));
+  ASSERT_TRUE(buffers.remove(100));
+  EXPECT_FALSE(buffers.find(100, 1));
+  buffers.clear();
+  EXPECT_FALSE(buffers.find(150, 1));
+}
+
+TEST(LocalBuffers, WhatIsWrongIsRefused) {
+  LocalBuffers buffers;
+  ASSERT_TRUE(buffers.add(100, 50, LocalMemory::device));
+  const std::pair<int, int> overlapping[] = {{100, 50}, {99, 2}, {149, 1}, {90, 100}, {120, 1}};
+  for (const auto& [address, size] : overlapping) {
+    auto added = buffers.add(static_cast<std::uint64_t>(address), static_cast<std::uint64_t>(size), LocalMemory::host);
+    ASSERT_FALSE(added) << address;
+    EXPECT_EQ(added.error().errno_value, EEXIST) << address;
+  }
+  EXPECT_EQ(buffers.add(0, 50, LocalMemory::host).error().errno_value, EINVAL);
+  EXPECT_EQ(buffers.add(500, 0, LocalMemory::host).error().errno_value, EINVAL);
+  EXPECT_EQ(buffers.add(500, UINT64_MAX, LocalMemory::host).error().errno_value, EINVAL);
+  EXPECT_EQ(buffers.remove(101).error().errno_value, EINVAL);
+}
+
+/// Of host memory, and on a GPU of device memory, also by the streams' GPU kernels.
+TEST(ShmemLocalBuffers, TransfersFromRegisteredMemoryMoveTheSameBytes) {
+  run_shmem_job({}, [](Pe& pe) {
+    constexpr std::size_t size = 20000;
+    auto target = pe.allocate(size, 1, true);
+    ASSERT_TRUE(target);
+    auto& device = const_cast<platform::Device&>(pe.device());
+    std::vector<std::uint8_t> host(size);
+    auto own = [&] {
+      const platform::DeviceScope scope(device);
+      return device.allocate(platform::AllocationKind::cuda_malloc, size);
+    }();
+    ASSERT_TRUE(own) << own.error().text();
+    auto* const on_device = reinterpret_cast<void*>(own->address());
+    ASSERT_TRUE(tests::succeeded(pe.register_buffer(host.data(), size)));
+    ASSERT_TRUE(tests::succeeded(pe.register_buffer(on_device, size)));
+    EXPECT_EQ(pe.register_buffer(host.data() + 5, 1).error().errno_value, EEXIST);
+    EXPECT_EQ(pe.register_buffer(*target, 8).error().errno_value, EINVAL) << "in the heap";
+    if (!device.is_emulated()) {
+      EXPECT_EQ(pe.register_buffer(static_cast<char*>(on_device) + size / 2, std::size_t{1} << 40).error().errno_value,
+                EINVAL)
+          << "leaves its allocation";
+    }
+    const int other = 1 - pe.pe();
+    std::uint8_t round = 0;
+    for (void* const local : {static_cast<void*>(host.data()), on_device}) {
+      for (const bool on_stream : {false, true}) {
+        const auto mine = tests::make_pattern(size, static_cast<unsigned>(10 * pe.pe() + ++round));
+        const auto theirs = tests::make_pattern(size, static_cast<unsigned>(10 * other + round));
+        {
+          const platform::DeviceScope scope(device);
+          if (local == on_device) {
+            ASSERT_TRUE(tests::succeeded(device.copy_to_device(own->address(), mine.data(), size)));
+          } else {
+            std::copy(mine.begin(), mine.end(), host.begin());
+          }
+        }
+        ASSERT_TRUE(tests::succeeded(on_stream ? pe.put_on_stream(*target, local, size, other, {}, nullptr)
+                                               : pe.put(*target, local, size, other, false)));
+        ASSERT_TRUE(tests::succeeded(pe.synchronize_stream(nullptr)));
+        ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+        EXPECT_EQ(tests::device_bytes(pe, *target, size), theirs);
+        ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+      }
+    }
+    ASSERT_TRUE(tests::succeeded(pe.unregister_buffer(host.data())));
+    EXPECT_EQ(pe.unregister_buffer(host.data()).error().errno_value, EINVAL);
+    pe.unregister_all_buffers();
+    EXPECT_EQ(pe.unregister_buffer(on_device).error().errno_value, EINVAL);
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+    const platform::DeviceScope scope(device);
+    ASSERT_TRUE(tests::succeeded(own->free()));
+  });
+}
+
+TEST(ShmemGpuCode, WhatCannotBeLaunchedIsRefused) {
+  run_shmem_job({.n_pes = 1}, [](Pe& pe) {
+    EXPECT_EQ(pe.cooperative_blocks(nullptr, 32, 0).error().errno_value, EINVAL);
+    EXPECT_EQ(pe.initialise_module(nullptr).error().errno_value, EINVAL);
+    if (!pe.device().is_emulated()) return;
+    auto* const function = reinterpret_cast<void*>(std::uintptr_t{8});
+    EXPECT_EQ(pe.cooperative_blocks(function, 32, 0).error().errno_value, EOPNOTSUPP);
+    EXPECT_EQ(pe.launch_cooperative(function, {}, nullptr, nullptr).error().errno_value, EOPNOTSUPP);
+    EXPECT_EQ(pe.initialise_module(function).error().errno_value, EOPNOTSUPP);
+  });
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem
