@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Install rules: headers, the libraries with their links, the programs and their shell completion where they are built, a
-# CMake package (targets gdrkit::gdrkit, gdrkit::gdrkit_c, gdrkit::gdrapi, gdrkit::shmem) and pkg-config files. The installed
+# CMake package (targets gdrkit::gdrkit, gdrkit::gdrkit_c, gdrkit::gdrapi, gdrkit::shmem, gdrkit::nvshmem) and pkg-config files. The installed
 # tree may be moved as a whole.
 # Components: gdrkit_runtime (libgdrapi.so belongs to it: NCCL loads that name), gdrkit_development, gdrkit_programs.
 include(CMakePackageConfigHelpers)
@@ -10,7 +10,7 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gdrkit)
 set(pkgconfig_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 if(TARGET gdrkit_shmem)
-  set(shmem gdrkit_shmem)
+  set(shmem gdrkit_shmem gdrkit_nvshmem)
   set_target_properties(gdrkit_shmem PROPERTIES INSTALL_RPATH "$ORIGIN")
 endif()
 install(TARGETS gdrapi gdrkit gdrkit_cxx ${shmem} EXPORT gdrkit-targets

@@ -51,6 +51,7 @@ class InstallTest(unittest.TestCase):
         shutil.copytree(os.path.join(HERE, name), project)
         for example in ("first_copy.cpp", "first_copy.c", "drop_in.c", "drop_in.h", "shmem_ring.c"):
             shutil.copy(os.path.join(SOURCE, "examples", example), project)
+        shutil.copy(os.path.join(SOURCE, "tests", "shmem", "compat", "nvshmem_host.c"), project)
         return project
 
     def configure(self, project, *options):
@@ -71,6 +72,7 @@ class InstallTest(unittest.TestCase):
         self.assertIn(SOLVED, self.run_ok(os.path.join(build, "first_copy_c")))
         self.assertIn("PE 0 of 1: 100 rounds", self.run_ok(os.path.join(build, "shmem_ring")))
         self.assertIn("read back", self.run_ok(os.path.join(build, "drop_in")))
+        self.assertIn("PE 0 of 1: ok", self.run_ok(os.path.join(build, "nvshmem_host")))
         self.assertIn("opened: Success", self.run_ok(os.path.join(build, "cxx17")))
 
 
@@ -90,7 +92,8 @@ class Prefix(InstallTest):
                      "bin/gdrkit", "bin/gdrcopy_sanity", "bin/gdrcopy_copybw", "bin/gdrcopy_copylat", "bin/gdrcopy_apiperf",
                      "bin/gdrcopy_pplat", "bin/all_reduce_perf"):
             self.assertTrue(os.path.isfile(os.path.join(PREFIX, path)), path)
-        for name in ("cmake/gdrkit/gdrkit-config.cmake", "pkgconfig/gdrkit.pc", "pkgconfig/gdrapi.pc", "pkgconfig/gdrkit_shmem.pc"):
+        for name in ("cmake/gdrkit/gdrkit-config.cmake", "pkgconfig/gdrkit.pc", "pkgconfig/gdrapi.pc", "pkgconfig/gdrkit_shmem.pc",
+                     "pkgconfig/gdrkit_nvshmem.pc"):
             self.assertTrue(os.path.isfile(os.path.join(libraries, name)), name)
         # The names that programs load: NCCL asks for libgdrapi.so at run time, others for the soname.
         self.assertEqual(os.readlink(os.path.join(libraries, "libgdrapi.so")), "libgdrapi.so.2")
@@ -211,6 +214,8 @@ class PkgConfig(InstallTest):
         self.assertIn(SOLVED, self.compile_and_run(CC, ["-std=c11"], os.path.join(examples, "first_copy.c"), "gdrkit"))
         ring = os.path.join(examples, "shmem_ring.c")
         self.assertIn("PE 0 of 1: 100 rounds", self.compile_and_run(CC, ["-std=c11"], ring, "gdrkit_shmem"))
+        names = os.path.join(SOURCE, "tests", "shmem", "compat", "nvshmem_host.c")
+        self.assertIn("PE 0 of 1: ok", self.compile_and_run(CC, ["-std=c11"], names, "gdrkit_nvshmem"))
         self.assertIn("read back", self.compile_and_run(CC, [], os.path.join(examples, "drop_in.c"), "gdrapi", "gdrkit"))
 
     def test_the_versions_are_the_libraries(self):

@@ -1,0 +1,20 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT
+ * NVSHMEM's names on gdrkit shmem, for programs that were written for NVSHMEM: from the CPU (C11, C++17), on streams,
+ * and in GPU kernels (nvcc, C++17). docs/shmem-from-nvshmem.md says how to compile, what differs, and what is missing;
+ * the use of what is missing does not compile, with a message.
+ *
+ * Functions that NVSHMEM declares to return nothing print what failed and abort. GPU kernels' waits that exceed the
+ * limit return; the next barrier_all or quiet of the CPU tells. */
+#ifndef GDRKIT_COMPAT_NVSHMEM_H
+#define GDRKIT_COMPAT_NVSHMEM_H
+
+#include "nvshmem_base.h"
+/* After what they are made from. */
+#include "nvshmem_atomics.h"
+#include "nvshmem_rma.h"
+#include "nvshmem_setup.h"
+#include "nvshmem_teams.h"
+#include "nvshmem_waits.h"
+
+#endif

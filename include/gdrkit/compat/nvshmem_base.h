@@ -1,0 +1,110 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT
+ * Constants and types of NVSHMEM's API, and what its functions are made with. Included by nvshmem.h. */
+#ifndef GDRKIT_COMPAT_NVSHMEM_BASE_H
+#define GDRKIT_COMPAT_NVSHMEM_BASE_H
+
+#include <gdrkit/shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__CUDACC__)
+#include <gdrkit/shmem_collectives.cuh>
+#include <gdrkit/shmem_device_words.cuh>
+#include <gdrkit/shmem_state.cuh>
+#endif
+
+/* The same types as in CUDA's headers, which host programs do not need. */
+typedef struct CUstream_st* cudaStream_t;
+struct CUmod_st;
+
+#define NVSHMEM_MAJOR_VERSION 1
+#define NVSHMEM_MINOR_VERSION 3
+#define NVSHMEM_VENDOR_MAJOR_VERSION 3
+#define NVSHMEM_VENDOR_MINOR_VERSION 4
+#define NVSHMEM_VENDOR_PATCH_VERSION 0
+#define NVSHMEM_VENDOR_STRING "gdrkit"
+#define NVSHMEM_MAX_NAME_LEN 256
+
+#define NVSHMEM_CMP_EQ 0
+#define NVSHMEM_CMP_NE 1
+#define NVSHMEM_CMP_GT 2
+#define NVSHMEM_CMP_LE 3
+#define NVSHMEM_CMP_LT 4
+#define NVSHMEM_CMP_GE 5
+#define NVSHMEM_SIGNAL_SET 9
+#define NVSHMEM_SIGNAL_ADD 10
+
+#define NVSHMEM_THREAD_SINGLE 0
+#define NVSHMEM_THREAD_FUNNELED 1
+#define NVSHMEM_THREAD_SERIALIZED 2
+#define NVSHMEM_THREAD_MULTIPLE 3
+
+#define NVSHMEMX_SUCCESS 0
+#define NVSHMEMX_ERROR_INVALID_VALUE 1
+
+typedef gdrkit_shmem_team_t nvshmem_team_t;
+typedef nvshmem_team_t nvshmemx_team_t;
+#define NVSHMEM_TEAM_INVALID GDRKIT_SHMEM_TEAM_INVALID
+#define NVSHMEM_TEAM_WORLD GDRKIT_SHMEM_TEAM_WORLD
+#define NVSHMEM_TEAM_SHARED GDRKIT_SHMEM_TEAM_SHARED
+#define NVSHMEMX_TEAM_NODE GDRKIT_SHMEM_TEAM_NODE
+
+/* GDRKIT_NVSHMEM_BOTH: a function of the CPU and, for nvcc, of GPU kernels, whose body is made by GDRKIT_NVSHMEM_SPLIT
+ * (of the CPU, of GPU kernels). GDRKIT_NVSHMEM_GPU(...): for nvcc alone. Templates, so that nvcc compiles the functions
+ * that are used and not the thousands that there are. */
+#if defined(__CUDACC__)
+#define GDRKIT_NVSHMEM_BOTH      \
+  template <int gdrkit_used = 0> \
+  static __host__ __device__ inline
+#define GDRKIT_NVSHMEM_GPU(...)  \
+  template <int gdrkit_used = 0> \
+  static __device__ inline __VA_ARGS__
+#define GDRKIT_NVSHMEM_STATE ::gdrkit::shmem::detail::used_state<gdrkit_used>()
+namespace gdrkit::shmem::detail {
+template <int>
+__device__ inline const State& used_state() {
+  return state();
+}
+}  // namespace gdrkit::shmem::detail
+#else
+#define GDRKIT_NVSHMEM_BOTH static inline
+#define GDRKIT_NVSHMEM_GPU(...)
+#endif
+#if defined(__CUDA_ARCH__)
+#define GDRKIT_NVSHMEM_SPLIT(host, device) device
+#else
+#define GDRKIT_NVSHMEM_SPLIT(host, device) host
+#endif
+
+/* Does not compile, and says why. */
+#if defined(__cplusplus)
+#define GDRKIT_NVSHMEM_LACKS(why) ([] { static_assert(false, why); }())
+#else
+#define GDRKIT_NVSHMEM_LACKS(why) \
+  ((void)sizeof(struct {          \
+    int unused;                   \
+    _Static_assert(0, why);       \
+  }))
+#endif
+
+/* For functions that return nothing. */
+static inline void gdrkit_nvshmem_check(int result, const char* name) {
+  if (result >= 0) return;
+  fprintf(stderr, "%s: %s\n", name, gdrkit_shmem_last_error());
+  abort();
+}
+
+#define GDRKIT_NVSHMEM_CMP(comparison) ((enum gdrkit_shmem_comparison)(comparison))
+#define GDRKIT_NVSHMEM_SIG(operation) ((enum gdrkit_shmem_signal)(operation))
+
+/* clang-format off */
+/* Integers of 4 or 8 bytes: of waits, and of atomic updates. */
+#define GDRKIT_NVSHMEM_FOR_EACH_WORD(X)                                                                     \
+  X(int, int) X(uint, unsigned) X(long, long) X(ulong, unsigned long) X(longlong, long long)                \
+  X(ulonglong, unsigned long long) X(int32, int32_t) X(uint32, uint32_t) X(int64, int64_t)                  \
+  X(uint64, uint64_t) X(size, size_t) X(ptrdiff, ptrdiff_t)
+/* clang-format on */
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT
+ * NVSHMEM's puts and gets, made from one macro for elements of a type, of a size, and bytes. Included by nvshmem.h. */
+#ifndef GDRKIT_COMPAT_NVSHMEM_RMA_H
+#define GDRKIT_COMPAT_NVSHMEM_RMA_H
+
+#include "nvshmem_base.h"
+
+/* One direction. V: put or get; `N` and `X`: what names begin with, S: what stands behind the verb; counts are of
+ * `bytes` each. */
+#define GDRKIT_NVSHMEM_MOVE(V, N, X, S, type, bytes)                                                             \
+  GDRKIT_NVSHMEM_BOTH void N##V##S(type* target, const type* source, size_t count, int pe) {                     \
+    GDRKIT_NVSHMEM_SPLIT(                                                                                        \
+        gdrkit_nvshmem_check(gdrkit_shmem_##V(target, source, count*(bytes), pe), #N #V #S),                     \
+        ::gdrkit::shmem::V(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), pe, ::gdrkit::shmem::thread())); \
+  }                                                                                                              \
+  GDRKIT_NVSHMEM_BOTH void N##V##S##_nbi(type* target, const type* source, size_t count, int pe) {               \
+    GDRKIT_NVSHMEM_SPLIT(                                                                                        \
+        gdrkit_nvshmem_check(gdrkit_shmem_##V##_nbi(target, source, count*(bytes), pe), #N #V #S "_nbi"),        \
+        ::gdrkit::shmem::V(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), pe, ::gdrkit::shmem::thread())); \
+  }                                                                                                              \
+  static inline void X##V##S##_on_stream(type* target, const type* source, size_t count, int pe,                 \
+                                         cudaStream_t stream) {                                                  \
+    gdrkit_nvshmem_check(gdrkit_shmem_##V##_on_stream(target, source, count*(bytes), pe, stream),                \
+                         #X #V #S "_on_stream");                                                                 \
+  }                                                                                                              \
+  static inline void X##V##S##_nbi_on_stream(type* target, const type* source, size_t count, int pe,             \
+                                             cudaStream_t stream) {                                              \
+    gdrkit_nvshmem_check(gdrkit_shmem_##V##_on_stream(target, source, count*(bytes), pe, stream),                \
+                         #X #V #S "_nbi_on_stream");                                                             \
+  }                                                                                                              \
+  GDRKIT_NVSHMEM_MOVE_BY(V, X, S, type, bytes, warp)                                                             \
+  GDRKIT_NVSHMEM_MOVE_BY(V, X, S, type, bytes, block)
+
+/* By all threads of a warp or block. */
+#define GDRKIT_NVSHMEM_MOVE_BY(V, X, S, type, bytes, group)                                                \
+  GDRKIT_NVSHMEM_GPU(void X##V##S##_##group(type* target, const type* source, size_t count, int pe) {      \
+    ::gdrkit::shmem::V(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), pe, ::gdrkit::shmem::group()); \
+  })                                                                                                       \
+  GDRKIT_NVSHMEM_GPU(void X##V##S##_nbi_##group(type* target, const type* source, size_t count, int pe) {  \
+    ::gdrkit::shmem::V(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), pe, ::gdrkit::shmem::group()); \
+  })
+
+/* A put and a signal behind it. */
+#define GDRKIT_NVSHMEM_PUT_SIGNAL(N, X, S, type, bytes, nbi)                                                         \
+  GDRKIT_NVSHMEM_BOTH void N##put##S##_signal##nbi(type* target, const type* source, size_t count, uint64_t* signal, \
+                                                   uint64_t value, int operation, int pe) {                          \
+    GDRKIT_NVSHMEM_SPLIT(                                                                                            \
+        gdrkit_nvshmem_check(gdrkit_shmem_put_signal##nbi(target, source, count*(bytes), signal, value,              \
+                                                          GDRKIT_NVSHMEM_SIG(operation), pe),                        \
+                             #N "put" #S "_signal" #nbi),                                                            \
+        ::gdrkit::shmem::put_signal(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), signal, value,              \
+                                    GDRKIT_NVSHMEM_SIG(operation), pe, ::gdrkit::shmem::thread()));                  \
+  }                                                                                                                  \
+  static inline void X##put##S##_signal##nbi##_on_stream(type* target, const type* source, size_t count,             \
+                                                         uint64_t* signal, uint64_t value, int operation, int pe,    \
+                                                         cudaStream_t stream) {                                      \
+    gdrkit_nvshmem_check(gdrkit_shmem_put_signal_on_stream(target, source, count*(bytes), signal, value,             \
+                                                           GDRKIT_NVSHMEM_SIG(operation), pe, stream),               \
+                         #X "put" #S "_signal" #nbi "_on_stream");                                                   \
+  }                                                                                                                  \
+  GDRKIT_NVSHMEM_PUT_SIGNAL_BY(X, S, type, bytes, nbi, warp)                                                         \
+  GDRKIT_NVSHMEM_PUT_SIGNAL_BY(X, S, type, bytes, nbi, block)
+#define GDRKIT_NVSHMEM_PUT_SIGNAL_BY(X, S, type, bytes, nbi, group)                                                    \
+  GDRKIT_NVSHMEM_GPU(void X##put##S##_signal##nbi##_##group(type* target, const type* source, size_t count,            \
+                                                            uint64_t* signal, uint64_t value, int operation, int pe) { \
+    ::gdrkit::shmem::put_signal(GDRKIT_NVSHMEM_STATE, target, source, count*(bytes), signal, value,                    \
+                                GDRKIT_NVSHMEM_SIG(operation), pe, ::gdrkit::shmem::group());                          \
+  })
+
+#define GDRKIT_NVSHMEM_RMA(N, X, S, type, bytes)    \
+  GDRKIT_NVSHMEM_MOVE(put, N, X, S, type, bytes)    \
+  GDRKIT_NVSHMEM_MOVE(get, N, X, S, type, bytes)    \
+  GDRKIT_NVSHMEM_PUT_SIGNAL(N, X, S, type, bytes, ) \
+  GDRKIT_NVSHMEM_PUT_SIGNAL(N, X, S, type, bytes, _nbi)
+
+/* Single values, and strided elements. */
+#define GDRKIT_NVSHMEM_TYPED(name, type)                                                                           \
+  GDRKIT_NVSHMEM_RMA(nvshmem_##name##_, nvshmemx_##name##_, , type, sizeof(type))                                  \
+  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_p(type* target, const type value, int pe) {                            \
+    GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_check(gdrkit_shmem_##name##_p(target, value, pe), "nvshmem_" #name "_p"),  \
+                         ::gdrkit::shmem::p(GDRKIT_NVSHMEM_STATE, target, value, pe));                             \
+  }                                                                                                                \
+  GDRKIT_NVSHMEM_BOTH type nvshmem_##name##_g(const type* source, int pe) {                                        \
+    GDRKIT_NVSHMEM_SPLIT(type value;                                                                               \
+                         gdrkit_nvshmem_check(gdrkit_shmem_##name##_g(source, &value, pe), "nvshmem_" #name "_g"); \
+                         return value, return ::gdrkit::shmem::g(GDRKIT_NVSHMEM_STATE, source, pe));               \
+  }                                                                                                                \
+  static inline void nvshmemx_##name##_p_on_stream(type* target, const type value, int pe, cudaStream_t stream) {  \
+    gdrkit_nvshmem_check(gdrkit_shmem_##name##_p_on_stream(target, value, pe, stream),                             \
+                         "nvshmemx_" #name "_p_on_stream");                                                        \
+  }                                                                                                                \
+  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_iput(type* target, const type* source, ptrdiff_t target_stride,        \
+                                                 ptrdiff_t source_stride, size_t count, int pe) {                  \
+    for (size_t i = 0; i < count; ++i) {                                                                           \
+      nvshmem_##name##_put(target + (ptrdiff_t)i * target_stride, source + (ptrdiff_t)i * source_stride, 1, pe);   \
+    }                                                                                                              \
+  }                                                                                                                \
+  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_iget(type* target, const type* source, ptrdiff_t target_stride,        \
+                                                 ptrdiff_t source_stride, size_t count, int pe) {                  \
+    for (size_t i = 0; i < count; ++i) {                                                                           \
+      nvshmem_##name##_get(target + (ptrdiff_t)i * target_stride, source + (ptrdiff_t)i * source_stride, 1, pe);   \
+    }                                                                                                              \
+  }
+
+GDRKIT_SHMEM_FOR_EACH_TYPE(GDRKIT_NVSHMEM_TYPED)
+GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, 8, void, 1)
+GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, 16, void, 2)
+GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, 32, void, 4)
+GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, 64, void, 8)
+GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, 128, void, 16)
+GDRKIT_NVSHMEM_RMA(nvshmem_, nvshmemx_, mem, void, 1)
+
+#undef GDRKIT_NVSHMEM_TYPED
+#undef GDRKIT_NVSHMEM_RMA
+#undef GDRKIT_NVSHMEM_PUT_SIGNAL_BY
+#undef GDRKIT_NVSHMEM_PUT_SIGNAL
+#undef GDRKIT_NVSHMEM_MOVE_BY
+#undef GDRKIT_NVSHMEM_MOVE
+
+#endif

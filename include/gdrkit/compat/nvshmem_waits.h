@@ -1,0 +1,208 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT
+ * NVSHMEM's signals, and waits for and tests of the caller's own words. Included by nvshmem.h. */
+#ifndef GDRKIT_COMPAT_NVSHMEM_WAITS_H
+#define GDRKIT_COMPAT_NVSHMEM_WAITS_H
+
+#include <errno.h>
+
+#include "nvshmem_base.h"
+
+/* Signals. */
+
+GDRKIT_NVSHMEM_BOTH void nvshmemx_signal_op(uint64_t* signal, uint64_t value, int operation, int pe) {
+  GDRKIT_NVSHMEM_SPLIT(
+      gdrkit_nvshmem_check(gdrkit_shmem_signal_op(signal, value, GDRKIT_NVSHMEM_SIG(operation), pe),
+                           "nvshmemx_signal_op"),
+      ::gdrkit::shmem::signal_op(GDRKIT_NVSHMEM_STATE, signal, value, GDRKIT_NVSHMEM_SIG(operation), pe));
+}
+static inline void nvshmemx_signal_op_on_stream(uint64_t* signal, uint64_t value, int operation, int pe,
+                                                cudaStream_t stream) {
+  gdrkit_nvshmem_check(gdrkit_shmem_signal_op_on_stream(signal, value, GDRKIT_NVSHMEM_SIG(operation), pe, stream),
+                       "nvshmemx_signal_op_on_stream");
+}
+static inline uint64_t gdrkit_nvshmem_signal_fetch(const uint64_t* signal) {
+  uint64_t value = 0;
+  gdrkit_nvshmem_check(gdrkit_shmem_signal_fetch(signal, &value), "nvshmem_signal_fetch");
+  return value;
+}
+GDRKIT_NVSHMEM_BOTH uint64_t nvshmem_signal_fetch(uint64_t* signal) {
+  return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_signal_fetch(signal), ::gdrkit::shmem::signal_fetch(signal));
+}
+static inline uint64_t gdrkit_nvshmem_signal_wait_until(const uint64_t* signal, int comparison, uint64_t value) {
+  uint64_t seen = 0;
+  gdrkit_nvshmem_check(gdrkit_shmem_signal_wait_until(signal, GDRKIT_NVSHMEM_CMP(comparison), value, &seen),
+                       "nvshmem_signal_wait_until");
+  return seen;
+}
+/* Returns what the word holds then. */
+GDRKIT_NVSHMEM_BOTH uint64_t nvshmem_signal_wait_until(uint64_t* signal, int comparison, uint64_t value) {
+  GDRKIT_NVSHMEM_SPLIT(return gdrkit_nvshmem_signal_wait_until(signal, comparison, value),
+                              (void)::gdrkit::shmem::signal_wait_until(GDRKIT_NVSHMEM_STATE, signal,
+                                                                       GDRKIT_NVSHMEM_CMP(comparison), value);
+                       return ::gdrkit::shmem::signal_fetch(signal));
+}
+static inline void nvshmemx_signal_wait_until_on_stream(uint64_t* signal, int comparison, uint64_t value,
+                                                        cudaStream_t stream) {
+  gdrkit_nvshmem_check(gdrkit_shmem_signal_wait_until_on_stream(signal, GDRKIT_NVSHMEM_CMP(comparison), value, stream),
+                       "nvshmemx_signal_wait_until_on_stream");
+}
+
+/* Many words, for the CPU. `one` value for all, or `values` of words for each. */
+
+static inline struct gdrkit_shmem_words gdrkit_nvshmem_words(const void* address, size_t count, const int* status,
+                                                             enum gdrkit_shmem_word word, int comparison,
+                                                             const uint64_t* values, size_t n_values) {
+  struct gdrkit_shmem_words words;
+  words.address = address;
+  words.count = count;
+  words.word = word;
+  words.comparison = GDRKIT_NVSHMEM_CMP(comparison);
+  words.values = values;
+  words.n_values = n_values;
+  words.left_out = status;
+  return words;
+}
+static inline size_t gdrkit_nvshmem_any(const struct gdrkit_shmem_words* words, int waits, const char* name) {
+  size_t index = SIZE_MAX;
+  const int found = waits ? gdrkit_shmem_wait_until_any(words, &index) : gdrkit_shmem_test_any(words, &index);
+  if (found != -ENODATA) gdrkit_nvshmem_check(found, name);
+  return index;
+}
+static inline size_t gdrkit_nvshmem_some(const struct gdrkit_shmem_words* words, size_t* indices, int waits,
+                                         const char* name) {
+  size_t found = 0;
+  const int result =
+      waits ? gdrkit_shmem_wait_until_some(words, indices, &found) : gdrkit_shmem_test_some(words, indices);
+  gdrkit_nvshmem_check(result, name);
+  return waits ? found : (size_t)result;
+}
+static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int waits, const char* name) {
+  const int result = waits ? gdrkit_shmem_wait_until_all(words) : gdrkit_shmem_test_all(words);
+  gdrkit_nvshmem_check(result, name);
+  return result;
+}
+
+/* clang-format off */
+#define GDRKIT_NVSHMEM_WORD(type) ((enum gdrkit_shmem_word)(((type)-1 > (type)0 ? 1 : -1) * (int)sizeof(type)))
+/* What the CPU does with the words, then frees a copy of their values. */
+#define GDRKIT_NVSHMEM_HOST_WORDS(name, type, take, result_type, n, call)                                              \
+  uint64_t* const wide = gdrkit_nvshmem_##name##_##take(value, n);                                                     \
+  const struct gdrkit_shmem_words words =                                                                              \
+      gdrkit_nvshmem_words((const void*)address, count, status, GDRKIT_NVSHMEM_WORD(type), comparison, wide, n);       \
+  const result_type result = call;                                                                                     \
+  free(wide);                                                                                                          \
+  return result
+#define GDRKIT_NVSHMEM_GPU_WORDS(type, Values) \
+  (::gdrkit::shmem::Words<type, Values>{(const type*)address, count, status, GDRKIT_NVSHMEM_CMP(comparison), value})
+/* clang-format on */
+
+/* One function of each: all, any, some, as waits and as tests. `take`: one or each; Values and `n` accordingly. */
+#define GDRKIT_NVSHMEM_MANY(name, type, suffix, take, Values, n)                                                     \
+  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_wait_until_all##suffix(type* address, size_t count, const int* status,   \
+                                                                   int comparison, Values value) {                   \
+    GDRKIT_NVSHMEM_SPLIT(                                                                                            \
+        (void)gdrkit_nvshmem_##name##_all_##take(address, count, status, comparison, value, 1),                      \
+        (void)::gdrkit::shmem::wait_until_all(GDRKIT_NVSHMEM_STATE, GDRKIT_NVSHMEM_GPU_WORDS(type, Values)));        \
+  }                                                                                                                  \
+  GDRKIT_NVSHMEM_BOTH size_t nvshmem_##name##_wait_until_any##suffix(type* address, size_t count, const int* status, \
+                                                                     int comparison, Values value) {                 \
+    return GDRKIT_NVSHMEM_SPLIT(                                                                                     \
+        gdrkit_nvshmem_##name##_any_##take(address, count, status, comparison, value, 1),                            \
+        ::gdrkit::shmem::wait_until_any(GDRKIT_NVSHMEM_STATE, GDRKIT_NVSHMEM_GPU_WORDS(type, Values)));              \
+  }                                                                                                                  \
+  GDRKIT_NVSHMEM_BOTH size_t nvshmem_##name##_wait_until_some##suffix(                                               \
+      type* address, size_t count, size_t* indices, const int* status, int comparison, Values value) {               \
+    return GDRKIT_NVSHMEM_SPLIT(                                                                                     \
+        gdrkit_nvshmem_##name##_some_##take(address, count, indices, status, comparison, value, 1),                  \
+        ::gdrkit::shmem::wait_until_some(GDRKIT_NVSHMEM_STATE, GDRKIT_NVSHMEM_GPU_WORDS(type, Values), indices));    \
+  }                                                                                                                  \
+  GDRKIT_NVSHMEM_BOTH int nvshmem_##name##_test_all##suffix(type* address, size_t count, const int* status,          \
+                                                            int comparison, Values value) {                          \
+    return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_##name##_all_##take(address, count, status, comparison, value, 0),    \
+                                ::gdrkit::shmem::test_all(GDRKIT_NVSHMEM_GPU_WORDS(type, Values)));                  \
+  }                                                                                                                  \
+  GDRKIT_NVSHMEM_BOTH size_t nvshmem_##name##_test_any##suffix(type* address, size_t count, const int* status,       \
+                                                               int comparison, Values value) {                       \
+    return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_##name##_any_##take(address, count, status, comparison, value, 0),    \
+                                ::gdrkit::shmem::test_any(GDRKIT_NVSHMEM_GPU_WORDS(type, Values)));                  \
+  }                                                                                                                  \
+  GDRKIT_NVSHMEM_BOTH size_t nvshmem_##name##_test_some##suffix(type* address, size_t count, size_t* indices,        \
+                                                                const int* status, int comparison, Values value) {   \
+    return GDRKIT_NVSHMEM_SPLIT(                                                                                     \
+        gdrkit_nvshmem_##name##_some_##take(address, count, indices, status, comparison, value, 0),                  \
+        ::gdrkit::shmem::test_some(GDRKIT_NVSHMEM_GPU_WORDS(type, Values), indices));                                \
+  }
+
+/* The CPU's half of them. */
+#define GDRKIT_NVSHMEM_HOST_MANY(name, type, take, Values, n)                                                          \
+  static inline int gdrkit_nvshmem_##name##_all_##take(type* address, size_t count, const int* status, int comparison, \
+                                                       Values value, int waits) {                                      \
+    GDRKIT_NVSHMEM_HOST_WORDS(name, type, take, int, n,                                                                \
+                              gdrkit_nvshmem_all(&words, waits, "nvshmem_" #name " wait or test of all"));             \
+  }                                                                                                                    \
+  static inline size_t gdrkit_nvshmem_##name##_any_##take(type* address, size_t count, const int* status,              \
+                                                          int comparison, Values value, int waits) {                   \
+    GDRKIT_NVSHMEM_HOST_WORDS(name, type, take, size_t, n,                                                             \
+                              gdrkit_nvshmem_any(&words, waits, "nvshmem_" #name " wait or test of any"));             \
+  }                                                                                                                    \
+  static inline size_t gdrkit_nvshmem_##name##_some_##take(                                                            \
+      type* address, size_t count, size_t* indices, const int* status, int comparison, Values value, int waits) {      \
+    GDRKIT_NVSHMEM_HOST_WORDS(name, type, take, size_t, n,                                                             \
+                              gdrkit_nvshmem_some(&words, indices, waits, "nvshmem_" #name " wait or test of some"));  \
+  }
+
+#define GDRKIT_NVSHMEM_WAITS(name, type)                                                                              \
+  static inline uint64_t* gdrkit_nvshmem_##name##_each(const type* values, size_t count) {                            \
+    uint64_t* const wide = (uint64_t*)malloc((count == 0 ? 1 : count) * sizeof(uint64_t));                            \
+    if (wide == NULL) gdrkit_nvshmem_check(-ENOMEM, "nvshmem_" #name " wait or test of many words: out of memory");   \
+    for (size_t i = 0; i < count; ++i) wide[i] = (uint64_t)values[i];                                                 \
+    return wide;                                                                                                      \
+  }                                                                                                                   \
+  static inline uint64_t* gdrkit_nvshmem_##name##_one(type value, size_t count) {                                     \
+    return gdrkit_nvshmem_##name##_each(&value, count);                                                               \
+  }                                                                                                                   \
+  GDRKIT_NVSHMEM_HOST_MANY(name, type, one, type, 1)                                                                  \
+  GDRKIT_NVSHMEM_HOST_MANY(name, type, each, const type*, count)                                                      \
+  GDRKIT_NVSHMEM_MANY(name, type, , one, type, 1)                                                                     \
+  GDRKIT_NVSHMEM_MANY(name, type, _vector, each, const type*, count)                                                  \
+  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_wait_until(type* address, int comparison, type value) {                   \
+    GDRKIT_NVSHMEM_SPLIT(                                                                                             \
+        gdrkit_nvshmem_check(gdrkit_shmem_wait_until((const void*)address, GDRKIT_NVSHMEM_WORD(type),                 \
+                                                     GDRKIT_NVSHMEM_CMP(comparison), (uint64_t)value),                \
+                             "nvshmem_" #name "_wait_until"),                                                         \
+        (void)::gdrkit::shmem::wait_until(GDRKIT_NVSHMEM_STATE, (const type*)address, GDRKIT_NVSHMEM_CMP(comparison), \
+                                          value));                                                                    \
+  }                                                                                                                   \
+  static inline int gdrkit_nvshmem_##name##_test(type* address, int comparison, type value) {                         \
+    const int result = gdrkit_shmem_test((const void*)address, GDRKIT_NVSHMEM_WORD(type),                             \
+                                         GDRKIT_NVSHMEM_CMP(comparison), (uint64_t)value);                            \
+    gdrkit_nvshmem_check(result, "nvshmem_" #name "_test");                                                           \
+    return result;                                                                                                    \
+  }                                                                                                                   \
+  GDRKIT_NVSHMEM_BOTH int nvshmem_##name##_test(type* address, int comparison, type value) {                          \
+    return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_##name##_test(address, comparison, value),                             \
+                                ::gdrkit::shmem::test((const type*)address, GDRKIT_NVSHMEM_CMP(comparison), value));  \
+  }                                                                                                                   \
+  static inline void nvshmemx_##name##_wait_until_on_stream(type* address, int comparison, type value,                \
+                                                            cudaStream_t stream) {                                    \
+    gdrkit_nvshmem_check(gdrkit_shmem_wait_until_on_stream((const void*)address, GDRKIT_NVSHMEM_WORD(type),           \
+                                                           GDRKIT_NVSHMEM_CMP(comparison), (uint64_t)value, stream),  \
+                         "nvshmemx_" #name "_wait_until_on_stream");                                                  \
+  }                                                                                                                   \
+  /* `status` is read during the call. */                                                                             \
+  static inline void nvshmemx_##name##_wait_until_all_on_stream(type* address, size_t count, const int* status,       \
+                                                                int comparison, type value, cudaStream_t stream) {    \
+    for (size_t i = 0; i < count; ++i) {                                                                              \
+      if (status != NULL && status[i] != 0) continue;                                                                 \
+      nvshmemx_##name##_wait_until_on_stream(address + i, comparison, value, stream);                                 \
+    }                                                                                                                 \
+  }
+
+GDRKIT_NVSHMEM_FOR_EACH_WORD(GDRKIT_NVSHMEM_WAITS)
+
+#undef GDRKIT_NVSHMEM_WAITS
+#undef GDRKIT_NVSHMEM_HOST_MANY
+#undef GDRKIT_NVSHMEM_MANY
+
+#endif

@@ -1,0 +1,7 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT
+ * Must not compile, and say why. */
+#include <nvshmem.h>
+#include <nvshmemx.h>
+
+int main(void) { return nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, NULL) != NULL; }
