@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <regex>
 #include <string>
 #include <vector>
@@ -63,12 +64,14 @@ const Names gdrkit_symbols = {"gdrkit_open",
                               "gdrkit_version"};
 
 /// The functions that a header declares at the start of a line, inline ones apart.
-Names declared_in(const char* header) {
-  std::ifstream file(fs::path(GDRKIT_INCLUDE_FOLDER) / header);
+Names declared_in(std::initializer_list<const char*> headers) {
   const std::regex declaration(R"(^(?:int|void\*|const char\*) (gdrkit_\w+)\()");
   Names names;
-  for (std::string line; std::getline(file, line);) {
-    if (std::smatch found; std::regex_search(line, found, declaration)) names.insert(found[1]);
+  for (const char* const header : headers) {
+    std::ifstream file(fs::path(GDRKIT_INCLUDE_FOLDER) / header);
+    for (std::string line; std::getline(file, line);) {
+      if (std::smatch found; std::regex_search(line, found, declaration)) names.insert(found[1]);
+    }
   }
   return names;
 }
@@ -135,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(All, Library,
                                          // It holds GPU code for every architecture where nvcc is there.
                                          Expectation{"libgdrkit_shmem.so",
                                                      "libgdrkit_shmem.so.0",
-                                                     declared_in("gdrkit/shmem.h"),
+                                                     declared_in({"gdrkit/shmem.h", "gdrkit/shmem_collectives.h"}),
                                                      {"GDRKIT_SHMEM_0"},
                                                      {"libgdrkit.so.0"},
                                                      std::size_t{8} << 20}),
