@@ -79,10 +79,10 @@ int gdrkit_shmem_barrier_on_stream(gdrkit_shmem_team_t team, void* stream) {
   return launch({CollectiveOperation::barrier, team}, stream);
 }
 int gdrkit_shmem_sync_all_on_stream(void* stream) {
-  return gdrkit_shmem_sync_on_stream(GDRKIT_SHMEM_TEAM_WORLD, stream);
+  return launch({CollectiveOperation::sync, GDRKIT_SHMEM_TEAM_WORLD}, stream);
 }
 int gdrkit_shmem_barrier_all_on_stream(void* stream) {
-  return gdrkit_shmem_barrier_on_stream(GDRKIT_SHMEM_TEAM_WORLD, stream);
+  return launch({CollectiveOperation::barrier, GDRKIT_SHMEM_TEAM_WORLD}, stream);
 }
 
 int gdrkit_shmem_broadcast(gdrkit_shmem_team_t team, void* target, const void* source, size_t size_bytes, int root) {
