@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <gdrkit/shmem.hpp>
+#include <thread>
+#include <vector>
+
+namespace gdrkit::shmem {
+namespace {
+
+/// PEs as threads of this process.
+void run_job(int n_pes, const std::function<void(Job&)>& body) {
+  ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  const auto id = make_unique_id();
+  std::vector<std::thread> threads;
+  for (int pe = 0; pe < n_pes; ++pe) {
+    threads.emplace_back([&, pe] {
+      try {
+        JobOptions options;
+        options.n_pes = n_pes;
+        options.pe = pe;
+        options.unique_id = id;
+        options.timeout = std::chrono::seconds(30);
+        options.heap_bytes = 1 << 20;
+        Job job(options);
+        EXPECT_EQ(job.pe(), pe);
+        EXPECT_EQ(job.n_pes(), n_pes);
+        body(job);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+TEST(ShmemHpp, PutsGetsAndSignals) {
+  run_job(2, [](Job& job) {
+    const int other = 1 - job.pe();
+    auto data = job.allocate<int>(100);
+    auto word = job.allocate<std::uint64_t>(1);
+    const std::vector<int> numbers = {job.pe() * 10, job.pe() * 10 + 1, job.pe() * 10 + 2};
+    data.span().subspan(50, 3).put_signal(numbers, word[0], 5, other);
+    word[0].wait_until(Comparison::greater_equal, 5);
+    EXPECT_TRUE(word[0].test(Comparison::equal, 5));
+    EXPECT_FALSE(word[0].test(Comparison::less, 5));
+    std::vector<int> seen(3);
+    data.span().subspan(50, 3).get(seen, job.pe());
+    EXPECT_THAT(seen, ::testing::ElementsAre(other * 10, other * 10 + 1, other * 10 + 2));
+    job.barrier();
+    data[99].store(-7 - job.pe(), other);
+    job.barrier();
+    EXPECT_EQ(data[99].load(job.pe()), -7 - other);
+    data.span().put_on_stream(numbers, other, nullptr);
+    hpp_detail::check(gdrkit_shmem_stream_synchronize(nullptr));
+    job.barrier();
+    data.span().get_on_stream(seen, job.pe(), nullptr);
+    hpp_detail::check(gdrkit_shmem_stream_synchronize(nullptr));
+    EXPECT_EQ(seen[2], other * 10 + 2);
+    EXPECT_EQ(data.span().at_pe(job.pe()), data.data());
+    job.barrier();
+  });
+}
+
+TEST(ShmemHpp, Atomics) {
+  run_job(3, [](Job& job) {
+    auto words = job.allocate<std::int64_t>(2);
+    words[0].fetch_add(-2, 0);
+    job.barrier();
+    EXPECT_EQ(words[0].load(0), -6);
+    job.barrier();
+    if (job.pe() == 1) {
+      EXPECT_EQ(words[0].swap(9, 0), -6);
+      EXPECT_EQ(words[0].compare_swap(9, -1, 0), 9);
+      EXPECT_EQ(words[0].compare_swap(9, 4, 0), -1);
+    }
+    job.barrier();
+    EXPECT_EQ(words[0].load(0), -1);
+    job.barrier();
+  });
+}
+
+TEST(ShmemHpp, WhatIsWrongThrowsAndWritesNothing) {
+  run_job(1, [](Job& job) {
+    auto data = job.allocate<int>(4);
+    const std::vector<int> numbers(5, 1);
+    const auto span = data.span();
+    EXPECT_THROW(span.put(numbers, 0), std::out_of_range);
+    EXPECT_THROW((void)span.subspan(2, 3), std::out_of_range);
+    EXPECT_THROW((void)span[4], std::out_of_range);
+    EXPECT_THROW((void)span.load(0), std::length_error);
+    EXPECT_THROW(span.wait_until(Comparison::equal, 1), std::length_error);
+    try {
+      span[0].store(1, 7);
+      ADD_FAILURE() << "there is no PE 7";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), std::errc::invalid_argument);
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("no PE 7"));
+    }
+    job.set_timeout(std::chrono::milliseconds(20));
+    EXPECT_THROW(span[0].wait_until(Comparison::equal, 1), Error);
+    job.set_timeout(std::chrono::seconds(30));
+    EXPECT_EQ(span[0].load(0), 0);
+    EXPECT_THROW((void)job.allocate<int>(std::size_t{1} << 60), Error);
+  });
+}
+
+TEST(ShmemHpp, BuffersFreeTheirMemoryOnce) {
+  run_job(2, [](Job& job) {
+    EXPECT_EQ(job.info().heap_used_bytes, 0U);
+    {
+      auto first = job.allocate<double>(1000);
+      const auto used = job.info().heap_used_bytes;
+      EXPECT_GE(used, 8000U);
+      auto second = std::move(first);
+      EXPECT_EQ(first.size(), 0U);  // NOLINT: moved from
+      EXPECT_EQ(second.size(), 1000U);
+      first = job.allocate<double>(10);
+      second = std::move(first);
+      EXPECT_LT(job.info().heap_used_bytes, used);
+      second.free();
+      EXPECT_EQ(job.info().heap_used_bytes, 0U);
+    }
+    EXPECT_EQ(job.info().heap_used_bytes, 0U);
+    EXPECT_EQ(job.device_state().pe, job.pe());
+    job.finalize();
+    EXPECT_THROW(job.use(), Error);
+  });
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem
