@@ -27,7 +27,7 @@ GDRKIT_SHMEM_FUNCTION const State& state() { return gdrkit_shmem_state; }
 }  // namespace gdrkit::shmem
 
 #elif defined(__CUDACC__)
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>
 
 namespace gdrkit::shmem {
 namespace {
@@ -35,7 +35,8 @@ namespace {
 __constant__ gdrkit_shmem_device_state state_of_this_file;
 
 inline int fill_state_of_this_file(const gdrkit_shmem_device_state* state) {
-  return static_cast<int>(cudaMemcpyToSymbol(&state_of_this_file, state, sizeof *state, 0, cudaMemcpyHostToDevice));
+  // By reference: of a pointer, the runtime's C++ overload would take the address of the pointer for the symbol.
+  return static_cast<int>(cudaMemcpyToSymbol(state_of_this_file, state, sizeof *state, 0, cudaMemcpyHostToDevice));
 }
 
 /// Registered while the file's static objects live.
