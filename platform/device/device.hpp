@@ -3,6 +3,7 @@
 // Device: the application's part (allocate, copy, synchronise) for tools, benchmarks and tests, on a GPU or emulated.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -169,6 +170,13 @@ class Device {
   /// cuMemcpyPeerAsync from this device's memory to `peer`'s; the driver finds a way also without peer access.
   virtual base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source,
                                           std::size_t size_bytes, Stream stream) noexcept = 0;
+  /// Stores a word of 4 or 8 bytes, aligned to its size, anywhere that the device reaches: after the stream's earlier
+  /// work, which is visible to the system before the word is (cuStreamWriteValue's fence). ENOSYS where the driver
+  /// cannot.
+  virtual base::Status store_word_async(std::uint64_t /*target*/, std::uint64_t /*value*/, std::size_t /*size_bytes*/,
+                                        Stream /*stream*/) noexcept {
+    return base::fail_literal(ENOSYS, "this device has no stores in a stream");
+  }
   virtual base::Status synchronize(Stream stream) noexcept = 0;
   [[nodiscard]] virtual base::Result<bool> is_finished(Stream stream) noexcept = 0;  ///< does not wait
   /// Whether what the stream is given goes into a graph, to be done when that is launched.

@@ -105,6 +105,8 @@ class CudaDevice final : public Device {
                                     Stream stream) noexcept override;
   base::Status copy_to_peer_async(Device& peer, std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
                                   Stream stream) noexcept override;
+  base::Status store_word_async(std::uint64_t target, std::uint64_t value, std::size_t size_bytes,
+                                Stream stream) noexcept override;
   base::Result<bool> is_finished(Stream stream) noexcept override;
   base::Result<bool> is_capturing(Stream stream) noexcept override;
 

@@ -38,6 +38,20 @@ base::Status CudaDevice::copy_to_peer_async(Device& peer, std::uint64_t target, 
                   "cuMemcpyPeerAsync", target, size_bytes);
 }
 
+base::Status CudaDevice::store_word_async(std::uint64_t target, std::uint64_t value, std::size_t size_bytes,
+                                          Stream stream) noexcept {
+  constexpr unsigned with_fence = 0;  // CU_STREAM_WRITE_VALUE_DEFAULT
+  if (size_bytes == sizeof value) {
+    if (calls_.stream_write_value64 == nullptr) return lacking("cuStreamWriteValue64");
+    return check_at(calls_.stream_write_value64(as_pointer(stream.handle), target, value, with_fence),
+                    "cuStreamWriteValue64", target, size_bytes);
+  }
+  if (calls_.stream_write_value32 == nullptr) return lacking("cuStreamWriteValue32");
+  return check_at(
+      calls_.stream_write_value32(as_pointer(stream.handle), target, static_cast<std::uint32_t>(value), with_fence),
+      "cuStreamWriteValue32", target, size_bytes);
+}
+
 base::Result<bool> CudaDevice::is_finished(Stream stream) noexcept {
   if (calls_.stream_query == nullptr) return base::pass(lacking("cuStreamQuery"));
   const int result = calls_.stream_query(as_pointer(stream.handle));

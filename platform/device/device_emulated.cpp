@@ -115,6 +115,18 @@ class EmulatedDevice final : public Device {
     if (!peer.is_emulated()) return base::fail(EINVAL, "a copy between the emulated device and a GPU is not possible");
     return copy_on_device_async(target, source, size_bytes, stream);
   }
+  base::Status store_word_async(std::uint64_t target, std::uint64_t value, std::size_t size_bytes,
+                                Stream stream) noexcept override {
+    if (auto checked = check(target, size_bytes); !checked) return checked;
+    return submit(stream, [=] {
+      order_copies();
+      if (size_bytes == sizeof value) {
+        __atomic_store_n(reinterpret_cast<std::uint64_t*>(target), value, __ATOMIC_RELEASE);
+      } else {
+        __atomic_store_n(reinterpret_cast<std::uint32_t*>(target), static_cast<std::uint32_t>(value), __ATOMIC_RELEASE);
+      }
+    });
+  }
   base::Status synchronize(Stream stream) noexcept override;
   base::Status synchronize_all() noexcept override;
   base::Result<bool> is_finished(Stream stream) noexcept override;

@@ -11,8 +11,7 @@ GDRKIT_GPU_KERNEL(stream_value, StreamValueParameters)
 
 namespace gdrkit::platform {
 
-/// One block stores the data, then signals. A driver's copy of so little data from host memory takes longer than the
-/// start of a GPU kernel.
+/// One block stores the data, then signals.
 struct StreamValueParameters {
   static constexpr unsigned most_words = 128;
   std::uint64_t target;  ///< any alignment

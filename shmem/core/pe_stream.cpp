@@ -69,7 +69,7 @@ base::Status Pe::put_value_on_stream(void* target, const void* value, std::size_
   }
   const platform::DeviceScope scope(*device_);
   if (auto current = scope.status(); !current) return current;
-  return stream_work_->put_value(stream_of(stream), *at, value, size_bytes, {});
+  return stream_work_->put_value(stream_of(stream), *at, value, size_bytes);
 }
 
 base::Status Pe::get_on_stream(void* target, const void* source, std::size_t size_bytes, int pe,

@@ -16,32 +16,32 @@ namespace gdrkit::shmem {
 /// Each call adds work to the stream and returns. Addresses of other PEs' memory are those at which this GPU reaches
 /// it; arguments were checked, and the device is current. Thread-safe.
 ///
-/// Order: work of one stream is done one after the other, and a signal comes behind a fence of system scope in a GPU
-/// kernel that starts after all earlier work of its stream has ended. So whoever sees the signal sees what was put
-/// before it, by whatever engine.
+/// Order: work of one stream is done one after the other, and a signal comes behind a fence of system scope, of the
+/// driver's own (cuStreamWriteValue) or in a GPU kernel that starts after all earlier work of its stream has ended. So
+/// whoever sees the signal sees what was put before it, by whatever engine.
 class StreamWork {
  public:
   /// Both must outlive it.
   StreamWork(platform::Device& device, platform::GpuKernels& gpu_kernels) noexcept
       : device_(device), gpu_kernels_(gpu_kernels) {}
 
-  /// Up to so many bytes, data of host memory travels with the launch of a GPU kernel.
+  /// Up to so many bytes, a value travels with the launch of a GPU kernel.
   static constexpr std::size_t inline_bytes = sizeof platform::StreamValueParameters{}.words;
 
   /// Host memory may be read during the call, all other when the stream comes to it. `signal.address` 0: no signal.
   base::Status put(platform::Stream stream, std::uint64_t target, const void* source, std::size_t size_bytes,
                    LocalMemory memory, const platform::StreamSignal& signal) noexcept;
   /// Reads `value`, of at most inline_bytes, during the call.
-  base::Status put_value(platform::Stream stream, std::uint64_t target, const void* value, std::size_t size_bytes,
-                         const platform::StreamSignal& signal) noexcept;
+  base::Status put_value(platform::Stream stream, std::uint64_t target, const void* value,
+                         std::size_t size_bytes) noexcept;
   base::Status get(platform::Stream stream, void* target, std::uint64_t source, std::size_t size_bytes,
                    LocalMemory memory) noexcept;
   base::Status signal(platform::Stream stream, const platform::StreamSignal& signal) noexcept;
   base::Status wait(platform::Stream stream, const platform::StreamWaitParameters& parameters) noexcept;
 
  private:
-  base::Status copy(platform::Stream stream, std::uint64_t target, std::uint64_t source, std::size_t size_bytes,
-                    const platform::StreamSignal& signal) noexcept;
+  base::Status store(platform::Stream stream, std::uint64_t target, std::uint64_t value,
+                     std::size_t size_bytes) noexcept;
 
   platform::Device& device_;
   platform::GpuKernels& gpu_kernels_;
