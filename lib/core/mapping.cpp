@@ -103,30 +103,30 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size
 
 namespace {
 
-base::Result<engine::Path*> path_for(Handle pin, std::size_t offset, const void* host,
-                                     std::size_t size_bytes) noexcept {
+/// Calls `copy(path)` once the range was found to lie inside the user's own.
+template <class Copy>
+base::Status by_path(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes, Copy copy) noexcept {
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr || view->path == nullptr) return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped");
   if (!is_inside(offset, size_bytes, view->path->size_bytes())) {
     return base::fail(EINVAL, "cannot copy %zu bytes at offset %zu: the mapping has %zu bytes", size_bytes, offset,
                       view->path->size_bytes());
   }
-  if (host == nullptr && size_bytes != 0) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
-  return view->path;
+  if (size_bytes == 0) return {};
+  if (host == nullptr) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
+  return copy(*view->path);
 }
 
 }  // namespace
 
 base::Status write_by_engine(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
-  const auto path = path_for(pin, offset, host, size_bytes);
-  if (!path) return base::pass(path);
-  return size_bytes == 0 ? base::Status() : (*path)->write(offset, host, size_bytes);
+  return by_path(pin, offset, host, size_bytes,
+                 [=](engine::Path& path) { return path.write(offset, host, size_bytes); });
 }
 
 base::Status read_by_engine(Handle pin, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
-  const auto path = path_for(pin, offset, host, size_bytes);
-  if (!path) return base::pass(path);
-  return size_bytes == 0 ? base::Status() : (*path)->read(offset, host, size_bytes);
+  return by_path(pin, offset, host, size_bytes,
+                 [=](engine::Path& path) { return path.read(offset, host, size_bytes); });
 }
 
 base::Status unmap(Handle context, Handle handle, const void* expected) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "engine/chooser.hpp"
+#include "engine/device_engines.hpp"
 
 #include <cstdint>
 

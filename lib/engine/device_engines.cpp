@@ -8,8 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include "engine/chooser.hpp"
-
 namespace gdrkit::engine {
 namespace {
 
@@ -34,6 +32,19 @@ Copy piece_of(const Copy& copy, std::size_t at, std::size_t size_bytes) noexcept
 
 }  // namespace
 
+#define GDRKIT_ENGINE(name, summary) base::Result<std::unique_ptr<Engine>> open_##name(const Place& place) noexcept;
+#include "engine/engines.def"
+#undef GDRKIT_ENGINE
+
+std::span<const Registration> registrations() noexcept {
+  static constexpr Registration list[] = {
+#define GDRKIT_ENGINE(name, summary) {Id::name, #name, summary, &open_##name},
+#include "engine/engines.def"
+#undef GDRKIT_ENGINE
+  };
+  return list;
+}
+
 base::Result<std::unique_ptr<DeviceEngines>> DeviceEngines::open(backend::Backend& backend, std::unique_ptr<Gpu> gpu,
                                                                  const ResidenceLimits& limits) noexcept {
   std::unique_ptr<DeviceEngines> engines(new (std::nothrow) DeviceEngines(backend, std::move(gpu), limits));
@@ -46,7 +57,7 @@ base::Status DeviceEngines::need(Id id) noexcept {
   const std::lock_guard lock(opening_);
   std::unique_ptr<Engine>& engine = engines_[index(id)];
   if (engine != nullptr) return {};
-  auto opened = registrations().first[index(id)].open(place_);
+  auto opened = registrations()[index(id)].open(place_);
   if (!opened) return base::pass(opened);
   engine = std::move(*opened);
   usable_[index(id)].store(true, std::memory_order_release);

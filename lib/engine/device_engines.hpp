@@ -15,6 +15,17 @@
 
 namespace gdrkit::engine {
 
+// The table of the fastest engine (chooser.cpp).
+
+/// Up to this size engine cpu is the fastest whatever else is known of the copy.
+[[nodiscard]] std::size_t largest_for_cpu(Direction direction) noexcept;
+
+struct Choice {
+  Id warm;  ///< while engine mover is warm
+  Id cold;
+};
+[[nodiscard]] Choice choose(Direction direction, HostMemory host_memory, std::size_t size_bytes) noexcept;
+
 /// Thread safe.
 class DeviceEngines {
  public:

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "backend/backend.hpp"
 #include "base/result.hpp"
@@ -97,13 +98,7 @@ struct Registration {
   /// Opens the engine, or returns an error whose text says why it cannot run here.
   base::Result<std::unique_ptr<Engine>> (*open)(const Place& place) noexcept;
 };
-struct RegistrationList {
-  const Registration* first;
-  std::size_t count;
-  [[nodiscard]] const Registration* begin() const noexcept { return first; }
-  [[nodiscard]] const Registration* end() const noexcept { return first + count; }
-};
 /// All engines; an Id is an index into the list.
-[[nodiscard]] RegistrationList registrations() noexcept;
+[[nodiscard]] std::span<const Registration> registrations() noexcept;
 
 }  // namespace gdrkit::engine

@@ -6,7 +6,6 @@
 #include <new>
 #include <string>
 
-#include "engine/chooser.hpp"
 #include "shim/cuda_calls.hpp"
 
 namespace gdrkit::engine {

@@ -33,7 +33,10 @@ void load_piece(std::uint32_t (&piece)[4], std::uint64_t address) noexcept {
 class HostBlock {
  public:
   HostBlock(const Parameters& parameters, unsigned block, unsigned blocks) noexcept
-      : status_(reinterpret_cast<std::uint64_t*>(parameters.status) + block), block_(block), blocks_(blocks) {}
+      : last_tag_(reinterpret_cast<std::uint32_t*>(parameters.status + last_tag_offset)),
+        status_(reinterpret_cast<std::uint64_t*>(parameters.status) + block),
+        block_(block),
+        blocks_(blocks) {}
 
   [[nodiscard]] bool is_leader() const noexcept { return true; }
   [[nodiscard]] std::uint64_t clock_ns() const noexcept {
@@ -45,6 +48,7 @@ class HostBlock {
     load_piece(pieces.first, line);
     load_piece(pieces.second, line + sizeof pieces.first);
     std::atomic_thread_fence(std::memory_order_seq_cst);
+    (void)std::atomic_ref(*last_tag_).load(std::memory_order_acquire);
     return pieces;
   }
   [[nodiscard]] Command share(const Command& command) const noexcept { return command; }
@@ -61,6 +65,7 @@ class HostBlock {
   }
 
  private:
+  std::uint32_t* last_tag_;
   std::uint64_t* status_;
   unsigned block_;
   unsigned blocks_;

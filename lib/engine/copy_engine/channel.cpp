@@ -24,11 +24,6 @@ Channel::~Channel() {
   if (stream_ != nullptr) (void)gpu_.calls().stream_destroy(stream_);
 }
 
-base::Status Channel::make_stream() noexcept {
-  if (stream_ != nullptr) return {};
-  return check(gpu_.calls().stream_create(&stream_, shim::cuda_stream_non_blocking), "cuStreamCreate");
-}
-
 base::Status Channel::make_staging() noexcept {
   for (void*& event : events_) {
     if (event != nullptr) continue;
@@ -53,8 +48,11 @@ base::Status Channel::start(const Copy& copy) noexcept {
   copy_ = copy;
   started_ = 0;
   is_staged_ = copy.direction != Direction::on_device && copy.host_memory == HostMemory::ordinary;
-  if (base::Status made = make_stream(); !made) return made;
-  if (!is_staged_) return start_direct();
+  if (stream_ == nullptr) {
+    const int result = gpu_.calls().stream_create(&stream_, shim::cuda_stream_non_blocking);
+    if (result != 0) return check(result, "cuStreamCreate");
+  }
+  if (!is_staged_) return give(copy.device, copy.host, copy.size_bytes);
   if (base::Status made = make_staging(); !made) return made;
   base::Status begun;
   const std::size_t ahead = copy.direction == Direction::from_device ? std::min(pieces(), piece_count) : 0;
@@ -63,33 +61,23 @@ base::Status Channel::start(const Copy& copy) noexcept {
   return begun;
 }
 
-base::Status Channel::start_direct() noexcept {
+base::Status Channel::give(std::uint64_t device, void* host, std::size_t size_bytes) noexcept {
   const shim::CudaCalls& calls = gpu_.calls();
   switch (copy_.direction) {
     case Direction::from_device:
-      return check(calls.memcpy_device_to_host_async(copy_.host, copy_.device, copy_.size_bytes, stream_),
-                   "cuMemcpyDtoHAsync");
+      return check(calls.memcpy_device_to_host_async(host, device, size_bytes, stream_), "cuMemcpyDtoHAsync");
     case Direction::to_device:
-      return check(calls.memcpy_host_to_device_async(copy_.device, copy_.host, copy_.size_bytes, stream_),
-                   "cuMemcpyHtoDAsync");
+      return check(calls.memcpy_host_to_device_async(device, host, size_bytes, stream_), "cuMemcpyHtoDAsync");
     case Direction::on_device: break;
   }
-  return check(calls.memcpy_device_to_device_async(copy_.device, copy_.source, copy_.size_bytes, stream_),
-               "cuMemcpyDtoDAsync");
+  return check(calls.memcpy_device_to_device_async(device, copy_.source, size_bytes, stream_), "cuMemcpyDtoDAsync");
 }
 
 base::Status Channel::start_piece(std::size_t piece) noexcept {
-  const shim::CudaCalls& calls = gpu_.calls();
-  const std::uint64_t device = copy_.device + piece * piece_bytes;
-  const bool is_from_device = copy_.direction == Direction::from_device;
-  const int result = is_from_device
-                         ? calls.memcpy_device_to_host_async(staging(piece), device, size_of(piece), stream_)
-                         : calls.memcpy_host_to_device_async(device, staging(piece), size_of(piece), stream_);
-  if (base::Status given = check(result, is_from_device ? "cuMemcpyDtoHAsync" : "cuMemcpyHtoDAsync"); !given) {
-    return given;
-  }
+  base::Status given = give(copy_.device + piece * piece_bytes, staging(piece), size_of(piece));
+  if (!given) return given;
   ++started_;
-  return check(calls.event_record(events_[piece % piece_count], stream_), "cuEventRecord");
+  return check(gpu_.calls().event_record(events_[piece % piece_count], stream_), "cuEventRecord");
 }
 
 base::Status Channel::wait_for_piece(std::size_t piece) noexcept {

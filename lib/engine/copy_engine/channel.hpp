@@ -29,14 +29,14 @@ class Channel {
   base::Status finish() noexcept;
 
  private:
-  base::Status make_stream() noexcept;
   base::Status make_staging() noexcept;
   [[nodiscard]] std::size_t size_of(std::size_t piece) const noexcept;
   [[nodiscard]] std::size_t pieces() const noexcept { return (copy_.size_bytes + piece_bytes - 1) / piece_bytes; }
   [[nodiscard]] char* staging(std::size_t piece) const noexcept {
     return staging_.bytes() + piece % piece_count * piece_bytes;
   }
-  base::Status start_direct() noexcept;
+  /// Gives the stream a copy from or to host memory that the GPU reaches, or inside device memory.
+  base::Status give(std::uint64_t device, void* host, std::size_t size_bytes) noexcept;
   base::Status start_piece(std::size_t piece) noexcept;
   base::Status wait_for_piece(std::size_t piece) noexcept;
   base::Status finish_pipeline() noexcept;

@@ -38,12 +38,6 @@ constexpr std::size_t unit_bytes = 16;
 constexpr std::chrono::milliseconds rest_after_failed_start{10};
 constexpr unsigned polls_at_full_speed = 512;  // some 20 us; then the thread lets others run
 
-inline void pause_cpu() noexcept {
-#if defined(__x86_64__)
-  _mm_pause();
-#endif
-}
-
 std::int64_t now_ns() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
 }
@@ -232,6 +226,7 @@ base::Result<Ticket> Mover::submit(const Copy& copy) noexcept {
   if (is_staged && copy.direction == Direction::to_device) {
     std::memcpy(staging_.bytes() + staging_offset(*slot), copy.host, copy.size_bytes);
   }
+  kernel_->note_command(slot->tag);
   lines_->write(slot->tag, command_of(*slot));
   slot->is_taken.store(true, std::memory_order_release);
   last_command_ns_.store(now_ns(), std::memory_order_relaxed);
@@ -248,7 +243,9 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
         return base::fail_literal(EAGAIN, "engine mover ended before the copy was done; it has to be repeated");
       case Progress::waiting: break;
     }
-    pause_cpu();
+#if defined(__x86_64__)
+    _mm_pause();
+#endif
     if (polls < polls_at_full_speed) continue;
     ::sched_yield();
     if (polls % 64 != 0) continue;
@@ -275,6 +272,7 @@ base::Status Mover::complete(Ticket ticket) noexcept {
     return each.is_taken.load(std::memory_order_acquire) && each.tag == tag;
   });
   base::Status waited = wait_for(static_cast<std::uint32_t>(ticket >> 32), tag);
+  if (waited) last_command_ns_.store(now_ns(), std::memory_order_relaxed);  // the GPU kernel idles from now on
   if (waited && slot.is_staged && slot.copy.direction == Direction::from_device) {
     std::memcpy(slot.copy.host, staging_.bytes() + staging_offset(slot), slot.copy.size_bytes);
   }

@@ -50,6 +50,10 @@ struct Status {
   }
 };
 
+/// Behind the status words: the tag of the last command written, as the CPU stores it before the line. A GPU does not
+/// read it: the bus orders what the CPU stored before the line. Host threads that play the GPU find that order here.
+constexpr std::uint64_t last_tag_offset = 64;
+
 struct Parameters {
   std::uint64_t lines = 0;   ///< device address of ring_lines lines
   std::uint64_t status = 0;  ///< of one word for each block, in host memory

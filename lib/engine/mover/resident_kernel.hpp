@@ -30,6 +30,12 @@ class ResidentKernel {
   /// Number of the latest launch, 0 before the first.
   [[nodiscard]] std::uint32_t launch_number() const noexcept { return launch_.load(std::memory_order_acquire); }
 
+  /// Before the command with this tag is written (mover_code.hpp, last_tag_offset).
+  void note_command(std::uint32_t tag) noexcept {
+    auto* const word = reinterpret_cast<std::uint32_t*>(status_.bytes() + last_tag_offset);
+    std::atomic_ref(*word).store(tag, std::memory_order_release);
+  }
+
   /// Of the latest launch: starting while a block is not there yet, ending from the first to the last block's end.
   enum class Phase : std::uint8_t { none, starting, running, ending, ended };
   [[nodiscard]] Phase phase() const noexcept;

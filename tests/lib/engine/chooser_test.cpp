@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The table of the fastest engines: complete, consistent with the shortcut for the CPU, and that of the measurement.
-#include "engine/chooser.hpp"
+#include "engine/device_engines.hpp"
 
 #include <gtest/gtest.h>
 
