@@ -44,6 +44,21 @@ base::Status status_of(const base::Result<T>& result) {
   return result ? base::Status() : base::Status(base::pass(result));
 }
 
+/// Both make an object; then PE 0 calls a collective of `size_bytes` that PE 1 does not live to call.
+Step before_collective(const char* name, std::size_t size_bytes, bool is_on_stream) {
+  const std::size_t room = 2 * size_bytes;
+  return {name, [=](Pe& pe) { (void)pe.allocate(room, 1, true); },
+          [=](Pe& pe) -> base::Status {
+            auto object = pe.allocate(room, 1, true);
+            if (!object) return status_of(object);
+            CollectiveCall call{CollectiveOperation::reduce, GDRKIT_SHMEM_TEAM_WORLD, *object,
+                                static_cast<char*>(*object) + size_bytes, size_bytes};
+            if (!is_on_stream) return pe.collectives().run(call);
+            if (auto launched = pe.collectives().launch(call, {}); !launched) return launched;
+            return pe.synchronize_stream(nullptr);
+          }};
+}
+
 const Step steps[] = {
     {"before a barrier", [](Pe&) {}, [](Pe& pe) { return pe.barrier_all(); }},
     {"after a barrier", [](Pe& pe) { (void)pe.barrier_all(); },
@@ -70,6 +85,12 @@ const Step steps[] = {
        auto waits = pe.wait_on_stream({*word, 8, false}, Comparison::equal, 1, nullptr);
        return waits ? pe.synchronize_stream(nullptr) : waits;
      }},
+    {"before a team is made", [](Pe&) {},
+     [](Pe& pe) { return status_of(pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 0, 1, 2)); }},
+    before_collective("before a small collective", 64, false),
+    before_collective("before a large collective", 1 << 20, false),
+    before_collective("before a small collective on a stream", 64, true),
+    before_collective("before a large collective on a stream", 1 << 20, true),
     {"before it finalizes", [](Pe&) {}, [](Pe& pe) { return pe.finalize(); }},
 };
 
