@@ -35,7 +35,8 @@ GDRKIT_SHMEM_FUNCTION bool sync_turn(const Turn<Group>& turn, bool is_barrier) {
   return turn.wait_for_begun();
 }
 
-template <class Group>
+/// `may_go_in_parts`: that route is compiled too.
+template <bool may_go_in_parts, class Group>
 GDRKIT_SHMEM_FUNCTION bool broadcast_turn(const Turn<Group>& turn, char* target, const char* source,
                                           std::size_t size_bytes, unsigned root, Route route, std::size_t piece_bytes) {
   const bool is_root = turn.me() == root;
@@ -44,11 +45,14 @@ GDRKIT_SHMEM_FUNCTION bool broadcast_turn(const Turn<Group>& turn, char* target,
     if (!(is_root ? turn.wait_for_scratch() : turn.is_usable())) return false;
     return turn.group().all(SmallTurn<Group>(turn, size_bytes, 1).broadcast(target, source, root));
   }
+  const bool goes_in_parts = may_go_in_parts && route == Route::parts;
   turn.begin(Begin::after_reads);
-  if (!(is_root || route == Route::parts ? turn.wait_for_begun() : turn.is_usable())) return false;
+  if (!(is_root || goes_in_parts ? turn.wait_for_begun() : turn.is_usable())) return false;
   const LargeTurn<Group> large(turn);
-  return route == Route::parts ? large.broadcast_in_parts(target, source, size_bytes, root, piece_bytes)
-                               : large.broadcast(target, source, size_bytes, root);
+  if constexpr (may_go_in_parts) {
+    if (goes_in_parts) return large.broadcast_in_parts(target, source, size_bytes, root, piece_bytes);
+  }
+  return large.broadcast(target, source, size_bytes, root);
 }
 
 /// `is_alltoall`: the source has a part for each PE.
@@ -119,8 +123,9 @@ GDRKIT_SHMEM_FUNCTION bool broadcast(const State& state, Team team, void* target
                                      std::size_t size_bytes, int root, Group group) {
   const TeamState& of_team = team_state(state, team);
   const detail::Turn<Group> turn(state, of_team, group);
-  return turn.end(detail::broadcast_turn(turn, static_cast<char*>(target), static_cast<const char*>(source), size_bytes,
-                                         static_cast<unsigned>(root), detail::route_of(of_team, size_bytes, 1), 0));
+  return turn.end(detail::broadcast_turn<false>(turn, static_cast<char*>(target), static_cast<const char*>(source),
+                                                size_bytes, static_cast<unsigned>(root),
+                                                detail::route_of(of_team, size_bytes, 1), 0));
 }
 /// Everyone's source of `size_bytes`, by PE, to everyone's target.
 template <class Group>

@@ -10,6 +10,12 @@
 
 namespace gdrkit::shmem::detail {
 
+/// How many words a thread has on their way at a time. Narrow words are for what is not aligned, and for ends.
+template <class Word>
+GDRKIT_SHMEM_ANYWHERE unsigned unrolled_for() {
+  return sizeof(Word) == 16 ? 4 : 1;
+}
+
 /// Reads once, and writes to every member but the two named ones (n() or more: no member).
 template <class Group>
 struct Spread {
@@ -35,15 +41,17 @@ struct Spread {
 
   template <Reads reads, class Word>
   GDRKIT_SHMEM_FUNCTION void words(char* target, const char* source, std::size_t size_bytes) const {
-    constexpr unsigned unrolled = 4;
+    constexpr unsigned unrolled = unrolled_for<Word>();
     auto* const to = reinterpret_cast<Word*>(target);
     const auto* const from = reinterpret_cast<const Word*>(source);
     const std::size_t count = size_bytes / sizeof(Word), step = turn.group().size();
     std::size_t at = turn.group().rank();
     GDRKIT_SHMEM_ROLLED
     for (; at + (unrolled - 1) * step < count; at += unrolled * step) write<reads, unrolled>(to, from, at);
-    GDRKIT_SHMEM_ROLLED
-    for (; at < count; at += step) write<reads, 1>(to, from, at);
+    if constexpr (unrolled > 1) {
+      GDRKIT_SHMEM_ROLLED
+      for (; at < count; at += step) write<reads, 1>(to, from, at);
+    }
   }
 
   template <Reads reads>
@@ -210,7 +218,7 @@ class LargeTurn {
 
   template <bool writes_to_all, class Word, class Reduce>
   GDRKIT_SHMEM_FUNCTION void combine_by(char* target, const char* source, std::size_t size_bytes, Reduce reduce) const {
-    constexpr unsigned unrolled = 4;
+    constexpr unsigned unrolled = unrolled_for<Word>();
     auto* const to = reinterpret_cast<Word*>(target);
     const auto* const from = reinterpret_cast<const Word*>(source);
     const std::size_t count = size_bytes / sizeof(Word), step = turn_.group().size();
@@ -219,8 +227,10 @@ class LargeTurn {
     for (; at + (unrolled - 1) * step < count; at += unrolled * step) {
       combine_words<writes_to_all, unrolled>(to, from, at, reduce);
     }
-    GDRKIT_SHMEM_ROLLED
-    for (; at < count; at += step) combine_words<writes_to_all, 1>(to, from, at, reduce);
+    if constexpr (unrolled > 1) {
+      GDRKIT_SHMEM_ROLLED
+      for (; at < count; at += step) combine_words<writes_to_all, 1>(to, from, at, reduce);
+    }
   }
 
   /// 16 bytes at a time where both sides are aligned to them, else, and at the end, element by element.

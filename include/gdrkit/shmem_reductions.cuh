@@ -5,7 +5,7 @@
 #ifndef GDRKIT_SHMEM_REDUCTIONS_CUH
 #define GDRKIT_SHMEM_REDUCTIONS_CUH
 
-#include <gdrkit/shmem_device.cuh>
+#include <gdrkit/shmem_team.cuh>
 
 #include <cstring>
 
@@ -170,11 +170,6 @@ GDRKIT_SHMEM_FUNCTION Words16 combine_of_type(unsigned type, const Words16& left
   }
 }
 
-#if defined(__CUDACC__)
-#define GDRKIT_SHMEM_OUTLINED __noinline__  // each place where it is used would hold all of it
-#else
-#define GDRKIT_SHMEM_OUTLINED
-#endif
 GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION Words16 combine_any(unsigned type, unsigned reduction, Words16 left,
                                                                 Words16 right) {
   switch (reduction) {

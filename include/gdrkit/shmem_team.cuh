@@ -6,6 +6,12 @@
 
 #include <gdrkit/shmem_device.cuh>
 
+#if defined(__CUDACC__)
+#define GDRKIT_SHMEM_OUTLINED __noinline__  // each place where it is used would hold all of it
+#else
+#define GDRKIT_SHMEM_OUTLINED
+#endif
+
 namespace gdrkit::shmem {
 
 using Team = gdrkit_shmem_team_t;
@@ -85,6 +91,25 @@ inline std::uint64_t load_relaxed(const std::uint64_t* address) { return __atomi
 inline void post(std::uint64_t* address, std::uint64_t value) { __atomic_store_n(address, value, __ATOMIC_RELEASE); }
 inline std::uint32_t arrive(std::uint32_t* count) { return __atomic_fetch_add(count, 1, __ATOMIC_ACQ_REL); }
 #endif
+
+/// Between polls, as it costs as much as some: answers when the wait began, 0 when it is over. Out of line: there are
+/// many waits.
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::uint64_t go_on_waiting(TeamWords* words, TeamReport* report,
+                                                                        const Control* control, unsigned member,
+                                                                        std::uint64_t limit_ns,
+                                                                        std::uint64_t begin_ns) {
+  relax();
+  const std::uint64_t now = clock_ns();
+  if (begin_ns == 0) begin_ns = now;
+  const bool is_stopped =
+      (control != nullptr && load_relaxed(&control->is_broken) != 0) || load_relaxed(&report->stop) != 0;
+  if (is_stopped || now - begin_ns > limit_ns) {
+    post(&report->fault, 1 + 2 * std::uint64_t{member});
+    post(&words->is_broken, 1);
+    return 0;
+  }
+  return load_relaxed(&words->is_broken) != 0 ? 0 : begin_ns;
+}
 
 /// Which part of a collective a group does: lanes share the data, and lane i of a PE meets lane i of the others only.
 /// So the blocks of a grid need not wait for each other.
@@ -242,23 +267,14 @@ class Turn {
   template <class Condition>
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait(unsigned member, Condition is_there) const {
     std::uint64_t begin_ns = 0;
-    for (;;) {
+    do {
       GDRKIT_SHMEM_ROLLED
       for (unsigned poll = 0; poll < polls_per_clock; ++poll) {
         if (is_there()) return true;
       }
-      relax();
-      const std::uint64_t now = clock_ns();
-      if (begin_ns == 0) begin_ns = now;
-      const bool is_over =
-          (control_ != nullptr && load_relaxed(&control_->is_broken) != 0) || load_relaxed(&report()->stop) != 0;
-      if (is_over || now - begin_ns > limit_ns_) {
-        post(&report()->fault, 1 + 2 * std::uint64_t{member});
-        post(&words()->is_broken, 1);
-        return false;
-      }
-      if (load_relaxed(&words()->is_broken) != 0) return false;
-    }
+      begin_ns = go_on_waiting(words(), report(), control_, member, limit_ns_, begin_ns);
+    } while (begin_ns != 0);
+    return false;
   }
 
  private:

@@ -24,8 +24,8 @@ GDRKIT_SHMEM_FUNCTION bool run_collective(const CollectiveParameters& parameters
       is_whole = shmem::detail::sync_turn(turn, parameters.operation == CollectiveOperation::barrier);
       break;
     case CollectiveOperation::broadcast:
-      is_whole =
-          shmem::detail::broadcast_turn(turn, target, source, size, parameters.root, route, parameters.piece_bytes);
+      is_whole = shmem::detail::broadcast_turn<true>(turn, target, source, size, parameters.root, route,
+                                                     parameters.piece_bytes);
       break;
     case CollectiveOperation::fcollect:
     case CollectiveOperation::alltoall:

@@ -10,6 +10,7 @@ namespace gdrkit::platform {
 namespace {
 
 GDRKIT_COVERS(collective);
+GDRKIT_COVERS(team);
 
 using shmem::TeamReport;
 using shmem::TeamWords;
@@ -122,6 +123,62 @@ TEST_F(CollectiveConformance, RefusesWhatItCannotDo) {
   refuses([](auto& made) { made.root = 1; });
   refuses([](auto&) {}, {17, 64});
   refuses([](auto&) {}, {1, 1024});
+}
+
+class TeamConformance : public CollectiveConformance {
+ protected:
+  TeamParameters team_parameters(CollectiveOperation operation) {
+    const CollectiveParameters of_team = parameters(operation);
+    TeamParameters made{};
+    made.state = of_team.state;
+    made.state.teams_address = device_memory(4 * sizeof(shmem::TeamState));
+    EXPECT_TRUE(device_->copy_to_device(made.state.teams_address + 3 * sizeof(shmem::TeamState), &of_team.team,
+                                        sizeof of_team.team));
+    made.team = 0x103;  // the fourth of the table
+    made.target = of_team.target;
+    made.source = of_team.source;
+    made.size_bytes = size;
+    made.result = device_memory(sizeof(TeamResult));
+    made.operation = operation;
+    made.scope = ShmemScope::block;
+    made.rounds = 2;
+    made.untimed_rounds = 1;
+    words_address_ = of_team.team.words_address;
+    return made;
+  }
+  std::uint64_t words_address_ = 0;
+};
+
+TEST_F(TeamConformance, OnePeHasItsOwnData) {
+  for (const ShmemScope scope : {ShmemScope::thread, ShmemScope::warp, ShmemScope::block}) {
+    for (const std::uint64_t bytes : {64, 4096}) {
+      auto made = team_parameters(CollectiveOperation::fcollect);
+      made.scope = scope;
+      made.size_bytes = bytes;
+      ASSERT_TRUE(device_->fill(made.source, 0x5c, size));
+      ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 64}, stream_)));
+      ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+      EXPECT_EQ(read<std::uint64_t>(made.target + bytes - 8), 0x5c5c5c5c5c5c5c5cU);
+      EXPECT_EQ(read<std::uint64_t>(made.target + bytes), 0U);
+      EXPECT_EQ(read<TeamResult>(made.result).has_failed, 0U);
+      EXPECT_GT(read<TeamResult>(made.result).elapsed_ns, 0U);
+      EXPECT_EQ(read<TeamWords>(words_address_).turns, 3U);
+    }
+  }
+}
+
+TEST_F(TeamConformance, RefusesWhatItCannotDo) {
+  const auto refuses = [&](auto change, LaunchShape shape = {1, 64}) {
+    auto made = team_parameters(CollectiveOperation::reduce);
+    change(made);
+    EXPECT_FALSE(kernels_->launch(made, shape, stream_));
+  };
+  refuses([](auto& made) { made.operation = static_cast<CollectiveOperation>(7); });
+  refuses([](auto& made) { made.scope = static_cast<ShmemScope>(3); });
+  refuses([](auto& made) { made.size_bytes = 6; });
+  refuses([](auto& made) { made.result = 0; });
+  refuses([](auto&) {}, {2, 64});
+  refuses([](auto& made) { made.scope = ShmemScope::warp; }, {1, 16});
 }
 
 }  // namespace

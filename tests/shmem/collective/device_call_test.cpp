@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Collectives called inside GPU kernels, by a thread, a warp and a block of each PE.
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "collective_side.hpp"
+#include "platform/gpu_code/gpu_kernels.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using platform::LaunchShape;
+using platform::ShmemScope;
+using platform::TeamParameters;
+using platform::TeamResult;
+using tests::CollectiveSide;
+using tests::little_scratch;
+using tests::run_shmem_job;
+using tests::succeeded;
+using DeviceOperation = platform::CollectiveOperation;
+
+constexpr std::pair<ShmemScope, LaunchShape> call_scopes[] = {
+    {ShmemScope::thread, {1, 1}}, {ShmemScope::warp, {1, 32}}, {ShmemScope::block, {1, 256}}};
+constexpr DeviceOperation device_operations[] = {
+    DeviceOperation::sync,     DeviceOperation::barrier, DeviceOperation::broadcast,    DeviceOperation::fcollect,
+    DeviceOperation::alltoall, DeviceOperation::reduce,  DeviceOperation::reducescatter};
+
+float number_of(int pe, std::size_t index) {
+  return static_cast<float>((index * 7 + static_cast<std::size_t>(pe) * 3) % 100);
+}
+
+/// What element `index` of PE `pe`'s target becomes; each part has `count`.
+float wanted_number(DeviceOperation operation, int pe, int n_pes, int root, std::size_t count, std::size_t index) {
+  const auto own = static_cast<std::size_t>(pe);
+  const auto sum_at = [&](std::size_t at) {
+    float sum = 0;
+    for (int from = 0; from < n_pes; ++from) sum += number_of(from, at);
+    return sum;
+  };
+  switch (operation) {
+    case DeviceOperation::broadcast: return number_of(root, index);
+    case DeviceOperation::fcollect: return number_of(static_cast<int>(index / count), index % count);
+    case DeviceOperation::alltoall: return number_of(static_cast<int>(index / count), own * count + index % count);
+    case DeviceOperation::reduce: return sum_at(index);
+    default: return sum_at(own * count + index);
+  }
+}
+
+void run_device_call(Pe& pe, CollectiveSide& side, TeamParameters parameters, LaunchShape shape) {
+  const std::size_t count = parameters.size_bytes / sizeof(float);
+  const int n_pes = pe.n_pes();
+  const auto parts = static_cast<std::size_t>(n_pes);
+  std::vector<float> mine(parts * count);
+  for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = number_of(pe.pe(), i);
+  side.write(side.source, mine.data(), mine.size() * sizeof(float));
+  side.write(side.target, std::vector<std::uint8_t>(side.room_bytes, 0));
+  const platform::DeviceScope scope(pe.own_device());
+  ASSERT_TRUE(succeeded(pe.gpu_kernels().launch(parameters, shape, side.stream())));
+  ASSERT_TRUE(succeeded(pe.own_device().synchronize(side.stream())));
+  TeamResult result{};
+  ASSERT_TRUE(succeeded(pe.own_device().copy_to_host(&result, parameters.result, sizeof result)));
+  ASSERT_EQ(result.has_failed, 0U);
+  if (parameters.operation <= DeviceOperation::barrier) return;
+  const bool has_parts =
+      parameters.operation == DeviceOperation::fcollect || parameters.operation == DeviceOperation::alltoall;
+  std::vector<float> wanted(has_parts ? parts * count : count);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    wanted[i] = wanted_number(parameters.operation, pe.pe(), n_pes, static_cast<int>(parameters.root), count, i);
+  }
+  const auto bytes = side.read(side.target, wanted.size() * sizeof(float));
+  std::vector<float> seen(wanted.size());
+  std::memcpy(seen.data(), bytes.data(), bytes.size());
+  ASSERT_EQ(seen, wanted);
+}
+
+void run_device_calls(Pe& pe) {
+  CollectiveSide side(pe, 600'000);
+  auto made = pe.allocate(256, 1, true);
+  ASSERT_TRUE(made);
+  auto team = pe.collectives().split_strided(tests::world, pe.n_pes() - 1, -1, pe.n_pes());
+  ASSERT_TRUE(team);
+  for (const Team of : {tests::world, *team}) {
+    for (const auto& [scope, shape] : call_scopes) {
+      for (const DeviceOperation operation : device_operations) {
+        for (const std::size_t size : {4, 1000, 60'000}) {
+          SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", scope " +
+                       std::to_string(static_cast<int>(scope)) + ", " + std::to_string(size) + " bytes");
+          if (of != tests::world && operation > DeviceOperation::barrier) continue;  // numbered backwards
+          TeamParameters parameters{};
+          parameters.state = pe.device_state();
+          parameters.team = of;
+          parameters.target = reinterpret_cast<std::uint64_t>(side.target);
+          parameters.source = reinterpret_cast<std::uint64_t>(side.source);
+          parameters.size_bytes = size;
+          parameters.result = reinterpret_cast<std::uint64_t>(*made);
+          parameters.operation = operation;
+          parameters.scope = scope;
+          parameters.rounds = 3;
+          parameters.root = static_cast<std::uint32_t>(pe.n_pes() - 1);
+          run_device_call(pe, side, parameters, shape);
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(succeeded(pe.barrier_all()));
+}
+
+TEST(ShmemDeviceCall, EveryOperationAndScopeOfTwoPes) { run_shmem_job(little_scratch(2), run_device_calls); }
+TEST(ShmemDeviceCall, EveryOperationAndScopeOfFourPes) { run_shmem_job(little_scratch(4), run_device_calls); }
+
+}  // namespace
+}  // namespace gdrkit::shmem
