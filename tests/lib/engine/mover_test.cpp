@@ -222,6 +222,18 @@ TEST_F(MoverTest, IsLaunchedAgainBeforeItsTimeIsOver) {
   EXPECT_GT(done, 10);
 }
 
+TEST_F(MoverTest, IsWarmAfterACopyThatTookAlmostAsLongAsItMayIdle) {
+  limits.idle = 2s;
+  limits.busy = 60s;
+  auto engine = open();
+  ASSERT_TRUE(engine) << engine.error().text();
+  const auto ticket = (*engine)->submit(copy());
+  ASSERT_TRUE(ticket) << ticket.error().text();
+  std::this_thread::sleep_for(1600ms);  // more than three quarters of the idle bound
+  ASSERT_TRUE(tests::succeeded((*engine)->complete(*ticket)));
+  EXPECT_TRUE((*engine)->is_warm());
+}
+
 TEST_F(MoverTest, WarmUpStartsItWithoutWaiting) {
   auto engine = open();
   ASSERT_TRUE(engine) << engine.error().text();
