@@ -39,6 +39,7 @@ inline constexpr unsigned ucx_api_minor = 13;
 
 inline constexpr std::uint64_t ucx_params_features = 1 << 0;
 inline constexpr std::uint64_t ucx_params_endpoint_count = 1 << 6;
+inline constexpr std::uint64_t ucx_feature_tags = 1 << 0;
 inline constexpr std::uint64_t ucx_feature_rma = 1 << 1;
 inline constexpr std::uint64_t ucx_feature_wakeup = 1 << 4;
 inline constexpr std::uint64_t ucx_feature_messages = 1 << 6;

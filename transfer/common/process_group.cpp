@@ -54,6 +54,20 @@ std::vector<std::string> ProcessGroup::gather(const std::string& text) {
   return texts;
 }
 
+std::vector<std::string> ProcessGroup::gather_bytes(const std::string& bytes, const char* what) {
+  const std::vector<double> sizes = gather(static_cast<double>(bytes.size()));
+  const double most = *std::max_element(sizes.begin(), sizes.end());
+  if (most > slot_bytes) {
+    throw Failure(ExitCode::failed, format("%s have %.0f bytes in a process, more than %zu", what, most, slot_bytes));
+  }
+  const std::vector<char> all = all_gather(bytes.data(), bytes.size());
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    parts.emplace_back(&all[i * slot_bytes], static_cast<std::size_t>(sizes[i]));
+  }
+  return parts;
+}
+
 void ProcessGroup::share(void* bytes, std::size_t size_bytes) {
   if (n_processes() == 1) return;
   const std::vector<char> all = all_gather(bytes, size_bytes);

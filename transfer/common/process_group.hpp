@@ -33,12 +33,14 @@ class ProcessGroup {
   /// By process.
   [[nodiscard]] std::vector<double> gather(double value);
   [[nodiscard]] std::vector<std::string> gather(const std::string& text);
+  /// Of any bytes. Throws Failure, naming `what`, where a process has too many.
+  [[nodiscard]] std::vector<std::string> gather_bytes(const std::string& bytes, const char* what);
   /// The first process's bytes, at most most_text_bytes, for all.
   void share(void* bytes, std::size_t size_bytes);
   void end();
 
  private:
-  static constexpr std::size_t slot_bytes = 1024;
+  static constexpr std::size_t slot_bytes = 4096;
 
   [[nodiscard]] std::vector<char> all_gather(const void* bytes, std::size_t size_bytes);
 

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Lines of OSU's micro-benchmarks 7.4 and 7.5, printed again from their numbers.
+#include "transfer/osu/lines.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gdrkit::tools::osu {
+namespace {
+
+const OsuTest& osu_named(const std::string& name) {
+  for (const OsuTest& test : all_osu_tests()) {
+    if (name == test.name) return test;
+  }
+  throw std::logic_error(name);
+}
+
+LineFormat line_of(const std::string& name, const std::string& places) {
+  LineFormat line;
+  line.test = &osu_named(name);
+  line.engine = "ucx";
+  line.places = places;
+  return line;
+}
+
+/// Without the first line's addition, which names gdrkit and the engine.
+std::string head_of(const LineFormat& line) {
+  std::string text = head_lines(line);
+  const std::size_t begin = text.find(" (gdrkit ");
+  return text.erase(begin, text.find('\n', begin) - begin);
+}
+
+TEST(OsuLines, HeadsAreThoseOfTheOriginal) {
+  EXPECT_EQ(head_of(line_of("bw", "HH")),
+            "\n# OSU MPI Bandwidth Test v7.5\n# Datatype: MPI_CHAR.\n# Size      Bandwidth (MB/s)\n");
+  EXPECT_EQ(head_of(line_of("latency", "DD")),
+            "\n# OSU MPI-CUDA Latency Test v7.5\n# Send Buffer on DEVICE (D) and Receive Buffer on DEVICE (D)\n"
+            "# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n");
+  LineFormat validated = line_of("bw", "HM");
+  validated.validates = true;
+  EXPECT_EQ(head_of(validated),
+            "\n# OSU MPI-CUDA Bandwidth Test v7.5\n# Send Buffer on HOST (H) and Receive Buffer on MANAGED (M)\n"
+            "# Datatype: MPI_CHAR.\n# Size      Bandwidth (MB/s)        Validation\n");
+  EXPECT_EQ(head_of(line_of("mbw_mr", "HH")),
+            "\n# OSU MPI Multiple Bandwidth / Message Rate Test v7.5\n# [ pairs: 1 ] [ window size: 64 ]\n"
+            "# Datatype: MPI_CHAR.\n# Size                  MB/s        Messages/s\n");
+}
+
+TEST(OsuLines, RowsAreThoseOfTheOriginal) {
+  OsuRow row;
+  row.size_bytes = 8192;
+  row.value = 16477.704;
+  EXPECT_EQ(row_line(line_of("bibw", "DD"), row), "8192                16477.70\n");
+  row.size_bytes = 1;
+  row.value = 2.36;
+  row.messages_per_second = 2356892.44;
+  EXPECT_EQ(row_line(line_of("mbw_mr", "HH"), row), "1                       2.36        2356892.44\n");
+  LineFormat validated = line_of("latency", "HH");
+  validated.validates = true;
+  EXPECT_EQ(row_line(validated, row), "1                       2.36              Pass\n");
+  row.is_right = false;
+  EXPECT_EQ(row_line(validated, row), "1                       2.36              Fail\n");
+}
+
+TEST(OsuLines, PercentilesAreColumns) {
+  LineFormat line = line_of("latency", "HH");
+  line.percentiles = {50, 99};
+  OsuRow row;
+  row.size_bytes = 4;
+  row.value = 1.5;
+  row.percentiles = {1.25, 20};
+  EXPECT_EQ(head_of(line),
+            "\n# OSU MPI Latency Test v7.5\n# Datatype: MPI_CHAR.\n"
+            "# Size       Avg Latency(us)  P50 Tail Lat(us)  P99 Tail Lat(us)\n");
+  EXPECT_EQ(row_line(line, row), "4                       1.50              1.25             20.00\n");
+}
+
+}  // namespace
+}  // namespace gdrkit::tools::osu

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit osu between ranks of this machine: UCX where there is one, and libgdrkit_shmem on emulated devices."""
+import ctypes.util
+import os
+import unittest
+
+from program import BIN, NOTE, Test, run
+
+TESTS = ("latency", "multi_lat", "bw", "bibw", "mbw_mr", "put_latency", "put_bw", "put_bibw", "get_latency", "get_bw",
+         "fop_latency")
+FEW = ("-i", "5", "-x", "1", "-W", "4", "--timeout", "60")
+QUICK = ("-m", "4:64", *FEW)
+NUMBER = r" *[0-9]+\.[0-9]{2}"
+HAS_UCX = ctypes.util.find_library("ucp") is not None
+
+
+def row(size, columns=1, validated=False):
+    return rf"(?=.{{{10 + 18 * (columns + validated)}}}$){size:<10}" + NUMBER * columns + (" +Pass" if validated else "")
+
+
+def head(title, engine, *more):
+    return [NOTE, "", rf"# {title} v7\.5 \(gdrkit [0-9.]+, engine {engine}\)", *more, r"# Datatype: MPI_CHAR\."]
+
+
+DEVICES = r"# Send Buffer on DEVICE \(D\) and Receive Buffer on DEVICE \(D\)"
+
+
+def rows_of(lines):
+    """As scripts read them: size and value of every line that is no comment."""
+    found = [line.split() for line in lines if line.strip() and not line.startswith(("#", "NOTE"))]
+    return {int(words[0]): float(words[1]) for words in found}
+
+
+class OsuShmem(Test):
+    def run_test(self, *arguments):
+        return run("gdrkit", "osu", *arguments, "--engine", "shmem", *(FEW if "-m" in arguments else QUICK))
+
+    def test_the_lines_of_a_latency(self):
+        ended = self.run_test("latency", "-c")
+        self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
+        self.assert_lines(ended.lines, head("OSU MPI-CUDA Latency Test", "shmem", DEVICES) +
+                          ["# Size       Avg Latency\\(us\\)        Validation"] +
+                          [row(size, validated=True) for size in (4, 8, 16, 32, 64)] + ["# Path: .*"])
+
+    def test_every_test_has_right_data(self):
+        for test in TESTS:
+            sizes = ("-m", "8:8") if test == "fop_latency" else ()
+            ended = self.run_test(test, "-c", *sizes)
+            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            self.assertEqual(list(rows_of(ended.lines)), [8] if sizes else [4, 8, 16, 32, 64], test)
+            self.assertNotIn("Fail", ended.out)
+            self.assertEqual(ended.out.count("Pass"), 1 if sizes else 5)
+
+    def test_pairs(self):
+        ended = run("gdrkit", "run", "-n", "4", "--emulated", "--", f"{BIN}/gdrkit", "osu", "mbw_mr", "--engine", "shmem", "-c",
+                    *QUICK, environment={})
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assert_lines(ended.lines, head("OSU MPI-CUDA Multiple Bandwidth / Message Rate Test", "shmem", DEVICES,
+                                            r"# \[ pairs: 2 \] \[ window size: 4 \]") +
+                          ["# Size                  MB/s        Messages/s        Validation"] +
+                          [row(size, 2, True) for size in (4, 8, 16, 32, 64)] + ["# Path: .*"])
+
+    def test_percentiles(self):
+        ended = self.run_test("latency", "-z", "50,99")
+        self.assertIn("# Size       Avg Latency(us)  P50 Tail Lat(us)  P99 Tail Lat(us)", ended.lines)
+        self.assertRegex(ended.lines[-2], "^" + row(64, 3) + "$")
+
+    def test_the_document(self):
+        document, _ = self.json_of("osu", "bw", "D", "D", "--engine", "shmem", *QUICK, "-c")
+        self.assertEqual((document["tool"], document["ok"], document["validated"], document["wrong_sizes"]), ("osu", True, True, []))
+        (series,) = document["series"]
+        self.assertEqual((series["id"], series["unit"], series["better"]), ("osu/bw/DD/shmem", "GB/s", "higher"))
+        self.assertEqual([point["x"] for point in series["points"]], [4, 8, 16, 32, 64])
+        document, _ = self.json_of("osu", "latency", "--engine", "shmem", *QUICK, "-z", "50")
+        self.assertEqual([sorted(one) for one in document["percentiles"]], [["p50", "size_bytes"]] * 5)
+        self.assertNotIn(os.uname().nodename, str(document))
+
+    def test_the_names_of_the_originals(self):
+        for test in TESTS:
+            self.assertEqual(os.readlink(os.path.join(BIN, f"osu_{test}")), "gdrkit")
+        ended = run("osu_put_bw", "D", "D", "--engine", "shmem", *QUICK)
+        self.assertEqual((ended.code, list(rows_of(ended.lines))), (0, [4, 8, 16, 32, 64]), ended.err)
+
+    def test_host_memory_is_refused(self):
+        ended = self.run_test("latency", "H", "D")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("buffers of --engine shmem are symmetric memory, which is device memory: D D", ended.err)
+
+
+class OsuUcx(Test):
+    def setUp(self):
+        if not HAS_UCX:
+            self.skipTest("no libucp.so.0 (Debian's package libucx0)")
+
+    def test_every_test_has_right_data_in_host_and_device_memory(self):
+        for test in TESTS:
+            if test == "fop_latency":
+                continue
+            for places in ((), ("D", "D"), ("H", "D"), ("D", "H")):
+                ended = run("gdrkit", "osu", test, *places, "-c", *FEW, "-m", "4:32K")
+                self.assertEqual((ended.code, ended.err), (0, ""), f"{test} {places}")
+                self.assertEqual(ended.out.count("Pass"), 14, ended.out)
+                self.assertEqual("-CUDA" in ended.out, bool(places))
+
+    def test_over_tcp(self):
+        ended = run("gdrkit", "osu", "latency", "-c", *QUICK,
+                    environment={"GDRKIT_BACKEND": "emulated", "UCX_TLS": "tcp,self"})
+        self.assertEqual((ended.code, ended.out.count("Pass")), (0, 5), ended.err)
+        self.assertIn("# Path: UCX_TLS=tcp,self, ", ended.out)
+
+    def test_a_message_of_no_bytes(self):
+        ended = run("gdrkit", "osu", "latency", "-c", *FEW, "-m", "0:2")
+        self.assertEqual((ended.code, list(rows_of(ended.lines))), (0, [0, 1, 2]), ended.err)
+
+    def test_what_it_does_not_have_is_named(self):
+        ended = run("gdrkit", "osu", "fop_latency")
+        self.assertEqual(ended.code, 77)
+        self.assertIn("--engine ucx has no fop_latency yet; --engine shmem has it", ended.err)
+
+
+class OsuFailures(Test):
+    def test_no_ucx(self):
+        ended = run("gdrkit", "osu", "latency",
+                    environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_UCX_LIBRARY": "/nonexistent.so"})
+        self.assertEqual(ended.code, 77)
+        self.assertRegex(ended.err, r"UCX cannot be loaded \(/nonexistent\.so: .*libucx0.*--engine shmem needs no UCX")
+
+    def test_wrong_numbers_of_ranks(self):
+        for ranks, test, text in ((3, "latency", "latency needs exactly 2 ranks, not 3"),
+                                  (3, "mbw_mr", "mbw_mr needs an even number of ranks, not 3")):
+            ended = run("gdrkit", "run", "-n", str(ranks), "--emulated", "--", f"{BIN}/gdrkit", "osu", test, "--engine", "shmem",
+                        environment={})
+            self.assertEqual(ended.code, 2, ended.err)
+            self.assertIn(text, ended.err)
+
+    def test_wrong_words_are_wrong_usage(self):
+        for arguments, text in (((), "name a test: latency, "), (("latencey",), "there is no test 'latencey'; did you mean 'latency'?"),
+                                (("bw", "D"), "name a test, and two places or none"), (("bw", "D", "X"), "'X' is no place"),
+                                (("bw", "-m", "8:4"), "the smallest size is larger"), (("bw", "-m", "4X"), "-m: '4X' is not a size"),
+                                (("put_bw", "-m", "0:4"), "one-sided tests begin at 1"), (("bw", "-z", "50"), "-z: percentiles are of latencies"),
+                                (("latency", "-z", "50,100"), "-z: '100' is not a percentile"), (("latency", "-z", "0"), "-z: '0' is not"),
+                                (("bw", "-W", "0"), "-W must be from 1"), (("bw", "-d", "rocm"), "'rocm' is not one of cuda, managed"),
+                                (("bw", "--timeout", "0"), "--timeout must be from 1"), (("fop_latency", "-m", "4:8"), "fop_latency has one size, 8")):
+            ended = run("gdrkit", "osu", *arguments)
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertIn(text, ended.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Loops: what each test does, written once for all engines.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "transfer/osu/osu_engine.hpp"
+
+namespace gdrkit::tools::osu {
+
+/// This rank's part in a pair.
+struct Part {
+  OsuEngine* engine = nullptr;
+  int peer = 0;
+  bool is_first = true;  ///< of its pair: it measures
+  Place place = 'H';     ///< of this rank's buffers
+};
+
+struct Work {
+  const OsuTest* test = nullptr;
+  std::size_t size_bytes = 0;
+  int iterations = 1;
+  int warmup = 0;
+  int window = 1;
+  bool times_each = false;  ///< for percentiles
+};
+
+struct Measured {
+  double seconds = 0;                ///< of all iterations; 0 on ranks that do not measure
+  std::vector<double> each_seconds;  ///< where asked for
+};
+
+/// Collective. Begins and ends with a barrier.
+[[nodiscard]] Measured run_loop(const Part& part, const Work& work);
+/// One iteration without a clock.
+void run_once(const Part& part, const Work& work);
+
+}  // namespace gdrkit::tools::osu

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/osu/options.hpp"
+
+#include <algorithm>
+
+#include "cli/common/common_options.hpp"
+#include "cli/common/size.hpp"
+#include "cli/common/suggestion.hpp"
+
+namespace gdrkit::tools::osu {
+namespace {
+
+constexpr std::size_t default_largest = 4UL << 20;
+constexpr std::size_t most_bytes = 16UL << 30;
+constexpr std::size_t large_bytes = 8192;  ///< OSU's LARGE_MESSAGE_SIZE
+constexpr int most_iterations = 100'000'000;
+constexpr int most_window = 65536;
+
+[[noreturn]] void refuse(const std::string& text) { throw Failure(ExitCode::usage, "gdrkit osu: " + text); }
+
+const OsuTest& find_test(const std::string& word) {
+  const std::string name = word.rfind("osu_", 0) == 0 ? word.substr(4) : word;
+  std::vector<std::string> names;
+  for (const OsuTest& test : all_osu_tests()) {
+    if (name == test.name) return test;
+    names.emplace_back(test.name);
+  }
+  refuse("there is no test '" + word + "'" + did_you_mean(name, names) + "\nTry: gdrkit osu --help");
+}
+
+std::size_t size_in(const std::string& text) {
+  const auto size = to_size(text);
+  if (!size || *size > most_bytes) refuse("-m: '" + text + "' is not a size up to 16G; " + size_grammar);
+  return *size;
+}
+
+/// Doubled from the smallest; a smallest of 0 comes before 1.
+std::vector<std::size_t> sizes_in(const Options& options, const OsuTest& test) {
+  std::size_t least = test.smallest_bytes;
+  std::size_t most = test.loop == Loop::fetch_each ? least : default_largest;
+  if (!options.sizes.empty()) {
+    const std::size_t colon = options.sizes.find(':');
+    if (colon != std::string::npos) least = size_in(options.sizes.substr(0, colon));
+    most = size_in(options.sizes.substr(colon == std::string::npos ? 0 : colon + 1));
+    if (least > most) refuse("-m " + options.sizes + ": the smallest size is larger than the largest");
+    if (least == 0 && test.is_one_sided()) refuse("-m: one-sided tests begin at 1");
+  }
+  if (test.loop == Loop::fetch_each && (least != 8 || most != 8)) refuse("-m: fop_latency has one size, 8");
+  std::vector<std::size_t> sizes;
+  for (std::size_t size = least; size <= most; size = size == 0 ? 1 : size * 2) sizes.push_back(size);
+  return sizes;
+}
+
+std::vector<int> percentiles_in(const std::string& text) {
+  std::vector<int> all;
+  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    const bool is_number =
+        !word.empty() && word.size() <= 2 && word.find_first_not_of("0123456789") == std::string::npos;
+    if (!is_number || word == "0" || word == "00") refuse("-z: '" + word + "' is not a percentile from 1 to 99");
+    all.push_back(std::stoi(word));
+    begin = end + 1;
+  }
+  return all;
+}
+
+std::string places_in(const Options& options, const EngineKind& engine) {
+  if (options.words.size() == 1) return engine.places;
+  if (options.words.size() != 3) refuse("name a test, and two places or none: gdrkit osu latency D D");
+  std::string places;
+  for (std::size_t i = 1; i < 3; ++i) {
+    const std::string& word = options.words[i];
+    if (word != "D" && word != "H" && word != "M")
+      refuse("'" + word + "' is no place: D (device), H (host) or M (managed)");
+    places += word;
+  }
+  return places;
+}
+
+void check_counts(const Options& options) {
+  if (options.iterations < 0 || options.iterations > most_iterations) refuse("-i must be from 1 to 100000000");
+  if (options.window < 1 || options.window > most_window) refuse("-W must be from 1 to 65536");
+  if (options.timeout_s < 1 || options.timeout_s > 1'000'000) refuse("--timeout must be from 1 to 1000000");
+}
+
+}  // namespace
+
+CommandLine command_line(Options* options) {
+  CommandLine line;
+  line.name = "osu";
+  line.summary =
+      "OSU's tests of messages, puts and gets between two GPUs or hosts, with their options and lines, without an MPI. "
+      "Starts both ranks itself, or runs under gdrkit run, mpirun, srun and torchrun.";
+  line.example =
+      "gdrkit osu latency D D\n  gdrkit osu bw D D --engine shmem -m 1:64M\n  gdrkit run -n 2 -- gdrkit osu "
+      "put_latency";
+  std::vector<std::string> engines;
+  for (const EngineKind& engine : all_osu_engines()) engines.emplace_back(engine.name);
+  line.options = {
+      {'m', "message-size", "[MIN:]MAX", &options->sizes, "sizes, doubled from MIN to MAX; default: 1:4M", false,
+       false},
+      {'i', "iterations", "N", &options->iterations, "of each size; default: OSU's, fewer above 8 KiB", false, false},
+      {'x', "warmup", "N", &options->warmup, "iterations before, not timed; default: OSU's", false, false},
+      {'W', "window-size", "N", &options->window, "messages at once, of bandwidths", false},
+      {'c', "validation", "", &options->validates, "check the data of each size", false},
+      {'d', "accelerator", "NAME", Choice{{"cuda", "managed"}, &options->accelerator, ""}, "of places D and M", false},
+      {'T', "type", "NAME", Choice{{"mpi_char"}, &options->type, ""}, "element type", false},
+      {'z', "tail-lat", "P,P,...", &options->percentiles, "also these percentiles of latencies, such as 50,99", false,
+       false},
+      {'\0', "engine", "NAME", Choice{engines, &options->engine, ""}, "the library that is measured", false},
+      {'\0', "timeout", "S", &options->timeout_s, "seconds after which a size that does not end ends the run", false},
+      {'v', "osu-version", "", &options->shows_version, "print the version of OSU's lines and exit", false},
+      {'\0', "as-rank", "", &options->is_rank, "be a rank", false, false, false, 1, true},
+      json_option(&options->json, "docs/transfers.md"),
+  };
+  line.operands = {
+      &options->words, "TEST [D|H|M D|H|M]", "what to measure, and where the buffers of both ranks are", {}};
+  for (const OsuTest& test : all_osu_tests()) line.operands.words.emplace_back(test.name);
+  return line;
+}
+
+int Plan::iterations(const Options& options, std::size_t size_bytes) const noexcept {
+  if (options.iterations > 0) return options.iterations;
+  const bool is_large = size_bytes > large_bytes;
+  return test->has_window() ? (is_large ? 20 : 100) : (is_large ? 1000 : 10000);
+}
+
+int Plan::warmup(const Options& options, std::size_t size_bytes) const noexcept {
+  if (options.warmup >= 0) return options.warmup;
+  const bool is_large = size_bytes > large_bytes;
+  return test->has_window() ? (is_large ? 2 : 10) : (is_large ? 10 : 100);
+}
+
+Plan plan_of(const Options& options) {
+  check_counts(options);
+  if (options.words.empty()) {
+    std::string list;
+    for (const OsuTest& test : all_osu_tests()) list += (list.empty() ? "" : ", ") + std::string(test.name);
+    refuse("name a test: " + list + "\nTry: gdrkit osu --help");
+  }
+  Plan plan;
+  plan.test = &find_test(options.words.front());
+  for (const EngineKind& engine : all_osu_engines()) {
+    if (options.engine == engine.name) plan.engine = &engine;
+  }
+  plan.places = places_in(options, *plan.engine);
+  plan.sizes = sizes_in(options, *plan.test);
+  plan.percentiles = percentiles_in(options.percentiles);
+  plan.window = options.window;
+  if (!plan.percentiles.empty() && plan.test->value != Value::latency) refuse("-z: percentiles are of latencies");
+  return plan;
+}
+
+}  // namespace gdrkit::tools::osu

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Options: those of OSU's micro-benchmarks, and ours.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/common/command_line.hpp"
+#include "transfer/osu/osu_engine.hpp"
+
+namespace gdrkit::tools::osu {
+
+struct Options {
+  std::vector<std::string> words;  ///< TEST [PLACE PLACE]
+  std::string sizes;               ///< "[MIN:]MAX"
+  int iterations = 0;              ///< 0: OSU's default for the test and size
+  int warmup = -1;                 ///< -1: the same
+  int window = 64;
+  bool validates = false;
+  std::string accelerator = "cuda";
+  std::string type = "mpi_char";
+  std::string percentiles;  ///< "50,99"
+  std::string engine = "ucx";
+  int timeout_s = 300;
+  bool shows_version = false;
+  bool is_rank = false;  ///< started by this program
+  DocumentOption json;
+};
+
+/// What the words and options say, checked.
+struct Plan {
+  const OsuTest* test = nullptr;
+  const EngineKind* engine = nullptr;
+  std::string places;  ///< "DH": of the first rank of a pair, and of the second
+  std::vector<std::size_t> sizes;
+  std::vector<int> percentiles;
+  int window = 64;
+
+  /// OSU's defaults: fewer above 8 KiB.
+  [[nodiscard]] int iterations(const Options& options, std::size_t size_bytes) const noexcept;
+  [[nodiscard]] int warmup(const Options& options, std::size_t size_bytes) const noexcept;
+};
+
+[[nodiscard]] CommandLine command_line(Options* options);
+/// Throws Failure(usage).
+[[nodiscard]] Plan plan_of(const Options& options);
+
+}  // namespace gdrkit::tools::osu

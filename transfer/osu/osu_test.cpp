@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/osu/osu_test.hpp"
+
+namespace gdrkit::tools::osu {
+
+const std::vector<OsuTest>& all_osu_tests() {
+  static const std::vector<OsuTest> all = {
+#define GDRKIT_OSU_TEST(name, title, loop, value, pairs, smallest) \
+  {#name, title, Loop::loop, Value::value, Pairs::pairs, smallest},
+#include "transfer/osu/tests.def"
+#undef GDRKIT_OSU_TEST
+  };
+  return all;
+}
+
+}  // namespace gdrkit::tools::osu

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Report: everything that one run measured, and its document.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/common/document_option.hpp"
+#include "measure/result/result.hpp"
+#include "transfer/osu/lines.hpp"
+
+namespace gdrkit::tools::osu {
+
+struct Report {
+  measure::Result result;
+  LineFormat line;
+  std::string path;
+  std::vector<OsuRow> rows;
+  std::vector<int> iterations;  ///< of each row
+};
+
+/// Nothing when the option was not given.
+void write_report_json(const DocumentOption& option, Report report);
+
+}  // namespace gdrkit::tools::osu

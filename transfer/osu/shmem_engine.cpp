@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// libgdrkit_shmem: a message is a put with a signal into the receiver's symmetric buffer. The CPU waits for the signal.
+#include "gdrkit/gdrkit.h"
+#include "gdrkit/shmem.h"
+#include "transfer/osu/osu_engine.hpp"
+
+namespace gdrkit::tools::osu {
+namespace {
+
+void require_osu_shmem(int code, const char* what) {
+  if (code < 0) throw Failure(ExitCode::failed, std::string("gdrkit osu: ") + what + ": " + gdrkit_shmem_last_error());
+}
+
+template <class T>
+T* symmetric(std::size_t count) {
+  void* const memory = gdrkit_shmem_calloc(count, sizeof(T));
+  if (memory == nullptr) require_osu_shmem(-1, "cannot allocate symmetric memory");
+  return static_cast<T*>(memory);
+}
+
+class ShmemEngine : public OsuEngine {
+ public:
+  explicit ShmemEngine(const EngineRequest& request) : processes_(*request.processes) {
+    if (request.place != 'D') {
+      throw Failure(ExitCode::usage,
+                    "gdrkit osu: buffers of --engine shmem are symmetric memory, which is device memory: D D");
+    }
+    const auto ranks = static_cast<std::size_t>(processes_.n_processes());
+    source_ = symmetric<char>(request.buffer_bytes);
+    target_ = symmetric<char>(request.buffer_bytes);
+    word_ = symmetric<std::uint64_t>(1);
+    arrived_ = symmetric<std::uint64_t>(ranks);
+    sent_.resize(ranks);
+    received_.resize(ranks);
+  }
+
+  [[nodiscard]] std::string version() const override { return std::string("gdrkit_shmem ") + gdrkit_version(); }
+  [[nodiscard]] std::uint64_t source() const override { return reinterpret_cast<std::uint64_t>(source_); }
+  [[nodiscard]] std::uint64_t target() const override { return reinterpret_cast<std::uint64_t>(target_); }
+
+  [[nodiscard]] std::string path() const override {
+    const int other = (processes_.process() + 1) % processes_.n_processes();
+    char text[900] = "";
+    if (gdrkit_shmem_describe(other, text, sizeof text) < 0) return gdrkit_shmem_last_error();
+    std::string ways;
+    for (const char* at = text; *at != '\0'; ++at) ways += *at == '\n' ? std::string("; ") : std::string(1, *at);
+    return ways;
+  }
+
+  void send(int peer, std::size_t size_bytes) override {
+    require_osu_shmem(gdrkit_shmem_put_signal(target_, source_, size_bytes, arrived_ + processes_.process(),
+                                              ++count_of(sent_, peer), GDRKIT_SHMEM_SIGNAL_SET, peer),
+                      "put_signal");
+  }
+  void receive(int peer, std::size_t) override { wait_for_message(peer); }
+
+  /// The last message carries the signal, behind the others.
+  void send_window(int peer, std::size_t size_bytes, int count) override {
+    for (int i = 1; i < count; ++i) put(peer, size_bytes);
+    require_osu_shmem(gdrkit_shmem_fence(), "fence");
+    send(peer, size_bytes);
+    require_osu_shmem(gdrkit_shmem_quiet(), "quiet");
+  }
+  void receive_window(int peer, std::size_t, int) override { wait_for_message(peer); }
+  void exchange_window(int peer, std::size_t size_bytes, int count) override {
+    send_window(peer, size_bytes, count);
+    wait_for_message(peer);
+  }
+
+  void put(int peer, std::size_t size_bytes) override {
+    require_osu_shmem(gdrkit_shmem_put_nbi(target_, source_, size_bytes, peer), "put_nbi");
+  }
+  void get(int peer, std::size_t size_bytes) override {
+    require_osu_shmem(gdrkit_shmem_get_nbi(source_, target_, size_bytes, peer), "get_nbi");
+  }
+  void flush(int) override { require_osu_shmem(gdrkit_shmem_quiet(), "quiet"); }
+  void fetch_add(int peer) override {
+    std::uint64_t before = 0;
+    require_osu_shmem(gdrkit_shmem_atomic(word_, sizeof *word_, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &before, peer),
+                      "atomic");
+  }
+
+  void barrier() override { processes_.barrier(); }
+  /// The heap goes with the PE.
+  void end() override { processes_.barrier(); }
+
+ private:
+  static std::uint64_t& count_of(std::vector<std::uint64_t>& counts, int peer) {
+    return counts[static_cast<std::size_t>(peer)];
+  }
+  void wait_for_message(int peer) {
+    require_osu_shmem(
+        gdrkit_shmem_signal_wait_until(arrived_ + peer, GDRKIT_SHMEM_GE, ++count_of(received_, peer), nullptr),
+        "signal_wait_until");
+  }
+
+  transfer::ProcessGroup& processes_;
+  char* source_ = nullptr;
+  char* target_ = nullptr;
+  std::uint64_t* word_ = nullptr;
+  std::uint64_t* arrived_ = nullptr;  // word i: how many messages PE i has sent here
+  std::vector<std::uint64_t> sent_;
+  std::vector<std::uint64_t> received_;
+};
+
+}  // namespace
+
+std::unique_ptr<OsuEngine> make_shmem_engine(const EngineRequest& request) {
+  return std::make_unique<ShmemEngine>(request);
+}
+
+}  // namespace gdrkit::tools::osu

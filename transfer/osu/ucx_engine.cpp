@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The installed UCX by tag matching and its one-sided operations: what an MPI does underneath.
+#include <sched.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/result.hpp"
+#include "platform/vendor/ucx_library.hpp"
+#include "transfer/osu/osu_engine.hpp"
+
+namespace gdrkit::tools::osu {
+namespace {
+
+constexpr std::uint64_t data_tag = 1;
+constexpr std::uint64_t barrier_tag = 2;
+constexpr std::size_t rank_shift = 32;
+/// Some ten microseconds, in which most messages come.
+constexpr int polls_before_yield = 1000;
+
+void require_ucx(const UcxCalls& calls, UcxStatus status, const char* what) {
+  if (status == ucx_ok) return;
+  throw Failure(ExitCode::failed, format("gdrkit osu: %s failed with %d (%s); UCX_LOG_LEVEL=info prints UCX's log",
+                                         what, status, calls.status_string(status)));
+}
+
+const UcxCalls& load_ucx() {
+  const auto calls = ucx_calls();
+  if (calls) return **calls;
+  throw Failure(ExitCode::cannot_run,
+                format("gdrkit osu: %s; install Debian's package libucx0, or name another libucp.so.0 by "
+                       "GDRKIT_UCX_LIBRARY; --engine shmem needs no UCX",
+                       calls.error().text()));
+}
+
+class UcxEngine : public OsuEngine {
+ public:
+  explicit UcxEngine(const EngineRequest& request)
+      : processes_(*request.processes), calls_(load_ucx()), n_ranks_(processes_.n_processes()) {
+    if (request.test->loop == Loop::fetch_each) {
+      throw Failure(ExitCode::cannot_run, "gdrkit osu: --engine ucx has no fop_latency yet; --engine shmem has it");
+    }
+    open_context(request);
+    allocate(request);
+    connect();
+    if (request.test->is_one_sided()) share_target(request.buffer_bytes);
+  }
+  ~UcxEngine() override {
+    if (context_ != nullptr && is_ended_) calls_.cleanup(context_);
+    std::free(host_source_);
+    std::free(host_target_);
+  }
+
+  [[nodiscard]] std::string version() const override { return ucx_version(calls_); }
+  [[nodiscard]] std::uint64_t source() const override { return source_; }
+  [[nodiscard]] std::uint64_t target() const override { return target_; }
+  [[nodiscard]] std::string path() const override {
+    const char* const transports = std::getenv("UCX_TLS");
+    return std::string("UCX_TLS=") + (transports == nullptr ? "(UCX's choice)" : transports) +
+           (understands_gpu_ ? ", with CUDA support" : ", without CUDA support") +
+           "; UCX_PROTO_INFO=y prints the protocol of each size";
+  }
+
+  void send(int peer, std::size_t size_bytes) override { finish(start_send(peer, size_bytes, data_tag)); }
+  void receive(int peer, std::size_t size_bytes) override { finish(start_receive(peer, size_bytes, data_tag)); }
+  void send_window(int peer, std::size_t size_bytes, int count) override {
+    for (int i = 0; i < count; ++i) pending_.push_back(start_send(peer, size_bytes, data_tag));
+    finish_pending();
+  }
+  void receive_window(int peer, std::size_t size_bytes, int count) override {
+    for (int i = 0; i < count; ++i) pending_.push_back(start_receive(peer, size_bytes, data_tag));
+    finish_pending();
+  }
+  void exchange_window(int peer, std::size_t size_bytes, int count) override {
+    for (int i = 0; i < count; ++i) pending_.push_back(start_receive(peer, size_bytes, data_tag));
+    for (int i = 0; i < count; ++i) pending_.push_back(start_send(peer, size_bytes, data_tag));
+    finish_pending();
+  }
+
+  void put(int peer, std::size_t size_bytes) override {
+    const Remote& remote = remotes_[index(peer)];
+    pending_.push_back(calls_.put_nbx(endpoints_[index(peer)], pointer(source_), size_bytes, remote.address, remote.key,
+                                      &no_options_));
+  }
+  void get(int peer, std::size_t size_bytes) override {
+    const Remote& remote = remotes_[index(peer)];
+    pending_.push_back(calls_.get_nbx(endpoints_[index(peer)], pointer(source_), size_bytes, remote.address, remote.key,
+                                      &no_options_));
+  }
+  void flush(int peer) override {
+    pending_.push_back(calls_.ep_flush_nbx(endpoints_[index(peer)], &no_options_));
+    finish_pending();
+  }
+  void fetch_add(int) override {}  // refused by the constructor
+
+  /// By messages, so that this rank goes on serving what others put here.
+  void barrier() override {
+    if (!processes_.is_first()) {
+      finish(start_send(0, 0, barrier_tag));
+      return finish(start_receive(0, 0, barrier_tag));
+    }
+    for (int rank = 1; rank < n_ranks_; ++rank) finish(start_receive(rank, 0, barrier_tag));
+    for (int rank = 1; rank < n_ranks_; ++rank) finish(start_send(rank, 0, barrier_tag));
+  }
+
+  void end() override {
+    barrier();
+    for (const Remote& remote : remotes_) {
+      if (remote.key != nullptr) calls_.rkey_destroy(remote.key);
+    }
+    if (memory_ != nullptr) require_ucx(calls_, calls_.mem_unmap(context_, memory_), "ucp_mem_unmap");
+    UcxRequestParams flush_first;
+    for (UcxEndpoint* endpoint : endpoints_) {
+      if (endpoint != nullptr) finish(calls_.ep_close_nbx(endpoint, &flush_first));
+    }
+    // Nobody takes down a worker that another one is still closing to.
+    processes_.barrier();
+    calls_.worker_destroy(worker_);
+    is_ended_ = true;
+  }
+
+ private:
+  struct Remote {
+    std::uint64_t address = 0;
+    UcxKey* key = nullptr;
+  };
+
+  static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
+  [[nodiscard]] bool is_own(std::size_t rank) const { return rank == index(processes_.process()); }
+  static void* pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
+
+  void open_context(const EngineRequest& request) {
+    UcxConfig* config = nullptr;
+    require_ucx(calls_, calls_.config_read(nullptr, nullptr, &config), "ucp_config_read");
+    UcxParams params;
+    params.field_mask = ucx_params_features | ucx_params_endpoint_count;
+    params.features = ucx_feature_tags | (request.test->is_one_sided() ? ucx_feature_rma : 0);
+    params.endpoint_count = index(n_ranks_);
+    const UcxStatus made = calls_.init_version(ucx_api_major, ucx_api_minor, &params, config, &context_);
+    calls_.config_release(config);
+    require_ucx(calls_, made, "ucp_init");
+    UcxContextAttributes attributes;
+    attributes.field_mask = ucx_context_memory_types;
+    require_ucx(calls_, calls_.context_query(context_, &attributes), "ucp_context_query");
+    understands_gpu_ = (attributes.memory_types >> ucx_memory_cuda & 1) != 0;
+    const bool is_emulated = processes_.session().choice().is_emulated;
+    if (request.place != 'H' && !understands_gpu_ && !is_emulated) {
+      throw Failure(
+          ExitCode::cannot_run,
+          format("gdrkit osu: %s has no CUDA support, so it takes host memory only (H H); name one that has by "
+                 "GDRKIT_UCX_LIBRARY (the Python package libucx-cu13 holds one), or use --engine shmem",
+                 version().c_str()));
+    }
+    UcxWorkerParams worker;
+    require_ucx(calls_, calls_.worker_create(context_, &worker, &worker_), "ucp_worker_create");
+  }
+
+  void allocate(const EngineRequest& request) {
+    if (request.place == 'H') {
+      constexpr std::size_t page_bytes = 4096;
+      const std::size_t size_bytes = (request.buffer_bytes + page_bytes - 1) / page_bytes * page_bytes;
+      host_source_ = std::aligned_alloc(page_bytes, size_bytes);
+      host_target_ = std::aligned_alloc(page_bytes, size_bytes);
+      if (host_source_ == nullptr || host_target_ == nullptr) {
+        throw Failure(ExitCode::failed, format("gdrkit osu: cannot allocate two buffers of %zu bytes", size_bytes));
+      }
+      std::memset(host_source_, 0, size_bytes);
+      std::memset(host_target_, 0, size_bytes);
+      source_ = reinterpret_cast<std::uint64_t>(host_source_);
+      target_ = reinterpret_cast<std::uint64_t>(host_target_);
+      return;
+    }
+    const AllocationKind kind = request.place == 'M' ? AllocationKind::managed : AllocationKind::cuda_malloc;
+    Device& device = processes_.session().device();
+    for (Allocation* buffer : {&device_source_, &device_target_}) {
+      auto memory = device.allocate(kind, request.buffer_bytes);
+      if (!memory) {
+        throw Failure(ExitCode::failed, format("gdrkit osu: cannot allocate %zu bytes of the GPU: %s",
+                                               request.buffer_bytes, memory.error().text()));
+      }
+      *buffer = std::move(*memory);
+    }
+    source_ = device_source_.address();
+    target_ = device_target_.address();
+  }
+
+  void connect() {
+    UcxAddress* address = nullptr;
+    std::size_t size_bytes = 0;
+    require_ucx(calls_, calls_.worker_get_address(worker_, &address, &size_bytes), "ucp_worker_get_address");
+    const std::string own(reinterpret_cast<const char*>(address), size_bytes);
+    calls_.worker_release_address(worker_, address);
+    const std::vector<std::string> all = processes_.gather_bytes(own, "UCX's worker addresses");
+    endpoints_.resize(all.size());
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      if (is_own(rank)) continue;
+      UcxEndpointParams params;
+      params.field_mask = ucx_endpoint_address;
+      params.address = reinterpret_cast<const UcxAddress*>(all[rank].data());
+      require_ucx(calls_, calls_.ep_create(worker_, &params, &endpoints_[rank]), "ucp_ep_create");
+    }
+  }
+
+  void share_target(std::size_t size_bytes) {
+    UcxMemoryParams params;
+    params.field_mask = ucx_memory_address | ucx_memory_length;
+    params.address = pointer(target_);
+    params.size_bytes = size_bytes;
+    require_ucx(calls_, calls_.mem_map(context_, &params, &memory_), "ucp_mem_map");
+    void* packed = nullptr;
+    std::size_t packed_bytes = 0;
+    require_ucx(calls_, calls_.rkey_pack(context_, memory_, &packed, &packed_bytes), "ucp_rkey_pack");
+    std::string own(reinterpret_cast<const char*>(&target_), sizeof target_);
+    own.append(static_cast<const char*>(packed), packed_bytes);
+    calls_.rkey_buffer_release(packed);
+    const std::vector<std::string> all = processes_.gather_bytes(own, "UCX's remote keys");
+    remotes_.resize(all.size());
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      if (is_own(rank)) continue;
+      Remote& remote = remotes_[rank];
+      std::memcpy(&remote.address, all[rank].data(), sizeof remote.address);
+      const void* const key = all[rank].data() + sizeof remote.address;
+      require_ucx(calls_, calls_.ep_rkey_unpack(endpoints_[rank], key, &remote.key), "ucp_ep_rkey_unpack");
+    }
+  }
+
+  [[nodiscard]] void* start_send(int peer, std::size_t size_bytes, std::uint64_t tag) {
+    const std::uint64_t from = static_cast<std::uint64_t>(processes_.process()) << rank_shift;
+    return calls_.tag_send_nbx(endpoints_[index(peer)], pointer(source_), size_bytes, from | tag, &no_options_);
+  }
+  [[nodiscard]] void* start_receive(int peer, std::size_t size_bytes, std::uint64_t tag) {
+    const std::uint64_t from = static_cast<std::uint64_t>(peer) << rank_shift;
+    return calls_.tag_recv_nbx(worker_, pointer(target_), size_bytes, from | tag, ~std::uint64_t{0}, &no_options_);
+  }
+
+  void finish(void* answer) {
+    if (!ucx_is_request(answer)) return require_ucx(calls_, ucx_status_of(answer), "a transfer");
+    UcxStatus status = ucx_in_progress;
+    for (int idle = 0; (status = calls_.request_check_status(answer)) == ucx_in_progress;) {
+      if (calls_.worker_progress(worker_) != 0) {
+        idle = 0;
+      } else if (++idle > polls_before_yield) {
+        ::sched_yield();  // there may be fewer CPUs than ranks
+      }
+    }
+    calls_.request_free(answer);
+    require_ucx(calls_, status, "a transfer");
+  }
+  void finish_pending() {
+    for (void* answer : pending_) finish(answer);
+    pending_.clear();
+  }
+
+  const UcxRequestParams no_options_{};
+  transfer::ProcessGroup& processes_;
+  const UcxCalls& calls_;
+  int n_ranks_;
+  bool understands_gpu_ = false;
+  bool is_ended_ = false;
+  UcxContext* context_ = nullptr;
+  UcxWorkerHandle* worker_ = nullptr;
+  UcxMemory* memory_ = nullptr;
+  std::vector<UcxEndpoint*> endpoints_;
+  std::vector<Remote> remotes_;
+  std::vector<void*> pending_;
+  std::uint64_t source_ = 0;
+  std::uint64_t target_ = 0;
+  void* host_source_ = nullptr;
+  void* host_target_ = nullptr;
+  Allocation device_source_;
+  Allocation device_target_;
+};
+
+}  // namespace
+
+std::unique_ptr<OsuEngine> make_ucx_engine(const EngineRequest& request) {
+  return std::make_unique<UcxEngine>(request);
+}
+
+}  // namespace gdrkit::tools::osu
