@@ -79,7 +79,7 @@ class HostTeam {
   std::mutex mutex;
   platform::Stream stream;  ///< made at its first use
   std::uint64_t ticket = 0;
-  bool is_fault_taken = false;
+  bool is_fault_taken = false;  ///< used under TeamTable::keep_teams
 
  private:
   static constexpr std::size_t operation_word = 0;

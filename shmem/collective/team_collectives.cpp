@@ -234,13 +234,13 @@ base::Status TeamCollectives::launch_in(const Prepared& prepared, platform::Stre
 /// The GPU kernel has a limit of its own and reports it; the CPU's look at who lives comes first where a PE ends.
 base::Status TeamCollectives::wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept {
   const HostTeam& team = *prepared.team;
-  volatile TeamReport& report = table_.report(team.slot());
+  TeamReport& report = table_.report(team.slot());
   Waiter waiter(pe_.node(), std::chrono::milliseconds(0), prepared.checked.name);
-  while (detail::load_acquire(const_cast<const std::uint64_t*>(&report.finished)) < ticket) {
+  while (detail::load_acquire(&report.finished) < ticket) {
     base::Status waited = fault_of(team);
     if (waited) waited = waiter.pause();
     if (waited) continue;
-    report.stop = 1;  // ends the GPU kernel's waits
+    detail::post(&report.stop, 1);  // ends the GPU kernel's waits
     (void)pe_.own_device().synchronize(team.stream);
     return waited;
   }
@@ -248,7 +248,7 @@ base::Status TeamCollectives::wait_for(const Prepared& prepared, std::uint64_t t
 }
 
 base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
-  const std::uint64_t fault = table_.report(team.slot()).fault;
+  const std::uint64_t fault = detail::load_acquire(&table_.report(team.slot()).fault);
   if (fault == 0) return {};
   if (const int dead = pe_.node().first_dead(); dead >= 0) {
     return base::fail(ECONNRESET, "a collective of team 0x%x has not come to its end: PE %d has ended",
@@ -265,12 +265,12 @@ base::Status TeamCollectives::fault_of(const HostTeam& team) const noexcept {
 
 base::Status TeamCollectives::take_fault() noexcept {
   for (int slot = 0; slot < team_slots; ++slot) {
+    if (detail::load_acquire(&table_.report(slot).fault) == 0) continue;
+    const auto lock = table_.keep_teams();
     HostTeam* const team = table_.at(slot);
     if (team == nullptr || team->is_fault_taken) continue;
-    auto whole = fault_of(*team);
-    if (whole) continue;
     team->is_fault_taken = true;
-    return whole;
+    if (auto whole = fault_of(*team); !whole) return whole;
   }
   return {};
 }

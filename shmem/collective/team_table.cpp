@@ -3,6 +3,7 @@
 #include "shmem/collective/team_table.hpp"
 
 #include <bit>
+#include <cstring>
 #include <new>
 #include <numeric>
 #include <utility>
@@ -34,6 +35,7 @@ base::Status TeamTable::open() noexcept try {
   auto reports = device.allocate(platform::AllocationKind::host, sizeof(TeamReport) * team_slots);
   if (!reports) return base::pass(reports);
   reports_ = std::move(*reports);
+  std::memset(reinterpret_cast<void*>(reports_.address()), 0, sizeof(TeamReport) * team_slots);
   auto address = device.device_address(reinterpret_cast<void*>(reports_.address()));
   if (!address) return base::pass(address);
   reports_address_ = *address;
@@ -118,10 +120,8 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   const int slot = slot_of_handle(handle);
   auto team = std::make_unique<HostTeam>(pe_, handle, slot, std::move(members), own);
   team->set_first_arrivals(std::move(first_arrivals));
-  volatile TeamReport& told = report(slot);
-  told.fault = 0;
-  told.finished = 0;
-  told.stop = 0;
+  TeamReport& told = report(slot);
+  for (std::uint64_t* const word : {&told.fault, &told.finished, &told.stop}) detail::post(word, 0);
   const TeamState state = state_of(*team);
   platform::Device& device = pe_.own_device();
   const platform::DeviceScope scope(device);
@@ -192,9 +192,13 @@ std::uint64_t TeamTable::used_slots() const noexcept {
 }
 
 void TeamTable::remove(int slot) noexcept {
-  const std::unique_ptr<HostTeam> team(teams_[static_cast<std::size_t>(slot)].exchange(nullptr));
+  std::unique_ptr<HostTeam> team;
+  {
+    const std::lock_guard lock(removal_mutex_);
+    team.reset(teams_[static_cast<std::size_t>(slot)].exchange(nullptr));
+  }
   if (team != nullptr && team->stream.handle != 0) {
-    report(slot).stop = 1;
+    detail::post(&report(slot).stop, 1);
     (void)pe_.own_device().synchronize(team->stream);
     (void)pe_.own_device().destroy_stream(team->stream);
   }

@@ -49,9 +49,12 @@ class TeamTable {
   [[nodiscard]] const shmem::TeamState& state(const HostTeam& team) const noexcept {
     return states_[static_cast<std::size_t>(team.slot())];
   }
-  [[nodiscard]] volatile shmem::TeamReport& report(int slot) const noexcept {
-    return reinterpret_cast<volatile shmem::TeamReport*>(reports_.address())[slot];
+  /// GPU kernels write to it at any time: its words are read and written as atomic ones (detail::load_acquire, post).
+  [[nodiscard]] shmem::TeamReport& report(int slot) const noexcept {
+    return reinterpret_cast<shmem::TeamReport*>(reports_.address())[slot];
   }
+  /// Holds off the end of every team.
+  [[nodiscard]] std::unique_lock<std::mutex> keep_teams() noexcept { return std::unique_lock(removal_mutex_); }
   [[nodiscard]] std::uint64_t table_address() const noexcept { return start_ + TeamMemory::table(); }
 
  private:
@@ -67,7 +70,8 @@ class TeamTable {
   const std::uint64_t start_;  // of the teams' part of the own heap
   platform::Allocation reports_;
   std::uint64_t reports_address_ = 0;  // as the GPU reaches them
-  std::mutex mutex_;                   // of making and unmaking
+  std::mutex mutex_;                   // of making and unmaking, which wait for other PEs
+  std::mutex removal_mutex_;           // of teams_, against those who look at all of them
   std::array<std::atomic<HostTeam*>, team_slots> teams_{};
   std::array<shmem::TeamState, team_slots> states_{};
   std::array<std::uint32_t, team_slots> generations_{};
