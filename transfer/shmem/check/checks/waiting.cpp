@@ -110,6 +110,22 @@ void check_many(Checker& checker) {
   }
 }
 
+void check_many_refusals(Checker& checker, const SymmetricMemory& memory) {
+  const std::uint64_t values[3] = {};
+  const int all_left_out[2] = {1, 1};
+  std::size_t index = 0;
+  gdrkit_shmem_words asked{memory.data(), 2, GDRKIT_SHMEM_UINT64, GDRKIT_SHMEM_EQ, values, 1, all_left_out};
+  checker.is_refused(gdrkit_shmem_wait_until_any(&asked, &index), ENODATA, "wait_until_any of words all left out");
+  checker.demand(gdrkit_shmem_test_all(&asked) == 1, "test_all of words all left out is not 1");
+  checker.is_refused(gdrkit_shmem_test_some(&asked, nullptr), EINVAL, "test_some without indices");
+  checker.is_refused(gdrkit_shmem_wait_until_all(nullptr), EINVAL, "wait_until_all of no words");
+  asked.n_values = 3;
+  checker.is_refused(gdrkit_shmem_test_any(&asked, &index), EINVAL, "test_any of 2 words with 3 values");
+  asked.n_values = 1;
+  asked.address = values;
+  checker.is_refused(gdrkit_shmem_wait_until_all(&asked), EINVAL, "wait_until_all of words outside the heap");
+}
+
 void check_limit(Checker& checker, const SymmetricMemory& memory) {
   constexpr std::uint32_t limit_ms = 50;
   constexpr std::uint32_t usual_ms = 60'000;
@@ -131,6 +147,7 @@ void check_waiting(Checker& checker) {
   check_comparisons(checker, memory);
   check_wakeups(checker, memory);
   check_many(checker);
+  check_many_refusals(checker, memory);
   check_limit(checker, memory);
   checker.barrier();
 }
