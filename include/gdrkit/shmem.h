@@ -240,8 +240,9 @@ int gdrkit_shmem_quiet(void); /* earlier puts, gets and atomics of this PE are c
  * adds work to it and returns: what is wrong with the arguments is refused at once, and the rest happens when the
  * stream comes to it. Work of one stream is done in its order; a signal is seen behind all work before it. Until the
  * stream has passed a put its source must stay as it is, and so long a get's target holds nothing; a source in host
- * memory that is not pinned may be read during the call. Works under stream capture. gdrkit_shmem_fence and quiet of
- * the CPU have nothing to do with streams. */
+ * memory that is not pinned may be read during the call. Works under stream capture. To PEs that this GPU does not
+ * reach (other machines) the CPU does it during the call, after it has waited for the stream. gdrkit_shmem_fence and
+ * quiet of the CPU have nothing to do with streams. */
 
 int gdrkit_shmem_put_on_stream(void* target, const void* source, size_t size_bytes, int pe, void* stream);
 int gdrkit_shmem_get_on_stream(void* target, const void* source, size_t size_bytes, int pe, void* stream);

@@ -196,6 +196,11 @@ class Pe {
   [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
   [[nodiscard]] base::Result<platform::StreamSignal> stream_signal(const void* word, std::uint64_t value,
                                                                    SignalOperation operation, int pe) const noexcept;
+  [[nodiscard]] bool is_beyond_gpu(int pe) const noexcept;
+  /// For work of a stream to a PE that this GPU does not reach: waits for the stream's earlier work, then does it, so
+  /// that it is done before the call returns.
+  template <class Call>
+  base::Status by_cpu_in_order(const void* address, std::size_t size_bytes, int pe, void* stream, Call call) noexcept;
   /// EINVAL for a range that leaves its allocation in the own heap.
   [[nodiscard]] base::Result<LocalMemory> memory_of(const void* address, std::size_t size_bytes) const noexcept;
   /// Like put, but answers which transport took it.

@@ -40,8 +40,27 @@ base::Result<platform::StreamSignal> Pe::stream_signal(const void* word, std::ui
                                 static_cast<std::uint32_t>(adds ? GDRKIT_SHMEM_SIGNAL_ADD : GDRKIT_SHMEM_SIGNAL_SET)};
 }
 
+template <class Call>
+base::Status Pe::by_cpu_in_order(const void* address, std::size_t size_bytes, int pe, void* stream,
+                                 Call call) noexcept {
+  auto remote = find_remote(address, size_bytes, pe);
+  if (!remote) return base::pass(remote);
+  {
+    const platform::DeviceScope scope(*device_);
+    if (auto current = scope.status(); !current) return current;
+    if (auto done = device_->synchronize(stream_of(stream)); !done) return done;
+  }
+  if (auto called = call(); !called) return called;
+  return complete(remote->slot);
+}
+
+bool Pe::is_beyond_gpu(int pe) const noexcept { return pe >= 0 && pe < n_pes_ && node_->index_of(pe) < 0; }
+
 base::Status Pe::put_on_stream(void* target, const void* source, std::size_t size_bytes, int pe,
                                const platform::StreamSignal& signal, void* stream) noexcept {
+  if (is_beyond_gpu(pe)) {
+    return by_cpu_in_order(target, size_bytes, pe, stream, [&] { return put(target, source, size_bytes, pe, false); });
+  }
   auto at = reach(target, size_bytes, pe);
   if (!at) return base::pass(at);
   if (size_bytes != 0 && source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
@@ -59,6 +78,7 @@ base::Status Pe::put_on_stream(void* target, const void* source, std::size_t siz
 
 base::Status Pe::put_value_on_stream(void* target, const void* value, std::size_t size_bytes, int pe,
                                      void* stream) noexcept {
+  if (is_beyond_gpu(pe)) return put_on_stream(target, value, size_bytes, pe, {}, stream);
   auto at = reach(target, size_bytes, pe);
   if (!at) return base::pass(at);
   if (size_bytes == 0) return {};
@@ -74,6 +94,9 @@ base::Status Pe::put_value_on_stream(void* target, const void* value, std::size_
 
 base::Status Pe::get_on_stream(void* target, const void* source, std::size_t size_bytes, int pe,
                                void* stream) noexcept {
+  if (is_beyond_gpu(pe)) {
+    return by_cpu_in_order(source, size_bytes, pe, stream, [&] { return get(target, source, size_bytes, pe, false); });
+  }
   auto at = reach(source, size_bytes, pe);
   if (!at) return base::pass(at);
   if (size_bytes == 0) return {};
@@ -88,6 +111,10 @@ base::Status Pe::get_on_stream(void* target, const void* source, std::size_t siz
 
 base::Status Pe::put_signal_on_stream(void* target, const void* source, std::size_t size_bytes, void* word,
                                       std::uint64_t value, SignalOperation operation, int pe, void* stream) noexcept {
+  if (is_beyond_gpu(pe)) {
+    return by_cpu_in_order(target, size_bytes, pe, stream,
+                           [&] { return put_signal(target, source, size_bytes, word, value, operation, pe, false); });
+  }
   // The word first: where it is wrong, nothing is written.
   auto signal = stream_signal(word, value, operation, pe);
   if (!signal) return base::pass(signal);
@@ -96,6 +123,9 @@ base::Status Pe::put_signal_on_stream(void* target, const void* source, std::siz
 
 base::Status Pe::signal_on_stream(void* word, std::uint64_t value, SignalOperation operation, int pe,
                                   void* stream) noexcept {
+  if (is_beyond_gpu(pe)) {
+    return by_cpu_in_order(word, sizeof value, pe, stream, [&] { return this->signal(word, value, operation, pe); });
+  }
   auto signal = stream_signal(word, value, operation, pe);
   if (!signal) return base::pass(signal);
   const platform::DeviceScope scope(*device_);
