@@ -152,7 +152,7 @@ int gdrkit_shmem_collective_launch(void* function, const unsigned grid[3], const
 /* How many blocks of so many threads do. */
 int gdrkit_shmem_collective_grid(void* function, unsigned threads, size_t shared_bytes);
 /* A local buffer outside the heap, host memory or the PE's GPU's: transfers from and to it need not ask the driver what
- * it is, and small ones on streams are done by GPU kernels. Registered until it is unregistered, which comes before it
+ * it is. Registered until it is unregistered, which comes before it
  * is freed. -EEXIST: it overlaps another. */
 int gdrkit_shmem_buffer_register(const void* address, size_t size_bytes);
 int gdrkit_shmem_buffer_unregister(const void* address);

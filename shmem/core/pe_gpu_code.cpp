@@ -81,7 +81,7 @@ base::Status Pe::register_buffer(const void* address, std::size_t size_bytes) no
   if (!memory) return base::pass(memory);
   const auto word = reinterpret_cast<std::uint64_t>(address);
   if (*memory == LocalMemory::device) {
-    // GPU kernels will read and write it: nothing beyond its end, and no other GPU's memory.
+    // Transfers trust what is registered: nothing beyond its end, and no other GPU's memory.
     std::uint64_t start = 0;
     std::size_t extent = 0;
     if (const int got = cuda_->mem_get_address_range(&start, &extent, word); got != 0) {

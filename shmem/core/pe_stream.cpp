@@ -9,13 +9,6 @@ namespace {
 
 platform::Stream stream_of(void* handle) noexcept { return {reinterpret_cast<std::uint64_t>(handle)}; }
 
-/// A registered buffer in device memory has a known extent, so GPU kernels may copy it as they do the heap.
-LocalMemory for_gpu_kernels(LocalMemory memory, const LocalBuffers& buffers, const void* address,
-                            std::size_t size_bytes) noexcept {
-  if (memory != LocalMemory::device) return memory;
-  return buffers.find(reinterpret_cast<std::uint64_t>(address), size_bytes) ? LocalMemory::heap : memory;
-}
-
 }  // namespace
 
 base::Result<std::uint64_t> Pe::reach(const void* address, std::size_t size_bytes, int pe) const noexcept {
@@ -72,8 +65,7 @@ base::Status Pe::put_on_stream(void* target, const void* source, std::size_t siz
   }
   auto memory = memory_of(source, size_bytes);
   if (!memory) return base::pass(memory);
-  return stream_work_->put(stream_of(stream), *at, source, size_bytes,
-                           for_gpu_kernels(*memory, buffers_, source, size_bytes), signal);
+  return stream_work_->put(stream_of(stream), *at, source, size_bytes, *memory, signal);
 }
 
 base::Status Pe::put_value_on_stream(void* target, const void* value, std::size_t size_bytes, int pe,
@@ -105,8 +97,7 @@ base::Status Pe::get_on_stream(void* target, const void* source, std::size_t siz
   if (auto current = scope.status(); !current) return current;
   auto memory = memory_of(target, size_bytes);
   if (!memory) return base::pass(memory);
-  return stream_work_->get(stream_of(stream), target, *at, size_bytes,
-                           for_gpu_kernels(*memory, buffers_, target, size_bytes));
+  return stream_work_->get(stream_of(stream), target, *at, size_bytes, *memory);
 }
 
 base::Status Pe::put_signal_on_stream(void* target, const void* source, std::size_t size_bytes, void* word,
