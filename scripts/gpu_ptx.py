@@ -106,6 +106,7 @@ def compile_ptx(image):
         with open(path, encoding="ascii") as file:
             text = file.read()
     text = re.sub(r"(?m)^[ \t]*//.*\n", "", text)  # nvcc's head, marks of inline assembly
+    text = re.sub(r'(?m)^[ \t]*\.pragma "used_bytes_mask .*\n', "", text)  # a hint that only PTX 8.3 knows
     text = re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
     return HEAD.format(release=release_of(nvcc)) + lower(text, ptxas)
 
