@@ -61,11 +61,11 @@ keep_json() {
   [ "$status" -eq 0 ] || failed=1
 }
 
-# The NVSHMEM among Python's packages; nothing where there is none.
-find_nvshmem() {
-  python3 - <<'END' 2>/dev/null
-import glob, nvidia
-print(*[file for path in nvidia.__path__ for file in glob.glob(path + "/nvshmem/lib/libnvshmem_host.so.3")][:1])
+# find_library PACKAGE FILE: of NVIDIA's, among Python's packages; nothing where there is none.
+find_library() {
+  python3 - "$1/lib/$2" <<'END' 2>/dev/null
+import glob, sys, nvidia
+print(*[file for path in nvidia.__path__ for file in glob.glob(f"{path}/{sys.argv[1]}")][:1])
 END
 }
 
@@ -129,9 +129,16 @@ for part in $parts; do
     shmem)
       keep shmem_info 60 "$build/bin/gdrkit" run -n 2 -- "$build/bin/gdrkit" shmem info
       keep shmem_check 60 "$build/bin/gdrkit" shmem check -n 2 --json="$output/shmem_check.json"
-      nvshmem=${NVSHMEM_LIBRARY:-$(find_nvshmem)}
-      keep shmem_bench 150 "$build/bin/gdrkit" shmem bench -q --json="$output/shmem_bench.json" \
-        ${nvshmem:+--peer nvshmem --nvshmem "$nvshmem"}
+      nvshmem=${NVSHMEM_LIBRARY:-$(find_library nvshmem libnvshmem_host.so.3)}
+      nccl=${NCCL_LIBRARY:-$(find_library nccl libnccl.so.2)}
+      # NVSHMEM's device side is measured where nvshmem_device.fatbin lies beside the program (-DGDRKIT_NVSHMEM).
+      keep shmem_bench 400 "$build/bin/gdrkit" shmem bench -q --json="$output/shmem_bench.json" \
+        ${nvshmem:+--peer nvshmem --nvshmem "$nvshmem"} ${nccl:+--peer nccl --nccl "$nccl"}
+      export GDRKIT_REQUIRE=gpu
+      for test in shmem_litmus shmem_device; do
+        keep "${test}_gpu_test" 200 "$build/tests/bin/${test}_gpu_test"
+      done
+      unset GDRKIT_REQUIRE
       ;;
     engines)
       GDRKIT_REQUIRE=gpu keep engine_conformance 120 "$build/tests/bin/engine_conformance_gpu_test"
