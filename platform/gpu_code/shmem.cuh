@@ -24,8 +24,13 @@ enum class ShmemOperation : std::uint32_t {
   ping_pong,
   barrier,
   sync,
+  broadcast,  ///< from here on of all PEs, by blocks
+  fcollect,
+  alltoall,
+  reduce,  ///< sums of floats
+  reducescatter,
 };
-inline constexpr auto last_shmem_operation = ShmemOperation::sync;
+inline constexpr auto last_shmem_operation = ShmemOperation::reducescatter;
 enum class ShmemScope : std::uint32_t { thread, warp, block };
 
 /// Zeroed before the launch. Times are of the GPU's clock, over all groups.
@@ -37,15 +42,16 @@ struct ShmemResult {
   [[nodiscard]] std::uint64_t elapsed_ns() const noexcept { return end_ns - ~begin_inverted_ns; }
 };
 
-/// `rounds` times the operation with PE `peer`. Each group has bytes of its own, one after the other; ping_pong,
-/// barrier and sync have one group.
+/// `rounds` times the operation with PE `peer`. Each group has bytes of its own, one after the other; ping_pong and all
+/// that come after it have one group.
 struct ShmemParameters {
   gdrkit_shmem_device_state state;
-  std::uint64_t target;      ///< a multiple of 8; in the own heap: of gets the own copy, else the other PE's
-  std::uint64_t source;      ///< likewise
-  std::uint64_t size_bytes;  ///< of each group; of ping_pong and of many groups a multiple of 8
-  std::uint64_t signal;      ///< of signals: a word; of ping_pong it holds `rounds_before` on both PEs
-  std::uint64_t result;      ///< ShmemResult
+  std::uint64_t target;  ///< a multiple of 8; in the own heap: of gets the own copy, else the other PE's
+  std::uint64_t source;  ///< likewise
+  std::uint64_t
+      size_bytes;        ///< of each group; of ping_pong and of many groups a multiple of 8; of collectives a part's
+  std::uint64_t signal;  ///< of signals: a word; of ping_pong it holds `rounds_before` on both PEs
+  std::uint64_t result;  ///< ShmemResult
   std::uint64_t rounds_before;
   ShmemOperation operation;
   ShmemScope scope;
@@ -85,6 +91,9 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   const bool is_alone = parameters.operation >= ShmemOperation::ping_pong;
   if (is_alone && (shape.blocks != 1 || parameters.has_every_group != 0)) {
     return base::fail(EINVAL, "shmem: %u blocks where one group is needed", shape.blocks);
+  }
+  if (parameters.operation >= ShmemOperation::broadcast && parameters.scope != ShmemScope::block) {
+    return base::fail(EINVAL, "shmem: collectives are of blocks");
   }
   if (parameters.scope == ShmemScope::warp && shape.threads % 32 != 0) {
     return base::fail(EINVAL, "shmem: a warp has 32 threads, the block %u", shape.threads);

@@ -3,6 +3,7 @@
 // GdrkitShmem: the operations of gdrkit/shmem_device.cuh as ShmemWork calls them.
 #pragma once
 
+#include <gdrkit/shmem_collectives.cuh>
 #include <gdrkit/shmem_device.cuh>
 
 namespace gdrkit::platform {
@@ -59,6 +60,33 @@ struct GdrkitShmem {
   template <class Group>
   GDRKIT_SHMEM_FUNCTION static bool sync_all(const State& state, Group group) {
     return shmem::barrier_all(state, group);
+  }
+
+  // Of all PEs; false: a limit went by.
+  template <class Group>
+  GDRKIT_SHMEM_FUNCTION static bool broadcast(const State& state, void* target, const void* source, std::size_t bytes,
+                                              Group group) {
+    return shmem::broadcast(state, GDRKIT_SHMEM_TEAM_WORLD, target, source, bytes, 0, group);
+  }
+  template <class Group>
+  GDRKIT_SHMEM_FUNCTION static bool fcollect(const State& state, void* target, const void* source, std::size_t bytes,
+                                             Group group) {
+    return shmem::fcollect(state, GDRKIT_SHMEM_TEAM_WORLD, target, source, bytes, group);
+  }
+  template <class Group>
+  GDRKIT_SHMEM_FUNCTION static bool alltoall(const State& state, void* target, const void* source, std::size_t bytes,
+                                             Group group) {
+    return shmem::alltoall(state, GDRKIT_SHMEM_TEAM_WORLD, target, source, bytes, group);
+  }
+  template <class Group>
+  GDRKIT_SHMEM_FUNCTION static bool reduce(const State& state, float* target, const float* source, std::size_t count,
+                                           Group group) {
+    return shmem::reduce<GDRKIT_SHMEM_SUM>(state, GDRKIT_SHMEM_TEAM_WORLD, target, source, count, group);
+  }
+  template <class Group>
+  GDRKIT_SHMEM_FUNCTION static bool reducescatter(const State& state, float* target, const float* source,
+                                                  std::size_t count, Group group) {
+    return shmem::reducescatter<GDRKIT_SHMEM_SUM>(state, GDRKIT_SHMEM_TEAM_WORLD, target, source, count, group);
   }
 };
 

@@ -6,12 +6,22 @@
 
 #include <gdrkit/shmem_device.cuh>
 
+#include <type_traits>
+
 namespace gdrkit::platform {
 
 /// A round's data: every 8-byte word of it holds this.
 GDRKIT_SHMEM_FUNCTION std::uint64_t shmem_pattern(std::uint64_t round, int pe) {
   return round * 0x0101010101010101U + static_cast<std::uint64_t>(pe);
 }
+
+#if defined(__CUDACC__)
+template <class Group>
+inline constexpr bool shmem_group_has_collectives = std::is_same_v<Group, shmem::BlockGroup>;
+#else
+template <class Group>
+inline constexpr bool shmem_group_has_collectives = true;  // one thread plays all scopes
+#endif
 
 template <class Library, class Group>
 class ShmemWork {
@@ -50,12 +60,32 @@ class ShmemWork {
       case ShmemOperation::atomic_compare_swap: return atomic_compare_swap();
       case ShmemOperation::ping_pong: return ping_pong();
       case ShmemOperation::barrier: return repeat_wait([&] { return Library::barrier_all(state_, group_); });
-      default: return repeat_wait([&] { return Library::sync_all(state_, group_); });
+      case ShmemOperation::sync: return repeat_wait([&] { return Library::sync_all(state_, group_); });
+      default: break;
     }
+    // Only where the GPU kernel takes them: each scope would have all of their instructions.
+    if constexpr (shmem_group_has_collectives<Group>) return run_collective();
+    return 0;
   }
 
  private:
   static constexpr std::uint64_t expired = ~std::uint64_t{0};
+
+  GDRKIT_SHMEM_FUNCTION std::uint64_t run_collective() {
+    switch (parameters_.operation) {
+      case ShmemOperation::broadcast:
+        return repeat_wait([&] { return Library::broadcast(state_, target_, source_, size(), group_); });
+      case ShmemOperation::fcollect:
+        return repeat_wait([&] { return Library::fcollect(state_, target_, source_, size(), group_); });
+      case ShmemOperation::alltoall:
+        return repeat_wait([&] { return Library::alltoall(state_, target_, source_, size(), group_); });
+      case ShmemOperation::reduce:
+        return repeat_wait([&] { return Library::reduce(state_, floats(target_), floats(source_), count(), group_); });
+      default:
+        return repeat_wait(
+            [&] { return Library::reducescatter(state_, floats(target_), floats(source_), count(), group_); });
+    }
+  }
 
   /// Operations that return before they are complete.
   template <class Once>
@@ -175,6 +205,8 @@ class ShmemWork {
     group_.sync();
   }
   GDRKIT_SHMEM_FUNCTION std::uint64_t size() const { return parameters_.size_bytes; }
+  GDRKIT_SHMEM_FUNCTION static float* floats(std::uint64_t* words) { return reinterpret_cast<float*>(words); }
+  GDRKIT_SHMEM_FUNCTION std::uint64_t count() const { return parameters_.size_bytes / sizeof(float); }
   GDRKIT_SHMEM_FUNCTION std::uint64_t words() const { return parameters_.size_bytes / sizeof(std::uint64_t); }
 
   const ShmemParameters& parameters_;

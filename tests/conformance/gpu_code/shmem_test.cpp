@@ -56,6 +56,9 @@ TEST_F(ShmemConformance, RefusesWhatItCannotDo) {
   made.has_every_group = 0;
   made.scope = ShmemScope::warp;
   EXPECT_FALSE(kernels_->launch(made, {1, 16}, stream_));
+  made = parameters(ShmemOperation::reduce);
+  made.scope = ShmemScope::thread;
+  EXPECT_FALSE(kernels_->launch(made, {1, 64}, stream_));
   made = parameters(ShmemOperation::put);
   made.peer = 1;
   EXPECT_FALSE(kernels_->launch(made, {1, 64}, stream_));

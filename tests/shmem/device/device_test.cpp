@@ -238,6 +238,37 @@ TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
   });
 }
 
+/// Of floats: PE p's source holds p + 1 in its first part, p + 11 in its second.
+TEST(ShmemDevice, CollectivesOfABlockBringEveryPart) {
+  run_shmem_job({}, [](Pe& pe) {
+    Side side(pe);
+    constexpr std::size_t count = 300;
+    const auto own = static_cast<float>(pe.pe());
+    std::vector<float> mine(2 * count, own + 1);
+    std::fill(mine.begin() + count, mine.end(), own + 11);
+    ASSERT_TRUE(tests::succeeded(pe.put(side.source, mine.data(), mine.size() * sizeof(float), pe.pe(), false)));
+    const std::tuple<ShmemOperation, float, float> expected[] = {
+        {ShmemOperation::broadcast, 1.F, -1.F},
+        {ShmemOperation::fcollect, 1.F, 2.F},
+        {ShmemOperation::alltoall, own == 0 ? 1.F : 11.F, own == 0 ? 2.F : 12.F},
+        {ShmemOperation::reduce, 3.F, -1.F},
+        {ShmemOperation::reducescatter, own == 0 ? 3.F : 23.F, -1.F}};
+    for (const auto& [operation, first, second] : expected) {
+      const std::vector<float> blank(2 * count, -1.F);
+      ASSERT_TRUE(tests::succeeded(pe.put(side.target, blank.data(), blank.size() * sizeof(float), pe.pe(), false)));
+      auto parameters = side.parameters(operation, ShmemScope::block, count * sizeof(float));
+      parameters.rounds = 5;
+      EXPECT_EQ(side.run(parameters, {1, 128}).wrong, 0U);
+      std::vector<float> seen(2 * count);
+      ASSERT_TRUE(tests::succeeded(pe.get(seen.data(), side.target, seen.size() * sizeof(float), pe.pe(), false)));
+      std::vector<float> wanted(2 * count, first);
+      std::fill(wanted.begin() + count, wanted.end(), second);
+      EXPECT_EQ(seen, wanted) << "operation " << static_cast<unsigned>(operation) << ", PE " << pe.pe();
+      ASSERT_TRUE(tests::succeeded(pe.sync_all()));
+    }
+  });
+}
+
 TEST(ShmemDevice, BarriersMeetAgainAndAgain) {
   run_shmem_job({}, [](Pe& pe) {
     Side side(pe);

@@ -129,6 +129,7 @@ TEST(ShmemBenchCase, PartsOfCollectivesShareAnObject) {
   EXPECT_EQ(sizes_of(reduce, {1, 1, 512, 1}), (std::vector<std::size_t>{8, 64, 512}));
   EXPECT_EQ(sizes_of(reduce, SizeRange()).back(), std::size_t{64} << 20);
   EXPECT_TRUE(sizes_of(reduce, {8, 8, 0, 2}).empty());
+  EXPECT_EQ(sizes_of(case_of("device_reduce_block"), {8, 64, 4096, 2}), (std::vector<std::size_t>{8, 64}));
 }
 
 TEST(ShmemBenchCase, SizesEndWhereASizeCannotGrow) {

@@ -26,9 +26,9 @@ std::vector<std::size_t> steps(std::size_t from, std::size_t to, std::size_t fac
 }
 
 /// The last one is the largest that fits.
-std::vector<std::size_t> part_sizes(const SizeRange& range) {
+std::vector<std::size_t> part_sizes(const SizeRange& range, std::size_t most) {
   const std::size_t object = std::max(range.largest_bytes, range.largest_bulk_bytes);
-  std::size_t largest = std::min(largest_part_bytes, object / static_cast<std::size_t>(range.n_pes));
+  std::size_t largest = std::min(most, object / static_cast<std::size_t>(range.n_pes));
   largest -= largest % sizeof(std::uint64_t);
   std::vector<std::size_t> sizes = steps(std::max(range.smallest_bytes, sizeof(std::uint64_t)), largest, few_factor);
   if (!sizes.empty() && sizes.back() < largest) sizes.push_back(largest);
@@ -85,7 +85,8 @@ std::vector<std::size_t> sizes_of(const Case& one, const SizeRange& range) {
     case Sizes::messages: return steps(least, std::min(range.largest_bytes, largest_message_bytes), few_factor);
     case Sizes::bulk: return steps(smallest_bulk_bytes, range.largest_bulk_bytes, bulk_factor);
     case Sizes::wide: return steps(smallest_wide_bytes, range.largest_bulk_bytes, bulk_factor);
-    case Sizes::collective: return part_sizes(range);
+    case Sizes::collective: return part_sizes(range, largest_part_bytes);
+    case Sizes::parts: return part_sizes(range, range.largest_bytes);
     case Sizes::none: break;
   }
   return {0};

@@ -14,7 +14,7 @@
 namespace gdrkit::tools::pgas {
 
 enum class Who : std::uint8_t { one_sided, together };
-enum class Sizes : std::uint8_t { word, sweep, few, small, messages, bulk, wide, collective, none };
+enum class Sizes : std::uint8_t { word, sweep, few, small, messages, bulk, wide, collective, parts, none };
 enum class Quantity : std::uint8_t { latency, bandwidth, rate };
 
 /// Which threads of a GPU kernel work: one group, all groups of a grid with a part of the bytes each, or all threads of

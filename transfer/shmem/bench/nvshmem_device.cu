@@ -105,6 +105,23 @@ struct NvshmemDevice {
     nvshmemx_sync_all_block();
     return true;
   }
+
+  static __device__ bool broadcast(const State&, void* to, const void* from, std::size_t bytes, BlockGroup) {
+    return nvshmemx_char_broadcast_block(NVSHMEM_TEAM_WORLD, static_cast<char*>(to), static_cast<const char*>(from),
+                                         bytes, 0) == 0;
+  }
+  static __device__ bool fcollect(const State&, void* to, const void* from, std::size_t bytes, BlockGroup) {
+    return nvshmemx_fcollectmem_block(NVSHMEM_TEAM_WORLD, to, from, bytes) == 0;
+  }
+  static __device__ bool alltoall(const State&, void* to, const void* from, std::size_t bytes, BlockGroup) {
+    return nvshmemx_alltoallmem_block(NVSHMEM_TEAM_WORLD, to, from, bytes) == 0;
+  }
+  static __device__ bool reduce(const State&, float* to, const float* from, std::size_t count, BlockGroup) {
+    return nvshmemx_float_sum_reduce_block(NVSHMEM_TEAM_WORLD, to, from, count) == 0;
+  }
+  static __device__ bool reducescatter(const State&, float* to, const float* from, std::size_t count, BlockGroup) {
+    return nvshmemx_float_sum_reducescatter_block(NVSHMEM_TEAM_WORLD, to, from, count) == 0;
+  }
 };
 
 }  // namespace
