@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// UCX fails at one call of one PE: all PEs hear why, or the transfer takes the other way, and nothing is left behind.
+#include <gmock/gmock.h>
+
+#include <cerrno>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/process_resources.hpp"
+#include "support/shmem_job.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using platform::UcxCalls;
+using platform::UcxStatus;
+using ::testing::HasSubstr;
+
+constexpr int n_pes = 2;
+constexpr int faulty_pe = 1;
+
+/// Starts two PEs, of which one has these functions of UCX, and answers what each of them says; `body` runs on those
+/// that started.
+std::vector<std::string> texts_of_job(const UcxCalls& faulty, RemoteWay way,
+                                      const std::function<void(Pe&)>& body = {}) {
+  tests::ThreadAllgather allgather(n_pes);
+  struct Member {
+    tests::ThreadAllgather* allgather;
+    std::size_t pe;
+  };
+  std::vector<std::string> texts(n_pes, "started");
+  std::vector<std::thread> threads;
+  for (int number = 0; number < n_pes; ++number) {
+    threads.emplace_back([&, number] {
+      Member member{&allgather, static_cast<std::size_t>(number)};
+      PeOptions options;
+      options.n_pes = n_pes;
+      options.pe = number;
+      options.limit = std::chrono::seconds(20);
+      options.heap_bytes = std::uint64_t{1} << 20;
+      options.heap_max_bytes = std::uint64_t{1} << 28;
+      options.is_p2p_disabled = true;
+      options.remote_way = way;
+      if (number == faulty_pe) options.ucx_calls = &faulty;
+      options.allgather_argument = &member;
+      options.allgather = [](const void* mine, std::size_t size_bytes, void* all, void* argument) {
+        auto* const self = static_cast<Member*>(argument);
+        return self->allgather->gather(self->pe, mine, size_bytes, all);
+      };
+      auto pe = Pe::start(options);
+      if (!pe) {
+        texts[static_cast<std::size_t>(number)] = pe.error().text();
+        return;
+      }
+      if (body) body(**pe);
+      auto ended = (*pe)->finalize();
+      EXPECT_TRUE(ended) << ended.error().text();
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  return texts;
+}
+
+class RemoteFaults : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("GDRKIT_BACKEND", "emulated", 1);
+    ::setenv("UCX_TLS", "tcp,self", 1);
+    if (!tests::has_ucx()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
+    faulty = **platform::ucx_calls();
+  }
+  UcxCalls faulty;
+};
+
+TEST_F(RemoteFaults, EveryStepOfTheStartIsToldToAllPes) {
+  constexpr UcxStatus no_memory = platform::ucx_no_memory;
+  struct Step {
+    const char* text;
+    std::function<void(UcxCalls&)> spoil;
+  };
+  const Step steps[] = {
+      {"ucp_config_read",
+       [](UcxCalls& c) { c.config_read = [](const char*, const char*, platform::UcxConfig**) { return no_memory; }; }},
+      {"ucp_init",
+       [](UcxCalls& c) {
+         c.init_version = [](unsigned, unsigned, const platform::UcxParams*, const platform::UcxConfig*,
+                             platform::UcxContext**) { return no_memory; };
+       }},
+      {"ucp_context_query",
+       [](UcxCalls& c) {
+         c.context_query = [](platform::UcxContext*, platform::UcxContextAttributes*) { return no_memory; };
+       }},
+      {"ucp_worker_create",
+       [](UcxCalls& c) {
+         c.worker_create = [](platform::UcxContext*, const platform::UcxWorkerParams*, platform::UcxWorkerHandle**) {
+           return no_memory;
+         };
+       }},
+      {"ucp_worker_set_am_recv_handler",
+       [](UcxCalls& c) {
+         c.worker_set_am_recv_handler = [](platform::UcxWorkerHandle*, const platform::UcxMessageHandler*) {
+           return no_memory;
+         };
+       }},
+      {"ucp_worker_get_efd",
+       [](UcxCalls& c) { c.worker_get_efd = [](platform::UcxWorkerHandle*, int*) { return no_memory; }; }},
+      {"ucp_worker_get_address",
+       [](UcxCalls& c) {
+         c.worker_get_address = [](platform::UcxWorkerHandle*, platform::UcxAddress**, std::size_t*) {
+           return no_memory;
+         };
+       }},
+  };
+  for (const Step& step : steps) {
+    SCOPED_TRACE(step.text);
+    const auto before = tests::count_process_resources();
+    UcxCalls calls = faulty;
+    step.spoil(calls);
+    const auto texts = texts_of_job(calls, RemoteWay::staged);
+    EXPECT_THAT(texts[faulty_pe], HasSubstr(std::string(step.text)));
+    EXPECT_THAT(texts[faulty_pe], HasSubstr("the job has PEs on other machines, which need UCX"));
+    EXPECT_THAT(texts[0], HasSubstr("PE 1: "));
+    EXPECT_THAT(texts[0], HasSubstr(step.text));
+    EXPECT_EQ(tests::count_process_resources(), before);
+  }
+}
+
+TEST_F(RemoteFaults, AConnectionThatCannotBeMadeIsNamed) {
+  faulty.ep_create = [](platform::UcxWorkerHandle*, const platform::UcxEndpointParams*, platform::UcxEndpoint**) {
+    return platform::ucx_no_memory;
+  };
+  const auto texts = texts_of_job(faulty, RemoteWay::staged);
+  EXPECT_THAT(texts[faulty_pe], HasSubstr("no connection to PE 0: ucp_ep_create"));
+  EXPECT_NE(texts[0], "started");
+}
+
+/// Where the memory of a PE cannot be registered, data that was to go directly is an error with the cause; staged data
+/// still arrives.
+TEST_F(RemoteFaults, MemoryThatCannotBeRegisteredIsReportedByTheOtherPe) {
+  faulty.mem_map = [](platform::UcxContext*, const platform::UcxMemoryParams*, platform::UcxMemory**) {
+    return platform::ucx_unsupported;
+  };
+  const auto texts = texts_of_job(faulty, RemoteWay::direct, [](Pe& pe) {
+    auto object = pe.allocate(64, 1, true);
+    ASSERT_TRUE(object) << object.error().text();
+    const std::uint64_t value = 7;
+    auto put = pe.put(*object, &value, sizeof value, 1 - pe.pe(), false);
+    if (pe.pe() == faulty_pe) {
+      EXPECT_TRUE(put) << put.error().text();
+    } else {
+      ASSERT_FALSE(put);
+      EXPECT_EQ(put.error().errno_value, EOPNOTSUPP);
+      EXPECT_THAT(put.error().text(), HasSubstr("ucp_mem_map"));
+      EXPECT_THAT(pe.describe(faulty_pe)->c_str(), HasSubstr("ucx: not used: UCX could not register"));
+    }
+    ASSERT_TRUE(pe.barrier_all());
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(n_pes, "started"));
+}
+
+/// A message that UCX refuses ends the call; the next one goes through, with its number in order.
+TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
+  static std::atomic<bool> fails{false};
+  static const UcxCalls real = **platform::ucx_calls();
+  faulty.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,
+                          const void* data, std::size_t size_bytes, const platform::UcxRequestParams* params) -> void* {
+    const bool is_put = static_cast<const RemoteMessage*>(header)->kind == RemoteMessageKind::put;
+    if (is_put && fails.exchange(false)) return reinterpret_cast<void*>(std::intptr_t{platform::ucx_no_memory});
+    return real.am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
+  };
+  const auto texts = texts_of_job(faulty, RemoteWay::staged, [](Pe& pe) {
+    auto object = pe.allocate(8, 1, true);
+    ASSERT_TRUE(object) << object.error().text();
+    if (pe.pe() == faulty_pe) {
+      const std::uint64_t value = 9;
+      fails = true;
+      auto refused = pe.put(*object, &value, sizeof value, 0, false);
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().errno_value, ENOMEM);
+      EXPECT_THAT(refused.error().text(), HasSubstr("PE 0"));
+      ASSERT_TRUE(pe.put(*object, &value, sizeof value, 0, false));
+    } else {
+      auto seen = pe.wait_until({*object, 8, false}, Comparison::equal, 9);
+      EXPECT_TRUE(seen) << seen.error().text();
+    }
+    ASSERT_TRUE(pe.barrier_all());
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(n_pes, "started"));
+}
+
+/// Messages that overtake each other inside UCX are put in order again.
+TEST_F(RemoteFaults, MessagesThatOvertakeEachOtherAreHandledInOrder) {
+  struct Held {
+    std::vector<char> header;
+    std::vector<char> data;
+    platform::UcxEndpoint* endpoint = nullptr;
+  };
+  static Held held;  // under Remote's lock
+  static const UcxCalls real = **platform::ucx_calls();
+  faulty.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,
+                          const void* data, std::size_t size_bytes, const platform::UcxRequestParams* params) -> void* {
+    const auto kind = static_cast<const RemoteMessage*>(header)->kind;
+    if (kind == RemoteMessageKind::put && held.endpoint == nullptr) {
+      const auto* const bytes = static_cast<const char*>(header);
+      held = {{bytes, bytes + header_bytes}, {}, endpoint};
+      if (size_bytes != 0)
+        held.data.assign(static_cast<const char*>(data), static_cast<const char*>(data) + size_bytes);
+      return nullptr;
+    }
+    void* const sent = real.am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
+    if (held.endpoint != nullptr && kind <= last_in_order) {
+      static std::vector<Held> late;  // UCX may still read them
+      late.push_back(std::move(held));
+      held = {};
+      platform::UcxRequestParams plain;
+      plain.field_mask = platform::ucx_request_flags;
+      plain.flags = platform::ucx_message_eager;
+      const Held& now = late.back();
+      void* const request = real.am_send_nbx(now.endpoint, id, now.header.data(), now.header.size(), now.data.data(),
+                                             now.data.size(), &plain);
+      if (platform::ucx_is_request(request)) real.request_free(request);
+    }
+    return sent;
+  };
+  const auto texts = texts_of_job(faulty, RemoteWay::staged, [](Pe& pe) {
+    auto object = pe.allocate(4096, 1, true);
+    auto signal = pe.allocate(8, 1, true);
+    ASSERT_TRUE(object && signal);
+    for (std::uint64_t round = 1; round <= 100; ++round) {
+      if (pe.pe() == faulty_pe) {
+        const std::vector<std::uint64_t> data(512, round);
+        ASSERT_TRUE(pe.put_signal(*object, data.data(), 4096, *signal, round, SignalOperation::set, 0, false));
+        ASSERT_TRUE(pe.quiet());
+      } else {
+        ASSERT_TRUE(pe.wait_until({*signal, 8, false}, Comparison::greater_equal, round));
+        std::uint64_t last = 0;
+        ASSERT_TRUE(pe.get(&last, static_cast<char*>(*object) + 4088, 8, 0, false));
+        ASSERT_EQ(last, round);
+      }
+      ASSERT_TRUE(pe.sync_all());
+    }
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(n_pes, "started"));
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem
