@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -21,8 +22,14 @@ HostTeam::HostTeam(Pe& pe, Team handle, int slot, std::vector<int> members, int 
       first_arrivals_(members_.size()) {
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const int index = pe_.node().index_of(members_[i]);
-    if (index >= 0) lines_[i] = &pe_.team_lines(index)[slot_];
-    if (index < 0) is_over_machines_ = true;
+    if (index >= 0) {
+      lines_[i] = &pe_.team_lines(index)[slot_];
+      continue;
+    }
+    is_over_machines_ = true;
+    remote_lines_.resize(members_.size());
+    remote_lines_[i] = std::make_unique<TeamLine>();
+    lines_[i] = remote_lines_[i].get();
   }
 }
 
@@ -31,14 +38,20 @@ int HostTeam::index_of(int pe) const noexcept {
   return found == members_.end() ? -1 : static_cast<int>(found - members_.begin());
 }
 
+base::Status HostTeam::tell_other_machines(const char* what, std::uint64_t arrival, std::size_t size_bytes) noexcept {
+  if (!is_over_machines_) return {};
+  for (std::size_t member = 0; member < members_.size(); ++member) {
+    if (remote_lines_[member] == nullptr) continue;
+    auto told = pe_.remote()->say(members_[member], static_cast<std::uint64_t>(slot_), arrival, &said(own_),
+                                  offsetof(TeamWord, data) + size_bytes, what);
+    if (!told) return told;
+  }
+  return {};
+}
+
 /// Ordering: what a PE says, and did before, is released by its count and acquired by all who wait for it.
 base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
                             const Message& message) noexcept {
-  if (is_over_machines_) {
-    return base::fail(EOPNOTSUPP,
-                      "%s: team 0x%x has PEs on several machines, which only sync and barrier of all PEs span so far",
-                      what, static_cast<unsigned>(handle_));
-  }
   ++meetings_;
   TeamWord& own = said(own_);
   own.words[operation_word] = operation;
@@ -46,8 +59,16 @@ base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::init
   for (const Argument& argument : arguments) own.words[word++] = argument.value;
   own.words[note_word] = message.note;
   if (message.size_bytes != 0) std::memcpy(own.data, message.data, message.size_bytes);
-  line(own_).arrivals.fetch_add(1, std::memory_order_acq_rel);
+  const std::uint64_t arrival = line(own_).arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (auto told = tell_other_machines(what, arrival, message.size_bytes); !told) return told;
   for (int member = 0; member < n_pes(); ++member) {
+    const auto place = static_cast<std::size_t>(member);
+    if (is_over_machines_ && remote_lines_[place] != nullptr) {
+      auto heard = pe_.remote()->hear(members_[place], static_cast<std::uint64_t>(slot_),
+                                      first_arrivals_[place] + meetings_, &said(member), sizeof(TeamWord), what);
+      if (!heard) return heard;
+      continue;
+    }
     Waiter waiter(pe_.node(), pe_.limit(), what);
     const std::uint64_t wanted = first_arrivals_[static_cast<std::size_t>(member)] + meetings_;
     while (line(member).arrivals.load(std::memory_order_acquire) < wanted) {

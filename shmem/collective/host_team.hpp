@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -58,7 +59,7 @@ class HostTeam {
   [[nodiscard]] const std::vector<int>& members() const noexcept { return members_; }
   /// -1: that PE of the job is not in it.
   [[nodiscard]] int index_of(int pe) const noexcept;
-  /// Such a team cannot meet: its PEs share no memory.
+  /// Its PEs share no memory: they meet by messages, each with each.
   [[nodiscard]] bool is_over_machines() const noexcept { return is_over_machines_; }
 
   /// How many meetings teams of this slot have had on this PE; what others count from is set before the first meeting.
@@ -86,6 +87,7 @@ class HostTeam {
   static constexpr std::size_t first_argument_word = 1;
   static constexpr std::size_t note_word = TeamWord::words_count - 1;
 
+  base::Status tell_other_machines(const char* what, std::uint64_t arrival, std::size_t size_bytes) noexcept;
   [[nodiscard]] TeamLine& line(int member) const noexcept { return *lines_[static_cast<std::size_t>(member)]; }
   [[nodiscard]] TeamWord& said(int member) const noexcept { return line(member).said[meetings_ % 2]; }
 
@@ -94,7 +96,8 @@ class HostTeam {
   const int slot_;
   const std::vector<int> members_;
   const int own_;
-  std::vector<TeamLine*> lines_;  // of PEs of this machine; nullptr for others
+  std::vector<TeamLine*> lines_;
+  std::vector<std::unique_ptr<TeamLine>> remote_lines_;  // what PEs of other machines said, by member
   bool is_over_machines_ = false;
   std::vector<std::uint64_t> first_arrivals_;
   std::uint64_t meetings_ = 0;

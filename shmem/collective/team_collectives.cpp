@@ -64,6 +64,7 @@ class TeamCollectives final : public Collectives {
   /// All PEs have called this, with the same arguments, and said `message`.
   base::Status meet(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept;
   base::Status run_on_gpu(const Prepared& prepared) noexcept;
+  base::Status run_by_pieces(const Prepared& prepared) noexcept;
   base::Status launch_in(const Prepared& prepared, platform::Stream stream, std::uint64_t ticket) noexcept;
   base::Status wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept;
   /// ETIMEDOUT: a GPU kernel of the team has waited in vain.
@@ -158,13 +159,13 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
   const CheckedCall& checked = prepared->checked;
-  if (prepared->team->is_over_machines() && prepared->team->n_pes() == pe_.n_pes() && !checked.has_data()) {
-    return call.operation == CollectiveOperation::barrier ? pe_.barrier_all() : pe_.sync_all("sync");
-  }
   if (call.operation == CollectiveOperation::barrier) {
     if (auto done = pe_.quiet(); !done) return done;
   }
   if (checked.has_data() && call.size_bytes == 0) return meet(*prepared, false, {});
+  if (checked.has_data() && !fits_host_exchange(checked) && prepared->team->is_over_machines()) {
+    return run_by_pieces(*prepared);
+  }
   if (checked.has_data() && !fits_host_exchange(checked)) {
     if (auto met = meet(*prepared, false, {}); !met) return met;
     return run_on_gpu(*prepared);
@@ -181,8 +182,13 @@ base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Strea
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
   if (prepared->team->is_over_machines()) {
-    return base::fail(EOPNOTSUPP, "%s on a stream: team 0x%x has PEs that this GPU does not reach, on other machines",
-                      prepared->checked.name, static_cast<unsigned>(call.team));
+    // No GPU reaches all of it: the CPU does it when the stream has come here.
+    {
+      const platform::DeviceScope scope(pe_.own_device());
+      if (auto current = scope.status(); !current) return current;
+      if (auto done = pe_.own_device().synchronize(stream); !done) return done;
+    }
+    return run(call);
   }
   if (compares_streams_) {
     if (auto met = meet(*prepared, true, {}); !met) return met;
@@ -191,6 +197,20 @@ base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Strea
   const platform::DeviceScope scope(pe_.own_device());
   if (auto current = scope.status(); !current) return current;
   return launch_in(*prepared, stream, 0);
+}
+
+base::Status TeamCollectives::run_by_pieces(const Prepared& prepared) noexcept {
+  class Meeting final : public PieceMeeting {
+   public:
+    Meeting(TeamCollectives& self, const Prepared& prepared) noexcept : self_(self), prepared_(prepared) {}
+    base::Status meet(const Message& message) noexcept override { return self_.meet(prepared_, false, message); }
+
+   private:
+    TeamCollectives& self_;
+    const Prepared& prepared_;
+  };
+  Meeting meeting(*this, prepared);
+  return exchange_by_pieces(pe_, *prepared.team, prepared.checked, meeting);
 }
 
 base::Status TeamCollectives::run_on_gpu(const Prepared& prepared) noexcept {

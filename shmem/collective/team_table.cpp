@@ -150,8 +150,10 @@ TeamState TeamTable::state_of(const HostTeam& team) const noexcept {
   state.pe_stride = has_second ? members[1] - members[0] : 0;
   const std::uint64_t row = team_row_bytes(members.size());
   state.lanes = static_cast<std::int32_t>((memory_.words_bytes() - sizeof(TeamWords)) / row - 1);
-  state.first_bytes = (first - own) * stride;
-  state.stride_bytes = has_second ? (node.index_of(members[1]) - first) * stride : 0;
+  if (!team.is_over_machines()) {  // else no GPU reaches all of it
+    state.first_bytes = (first - own) * stride;
+    state.stride_bytes = has_second ? (node.index_of(members[1]) - first) * stride : 0;
+  }
   state.words_address = start_ + memory_.words(team.slot());
   state.scratch_address = start_ + memory_.scratch(team.slot());
   state.scratch_bytes = memory_.scratch_bytes();

@@ -14,6 +14,7 @@ enum class RemoteMessageKind : std::uint8_t {
   update,       ///< an atomic operation on the word at `offset`; with a request the answer is `value`
   flush,        ///< wants an acknowledgement once all before it is delivered and visible
   meet,         ///< of a meeting's round `offset`
+  say,          ///< to the PEs of a team: meeting `operand` of the teams at place `offset`
   key_request,  ///< wants the key of the chunk at `offset`
   // At once.
   data,         ///< to `request`: the bytes at `offset` of what was wanted

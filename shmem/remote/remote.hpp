@@ -82,6 +82,13 @@ class Remote final : private UcxReceiver {
   /// Collective over the machines' first PEs, by one thread of each: `state` is folded over all of them.
   base::Status meet(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept;
 
+  /// Teams: gives the PE a copy of these bytes for meeting `number` at that place.
+  base::Status say(int pe, std::uint64_t place, std::uint64_t number, const void* data, std::size_t size_bytes,
+                   const char* what) noexcept;
+  /// Waits for what that PE says in that meeting, at most `size_bytes`. Earlier ones are forgotten.
+  base::Status hear(int pe, std::uint64_t place, std::uint64_t number, void* data, std::size_t size_bytes,
+                    const char* what) noexcept;
+
   /// -1: all live, as far as this PE knows.
   [[nodiscard]] int first_dead() const noexcept { return first_dead_.load(std::memory_order_acquire); }
   /// Moves what is there to be moved, without waiting.
@@ -213,6 +220,9 @@ class Remote final : private UcxReceiver {
   std::uint64_t new_request(std::unique_ptr<Request> request);
   base::Status wait_answer(Lock& lock, std::uint64_t id, const char* what, int pe) noexcept;
   void mark_dirty(Peer& to, int pe);
+  [[nodiscard]] static std::uint64_t said_key(std::uint64_t place, int pe) noexcept {
+    return place << 32 | static_cast<std::uint32_t>(pe);
+  }
 
   const RemoteOptions options_;
   const int pe_;
@@ -236,6 +246,11 @@ class Remote final : private UcxReceiver {
   std::uint64_t last_request_ = 0;
   std::deque<Answer> questions_;                         // to be answered once UCX has returned
   std::vector<std::deque<std::vector<char>>> meetings_;  // what came, by round
+  struct Said {
+    std::uint64_t number;
+    std::vector<char> data;
+  };
+  std::unordered_map<std::uint64_t, std::deque<Said>> said_;  // by place and PE
   std::vector<platform::UcxMemory*> registered_;
   std::vector<HomeChunk> registered_chunks_;
   Home* home_ = nullptr;

@@ -44,6 +44,38 @@ base::Status Remote::meet(void* state, std::size_t size_bytes, Fold fold, const 
   return base::fail_literal(ENOMEM, "out of memory while machines met");
 }
 
+base::Status Remote::say(int pe, std::uint64_t place, std::uint64_t number, const void* data, std::size_t size_bytes,
+                         const char* what) noexcept try {
+  Entered entered(*this);
+  auto to = connected(pe);
+  if (!to) return base::fail(to.error().errno_value, "%s: %s", what, to.error().text());
+  RemoteMessage message = next_message(**to, RemoteMessageKind::say);
+  message.offset = place;
+  message.operand = number;
+  return send_small(pe, message, data, size_bytes);
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "%s: out of memory", what);
+}
+
+base::Status Remote::hear(int pe, std::uint64_t place, std::uint64_t number, void* data, std::size_t size_bytes,
+                          const char* what) noexcept try {
+  Entered entered(*this);
+  auto& said = said_[said_key(place, pe)];  // stays where it is while others are added
+  auto came = wait(entered.lock, what, -1, [&] {
+    while (!said.empty() && said.front().number < number) said.pop_front();
+    return !said.empty();
+  });
+  if (!came) {
+    return base::fail(came.error().errno_value, "%s (PE %d waits for PE %d)", came.error().text(), pe_, pe);
+  }
+  const std::vector<char>& bytes = said.front().data;
+  std::copy_n(bytes.data(), std::min(bytes.size(), size_bytes), static_cast<char*>(data));
+  said.pop_front();
+  return {};
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "%s: out of memory", what);
+}
+
 base::Status Remote::check_lives(const char* what, int pe) noexcept {
   if (pe >= 0) {
     const auto& one = peers_[static_cast<std::size_t>(pe)];

@@ -89,8 +89,13 @@ void check_teams(Checker& checker) {
   std::vector<int> all;
   for (int pe = 0; pe < n_pes; ++pe) all.push_back(pe);
   check_members(checker, buffers, world, all, "TEAM_WORLD");
-  check_members(checker, buffers, GDRKIT_SHMEM_TEAM_NODE, all, "TEAM_NODE");
-  check_members(checker, buffers, GDRKIT_SHMEM_TEAM_SHARED, all, "TEAM_SHARED");
+  // The PEs whose memory this PE's GPU reaches are those of its machine.
+  std::vector<int> node;
+  for (const int pe : all) {
+    if (gdrkit_shmem_ptr(buffers.own.data(), pe) != nullptr) node.push_back(pe);
+  }
+  check_members(checker, buffers, GDRKIT_SHMEM_TEAM_NODE, node, "TEAM_NODE");
+  check_members(checker, buffers, GDRKIT_SHMEM_TEAM_SHARED, node, "TEAM_SHARED");
   for (int round = 0; round < 3; ++round) {
     check_strided(checker, buffers, n_pes - 1, -1, n_pes);
     check_strided(checker, buffers, 0, 2, (n_pes + 1) / 2);
