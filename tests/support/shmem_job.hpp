@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -69,6 +70,15 @@ struct ShmemJobOptions {
   shmem::RemoteWay remote_way = shmem::RemoteWay::automatic;
   const platform::UcxCalls* ucx_calls = nullptr;
 };
+
+/// `wanted`, or as many as there are GPUs: where PEs of one process share a GPU, a copy to ordinary host memory holds
+/// the context that they share until what is before it in its stream has ended, which may wait for another of these
+/// PEs.
+[[nodiscard]] inline int pes_with_own_device(int wanted) {
+  const auto gpus = platform::cuda_device_count();
+  const bool is_emulated = std::strcmp(GDRKIT_CONFORMANCE_PLACE, "emulated") == 0;
+  return is_emulated || !gpus || *gpus == 0 ? wanted : std::min(wanted, *gpus);
+}
 
 /// Whether this machine has a UCX to test with, and its settings for several PEs in one process.
 [[nodiscard]] inline bool has_ucx() {

@@ -140,7 +140,8 @@ TEST(ShmemMovement, InPlace) {
 /// PEs that come late at random; what each has found in its target is copied out in the stream and compared at the end.
 TEST(ShmemMovement, CallsMayFollowEachOther) {
   constexpr unsigned rounds = 120;
-  run_shmem_job(little_scratch(4), [](Pe& pe) {
+  const int pes = tests::pes_with_own_device(4);
+  run_shmem_job(little_scratch(pes), [pes](Pe& pe) {
     CollectiveSide side(pe, 100'000);
     auto& device = pe.own_device();
     std::mt19937 same(7);                                       // what is called
@@ -158,9 +159,9 @@ TEST(ShmemMovement, CallsMayFollowEachOther) {
       call.operation = movements[same() % 3];
       constexpr std::size_t sizes[] = {4, 8, 200, 1500, 6000, 20'000};
       call.size = sizes[same() % std::size(sizes)];
-      call.root = static_cast<int>(same() % 4);
-      call.source = source_of(pe.pe(), round, source_bytes(call.operation, 4, call.size));
-      call.seen.resize(expected_target(call.operation, pe.pe(), 4, call.root, round, call.size).size());
+      call.root = static_cast<int>(same() % static_cast<unsigned>(pes));
+      call.source = source_of(pe.pe(), round, source_bytes(call.operation, pes, call.size));
+      call.seen.resize(expected_target(call.operation, pe.pe(), pes, call.root, round, call.size).size());
       const platform::DeviceScope scope(device);
       const auto source = reinterpret_cast<std::uint64_t>(side.source);
       const auto target = reinterpret_cast<std::uint64_t>(side.target);
@@ -178,9 +179,9 @@ TEST(ShmemMovement, CallsMayFollowEachOther) {
     ASSERT_TRUE(succeeded(device.synchronize(side.stream())));
     for (unsigned round = 0; round < rounds; ++round) {
       const Call& call = calls[round];
-      ASSERT_EQ(
-          tests::first_difference(call.seen, expected_target(call.operation, pe.pe(), 4, call.root, round, call.size)),
-          call.seen.size())
+      ASSERT_EQ(tests::first_difference(call.seen,
+                                        expected_target(call.operation, pe.pe(), pes, call.root, round, call.size)),
+                call.seen.size())
           << "round " << round << ", operation " << static_cast<int>(call.operation) << ", " << call.size << " bytes";
     }
   });
