@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(All, Library,
                                                      declared_in({"gdrkit/shmem.h", "gdrkit/shmem_collectives.h"}),
                                                      {"GDRKIT_SHMEM_0"},
                                                      {"libgdrkit.so.0"},
-                                                     std::size_t{8} << 20}),
+                                                     std::size_t{12} << 20}),
                          [](const auto& test) {
                            const std::string file = test.param.file;
                            return file.substr(3, file.find('.') - 3);

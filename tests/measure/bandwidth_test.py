@@ -28,7 +28,7 @@ class Bandwidth(Test):
     def test_all_tests_on_two_devices_print_their_matrix_and_sum(self):
         ended = bandwidth(environment=TWO)
         self.assertEqual(ended.code, 0, ended.err)
-        self.assertRegex(ended.out, "^" + NOTE + r"\n  The values are .* without a GPU or a bus\.\n")
+        self.assertRegex(ended.out, "^" + NOTE + r"\s+The\s+values are .* without a GPU or a bus\.\n")
         self.assertEqual(re.findall(r"(?m)^Running (\w+)\.$", ended.out), names())
         self.assertNotIn("Waived", ended.out)
         sums = re.findall(r"(?m)^SUM (\w+) \d+\.\d\d$", ended.out)

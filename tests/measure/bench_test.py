@@ -84,17 +84,17 @@ class Bench(Test):
 
     def test_one_gpu_is_said_and_no_failure(self):
         document, _ = self.json_of(*TINY, "--only", "gpus,costs")
-        self.assertTrue(any("one GPU" in note for note in document["notes"]), document["notes"])
+        self.assertTrue(any("fewer than two GPUs" in note for note in document["notes"]), document["notes"])
         ended = run("gdrkit", *TINY, "--only", "gpus")
         self.assertEqual(ended.code, 77)
-        self.assertIn("one GPU", ended.err)
+        self.assertIn("fewer than two GPUs", ended.err)
 
     def test_files_hold_what_the_run_found_and_the_table_says_what_it_is(self):
         with tempfile.TemporaryDirectory() as folder:
             paths = [os.path.join(folder, name) for name in ("out.json", "out.csv")]
             ended = run("gdrkit", *TINY, "--only", "copies,costs,gpus", "--json", paths[0], "--csv", paths[1])
             self.assertEqual(ended.code, 0, ended.err)
-            self.assertRegex(ended.out, "^" + NOTE + r"\n  The values are those of ordinary memory ")
+            self.assertRegex(ended.out, "^" + NOTE + r"\s+The\s+values are those of ordinary memory ")
             self.assertRegex(ended.out, r"(?m)^copies to device, .*emulated: .*no GPU")
             self.assertRegex(ended.out, r"(?m)^ +4 KiB( +[0-9.]+){6}$")
             self.assertNotIn("by the driver", ended.out.split("note: ")[0], "no driver took part")
