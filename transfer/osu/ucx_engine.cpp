@@ -19,14 +19,14 @@ constexpr std::size_t rank_shift = 32;
 /// Some ten microseconds, in which most messages come.
 constexpr int polls_before_yield = 1000;
 
-void require_ucx(const UcxCalls& calls, UcxStatus status, const char* what) {
-  if (status == ucx_ok) return;
+void require_ucx(const platform::UcxCalls& calls, platform::UcxStatus status, const char* what) {
+  if (status == platform::ucx_ok) return;
   throw Failure(ExitCode::failed, format("gdrkit osu: %s failed with %d (%s); UCX_LOG_LEVEL=info prints UCX's log",
                                          what, status, calls.status_string(status)));
 }
 
-const UcxCalls& load_ucx() {
-  const auto calls = ucx_calls();
+const platform::UcxCalls& load_ucx() {
+  const auto calls = platform::ucx_calls();
   if (calls) return **calls;
   throw Failure(ExitCode::cannot_run,
                 format("gdrkit osu: %s; install Debian's package libucx0, or name another libucp.so.0 by "
@@ -52,7 +52,7 @@ class UcxEngine : public OsuEngine {
     std::free(host_target_);
   }
 
-  [[nodiscard]] std::string version() const override { return ucx_version(calls_); }
+  [[nodiscard]] std::string version() const override { return platform::ucx_version(calls_); }
   [[nodiscard]] std::uint64_t source() const override { return source_; }
   [[nodiscard]] std::uint64_t target() const override { return target_; }
   [[nodiscard]] std::string path() const override {
@@ -110,8 +110,8 @@ class UcxEngine : public OsuEngine {
       if (remote.key != nullptr) calls_.rkey_destroy(remote.key);
     }
     if (memory_ != nullptr) require_ucx(calls_, calls_.mem_unmap(context_, memory_), "ucp_mem_unmap");
-    UcxRequestParams flush_first;
-    for (UcxEndpoint* endpoint : endpoints_) {
+    platform::UcxRequestParams flush_first;
+    for (platform::UcxEndpoint* endpoint : endpoints_) {
       if (endpoint != nullptr) finish(calls_.ep_close_nbx(endpoint, &flush_first));
     }
     // Nobody takes down a worker that another one is still closing to.
@@ -123,7 +123,7 @@ class UcxEngine : public OsuEngine {
  private:
   struct Remote {
     std::uint64_t address = 0;
-    UcxKey* key = nullptr;
+    platform::UcxKey* key = nullptr;
   };
 
   static std::size_t index(int rank) noexcept { return static_cast<std::size_t>(rank); }
@@ -131,19 +131,20 @@ class UcxEngine : public OsuEngine {
   static void* pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 
   void open_context(const EngineRequest& request) {
-    UcxConfig* config = nullptr;
+    platform::UcxConfig* config = nullptr;
     require_ucx(calls_, calls_.config_read(nullptr, nullptr, &config), "ucp_config_read");
-    UcxParams params;
-    params.field_mask = ucx_params_features | ucx_params_endpoint_count;
-    params.features = ucx_feature_tags | (request.test->is_one_sided() ? ucx_feature_rma : 0);
+    platform::UcxParams params;
+    params.field_mask = platform::ucx_params_features | platform::ucx_params_endpoint_count;
+    params.features = platform::ucx_feature_tags | (request.test->is_one_sided() ? platform::ucx_feature_rma : 0);
     params.endpoint_count = index(n_ranks_);
-    const UcxStatus made = calls_.init_version(ucx_api_major, ucx_api_minor, &params, config, &context_);
+    const platform::UcxStatus made =
+        calls_.init_version(platform::ucx_api_major, platform::ucx_api_minor, &params, config, &context_);
     calls_.config_release(config);
     require_ucx(calls_, made, "ucp_init");
-    UcxContextAttributes attributes;
-    attributes.field_mask = ucx_context_memory_types;
+    platform::UcxContextAttributes attributes;
+    attributes.field_mask = platform::ucx_context_memory_types;
     require_ucx(calls_, calls_.context_query(context_, &attributes), "ucp_context_query");
-    understands_gpu_ = (attributes.memory_types >> ucx_memory_cuda & 1) != 0;
+    understands_gpu_ = (attributes.memory_types >> platform::ucx_memory_cuda & 1) != 0;
     const bool is_emulated = processes_.session().choice().is_emulated;
     if (request.place != 'H' && !understands_gpu_ && !is_emulated) {
       throw Failure(
@@ -152,7 +153,7 @@ class UcxEngine : public OsuEngine {
                  "GDRKIT_UCX_LIBRARY (the Python package libucx-cu13 holds one), or use --engine shmem",
                  version().c_str()));
     }
-    UcxWorkerParams worker;
+    platform::UcxWorkerParams worker;
     require_ucx(calls_, calls_.worker_create(context_, &worker, &worker_), "ucp_worker_create");
   }
 
@@ -171,9 +172,10 @@ class UcxEngine : public OsuEngine {
       target_ = reinterpret_cast<std::uint64_t>(host_target_);
       return;
     }
-    const AllocationKind kind = request.place == 'M' ? AllocationKind::managed : AllocationKind::cuda_malloc;
-    Device& device = processes_.session().device();
-    for (Allocation* buffer : {&device_source_, &device_target_}) {
+    const platform::AllocationKind kind =
+        request.place == 'M' ? platform::AllocationKind::managed : platform::AllocationKind::cuda_malloc;
+    platform::Device& device = processes_.session().device();
+    for (platform::Allocation* buffer : {&device_source_, &device_target_}) {
       auto memory = device.allocate(kind, request.buffer_bytes);
       if (!memory) {
         throw Failure(ExitCode::failed, format("gdrkit osu: cannot allocate %zu bytes of the GPU: %s",
@@ -186,7 +188,7 @@ class UcxEngine : public OsuEngine {
   }
 
   void connect() {
-    UcxAddress* address = nullptr;
+    platform::UcxAddress* address = nullptr;
     std::size_t size_bytes = 0;
     require_ucx(calls_, calls_.worker_get_address(worker_, &address, &size_bytes), "ucp_worker_get_address");
     const std::string own(reinterpret_cast<const char*>(address), size_bytes);
@@ -195,16 +197,16 @@ class UcxEngine : public OsuEngine {
     endpoints_.resize(all.size());
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
       if (is_own(rank)) continue;
-      UcxEndpointParams params;
-      params.field_mask = ucx_endpoint_address;
-      params.address = reinterpret_cast<const UcxAddress*>(all[rank].data());
+      platform::UcxEndpointParams params;
+      params.field_mask = platform::ucx_endpoint_address;
+      params.address = reinterpret_cast<const platform::UcxAddress*>(all[rank].data());
       require_ucx(calls_, calls_.ep_create(worker_, &params, &endpoints_[rank]), "ucp_ep_create");
     }
   }
 
   void share_target(std::size_t size_bytes) {
-    UcxMemoryParams params;
-    params.field_mask = ucx_memory_address | ucx_memory_length;
+    platform::UcxMemoryParams params;
+    params.field_mask = platform::ucx_memory_address | platform::ucx_memory_length;
     params.address = pointer(target_);
     params.size_bytes = size_bytes;
     require_ucx(calls_, calls_.mem_map(context_, &params, &memory_), "ucp_mem_map");
@@ -235,9 +237,9 @@ class UcxEngine : public OsuEngine {
   }
 
   void finish(void* answer) {
-    if (!ucx_is_request(answer)) return require_ucx(calls_, ucx_status_of(answer), "a transfer");
-    UcxStatus status = ucx_in_progress;
-    for (int idle = 0; (status = calls_.request_check_status(answer)) == ucx_in_progress;) {
+    if (!platform::ucx_is_request(answer)) return require_ucx(calls_, platform::ucx_status_of(answer), "a transfer");
+    platform::UcxStatus status = platform::ucx_in_progress;
+    for (int idle = 0; (status = calls_.request_check_status(answer)) == platform::ucx_in_progress;) {
       if (calls_.worker_progress(worker_) != 0) {
         idle = 0;
       } else if (++idle > polls_before_yield) {
@@ -252,24 +254,24 @@ class UcxEngine : public OsuEngine {
     pending_.clear();
   }
 
-  const UcxRequestParams no_options_{};
+  const platform::UcxRequestParams no_options_{};
   transfer::ProcessGroup& processes_;
-  const UcxCalls& calls_;
+  const platform::UcxCalls& calls_;
   int n_ranks_;
   bool understands_gpu_ = false;
   bool is_ended_ = false;
-  UcxContext* context_ = nullptr;
-  UcxWorkerHandle* worker_ = nullptr;
-  UcxMemory* memory_ = nullptr;
-  std::vector<UcxEndpoint*> endpoints_;
+  platform::UcxContext* context_ = nullptr;
+  platform::UcxWorkerHandle* worker_ = nullptr;
+  platform::UcxMemory* memory_ = nullptr;
+  std::vector<platform::UcxEndpoint*> endpoints_;
   std::vector<Remote> remotes_;
   std::vector<void*> pending_;
   std::uint64_t source_ = 0;
   std::uint64_t target_ = 0;
   void* host_source_ = nullptr;
   void* host_target_ = nullptr;
-  Allocation device_source_;
-  Allocation device_target_;
+  platform::Allocation device_source_;
+  platform::Allocation device_target_;
 };
 
 }  // namespace
