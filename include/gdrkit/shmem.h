@@ -91,7 +91,14 @@ struct gdrkit_shmem_device_state {
   uint64_t teams_address; /* what GPU kernels need to know of each team (gdrkit/shmem_team.cuh) */
 };
 
-enum gdrkit_shmem_comparison {
+/* What other languages and casts pass is compared with the values below, so every int must be one of the type's. */
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define GDRKIT_SHMEM_IS_INT : int
+#else
+#define GDRKIT_SHMEM_IS_INT
+#endif
+
+enum gdrkit_shmem_comparison GDRKIT_SHMEM_IS_INT {
   GDRKIT_SHMEM_EQ = 0,
   GDRKIT_SHMEM_NE = 1,
   GDRKIT_SHMEM_GT = 2,
@@ -99,8 +106,8 @@ enum gdrkit_shmem_comparison {
   GDRKIT_SHMEM_LT = 4,
   GDRKIT_SHMEM_GE = 5
 };
-enum gdrkit_shmem_signal { GDRKIT_SHMEM_SIGNAL_SET = 9, GDRKIT_SHMEM_SIGNAL_ADD = 10 };
-enum gdrkit_shmem_atomic_operation {
+enum gdrkit_shmem_signal GDRKIT_SHMEM_IS_INT { GDRKIT_SHMEM_SIGNAL_SET = 9, GDRKIT_SHMEM_SIGNAL_ADD = 10 };
+enum gdrkit_shmem_atomic_operation GDRKIT_SHMEM_IS_INT {
   GDRKIT_SHMEM_ATOMIC_FETCH = 0,
   GDRKIT_SHMEM_ATOMIC_SET = 1,
   GDRKIT_SHMEM_ATOMIC_ADD = 2,
@@ -111,7 +118,7 @@ enum gdrkit_shmem_atomic_operation {
   GDRKIT_SHMEM_ATOMIC_XOR = 7
 };
 /* How wait_until and test read a word: its size in bytes, negative for signed integers. */
-enum gdrkit_shmem_word {
+enum gdrkit_shmem_word GDRKIT_SHMEM_IS_INT {
   GDRKIT_SHMEM_UINT32 = 4,
   GDRKIT_SHMEM_UINT64 = 8,
   GDRKIT_SHMEM_INT32 = -4,

@@ -73,7 +73,7 @@ int gdrkit_shmem_alltoall_on_stream(gdrkit_shmem_team_t team, void* target, cons
                                     void* stream);
 
 /* An element: its size in bytes, plus 16 for signed and 32 for floating-point types, 64 for bfloat16. */
-enum gdrkit_shmem_type {
+enum gdrkit_shmem_type GDRKIT_SHMEM_IS_INT {
   GDRKIT_SHMEM_TYPE_UINT8 = 1,
   GDRKIT_SHMEM_TYPE_UINT16 = 2,
   GDRKIT_SHMEM_TYPE_UINT32 = 4,
@@ -88,7 +88,7 @@ enum gdrkit_shmem_type {
   GDRKIT_SHMEM_TYPE_BFLOAT16 = 64 + 32 + 16 + 2
 };
 /* AND, OR and XOR are for integers: -EINVAL else. */
-enum gdrkit_shmem_reduction {
+enum gdrkit_shmem_reduction GDRKIT_SHMEM_IS_INT {
   GDRKIT_SHMEM_SUM = 0,
   GDRKIT_SHMEM_PROD = 1,
   GDRKIT_SHMEM_MIN = 2,

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -73,7 +74,11 @@ class TransportConformance : public ::testing::TestWithParam<Maker> {
       Side side{pe, **transport, *object, 1 - pe.pe(), *slot};
       EXPECT_EQ(side.transport.is_remote(), GetParam().is_remote());
       EXPECT_STREQ(side.transport.name(), GetParam().name);
-      ASSERT_TRUE(tests::succeeded(side.transport.serves(side.other)));
+      auto serves = side.transport.serves(side.other);
+      if (!serves && std::strstr(serves.error().text(), "knows no GPU memory") != nullptr) {
+        GTEST_SKIP() << serves.error().text();
+      }
+      ASSERT_TRUE(tests::succeeded(serves));
       body(side);
       ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     });

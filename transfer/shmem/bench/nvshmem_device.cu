@@ -126,7 +126,8 @@ struct NvshmemDevice {
 
 }  // namespace
 
-extern "C" __global__ void gdrkit_nvshmem(const platform::ShmemParameters parameters) {
+// With its largest block in mind: NVSHMEM's collectives would take more registers than one of 1024 threads has.
+extern "C" __global__ void __launch_bounds__(1024) gdrkit_nvshmem(const platform::ShmemParameters parameters) {
   platform::run_shmem<NvshmemDevice>(parameters);
 }
 
