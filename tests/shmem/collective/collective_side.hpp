@@ -21,7 +21,7 @@ inline constexpr shmem::Team world = GDRKIT_SHMEM_TEAM_WORLD;
 
 class CollectiveSide {
  public:
-  CollectiveSide(shmem::Pe& pe, std::size_t room_bytes) : room_bytes(room_bytes), pe_(pe) {
+  CollectiveSide(shmem::Pe& pe, std::size_t size_bytes) : room_bytes(size_bytes), pe_(pe) {
     const platform::DeviceScope scope(pe_.own_device());
     stream_ = *pe_.own_device().create_stream();
     target = allocate();
