@@ -33,6 +33,16 @@ struct Copy {
   const copy::Copier* copier = nullptr;  ///< of the mapping; not for on_device
 };
 
+/// By the calling thread; not for on_device.
+inline void copy_by_cpu(const copy::Copier& copier, Direction direction, void* mapped, void* host,
+                        std::size_t size_bytes) noexcept {
+  if (direction == Direction::to_device) {
+    copier.to_device(mapped, host, size_bytes);
+  } else {
+    copier.from_device(host, mapped, size_bytes);
+  }
+}
+
 struct Traits {
   const char* name = "";
   bool moves_on_device = false;            ///< serves Direction::on_device

@@ -11,9 +11,6 @@
 namespace gdrkit::engine {
 namespace {
 
-/// Up to here, a copy through pinned memory of our own costs less than asking CUDA what the caller's memory is.
-constexpr std::size_t largest_unasked = 4096;
-
 std::string names_of_engines() {
   std::string names = "automatic";
   for (const Registration& entry : registrations()) names += std::string(", ") + entry.name;
@@ -30,19 +27,29 @@ bool Path::is_still_allocated() const noexcept {
          buffer_id == buffer_id_;
 }
 
-HostMemory Path::kind_of(void* host, std::size_t size_bytes) const noexcept {
-  if (size_bytes <= largest_unasked) return HostMemory::ordinary;
+HostMemory Path::kind_of(const void* host, std::size_t size_bytes) const noexcept {
+  const Gpu& gpu = *engines_.gpu();
   const auto address = reinterpret_cast<std::uint64_t>(host);
-  const auto facts = pointer_facts(engines_.gpu()->calls(), address);
+  constexpr auto host_type = static_cast<std::uint32_t>(shim::cuda_memory_type_host);
+  auto facts = pointer_facts(gpu.calls(), address);
+  if (facts && facts->memory_type == host_type && facts->device_address == 0) {
+    // On a thread without a current context, CUDA tells all but the device's address of it.
+    const auto scope = gpu.enter();
+    facts = pointer_facts(gpu.calls(), address);
+  }
   // What another context pinned may not be this GPU's to reach; managed memory moves.
-  const bool is_pinned = facts && facts->memory_type == static_cast<std::uint32_t>(shim::cuda_memory_type_host) &&
-                         facts->is_managed == 0 && facts->context == engines_.gpu()->context() &&
-                         facts->device_address == address && address - facts->range_start <= facts->range_bytes &&
+  const bool is_pinned = facts && facts->memory_type == host_type && facts->is_managed == 0 &&
+                         facts->context == gpu.context() && facts->device_address == address &&
+                         address - facts->range_start <= facts->range_bytes &&
                          size_bytes <= facts->range_bytes - (address - facts->range_start);
   return is_pinned ? HostMemory::pinned : HostMemory::ordinary;
 }
 
 base::Status Path::run(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
+  if (!forced_ && size_bytes <= largest_for_cpu(direction)) {
+    copy_by_cpu(span_.copier, direction, span_.mapped + offset, host, size_bytes);
+    return {};
+  }
   Copy copy;
   copy.direction = direction;
   copy.device = span_.address + offset;
@@ -50,8 +57,6 @@ base::Status Path::run(Direction direction, std::size_t offset, void* host, std:
   copy.host = host;
   copy.size_bytes = size_bytes;
   copy.copier = &span_.copier;
-  const bool is_for_cpu = !forced_ && size_bytes <= largest_for_cpu(direction);
-  if (is_for_cpu) return engines_.run(Id::cpu, copy);
   // A copy by the GPU of memory that is gone would end the program's CUDA context.
   if (!is_still_allocated()) {
     if (!forced_) return engines_.run(Id::cpu, copy);

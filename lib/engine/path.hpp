@@ -46,7 +46,7 @@ class Path {
  private:
   base::Status run(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
   [[nodiscard]] bool is_still_allocated() const noexcept;
-  [[nodiscard]] HostMemory kind_of(void* host, std::size_t size_bytes) const noexcept;
+  [[nodiscard]] HostMemory kind_of(const void* host, std::size_t size_bytes) const noexcept;
 
   DeviceEngines& engines_;
   const Span span_;

@@ -172,7 +172,8 @@ void put(void* target, T value) noexcept {
 
 int pointer_get_attributes(unsigned count, int* numbers, void** targets, std::uint64_t address) noexcept {
   return guarded([&] {
-    const Facts facts = facts_of(address);
+    Facts facts = facts_of(address);
+    if (contexts_of_thread.empty()) facts.device_address = 0;  // as CUDA answers on a thread without a current context
     for (unsigned at = 0; at < count; ++at) {
       switch (numbers[at]) {
         case 1: put(targets[at], facts.context); break;
@@ -180,7 +181,7 @@ int pointer_get_attributes(unsigned count, int* numbers, void** targets, std::ui
         case 3: put(targets[at], facts.device_address); break;
         case 7: put(targets[at], facts.buffer_id); break;
         case 8: put(targets[at], std::uint32_t{0}); break;
-        case 9: put(targets[at], std::int32_t{facts.context != 0 ? 0 : -1}); break;
+        case 9: put(targets[at], std::int32_t{facts.context != 0 ? 0 : -2}); break;
         case 11: put(targets[at], facts.range_start); break;
         case 12: put(targets[at], facts.range_bytes); break;
         default: return invalid_value;

@@ -16,13 +16,12 @@ class CpuEngine final : public Engine {
     return own;
   }
   [[nodiscard]] base::Result<Ticket> submit(const Copy& copy) noexcept override {
-    switch (copy.direction) {
-      case Direction::to_device: copy.copier->to_device(copy.mapped, copy.host, copy.size_bytes); return Ticket{0};
-      case Direction::from_device: copy.copier->from_device(copy.host, copy.mapped, copy.size_bytes); return Ticket{0};
-      case Direction::on_device: break;
+    if (copy.direction == Direction::on_device) {
+      return base::fail(EOPNOTSUPP, "engine cpu cannot copy %zu bytes inside device memory; use copy_engine",
+                        copy.size_bytes);
     }
-    return base::fail(EOPNOTSUPP, "engine cpu cannot copy %zu bytes inside device memory; use copy_engine",
-                      copy.size_bytes);
+    copy_by_cpu(*copy.copier, copy.direction, copy.mapped, copy.host, copy.size_bytes);
+    return Ticket{0};
   }
   [[nodiscard]] base::Status complete(Ticket) noexcept override { return {}; }
 };

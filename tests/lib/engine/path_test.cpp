@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "engine_machine.hpp"
@@ -85,6 +86,36 @@ TEST_F(PathTest, AutomaticCopiesOfEverySizeAreRight) {
     ASSERT_TRUE(tests::succeeded((*path)->write(0, pinned->bytes(), size)));
   }
   EXPECT_EQ(std::memcmp(mapped, bytes.data(), memory_bytes), 0);
+}
+
+/// Where the GPU's copies went, instead of the memory that they were asked for.
+std::atomic<const void*> last_target{nullptr};
+
+TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread) {
+  shim::CudaCalls calls = fakes::gpu_threads();
+  calls.memcpy_device_to_host_async = [](void* target, std::uint64_t source, std::size_t size, void* stream) {
+    last_target = target;
+    return fakes::gpu_threads().memcpy_device_to_host_async(target, source, size, stream);
+  };
+  const auto engines = engines_on(&calls);
+  const auto path = engines->open_path(span(), "copy_engine");
+  ASSERT_TRUE(path) << path.error().text();
+  const auto gpu = Gpu::open(calls, 0);
+  ASSERT_TRUE(gpu);
+  auto pinned = PinnedMemory::make(**gpu, memory_bytes);
+  ASSERT_TRUE(pinned) << pinned.error().text();
+  const auto target_of_read = [&](std::size_t size) {
+    EXPECT_TRUE(tests::succeeded((*path)->read(0, pinned->bytes(), size)));
+    return last_target.load();
+  };
+  for (const std::size_t size : {64ul, 64 * kibibyte}) {
+    EXPECT_EQ(target_of_read(size), pinned->bytes()) << "no context is current";
+    const auto scope = (*gpu)->enter();
+    ASSERT_TRUE(scope);
+    EXPECT_EQ(target_of_read(size), pinned->bytes()) << "the GPU's context is current";
+  }
+  ASSERT_TRUE(tests::succeeded((*path)->read(0, host.data(), 64 * kibibyte)));
+  EXPECT_NE(last_target.load(), host.data()) << "ordinary memory is staged";
 }
 
 TEST_F(PathTest, WithoutAGpuAutomaticIsTheCpuAndANamedEngineIsAnError) {
