@@ -192,7 +192,7 @@ TEST_P(PathFaults, EveryCallFailsOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PathFaults, testing::Values("automatic", "copy_engine", "mover"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace gdrkit::engine
