@@ -118,6 +118,7 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
 int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address);
 /* As gdrkit_map, with options (may be NULL). `engine` selects who moves the bytes of gdrkit_write and gdrkit_read:
  *   "cpu"          CPU stores and loads
+ *   "lanes"        several threads, for large copies
  *   "copy_engine"  CUDA's asynchronous copies
  *   "mover"        a GPU kernel that the CPU commands through BAR1; it ends 100 us after the last copy
  *   "automatic"    for each copy the fastest of these, by direction, size and kind of host memory; what the GPU cannot

@@ -191,8 +191,8 @@ class Pin {
     return Mapping(owner_.get(), address, size_bytes_);
   }
 
-  /// With an engine that moves the bytes of read() and write(): "cpu", "copy_engine", "mover" or "automatic"; see
-  /// gdrkit_map_with_options.
+  /// With an engine that moves the bytes of read() and write(): "cpu", "lanes", "copy_engine", "mover" or "automatic";
+  /// see gdrkit_map_with_options.
   [[nodiscard]] Mapping map(MappingType type, const std::string& engine) && = delete;
   [[nodiscard]] Mapping map(MappingType type, const std::string& engine) const& {
     gdrkit_map_options options{};

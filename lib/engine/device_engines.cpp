@@ -46,8 +46,9 @@ std::span<const Registration> registrations() noexcept {
 }
 
 base::Result<std::unique_ptr<DeviceEngines>> DeviceEngines::open(backend::Backend& backend, std::unique_ptr<Gpu> gpu,
-                                                                 const ResidenceLimits& limits) noexcept {
-  std::unique_ptr<DeviceEngines> engines(new (std::nothrow) DeviceEngines(backend, std::move(gpu), limits));
+                                                                 const ResidenceLimits& limits,
+                                                                 const Table& table) noexcept {
+  std::unique_ptr<DeviceEngines> engines(new (std::nothrow) DeviceEngines(backend, std::move(gpu), limits, table));
   if (engines == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening engines");
   if (base::Status opened = engines->need(Id::cpu); !opened) return base::pass(opened);
   return engines;
@@ -88,24 +89,23 @@ base::Status DeviceEngines::run_patiently(Id id, const Copy& copy) noexcept {
   }
 }
 
-Id DeviceEngines::pick(const Copy& copy, bool* wants_mover) noexcept {
-  const Choice choice = choose(copy.direction, copy.host_memory, copy.size_bytes);
-  *wants_mover = choice.warm == Id::mover && is_usable(Id::mover);
-  if (!*wants_mover) return is_usable(choice.cold) ? choice.cold : Id::cpu;
-  Engine& mover = *engines_[index(Id::mover)];
-  if (mover.is_warm()) {
-    *wants_mover = false;
-    return Id::mover;
+Id DeviceEngines::pick(const Copy& copy, bool* wants_warmth) noexcept {
+  const Choice choice = table_.choose(copy.direction, copy.host_memory, copy.size_bytes);
+  *wants_warmth = false;
+  if (is_usable(choice.warm)) {
+    Engine& wanted = *engines_[index(choice.warm)];
+    if (choice.warm == choice.cold || wanted.is_warm()) return choice.warm;
+    *wants_warmth = true;
+    // Warmed up when it would have stayed warm since the last copy that it is good for: that takes as long as a copy.
+    const std::int64_t since = steady_ns() - last_wish_ns_.load(std::memory_order_relaxed);
+    if (since < place_.residence.idle.count() / 4 * 3) wanted.warm_up();
   }
-  // Started when it would have lived since the last copy that it is good for: a launch takes as long as a copy.
-  const std::int64_t since = steady_ns() - last_wish_ns_.load(std::memory_order_relaxed);
-  if (since < place_.residence.idle.count() / 4 * 3) mover.warm_up();
   return is_usable(choice.cold) ? choice.cold : Id::cpu;
 }
 
 base::Status DeviceEngines::run_fastest(const Copy& copy) noexcept {
-  bool wants_mover = false;
-  Id id = pick(copy, &wants_mover);
+  bool wants_warmth = false;
+  Id id = pick(copy, &wants_warmth);
   base::Status moved;
   for (;;) {
     moved = run(id, copy);
@@ -114,7 +114,7 @@ base::Status DeviceEngines::run_fastest(const Copy& copy) noexcept {
     if (error != EAGAIN && error != EOPNOTSUPP) usable_[index(id)].store(false, std::memory_order_release);
     id = id == Id::mover && is_usable(Id::copy_engine) ? Id::copy_engine : Id::cpu;
   }
-  if (wants_mover) last_wish_ns_.store(steady_ns(), std::memory_order_relaxed);
+  if (wants_warmth) last_wish_ns_.store(steady_ns(), std::memory_order_relaxed);
   return moved;
 }
 

@@ -10,21 +10,11 @@
 #include <mutex>
 
 #include "base/result.hpp"
+#include "engine/chooser.hpp"
 #include "engine/engine.hpp"
 #include "engine/gpu.hpp"
 
 namespace gdrkit::engine {
-
-// The table of the fastest engine (chooser.cpp).
-
-/// Up to this size engine cpu is the fastest whatever else is known of the copy.
-[[nodiscard]] std::size_t largest_for_cpu(Direction direction) noexcept;
-
-struct Choice {
-  Id warm;  ///< while engine mover is warm
-  Id cold;
-};
-[[nodiscard]] Choice choose(Direction direction, HostMemory host_memory, std::size_t size_bytes) noexcept;
 
 /// Thread safe.
 class DeviceEngines {
@@ -32,9 +22,11 @@ class DeviceEngines {
   /// With engine cpu; others by need().
   [[nodiscard]] static base::Result<std::unique_ptr<DeviceEngines>> open(backend::Backend& backend,
                                                                          std::unique_ptr<Gpu> gpu,
-                                                                         const ResidenceLimits& limits) noexcept;
+                                                                         const ResidenceLimits& limits,
+                                                                         const Table& table = {}) noexcept;
 
   [[nodiscard]] Gpu* gpu() const noexcept { return gpu_.get(); }
+  [[nodiscard]] const Table& table() const noexcept { return table_; }
   /// Opens the engine unless it is open; its own error where it cannot run here.
   base::Status need(Id id) noexcept;
 
@@ -47,11 +39,12 @@ class DeviceEngines {
   base::Status run_fastest(const Copy& copy) noexcept;
 
  private:
-  DeviceEngines(backend::Backend& backend, std::unique_ptr<Gpu> gpu, const ResidenceLimits& limits) noexcept
-      : gpu_(std::move(gpu)), place_{&backend, gpu_.get(), limits} {}
+  DeviceEngines(backend::Backend& backend, std::unique_ptr<Gpu> gpu, const ResidenceLimits& limits,
+                const Table& table) noexcept
+      : gpu_(std::move(gpu)), table_(table), place_{&backend, gpu_.get(), limits} {}
   [[nodiscard]] bool is_usable(Id id) const noexcept { return usable_[index(id)].load(std::memory_order_acquire); }
   [[nodiscard]] static std::size_t index(Id id) noexcept { return static_cast<std::size_t>(id); }
-  [[nodiscard]] Id pick(const Copy& copy, bool* wants_mover) noexcept;
+  [[nodiscard]] Id pick(const Copy& copy, bool* wants_warmth) noexcept;
 
   static constexpr std::size_t engine_count = 0
 #define GDRKIT_ENGINE(name, summary) +1
@@ -59,11 +52,12 @@ class DeviceEngines {
 #undef GDRKIT_ENGINE
       ;
   std::unique_ptr<Gpu> gpu_;  ///< outlives the engines
+  const Table table_;
   Place place_;
   std::mutex opening_;
   std::array<std::unique_ptr<Engine>, engine_count> engines_;
   std::array<std::atomic<bool>, engine_count> usable_{};  ///< open, and has not failed for good
-  std::atomic<std::int64_t> last_wish_ns_{0};             ///< end of the last copy that a warm mover would have served
+  std::atomic<std::int64_t> last_wish_ns_{0};             ///< end of the last copy that a warm engine would have served
 };
 
 }  // namespace gdrkit::engine

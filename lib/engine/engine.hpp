@@ -85,7 +85,7 @@ struct ResidenceLimits {
   std::chrono::nanoseconds start = std::chrono::milliseconds(2);    ///< the CPU waits so long for a launch
   std::chrono::nanoseconds answer = std::chrono::milliseconds(10);  ///< and so long for a command, before it revokes it
   std::chrono::nanoseconds end = std::chrono::seconds(5);           ///< a revoked command: until the GPU counts as lost
-  unsigned blocks = 4;  ///< 1 to 8; measured on an H200: 1 block is slower from 64 KiB on, 8 are no faster than 4
+  unsigned blocks = 2;  ///< 1 to 8; measured on an H200: 1 block is slower from 64 KiB on, 4 are no faster than 2
 };
 
 /// Where an engine works. What it refers to outlives the engine.

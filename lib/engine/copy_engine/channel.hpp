@@ -12,7 +12,7 @@
 namespace gdrkit::engine::copy_engine {
 
 /// The pipeline: while the GPU fills or empties one piece, the CPU copies another.
-inline constexpr std::size_t piece_bytes = std::size_t{256} * 1024;
+inline constexpr std::size_t piece_bytes = std::size_t{512} * 1024;
 inline constexpr std::size_t piece_count = 4;
 
 /// Not thread safe: start() and finish() of one copy follow each other.

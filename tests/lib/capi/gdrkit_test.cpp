@@ -182,7 +182,7 @@ TEST_F(GdrkitApi, MapOptionsNameAnEngine) {
   EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("emulated device has no GPU"));
   options.engine = "abacus";
   EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EINVAL);
-  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("automatic, cpu, copy_engine, mover"));
+  EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("automatic, cpu, lanes, copy_engine, mover"));
   options.engine = nullptr;
   options.mapping_type = 77;
   EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), -EINVAL);

@@ -1,24 +1,29 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The table of the fastest engines: complete, consistent with the shortcut for the CPU, and that of the measurement.
-#include "engine/device_engines.hpp"
+#include "engine/chooser.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
 
 namespace gdrkit::engine {
 namespace {
 
 constexpr std::size_t kib = 1024;
 
+const Table built_in;
+Choice choose(Direction direction, HostMemory kind, std::size_t size) { return built_in.choose(direction, kind, size); }
+
 TEST(Chooser, TheShortcutForTheCpuAgreesWithTheTable) {
   for (const Direction direction : {Direction::from_device, Direction::to_device}) {
     for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
-      for (const std::size_t size : {std::size_t{1}, largest_for_cpu(direction)}) {
+      for (const std::size_t size : {std::size_t{1}, built_in.largest_for_cpu(direction)}) {
         EXPECT_EQ(choose(direction, kind, size).warm, Id::cpu);
         EXPECT_EQ(choose(direction, kind, size).cold, Id::cpu);
       }
     }
-    EXPECT_NE(choose(direction, HostMemory::pinned, largest_for_cpu(direction) + 1).warm, Id::cpu);
+    EXPECT_NE(choose(direction, HostMemory::pinned, built_in.largest_for_cpu(direction) + 1).warm, Id::cpu);
   }
 }
 
@@ -32,21 +37,63 @@ TEST(Chooser, NoColdEngineIsTheMover) {
   }
 }
 
-// docs/results/2026-11-22-h200-mover-probe: the fastest row of each column.
+// docs/results/2026-11-22-h200-engines and 2026-11-22-h200-engines-2: the fastest row of each column.
 TEST(Chooser, TakesWhatWasTheFastestOnAnH200) {
-  const auto warm = [](Direction direction, std::size_t size) {
-    return choose(direction, HostMemory::pinned, size).warm;
+  const auto warm = [](Direction direction, std::size_t size, HostMemory kind = HostMemory::pinned) {
+    return choose(direction, kind, size).warm;
   };
   EXPECT_EQ(warm(Direction::from_device, 2 * kib), Id::cpu);
   EXPECT_EQ(warm(Direction::from_device, 4 * kib), Id::mover);
   EXPECT_EQ(warm(Direction::from_device, 4096 * kib), Id::mover);
   EXPECT_EQ(warm(Direction::from_device, 16384 * kib), Id::copy_engine);
+  EXPECT_EQ(warm(Direction::from_device, 64 * kib, HostMemory::ordinary), Id::mover);
+  EXPECT_EQ(warm(Direction::from_device, 4096 * kib, HostMemory::ordinary), Id::lanes);
   EXPECT_EQ(warm(Direction::to_device, 64 * kib), Id::cpu);
-  EXPECT_EQ(warm(Direction::to_device, 128 * kib), Id::mover);
-  EXPECT_EQ(warm(Direction::to_device, 1024 * kib), Id::mover);
-  EXPECT_EQ(warm(Direction::to_device, 16384 * kib), Id::copy_engine);
+  EXPECT_EQ(warm(Direction::to_device, 1024 * kib), Id::copy_engine);
+  EXPECT_EQ(warm(Direction::to_device, 1024 * kib, HostMemory::ordinary), Id::lanes);
   EXPECT_EQ(choose(Direction::from_device, HostMemory::pinned, 4 * kib).cold, Id::cpu);
   EXPECT_EQ(choose(Direction::from_device, HostMemory::pinned, 64 * kib).cold, Id::copy_engine);
+}
+
+constexpr const char* profile =
+    "gdrkit engines 1\n"
+    "from_device pinned 2048 cpu cpu\n"
+    "from_device pinned 0 mover copy_engine\n"
+    "from_device ordinary 0 copy_engine copy_engine\n"
+    "to_device pinned 4096 cpu cpu\n"
+    "to_device pinned 0 lanes cpu\n"
+    "to_device ordinary 0 cpu cpu\n";
+
+TEST(Profile, IsReadAsItIsWritten) {
+  const auto table = Table::parse(profile);
+  ASSERT_TRUE(table) << table.error().text();
+  EXPECT_EQ(table->choose(Direction::from_device, HostMemory::pinned, 2048).warm, Id::cpu);
+  EXPECT_EQ(table->choose(Direction::from_device, HostMemory::pinned, 2049).warm, Id::mover);
+  EXPECT_EQ(table->choose(Direction::from_device, HostMemory::pinned, 2049).cold, Id::copy_engine);
+  EXPECT_EQ(table->choose(Direction::to_device, HostMemory::pinned, 1 << 30).warm, Id::lanes);
+  EXPECT_EQ(table->largest_for_cpu(Direction::from_device), 0u) << "ordinary memory never goes by the CPU";
+  EXPECT_EQ(table->largest_for_cpu(Direction::to_device), 4096u);
+}
+
+TEST(Profile, ADamagedOneIsRefusedWholly) {
+  const std::string whole = profile;
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    EXPECT_FALSE(length + 1 < whole.size() && Table::parse(whole.substr(0, length))) << length;
+  }
+  const auto with = [&](const char* what, const char* instead) {
+    std::string text = whole;
+    return text.replace(text.find(what), std::string(what).size(), instead);
+  };
+  for (const auto& damaged : {with("engines 1", "engines 2"), with("2048", "abc"), with("mover", "abacus"),
+                              with("pinned", "borrowed"), with("from_device", "on_device"), with("2048 cpu", "2048"),
+                              with("cpu\n", "cpu cpu\n"), with("pinned 4096", "pinned 0"), whole + "\n"}) {
+    const auto table = Table::parse(damaged);
+    ASSERT_FALSE(table) << damaged;
+    EXPECT_EQ(table.error().errno_value, EINVAL);
+  }
+  std::string long_one = "gdrkit engines 1\n";
+  for (int row = 1; row < 100; ++row) long_one += "from_device pinned " + std::to_string(row) + " cpu cpu\n";
+  EXPECT_FALSE(Table::parse(long_one));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST_F(PathTest, NamesChooseTheEngine) {
     ASSERT_TRUE(path) << path.error().text();
     EXPECT_EQ(*path, nullptr) << name;
   }
-  for (const char* name : {"automatic", "copy_engine", "mover"}) {
+  for (const char* name : {"automatic", "lanes", "copy_engine", "mover"}) {
     const auto path = engines->open_path(span(), name);
     ASSERT_TRUE(path) << path.error().text();
     ASSERT_NE(*path, nullptr) << name;
@@ -56,7 +56,7 @@ TEST_F(PathTest, NamesChooseTheEngine) {
   const auto unknown = engines->open_path(span(), "abacus");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().errno_value, EINVAL);
-  EXPECT_NE(std::strstr(unknown.error().text(), "automatic, cpu, copy_engine, mover"), nullptr);
+  EXPECT_NE(std::strstr(unknown.error().text(), "automatic, cpu, lanes, copy_engine, mover"), nullptr);
 }
 
 TEST_F(PathTest, TheForcedEngineIsForWhoNamesNoOther) {
@@ -191,7 +191,7 @@ TEST_P(PathFaults, EveryCallFailsOnce) {
   FAIL() << "there is no end of calls";
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PathFaults, testing::Values("automatic", "copy_engine", "mover"),
+INSTANTIATE_TEST_SUITE_P(All, PathFaults, testing::Values("automatic", "lanes", "copy_engine", "mover"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Table: the fastest engine by direction, kind of host memory and size.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "base/result.hpp"
+#include "engine/engine.hpp"
+
+namespace gdrkit::engine {
+
+struct Choice {
+  Id warm;  ///< while this one is warm
+  Id cold;  ///< while that one is not
+};
+
+/// For copies of up to so many bytes; rows of one direction and kind of memory are in the order of their sizes.
+struct Row {
+  Direction direction = Direction::from_device;
+  HostMemory host_memory = HostMemory::ordinary;
+  std::size_t up_to_bytes = 0;
+  Choice choice{};
+};
+
+class Table {
+ public:
+  /// As measured on an H200.
+  Table() noexcept;
+  /// The lines of a profile (docs/tools.md); EINVAL, with the line's number, for one that is not complete and exact.
+  [[nodiscard]] static base::Result<Table> parse(const std::string& text) noexcept;
+
+  [[nodiscard]] Choice choose(Direction direction, HostMemory host_memory, std::size_t size_bytes) const noexcept;
+  /// Up to this size engine cpu is the fastest whatever else is known of the copy.
+  [[nodiscard]] std::size_t largest_for_cpu(Direction direction) const noexcept {
+    return largest_for_cpu_[static_cast<std::size_t>(direction)];
+  }
+
+ private:
+  explicit Table(std::size_t) noexcept {}
+  void find_shortcuts() noexcept;
+
+  std::array<Row, 64> rows_{};
+  std::size_t count_ = 0;
+  std::array<std::size_t, 3> largest_for_cpu_{};
+};
+
+}  // namespace gdrkit::engine
