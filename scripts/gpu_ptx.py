@@ -8,6 +8,7 @@ and `.target` are lowered to the lowest that ptxas accepts for these instruction
 the memory model) on.
 
 usage: scripts/gpu_ptx.py"""
+import concurrent.futures
 import os
 import re
 import shutil
@@ -16,15 +17,26 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# The PTX in the tree: its source, and the folders that the source includes from.
-IMAGES = {"platform/gpu_code/gpu_kernels.ptx": ("platform/gpu_code/image.cu", ("-I.", "-Iinclude")),
-          "lib/engine/mover/mover.ptx": ("lib/engine/mover/mover.cu", ("-Ilib",))}
+LIST = "platform/gpu_code/gpu_kernels.def"
 OLDEST_TARGET = 70
 OLDEST_VERSION = (6, 0)
 HEAD = """// SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The GPU kernels of this folder as PTX. Made by "./run ptx" with nvcc {release}: do not edit.
 """
+
+
+def find_images():
+    """The PTX in the tree: its source, and the source's options."""
+    images = {"lib/engine/mover/mover.ptx": ("lib/engine/mover/mover.cu", ("-Ilib",))}
+    with open(os.path.join(ROOT, LIST), encoding="ascii") as file:
+        listed = re.findall(r'(?m)^#include "(.*)[.]cuh"$', file.read())
+    for path in listed:
+        images[f"{path}.ptx"] = ("platform/gpu_code/image.cu", ("-I.", "-Iinclude", f'-DGDRKIT_GPU_FILE="{path}.cuh"'))
+    return images
+
+
+IMAGES = find_images()
 
 
 class CannotRun(Exception):
@@ -95,13 +107,13 @@ def lower(text, ptxas):
 
 
 def compile_ptx(image):
-    source, folders = IMAGES[image]
+    source, options = IMAGES[image]
     nvcc, ptxas = find_tool("nvcc"), find_tool("ptxas")
     oldest = min(int(number) for number in re.findall(r"compute_(\d+)", output_of(nvcc, "--list-gpu-arch"))
                  if int(number) >= OLDEST_TARGET)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "out.ptx")
-        output_of(nvcc, "-ptx", "-std=c++17", "-O3", "-Werror", "all-warnings", f"-arch=compute_{oldest}", *folders,
+        output_of(nvcc, "-ptx", "-std=c++17", "-O3", "-Werror", "all-warnings", f"-arch=compute_{oldest}", *options,
                   source, "-o", path)
         with open(path, encoding="ascii") as file:
             text = file.read()
@@ -111,16 +123,23 @@ def compile_ptx(image):
     return HEAD.format(release=release_of(nvcc)) + lower(text, ptxas)
 
 
+def each_at_once(function, arguments):
+    """(argument, function's answer) of all, on all CPUs."""
+    arguments = list(arguments)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(zip(arguments, pool.map(function, arguments)))
+
+
 def main(arguments):
     if arguments:
         print(__doc__)
         return 0 if arguments in (["-h"], ["--help"]) else 2
-    for image in IMAGES:
-        try:
-            text = compile_ptx(image)
-        except CannotRun as error:
-            print(f"cannot make PTX: {error}", file=sys.stderr)
-            return 77
+    try:
+        find_tool("nvcc"), find_tool("ptxas")
+    except CannotRun as error:
+        print(f"cannot make PTX: {error}", file=sys.stderr)
+        return 77
+    for image, text in each_at_once(compile_ptx, IMAGES):
         with open(os.path.join(ROOT, image), "w", encoding="ascii") as file:
             file.write(text)
         version, target = re.search(r"(?m)^\.version (.*)\n\.target (.*)$", text).groups()

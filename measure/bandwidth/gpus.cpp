@@ -31,7 +31,8 @@ Gpus::Gpus(std::vector<std::unique_ptr<platform::Device>> devices, const NumaCho
   for (auto& device : devices) {
     demand(device->make_current());
     Gpu gpu{nullptr, std::nullopt, "", placement_for(*device)};
-    auto kernels = platform::GpuKernels::load(*device);
+    using platform::GpuKernel;
+    auto kernels = platform::GpuKernels::load<GpuKernel::chase, GpuKernel::copy, GpuKernel::gate>(*device);
     if (kernels.has_value()) {
       gpu.kernels.emplace(std::move(*kernels));
     } else {

@@ -124,7 +124,7 @@ class Pplat {
     report_.is_emulated = choice.is_emulated;
     report_.machine = describe_machine(device_.get());
     report_.names = backend_names();
-    auto loaded = GpuKernels::load(*device_);
+    auto loaded = GpuKernels::load<platform::GpuKernel::ping_pong>(*device_);
     if (!loaded) throw Failure(ExitCode::cannot_run, loaded.error().text());
     kernels_ = std::make_unique<GpuKernels>(std::move(*loaded));
     if (request_.shape.blocks > kernels_->resident_blocks()) {

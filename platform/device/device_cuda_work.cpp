@@ -99,8 +99,32 @@ base::Result<double> CudaDevice::elapsed_ms(Event begin, Event end) noexcept {
   return static_cast<double>(milliseconds);
 }
 
+namespace {
+
+/// While it lives, this thread may load GPU code although a stream of the process is captured, by this thread or in
+/// CU_STREAM_CAPTURE_MODE_GLOBAL: that is no work of the stream, but the driver cannot know, and would end the capture.
+class BesideCaptures {
+ public:
+  explicit BesideCaptures(const CudaCalls& calls) noexcept : calls_(calls) {
+    is_exchanged_ = calls_.exchange_stream_capture_mode(&mode_) == 0;
+  }
+  ~BesideCaptures() {
+    if (is_exchanged_) (void)calls_.exchange_stream_capture_mode(&mode_);
+  }
+  BesideCaptures(const BesideCaptures&) = delete;
+  BesideCaptures& operator=(const BesideCaptures&) = delete;
+
+ private:
+  const CudaCalls& calls_;
+  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED; then the thread's own
+  bool is_exchanged_;
+};
+
+}  // namespace
+
 base::Result<Module> CudaDevice::load_module(const void* image) noexcept {
   if (image == nullptr) return base::fail(EINVAL, "there is no image of GPU code to load");
+  const BesideCaptures beside_captures(calls_);
   void* module = nullptr;
   auto loaded = call_if_there("cuModuleLoadData", calls_.module_load_data, &module, image);
   if (!loaded) return base::pass(loaded);
@@ -120,6 +144,7 @@ base::Result<Function> CudaDevice::get_function(Module module, const char* name)
 }
 
 base::Status CudaDevice::load_function(Function function) noexcept {
+  const BesideCaptures beside_captures(calls_);
   return call_if_there("cuFuncLoad", calls_.func_load, as_pointer(function.handle));
 }
 

@@ -88,53 +88,66 @@ const char* gpu_kernel_name(GpuKernel kernel) noexcept {
   return names[static_cast<std::size_t>(kernel)];
 }
 
-base::Result<GpuKernels> GpuKernels::load(Device& device) noexcept {
-  if (embedded_fat_binary().size_bytes != 0) {
-    // It may lack this GPU, or be too new for the driver; PTX of an old version is neither.
-    if (auto loaded = load(device, embedded_fat_binary())) return loaded;
+GpuKernels::GpuKernels(Device& device) noexcept : device_(&device) {
+  if (device.is_emulated()) {
+    resident_blocks_ = most_played_blocks;
+  } else if (const auto count = device.attribute(DeviceAttribute::multiprocessor_count); count && *count > 0) {
+    resident_blocks_ = static_cast<unsigned>(*count);
   }
-  return load(device, embedded_ptx());
 }
 
-base::Result<GpuKernels> GpuKernels::load(Device& device, GpuImage image) noexcept {
-  GpuKernels kernels(device);
-  if (const auto count = device.attribute(DeviceAttribute::multiprocessor_count); count && *count > 0) {
-    kernels.resident_blocks_ = static_cast<unsigned>(*count);
+GpuKernels::GpuKernels(GpuKernels&& other) noexcept : device_(other.device_), resident_blocks_(other.resident_blocks_) {
+  for (int index = 0; index < gpu_kernel_count; ++index) {
+    loaded_[index].module = std::exchange(other.loaded_[index].module, {});
+    loaded_[index].function = other.loaded_[index].function;
+    loaded_[index].is_there.store(other.loaded_[index].is_there.exchange(false));
   }
-  if (device.is_emulated()) {
-    kernels.resident_blocks_ = most_played_blocks;
-    return kernels;
+}
+
+GpuKernels::~GpuKernels() {
+  for (const Loaded& loaded : loaded_) {
+    if (loaded.module.handle != 0) (void)device_->unload_module(loaded.module);
   }
-  if (auto checked = check_image(image); !checked) return base::pass(checked);
-  const auto module = device.load_module(image.bytes);
+}
+
+base::Status GpuKernels::prepare(GpuKernel kernel, const GpuImages& images) noexcept {
+  Loaded& loaded = loaded_[static_cast<std::size_t>(kernel)];
+  if (device_->is_emulated() || loaded.is_there.load(std::memory_order_acquire)) return {};
+  const std::lock_guard lock(mutex_);
+  if (loaded.is_there.load(std::memory_order_relaxed)) return {};
+  // A fat binary may lack this GPU, or be too new for the driver; PTX of an old version is neither.
+  base::Status done = base::fail_literal(ENOEXEC, "there is no image");
+  if (images.fat_binary.size_bytes != 0) done = load_image(kernel, images.fat_binary, &loaded);
+  if (!done) done = load_image(kernel, images.ptx, &loaded);
+  if (!done) return done;
+  loaded.is_there.store(true, std::memory_order_release);  // pairs with the load above, for module and function
+  return {};
+}
+
+base::Status GpuKernels::load_image(GpuKernel kernel, GpuImage image, Loaded* loaded) noexcept {
+  if (auto checked = check_image(image); !checked) return checked;
+  const auto module = device_->load_module(image.bytes);
   if (!module) {
     const base::Error& error = module.error();
     const bool has_machine_code = embedded_gpu_architectures()[0] != '\0';
     return base::fail_vendor(error.errno_value, error.vendor_code,
-                             "the GPU kernels cannot be loaded on %s: %s; this gdrkit holds %s%sPTX for compute "
+                             "the GPU kernel '%s' cannot be loaded on %s: %s; this gdrkit holds %s%sPTX for compute "
                              "capability 7.0 and newer, which the driver's libnvidia-ptxjitcompiler compiles",
-                             GpuText(device).text, error.text(), embedded_gpu_architectures(),
-                             has_machine_code ? ", and " : "");
+                             gpu_kernel_name(kernel), GpuText(*device_).text, error.text(),
+                             embedded_gpu_architectures(), has_machine_code ? ", and " : "");
   }
-  kernels.module_ = *module;
-  for (int index = 0; index < gpu_kernel_count; ++index) {
-    char symbol[64];
-    std::snprintf(symbol, sizeof symbol, "gdrkit_%s", gpu_kernel_name(static_cast<GpuKernel>(index)));
-    const auto function = device.get_function(*module, symbol);
-    if (!function) return base::pass(function);
-    kernels.functions_[index] = *function;
-    if (auto now = device.load_function(*function); !now && now.error().errno_value != ENOSYS) return base::pass(now);
+  char symbol[64];
+  std::snprintf(symbol, sizeof symbol, "gdrkit_%s", gpu_kernel_name(kernel));
+  const auto function = device_->get_function(*module, symbol);
+  base::Status done = function ? device_->load_function(*function) : base::Status(base::pass(function));
+  if (!done && function && done.error().errno_value == ENOSYS) done = {};
+  if (!done) {
+    (void)device_->unload_module(*module);
+    return done;
   }
-  return kernels;
-}
-
-GpuKernels::GpuKernels(GpuKernels&& other) noexcept
-    : device_(other.device_), module_(std::exchange(other.module_, {})), resident_blocks_(other.resident_blocks_) {
-  std::copy(std::begin(other.functions_), std::end(other.functions_), functions_);
-}
-
-GpuKernels::~GpuKernels() {
-  if (module_.handle != 0) (void)device_->unload_module(module_);
+  loaded->module = *module;
+  loaded->function = *function;
+  return {};
 }
 
 template <class Parameters>
@@ -148,7 +161,7 @@ base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& paramete
   if (!device_->is_emulated()) {
     Parameters copy = parameters;
     void* pointers[] = {&copy};
-    return device_->launch(functions_[static_cast<std::size_t>(kernel)], shape, stream, pointers);
+    return device_->launch(loaded_[static_cast<std::size_t>(kernel)].function, shape, stream, pointers);
   }
   auto* part = new (std::nothrow) Part<Parameters>{parameters, shape};
   if (part == nullptr) return base::fail(ENOMEM, "no memory for the parameters of %s", gpu_kernel_name(kernel));
@@ -158,7 +171,12 @@ base::Status GpuKernels::launch_any(GpuKernel kernel, const Parameters& paramete
 }
 
 #define GDRKIT_GPU_KERNEL(name, Parameters)                                                                  \
+  template <>                                                                                                \
+  base::Status GpuKernels::prepare<GpuKernel::name>() noexcept {                                             \
+    return prepare(GpuKernel::name, images_of_##name());                                                     \
+  }                                                                                                          \
   base::Status GpuKernels::launch(const Parameters& parameters, LaunchShape shape, Stream stream) noexcept { \
+    if (auto prepared = prepare<GpuKernel::name>(); !prepared) return prepared;                              \
     return launch_any(GpuKernel::name, parameters, shape, stream);                                           \
   }
 #include "platform/gpu_code/gpu_kernels.def"

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GpuKernels: the benchmarks' GPU kernels on one device; on the emulated one host threads do their work.
+// GpuKernels: the GPU kernels on one device; on the emulated one host threads do their work.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <utility>
 
 #include "base/result.hpp"
@@ -31,18 +33,33 @@ inline constexpr int gpu_kernel_count = 0
 
 class GpuKernels {
  public:
-  /// Loads the machine code that this build holds for the GPU, else its PTX. `device` must outlive it and be current.
-  /// ENOEXEC when the driver takes neither, with an error message that names the GPU: tools then exit 77.
-  [[nodiscard]] static base::Result<GpuKernels> load(Device& device) noexcept;
-  /// The same with another image. ENOEXEC also when it is cut off, or neither a fat binary nor PTX.
-  [[nodiscard]] static base::Result<GpuKernels> load(Device& device, GpuImage image) noexcept;
+  /// Loads those that are named, and each other one at its first launch: a program loads what it uses. `device` must
+  /// outlive it and be current. ENOEXEC as prepare().
+  template <GpuKernel... at_once>
+  [[nodiscard]] static base::Result<GpuKernels> load(Device& device) noexcept {
+    GpuKernels kernels(device);
+    base::Status loaded;
+    (void)(true && ... && (loaded = kernels.prepare<at_once>()).has_value());
+    if (!loaded) return base::pass(loaded);
+    return kernels;
+  }
 
+  /// While no other thread uses `other`.
   GpuKernels(GpuKernels&& other) noexcept;
   GpuKernels& operator=(GpuKernels&&) = delete;
   ~GpuKernels();
 
+  /// Loads the machine code that this build holds of it for the GPU, else its PTX; once, and from any thread, also
+  /// while a stream is captured. ENOEXEC when the driver takes neither, with an error message that names the GPU: tools
+  /// then exit 77. To be called early for what others wait for: the driver may wait for all GPU kernels that run, one
+  /// of which may wait for this one in turn.
+  template <GpuKernel kernel>
+  base::Status prepare() noexcept;
+  /// The same with other images. ENOEXEC also for one that is cut off, or neither a fat binary nor PTX.
+  base::Status prepare(GpuKernel kernel, const GpuImages& images) noexcept;
+
   /// Each returns when the GPU kernel is in the stream. EINVAL for parameters that it does not take. Memory must stay
-  /// until the stream was synchronised.
+  /// until the stream was synchronised. Thread-safe.
 #define GDRKIT_GPU_KERNEL(name, Parameters) \
   base::Status launch(const Parameters& parameters, LaunchShape shape, Stream stream) noexcept;
 #include "platform/gpu_code/gpu_kernels.def"
@@ -52,14 +69,26 @@ class GpuKernels {
   [[nodiscard]] unsigned resident_blocks() const noexcept { return resident_blocks_; }
 
  private:
-  explicit GpuKernels(Device& device) noexcept : device_(&device) {}
+  explicit GpuKernels(Device& device) noexcept;
+  struct Loaded {
+    std::atomic<bool> is_there = false;
+    Module module;  // handle 0: nothing to unload
+    Function function;
+  };
   template <class Parameters>
   base::Status launch_any(GpuKernel kernel, const Parameters& parameters, LaunchShape shape, Stream stream) noexcept;
+  base::Status load_image(GpuKernel kernel, GpuImage image, Loaded* loaded) noexcept;
 
   Device* device_;
-  Module module_;  // handle 0: nothing to unload
-  Function functions_[gpu_kernel_count];
+  std::mutex mutex_;  // of loading
+  Loaded loaded_[gpu_kernel_count];
   unsigned resident_blocks_ = 1;
 };
+
+#define GDRKIT_GPU_KERNEL(name, Parameters) \
+  template <>                               \
+  base::Status GpuKernels::prepare<GpuKernel::name>() noexcept;
+#include "platform/gpu_code/gpu_kernels.def"
+#undef GDRKIT_GPU_KERNEL
 
 }  // namespace gdrkit::platform

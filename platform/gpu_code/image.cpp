@@ -4,45 +4,51 @@
 
 #include <cstdint>
 
-// The assembler takes the file as it is; 16: the alignment of a fat binary's header is 8. The byte behind it ends a
-// text.
-#define GDRKIT_EMBED(name, file)    \
-  asm(".section .rodata\n"          \
-      ".balign 16\n"                \
-      ".global " name               \
-      "_begin\n"                    \
-      ".global " name "_end\n" name \
-      "_begin:\n"                   \
-      ".incbin \"" file "\"\n" name \
-      "_end:\n"                     \
-      ".byte 0\n"                   \
+// The assembler takes the file as it is, into a section of its own, which the linker leaves out where nothing refers to
+// it. 16: the alignment of a fat binary's header is 8. The byte behind it ends a text.
+#define GDRKIT_EMBED(symbol, file)                        \
+  asm(".section .rodata." symbol                          \
+      ",\"a\",@progbits\n"                                \
+      ".balign 16\n"                                      \
+      ".hidden " symbol "_begin, " symbol                 \
+      "_end\n"                                            \
+      ".global " symbol "_begin, " symbol "_end\n" symbol \
+      "_begin:\n"                                         \
+      ".incbin \"" file "\"\n" symbol                     \
+      "_end:\n"                                           \
+      ".byte 0\n"                                         \
       ".previous\n")
-
-GDRKIT_EMBED("gdrkit_gpu_ptx", GDRKIT_GPU_PTX_FILE);
-extern "C" const std::uint8_t gdrkit_gpu_ptx_begin[];
-extern "C" const std::uint8_t gdrkit_gpu_ptx_end[];
-
-#ifdef GDRKIT_GPU_FAT_BINARY_FILE
-GDRKIT_EMBED("gdrkit_gpu_fat_binary", GDRKIT_GPU_FAT_BINARY_FILE);
-extern "C" const std::uint8_t gdrkit_gpu_fat_binary_begin[];
-extern "C" const std::uint8_t gdrkit_gpu_fat_binary_end[];
-#endif
+#define GDRKIT_EMBEDDED(symbol)                                                                \
+  extern "C" [[gnu::visibility("hidden")]] const std::uint8_t gdrkit_gpu_##symbol##_begin[];   \
+  extern "C" [[gnu::visibility("hidden")]] const std::uint8_t gdrkit_gpu_##symbol##_end[];     \
+  namespace {                                                                                  \
+  GpuImage symbol(std::size_t byte_behind) noexcept {                                          \
+    const auto* const begin = gdrkit_gpu_##symbol##_begin;                                     \
+    return {begin, static_cast<std::size_t>(gdrkit_gpu_##symbol##_end - begin) + byte_behind}; \
+  }                                                                                            \
+  }
 
 namespace gdrkit::platform {
 
-GpuImage embedded_ptx() noexcept {
-  return {gdrkit_gpu_ptx_begin, static_cast<std::size_t>(gdrkit_gpu_ptx_end - gdrkit_gpu_ptx_begin) + 1};
-}
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                         \
+  GDRKIT_EMBED("gdrkit_gpu_ptx_of_" #name, GDRKIT_GPU_PTX_FOLDER "/" #name ".ptx"); \
+  GDRKIT_EMBEDDED(ptx_of_##name)
+#include "platform/gpu_code/gpu_kernels.def"
+#undef GDRKIT_GPU_KERNEL
 
-#ifdef GDRKIT_GPU_FAT_BINARY_FILE
-GpuImage embedded_fat_binary() noexcept {
-  return {gdrkit_gpu_fat_binary_begin,
-          static_cast<std::size_t>(gdrkit_gpu_fat_binary_end - gdrkit_gpu_fat_binary_begin)};
-}
+#ifdef GDRKIT_GPU_FAT_BINARY_FOLDER
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                                    \
+  GDRKIT_EMBED("gdrkit_gpu_code_of_" #name, GDRKIT_GPU_FAT_BINARY_FOLDER "/" #name ".fatbin"); \
+  GDRKIT_EMBEDDED(code_of_##name)                                                              \
+  GpuImages images_of_##name() noexcept { return {code_of_##name(0), ptx_of_##name(1)}; }
+#include "platform/gpu_code/gpu_kernels.def"
 const char* embedded_gpu_architectures() noexcept { return GDRKIT_GPU_ARCHITECTURES; }
 #else
-GpuImage embedded_fat_binary() noexcept { return {}; }
+#define GDRKIT_GPU_KERNEL(name, Parameters) \
+  GpuImages images_of_##name() noexcept { return {{}, ptx_of_##name(1)}; }
+#include "platform/gpu_code/gpu_kernels.def"
 const char* embedded_gpu_architectures() noexcept { return ""; }
 #endif
+#undef GDRKIT_GPU_KERNEL
 
 }  // namespace gdrkit::platform

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// All GPU kernels, for nvcc: one image.
+// The GPU kernel of the file GDRKIT_GPU_FILE, for nvcc: an image of its own.
 #define GDRKIT_GPU_PARAMETERS
 #include "platform/gpu_code/gpu_kernels.def"
 #undef GDRKIT_GPU_PARAMETERS
@@ -10,4 +10,4 @@
 #undef GDRKIT_GPU_KERNEL
 
 #define GDRKIT_GPU_PART
-#include "platform/gpu_code/gpu_kernels.def"
+#include GDRKIT_GPU_FILE

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The GPU code in this program: a fat binary where nvcc was there at build time, and PTX in every build.
+// The GPU code in this program, an image for each GPU kernel: a fat binary where nvcc was there at build time, and PTX
+// in every build. A program holds the images that something in it refers to.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +14,17 @@ struct GpuImage {
   std::size_t size_bytes = 0;  ///< the NUL included; 0: there is none
 };
 
-/// Machine code for embedded_gpu_architectures(); empty in a build without nvcc.
-[[nodiscard]] GpuImage embedded_fat_binary() noexcept;
-/// gpu_kernels.ptx, which the driver compiles for its GPU: compute capability 7.0 and newer.
-[[nodiscard]] GpuImage embedded_ptx() noexcept;
-/// "compute capabilities 7.5, 9.0"; "" in a build without nvcc.
+/// Of one GPU kernel.
+struct GpuImages {
+  GpuImage fat_binary;  ///< machine code for embedded_gpu_architectures(); none in a build without nvcc
+  GpuImage ptx;         ///< which the driver compiles for its GPU: compute capability 7.0 and newer
+};
+
+#define GDRKIT_GPU_KERNEL(name, Parameters) [[nodiscard]] GpuImages images_of_##name() noexcept;
+#include "platform/gpu_code/gpu_kernels.def"
+#undef GDRKIT_GPU_KERNEL
+
+/// "compute capabilities 7.5, 9.x"; "" in a build without nvcc.
 [[nodiscard]] const char* embedded_gpu_architectures() noexcept;
 
 }  // namespace gdrkit::platform

@@ -163,7 +163,11 @@ base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
 base::Status Pe::make_transports() {
   const platform::DeviceScope scope(*device_);
   if (auto current = scope.status(); !current) return current;
-  auto loaded = platform::GpuKernels::load(*device_);
+  // All that the library launches, and now: in a capture, or while GPU kernels wait for each other, it would be too
+  // late.
+  using platform::GpuKernel;
+  auto loaded = platform::GpuKernels::load<GpuKernel::atomic, GpuKernel::collective, GpuKernel::stream_copy,
+                                           GpuKernel::stream_value, GpuKernel::stream_wait>(*device_);
   if (!loaded) return base::pass(loaded);
   gpu_kernels_.emplace(std::move(*loaded));
   auto atomics = Atomics::make(*device_, *gpu_kernels_);

@@ -25,7 +25,7 @@ class PplatMatch : public ::testing::Test {
     auto opened = platform::open_emulated_device(0);
     ASSERT_TRUE(opened) << opened.error().text();
     device_ = std::move(*opened);
-    auto loaded = GpuKernels::load(*device_);
+    auto loaded = GpuKernels::load<platform::GpuKernel::ping_pong>(*device_);
     ASSERT_TRUE(loaded) << loaded.error().text();
     kernels_ = std::make_unique<GpuKernels>(std::move(*loaded));
     request_.limit_ns = 20'000'000'000;

@@ -46,7 +46,7 @@ PatternParameters pattern_for(const DataPlan& plan) {
 
 RankGpu::RankGpu(int rank, Device* device) : rank_(rank), device_(device) {
   make_current();
-  auto loaded = GpuKernels::load(*device_);
+  auto loaded = GpuKernels::load<platform::GpuKernel::pattern>(*device_);
   if (!loaded) throw Failure(ExitCode::cannot_run, format("gdrkit nccl: %s", loaded.error().text()));
   kernels_.emplace(std::move(*loaded));
   stream_ = value_or_fail(device_->create_stream(), "cannot create a stream");

@@ -26,7 +26,7 @@ class BurningGpu final : public Disturbance {
  public:
   explicit BurningGpu(Session* session) : device_(session->device()) {
     const Elsewhere elsewhere(session->cpus());
-    auto kernels = GpuKernels::load(*device_);
+    auto kernels = GpuKernels::load<platform::GpuKernel::burn>(*device_);
     if (!kernels.has_value()) throw CannotMeasure("no GPU kernel: " + std::string(kernels.error().text()));
     kernels_ = std::make_unique<GpuKernels>(std::move(*kernels));
     const std::size_t bytes = device_->is_emulated() ? scratch_bytes / 16 : scratch_bytes;

@@ -22,7 +22,7 @@ void GpuKernelConformance::SetUp() {
   auto opened = place == "gpu" ? open_cuda_device(0) : open_emulated_device(0);
   if (!opened) GDRKIT_SKIP_OR_FAIL(place, "no device: " << opened.error().text());
   device_ = std::move(*opened);
-  auto loaded = GpuKernels::load(*device_);
+  auto loaded = GpuKernels::load<GpuKernel::gate>(*device_);
   if (!loaded) GDRKIT_SKIP_OR_FAIL(place, loaded.error().text());
   kernels_.emplace(std::move(*loaded));
   auto made = device_->create_stream();

@@ -69,6 +69,15 @@ TEST_F(CudaWork, ImagesForOtherGpusAndUnknownNamesAreToldApart) {
   EXPECT_TRUE(device_->unload_module(*module));
 }
 
+TEST_F(CudaWork, LoadsGpuCodeBesideACapture) {
+  driver_.capture_mode = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+  const auto module = device_->load_module(fake_image);
+  ASSERT_TRUE(module);
+  EXPECT_EQ(driver_.capture_modes_of_loads, std::vector<int>{2}) << "relaxed: else the driver ends the capture";
+  EXPECT_EQ(driver_.capture_mode, 1);
+  EXPECT_TRUE(device_->unload_module(*module));
+}
+
 TEST_F(CudaWork, EventsTellTheTimeBetweenThem) {
   const auto begin = device_->create_event();
   const auto end = device_->create_event();

@@ -295,8 +295,13 @@ int event_elapsed_time(float* milliseconds, void* begin, void* end) {
   return 0;
 }
 
+int exchange_stream_capture_mode(int* mode) {
+  std::swap(*mode, fake().capture_mode);
+  return 0;
+}
 int module_load_data(void** module, const void* image) {
   ENTER("module_load_data");
+  fake().capture_modes_of_loads.push_back(fake().capture_mode);
   if (!fake().takes_any_image && std::strcmp(static_cast<const char*>(image), fake_image) != 0)
     return no_binary_for_gpu;
   *module = reinterpret_cast<void*>(std::uintptr_t{0x4000} + fake().log.size());

@@ -51,6 +51,8 @@ class FakeCudaDriver {
   unsigned last_threads = 0;
   bool is_busy = false;  ///< what cuStreamQuery says
   bool is_capturing = false;
+  int capture_mode = 0;  ///< of the one thread
+  std::vector<int> capture_modes_of_loads;
   int retained = 0;
   void* current_context = nullptr;
   platform::CudaMemAllocationProp last_properties;

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What GpuKernels says when an image is absent, corrupt or for other GPUs, on a played driver.
+// When GpuKernels loads what, and what it says when an image is absent, corrupt or for other GPUs, on a fake driver.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fake_cuda_driver.hpp"
@@ -29,6 +31,9 @@ std::vector<std::uint8_t> fat_binary(std::size_t body_bytes, std::uint64_t promi
   return image;
 }
 
+/// The last image that is tried.
+GpuImages as_ptx(const std::vector<std::uint8_t>& image) { return {{}, {image.data(), image.size()}}; }
+
 class GpuKernelsLoad : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -44,7 +49,8 @@ class GpuKernelsLoad : public ::testing::Test {
   }
   /// The text of the refusal.
   std::string expect_refused(const std::vector<std::uint8_t>& image, const std::string& fragment) {
-    const auto loaded = GpuKernels::load(*device_, GpuImage{image.data(), image.size()});
+    GpuKernels kernels = *GpuKernels::load<>(*device_);
+    const auto loaded = kernels.prepare(GpuKernel::copy, as_ptx(image));
     EXPECT_FALSE(loaded);
     if (loaded) return "";
     EXPECT_EQ(loaded.error().errno_value, ENOEXEC);
@@ -86,31 +92,31 @@ TEST_F(GpuKernelsLoad, AnImageForOtherGpusNamesThisOneAndWhatToDo) {
 TEST_F(GpuKernelsLoad, AFailureOfAnyCallUnloadsWhatWasLoaded) {
   driver_.takes_any_image = true;
   const auto image = fat_binary(8, 8);
-  const std::size_t before = driver_.log.size();
-  { ASSERT_TRUE(tests::succeeded(GpuKernels::load(*device_, GpuImage{image.data(), image.size()}))); }
-  const std::size_t calls = driver_.log.size() - before - 1;  // the last unloads
-  EXPECT_EQ(driver_.functions.size(), static_cast<std::size_t>(gpu_kernel_count));
-  EXPECT_EQ(driver_.functions.back(),
-            std::string("gdrkit_") + gpu_kernel_name(static_cast<GpuKernel>(gpu_kernel_count - 1)));
-  for (std::size_t at = 0; at < calls; ++at) {
+  GpuKernels kernels = *GpuKernels::load<>(*device_);
+  const std::vector<std::string> calls = {"module_load_data", "module_get_function", "func_load"};
+  for (std::size_t at = 0; at < calls.size(); ++at) {
     driver_.fail_at = static_cast<int>(driver_.log.size() + at);
     driver_.failure = 999;
-    const auto loaded = GpuKernels::load(*device_, GpuImage{image.data(), image.size()});
-    const std::string failed = driver_.log[static_cast<std::size_t>(driver_.fail_at)];
-    // How many multiprocessors there are only decides how many blocks ping_pong may have: one, when it is not known.
-    EXPECT_EQ(loaded.has_value(), failed == "device_get_attribute") << failed;
-    if (loaded && failed == "device_get_attribute") {
-      EXPECT_EQ(loaded->resident_blocks(), 1U);
-    }
+    EXPECT_FALSE(kernels.prepare(GpuKernel::copy, as_ptx(image)));
+    EXPECT_EQ(driver_.log[static_cast<std::size_t>(driver_.fail_at)], calls[at]);
+    EXPECT_TRUE(driver_.modules.empty()) << calls[at];
   }
   driver_.fail_at = -1;
-  EXPECT_TRUE(driver_.modules.empty());
+  EXPECT_TRUE(tests::succeeded(kernels.prepare(GpuKernel::copy, as_ptx(image)))) << "a failure is not remembered";
+  EXPECT_EQ(driver_.functions.back(), "gdrkit_copy");
+}
+
+TEST_F(GpuKernelsLoad, WithoutTheNumberOfMultiprocessorsOneBlockIsResident) {
+  driver_.fail_at = static_cast<int>(driver_.log.size());
+  const auto loaded = GpuKernels::load<>(*device_);
+  EXPECT_EQ(driver_.log[static_cast<std::size_t>(driver_.fail_at)], "device_get_attribute");
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->resident_blocks(), 1U);
 }
 
 TEST_F(GpuKernelsLoad, ParametersAndShapeReachTheDriverWhole) {
   driver_.takes_any_image = true;
-  const auto image = fat_binary(8, 8);
-  auto loaded = GpuKernels::load(*device_, GpuImage{image.data(), image.size()});
+  auto loaded = GpuKernels::load<GpuKernel::copy>(*device_);
   ASSERT_TRUE(loaded) << loaded.error().text();
   GpuKernels kernels = std::move(*loaded);
   CopyParameters parameters{0x1000, 0x2000, 12345, 7, 0};
@@ -125,37 +131,82 @@ TEST_F(GpuKernelsLoad, ParametersAndShapeReachTheDriverWhole) {
   EXPECT_NE(std::string(failed.error().text()).find("cuLaunchKernel"), std::string::npos) << failed.error().text();
 }
 
-TEST_F(GpuKernelsLoad, EveryBuildHoldsPtx) {
-  const GpuImage ptx = embedded_ptx();
-  ASSERT_GT(ptx.size_bytes, 1000U);
-  const auto* text = static_cast<const char*>(ptx.bytes);
-  EXPECT_EQ(std::strlen(text) + 1, ptx.size_bytes);
+TEST_F(GpuKernelsLoad, EachIsLoadedOnceAndNoOtherIs) {
   driver_.takes_any_image = true;
-  EXPECT_TRUE(tests::succeeded(GpuKernels::load(*device_, ptx)));
-  for (int index = 0; index < gpu_kernel_count; ++index) {
-    const std::string entry = std::string(".entry gdrkit_") + gpu_kernel_name(static_cast<GpuKernel>(index)) + "(";
-    EXPECT_NE(std::strstr(text, entry.c_str()), nullptr) << entry;
+  auto loaded = GpuKernels::load<GpuKernel::gate, GpuKernel::atomic>(*device_);
+  ASSERT_TRUE(loaded) << loaded.error().text();
+  EXPECT_EQ(driver_.functions, (std::vector<std::string>{"gdrkit_gate", "gdrkit_atomic"}));
+  driver_.last_parameters.resize(sizeof(CopyParameters));
+  for (int launch = 0; launch < 3; ++launch) {
+    EXPECT_TRUE(tests::succeeded(loaded->launch(CopyParameters{}, {1, 32}, Stream{})));
   }
+  EXPECT_EQ(driver_.functions, (std::vector<std::string>{"gdrkit_gate", "gdrkit_atomic", "gdrkit_copy"}));
+  EXPECT_EQ(driver_.modules.size(), 3U);
+}
+
+/// A driver that many threads may call: it only counts.
+std::atomic<int> modules_loaded;
+int count_module(void** module, const void*) {
+  ++modules_loaded;
+  *module = &modules_loaded;
+  return 0;
+}
+
+TEST_F(GpuKernelsLoad, ThreadsThatNeedTheSameLoadItOnce) {
+  CudaCalls calls = FakeCudaDriver::calls();
+  calls.module_load_data = &count_module;
+  calls.module_unload = [](void*) { return 0; };
+  calls.module_get_function = [](void** function, void*, const char*) {
+    *function = &modules_loaded;
+    return 0;
+  };
+  calls.func_load = [](void*) { return 0; };
+  calls.exchange_stream_capture_mode = [](int*) { return 0; };
+  auto opened = open_cuda_device(0, calls);
+  ASSERT_TRUE(opened);
+  for (int round = 0; round < 50; ++round) {
+    GpuKernels kernels = *GpuKernels::load<>(**opened);
+    modules_loaded = 0;
+    std::vector<std::thread> threads;
+    for (int number = 0; number < 4; ++number) {
+      threads.emplace_back([&] { EXPECT_TRUE(tests::succeeded(kernels.prepare<GpuKernel::copy>())); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(modules_loaded, 1);
+  }
+}
+
+TEST_F(GpuKernelsLoad, EveryBuildHoldsThePtxOfEach){
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                                         \
+  {                                                                                                 \
+    const GpuImage ptx = images_of_##name().ptx;                                                    \
+    const auto* text = static_cast<const char*>(ptx.bytes);                                         \
+    ASSERT_GT(ptx.size_bytes, 500U) << #name;                                                       \
+    EXPECT_EQ(std::strlen(text) + 1, ptx.size_bytes) << #name;                                      \
+    EXPECT_NE(std::strstr(text, ".entry gdrkit_" #name "("), nullptr) << #name;                     \
+    EXPECT_EQ(images_of_##name().fat_binary.size_bytes != 0, embedded_gpu_architectures()[0] != 0); \
+  }
+#include "platform/gpu_code/gpu_kernels.def"
+#undef GDRKIT_GPU_KERNEL
 }
 
 TEST_F(GpuKernelsLoad, ADriverWithoutMachineCodeForItsGpuGetsPtx) {
   driver_.takes_any_image = true;
   driver_.fail_at = static_cast<int>(driver_.log.size()) + 1;  // after the number of multiprocessors
   driver_.failure = 209;
-  const bool has_machine_code = embedded_fat_binary().size_bytes != 0;
-  const auto loaded = GpuKernels::load(*device_);
+  const bool has_machine_code = embedded_gpu_architectures()[0] != '\0';
+  const auto loaded = GpuKernels::load<GpuKernel::gate>(*device_);
   EXPECT_EQ(driver_.log[static_cast<std::size_t>(driver_.fail_at)], "module_load_data");
   EXPECT_EQ(loaded.has_value(), has_machine_code) << "PTX is the last image";
   EXPECT_EQ(std::count(driver_.log.begin(), driver_.log.end(), "module_load_data"), has_machine_code ? 2 : 1);
-  EXPECT_EQ(std::string(embedded_gpu_architectures()).empty(), !has_machine_code);
 }
 
 TEST_F(GpuKernelsLoad, ADriverThatTakesNothingIsNamedWithItsGpu) {
-  const auto loaded = GpuKernels::load(*device_);
+  const auto loaded = GpuKernels::load<GpuKernel::gate>(*device_);
   ASSERT_FALSE(loaded) << "the fake driver has no GPU code that fits";
   EXPECT_EQ(loaded.error().errno_value, ENOEXEC);
   const std::string detail = loaded.error().text();
-  EXPECT_NE(detail.find("Fake H200"), std::string::npos) << detail;
+  EXPECT_NE(detail.find("'gate' cannot be loaded on Fake H200"), std::string::npos) << detail;
   EXPECT_NE(detail.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << detail;
 }
 

@@ -34,15 +34,22 @@ def loops(text):
         yield match.group(1), [line for line in lines if line and not line.startswith((".", "//"))]
 
 
-class PtxText(unittest.TestCase):
-    text = read("platform", "gpu_code", "gpu_kernels.ptx")
+def entries(text):
+    return re.findall(r"(?m)^\.visible \.entry gdrkit_(\w+)\(", text)
 
-    def test_holds_every_gpu_kernel_of_the_list_and_no_other(self):
-        files = re.findall(r'(?m)^#include "(.*)"$', read("platform", "gpu_code", "gpu_kernels.def"))
-        listed = [name for file in files for name in re.findall(r"(?m)^GDRKIT_GPU_KERNEL\((\w+),", read(file))]
-        self.assertTrue(listed)
-        entries = re.findall(r"(?m)^\.visible \.entry gdrkit_(\w+)\(", self.text)
-        self.assertEqual(sorted(entries), sorted(listed))
+
+class PtxText(unittest.TestCase):
+    def test_each_gpu_kernel_of_the_list_has_a_file_of_its_own(self):
+        files = re.findall(r'(?m)^#include "(.*)[.]cuh"$', read("platform", "gpu_code", "gpu_kernels.def"))
+        self.assertTrue(files)
+        for file in files:
+            with self.subTest(file=file):
+                name = os.path.basename(file)
+                self.assertEqual(re.findall(r"(?m)^GDRKIT_GPU_KERNEL\((\w+),", read(file + ".cuh")), [name])
+                self.assertEqual(entries(read(file + ".ptx")), [name])
+        folder = os.path.join(gpu_ptx.ROOT, "platform", "gpu_code")
+        kept = sorted(name for name in os.listdir(folder) if name.endswith(".ptx"))
+        self.assertEqual(kept, sorted(os.path.basename(file) + ".ptx" for file in files), "what nothing embeds")
 
     def test_old_drivers_and_gpus_take_it(self):
         for image in gpu_ptx.IMAGES:
@@ -53,11 +60,10 @@ class PtxText(unittest.TestCase):
                 self.assertIn("\n.target sm_70\n", text)
 
     def test_the_mover_has_one_gpu_kernel(self):
-        entries = re.findall(r"(?m)^\.visible \.entry (\w+)\(", read("lib/engine/mover/mover.ptx"))
-        self.assertEqual(entries, ["gdrkit_mover"])
+        self.assertEqual(entries(read("lib/engine/mover/mover.ptx")), ["mover"])
 
     def test_a_flag_alone_is_polled_by_little_more_than_its_load(self):
-        body = re.search(r"(?ms)^\.visible \.entry gdrkit_ping_pong\(.*?^}", self.text).group(0)
+        body = read("platform/gpu_code/ping_pong.ptx")
         polls = [lines for _, lines in loops(body) if any("ld.relaxed.sys" in line for line in lines)]
         self.assertEqual(len(polls), 1, body)
         self.assertLessEqual(len(polls[0]), 6, "load, two comparisons, count, two branches")
@@ -69,15 +75,16 @@ class PtxText(unittest.TestCase):
 
 class PtxIsThatOfTheSources(unittest.TestCase):
     def test_regenerated_text_is_the_same(self):
+        tool("ptxas")
+        release = gpu_ptx.release_of(tool("nvcc"))
         for image in gpu_ptx.IMAGES:
+            recorded = gpu_ptx.recorded_release(read(image))
+            if release != recorded:
+                self.skipTest(f"nvcc {release} writes other text than nvcc {recorded}, which made {image}")
+        for image, made in gpu_ptx.each_at_once(gpu_ptx.compile_ptx, gpu_ptx.IMAGES):
             with self.subTest(image=image):
-                text = read(image)
-                release, recorded = gpu_ptx.release_of(tool("nvcc")), gpu_ptx.recorded_release(text)
-                if release != recorded:
-                    self.skipTest(f"nvcc {release} writes other text than nvcc {recorded}, which made the PTX in the tree")
-                tool("ptxas")
-                difference = "\n".join(difflib.unified_diff(text.splitlines(), gpu_ptx.compile_ptx(image).splitlines(),
-                                                            "in the tree", "from the sources", lineterm=""))
+                difference = "\n".join(difflib.unified_diff(read(image).splitlines(), made.splitlines(), "in the tree",
+                                                            "from the sources", lineterm=""))
                 self.assertEqual(difference, "", 'run "./run ptx" and commit the result')
 
 
@@ -86,13 +93,13 @@ class PtxIsAccepted(unittest.TestCase):
         ptxas = tool("ptxas")
         architectures = gpu_ptx.architectures(ptxas)
         self.assertIn(90, architectures)
-        for image in gpu_ptx.IMAGES:
-            for architecture in architectures:
-                with self.subTest(image=image, architecture=architecture):
-                    self.assertEqual(gpu_ptx.accepts(ptxas, read(image), architecture), "")
+        pairs = [(image, architecture) for image in gpu_ptx.IMAGES for architecture in architectures]
+        for pair, complaint in gpu_ptx.each_at_once(lambda pair: gpu_ptx.accepts(ptxas, read(pair[0]), pair[1]), pairs):
+            with self.subTest(image=pair[0], architecture=pair[1]):
+                self.assertEqual(complaint, "")
 
     def test_ptxas_sees_what_is_too_new_for_the_version(self):
-        older = gpu_ptx.with_version(PtxText.text, (5, 0), 70)
+        older = gpu_ptx.with_version(read("platform/gpu_code/gate.ptx"), (5, 0), 70)
         self.assertIn("requires PTX ISA", gpu_ptx.accepts(tool("ptxas"), older, 90))
 
 

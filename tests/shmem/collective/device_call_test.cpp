@@ -77,6 +77,10 @@ void run_device_call(Pe& pe, CollectiveSide& side, TeamParameters parameters, La
 
 void run_device_calls(Pe& pe) {
   CollectiveSide side(pe, 600'000);
+  {
+    const platform::DeviceScope scope(pe.own_device());  // before any PE waits in one
+    ASSERT_TRUE(succeeded(pe.gpu_kernels().prepare<platform::GpuKernel::team>()));
+  }
   auto made = pe.allocate(256, 1, true);
   ASSERT_TRUE(made);
   auto team = pe.collectives().split_strided(tests::world, pe.n_pes() - 1, -1, pe.n_pes());

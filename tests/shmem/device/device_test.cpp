@@ -34,7 +34,7 @@ class Side {
  public:
   explicit Side(Pe& pe) : pe_(pe), device_(const_cast<platform::Device&>(pe.device())) {
     const platform::DeviceScope scope(device_);
-    auto loaded = platform::GpuKernels::load(device_);
+    auto loaded = platform::GpuKernels::load<platform::GpuKernel::shmem>(device_);
     EXPECT_TRUE(loaded) << loaded.error().text();
     gpu_kernels_.emplace(std::move(*loaded));
     stream_ = *device_.create_stream();

@@ -66,7 +66,7 @@ class Player {
  public:
   explicit Player(Pe& pe) : pe_(pe), device_(const_cast<platform::Device&>(pe.device())) {
     const platform::DeviceScope scope(device_);
-    auto loaded = platform::GpuKernels::load(device_);
+    auto loaded = platform::GpuKernels::load<platform::GpuKernel::litmus>(device_);
     EXPECT_TRUE(loaded) << loaded.error().text();
     gpu_kernels_.emplace(std::move(*loaded));
     stream_ = *device_.create_stream();

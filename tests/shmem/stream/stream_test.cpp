@@ -33,7 +33,7 @@ class Streamed {
     EXPECT_TRUE(made) << made.error().text();
     stream = *made;
     const platform::DeviceScope scope(device_);
-    auto loaded = platform::GpuKernels::load(device_);
+    auto loaded = platform::GpuKernels::load<platform::GpuKernel::gate>(device_);
     EXPECT_TRUE(loaded) << loaded.error().text();
     gpu_kernels_.emplace(std::move(*loaded));
     auto words = device_.allocate(platform::AllocationKind::host, 64);

@@ -47,7 +47,7 @@ class GdrkitJob {
     return stream_;
   }
   void prepare_device() {
-    auto loaded = platform::GpuKernels::load(device());
+    auto loaded = platform::GpuKernels::load<platform::GpuKernel::shmem>(device());
     if (loaded) {
       gpu_kernels_.emplace(std::move(*loaded));
     } else {
