@@ -46,7 +46,8 @@ struct ShmemResult {
 /// that come after it have one group.
 struct ShmemParameters {
   gdrkit_shmem_device_state state;
-  std::uint64_t target;  ///< a multiple of 8; in the own heap: of gets the own copy, else the other PE's
+  std::uint64_t target;  ///< a multiple of 8, but for put and get; in the own heap: of gets the own copy, else the
+                         ///< other PE's
   std::uint64_t source;  ///< likewise
   std::uint64_t
       size_bytes;        ///< of each group; of ping_pong and of many groups a multiple of 8; of collectives a part's
@@ -98,7 +99,8 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   if (parameters.scope == ShmemScope::warp && shape.threads % 32 != 0) {
     return base::fail(EINVAL, "shmem: a warp has 32 threads, the block %u", shape.threads);
   }
-  if (parameters.target % 8 != 0 || parameters.source % 8 != 0 || parameters.signal % 8 != 0 ||
+  const bool is_copy = parameters.operation == ShmemOperation::put || parameters.operation == ShmemOperation::get;
+  if ((!is_copy && (parameters.target | parameters.source) % 8 != 0) || parameters.signal % 8 != 0 ||
       parameters.result % 8 != 0 || parameters.result == 0) {
     return base::fail(EINVAL, "shmem: addresses must be multiples of 8");
   }

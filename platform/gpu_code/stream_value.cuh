@@ -1,22 +1,19 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// stream_value: a put in a stream of data that travels with the launch, and a signal behind it.
+// stream_value: a put in a stream of data that travels with the launch.
 #if defined(GDRKIT_GPU_KERNEL)
 GDRKIT_GPU_KERNEL(stream_value, StreamValueParameters)
 
 #elif defined(GDRKIT_GPU_PARAMETERS)
 #include <cstdint>
 
-#include "platform/gpu_code/stream_signal.hpp"
-
 namespace gdrkit::platform {
 
-/// One block stores the data, then signals.
+/// One block stores the data.
 struct StreamValueParameters {
   static constexpr unsigned most_words = 128;
   std::uint64_t target;  ///< any alignment
   std::uint64_t size_bytes;
-  StreamSignal signal;
   std::uint64_t words[most_words];
 };
 
@@ -32,7 +29,6 @@ extern "C" __global__ void gdrkit_stream_value(const StreamValueParameters param
     const auto left = static_cast<unsigned>(parameters.size_bytes) - at;
     store_bytes(parameters.target + at, parameters.words[at / 8], left < 8 ? left : 8);
   }
-  stream_signal(parameters.signal, shmem::block());
 }
 
 }  // namespace gdrkit::platform
@@ -45,11 +41,9 @@ namespace gdrkit::platform {
 
 base::Status check(const StreamValueParameters& parameters, LaunchShape shape, unsigned) noexcept {
   if (shape.blocks != 1) return base::fail(EINVAL, "stream_value: %u blocks where one is needed", shape.blocks);
-  if (parameters.size_bytes > sizeof parameters.words) {
-    return base::fail(EINVAL, "stream_value: %llu bytes exceed the %zu that a launch holds",
-                      static_cast<unsigned long long>(parameters.size_bytes), sizeof parameters.words);
-  }
-  return check_signal(parameters.signal, shape.blocks, "stream_value");
+  if (parameters.size_bytes <= sizeof parameters.words) return {};
+  return base::fail(EINVAL, "stream_value: %llu bytes exceed the %zu that a launch holds",
+                    static_cast<unsigned long long>(parameters.size_bytes), sizeof parameters.words);
 }
 
 void play(const StreamValueParameters& parameters, LaunchShape) noexcept {
@@ -57,7 +51,6 @@ void play(const StreamValueParameters& parameters, LaunchShape) noexcept {
     const auto left = static_cast<unsigned>(parameters.size_bytes) - at;
     store_bytes(parameters.target + at, parameters.words[at / 8], left < 8 ? left : 8);
   }
-  stream_signal(parameters.signal, shmem::thread());
 }
 
 }  // namespace gdrkit::platform

@@ -1,31 +1,16 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// What the GPU kernels of streams do (stream_copy, stream_value, stream_wait), written once for GPU threads and for the
-// host thread that plays them.
+// What the GPU kernels of streams do (stream_signal, stream_value, stream_wait), written once for GPU threads and for
+// the host thread that plays them.
 #pragma once
 
 #include <gdrkit/shmem_device.cuh>
 
 namespace gdrkit::platform {
 
-#if defined(__CUDACC__)
-/// All threads of all blocks. They cannot wait for each other.
-struct GridGroup {
-  GDRKIT_SHMEM_FUNCTION unsigned rank() const { return blockIdx.x * blockDim.x + threadIdx.x; }
-  GDRKIT_SHMEM_FUNCTION unsigned size() const { return gridDim.x * blockDim.x; }
-};
-#else
-using GridGroup = shmem::ThreadGroup;
-#endif
-
-/// Behind the data of all threads of the block, which must be all that wrote, and behind all earlier work of the
-/// stream: the block's barrier and the order of a stream both come before the fence, which is cumulative (PTX ISA,
-/// "Causality order"), and the store or the update comes after it.
-template <class Group>
-GDRKIT_SHMEM_FUNCTION void stream_signal(const StreamSignal& signal, Group block) {
-  if (signal.address == 0) return;
-  block.sync();
-  if (block.rank() != 0) return;
+/// The order of a stream puts all its earlier work before the fence, which is cumulative (PTX ISA, "Causality order"),
+/// and the store or the update comes after it.
+GDRKIT_SHMEM_FUNCTION void update_signal(const StreamSignal& signal) {
   shmem::detail::fence_system();
   if (signal.operation == GDRKIT_SHMEM_SIGNAL_ADD) {
     (void)shmem::detail::fetch_add(reinterpret_cast<unsigned long long*>(signal.address),

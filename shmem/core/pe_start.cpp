@@ -166,7 +166,7 @@ base::Status Pe::make_transports() {
   // All that the library launches, and now: in a capture, or while GPU kernels wait for each other, it would be too
   // late.
   using platform::GpuKernel;
-  auto loaded = platform::GpuKernels::load<GpuKernel::atomic, GpuKernel::collective, GpuKernel::stream_copy,
+  auto loaded = platform::GpuKernels::load<GpuKernel::atomic, GpuKernel::collective, GpuKernel::stream_signal,
                                            GpuKernel::stream_value, GpuKernel::stream_wait>(*device_);
   if (!loaded) return base::pass(loaded);
   gpu_kernels_.emplace(std::move(*loaded));

@@ -55,9 +55,7 @@ base::Status StreamWork::signal(Stream stream, const StreamSignal& signal) noexc
   if (signal.operation == GDRKIT_SHMEM_SIGNAL_SET) {
     if (auto stored = store(stream, signal.address, signal.value, sizeof signal.value); is_done(stored)) return stored;
   }
-  platform::StreamCopyParameters parameters{};
-  parameters.signal = signal;
-  return gpu_kernels_.launch(parameters, {1, 1}, stream);
+  return gpu_kernels_.launch(signal, {1, 1}, stream);
 }
 
 base::Status StreamWork::wait(Stream stream, const platform::StreamWaitParameters& parameters) noexcept {

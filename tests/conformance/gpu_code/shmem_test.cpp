@@ -1,7 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // A job of one PE, which is its own neighbour; tests/shmem/device has two.
+#include <cstring>
+#include <vector>
+
 #include "gpu_kernels_conformance.hpp"
+#include "support/device_access.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::platform {
@@ -40,6 +44,38 @@ TEST_F(ShmemConformance, CopiesToItself) {
   }
 }
 
+/// Of every alignment, hence by words of every width.
+TEST_F(ShmemConformance, CopiesEveryByteAndNoOther) {
+  constexpr std::size_t room = 4096;
+  const auto pattern = tests::make_pattern(room, 3);
+  auto made = parameters(ShmemOperation::put);
+  made.rounds = 1;
+  ASSERT_TRUE(tests::succeeded(device_->copy_to_device(made.source, pattern.data(), room)));
+  const std::uint64_t target = made.target;
+  const std::uint64_t source = made.source;
+  for (const ShmemOperation operation : {ShmemOperation::put, ShmemOperation::get}) {
+    for (const ShmemScope scope : {ShmemScope::thread, ShmemScope::warp, ShmemScope::block}) {
+      for (const std::size_t size : {1, 2, 3, 4, 7, 8, 9, 15, 16, 24, 31, 1000, 4000}) {
+        for (const std::size_t at : {0, 1, 2, 4, 8, 16}) {
+          ASSERT_TRUE(device_->fill(target, 0xee, room));
+          made.operation = operation;
+          made.scope = scope;
+          made.target = target + at;
+          made.source = source + at;
+          made.size_bytes = size;
+          ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 64}, stream_)));
+          ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+          std::vector<std::uint8_t> expected(room, 0xee), seen(room);
+          std::memcpy(expected.data() + at, pattern.data() + at, size);
+          ASSERT_TRUE(tests::succeeded(device_->copy_to_host(seen.data(), target, room)));
+          EXPECT_EQ(tests::first_difference(seen, expected), room)
+              << size << " bytes at " << at << ", scope " << static_cast<unsigned>(scope);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(ShmemConformance, MeetsItself) {
   auto made = parameters(ShmemOperation::barrier);
   ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 64}, stream_)));
@@ -62,7 +98,7 @@ TEST_F(ShmemConformance, RefusesWhatItCannotDo) {
   made = parameters(ShmemOperation::put);
   made.peer = 1;
   EXPECT_FALSE(kernels_->launch(made, {1, 64}, stream_));
-  made = parameters(ShmemOperation::put);
+  made = parameters(ShmemOperation::put_value);
   made.target += 4;
   EXPECT_FALSE(kernels_->launch(made, {1, 64}, stream_));
   made = parameters(static_cast<ShmemOperation>(99));

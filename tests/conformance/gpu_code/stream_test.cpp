@@ -11,7 +11,7 @@
 namespace gdrkit::platform {
 namespace {
 
-GDRKIT_COVERS(stream_copy);
+GDRKIT_COVERS(stream_signal);
 GDRKIT_COVERS(stream_value);
 GDRKIT_COVERS(stream_wait);
 
@@ -26,31 +26,6 @@ class StreamConformance : public GpuKernelConformance {
   }
   void finish() { EXPECT_TRUE(tests::succeeded(device_->synchronize(stream_))); }
 };
-
-TEST_F(StreamConformance, CopiesEveryByteAndNoOther) {
-  const auto pattern = tests::make_pattern(room, 3);
-  const std::uint64_t source = device_memory(room);
-  const std::uint64_t target = device_memory(room);
-  ASSERT_TRUE(tests::succeeded(device_->copy_to_device(source, pattern.data(), room)));
-  const LaunchShape shapes[] = {{1, 1}, {1, 32}, {1, 512}, {5, 64}};
-  for (const LaunchShape shape : shapes) {
-    for (const std::size_t size : {1, 2, 3, 4, 7, 8, 15, 16, 31, 1000, 65536}) {
-      for (const std::size_t at : {0, 1, 2, 4, 8, 16}) {
-        ASSERT_TRUE(tests::succeeded(device_->fill(target, 0xee, room)));
-        StreamCopyParameters parameters{};
-        parameters.target = target + at;
-        parameters.source = source + at;
-        parameters.size_bytes = size;
-        ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, shape, stream_)));
-        finish();
-        std::vector<std::uint8_t> expected(room, 0xee);
-        std::memcpy(expected.data() + at, pattern.data() + at, size);
-        EXPECT_EQ(tests::first_difference(bytes_at(target), expected), room)
-            << size << " bytes at " << at << ", " << shape.blocks << " blocks of " << shape.threads;
-      }
-    }
-  }
-}
 
 TEST_F(StreamConformance, ValuesOfALaunchArrive) {
   const auto pattern = tests::make_pattern(sizeof StreamValueParameters{}.words, 5);
@@ -76,12 +51,10 @@ TEST_F(StreamConformance, ValuesOfALaunchArrive) {
 
 TEST_F(StreamConformance, SignalsAreSetOrAddedTo) {
   const std::uint64_t words = device_memory(24);
-  StreamCopyParameters copy{};
-  copy.signal = {words + 8, 40, GDRKIT_SHMEM_SIGNAL_SET};
-  ASSERT_TRUE(tests::succeeded(kernels_->launch(copy, {1, 64}, stream_)));
-  StreamValueParameters value{};
-  value.signal = {words + 8, 2, GDRKIT_SHMEM_SIGNAL_ADD};
-  ASSERT_TRUE(tests::succeeded(kernels_->launch(value, {1, 64}, stream_)));
+  StreamSignal signal{words + 8, 40, GDRKIT_SHMEM_SIGNAL_SET};
+  ASSERT_TRUE(tests::succeeded(kernels_->launch(signal, {1, 1}, stream_)));
+  signal = {words + 8, 2, GDRKIT_SHMEM_SIGNAL_ADD};
+  ASSERT_TRUE(tests::succeeded(kernels_->launch(signal, {1, 1}, stream_)));
   finish();
   EXPECT_EQ(read<std::uint64_t>(words + 8), 42U);
   EXPECT_EQ(read<std::uint64_t>(words), 0U);
@@ -90,13 +63,11 @@ TEST_F(StreamConformance, SignalsAreSetOrAddedTo) {
 
 TEST_F(StreamConformance, ABadSignalIsRefused) {
   const std::uint64_t words = device_memory(64);
-  StreamCopyParameters copy{};
-  copy.signal = {words, 1, GDRKIT_SHMEM_SIGNAL_SET};
-  EXPECT_FALSE(kernels_->launch(copy, {2, 32}, stream_)) << "blocks cannot wait for each other";
-  copy.signal.address = words + 4;
-  EXPECT_FALSE(kernels_->launch(copy, {1, 32}, stream_));
-  copy.signal = {words, 1, 7};
-  EXPECT_FALSE(kernels_->launch(copy, {1, 32}, stream_));
+  const StreamSignal good{words, 1, GDRKIT_SHMEM_SIGNAL_SET};
+  EXPECT_FALSE(kernels_->launch(good, {1, 32}, stream_)) << "each thread would add";
+  EXPECT_FALSE(kernels_->launch(StreamSignal{words + 4, 1, GDRKIT_SHMEM_SIGNAL_SET}, {1, 1}, stream_));
+  EXPECT_FALSE(kernels_->launch(StreamSignal{0, 1, GDRKIT_SHMEM_SIGNAL_SET}, {1, 1}, stream_));
+  EXPECT_FALSE(kernels_->launch(StreamSignal{words, 1, 7}, {1, 1}, stream_));
   StreamValueParameters value{};
   value.target = words;
   value.size_bytes = sizeof value.words + 1;
