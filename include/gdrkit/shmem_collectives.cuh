@@ -84,8 +84,7 @@ GDRKIT_SHMEM_FUNCTION bool reduce_turn(const Turn<Group>& turn, char* target, co
   turn.begin(Begin::after_writes);
   if (!turn.wait_for_begun()) return false;
   const LargeTurn<Group> large(turn);
-  return is_scattered ? large.reducescatter(target, source, size_bytes, reduce)
-                      : large.reduce(target, source, size_bytes, reduce);
+  return large.reduce(target, source, size_bytes, is_scattered, reduce);
 }
 
 GDRKIT_SHMEM_FUNCTION Route route_of(const TeamState& team, std::size_t size_bytes, unsigned senders) {

@@ -16,6 +16,11 @@ GDRKIT_SHMEM_ANYWHERE unsigned unrolled_for() {
   return sizeof(Word) == 16 ? 4 : 1;
 }
 
+template <Reads reads, class Group>
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION void spread_narrow(Turn<Group> turn, unsigned but, unsigned nor,
+                                                               char* target, const char* source,
+                                                               std::size_t size_bytes);
+
 /// Reads once, and writes to every member but the two named ones (n() or more: no member).
 template <class Group>
 struct Spread {
@@ -31,7 +36,7 @@ struct Spread {
     for (unsigned i = 0; i < unrolled; ++i) words[i] = read<reads>(source + at + i * step);
     GDRKIT_SHMEM_ROLLED
     for (unsigned distance = 1; distance <= turn.n(); ++distance) {
-      const unsigned member = turn.next(distance % turn.n());
+      const unsigned member = turn.next(distance);
       if (member == but || member == nor) continue;
       Word* const to = turn.at(target + at, member);
       GDRKIT_SHMEM_UNROLLED
@@ -57,17 +62,24 @@ struct Spread {
   template <Reads reads>
   GDRKIT_SHMEM_FUNCTION void bytes(char* target, const char* source, std::size_t size_bytes) const {
     const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
-    std::size_t whole = 0;
-    if (both % 16 == 0) {
-      whole = size_bytes / 16 * 16;
-      words<reads, Words16>(target, source, whole);
-    } else if (both % 4 == 0) {
-      whole = size_bytes / 4 * 4;
-      words<reads, std::uint32_t>(target, source, whole);
+    const std::size_t whole = both % 16 == 0 ? size_bytes / 16 * 16 : 0;
+    words<reads, Words16>(target, source, whole);
+    if (whole != size_bytes) {
+      spread_narrow<reads>(turn, but, nor, target + whole, source + whole, size_bytes - whole);
     }
-    words<reads, unsigned char>(target + whole, source + whole, size_bytes - whole);
   }
 };
+
+/// By words of 4 bytes or 1. The turn by value: a reference would keep the caller's in memory.
+template <Reads reads, class Group>
+GDRKIT_SHMEM_FUNCTION void spread_narrow(Turn<Group> turn, unsigned but, unsigned nor, char* target, const char* source,
+                                         std::size_t size_bytes) {
+  const Spread<Group> spread{turn, but, nor};
+  const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
+  const std::size_t whole = both % 4 == 0 ? size_bytes / 4 * 4 : 0;
+  spread.template words<reads, std::uint32_t>(target, source, whole);
+  spread.template words<reads, unsigned char>(target + whole, source + whole, size_bytes - whole);
+}
 
 template <class Group>
 class LargeTurn {
@@ -88,7 +100,7 @@ class LargeTurn {
     char* const to = target + turn_.me() * size_bytes + slice.begin;
     GDRKIT_SHMEM_ROLLED
     for (unsigned distance = 1; distance <= turn_.n(); ++distance) {
-      const unsigned member = turn_.next(distance % turn_.n());
+      const unsigned member = turn_.next(distance);
       copy<Reads::ordinary>(turn_.at(to, member), source + member * size_bytes + slice.begin, slice.size_bytes,
                             turn_.group());
     }
@@ -138,24 +150,17 @@ class LargeTurn {
     return turn_.wait_for_all();
   }
 
-  /// Each PE reduces one part: reads it from all, and writes the result to all. No other PE reads or writes that part,
-  /// so target and source may be the same.
+  /// Each PE reduces one part and reads it from all: of `is_scattered`, of `size_bytes`, for itself; else its share of
+  /// them, and writes the result to all. No other PE reads or writes that share, so target and source may be the same.
   template <class Reduce>
-  GDRKIT_SHMEM_FUNCTION bool reduce(char* target, const char* source, std::size_t size_bytes, Reduce reduce) const {
-    const Slice part(size_bytes, turn_.me(), turn_.n());
+  GDRKIT_SHMEM_FUNCTION bool reduce(char* target, const char* source, std::size_t size_bytes, bool is_scattered,
+                                    Reduce reduce) const {
+    const Slice part(size_bytes, is_scattered ? 0 : turn_.me(), is_scattered ? 1 : turn_.n());
     const Slice slice = turn_.slice(part.size_bytes);
     const std::size_t begin = part.begin + slice.begin;
-    combine<true>(target + begin, source + begin, slice.size_bytes, reduce);
-    turn_.tell_all();
-    return turn_.wait_for_all();
-  }
-
-  template <class Reduce>
-  GDRKIT_SHMEM_FUNCTION bool reducescatter(char* target, const char* source, std::size_t size_bytes,
-                                           Reduce reduce) const {
-    const Slice slice = turn_.slice(size_bytes);
-    combine<false>(target + slice.begin, source + turn_.me() * size_bytes + slice.begin, slice.size_bytes, reduce);
-    turn_.tell_all();  // that the sources have been read
+    const std::size_t source_begin = is_scattered ? turn_.me() * size_bytes + begin : begin;
+    combine(target + begin, source + source_begin, slice.size_bytes, is_scattered ? 1 : turn_.n(), reduce);
+    turn_.tell_all();  // also that the sources have been read
     return turn_.wait_for_all();
   }
 
@@ -188,8 +193,10 @@ class LargeTurn {
     }
   }
 
-  template <bool writes_to_all, unsigned unrolled, class Word, class Reduce>
-  GDRKIT_SHMEM_FUNCTION void combine_words(Word* target, const Word* source, std::size_t at, Reduce reduce) const {
+  /// One word from each member, and the result to the first `copies` of them, this one first.
+  template <unsigned unrolled, class Word, class Reduce>
+  GDRKIT_SHMEM_FUNCTION void combine_words(Word* target, const Word* source, std::size_t at, unsigned copies,
+                                           Reduce reduce) const {
     const std::size_t step = turn_.group().size();
     Word results[unrolled], words[unrolled];
     GDRKIT_SHMEM_UNROLLED
@@ -200,53 +207,78 @@ class LargeTurn {
       GDRKIT_SHMEM_UNROLLED
       for (unsigned i = 0; i < unrolled; ++i) words[i] = read<Reads::fresh>(from + i * step);
       GDRKIT_SHMEM_UNROLLED
-      for (unsigned i = 0; i < unrolled; ++i) {
-        Words16 left{}, right{};
-        memcpy(&left, &results[i], sizeof(Word));
-        memcpy(&right, &words[i], sizeof(Word));
-        const Words16 combined = reduce(left, right);
-        memcpy(&results[i], &combined, sizeof(Word));
-      }
+      for (unsigned i = 0; i < unrolled; ++i) results[i] = reduce(results[i], words[i]);
     }
     GDRKIT_SHMEM_ROLLED
-    for (unsigned distance = 0; distance < (writes_to_all ? turn_.n() : 1); ++distance) {
+    for (unsigned distance = 0; distance < copies; ++distance) {
       Word* const to = turn_.at(target + at, turn_.next(distance));
       GDRKIT_SHMEM_UNROLLED
       for (unsigned i = 0; i < unrolled; ++i) to[i * step] = results[i];
     }
   }
 
-  template <bool writes_to_all, class Word, class Reduce>
-  GDRKIT_SHMEM_FUNCTION void combine_by(char* target, const char* source, std::size_t size_bytes, Reduce reduce) const {
-    constexpr unsigned unrolled = unrolled_for<Word>();
-    auto* const to = reinterpret_cast<Word*>(target);
-    const auto* const from = reinterpret_cast<const Word*>(source);
-    const std::size_t count = size_bytes / sizeof(Word), step = turn_.group().size();
+  /// 16 bytes at a time where both sides are aligned to them, else, and at the end, element by element.
+  template <class Reduce>
+  GDRKIT_SHMEM_FUNCTION void combine(char* target, const char* source, std::size_t size_bytes, unsigned copies,
+                                     Reduce reduce) const {
+    constexpr unsigned unrolled = unrolled_for<Words16>();
+    const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
+    const std::size_t count = both % 16 == 0 ? size_bytes / 16 : 0, step = turn_.group().size();
+    auto* const to = reinterpret_cast<Words16*>(target);
+    const auto* const from = reinterpret_cast<const Words16*>(source);
     std::size_t at = turn_.group().rank();
     GDRKIT_SHMEM_ROLLED
     for (; at + (unrolled - 1) * step < count; at += unrolled * step) {
-      combine_words<writes_to_all, unrolled>(to, from, at, reduce);
+      combine_words<unrolled>(to, from, at, copies, reduce);
     }
-    if constexpr (unrolled > 1) {
-      GDRKIT_SHMEM_ROLLED
-      for (; at < count; at += step) combine_words<writes_to_all, 1>(to, from, at, reduce);
+    GDRKIT_SHMEM_ROLLED
+    for (; at < count; at += step) combine_words<1>(to, from, at, copies, reduce);
+    if (count * 16 == size_bytes) return;
+    const std::size_t element_bytes = reduce.element_bytes();
+    GDRKIT_SHMEM_ROLLED
+    for (at = count * 16 + turn_.group().rank() * element_bytes; at < size_bytes; at += step * element_bytes) {
+      combine_element(target + at, source + at, copies, reduce);
     }
   }
 
-  /// 16 bytes at a time where both sides are aligned to them, else, and at the end, element by element.
-  template <bool writes_to_all, class Reduce>
-  GDRKIT_SHMEM_FUNCTION void combine(char* target, const char* source, std::size_t size_bytes, Reduce reduce) const {
-    const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
-    const std::size_t whole = both % 16 == 0 ? size_bytes / 16 * 16 : 0;
-    combine_by<writes_to_all, Words16>(target, source, whole, reduce);
-    target += whole;
-    source += whole;
-    size_bytes -= whole;
-    switch (reduce.element_bytes()) {
-      case 1: return combine_by<writes_to_all, std::uint8_t>(target, source, size_bytes, reduce);
-      case 2: return combine_by<writes_to_all, std::uint16_t>(target, source, size_bytes, reduce);
-      case 4: return combine_by<writes_to_all, std::uint32_t>(target, source, size_bytes, reduce);
-      default: return combine_by<writes_to_all, std::uint64_t>(target, source, size_bytes, reduce);
+  template <class Reduce>
+  GDRKIT_SHMEM_FUNCTION void combine_element(char* target, const char* source, unsigned copies, Reduce reduce) const {
+    const unsigned size_bytes = reduce.element_bytes();
+    Words16 result = read_element(source, size_bytes);
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned distance = 1; distance < turn_.n(); ++distance) {
+      result = reduce(result, read_element(turn_.at(source, turn_.next(distance)), size_bytes));
+    }
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned distance = 0; distance < copies; ++distance) {
+      write_element(turn_.at(target, turn_.next(distance)), size_bytes, result);
+    }
+  }
+  template <class T>
+  GDRKIT_SHMEM_FUNCTION static Words16 widened(const char* element) {
+    const T value = read<Reads::fresh>(reinterpret_cast<const T*>(element));
+    Words16 words{};
+    memcpy(&words, &value, sizeof value);
+    return words;
+  }
+  GDRKIT_SHMEM_FUNCTION static Words16 read_element(const char* element, unsigned size_bytes) {
+    switch (size_bytes) {
+      case 1: return widened<std::uint8_t>(element);
+      case 2: return widened<std::uint16_t>(element);
+      case 4: return widened<std::uint32_t>(element);
+      default: return widened<std::uint64_t>(element);
+    }
+  }
+  template <class T>
+  GDRKIT_SHMEM_FUNCTION static void narrow_to(char* element, const Words16& words) {
+    memcpy(reinterpret_cast<T*>(element), &words, sizeof(T));
+  }
+  GDRKIT_SHMEM_FUNCTION static void write_element(char* element, unsigned size_bytes, const Words16& words) {
+    switch (size_bytes) {
+      case 1: return narrow_to<std::uint8_t>(element, words);
+      case 2: return narrow_to<std::uint16_t>(element, words);
+      case 4: return narrow_to<std::uint32_t>(element, words);
+      default: return narrow_to<std::uint64_t>(element, words);
     }
   }
 

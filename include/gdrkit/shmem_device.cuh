@@ -23,10 +23,12 @@
 #define GDRKIT_SHMEM_FUNCTION __device__ inline
 #define GDRKIT_SHMEM_ANYWHERE __host__ __device__ constexpr
 #define GDRKIT_SHMEM_ROLLED _Pragma("unroll 1")  // a step takes longer than the loop around it
+#define GDRKIT_SHMEM_OUTLINED __noinline__       // each place where it is used would hold all of it
 #else
 #define GDRKIT_SHMEM_FUNCTION inline
 #define GDRKIT_SHMEM_ANYWHERE constexpr
 #define GDRKIT_SHMEM_ROLLED
+#define GDRKIT_SHMEM_OUTLINED
 #include <sched.h>
 #include <time.h>
 #endif
@@ -75,27 +77,34 @@ struct BlockGroup {
 GDRKIT_SHMEM_FUNCTION BlockGroup block() { return {}; }
 #endif
 
-// Accesses of one word, and the clock. All are of system scope: the other side is a GPU behind a bus, or a CPU.
+// Accesses of one word, and the clock. All are of system scope: the other side is a GPU behind a bus, or a CPU. All are
+// of global memory, where the heap and mapped host memory are: an access that might be to shared memory takes longer,
+// and an update of 64 bits would hold a second way for it.
 namespace detail {
 
 #if defined(__CUDACC__)
+template <class T>
+GDRKIT_SHMEM_FUNCTION T* in_global_memory(T* address) {
+  __builtin_assume(__isGlobal(address));
+  return address;
+}
 GDRKIT_SHMEM_FUNCTION std::uint32_t load_acquire(const std::uint32_t* address) {
   std::uint32_t value;
-  asm volatile("ld.acquire.sys.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
   return value;
 }
 GDRKIT_SHMEM_FUNCTION std::uint64_t load_acquire(const std::uint64_t* address) {
   std::uint64_t value;
-  asm volatile("ld.acquire.sys.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
   return value;
 }
 GDRKIT_SHMEM_FUNCTION std::uint32_t load_relaxed(const std::uint32_t* address) {
   std::uint32_t value;
-  asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
   return value;
 }
 GDRKIT_SHMEM_FUNCTION void store_relaxed(std::uint64_t* address, std::uint64_t value) {
-  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(address)), "l"(value) : "memory");
 }
 GDRKIT_SHMEM_FUNCTION void fence_system() { __threadfence_system(); }
 GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
@@ -105,6 +114,10 @@ GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
 }
 GDRKIT_SHMEM_FUNCTION void relax() {}
 #else
+template <class T>
+inline T* in_global_memory(T* address) {
+  return address;
+}
 template <class Word>
 inline Word load_acquire(const Word* address) {
   return __atomic_load_n(address, __ATOMIC_ACQUIRE);
@@ -220,16 +233,22 @@ GDRKIT_SHMEM_FUNCTION std::size_t copy_word(char* target, const char* source, st
   return at + sizeof(Word);
 }
 
-/// By the widest words that both addresses allow; what is left at the end, by one thread. So a naturally aligned word
-/// of 2, 4 or 8 bytes is one access.
+/// What is left after whole words of more bytes, by one thread.
+template <Reads reads>
+GDRKIT_SHMEM_FUNCTION void copy_rest(char* target, const char* source, std::size_t done, std::size_t size_bytes) {
+  done = copy_word<reads, std::uint64_t>(target, source, done, size_bytes);
+  done = copy_word<reads, std::uint32_t>(target, source, done, size_bytes);
+  done = copy_word<reads, std::uint16_t>(target, source, done, size_bytes);
+  (void)copy_word<reads, unsigned char>(target, source, done, size_bytes);
+}
+
+/// By the widest words that both addresses allow, of 8 bytes or less.
 template <Reads reads, class Group>
-GDRKIT_SHMEM_FUNCTION void copy(char* target, const char* source, std::size_t size_bytes, Group group) {
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION void copy_narrow(char* target, const char* source, std::size_t size_bytes,
+                                                             Group group) {
   const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
   std::size_t done = size_bytes;
-  if (both % 16 == 0) {
-    copy_words<reads, Words16>(target, source, size_bytes / 16, group);
-    done = size_bytes / 16 * 16;
-  } else if (both % 8 == 0) {
+  if (both % 8 == 0) {
     copy_words<reads, std::uint64_t>(target, source, size_bytes / 8, group);
     done = size_bytes / 8 * 8;
   } else if (both % 4 == 0) {
@@ -241,12 +260,26 @@ GDRKIT_SHMEM_FUNCTION void copy(char* target, const char* source, std::size_t si
   } else {
     copy_words<reads, unsigned char>(target, source, size_bytes, group);
   }
-  if (done == size_bytes || group.rank() != 0) return;
+  if (done != size_bytes && group.rank() == 0) copy_rest<reads>(target, source, done, size_bytes);
+}
+
+/// By the widest words that both addresses allow; what is left at the end, by one thread. So a naturally aligned word
+/// of 2, 4 or 8 bytes is one access.
+template <Reads reads, class Group>
+GDRKIT_SHMEM_FUNCTION void copy(char* target, const char* source, std::size_t size_bytes, Group group) {
+  const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
+  if (size_bytes == sizeof(std::uint64_t) && both % sizeof(std::uint64_t) == 0) {  // the commonest message
+    if (group.rank() == 0) (void)copy_word<reads, std::uint64_t>(target, source, 0, size_bytes);
+    return;
+  }
+  if (both % sizeof(Words16) != 0) {
+    copy_narrow<reads>(target, source, size_bytes, group);
+    return;
+  }
+  copy_words<reads, Words16>(target, source, size_bytes / sizeof(Words16), group);
+  const std::size_t done = size_bytes / sizeof(Words16) * sizeof(Words16);
   // Less than one of the words above is left, and it begins where one would, so narrower words are aligned.
-  done = copy_word<reads, std::uint64_t>(target, source, done, size_bytes);
-  done = copy_word<reads, std::uint32_t>(target, source, done, size_bytes);
-  done = copy_word<reads, std::uint16_t>(target, source, done, size_bytes);
-  (void)copy_word<reads, unsigned char>(target, source, done, size_bytes);
+  if (done != size_bytes && group.rank() == 0) copy_rest<reads>(target, source, done, size_bytes);
 }
 
 }  // namespace detail
@@ -257,7 +290,8 @@ GDRKIT_SHMEM_FUNCTION void copy(char* target, const char* source, std::size_t si
 template <class T>
 GDRKIT_SHMEM_FUNCTION T* ptr(const State& state, T* address, int pe) {
   const auto distance = static_cast<std::int64_t>(pe - state.pe) * static_cast<std::int64_t>(state.stride_bytes);
-  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(distance));
+  return detail::in_global_memory(
+      reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(distance)));
 }
 
 /// One store, one load.
@@ -278,20 +312,44 @@ template <class Word>
 using Bits = std::conditional_t<sizeof(Word) == 8, unsigned long long, unsigned>;
 
 #if defined(__CUDACC__)
-#define GDRKIT_SHMEM_UPDATE(name, gpu_function, cpu_function)           \
-  template <class Unsigned>                                             \
-  GDRKIT_SHMEM_FUNCTION Unsigned name(Unsigned* word, Unsigned value) { \
-    return gpu_function(word, value);                                   \
+#define GDRKIT_SHMEM_UPDATE(name, gpu_operation, cpu_function)                 \
+  template <class Unsigned>                                                    \
+  GDRKIT_SHMEM_FUNCTION Unsigned name(Unsigned* word, Unsigned value) {        \
+    Unsigned before;                                                           \
+    if constexpr (sizeof(Unsigned) == 4) {                                     \
+      asm volatile("atom.relaxed.sys.global." gpu_operation "32 %0, [%1], %2;" \
+                   : "=r"(before)                                              \
+                   : "l"(__cvta_generic_to_global(word)), "r"(value)           \
+                   : "memory");                                                \
+    } else {                                                                   \
+      asm volatile("atom.relaxed.sys.global." gpu_operation "64 %0, [%1], %2;" \
+                   : "=l"(before)                                              \
+                   : "l"(__cvta_generic_to_global(word)), "l"(value)           \
+                   : "memory");                                                \
+    }                                                                          \
+    return before;                                                             \
   }
 template <class Unsigned>
 GDRKIT_SHMEM_FUNCTION Unsigned compare_swap(Unsigned* word, Unsigned compare, Unsigned value) {
-  return atomicCAS_system(word, compare, value);
+  Unsigned before;
+  if constexpr (sizeof(Unsigned) == 4) {
+    asm volatile("atom.relaxed.sys.global.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(before)
+                 : "l"(__cvta_generic_to_global(word)), "r"(compare), "r"(value)
+                 : "memory");
+  } else {
+    asm volatile("atom.relaxed.sys.global.cas.b64 %0, [%1], %2, %3;"
+                 : "=l"(before)
+                 : "l"(__cvta_generic_to_global(word)), "l"(compare), "l"(value)
+                 : "memory");
+  }
+  return before;
 }
 #else
-#define GDRKIT_SHMEM_UPDATE(name, gpu_function, cpu_function) \
-  template <class Unsigned>                                   \
-  inline Unsigned name(Unsigned* word, Unsigned value) {      \
-    return cpu_function(word, value, __ATOMIC_RELAXED);       \
+#define GDRKIT_SHMEM_UPDATE(name, gpu_operation, cpu_function) \
+  template <class Unsigned>                                    \
+  inline Unsigned name(Unsigned* word, Unsigned value) {       \
+    return cpu_function(word, value, __ATOMIC_RELAXED);        \
   }
 template <class Unsigned>
 inline Unsigned compare_swap(Unsigned* word, Unsigned compare, Unsigned value) {
@@ -299,11 +357,11 @@ inline Unsigned compare_swap(Unsigned* word, Unsigned compare, Unsigned value) {
   return compare;
 }
 #endif
-GDRKIT_SHMEM_UPDATE(fetch_add, atomicAdd_system, __atomic_fetch_add)
-GDRKIT_SHMEM_UPDATE(fetch_and, atomicAnd_system, __atomic_fetch_and)
-GDRKIT_SHMEM_UPDATE(fetch_or, atomicOr_system, __atomic_fetch_or)
-GDRKIT_SHMEM_UPDATE(fetch_xor, atomicXor_system, __atomic_fetch_xor)
-GDRKIT_SHMEM_UPDATE(swap, atomicExch_system, __atomic_exchange_n)
+GDRKIT_SHMEM_UPDATE(fetch_add, "add.u", __atomic_fetch_add)
+GDRKIT_SHMEM_UPDATE(fetch_and, "and.b", __atomic_fetch_and)
+GDRKIT_SHMEM_UPDATE(fetch_or, "or.b", __atomic_fetch_or)
+GDRKIT_SHMEM_UPDATE(fetch_xor, "xor.b", __atomic_fetch_xor)
+GDRKIT_SHMEM_UPDATE(swap, "exch.b", __atomic_exchange_n)
 #undef GDRKIT_SHMEM_UPDATE
 
 template <class Word>

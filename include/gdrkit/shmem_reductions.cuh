@@ -139,47 +139,91 @@ struct Reduction {
   }
 };
 
-template <gdrkit_shmem_reduction reduction>
-GDRKIT_SHMEM_FUNCTION Words16 combine_of_type(unsigned type, const Words16& left, const Words16& right) {
-  constexpr bool is_ordered = reduction == GDRKIT_SHMEM_MIN || reduction == GDRKIT_SHMEM_MAX;
-  constexpr bool is_bitwise = reduction >= GDRKIT_SHMEM_AND;
-  if constexpr (is_bitwise) return combine_elements<reduction, std::uint32_t>(left, right);
-  if constexpr (!is_bitwise) {
-    // Signed or not makes no difference to sums and products of integers.
-    if (!is_ordered && type < 32) type &= ~16U;
-    switch (type) {
-      case GDRKIT_SHMEM_TYPE_UINT8: return combine_elements<reduction, std::uint8_t>(left, right);
-      case GDRKIT_SHMEM_TYPE_UINT16: return combine_elements<reduction, std::uint16_t>(left, right);
-      case GDRKIT_SHMEM_TYPE_UINT32: return combine_elements<reduction, std::uint32_t>(left, right);
-      case GDRKIT_SHMEM_TYPE_UINT64: return combine_elements<reduction, std::uint64_t>(left, right);
-      case GDRKIT_SHMEM_TYPE_HALF: return combine_elements<reduction, Half>(left, right);
-      case GDRKIT_SHMEM_TYPE_BFLOAT16: return combine_elements<reduction, Bfloat16>(left, right);
-      case GDRKIT_SHMEM_TYPE_FLOAT: return combine_elements<reduction, float>(left, right);
-      case GDRKIT_SHMEM_TYPE_DOUBLE: return combine_elements<reduction, double>(left, right);
-      default: break;
-    }
-    if constexpr (is_ordered) {
-      switch (type) {
-        case GDRKIT_SHMEM_TYPE_INT8: return combine_elements<reduction, std::int8_t>(left, right);
-        case GDRKIT_SHMEM_TYPE_INT16: return combine_elements<reduction, std::int16_t>(left, right);
-        case GDRKIT_SHMEM_TYPE_INT32: return combine_elements<reduction, std::int32_t>(left, right);
-        default: return combine_elements<reduction, std::int64_t>(left, right);
-      }
-    }
-    return left;
+// Any type and reduction: a way for each type of computing, and as few instructions as that needs.
+
+/// Sums or products, minima or maxima.
+enum class Combining : bool { as_numbers, by_order };
+
+/// `is_second`: products, or maxima.
+template <Combining combining, class T>
+GDRKIT_SHMEM_FUNCTION T combine_as(T left, T right, bool is_second) {
+  using Of = Arithmetic<T>;
+  if constexpr (combining == Combining::as_numbers) {
+    const auto first = Of::wide(left), second = Of::wide(right);
+    return Of::narrow(is_second ? first * second : first + second);
+  } else {
+    return (is_second ? Of::is_less(left, right) : Of::is_less(right, left)) ? right : left;
   }
+}
+
+/// One part of 4 bytes, or 8 where an element has as many, after the other by the same instructions.
+template <Combining combining, class T>
+GDRKIT_SHMEM_FUNCTION Words16 combine_parts(Words16 left, Words16 right, bool is_second) {
+  using Part = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  constexpr unsigned parts = 16 / sizeof(Part), count = sizeof(Part) / sizeof(T);
+  Part from[parts], with[parts];
+  memcpy(from, &left, sizeof left);
+  memcpy(with, &right, sizeof right);
+  GDRKIT_SHMEM_ROLLED
+  for (unsigned part = 0; part < parts; ++part) {
+    T lefts[count], rights[count];
+    memcpy(lefts, from, sizeof lefts);
+    memcpy(rights, with, sizeof rights);
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 0; i < count; ++i) lefts[i] = combine_as<combining>(lefts[i], rights[i], is_second);
+    // Round by one part: what is at the index of the loop would have to be in memory.
+    GDRKIT_SHMEM_UNROLLED
+    for (unsigned i = 1; i < parts; ++i) {
+      from[i - 1] = from[i];
+      with[i - 1] = with[i];
+    }
+    memcpy(&from[parts - 1], lefts, sizeof lefts);
+  }
+  Words16 combined;
+  memcpy(&combined, from, sizeof combined);
+  return combined;
+}
+
+template <Combining combining>
+GDRKIT_SHMEM_FUNCTION Words16 combine_of_type(unsigned type, const Words16& left, const Words16& right,
+                                              bool is_second) {
+  constexpr bool by_order = combining == Combining::by_order;
+  // Signed or not makes no difference to sums and products of integers.
+  if (!by_order && type < 32) type &= ~16U;
+  switch (type) {
+    case GDRKIT_SHMEM_TYPE_UINT8: return combine_parts<combining, std::uint8_t>(left, right, is_second);
+    case GDRKIT_SHMEM_TYPE_UINT16: return combine_parts<combining, std::uint16_t>(left, right, is_second);
+    case GDRKIT_SHMEM_TYPE_UINT32: return combine_parts<combining, std::uint32_t>(left, right, is_second);
+    case GDRKIT_SHMEM_TYPE_UINT64: return combine_parts<combining, std::uint64_t>(left, right, is_second);
+    case GDRKIT_SHMEM_TYPE_HALF: return combine_parts<combining, Half>(left, right, is_second);
+    case GDRKIT_SHMEM_TYPE_BFLOAT16: return combine_parts<combining, Bfloat16>(left, right, is_second);
+    case GDRKIT_SHMEM_TYPE_FLOAT: return combine_parts<combining, float>(left, right, is_second);
+    case GDRKIT_SHMEM_TYPE_DOUBLE: return combine_parts<combining, double>(left, right, is_second);
+    default: break;
+  }
+  if constexpr (by_order) {
+    switch (type) {
+      case GDRKIT_SHMEM_TYPE_INT8: return combine_parts<combining, std::int8_t>(left, right, is_second);
+      case GDRKIT_SHMEM_TYPE_INT16: return combine_parts<combining, std::int16_t>(left, right, is_second);
+      case GDRKIT_SHMEM_TYPE_INT32: return combine_parts<combining, std::int32_t>(left, right, is_second);
+      default: return combine_parts<combining, std::int64_t>(left, right, is_second);
+    }
+  }
+  return left;
 }
 
 GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION Words16 combine_any(unsigned type, unsigned reduction, Words16 left,
                                                                 Words16 right) {
   switch (reduction) {
-    case GDRKIT_SHMEM_SUM: return combine_of_type<GDRKIT_SHMEM_SUM>(type, left, right);
-    case GDRKIT_SHMEM_PROD: return combine_of_type<GDRKIT_SHMEM_PROD>(type, left, right);
-    case GDRKIT_SHMEM_MIN: return combine_of_type<GDRKIT_SHMEM_MIN>(type, left, right);
-    case GDRKIT_SHMEM_MAX: return combine_of_type<GDRKIT_SHMEM_MAX>(type, left, right);
-    case GDRKIT_SHMEM_AND: return combine_of_type<GDRKIT_SHMEM_AND>(type, left, right);
-    case GDRKIT_SHMEM_OR: return combine_of_type<GDRKIT_SHMEM_OR>(type, left, right);
-    default: return combine_of_type<GDRKIT_SHMEM_XOR>(type, left, right);
+    case GDRKIT_SHMEM_SUM:
+    case GDRKIT_SHMEM_PROD:
+      return combine_of_type<Combining::as_numbers>(type, left, right, reduction == GDRKIT_SHMEM_PROD);
+    case GDRKIT_SHMEM_MIN:
+    case GDRKIT_SHMEM_MAX:
+      return combine_of_type<Combining::by_order>(type, left, right, reduction == GDRKIT_SHMEM_MAX);
+    case GDRKIT_SHMEM_AND: return combine_elements<GDRKIT_SHMEM_AND, std::uint32_t>(left, right);
+    case GDRKIT_SHMEM_OR: return combine_elements<GDRKIT_SHMEM_OR, std::uint32_t>(left, right);
+    default: return combine_elements<GDRKIT_SHMEM_XOR, std::uint32_t>(left, right);
   }
 }
 

@@ -6,12 +6,6 @@
 
 #include <gdrkit/shmem_device.cuh>
 
-#if defined(__CUDACC__)
-#define GDRKIT_SHMEM_OUTLINED __noinline__  // each place where it is used would hold all of it
-#else
-#define GDRKIT_SHMEM_OUTLINED
-#endif
-
 namespace gdrkit::shmem {
 
 using Team = gdrkit_shmem_team_t;
@@ -75,7 +69,7 @@ namespace detail {
 #if defined(__CUDACC__)
 GDRKIT_SHMEM_FUNCTION std::uint64_t load_relaxed(const std::uint64_t* address) {
   std::uint64_t value;
-  asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
   return value;
 }
 /// A store that others wait for. What must be seen with it has a fence of its own before it.
@@ -83,7 +77,10 @@ GDRKIT_SHMEM_FUNCTION void post(std::uint64_t* address, std::uint64_t value) { s
 /// Answers how many came before. Who comes later sees what those before it did.
 GDRKIT_SHMEM_FUNCTION std::uint32_t arrive(std::uint32_t* count) {
   std::uint32_t before;
-  asm volatile("atom.add.acq_rel.gpu.u32 %0, [%1], 1;" : "=r"(before) : "l"(count) : "memory");
+  asm volatile("atom.add.acq_rel.gpu.global.u32 %0, [%1], 1;"
+               : "=r"(before)
+               : "l"(__cvta_generic_to_global(count))
+               : "memory");
   return before;
 }
 #else
@@ -118,15 +115,22 @@ struct Lane {
   unsigned count = 1;
 };
 
+/// Where part `number` of `count` begins in `pieces`. Out of line: a GPU divides 64 bits by a hundred instructions.
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::size_t part_begin(std::size_t pieces, std::size_t number,
+                                                                   std::size_t count) {
+  return pieces * number / count;
+}
+
 /// Part `number` of `count` of `size_bytes`, in pieces of 16 bytes.
 struct Slice {
-  std::size_t begin;
+  std::size_t begin = 0;
   std::size_t size_bytes;
 
-  GDRKIT_SHMEM_FUNCTION Slice(std::size_t all_bytes, std::size_t number, std::size_t count) {
+  GDRKIT_SHMEM_FUNCTION Slice(std::size_t all_bytes, std::size_t number, std::size_t count) : size_bytes(all_bytes) {
+    if (count == 1) return;
     const std::size_t pieces = (all_bytes + 15) / 16;
-    const std::size_t end = pieces * (number + 1) / count * 16;
-    begin = pieces * number / count * 16;
+    const std::size_t end = part_begin(pieces, number + 1, count) * 16;
+    begin = part_begin(pieces, number, count) * 16;
     size_bytes = (end < all_bytes ? end : all_bytes) - (begin < all_bytes ? begin : all_bytes);
   }
 };
@@ -166,7 +170,7 @@ class Turn {
 
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned n() const { return static_cast<unsigned>(team_.n_pes); }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned me() const { return static_cast<unsigned>(team_.pe); }
-  /// `distance` members further on, round the end.
+  /// `distance` members further on (at most n()), round the end.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned next(unsigned distance) const {
     const unsigned member = me() + distance;
     return member < n() ? member : member - n();
@@ -183,7 +187,8 @@ class Turn {
   template <class T>
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION T* at(T* own, unsigned member) const {
     const std::int64_t distance = team_.first_bytes + static_cast<std::int64_t>(member) * team_.stride_bytes;
-    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(own) + static_cast<std::uintptr_t>(distance));
+    return in_global_memory(
+        reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(own) + static_cast<std::uintptr_t>(distance)));
   }
 
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool is_usable() const { return group_.all(!is_broken_); }

@@ -87,15 +87,19 @@ class ShmemWork {
     }
   }
 
-  /// Operations that return before they are complete.
+  /// Operations that return before they are complete. Completed after so many rounds: a condition that does not change
+  /// would make two loops of this one, each with all instructions of the operation.
   template <class Once>
   GDRKIT_SHMEM_FUNCTION std::uint64_t repeat(Once once) {
+    const std::uint32_t rounds_each = parameters_.completes_each != 0 ? 1 : rounds_;
+    std::uint32_t left = rounds_each;
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < rounds_; ++round) {
       once(before_ + round);
-      if (parameters_.completes_each != 0) complete();
+      if (--left != 0) continue;
+      complete();
+      left = rounds_each;
     }
-    complete();
     return 0;
   }
   /// The same, by one thread of the group.
@@ -154,21 +158,24 @@ class ShmemWork {
     return 0;
   }
 
-  /// The lower PE leads. With checks_data, whoever sees a round's signal must see all of the round's data.
+  /// The lower PE leads. With checks_data, whoever sees a round's signal must see all of the round's data. A round has
+  /// two halves, in one of which this PE sends, so that the instructions of either stand here once.
   GDRKIT_SHMEM_FUNCTION std::uint64_t ping_pong() {
     std::uint64_t wrong = 0;
-    const bool leads = state_.pe < peer_;
-    const std::uint64_t first = before_ + 1;
+    const std::uint64_t sends_in = state_.pe < peer_ ? 0 : 1;
+    const std::uint64_t first = 2 * (before_ + 1);
     GDRKIT_SHMEM_ROLLED
-    for (std::uint64_t round = first; round < first + rounds_; ++round) {
-      if (leads) send(round);
+    for (std::uint64_t half = first; half < first + 2 * std::uint64_t{rounds_}; ++half) {
+      const std::uint64_t round = half / 2;
+      if (half % 2 == sends_in) {
+        send(round);
+        continue;
+      }
       // One thread waits: its acquire and the group's barrier order all threads' reads after it.
       if (!group_.all(group_.rank() != 0 || Library::wait(state_, signal_, round))) return expired;
-      if (parameters_.checks_data != 0) {
-        wrong += check(round);
-        group_.sync();  // all have looked before the answer lets the other PE write again
-      }
-      if (!leads) send(round);
+      if (parameters_.checks_data == 0) continue;
+      wrong += check(round);
+      group_.sync();  // all have looked before the answer lets the other PE write again
     }
     return wrong;
   }
