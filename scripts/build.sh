@@ -108,7 +108,7 @@ run_tests() {
   [ "$full" = 0 ] || export GDRKIT_FULL=1
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}" "${needs_of_browser_tests[@]}" \
     "${needs_of_kernel_tests[@]}" "${needs_of_trace_tests[@]}" "${needs_of_format_tests[@]}" "${needs_of_install_tests[@]}" \
-    "${needs_of_remote_tests[@]}"
+    "${needs_of_remote_tests[@]}" "${needs_of_mpi_tests[@]}"
   is_missing googletest && die "the tests cannot be built here without what is named above"
   mkdir -p "$results"
   rm -f "$results"/*.xml

@@ -38,6 +38,11 @@ has_administrators_tool() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/nul
 
 has_library() { { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -F "$1" >/dev/null; }
 
+has_mpi() { # openmpi or mpich, under Debian's names, with its headers
+  has_tool "mpirun.$1" && has_tool "mpicc.$1" &&
+    printf '#include <mpi.h>\n' | "mpicc.$1" -x c -fsyntax-only - >/dev/null 2>&1
+}
+
 # One line a thing: name | probe | Debian packages | what needs it
 dependency_table() {
   cat <<'TXT'
@@ -54,6 +59,8 @@ format|has_clang_format|clang-format|the check that every file is formatted
 ucx|has_library libucp.so.0|libucx0|the tests of shmem between machines
 ucx_headers|has_header ucp/api/ucp.h|libucx-dev|the test that compares our declarations of UCX with its own
 namespaces|has_administrators_tool ip|iproute2|the tests of shmem between network namespaces
+openmpi|has_mpi openmpi|openmpi-bin libopenmpi-dev|the tests of gdrkit osu over Open MPI
+mpich|has_mpi mpich|mpich libmpich-dev|the tests of gdrkit osu over MPICH
 pkgconfig|has_tool pkg-config|pkg-config|the test of the pkg-config files
 trace|has_tool strace|strace|the trace of what the doctor opens
 browser|has_browser|chromium fonts-dejavu-core|the look at reports in a browser
@@ -77,6 +84,7 @@ needs_of_browser_tests=(browser)
 needs_of_trace_tests=(trace)
 needs_of_format_tests=(format)
 needs_of_remote_tests=(ucx ucx_headers namespaces)
+needs_of_mpi_tests=(openmpi mpich)
 needs_of_install_tests=(pkgconfig)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
 needs_of_checked_linux=(elf_headers flex bison bc xz) # --full

@@ -11,8 +11,8 @@
 
 namespace gdrkit::tools::transfer {
 
-Watchdog::Watchdog(std::string who, std::chrono::seconds limit)
-    : who_(std::move(who)), limit_(limit), thread_([this] { watch(); }) {}
+Watchdog::Watchdog(std::string who, std::chrono::seconds limit, const char* option)
+    : who_(std::move(who)), limit_(limit), option_(option), thread_([this] { watch(); }) {}
 
 Watchdog::~Watchdog() {
   {
@@ -46,7 +46,7 @@ void Watchdog::watch() {
     } else {
       // The hanging thread may hold the lock of stdout; stderr has no buffer.
       const std::string text = who_ + ": " + step_ + " did not end within " + std::to_string(limit_.count()) +
-                               " s: another rank is gone, waits or was never started; -T sets the limit\n";
+                               " s: another rank is gone, waits or was never started; " + option_ + " sets the limit\n";
       std::fputs(printable(text).c_str(), stderr);
       ::_exit(static_cast<int>(ExitCode::failed));
     }

@@ -15,8 +15,8 @@ namespace gdrkit::tools::transfer {
 /// them.
 class Watchdog {
  public:
-  /// `who` begins the error message: "gdrkit nccl: rank 0 of 2".
-  Watchdog(std::string who, std::chrono::seconds limit);
+  /// `who` begins the error message: "gdrkit nccl: rank 0 of 2". `option` sets the limit.
+  Watchdog(std::string who, std::chrono::seconds limit, const char* option);
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
@@ -31,6 +31,7 @@ class Watchdog {
 
   const std::string who_;
   const std::chrono::seconds limit_;
+  const char* const option_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string step_;  // "": nothing to watch

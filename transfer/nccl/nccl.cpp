@@ -35,7 +35,7 @@ class Run {
         processes_(std::chrono::seconds(options.timeout_s)),
         n_ranks_(processes_.n_processes() * options.gpus),
         watchdog_(format("gdrkit nccl: rank %d of %d", processes_.process() * options.gpus, n_ranks_),
-                  std::chrono::seconds(options.timeout_s)) {
+                  std::chrono::seconds(options.timeout_s), "-T") {
     check_root(options, collective_, n_ranks_);
     if (processes_.is_first()) print_note(processes_.session().choice(), options.json.is_on_stdout());
     gpus_ = open_rank_gpus(processes_, options.gpus);

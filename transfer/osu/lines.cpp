@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/osu/lines.hpp"
 
+#include <cinttypes>
+
 #include "cli/common/exit_code.hpp"
 #include "gdrkit/gdrkit.h"
 
@@ -10,6 +12,8 @@ namespace {
 
 constexpr int size_width = 10;
 constexpr int value_width = 18;
+constexpr int iterations_width = 12;
+constexpr int width_without_size = 17;
 
 const char* place_text(char place) { return place == 'D' ? "DEVICE (D)" : place == 'M' ? "MANAGED (M)" : "HOST (H)"; }
 
@@ -21,19 +25,27 @@ std::string head_lines(const LineFormat& line) {
   const std::size_t at = pattern.find("%s");
   std::string text = "\n# " + pattern.substr(0, at) + (has_gpu ? "-CUDA" : "") + pattern.substr(at + 2) + " v" +
                      osu_version + " (gdrkit " + gdrkit_version() + ", engine " + line.engine + ")\n";
-  if (has_gpu) {
+  if (has_gpu && !line.test->is_of_all_ranks()) {
     text += format("# Send Buffer on %s and Receive Buffer on %s\n", place_text(line.places[0]),
                    place_text(line.places[1]));
   }
   if (line.test->value == Value::rate) text += format("# [ pairs: %d ] [ window size: %d ]\n", line.pairs, line.window);
-  text += "# Datatype: MPI_CHAR.\n";
-  text += format("%-*s", size_width, "# Size");
+  if (line.test->has_sizes()) {
+    text += "# Datatype: MPI_CHAR.\n";
+    text += format("%-*s", size_width, "# Size");
+  }
   switch (line.test->value) {
     case Value::latency:
-      text += format("%*s", value_width, line.test->is_one_sided() ? "Latency (us)" : "Avg Latency(us)");
+      text += line.test->has_sizes()
+                  ? format("%*s", value_width, line.test->is_one_sided() ? "Latency (us)" : "Avg Latency(us)")
+                  : "# Avg Latency(us)";
       break;
     case Value::bandwidth: text += format("%*s", value_width, "Bandwidth (MB/s)"); break;
     case Value::rate: text += format("%*s%*s", value_width, "MB/s", value_width, "Messages/s"); break;
+  }
+  if (line.is_full) {
+    text += format("%*s%*s%*s", value_width, "Min Latency(us)", value_width, "Max Latency(us)", iterations_width,
+                   "Iterations");
   }
   for (const int percentile : line.percentiles) {
     text += format("%*s", value_width, format("P%d Tail Lat(us)", percentile).c_str());
@@ -43,11 +55,25 @@ std::string head_lines(const LineFormat& line) {
 }
 
 std::string row_line(const LineFormat& line, const OsuRow& row) {
-  std::string text = format("%-*zu%*.2f", size_width, row.size_bytes, value_width, row.value);
+  std::string text = line.test->has_sizes() ? format("%-*zu%*.2f", size_width, row.size_bytes, value_width, row.value)
+                                            : format("%*.2f", width_without_size, row.value);
   if (line.test->value == Value::rate) text += format("%*.2f", value_width, row.messages_per_second);
+  if (line.is_full) {
+    text += format("%*.2f%*.2f%*d", value_width, row.least, value_width, row.largest, iterations_width, row.iterations);
+  }
   for (const double value : row.percentiles) text += format("%*.2f", value_width, value);
-  if (line.validates) text += format("%*s", value_width, row.is_right ? "Pass" : "Fail");
+  if (line.validates) text += format("%*s", value_width, row.wrong_bytes == 0 ? "Pass" : "Fail");
   return text + "\n";
+}
+
+std::string wrong_line(const std::vector<OsuRow>& rows) {
+  std::uint64_t bytes = 0;
+  int sizes = 0;
+  for (const OsuRow& row : rows) {
+    bytes += row.wrong_bytes;
+    sizes += row.wrong_bytes == 0 ? 0 : 1;
+  }
+  return sizes == 0 ? "" : format("# Wrong bytes: %" PRIu64 ", in %d of %zu sizes\n", bytes, sizes, rows.size());
 }
 
 }  // namespace gdrkit::tools::osu

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,21 +18,27 @@ struct LineFormat {
   const OsuTest* test = nullptr;
   std::string engine;
   std::string places;  ///< "DH"
-  int pairs = 1;
+  int pairs = 1;       ///< 0: all ranks together
   int window = 64;
   bool validates = false;
   std::vector<int> percentiles;
+  bool is_full = false;  ///< with least, largest and iterations
 };
 
 struct OsuRow {
   std::size_t size_bytes = 0;
   double value = 0;                ///< us, or MB/s (10^6)
   double messages_per_second = 0;  ///< of rates
-  bool is_right = true;
+  double least = 0;                ///< of the ranks' averages; of tests of all ranks, as the next
+  double largest = 0;
+  int iterations = 0;
+  std::uint64_t wrong_bytes = 0;  ///< of all ranks
   std::vector<double> percentiles;
 };
 
 [[nodiscard]] std::string head_lines(const LineFormat& format);
 [[nodiscard]] std::string row_line(const LineFormat& format, const OsuRow& row);
+/// How many bytes of how many sizes were wrong; "" where none was.
+[[nodiscard]] std::string wrong_line(const std::vector<OsuRow>& rows);
 
 }  // namespace gdrkit::tools::osu

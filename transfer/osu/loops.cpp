@@ -7,6 +7,8 @@
 namespace gdrkit::tools::osu {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::size_t answer_bytes = 4;  // as OSU's
 
 void ping_pong(const Part& part, const Work& work) {
@@ -29,7 +31,7 @@ void stream(const Part& part, const Work& work) {
   }
 }
 
-void one_sided(const Part& part, const Work& work) {
+void put_or_get(const Part& part, const Work& work) {
   const Loop loop = work.test->loop;
   if (!part.is_first && loop != Loop::put_both) return;
   if (loop == Loop::fetch_each) return part.engine->fetch_add(part.peer);
@@ -41,19 +43,37 @@ void one_sided(const Part& part, const Work& work) {
   part.engine->flush(part.peer);
 }
 
+/// Only the calls are timed, each behind a barrier, so that no rank runs ahead.
+Measured run_loop_of_all(const Part& part, const Work& work) {
+  Measured measured;
+  part.engine->barrier();
+  for (int i = -work.warmup; i < work.iterations; ++i) {
+    const auto begin = Clock::now();
+    run_once(part, work);
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (work.test->loop != Loop::barrier) part.engine->barrier();
+    if (i < 0) continue;
+    measured.seconds += seconds;
+    if (work.times_each) measured.each_seconds.push_back(seconds);
+  }
+  part.engine->barrier();
+  return measured;
+}
+
 }  // namespace
 
 void run_once(const Part& part, const Work& work) {
+  if (work.test->is_of_all_ranks()) return part.engine->run_collective(work.test->loop, work.size_bytes);
   switch (work.test->loop) {
     case Loop::ping_pong: return ping_pong(part, work);
     case Loop::stream: return stream(part, work);
     case Loop::exchange: return part.engine->exchange_window(part.peer, work.size_bytes, work.window);
-    default: return one_sided(part, work);
+    default: return put_or_get(part, work);
   }
 }
 
 Measured run_loop(const Part& part, const Work& work) {
-  using Clock = std::chrono::steady_clock;
+  if (work.test->is_of_all_ranks()) return run_loop_of_all(part, work);
   Measured measured;
   part.engine->barrier();
   for (int i = 0; i < work.warmup; ++i) run_once(part, work);

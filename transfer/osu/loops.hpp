@@ -10,12 +10,14 @@
 
 namespace gdrkit::tools::osu {
 
-/// This rank's part in a pair.
+/// This rank's part in a pair, or among all ranks.
 struct Part {
   OsuEngine* engine = nullptr;
   int peer = 0;
   bool is_first = true;  ///< of its pair: it measures
   Place place = 'H';     ///< of this rank's buffers
+  int rank = 0;
+  int n_ranks = 2;
 };
 
 struct Work {
@@ -28,7 +30,7 @@ struct Work {
 };
 
 struct Measured {
-  double seconds = 0;                ///< of all iterations; 0 on ranks that do not measure
+  double seconds = 0;                ///< of all iterations; 0 on ranks that do not measure: the second of a pair
   std::vector<double> each_seconds;  ///< where asked for
 };
 

@@ -12,6 +12,7 @@ namespace gdrkit::tools::osu {
 namespace {
 
 constexpr std::size_t default_largest = 4UL << 20;
+constexpr std::size_t default_largest_of_all = 1UL << 20;
 constexpr std::size_t most_bytes = 16UL << 30;
 constexpr std::size_t large_bytes = 8192;  ///< OSU's LARGE_MESSAGE_SIZE
 constexpr int most_iterations = 100'000'000;
@@ -38,13 +39,16 @@ std::size_t size_in(const std::string& text) {
 /// Doubled from the smallest; a smallest of 0 comes before 1.
 std::vector<std::size_t> sizes_in(const Options& options, const OsuTest& test) {
   std::size_t least = test.smallest_bytes;
-  std::size_t most = test.loop == Loop::fetch_each ? least : default_largest;
+  std::size_t most = test.is_of_all_ranks() ? default_largest_of_all : default_largest;
+  if (test.loop == Loop::fetch_each || !test.has_sizes()) most = least;
   if (!options.sizes.empty()) {
+    if (!test.has_sizes()) refuse(std::string("-m: ") + test.name + " has no sizes");
     const std::size_t colon = options.sizes.find(':');
     if (colon != std::string::npos) least = size_in(options.sizes.substr(0, colon));
     most = size_in(options.sizes.substr(colon == std::string::npos ? 0 : colon + 1));
     if (least > most) refuse("-m " + options.sizes + ": the smallest size is larger than the largest");
     if (least == 0 && test.is_one_sided()) refuse("-m: one-sided tests begin at 1");
+    if (least == 0 && test.is_of_all_ranks()) refuse("-m: tests of all ranks begin at 1");
   }
   if (test.loop == Loop::fetch_each && (least != 8 || most != 8)) refuse("-m: fop_latency has one size, 8");
   std::vector<std::size_t> sizes;
@@ -66,15 +70,44 @@ std::vector<int> percentiles_in(const std::string& text) {
   return all;
 }
 
-std::string places_in(const Options& options, const EngineKind& engine) {
-  if (options.words.size() == 1) return engine.places;
-  if (options.words.size() != 3) refuse("name a test, and two places or none: gdrkit osu latency D D");
+std::string engines_with(const OsuTest& test) {
+  std::string names;
+  for (const EngineKind& engine : all_osu_engines()) {
+    if (engine.has(test)) names += (names.empty() ? "--engine " : ", --engine ") + std::string(engine.name);
+  }
+  return names;
+}
+
+const EngineKind& engine_in(const Options& options, const OsuTest& test) {
+  for (const EngineKind& engine : all_osu_engines()) {
+    if (options.engine.empty() ? !engine.has(test) : options.engine != engine.name) continue;
+    if (engine.has(test)) return engine;
+    throw Failure(ExitCode::cannot_run, "gdrkit osu: --engine " + options.engine + " has no " + test.name +
+                                            "; these have it: " + engines_with(test));
+  }
+  refuse(std::string("no engine has ") + test.name);
+}
+
+/// As OSU's, -d puts the buffers of a test of all ranks on the GPU; those of a pair go where two words say.
+std::string places_in(const Options& options, const OsuTest& test, const EngineKind& engine) {
+  const std::size_t count = options.words.size() - 1;
+  if (count == 0) {
+    if (!test.is_of_all_ranks() || options.accelerator.empty()) return engine.places;
+    return options.accelerator == "managed" ? "MM" : "DD";
+  }
+  if (count != 2 && !(test.is_of_all_ranks() && count == 1)) {
+    refuse("name a test, and two places or none: gdrkit osu latency D D");
+  }
   std::string places;
-  for (std::size_t i = 1; i < 3; ++i) {
+  for (std::size_t i = 1; i <= count; ++i) {
     const std::string& word = options.words[i];
     if (word != "D" && word != "H" && word != "M")
       refuse("'" + word + "' is no place: D (device), H (host) or M (managed)");
     places += word;
+  }
+  if (count == 1) places += places;
+  if (test.is_of_all_ranks() && places[0] != places[1]) {
+    refuse(std::string(test.name) + ": all ranks have their buffers in one place");
   }
   return places;
 }
@@ -91,11 +124,12 @@ CommandLine command_line(Options* options) {
   CommandLine line;
   line.name = "osu";
   line.summary =
-      "OSU's tests of messages, puts and gets between two GPUs or hosts, with their options and lines, without an MPI. "
-      "Starts both ranks itself, or runs under gdrkit run, mpirun, srun and torchrun.";
+      "OSU's tests of messages, puts, gets and collectives between GPUs or hosts, with their options and lines, on "
+      "UCX, "
+      "an MPI, NCCL or libgdrkit_shmem. Starts two ranks itself, or runs under gdrkit run, mpirun, srun and torchrun.";
   line.example =
-      "gdrkit osu latency D D\n  gdrkit osu bw D D --engine shmem -m 1:64M\n  gdrkit run -n 2 -- gdrkit osu "
-      "put_latency";
+      "gdrkit osu latency D D\n  gdrkit osu bw D D --engine shmem -m 1:64M\n  gdrkit run -n 4 -- gdrkit osu "
+      "allreduce -f\n  mpirun -n 2 gdrkit osu latency D D --engine mpi";
   std::vector<std::string> engines;
   for (const EngineKind& engine : all_osu_engines()) engines.emplace_back(engine.name);
   line.options = {
@@ -105,18 +139,29 @@ CommandLine command_line(Options* options) {
       {'x', "warmup", "N", &options->warmup, "iterations before, not timed; default: OSU's", false, false},
       {'W', "window-size", "N", &options->window, "messages at once, of bandwidths", false},
       {'c', "validation", "", &options->validates, "check the data of each size", false},
-      {'d', "accelerator", "NAME", Choice{{"cuda", "managed"}, &options->accelerator, ""}, "of places D and M", false},
+      {'d', "accelerator", "NAME", Choice{{"cuda", "managed"}, &options->accelerator, ""},
+       "where collectives have their buffers; default: where the engine has them", false, false},
+      {'f', "full", "", &options->is_full, "also least, largest and iterations, of collectives", false},
       {'T', "type", "NAME", Choice{{"mpi_char"}, &options->type, ""}, "element type", false},
       {'z', "tail-lat", "P,P,...", &options->percentiles, "also these percentiles of latencies, such as 50,99", false,
        false},
-      {'\0', "engine", "NAME", Choice{engines, &options->engine, ""}, "the library that is measured", false},
+      {'\0', "engine", "NAME", Choice{engines, &options->engine, ""},
+       "the library that is measured; default: the first of these that has the test", false, false},
+      {'\0', "mpi-plugin", "FILE", &options->mpi_plugin,
+       "plug-in for the MPI of --engine mpi; default: the installed one", false, false},
+      {'\0', "mpi-plugin-source", "", &options->prints_plugin_source,
+       "print the source of such a plug-in, for an MPI of your own, and exit", false},
+      {'\0', "nccl", "FILE", &options->nccl, "the libnccl.so.2 of --engine nccl; default: the installed one", false,
+       false},
       {'\0', "timeout", "S", &options->timeout_s, "seconds after which a size that does not end ends the run", false},
       {'v', "osu-version", "", &options->shows_version, "print the version of OSU's lines and exit", false},
       {'\0', "as-rank", "", &options->is_rank, "be a rank", false, false, false, 1, true},
       json_option(&options->json, "docs/transfers.md"),
   };
-  line.operands = {
-      &options->words, "TEST [D|H|M D|H|M]", "what to measure, and where the buffers of both ranks are", {}};
+  line.operands = {&options->words,
+                   "TEST [D|H|M D|H|M]",
+                   "what to measure, and where the buffers of both ranks are (of collectives: one word)",
+                   {}};
   for (const OsuTest& test : all_osu_tests()) line.operands.words.emplace_back(test.name);
   return line;
 }
@@ -124,6 +169,7 @@ CommandLine command_line(Options* options) {
 int Plan::iterations(const Options& options, std::size_t size_bytes) const noexcept {
   if (options.iterations > 0) return options.iterations;
   const bool is_large = size_bytes > large_bytes;
+  if (test->is_of_all_ranks()) return is_large ? 100 : 1000;
   return test->has_window() ? (is_large ? 20 : 100) : (is_large ? 1000 : 10000);
 }
 
@@ -142,14 +188,13 @@ Plan plan_of(const Options& options) {
   }
   Plan plan;
   plan.test = &find_test(options.words.front());
-  for (const EngineKind& engine : all_osu_engines()) {
-    if (options.engine == engine.name) plan.engine = &engine;
-  }
-  plan.places = places_in(options, *plan.engine);
+  plan.engine = &engine_in(options, *plan.test);
+  plan.places = places_in(options, *plan.test, *plan.engine);
   plan.sizes = sizes_in(options, *plan.test);
   plan.percentiles = percentiles_in(options.percentiles);
   plan.window = options.window;
   if (!plan.percentiles.empty() && plan.test->value != Value::latency) refuse("-z: percentiles are of latencies");
+  if (options.is_full && !plan.test->is_of_all_ranks()) refuse("-f: only collectives have more columns");
   return plan;
 }
 

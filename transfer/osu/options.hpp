@@ -20,10 +20,14 @@ struct Options {
   int warmup = -1;                 ///< -1: the same
   int window = 64;
   bool validates = false;
-  std::string accelerator = "cuda";
+  std::string accelerator;  ///< "": not given
   std::string type = "mpi_char";
   std::string percentiles;  ///< "50,99"
-  std::string engine = "ucx";
+  std::string engine;       ///< "": the first that has the test
+  std::string mpi_plugin;
+  std::string nccl;
+  bool is_full = false;
+  bool prints_plugin_source = false;
   int timeout_s = 300;
   bool shows_version = false;
   bool is_rank = false;  ///< started by this program
@@ -34,7 +38,7 @@ struct Options {
 struct Plan {
   const OsuTest* test = nullptr;
   const EngineKind* engine = nullptr;
-  std::string places;  ///< "DH": of the first rank of a pair, and of the second
+  std::string places;  ///< "DH": of the first rank of a pair, and of the second; of all ranks twice the same
   std::vector<std::size_t> sizes;
   std::vector<int> percentiles;
   int window = 64;

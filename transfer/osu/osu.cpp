@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// gdrkit osu: OSU's point-to-point and one-sided tests, on UCX and on libgdrkit_shmem.
+// gdrkit osu: OSU's tests of pairs and of all ranks, on each engine of engines.def.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -8,6 +8,7 @@
 
 #include "gdrkit/gdrkit.h"
 #include "transfer/common/watchdog.hpp"
+#include "transfer/osu/mpi_plugin.hpp"
 #include "transfer/osu/options.hpp"
 #include "transfer/osu/report.hpp"
 #include "transfer/osu/validation.hpp"
@@ -23,22 +24,23 @@ class Run {
         plan_(plan),
         processes_(processes),
         watchdog_(format("gdrkit osu: rank %d of %d", processes.process(), processes.n_processes()),
-                  std::chrono::seconds(options.timeout_s)) {
+                  std::chrono::seconds(options.timeout_s), "--timeout") {
+    check_ranks();
     const int ranks = processes.n_processes();
-    const bool is_even = ranks % 2 == 0;
-    if (plan.test->pairs == Pairs::one ? ranks != 2 : !is_even) {
-      throw Failure(ExitCode::usage,
-                    format("gdrkit osu: %s needs %s ranks, not %d: gdrkit run -n 2 -- gdrkit osu ...", plan.test->name,
-                           plan.test->pairs == Pairs::one ? "exactly 2" : "an even number of", ranks));
+    part_.rank = processes.process();
+    part_.n_ranks = ranks;
+    if (!plan.test->is_of_all_ranks()) {
+      pairs_ = ranks / 2;
+      part_.is_first = part_.rank < pairs_;
+      part_.peer = part_.is_first ? part_.rank + pairs_ : part_.rank - pairs_;
     }
-    pairs_ = ranks / 2;
-    part_.is_first = processes.process() < pairs_;
-    part_.peer = part_.is_first ? processes.process() + pairs_ : processes.process() - pairs_;
     if (processes.is_first()) print_note(processes.session().choice(), options.json.is_on_stdout());
     part_.place = plan.places[part_.is_first ? 0 : 1];
-    watchdog_.begin("start of " + options.engine);
+    const std::size_t part_bytes = std::max(plan.sizes.back(), least_buffer_bytes);
+    watchdog_.begin(std::string("start of ") + plan.engine->name);
     // A byte more, which nothing may change.
-    engine_ = plan.engine->make({&processes, plan.test, part_.place, std::max<std::size_t>(plan.sizes.back(), 8) + 1});
+    engine_ = plan.engine->make({&processes, plan.test, part_.place, part_bytes * plan.test->source_parts(ranks) + 1,
+                                 part_bytes * plan.test->target_parts(ranks) + 1, options.mpi_plugin, options.nccl});
     watchdog_.end();
     part_.engine = engine_.get();
   }
@@ -50,11 +52,12 @@ class Run {
       report_.rows.push_back(measure_size(size_bytes));
       report_.iterations.push_back(plan_.iterations(options_, size_bytes));
       print(row_line(report_.line, report_.rows.back()));
-      report_.result.is_ok = report_.result.is_ok && report_.rows.back().is_right;
+      report_.result.is_ok = report_.result.is_ok && report_.rows.back().wrong_bytes == 0;
     }
+    print(wrong_line(report_.rows));
     report_.path = engine_->path();
     print("# Path: " + report_.path + "\n");
-    watchdog_.begin("end of " + options_.engine);
+    watchdog_.begin(std::string("end of ") + plan_.engine->name);
     engine_->end();
     engine_.reset();
     watchdog_.end();
@@ -63,6 +66,24 @@ class Run {
   }
 
  private:
+  /// fop_latency has two words of 8 bytes.
+  static constexpr std::size_t least_buffer_bytes = 16;
+
+  void check_ranks() const {
+    const int ranks = processes_.n_processes();
+    const char* needed = nullptr;
+    switch (plan_.test->ranks) {
+      case Ranks::two: needed = ranks == 2 ? nullptr : "exactly 2 ranks"; break;
+      case Ranks::pairs: needed = ranks % 2 == 0 ? nullptr : "an even number of ranks"; break;
+      case Ranks::any: needed = ranks >= 2 ? nullptr : "at least 2 ranks"; break;
+    }
+    if (needed == nullptr) return;
+    throw Failure(ExitCode::usage, format("gdrkit osu: %s needs %s, not %d: gdrkit run -n 2 -- gdrkit osu ...",
+                                          plan_.test->name, needed, ranks));
+  }
+
+  [[nodiscard]] bool validates() const { return options_.validates && plan_.test->has_sizes(); }
+
   void print(const std::string& text) const {
     if (!processes_.is_first() || options_.json.is_on_stdout()) return;
     std::fputs(text.c_str(), stdout);
@@ -80,12 +101,14 @@ class Run {
                        {"library", engine_->version()},
                        {"ranks", std::to_string(processes_.n_processes())},
                        {"window", std::to_string(plan_.window)}};
-    report_.line = {plan_.test,   options_.engine,    plan_.places,     pairs_,
-                    plan_.window, options_.validates, plan_.percentiles};
+    report_.line = {plan_.test,   plan_.engine->name, plan_.places,      pairs_,
+                    plan_.window, validates(),        plan_.percentiles, options_.is_full};
+    report_.n_ranks = processes_.n_processes();
   }
 
   OsuRow measure_size(std::size_t size_bytes) {
-    watchdog_.begin(format("%s of %zu bytes", plan_.test->name, size_bytes));
+    const std::string peer = plan_.test->is_of_all_ranks() ? "" : format(" with rank %d", part_.peer);
+    watchdog_.begin(format("%s of %zu bytes%s", plan_.test->name, size_bytes, peer.c_str()));
     Work work{plan_.test,
               size_bytes,
               plan_.iterations(options_, size_bytes),
@@ -95,17 +118,19 @@ class Run {
     Measured measured = run_loop(part_, work);
     OsuRow row;
     row.size_bytes = size_bytes;
-    fill_values(work, measured, &row);
-    if (options_.validates) {
+    row.iterations = work.iterations;
+    plan_.test->is_of_all_ranks() ? fill_values_of_all(work, measured, &row) : fill_values(work, measured, &row);
+    fill_percentiles(work, measured, &row);
+    if (validates()) {
       const auto wrong = static_cast<double>(count_wrong_bytes(part_, work, processes_.session().device()));
       const std::vector<double> all = processes_.gather(wrong);
-      row.is_right = std::accumulate(all.begin(), all.end(), 0.0) == 0;
+      row.wrong_bytes = static_cast<std::uint64_t>(std::accumulate(all.begin(), all.end(), 0.0));
     }
     watchdog_.end();
     return row;
   }
 
-  void fill_values(const Work& work, Measured& measured, OsuRow* row) {
+  void fill_values(const Work& work, const Measured& measured, OsuRow* row) {
     // Of several pairs the average, as all have worked at once.
     double seconds = measured.seconds;
     if (pairs_ > 1) {
@@ -120,11 +145,27 @@ class Run {
       row->messages_per_second = sent / seconds;
       row->value = row->messages_per_second * static_cast<double>(work.size_bytes) / 1e6;
     }
+  }
+
+  void fill_values_of_all(const Work& work, const Measured& measured, OsuRow* row) {
+    const std::vector<double> all = processes_.gather(measured.seconds * 1e6 / work.iterations);
+    row->value = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+    row->least = *std::min_element(all.begin(), all.end());
+    row->largest = *std::max_element(all.begin(), all.end());
+  }
+
+  /// Of the first rank; of tests of all ranks, of the rank where it is largest.
+  void fill_percentiles(const Work& work, Measured& measured, OsuRow* row) {
     std::sort(measured.each_seconds.begin(), measured.each_seconds.end());
     for (const int percentile : plan_.percentiles) {
       const auto count = static_cast<double>(measured.each_seconds.size());
       const auto rank = static_cast<std::size_t>(std::ceil(percentile / 100.0 * count));
-      row->percentiles.push_back(measured.each_seconds[rank - 1] * 1e6 / work.test->messages_per_iteration());
+      double value = measured.each_seconds[rank - 1] * 1e6 / work.test->messages_per_iteration();
+      if (work.test->is_of_all_ranks()) {
+        const std::vector<double> all = processes_.gather(value);
+        value = *std::max_element(all.begin(), all.end());
+      }
+      row->percentiles.push_back(value);
     }
   }
 
@@ -132,7 +173,7 @@ class Run {
   const Plan& plan_;
   transfer::ProcessGroup& processes_;
   transfer::Watchdog watchdog_;
-  int pairs_ = 1;
+  int pairs_ = 0;  // 0: all ranks together
   Part part_;
   std::unique_ptr<OsuEngine> engine_;
   Report report_;
@@ -148,10 +189,15 @@ ExitCode run_osu(Front front, int argc, char** argv) {
     std::printf("gdrkit %s, with the lines of OSU's micro-benchmarks %s\n", gdrkit_version(), osu::osu_version);
     return ExitCode::ok;
   }
+  if (options.prints_plugin_source) {
+    std::fputs(osu::mpi_plugin_source().c_str(), stdout);
+    return ExitCode::ok;
+  }
   const osu::Plan plan = osu::plan_of(options);
   transfer::ProcessGroup processes{std::chrono::seconds(options.timeout_s)};
   if (processes.n_processes() == 1 && !options.is_rank) {
     processes.end();
+    if (plan.engine->launcher == osu::Launcher::own) osu::refuse_launcher();
     std::vector<std::string> words = {"osu", "--as-rank"};
     words.insert(words.end(), argv + 1, argv + argc);
     pgas::start_job(2, words);

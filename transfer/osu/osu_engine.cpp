@@ -3,14 +3,35 @@
 #include "transfer/osu/osu_engine.hpp"
 
 namespace gdrkit::tools::osu {
+namespace {
 
-#define GDRKIT_OSU_ENGINE(name, places) std::unique_ptr<OsuEngine> make_##name##_engine(const EngineRequest& request);
+[[noreturn]] void lack(const char* what) {
+  throw Failure(ExitCode::cannot_run, std::string("gdrkit osu: this engine has no ") + what);
+}
+
+}  // namespace
+
+void OsuEngine::send(int, std::size_t) { lack("messages"); }
+void OsuEngine::receive(int, std::size_t) { lack("messages"); }
+void OsuEngine::send_window(int, std::size_t, int) { lack("messages"); }
+void OsuEngine::receive_window(int, std::size_t, int) { lack("messages"); }
+void OsuEngine::exchange_window(int, std::size_t, int) { lack("messages"); }
+void OsuEngine::put(int, std::size_t) { lack("puts"); }
+void OsuEngine::get(int, std::size_t) { lack("gets"); }
+void OsuEngine::flush(int) { lack("puts"); }
+void OsuEngine::fetch_add(int) { lack("fetch-and-add"); }
+void OsuEngine::run_collective(Loop, std::size_t) { lack("collectives"); }
+
+#define GDRKIT_OSU_ENGINE(name, places, families, launcher) \
+  std::unique_ptr<OsuEngine> make_##name##_engine(const EngineRequest& request);
 #include "transfer/osu/engines.def"
 #undef GDRKIT_OSU_ENGINE
 
 const std::vector<EngineKind>& all_osu_engines() {
+  using namespace family;
   static const std::vector<EngineKind> all = {
-#define GDRKIT_OSU_ENGINE(name, places) {#name, places, &make_##name##_engine},
+#define GDRKIT_OSU_ENGINE(name, places, families, launcher) \
+  {#name, places, families, Launcher::launcher, &make_##name##_engine},
 #include "transfer/osu/engines.def"
 #undef GDRKIT_OSU_ENGINE
   };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// OsuEngine: a library that carries messages, puts and gets between the ranks.
+// OsuEngine: a library that carries messages, puts and gets between the ranks, and runs their collectives.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,15 @@ struct EngineRequest {
   transfer::ProcessGroup* processes = nullptr;
   const OsuTest* test = nullptr;
   Place place = 'H';
-  std::size_t buffer_bytes = 0;  ///< of each of the two buffers
+  std::size_t source_bytes = 0;
+  std::size_t target_bytes = 0;
+  std::string mpi_plugin;  ///< the file that was named; ""
+  std::string nccl;        ///< the same
 };
 
 /// Each rank has one buffer that it sends and puts from and gets to, `source`, and one that it receives into and that
-/// others put into and get from, `target`. Functions throw Failure with the library's error message.
+/// others put into and get from, `target`. Functions throw Failure with the library's error message. What the engine's
+/// line in engines.def leaves out is not called.
 class OsuEngine {
  public:
   OsuEngine() = default;
@@ -40,19 +44,22 @@ class OsuEngine {
   [[nodiscard]] virtual std::string path() const = 0;
 
   /// One message to `peer`; its own one from there. Returns when the buffer may be used again.
-  virtual void send(int peer, std::size_t size_bytes) = 0;
-  virtual void receive(int peer, std::size_t size_bytes) = 0;
+  virtual void send(int peer, std::size_t size_bytes);
+  virtual void receive(int peer, std::size_t size_bytes);
   /// `count` of them at once.
-  virtual void send_window(int peer, std::size_t size_bytes, int count) = 0;
-  virtual void receive_window(int peer, std::size_t size_bytes, int count) = 0;
-  virtual void exchange_window(int peer, std::size_t size_bytes, int count) = 0;
+  virtual void send_window(int peer, std::size_t size_bytes, int count);
+  virtual void receive_window(int peer, std::size_t size_bytes, int count);
+  virtual void exchange_window(int peer, std::size_t size_bytes, int count);
 
   /// Complete at the other side after flush().
-  virtual void put(int peer, std::size_t size_bytes) = 0;
-  virtual void get(int peer, std::size_t size_bytes) = 0;
-  virtual void flush(int peer) = 0;
+  virtual void put(int peer, std::size_t size_bytes);
+  virtual void get(int peer, std::size_t size_bytes);
+  virtual void flush(int peer);
   /// Complete when it returns.
-  virtual void fetch_add(int peer) = 0;
+  virtual void fetch_add(int peer);
+
+  /// Of all ranks, complete on this one when it returns; `size_bytes` as OSU counts, of one part.
+  virtual void run_collective(Loop loop, std::size_t size_bytes);
 
   /// All ranks; what others need of this rank's CPU goes on meanwhile.
   virtual void barrier() = 0;
@@ -60,10 +67,17 @@ class OsuEngine {
   virtual void end() = 0;
 };
 
+/// Who starts the ranks.
+enum class Launcher : std::uint8_t { any, own };
+
 struct EngineKind {
   const char* name;
-  const char* places;                                                ///< the default
+  const char* places;  ///< the default
+  unsigned families;
+  Launcher launcher;
   std::unique_ptr<OsuEngine> (*make)(const EngineRequest& request);  ///< collective; throws Failure
+
+  [[nodiscard]] bool has(const OsuTest& test) const noexcept { return (families & test.kind()) != 0; }
 };
 /// In the order of engines.def.
 [[nodiscard]] const std::vector<EngineKind>& all_osu_engines();

@@ -6,8 +6,8 @@ namespace gdrkit::tools::osu {
 
 const std::vector<OsuTest>& all_osu_tests() {
   static const std::vector<OsuTest> all = {
-#define GDRKIT_OSU_TEST(name, title, loop, value, pairs, smallest) \
-  {#name, title, Loop::loop, Value::value, Pairs::pairs, smallest},
+#define GDRKIT_OSU_TEST(name, title, loop, value, ranks, smallest) \
+  {#name, title, Loop::loop, Value::value, Ranks::ranks, smallest},
 #include "transfer/osu/tests.def"
 #undef GDRKIT_OSU_TEST
   };

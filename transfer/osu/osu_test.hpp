@@ -19,23 +19,48 @@ enum class Loop : std::uint8_t {
   get_each,
   get_window,
   fetch_each,  ///< fetch_and_add of 8 bytes
+  all_reduce,  ///< sums of bytes; of this and the following, all ranks do one
+  all_to_all,
+  broadcast,  ///< from the source of rank 0 to the targets of the others
+  all_gather,
+  barrier,
 };
 enum class Value : std::uint8_t { latency, bandwidth, rate };
-enum class Pairs : std::uint8_t { one, many };
+enum class Ranks : std::uint8_t { two, pairs, any };
+
+/// What an engine has or has not, as bits.
+namespace family {
+enum : unsigned { message = 1, one_sided = 2, fetch = 4, collective = 8, barrier = 16 };
+}
 
 struct OsuTest {
   const char* name;
   const char* title;
   Loop loop;
   Value value;
-  Pairs pairs;
+  Ranks ranks;
   std::size_t smallest_bytes;
 
-  [[nodiscard]] bool is_one_sided() const noexcept { return loop >= Loop::put_each; }
+  [[nodiscard]] unsigned kind() const noexcept {
+    if (loop == Loop::barrier) return family::barrier;
+    if (loop >= Loop::all_reduce) return family::collective;
+    if (loop == Loop::fetch_each) return family::fetch;
+    return loop >= Loop::put_each ? family::one_sided : family::message;
+  }
+  [[nodiscard]] bool is_one_sided() const noexcept { return (kind() & (family::one_sided | family::fetch)) != 0; }
+  [[nodiscard]] bool is_of_all_ranks() const noexcept { return ranks == Ranks::any; }
+  [[nodiscard]] bool has_sizes() const noexcept { return loop != Loop::barrier; }
   /// Latency there and back is two.
   [[nodiscard]] int messages_per_iteration() const noexcept { return loop == Loop::ping_pong ? 2 : 1; }
   [[nodiscard]] bool has_window() const noexcept { return value != Value::latency; }
   [[nodiscard]] bool is_both_ways() const noexcept { return loop == Loop::exchange || loop == Loop::put_both; }
+  /// How many times a row's size a rank sends and receives.
+  [[nodiscard]] std::size_t source_parts(int n_ranks) const noexcept {
+    return loop == Loop::all_to_all ? static_cast<std::size_t>(n_ranks) : 1;
+  }
+  [[nodiscard]] std::size_t target_parts(int n_ranks) const noexcept {
+    return loop == Loop::all_to_all || loop == Loop::all_gather ? static_cast<std::size_t>(n_ranks) : 1;
+  }
 };
 
 /// In the order of tests.def.

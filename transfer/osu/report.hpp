@@ -15,6 +15,7 @@ namespace gdrkit::tools::osu {
 struct Report {
   measure::Result result;
   LineFormat line;
+  int n_ranks = 2;
   std::string path;
   std::vector<OsuRow> rows;
   std::vector<int> iterations;  ///< of each row

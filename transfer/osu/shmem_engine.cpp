@@ -27,8 +27,8 @@ class ShmemEngine : public OsuEngine {
                     "gdrkit osu: buffers of --engine shmem are symmetric memory, which is device memory: D D");
     }
     const auto ranks = static_cast<std::size_t>(processes_.n_processes());
-    source_ = symmetric<char>(request.buffer_bytes);
-    target_ = symmetric<char>(request.buffer_bytes);
+    source_ = symmetric<char>(request.source_bytes);
+    target_ = symmetric<char>(request.target_bytes);
     word_ = symmetric<std::uint64_t>(1);
     arrived_ = symmetric<std::uint64_t>(ranks);
     sent_.resize(ranks);
@@ -79,6 +79,23 @@ class ShmemEngine : public OsuEngine {
     std::uint64_t before = 0;
     require_osu_shmem(gdrkit_shmem_atomic(word_, sizeof *word_, GDRKIT_SHMEM_ATOMIC_ADD, 1, 0, &before, peer),
                       "atomic");
+  }
+
+  void run_collective(Loop loop, std::size_t size_bytes) override {
+    constexpr gdrkit_shmem_team_t team = GDRKIT_SHMEM_TEAM_WORLD;
+    switch (loop) {
+      case Loop::all_reduce:
+        return require_osu_shmem(
+            gdrkit_shmem_reduce(team, GDRKIT_SHMEM_TYPE_UINT8, GDRKIT_SHMEM_SUM, target_, source_, size_bytes),
+            "reduce");
+      case Loop::all_to_all:
+        return require_osu_shmem(gdrkit_shmem_alltoall(team, target_, source_, size_bytes), "alltoall");
+      case Loop::broadcast:
+        return require_osu_shmem(gdrkit_shmem_broadcast(team, target_, source_, size_bytes, 0), "broadcast");
+      case Loop::all_gather:
+        return require_osu_shmem(gdrkit_shmem_fcollect(team, target_, source_, size_bytes), "fcollect");
+      default: return require_osu_shmem(gdrkit_shmem_barrier_all(), "barrier_all");
+    }
   }
 
   void barrier() override { processes_.barrier(); }

@@ -5,10 +5,11 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "base/result.hpp"
 #include "platform/vendor/ucx_library.hpp"
-#include "transfer/osu/osu_engine.hpp"
+#include "transfer/osu/rank_buffers.hpp"
 
 namespace gdrkit::tools::osu {
 namespace {
@@ -38,23 +39,18 @@ class UcxEngine : public OsuEngine {
  public:
   explicit UcxEngine(const EngineRequest& request)
       : processes_(*request.processes), calls_(load_ucx()), n_ranks_(processes_.n_processes()) {
-    if (request.test->loop == Loop::fetch_each) {
-      throw Failure(ExitCode::cannot_run, "gdrkit osu: --engine ucx has no fop_latency yet; --engine shmem has it");
-    }
     open_context(request);
-    allocate(request);
+    buffers_.emplace(request);
     connect();
-    if (request.test->is_one_sided()) share_target(request.buffer_bytes);
+    if (request.test->is_one_sided()) share_target(request.target_bytes);
   }
   ~UcxEngine() override {
     if (context_ != nullptr && is_ended_) calls_.cleanup(context_);
-    std::free(host_source_);
-    std::free(host_target_);
   }
 
   [[nodiscard]] std::string version() const override { return platform::ucx_version(calls_); }
-  [[nodiscard]] std::uint64_t source() const override { return source_; }
-  [[nodiscard]] std::uint64_t target() const override { return target_; }
+  [[nodiscard]] std::uint64_t source() const override { return buffers_->source(); }
+  [[nodiscard]] std::uint64_t target() const override { return buffers_->target(); }
   [[nodiscard]] std::string path() const override {
     const char* const transports = std::getenv("UCX_TLS");
     return std::string("UCX_TLS=") + (transports == nullptr ? "(UCX's choice)" : transports) +
@@ -80,19 +76,18 @@ class UcxEngine : public OsuEngine {
 
   void put(int peer, std::size_t size_bytes) override {
     const Remote& remote = remotes_[index(peer)];
-    pending_.push_back(calls_.put_nbx(endpoints_[index(peer)], pointer(source_), size_bytes, remote.address, remote.key,
-                                      &no_options_));
+    pending_.push_back(calls_.put_nbx(endpoints_[index(peer)], pointer(source()), size_bytes, remote.address,
+                                      remote.key, &no_options_));
   }
   void get(int peer, std::size_t size_bytes) override {
     const Remote& remote = remotes_[index(peer)];
-    pending_.push_back(calls_.get_nbx(endpoints_[index(peer)], pointer(source_), size_bytes, remote.address, remote.key,
-                                      &no_options_));
+    pending_.push_back(calls_.get_nbx(endpoints_[index(peer)], pointer(source()), size_bytes, remote.address,
+                                      remote.key, &no_options_));
   }
   void flush(int peer) override {
     pending_.push_back(calls_.ep_flush_nbx(endpoints_[index(peer)], &no_options_));
     finish_pending();
   }
-  void fetch_add(int) override {}  // refused by the constructor
 
   /// By messages, so that this rank goes on serving what others put here.
   void barrier() override {
@@ -157,36 +152,6 @@ class UcxEngine : public OsuEngine {
     require_ucx(calls_, calls_.worker_create(context_, &worker, &worker_), "ucp_worker_create");
   }
 
-  void allocate(const EngineRequest& request) {
-    if (request.place == 'H') {
-      constexpr std::size_t page_bytes = 4096;
-      const std::size_t size_bytes = (request.buffer_bytes + page_bytes - 1) / page_bytes * page_bytes;
-      host_source_ = std::aligned_alloc(page_bytes, size_bytes);
-      host_target_ = std::aligned_alloc(page_bytes, size_bytes);
-      if (host_source_ == nullptr || host_target_ == nullptr) {
-        throw Failure(ExitCode::failed, format("gdrkit osu: cannot allocate two buffers of %zu bytes", size_bytes));
-      }
-      std::memset(host_source_, 0, size_bytes);
-      std::memset(host_target_, 0, size_bytes);
-      source_ = reinterpret_cast<std::uint64_t>(host_source_);
-      target_ = reinterpret_cast<std::uint64_t>(host_target_);
-      return;
-    }
-    const platform::AllocationKind kind =
-        request.place == 'M' ? platform::AllocationKind::managed : platform::AllocationKind::cuda_malloc;
-    platform::Device& device = processes_.session().device();
-    for (platform::Allocation* buffer : {&device_source_, &device_target_}) {
-      auto memory = device.allocate(kind, request.buffer_bytes);
-      if (!memory) {
-        throw Failure(ExitCode::failed, format("gdrkit osu: cannot allocate %zu bytes of the GPU: %s",
-                                               request.buffer_bytes, memory.error().text()));
-      }
-      *buffer = std::move(*memory);
-    }
-    source_ = device_source_.address();
-    target_ = device_target_.address();
-  }
-
   void connect() {
     platform::UcxAddress* address = nullptr;
     std::size_t size_bytes = 0;
@@ -207,13 +172,14 @@ class UcxEngine : public OsuEngine {
   void share_target(std::size_t size_bytes) {
     platform::UcxMemoryParams params;
     params.field_mask = platform::ucx_memory_address | platform::ucx_memory_length;
-    params.address = pointer(target_);
+    params.address = pointer(target());
     params.size_bytes = size_bytes;
     require_ucx(calls_, calls_.mem_map(context_, &params, &memory_), "ucp_mem_map");
     void* packed = nullptr;
     std::size_t packed_bytes = 0;
     require_ucx(calls_, calls_.rkey_pack(context_, memory_, &packed, &packed_bytes), "ucp_rkey_pack");
-    std::string own(reinterpret_cast<const char*>(&target_), sizeof target_);
+    const std::uint64_t address = target();
+    std::string own(reinterpret_cast<const char*>(&address), sizeof address);
     own.append(static_cast<const char*>(packed), packed_bytes);
     calls_.rkey_buffer_release(packed);
     const std::vector<std::string> all = processes_.gather_bytes(own, "UCX's remote keys");
@@ -229,11 +195,11 @@ class UcxEngine : public OsuEngine {
 
   [[nodiscard]] void* start_send(int peer, std::size_t size_bytes, std::uint64_t tag) {
     const std::uint64_t from = static_cast<std::uint64_t>(processes_.process()) << rank_shift;
-    return calls_.tag_send_nbx(endpoints_[index(peer)], pointer(source_), size_bytes, from | tag, &no_options_);
+    return calls_.tag_send_nbx(endpoints_[index(peer)], pointer(source()), size_bytes, from | tag, &no_options_);
   }
   [[nodiscard]] void* start_receive(int peer, std::size_t size_bytes, std::uint64_t tag) {
     const std::uint64_t from = static_cast<std::uint64_t>(peer) << rank_shift;
-    return calls_.tag_recv_nbx(worker_, pointer(target_), size_bytes, from | tag, ~std::uint64_t{0}, &no_options_);
+    return calls_.tag_recv_nbx(worker_, pointer(target()), size_bytes, from | tag, ~std::uint64_t{0}, &no_options_);
   }
 
   void finish(void* answer) {
@@ -266,12 +232,7 @@ class UcxEngine : public OsuEngine {
   std::vector<platform::UcxEndpoint*> endpoints_;
   std::vector<Remote> remotes_;
   std::vector<void*> pending_;
-  std::uint64_t source_ = 0;
-  std::uint64_t target_ = 0;
-  void* host_source_ = nullptr;
-  void* host_target_ = nullptr;
-  platform::Allocation device_source_;
-  platform::Allocation device_target_;
+  std::optional<RankBuffers> buffers_;
 };
 
 }  // namespace

@@ -12,21 +12,51 @@ namespace gdrkit::tools::osu {
 namespace {
 
 constexpr std::uint8_t untouched = 0xee;
+constexpr unsigned largest_byte = 0xe0;  ///< below `untouched`, so that a byte that did not come is wrong
 
-/// Never `untouched`, so that a byte that did not come is wrong.
-std::uint8_t byte_at(std::size_t at, bool of_first) {
-  return static_cast<std::uint8_t>((at * 7 + (at >> 8) + (of_first ? 1 : 100)) % 0xe0);
+/// What rank `rank` of `n_ranks` has at `at` of what it sends. Sums of all ranks stay below `untouched` too, of up to
+/// 112 ranks.
+std::uint8_t sent_byte(const OsuTest& test, int rank, int n_ranks, std::size_t at) {
+  const unsigned limit =
+      test.loop == Loop::all_reduce ? std::max(2U, largest_byte / static_cast<unsigned>(n_ranks)) : largest_byte;
+  return static_cast<std::uint8_t>((at * 7 + (at >> 8) + static_cast<std::size_t>(rank) * 99 + 1) % limit);
+}
+
+/// What must be at `at` of what `part` received.
+std::uint8_t received_byte(const Part& part, const Work& work, std::size_t at) {
+  const auto own = static_cast<std::size_t>(part.rank);
+  const auto sent = [&](std::size_t rank, std::size_t there) {
+    return sent_byte(*work.test, static_cast<int>(rank), part.n_ranks, there);
+  };
+  switch (work.test->loop) {
+    case Loop::all_reduce: {
+      unsigned sum = 0;
+      for (int rank = 0; rank < part.n_ranks; ++rank) sum += sent(static_cast<std::size_t>(rank), at);
+      return static_cast<std::uint8_t>(sum);
+    }
+    case Loop::all_to_all: return sent(at / work.size_bytes, own * work.size_bytes + at % work.size_bytes);
+    case Loop::all_gather: return sent(at / work.size_bytes, at % work.size_bytes);
+    case Loop::broadcast: return sent(0, at);
+    default: return sent(static_cast<std::size_t>(part.peer), at);
+  }
+}
+
+bool receives(const Part& part, const OsuTest& test) {
+  if (test.loop == Loop::broadcast) return part.rank != 0;
+  if (test.is_of_all_ranks()) return true;
+  if (test.loop == Loop::get_each || test.loop == Loop::get_window) return part.is_first;
+  return !part.is_first || test.is_both_ways() || test.loop == Loop::ping_pong;
 }
 
 /// The buffers of this rank, wherever they are.
 class Buffers {
  public:
   Buffers(const Part& part, platform::Device& device) : is_host_(part.place == 'H'), device_(device) {}
-  void write(std::uint64_t target, const std::vector<std::uint8_t>& bytes, std::size_t count) {
+  void write(std::uint64_t target, const std::vector<std::uint8_t>& bytes) {
     if (is_host_) {
-      std::memcpy(reinterpret_cast<void*>(target), bytes.data(), count);
+      std::memcpy(reinterpret_cast<void*>(target), bytes.data(), bytes.size());
     } else {
-      require(device_.copy_to_device(target, bytes.data(), count));
+      require(device_.copy_to_device(target, bytes.data(), bytes.size()));
     }
   }
   void read(std::vector<std::uint8_t>& bytes, std::uint64_t source) {
@@ -48,27 +78,26 @@ class Buffers {
 }  // namespace
 
 std::uint64_t count_wrong_bytes(const Part& part, Work work, platform::Device& device) {
-  if (work.test->loop == Loop::fetch_each) return 0;
-  std::vector<std::uint8_t> bytes(work.size_bytes + 1);
-  // A get fills the origin's source; everything else fills the other side's target.
-  const bool is_get = work.test->loop == Loop::get_each || work.test->loop == Loop::get_window;
+  const OsuTest& test = *work.test;
+  if (test.loop == Loop::fetch_each || test.loop == Loop::barrier) return 0;
+  // A get fills the origin's source; everything else fills a target.
+  const bool is_get = test.loop == Loop::get_each || test.loop == Loop::get_window;
   const std::uint64_t from = is_get ? part.engine->target() : part.engine->source();
   const std::uint64_t to = is_get ? part.engine->source() : part.engine->target();
-  for (std::size_t i = 0; i < work.size_bytes; ++i) bytes[i] = byte_at(i, part.is_first);
+  std::vector<std::uint8_t> bytes(work.size_bytes * test.source_parts(part.n_ranks));
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = sent_byte(test, part.rank, part.n_ranks, i);
   Buffers buffers(part, device);
-  buffers.write(from, bytes, work.size_bytes);
-  std::fill(bytes.begin(), bytes.end(), untouched);
-  buffers.write(to, bytes, bytes.size());
+  buffers.write(from, bytes);
+  const std::size_t count = work.size_bytes * test.target_parts(part.n_ranks);
+  bytes.assign(count + 1, untouched);
+  buffers.write(to, bytes);
   part.engine->barrier();
   run_once(part, work);
   part.engine->barrier();
-  const bool answers_only = part.is_first && work.test->loop == Loop::stream;
-  const bool comes_here =
-      is_get ? part.is_first : !part.is_first || work.test->is_both_ways() || work.test->loop == Loop::ping_pong;
-  if (answers_only || !comes_here) return 0;
+  if (!receives(part, test)) return 0;
   buffers.read(bytes, to);
-  std::uint64_t wrong = bytes[work.size_bytes] != untouched ? 1 : 0;
-  for (std::size_t i = 0; i < work.size_bytes; ++i) wrong += bytes[i] != byte_at(i, !part.is_first) ? 1 : 0;
+  std::uint64_t wrong = bytes[count] != untouched ? 1 : 0;
+  for (std::size_t i = 0; i < count; ++i) wrong += bytes[i] != received_byte(part, work, i) ? 1 : 0;
   return wrong;
 }
 

@@ -58,7 +58,7 @@ TEST(OsuLines, RowsAreThoseOfTheOriginal) {
   LineFormat validated = line_of("latency", "HH");
   validated.validates = true;
   EXPECT_EQ(row_line(validated, row), "1                       2.36              Pass\n");
-  row.is_right = false;
+  row.wrong_bytes = 3;
   EXPECT_EQ(row_line(validated, row), "1                       2.36              Fail\n");
 }
 
@@ -73,6 +73,42 @@ TEST(OsuLines, PercentilesAreColumns) {
             "\n# OSU MPI Latency Test v7.5\n# Datatype: MPI_CHAR.\n"
             "# Size       Avg Latency(us)  P50 Tail Lat(us)  P99 Tail Lat(us)\n");
   EXPECT_EQ(row_line(line, row), "4                       1.50              1.25             20.00\n");
+}
+
+TEST(OsuLines, CollectivesHaveFullColumns) {
+  LineFormat line = line_of("allreduce", "DD");
+  line.is_full = true;
+  line.validates = true;
+  OsuRow row;
+  row.size_bytes = 1;
+  row.value = 53.34;
+  row.least = 24.8;
+  row.largest = 158.96;
+  row.iterations = 1000;
+  EXPECT_EQ(head_of(line),
+            "\n# OSU MPI-CUDA Allreduce Latency Test v7.5\n# Datatype: MPI_CHAR.\n"
+            "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations        Validation\n");
+  EXPECT_EQ(row_line(line, row),
+            "1                      53.34             24.80            158.96        1000              Pass\n");
+  line.is_full = false;
+  line.validates = false;
+  EXPECT_EQ(row_line(line, row), "1                      53.34\n");
+}
+
+TEST(OsuLines, ABarrierHasNoSize) {
+  const LineFormat line = line_of("barrier", "HH");
+  OsuRow row;
+  row.value = 1.93;
+  EXPECT_EQ(head_of(line), "\n# OSU MPI Barrier Latency Test v7.5\n# Avg Latency(us)\n");
+  EXPECT_EQ(row_line(line, row), "             1.93\n");
+}
+
+TEST(OsuLines, WrongBytesAreCounted) {
+  std::vector<OsuRow> rows(3);
+  EXPECT_EQ(wrong_line(rows), "");
+  rows[0].wrong_bytes = 4;
+  rows[2].wrong_bytes = 3;
+  EXPECT_EQ(wrong_line(rows), "# Wrong bytes: 7, in 2 of 3 sizes\n");
 }
 
 }  // namespace

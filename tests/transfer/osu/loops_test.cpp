@@ -30,10 +30,12 @@ class NotingEngine : public OsuEngine {
   void get(int peer, std::size_t size) override { note("get", peer, size); }
   void flush(int peer) override { note("flush", peer, 0); }
   void fetch_add(int peer) override { note("fetch_add", peer, 8); }
-  void barrier() override {}
+  void run_collective(Loop loop, std::size_t size) override { note("collective", static_cast<int>(loop), size); }
+  void barrier() override { ++barriers; }
   void end() override {}
 
   std::string calls;
+  int barriers = 0;
   std::function<void(const std::string&)> on_call = [](const std::string&) {};
   std::uint8_t source_bytes[64] = {};
   std::uint8_t target_bytes[64] = {};
@@ -88,6 +90,62 @@ TEST(OsuLoops, WarmUpIsNotTimedAndEachIterationIsWhereAskedFor) {
   EXPECT_EQ(run_loop({&engine, 0, false, 'H'}, {&loop_named("put_latency"), 8, 5, 2, 1, false}).seconds, 0);
 }
 
+TEST(OsuLoops, ABarrierFollowsEachCollectiveButABarrier) {
+  for (const std::string name : {"allreduce", "alltoall", "bcast", "allgather", "barrier"}) {
+    NotingEngine engine;
+    const OsuTest& test = loop_named(name);
+    const Measured measured = run_loop({&engine, 0, true, 'H', 1, 3}, {&test, 8, 5, 2, 1, true});
+    std::string expected;
+    for (int i = 0; i < 7; ++i) expected += "collective " + std::to_string(static_cast<int>(test.loop)) + " 8; ";
+    EXPECT_EQ(engine.calls, expected) << name;
+    EXPECT_EQ(engine.barriers, name == "barrier" ? 2 : 9) << name;
+    EXPECT_EQ(measured.each_seconds.size(), 5U) << name;
+    EXPECT_GT(measured.seconds, 0) << name;
+  }
+}
+
+/// A rank whose collectives do what `collect` says.
+struct CollectiveRank : NotingEngine {
+  std::function<void(CollectiveRank&)> collect = [](CollectiveRank&) {};
+  void run_collective(Loop, std::size_t) override { collect(*this); }
+};
+
+/// Wrong bytes of rank 1 of 3, after one bit of the right result was turned at `spoiled_at`; -1: nowhere.
+std::uint64_t wrong_of_collective(const std::string& name, std::size_t size, int spoiled_at) {
+  const auto device = platform::open_emulated_device(0);
+  constexpr int ranks = 3;
+  CollectiveRank all[ranks];
+  const Work work{&loop_named(name), size, 1, 0, 1, false};
+  // They collect nothing, but write what they send.
+  for (int rank = 0; rank < ranks; ++rank) {
+    static_cast<void>(count_wrong_bytes({&all[rank], 0, true, 'H', rank, ranks}, work, **device));
+  }
+  CollectiveRank own;
+  own.collect = [&](CollectiveRank& rank) {
+    for (std::size_t i = 0; i < size; ++i) {
+      unsigned sum = 0;
+      for (std::size_t from = 0; from < ranks; ++from) {
+        const std::uint8_t* const sent = all[from].source_bytes;
+        sum += sent[i];
+        if (name == "alltoall") rank.target_bytes[from * size + i] = sent[1 * size + i];
+        if (name == "allgather") rank.target_bytes[from * size + i] = sent[i];
+      }
+      if (name == "allreduce") rank.target_bytes[i] = static_cast<std::uint8_t>(sum);
+      if (name == "bcast") rank.target_bytes[i] = all[0].source_bytes[i];
+    }
+    if (spoiled_at >= 0) rank.target_bytes[spoiled_at] ^= 1;
+  };
+  return count_wrong_bytes({&own, 0, true, 'H', 1, ranks}, work, **device);
+}
+
+TEST(OsuValidation, KnowsWhatEachCollectiveMustGive) {
+  for (const std::string name : {"allreduce", "alltoall", "bcast", "allgather"}) {
+    const int last = 8 * static_cast<int>(loop_named(name).target_parts(3));
+    EXPECT_EQ(wrong_of_collective(name, 8, -1), 0U) << name;
+    for (int at = 0; at <= last; ++at) EXPECT_EQ(wrong_of_collective(name, 8, at), 1U) << name << " at " << at;
+  }
+}
+
 TEST(OsuValidation, FindsBytesThatDidNotComeAndOneTooMany) {
   const auto device = platform::open_emulated_device(0);
   ASSERT_TRUE(device);
@@ -100,7 +158,6 @@ TEST(OsuValidation, FindsBytesThatDidNotComeAndOneTooMany) {
     // The second rank only waits; its barrier is where the put comes.
     struct PutsInBarrier : NotingEngine {
       std::function<void()> put_now;
-      int barriers = 0;
       void barrier() override {
         if (++barriers == 2) put_now();
       }

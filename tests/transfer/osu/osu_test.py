@@ -9,7 +9,9 @@ import unittest
 from program import BIN, NOTE, Test, run
 
 TESTS = ("latency", "multi_lat", "bw", "bibw", "mbw_mr", "put_latency", "put_bw", "put_bibw", "get_latency", "get_bw",
-         "fop_latency")
+         "fop_latency", "allreduce", "alltoall", "bcast", "allgather", "barrier")
+ONE_SIZE = ("fop_latency", "barrier")
+COLLECTIVES = ("allreduce", "alltoall", "bcast", "allgather")
 FEW = ("-i", "5", "-x", "1", "-W", "4", "--timeout", "60")
 QUICK = ("-m", "4:64", *FEW)
 NUMBER = r" *[0-9]+\.[0-9]{2}"
@@ -46,12 +48,36 @@ class OsuShmem(Test):
 
     def test_every_test_has_right_data(self):
         for test in TESTS:
-            sizes = ("-m", "8:8") if test == "fop_latency" else ()
-            ended = self.run_test(test, "-c", *sizes)
+            ended = run("gdrkit", "osu", test, "-c", "--engine", "shmem", *(FEW if test in ONE_SIZE else QUICK))
             self.assertEqual((ended.code, ended.err), (0, ""), test)
-            self.assertEqual(list(rows_of(ended.lines)), [8] if sizes else [4, 8, 16, 32, 64], test)
             self.assertNotIn("Fail", ended.out)
-            self.assertEqual(ended.out.count("Pass"), 1 if sizes else 5)
+            if test == "barrier":
+                self.assertRegex(ended.lines[-2], "^(?=.{17}$)" + NUMBER + "$")
+                continue
+            self.assertEqual(list(rows_of(ended.lines)), [8] if test in ONE_SIZE else [4, 8, 16, 32, 64], test)
+            self.assertEqual(ended.out.count("Pass"), 1 if test in ONE_SIZE else 5)
+
+    def test_collectives_of_four_ranks(self):
+        for test in COLLECTIVES:
+            ended = run("gdrkit", "run", "-n", "4", "--emulated", "--", f"{BIN}/gdrkit", "osu", test, "-c", "-f", "-m", "1:64K",
+                        *FEW, environment={})
+            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            self.assertIn("# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations        Validation", ended.lines)
+            rows = [line.split() for line in ended.lines if line[:1].isdigit()]
+            self.assertEqual([int(words[0]) for words in rows], [2 ** i for i in range(17)], ended.out)
+            for words in rows:
+                self.assertEqual(words[4:], ["5", "Pass"])
+                self.assertTrue(0 < float(words[2]) <= float(words[1]) <= float(words[3]), words)
+
+    def test_percentiles_and_the_document_of_a_collective(self):
+        ended = self.run_test("allreduce", "-z", "50,99")
+        self.assertIn("# Size       Avg Latency(us)  P50 Tail Lat(us)  P99 Tail Lat(us)", ended.lines)
+        document, _ = self.json_of("osu", "bcast", "--engine", "shmem", *QUICK, "-c")
+        (series,) = document["series"]
+        self.assertEqual((series["id"], series["unit"], series["better"]), ("osu/bcast/DD/2/shmem", "us", "lower"))
+        self.assertEqual([one["size_bytes"] for one in document["extremes"]], [4, 8, 16, 32, 64])
+        for one, point in zip(document["extremes"], series["points"]):
+            self.assertTrue(one["least"] <= point["value"] <= one["largest"], one)
 
     def test_pairs(self):
         ended = run("gdrkit", "run", "-n", "4", "--emulated", "--", f"{BIN}/gdrkit", "osu", "mbw_mr", "--engine", "shmem", "-c",
@@ -96,7 +122,7 @@ class OsuUcx(Test):
 
     def test_every_test_has_right_data_in_host_and_device_memory(self):
         for test in TESTS:
-            if test == "fop_latency":
+            if test in ONE_SIZE + COLLECTIVES:
                 continue
             for places in ((), ("D", "D"), ("H", "D"), ("D", "H")):
                 ended = run("gdrkit", "osu", test, *places, "-c", *FEW, "-m", "4:32K")
@@ -115,9 +141,43 @@ class OsuUcx(Test):
         self.assertEqual((ended.code, list(rows_of(ended.lines))), (0, [0, 1, 2]), ended.err)
 
     def test_what_it_does_not_have_is_named(self):
-        ended = run("gdrkit", "osu", "fop_latency")
+        for test, engines in (("fop_latency", "--engine shmem, --engine mpi"), ("barrier", "--engine shmem, --engine mpi"),
+                              ("allreduce", "--engine shmem, --engine mpi, --engine nccl")):
+            ended = run("gdrkit", "osu", test, "--engine", "ucx")
+            self.assertEqual((ended.code, ended.out), (77, ""))
+            self.assertEqual(ended.err, f"gdrkit osu: --engine ucx has no {test}; these have it: {engines}\n")
+
+
+class OsuNccl(Test):
+    """Collectives over a stand-in for NCCL (tests/transfer/nccl/stand_in_nccl.cpp)."""
+    LIBRARY = ("--engine", "nccl", "--nccl", os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"))
+
+    def run_test(self, *arguments, **variables):
+        return run("gdrkit", "run", "-n", "3", "--emulated", "--", f"{BIN}/gdrkit", "osu", *arguments, *self.LIBRARY, *QUICK,
+                   environment=variables)
+
+    def test_every_collective_has_right_data(self):
+        for test in COLLECTIVES:
+            ended = self.run_test(test, "-c")
+            self.assertEqual((ended.code, ended.err, ended.out.count("Pass")), (0, "", 5), f"{test} {ended.out}")
+            self.assertRegex(ended.lines[-1], r"^# Path: SHM/direct/direct \(.* channels?\); GDRCopy is off")
+
+    def test_wrong_data_are_counted_and_fail_the_run(self):
+        for test in COLLECTIVES:
+            ended = self.run_test(test, "-c", STAND_IN_NCCL_SPOILS="1")
+            self.assertEqual((ended.code, ended.out.count("Fail")), (1, 5), f"{test} {ended.out}")
+            # Its alltoall is three receives of each rank, of which each is spoiled.
+            self.assertIn(f"# Wrong bytes: {15 if test == 'alltoall' else 5}, in 5 of 5 sizes", ended.lines)
+
+    def test_host_memory_is_refused(self):
+        ended = self.run_test("allreduce", "H")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("--engine nccl takes device memory only: D", ended.err)
+
+    def test_without_gpus(self):
+        ended = run("gdrkit", "osu", "allreduce", "--engine", "nccl")
         self.assertEqual(ended.code, 77)
-        self.assertIn("--engine ucx has no fop_latency yet; --engine shmem has it", ended.err)
+        self.assertIn("NCCL needs GPUs, and this machine has none", ended.err)
 
 
 class OsuFailures(Test):
@@ -129,9 +189,10 @@ class OsuFailures(Test):
 
     def test_wrong_numbers_of_ranks(self):
         for ranks, test, text in ((3, "latency", "latency needs exactly 2 ranks, not 3"),
-                                  (3, "mbw_mr", "mbw_mr needs an even number of ranks, not 3")):
+                                  (3, "mbw_mr", "mbw_mr needs an even number of ranks, not 3"),
+                                  (1, "bcast", "bcast needs at least 2 ranks, not 1")):
             ended = run("gdrkit", "run", "-n", str(ranks), "--emulated", "--", f"{BIN}/gdrkit", "osu", test, "--engine", "shmem",
-                        environment={})
+                        *(("--as-rank",) if ranks == 1 else ()), environment={})
             self.assertEqual(ended.code, 2, ended.err)
             self.assertIn(text, ended.err)
 
@@ -142,7 +203,10 @@ class OsuFailures(Test):
                                 (("put_bw", "-m", "0:4"), "one-sided tests begin at 1"), (("bw", "-z", "50"), "-z: percentiles are of latencies"),
                                 (("latency", "-z", "50,100"), "-z: '100' is not a percentile"), (("latency", "-z", "0"), "-z: '0' is not"),
                                 (("bw", "-W", "0"), "-W must be from 1"), (("bw", "-d", "rocm"), "'rocm' is not one of cuda, managed"),
-                                (("bw", "--timeout", "0"), "--timeout must be from 1"), (("fop_latency", "-m", "4:8"), "fop_latency has one size, 8")):
+                                (("bw", "--timeout", "0"), "--timeout must be from 1"), (("fop_latency", "-m", "4:8"), "fop_latency has one size, 8"),
+                                (("barrier", "-m", "4"), "-m: barrier has no sizes"), (("bcast", "-m", "0:4"), "tests of all ranks begin at 1"),
+                                (("bcast", "D", "H"), "bcast: all ranks have their buffers in one place"),
+                                (("bcast", "X"), "'X' is no place"), (("latency", "-f"), "-f: only collectives have more columns")):
             ended = run("gdrkit", "osu", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)

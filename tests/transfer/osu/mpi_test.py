@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit osu --engine mpi under mpirun of Open MPI and of MPICH, and what it says where they cannot run."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from program import BIN, Test, run
+
+GDRKIT = os.path.join(BIN, "gdrkit")
+PLUGINS = os.path.join(BIN, "..", "lib", "gdrkit")
+PAIRS = ("latency", "bw", "bibw", "put_latency", "put_bw", "put_bibw", "get_latency", "get_bw")
+COLLECTIVES = ("allreduce", "alltoall", "bcast", "allgather")
+FEW = ("-i", "5", "-x", "1", "-W", "4", "--timeout", "60")
+QUICK = ("-m", "4:64", *FEW)
+# Open MPI refuses root, and more ranks than CPUs, unless it is told not to.
+MPIRUN = {"openmpi": ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"), "mpich": ("mpirun.mpich",)}
+PACKAGES = {"openmpi": "openmpi-bin and libopenmpi-dev", "mpich": "mpich and libmpich-dev"}
+OF_LAUNCHERS = ("GDRKIT_", "OMPI_", "PMI", "SLURM_")
+
+
+def why_not(mpi):
+    if shutil.which(MPIRUN[mpi][0]) is None:
+        return f"no {MPIRUN[mpi][0]} (Debian: {PACKAGES[mpi]})"
+    if not os.path.exists(os.path.join(PLUGINS, f"gdrkit_osu_{mpi}.so")):
+        return f"gdrkit was built without a plug-in for {mpi} (Debian: {PACKAGES[mpi]})"
+    return ""
+
+
+def mpirun(mpi, ranks, *arguments, program=(GDRKIT,), **variables):
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(OF_LAUNCHERS)}
+    return subprocess.run([*MPIRUN[mpi], "-n", str(ranks), *program, "osu", *arguments, "--engine", "mpi"],
+                          env={**clean, "GDRKIT_BACKEND": "emulated", **variables}, capture_output=True, text=True, timeout=120,
+                          check=False, stdin=subprocess.DEVNULL)
+
+
+def sizes_of(ended):
+    return [int(line.split()[0]) for line in ended.stdout.splitlines() if line[:1].isdigit()]
+
+
+class Checks:
+    """What holds for every MPI."""
+
+    def __init__(self, test, mpi):
+        self.test, self.mpi = test, mpi
+        if reason := why_not(mpi):
+            test.skipTest(reason)
+
+    def run(self, ranks, *arguments, **options):
+        ended = mpirun(self.mpi, ranks, *arguments, **options)
+        self.test.assertEqual(ended.returncode, 0, f"{arguments} {ended.stdout} {ended.stderr}")
+        return ended
+
+    def two_ranks(self):
+        for name in PAIRS:
+            for places in ((), ("D", "D"), ("H", "D")):
+                ended = self.run(2, name, *places, "-c", "-m", "4:32K", *FEW)
+                self.test.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (14, [4 * 2 ** i for i in range(14)]), name)
+        self.test.assertEqual(sizes_of(self.run(2, "fop_latency", *FEW)), [8])
+
+    def four_ranks(self):
+        for name in ("mbw_mr", "multi_lat", *COLLECTIVES):
+            ended = self.run(4, name, "-c", "-m", "4:16", "-i", "2", "-x", "0", "-W", "4")  # few: ranks poll, and CPUs are few
+            self.test.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (3, [4, 8, 16]), name)
+        self.test.assertRegex(self.run(4, "barrier", *FEW).stdout, r"(?m)^# Avg Latency\(us\)\n +[0-9]+\.[0-9]{2}$")
+
+    def names_itself(self, pattern):
+        text = self.run(2, "latency", *QUICK).stdout
+        self.test.assertRegex(text, r"(?m)^# OSU MPI Latency Test v7\.5 \(gdrkit [0-9.]+, engine mpi\)$")
+        self.test.assertRegex(text, r"(?m)^# Path: " + pattern + r", without CUDA support$")
+
+    def own_plugin(self, compiler):
+        """As docs/transfers.md says for an MPI of the user's own."""
+        with tempfile.TemporaryDirectory() as folder:
+            plugin = os.path.join(folder, "own.so")
+            source = run("gdrkit", "osu", "--mpi-plugin-source")
+            self.test.assertEqual((source.code, source.err), (0, ""))
+            built = subprocess.run([compiler, "-O2", "-shared", "-fPIC", "-o", plugin, "-x", "c", "-"], input=source.out,
+                                   capture_output=True, text=True, check=False, timeout=120)
+            self.test.assertEqual((built.returncode, built.stderr), (0, ""))
+            self.run(2, "bw", "-c", *QUICK, "--mpi-plugin", plugin)
+
+    def peer_that(self, signal):
+        """Rank 1 gets the signal in the middle of a long run: the run ends by itself, soon."""
+        mine = 'case "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" in 1) exec timeout -s ' + signal + ' 2 "$@";; *) exec "$@";; esac'
+        begin = time.monotonic()
+        ended = mpirun(self.mpi, 2, "latency", "-m", "4:4", "-i", "100000000", "--timeout", "6",
+                       program=("sh", "-c", mine, "sh", GDRKIT))
+        self.test.assertNotEqual(ended.returncode, 0)
+        self.test.assertLess(time.monotonic() - begin, 60)
+        return ended.stderr
+
+
+class OsuOpenMpi(Test):
+    def setUp(self):
+        self.mpi = Checks(self, "openmpi")
+
+    def test_every_test_of_two_ranks_has_right_data(self):
+        self.mpi.two_ranks()
+
+    def test_four_ranks(self):
+        self.mpi.four_ranks()
+
+    def test_it_names_itself(self):
+        self.mpi.names_itself(r"Open MPI v[0-9.]+")
+
+    def test_a_plugin_of_the_users_own(self):
+        self.mpi.own_plugin("mpicc.openmpi")
+
+    def test_a_rank_that_dies(self):
+        self.mpi.peer_that("KILL")
+
+    def test_a_rank_that_is_silent(self):
+        self.assertIn("rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank is gone",
+                      self.mpi.peer_that("STOP"))
+
+    def test_over_tcp(self):
+        with_tcp = mpirun("openmpi", 2, "latency", "-c", *QUICK, OMPI_MCA_pml="ob1", OMPI_MCA_btl="tcp,self")
+        self.assertEqual((with_tcp.returncode, with_tcp.stdout.count("Pass")), (0, 5), with_tcp.stderr)
+
+
+class OsuMpich(Test):
+    def setUp(self):
+        self.mpi = Checks(self, "mpich")
+
+    def test_every_test_of_two_ranks_has_right_data(self):
+        self.mpi.two_ranks()
+
+    def test_four_ranks(self):
+        self.mpi.four_ranks()
+
+    def test_it_names_itself(self):
+        self.mpi.names_itself(r"MPICH Version: *[0-9.]+")
+
+    def test_a_plugin_of_the_users_own(self):
+        self.mpi.own_plugin("mpicc.mpich")
+
+    def test_a_rank_that_dies(self):
+        self.mpi.peer_that("KILL")
+
+    def test_a_rank_that_is_silent(self):
+        self.assertIn("rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank is gone",
+                      self.mpi.peer_that("STOP"))
+
+
+class OsuMpiRefusals(Test):
+    LAUNCHER = "the ranks are started by the MPI's own launcher, which connects them: mpirun -n 2 gdrkit osu ... --engine mpi"
+
+    def test_no_launcher(self):
+        ended = run("gdrkit", "osu", "latency", "--engine", "mpi")
+        self.assertEqual((ended.code, ended.err.count("\n")), (77, 1))
+        self.assertIn(self.LAUNCHER, ended.err)
+
+    def test_a_launcher_that_connects_no_mpi(self):
+        ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", environment={})
+        self.assertEqual(ended.code, 77)
+        self.assertIn(self.LAUNCHER, ended.err)
+
+    def test_an_mpi_that_does_not_know_the_launcher(self):
+        if reason := why_not("openmpi"):
+            self.skipTest(reason)
+        ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
+                    os.path.join(PLUGINS, "gdrkit_osu_openmpi.so"), environment={})
+        self.assertEqual(ended.code, 77)
+        self.assertRegex(ended.err, r"Open MPI v[0-9.]+ sees rank 0 of 1 where the launcher started rank . of 2")
+
+    def test_plugins_that_cannot_serve(self):
+        for plugin, text in (("/nonexistent.so", "/nonexistent.so cannot be loaded: "),
+                             (os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"), "is no plug-in of gdrkit; gdrkit osu --mpi-plugin-source | mpicc ")):
+            ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
+                        plugin, environment={})
+            self.assertEqual(ended.code, 77, plugin)
+            self.assertIn(text, ended.err)
+
+    def test_no_plugin_for_this_mpi(self):
+        """As installed on a machine where gdrkit was built without that MPI."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "bin", "gdrkit")
+            os.mkdir(os.path.dirname(program))
+            shutil.copy(GDRKIT, program)
+            shutil.copytree(os.path.join(BIN, "..", "lib"), os.path.join(folder, "lib"), symlinks=True,
+                            ignore=lambda place, names: [name for name in names if re.match("gdrkit$", name)])
+            for variable, packages in (("OMPI_COMM_WORLD_", PACKAGES["openmpi"]), ("PMI_", PACKAGES["mpich"])):
+                ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", "env", f"{variable}RANK=0", f"{variable}SIZE=2", program,
+                            "osu", "allreduce", "--engine", "mpi", environment={})
+                self.assertEqual(ended.code, 77, ended.err)
+                self.assertRegex(ended.err, "gdrkit was built without a plug-in for .*" + packages)
+                self.assertIn("gdrkit osu --mpi-plugin-source | mpicc -O2 -shared -fPIC -o gdrkit_osu_mpi.so -x c - builds one", ended.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The site's own MPI, through the plug-in that was compiled for it.
+#include <algorithm>
+#include <climits>
+#include <optional>
+
+#include "base/result.hpp"
+#include "transfer/osu/mpi_plugin.hpp"
+#include "transfer/osu/rank_buffers.hpp"
+
+namespace gdrkit::tools::osu {
+namespace {
+
+gdrkit_osu_mpi_collective mpi_collective(Loop loop) {
+  switch (loop) {
+    case Loop::all_reduce: return GDRKIT_OSU_MPI_ALLREDUCE;
+    case Loop::all_to_all: return GDRKIT_OSU_MPI_ALLTOALL;
+    case Loop::broadcast: return GDRKIT_OSU_MPI_BCAST;
+    case Loop::all_gather: return GDRKIT_OSU_MPI_ALLGATHER;
+    default: return GDRKIT_OSU_MPI_BARRIER;
+  }
+}
+
+class MpiEngine : public OsuEngine {
+ public:
+  explicit MpiEngine(const EngineRequest& request) : mpi_(load_mpi_plugin(request.mpi_plugin)) {
+    // Its own spare byte is in each buffer's size.
+    if (std::max(request.source_bytes, request.target_bytes) > static_cast<std::size_t>(INT_MAX)) {
+      throw Failure(ExitCode::usage, "gdrkit osu: MPI counts bytes by int: make -m smaller than 2G for --engine mpi");
+    }
+    transfer::ProcessGroup& processes = *request.processes;
+    // An MPI with CUDA support takes the context that is current when it begins.
+    if (const auto made = processes.session().device().make_current(); !made) {
+      throw Failure(ExitCode::failed, std::string("gdrkit osu: ") + made.error().text());
+    }
+    int rank = 0;
+    int ranks = 0;
+    require(mpi_.begin(&rank, &ranks), "MPI_Init_thread");
+    if (rank != processes.process() || ranks != processes.n_processes()) {
+      throw Failure(
+          ExitCode::cannot_run,
+          format("gdrkit osu: %s sees rank %d of %d where the launcher started rank %d of %d: it does not know "
+                 "this launcher; use the mpirun of that MPI",
+                 short_version().c_str(), rank, ranks, processes.process(), processes.n_processes()));
+    }
+    check_cuda(request);
+    buffers_.emplace(request);
+    if (request.test->is_one_sided()) {
+      require(mpi_.share(pointer(buffers_->target()), request.target_bytes), "MPI_Win_create");
+    }
+  }
+
+  [[nodiscard]] std::string version() const override { return short_version(); }
+  [[nodiscard]] std::uint64_t source() const override { return buffers_->source(); }
+  [[nodiscard]] std::uint64_t target() const override { return buffers_->target(); }
+  [[nodiscard]] std::string path() const override {
+    const int answer = mpi_.has_cuda();
+    return version() + (answer > 0    ? ", with CUDA support"
+                        : answer == 0 ? ", without CUDA support"
+                                      : ", which does not say whether it has CUDA support");
+  }
+
+  void send(int peer, std::size_t size_bytes) override {
+    require(mpi_.send(pointer(source()), size_bytes, peer), "MPI_Send");
+  }
+  void receive(int peer, std::size_t size_bytes) override {
+    require(mpi_.receive(pointer(target()), size_bytes, peer), "MPI_Recv");
+  }
+  void send_window(int peer, std::size_t size_bytes, int count) override { exchange(peer, size_bytes, count, 0); }
+  void receive_window(int peer, std::size_t size_bytes, int count) override { exchange(peer, size_bytes, 0, count); }
+  void exchange_window(int peer, std::size_t size_bytes, int count) override {
+    exchange(peer, size_bytes, count, count);
+  }
+
+  void put(int peer, std::size_t size_bytes) override {
+    require(mpi_.put(pointer(source()), size_bytes, peer), "MPI_Put");
+  }
+  void get(int peer, std::size_t size_bytes) override {
+    require(mpi_.get(pointer(source()), size_bytes, peer), "MPI_Get");
+  }
+  void flush(int peer) override { require(mpi_.flush(peer), "MPI_Win_flush"); }
+  void fetch_add(int peer) override {
+    require(mpi_.fetch_add(pointer(source()), pointer(source() + sizeof(std::int64_t)), peer), "MPI_Fetch_and_op");
+    flush(peer);
+  }
+
+  void run_collective(Loop loop, std::size_t size_bytes) override {
+    require(mpi_.run(mpi_collective(loop), pointer(source()), pointer(target()), size_bytes), "a collective of MPI");
+  }
+
+  void barrier() override { require(mpi_.run(GDRKIT_OSU_MPI_BARRIER, nullptr, nullptr, 0), "MPI_Barrier"); }
+  void end() override { require(mpi_.end(), "MPI_Finalize"); }
+
+ private:
+  static void* pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
+
+  /// Without what Open MPI adds, such as who built it and where.
+  [[nodiscard]] std::string short_version() const {
+    const std::string text = mpi_.version();
+    return text.substr(0, text.find(','));
+  }
+
+  void require(int code, const char* what) const {
+    if (code == 0) return;
+    char text[512] = "";
+    mpi_.error_text(code, text, sizeof text);
+    throw Failure(ExitCode::failed, format("gdrkit osu: %s failed: %s", what, text));
+  }
+
+  /// Collective, and the same for all ranks, so that MPI ends as it should.
+  void check_cuda(const EngineRequest& request) {
+    transfer::ProcessGroup& processes = *request.processes;
+    const bool needs_it = request.place != 'H' && !processes.session().choice().is_emulated;
+    const std::vector<double> all = processes.gather(needs_it && mpi_.has_cuda() == 0 ? 1 : 0);
+    if (std::all_of(all.begin(), all.end(), [](double lacks) { return lacks == 0; })) return;
+    const std::string version = short_version();
+    end();
+    throw Failure(ExitCode::cannot_run,
+                  format("gdrkit osu: %s has no CUDA support (MPIX_Query_cuda_support), so it takes host memory only "
+                         "(H H); build the plug-in with one that has it: docs/transfers.md",
+                         version.c_str()));
+  }
+
+  void exchange(int peer, std::size_t size_bytes, int sends, int receives) {
+    require(mpi_.exchange(pointer(source()), sends, pointer(target()), receives, size_bytes, peer), "MPI_Waitall");
+  }
+
+  const gdrkit_osu_mpi_table& mpi_;
+  std::optional<RankBuffers> buffers_;
+};
+
+}  // namespace
+
+std::unique_ptr<OsuEngine> make_mpi_engine(const EngineRequest& request) {
+  return std::make_unique<MpiEngine>(request);
+}
+
+}  // namespace gdrkit::tools::osu
