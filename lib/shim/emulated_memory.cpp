@@ -6,7 +6,10 @@
 // the identity.
 #include "shim/emulated_memory.hpp"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -18,6 +21,7 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "shim/process_maps.hpp"
 
@@ -68,6 +72,7 @@ class UniqueFd {
     if (fd_ >= 0) ::close(fd_);
   }
   [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
@@ -190,7 +195,10 @@ base::Result<void*> map_pages(std::uint64_t page_address, std::size_t size_bytes
 
 }  // namespace
 
-base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind) noexcept {
+namespace {
+
+/// *kept (may be nullptr): the memory file's descriptor.
+base::Result<std::uint64_t> allocate(std::size_t size_bytes, EmulatedKind kind, int* kept) noexcept {
   if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes of emulated memory");
   if (size_bytes > largest_size()) {
     return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: this machine has %zu", size_bytes,
@@ -199,7 +207,7 @@ base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKi
   const std::size_t data_bytes = round_up(size_bytes);
   char name[64];
   std::snprintf(name, sizeof name, name_format, static_cast<unsigned>(kind), size_bytes);
-  const UniqueFd file(create_memory_file(name));
+  UniqueFd file(create_memory_file(name));
   if (file.get() < 0)
     return base::fail(errno, "cannot allocate emulated memory: memfd_create: %s", std::strerror(errno));
   if (::ftruncate(file.get(), static_cast<off_t>(data_bytes)) != 0) {
@@ -207,10 +215,60 @@ base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKi
   }
   auto start = reserve(data_bytes);
   if (!start) return start;
-  if (map_file(file.get(), *start, data_bytes)) return start;
+  if (map_file(file.get(), *start, data_bytes)) {
+    if (kept != nullptr) *kept = file.release();
+    return start;
+  }
   const int error = errno;
   release(*start, data_bytes);
   return base::fail(ENOMEM, "cannot map %zu bytes of emulated memory: %s", size_bytes, std::strerror(error));
+}
+
+bool is_file_of(int fd, std::uint64_t inode) noexcept {
+  struct stat about {};
+  if (::fstat(fd, &about) != 0 || about.st_ino != inode) return false;
+  // Other file systems have files of the same number.
+  char path[40];
+  std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  char target[64] = "";
+  const ssize_t length = ::readlink(path, target, sizeof target);
+  return length > 0 && std::string_view(target, static_cast<std::size_t>(length)).starts_with(name_prefix);
+}
+
+}  // namespace
+
+base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind) noexcept {
+  return allocate(size_bytes, kind, nullptr);
+}
+
+base::Result<std::uint64_t> emulated_allocate_exportable(std::size_t size_bytes, int* fd) noexcept {
+  if (size_bytes > SIZE_MAX - page_mask) return base::fail(ENOMEM, "cannot allocate %zu bytes", size_bytes);
+  return allocate(round_up(size_bytes), EmulatedKind::device, fd);
+}
+
+base::Result<int> emulated_export(std::uint64_t address) noexcept {
+  auto allocation = emulated_find(address);
+  if (!allocation) return base::pass(allocation);
+  if (allocation->start != address) {
+    return base::fail(EINVAL, "0x%" PRIx64 " is inside an emulated allocation that starts at 0x%" PRIx64, address,
+                      allocation->start);
+  }
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) return base::fail(errno, "cannot read /proc/self/fd: %s", std::strerror(errno));
+  int found = -1;
+  int error = EOPNOTSUPP;
+  while (const dirent* const entry = found < 0 ? ::readdir(folder) : nullptr) {
+    const std::string_view name(entry->d_name);
+    int fd = -1;
+    std::from_chars(name.data(), name.data() + name.size(), fd);
+    if (fd < 0 || !is_file_of(fd, allocation->buffer_id)) continue;
+    found = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (found < 0) error = errno;
+  }
+  ::closedir(folder);
+  if (found >= 0) return found;
+  if (error != EOPNOTSUPP) return base::fail(error, "cannot duplicate a descriptor: %s", std::strerror(error));
+  return base::fail(EOPNOTSUPP, "the emulated memory at 0x%" PRIx64 " was not allocated to be exported", address);
 }
 
 base::Result<int> emulated_create_shared(std::size_t size_bytes) noexcept {

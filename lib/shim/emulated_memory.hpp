@@ -29,6 +29,12 @@ inline constexpr std::size_t emulated_page_bytes = 65536;
 [[nodiscard]] base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind) noexcept;
 /// EINVAL when `address` is not the start of a live emulated allocation.
 base::Status emulated_free(std::uint64_t address) noexcept;
+/// As emulated_allocate, for whole pages of kind device; *fd is the memory file, which the caller closes. For as long
+/// as it is open, emulated_export finds it.
+[[nodiscard]] base::Result<std::uint64_t> emulated_allocate_exportable(std::size_t size_bytes, int* fd) noexcept;
+/// A descriptor of the memory file of the live allocation that starts at `address`, to be mapped elsewhere by
+/// emulated_adopt; the caller closes it. EOPNOTSUPP: this process has none open. EINVAL: no allocation starts there.
+[[nodiscard]] base::Result<int> emulated_export(std::uint64_t address) noexcept;
 /// A memory file that processes share as one emulated allocation of `size_bytes`, a multiple of emulated_page_bytes. It
 /// takes memory where it is written to. The caller closes the descriptor.
 [[nodiscard]] base::Result<int> emulated_create_shared(std::size_t size_bytes) noexcept;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Device on emulated memory. What a stream is given while a GPU kernel's stand-in occupies it waits in its order.
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -59,6 +60,7 @@ class EmulatedDevice final : public Device {
     const bool can_round = size_bytes <= SIZE_MAX - vmm_granularity;  // else too large in any case: never wrap to 0
     const std::size_t extent =
         is_vmm && can_round ? (size_bytes + vmm_granularity - 1) & ~(vmm_granularity - 1) : size_bytes;
+    if (kind == AllocationKind::vmm_exportable) return allocate_exportable(size_bytes, extent);
     auto address = shim::emulated_allocate(extent, emulated_kind(kind));
     if (!address) return base::pass(address);
     return Allocation(this, *address, size_bytes, extent, kind);
@@ -169,10 +171,33 @@ class EmulatedDevice final : public Device {
 
  protected:
   base::Status free(std::uint64_t address, std::size_t, AllocationKind) noexcept override {
-    return shim::emulated_free(address);
+    // Held over both: another thread may be given the same address in between.
+    const std::lock_guard lock(exportable_mutex_);
+    auto freed = shim::emulated_free(address);
+    if (const auto file = exportable_.find(address); freed && file != exportable_.end()) {
+      ::close(file->second);
+      exportable_.erase(file);
+    }
+    return freed;
   }
 
  private:
+  /// Its memory file stays open, as a handle of the driver's can be had for as long as the memory lives.
+  base::Result<Allocation> allocate_exportable(std::size_t size_bytes, std::size_t extent) noexcept {
+    const std::lock_guard lock(exportable_mutex_);
+    int fd = -1;
+    auto address = shim::emulated_allocate_exportable(extent, &fd);
+    if (!address) return base::pass(address);
+    try {
+      exportable_.emplace(*address, fd);
+    } catch (const std::bad_alloc&) {
+      ::close(fd);
+      (void)shim::emulated_free(*address);
+      return base::fail_literal(ENOMEM, "out of memory while exportable memory was allocated");
+    }
+    return Allocation(this, *address, size_bytes, extent, AllocationKind::vmm_exportable);
+  }
+
   static shim::EmulatedKind emulated_kind(AllocationKind kind) noexcept {
     if (kind == AllocationKind::managed) return shim::EmulatedKind::managed;
     return kind == AllocationKind::host ? shim::EmulatedKind::host : shim::EmulatedKind::device;
@@ -253,6 +278,8 @@ class EmulatedDevice final : public Device {
   std::mutex streams_mutex_;
   std::map<std::uint64_t, std::shared_ptr<EmulatedStream>> streams_;
   std::uint64_t last_stream_ = 0;
+  std::mutex exportable_mutex_;
+  std::map<std::uint64_t, int> exportable_;  // by address: the memory file's descriptor
 };
 
 base::Result<Stream> EmulatedDevice::create_stream() noexcept {

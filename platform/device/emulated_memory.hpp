@@ -9,6 +9,8 @@ namespace gdrkit::platform {
 
 using shim::emulated_adopt;
 using shim::emulated_create_shared;
+using shim::emulated_export;
+using shim::emulated_find;
 using shim::emulated_page_bytes;
 
 }  // namespace gdrkit::platform

@@ -363,6 +363,35 @@ TEST(EmulatedMemory, SharedMemoryIsOneAllocationWhereverItIsAdopted) {
   for (void* const mapped : reserved) ::munmap(mapped, room);
 }
 
+TEST(EmulatedMemory, ExportsOnlyWhatWasAllocatedForIt) {
+  const auto before = count_process_resources();
+  int file = -1;
+  const auto exportable = emulated_allocate_exportable(emulated_page_bytes + 1, &file);
+  ASSERT_TRUE(exportable) << exportable.error().text();
+  EXPECT_EQ(emulated_find(*exportable)->size_bytes, 2 * emulated_page_bytes);
+  bytes_at(*exportable)[7] = 0x5a;
+  auto exported = emulated_export(*exportable);
+  ASSERT_TRUE(exported) << exported.error().text();
+  std::uint8_t byte = 0;
+  EXPECT_EQ(::pread(*exported, &byte, 1, 7), 1);
+  EXPECT_EQ(byte, 0x5a);
+  EXPECT_EQ(emulated_export(*exportable + 1).error().errno_value, EINVAL);
+  ::close(file);
+  auto again = emulated_export(*exportable);
+  ASSERT_TRUE(again) << "by the descriptor that was exported: " << again.error().text();
+  ::close(*exported);
+  ::close(*again);
+  EXPECT_EQ(emulated_export(*exportable).error().errno_value, EOPNOTSUPP);
+  const auto other = emulated_allocate(emulated_page_bytes, EmulatedKind::device);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(emulated_export(*other).error().errno_value, EOPNOTSUPP);
+  EXPECT_TRUE(tests::succeeded(emulated_free(*exportable)));
+  EXPECT_TRUE(tests::succeeded(emulated_free(*other)));
+  EXPECT_EQ(emulated_export(*other).error().errno_value, EINVAL);
+  EXPECT_EQ(emulated_allocate_exportable(SIZE_MAX, &file).error().errno_value, ENOMEM);
+  EXPECT_EQ(count_process_resources(), before);
+}
+
 TEST(EmulatedMemory, SharedMemoryThatCannotBeMappedIsAnError) {
   EXPECT_EQ(emulated_adopt(-1, std::uint64_t{1} << 40, emulated_page_bytes).error().errno_value, ENOMEM);
 }
