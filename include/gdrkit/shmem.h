@@ -184,6 +184,16 @@ int gdrkit_shmem_free(void* address);                          /* as malloc retu
 /* Where this process's GPU reaches PE `pe`'s copy of `address` by loads and stores; NULL where it cannot. Not
  * collective. */
 void* gdrkit_shmem_ptr(const void* address, int pe);
+/* Makes a buffer of the caller's symmetric, without a copy: each PE passes one of its own, of the same size (-EPROTO
+ * else), and the answer is an address in its symmetric heap's range that stands for it in all calls, also in GPU
+ * kernels. Memory of the PE's GPU that cuMemCreate made with a POSIX file descriptor as its handle type, from the start
+ * of the allocation on; what lies behind size_bytes is mapped too, but refused. No other memory can be shared
+ * (cudaMalloc, host memory): NULL on all PEs, and gdrkit_shmem_last_error() names the first one and its cause, such as
+ * a buffer that is registered already. It takes its room from heap_max_bytes. The memory lives on until it is
+ * unregistered or the PE finalizes, also where the caller frees its own mapping. */
+void* gdrkit_shmem_buffer_register_symmetric(void* address, size_t size_bytes);
+/* `address`: what the registration answered. Completes what was put before; nobody may use it any more. */
+int gdrkit_shmem_buffer_unregister_symmetric(void* address);
 
 /* Puts and gets. Any alignment; size 0 does nothing. */
 

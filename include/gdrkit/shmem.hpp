@@ -152,7 +152,7 @@ class SymmetricSpan {
 
 /// Owns objects of the symmetric heap. Making and destroying are collective; a destructor that runs because of an
 /// exception frees nothing, as the other PEs do not come: finalizing does.
-template <class T>
+template <class T, int (*Free)(void*) = &gdrkit_shmem_free>
 class SymmetricBuffer {
  public:
   SymmetricBuffer(SymmetricBuffer&& other) noexcept
@@ -164,7 +164,7 @@ class SymmetricBuffer {
     return *this;
   }
   ~SymmetricBuffer() {
-    if (data_ != nullptr && std::uncaught_exceptions() == 0) (void)gdrkit_shmem_free(data_);
+    if (data_ != nullptr && std::uncaught_exceptions() == 0) (void)Free(data_);
   }
 
   [[nodiscard]] SymmetricSpan<T> span() const noexcept { return {data_, size_}; }
@@ -175,7 +175,7 @@ class SymmetricBuffer {
   /// Collective: frees now and throws if that fails; the destructor frees in silence.
   void free() {
     size_ = 0;
-    hpp_detail::check(gdrkit_shmem_free(std::exchange(data_, nullptr)));
+    hpp_detail::check(Free(std::exchange(data_, nullptr)));
   }
 
  private:
@@ -185,6 +185,10 @@ class SymmetricBuffer {
   T* data_;
   std::size_t size_;
 };
+
+/// Memory of the program's own that is symmetric while this lives: unregistered in place of freed.
+template <class T>
+using RegisteredBuffer = SymmetricBuffer<T, &gdrkit_shmem_buffer_unregister_symmetric>;
 
 /// Zero or empty: as the launcher's environment and the environment variables say.
 struct JobOptions {
@@ -269,6 +273,16 @@ class Job {
     auto* const data = static_cast<T*>(gdrkit_shmem_calloc(count, sizeof(T)));
     // The C function answers no number: its text says what failed.
     if (data == nullptr) throw Error(ENOMEM, gdrkit_shmem_last_error());
+    return {data, count};
+  }
+
+  /// Collective: a buffer of the caller's GPU memory, of a kind that can be shared
+  /// (gdrkit_shmem_buffer_register_symmetric).
+  template <class T>
+  [[nodiscard]] RegisteredBuffer<T> register_symmetric(T* buffer, std::size_t count) const {
+    if (count > SIZE_MAX / sizeof(T)) throw std::length_error("a buffer of more bytes than there are");
+    auto* const data = static_cast<T*>(gdrkit_shmem_buffer_register_symmetric(buffer, count * sizeof(T)));
+    if (data == nullptr) throw Error(EINVAL, gdrkit_shmem_last_error());
     return {data, count};
   }
 

@@ -204,6 +204,14 @@ void* gdrkit_shmem_ptr(const void* address, int pe) {
   return pointer_with_pe([=](Pe& self) { return self.pointer(address, pe); });
 }
 
+void* gdrkit_shmem_buffer_register_symmetric(void* address, size_t size_bytes) {
+  return pointer_with_pe([=](Pe& self) { return self.register_symmetric(address, size_bytes); });
+}
+
+int gdrkit_shmem_buffer_unregister_symmetric(void* address) {
+  return with_pe([=](Pe& self) { return self.unregister_symmetric(address); });
+}
+
 int gdrkit_shmem_put(void* target, const void* source, size_t size_bytes, int pe) {
   return with_pe([=](Pe& self) { return self.put(target, source, size_bytes, pe, false); });
 }

@@ -8,6 +8,9 @@
 
 namespace gdrkit::shmem {
 
+/// AgreedCall::operation of functions that all PEs of the job call.
+enum AgreedOperation : std::uint64_t { allocating = 1, freeing, registering, sharing, unregistering };
+
 /// What a PE passed to a collective function.
 struct AgreedCall {
   std::int32_t pe = -1;  ///< -1: none

@@ -117,6 +117,9 @@ class Pe {
   base::Status register_buffer(const void* address, std::size_t size_bytes) noexcept;
   base::Status unregister_buffer(const void* address) noexcept;
   void unregister_all_buffers() noexcept { buffers_.clear(); }
+  /// Collective: makes memory of the application's symmetric; the answer is its address in the heap's range.
+  [[nodiscard]] base::Result<void*> register_symmetric(const void* address, std::size_t size_bytes) noexcept;
+  base::Status unregister_symmetric(const void* address) noexcept;
   /// A line for each transport: what it carries to and from that PE, or why nothing.
   [[nodiscard]] base::Result<std::string> describe(int pe) noexcept;
   void set_limit(std::chrono::milliseconds limit) noexcept { limit_ms_.store(limit.count()); }

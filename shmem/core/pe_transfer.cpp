@@ -19,7 +19,7 @@ std::size_t limit_of(const Transport& transport, bool is_put, LocalMemory memory
 }
 
 /// Calls `carry(transport number)` with the first from `begin` on that is to take this transfer; where one turns out
-/// not to reach the slot, the next.
+/// not to reach the slot or its memory, the next.
 template <class Carry>
 base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<Transport>>& transports, std::size_t begin,
                                          int slot, std::size_t size_bytes, bool is_put, LocalMemory memory,
@@ -33,7 +33,7 @@ base::Result<std::size_t> with_transport(const std::vector<std::unique_ptr<Trans
     }
     last = carry(i);
     if (last) return i;
-    if (transports[i]->serves(slot)) break;
+    if (last.error().errno_value != EOPNOTSUPP && transports[i]->serves(slot)) break;
   }
   return base::pass(last);
 }

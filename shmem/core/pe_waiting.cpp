@@ -109,10 +109,6 @@ base::Status Pe::agree(const char* what, std::uint64_t operation, std::uint64_t 
   return agreed;
 }
 
-namespace {
-enum Collective : std::uint64_t { allocating = 1, freeing = 2 };
-}  // namespace
-
 base::Result<void*> Pe::allocate(std::size_t size_bytes, std::size_t alignment, bool is_zeroed) noexcept {
   constexpr std::size_t largest_alignment = std::size_t{2} << 20;
   const std::lock_guard lock(collective_mutex_);

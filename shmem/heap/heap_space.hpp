@@ -13,6 +13,12 @@
 
 namespace gdrkit::shmem {
 
+/// Memory of the application's, as others can map it.
+struct SharedMemory {
+  UniqueFd fd;
+  std::uint64_t size_bytes = 0;  ///< of the whole allocation, which is mapped as one
+};
+
 /// Slots hold chunks of device memory: the own slot memory of the own device, the others their PEs' memory, by a file
 /// descriptor that came from there. Offsets are from a slot's start; offsets and sizes are multiples of
 /// granularity_bytes(). Not thread-safe. Needs the device to be current (Device::make_current). The destructor unmaps
@@ -38,6 +44,15 @@ class HeapSpace {
   virtual base::Status attach(int slot, std::uint64_t offset, std::uint64_t size_bytes, UniqueFd chunk) noexcept = 0;
   /// Undoes create or attach of that very chunk.
   virtual base::Status remove(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;
+
+  /// Memory of the own device that the application allocated, from the start of its allocation on. EOPNOTSUPP: memory
+  /// of a kind that cannot be shared, and what to use instead. EINVAL: the range.
+  [[nodiscard]] virtual base::Result<SharedMemory> share(std::uint64_t address, std::uint64_t size_bytes) noexcept = 0;
+  /// Maps what share() answered on that slot's PE. granularity_bytes() before it and behind it must be, and stay, free
+  /// of chunks.
+  virtual base::Status attach_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes,
+                                     UniqueFd memory) noexcept = 0;
+  virtual base::Status remove_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept = 0;
 
  protected:
   std::uint64_t base_ = 0;

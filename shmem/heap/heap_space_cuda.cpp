@@ -33,6 +33,7 @@ class CudaHeapSpace final : public HeapSpace {
     if (calls_.mem_import == nullptr) {
       return base::fail(ENOSYS, "this CUDA driver has no cuMemImportFromShareableHandle: it is too old for shmem");
     }
+    ordinal_ = ordinal;
     int device = 0;
     if (auto got = check(calls_.device_get(&device, ordinal), "cuDeviceGet", 0, 0); !got) return got;
     properties_.type = platform::cuda_mem_allocation_type_pinned;
@@ -97,7 +98,64 @@ class CudaHeapSpace final : public HeapSpace {
     return check(calls_.mem_unmap(at, size_bytes), "cuMemUnmap", at, size_bytes);
   }
 
+  base::Result<SharedMemory> share(std::uint64_t address, std::uint64_t size_bytes) noexcept override {
+    std::uint64_t start = 0;
+    std::size_t extent = 0;
+    if (auto owned = check_owner(address); !owned) return base::pass(owned);
+    if (const int got = calls_.mem_get_address_range(&start, &extent, address); got != 0) {
+      return base::fail_vendor(EINVAL, got, "cuMemGetAddressRange of 0x%" PRIx64 ": %s", address,
+                               platform::cuda_result_name(got));
+    }
+    if (start != address || size_bytes > extent) {
+      return base::fail(EINVAL,
+                        "0x%" PRIx64 " + %" PRIu64 " bytes is no whole beginning of its allocation (0x%" PRIx64
+                        " + %zu bytes): register each allocation from its start",
+                        address, size_bytes, start, extent);
+    }
+    std::uint64_t handle = 0;
+    if (const int got = calls_.mem_retain_handle(&handle, reinterpret_cast<void*>(address)); got != 0) {
+      return unshareable(address, "was not allocated by cuMemCreate (cudaMalloc's and pools' cannot be shared)", got);
+    }
+    int fd = -1;
+    const int exported = calls_.mem_export(&fd, handle, platform::cuda_mem_handle_type_posix_fd, 0);
+    (void)calls_.mem_release(handle);
+    if (exported != 0) {
+      return unshareable(address, "was created without CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR", exported);
+    }
+    return SharedMemory{UniqueFd(fd), extent};
+  }
+
+  base::Status attach_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes,
+                             UniqueFd memory) noexcept override {
+    return attach(slot, offset, size_bytes, std::move(memory));
+  }
+  base::Status remove_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
+    return remove(slot, offset, size_bytes);
+  }
+
  private:
+  static tl::unexpected<base::Error> unshareable(std::uint64_t address, const char* why, int vendor_code) noexcept {
+    return base::fail_vendor(EOPNOTSUPP, vendor_code,
+                             "the memory at 0x%" PRIx64
+                             " %s: create it with that handle type, or use gdrkit_shmem_malloc (%s)",
+                             address, why, platform::cuda_result_name(vendor_code));
+  }
+
+  /// Only memory of the own device: transfers to the slot take it for that.
+  base::Status check_owner(std::uint64_t address) noexcept {
+    unsigned type = 0;
+    int ordinal = -1;
+    int attributes[] = {platform::cuda_pointer_attribute_memory_type, platform::cuda_pointer_attribute_device_ordinal};
+    void* values[] = {&type, &ordinal};
+    const int got = calls_.pointer_get_attributes(2, attributes, values, address);
+    if (got != 0 || type != platform::cuda_memory_type_device) {
+      return unshareable(address, "is host memory; only memory of cuMemCreate with a POSIX file descriptor is shared",
+                         got);
+    }
+    if (ordinal == ordinal_) return {};
+    return base::fail(EINVAL, "0x%" PRIx64 " is memory of GPU %d, this PE has GPU %d", address, ordinal, ordinal_);
+  }
+
   struct Chunk {
     std::uint64_t address;
     std::uint64_t size_bytes;
@@ -123,6 +181,7 @@ class CudaHeapSpace final : public HeapSpace {
   const platform::CudaCalls& calls_;
   const int slots_;
   const int own_slot_;
+  int ordinal_ = 0;
   CudaMemAllocationProp properties_;
   std::uint64_t granularity_ = 0;
   std::uint64_t reserved_bytes_ = 0;

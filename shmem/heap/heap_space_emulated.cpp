@@ -78,6 +78,40 @@ class EmulatedHeapSpace final : public HeapSpace {
     return {};
   }
 
+  base::Result<SharedMemory> share(std::uint64_t address, std::uint64_t size_bytes) noexcept override {
+    auto allocation = platform::emulated_find(address);
+    if (!allocation) {
+      return base::fail(EOPNOTSUPP, "%s. Only memory of the emulated device is shared: use gdrkit_shmem_malloc",
+                        allocation.error().text());
+    }
+    if (allocation->start != address || size_bytes > allocation->size_bytes) {
+      return base::fail(EINVAL,
+                        "0x%" PRIx64 " + %" PRIu64 " bytes is no whole beginning of its allocation (0x%" PRIx64
+                        " + %zu bytes): register each allocation from its start",
+                        address, size_bytes, allocation->start, allocation->size_bytes);
+    }
+    auto file = platform::emulated_export(address);
+    if (!file) {
+      return base::fail(file.error().errno_value, "%s: allocate it as cuMemCreate does, or use gdrkit_shmem_malloc",
+                        file.error().text());
+    }
+    return SharedMemory{UniqueFd(*file), allocation->size_bytes};
+  }
+
+  base::Status attach_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes,
+                             UniqueFd memory) noexcept override {
+    return platform::emulated_adopt(memory.get(), address(slot, offset), size_bytes);
+  }
+
+  base::Status remove_shared(int slot, std::uint64_t offset, std::uint64_t size_bytes) noexcept override {
+    const std::uint64_t first = address(slot, offset) - platform::emulated_page_bytes;
+    const std::uint64_t total = size_bytes + 2 * platform::emulated_page_bytes;
+    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    if (::mmap(as_pointer(first), total, PROT_NONE, flags, -1, 0) != MAP_FAILED) return {};
+    return base::fail(errno, "cannot unmap a registered buffer of %" PRIu64 " bytes: %s", size_bytes,
+                      std::strerror(errno));
+  }
+
  private:
   base::Status map(int slot, int fd) noexcept {
     const auto at = static_cast<std::size_t>(slot);

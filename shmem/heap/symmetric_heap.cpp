@@ -39,6 +39,7 @@ base::Result<std::unique_ptr<SymmetricHeap>> SymmetricHeap::create(platform::Dev
   heap->space_ = std::move(*space);
   heap->own_base_ = heap->space_->address(heap->own_slot_, 0);
   heap->max_bytes_ = round_up(sizes.max_bytes, heap->space_->granularity_bytes());
+  heap->growth_end_ = heap->max_bytes_;
   heap->reserved_bytes_ = round_up(sizes.reserved_bytes, BlockList::unit_bytes);
   if (auto grown = heap->grow(std::max(sizes.initial_bytes, heap->reserved_bytes_)); !grown) return base::pass(grown);
   (void)heap->blocks_.take(heap->reserved_bytes_, BlockList::unit_bytes);
@@ -58,27 +59,31 @@ base::Status SymmetricHeap::agree(const base::Status& own, const char* step) {
   }
   std::vector<Outcome> all(node_.pes().size());
   if (auto told = node_.exchange_fds(-1, &mine, sizeof mine, all.data(), step); !told) return base::pass(told);
-  base::Status agreed = own;
+  // Names the PE also where its failure is this one's: other machines hear of it.
+  base::Status agreed;
   for (std::size_t i = 0; agreed && i < all.size(); ++i) {
     if (all[i].errno_value == 0) continue;
     all[i].text[sizeof all[i].text - 1] = '\0';
     agreed = base::fail_vendor(all[i].errno_value, all[i].vendor_code, "%s failed on PE %d: %s", step, node_.pes()[i],
                                all[i].text);
   }
-  return node_.agree_over_machines(std::move(agreed), step);
+  auto over_machines = node_.agree_over_machines(std::move(agreed), step);
+  return own ? over_machines : own;
 }
 
 /// A chunk is in the list only once all PEs have all of it: where one fails, all undo their part.
 base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
   const std::uint64_t offset = blocks_.end();
   std::uint64_t wanted = round_up(std::max(size_bytes, smallest_growth), space_->granularity_bytes());
-  if (size_bytes > max_bytes_ - offset) {
+  if (size_bytes > growth_end_ - offset) {
     return base::fail(ENOMEM,
                       "the symmetric heap has %" PRIu64 " bytes, needs %" PRIu64 " more and may not exceed %" PRIu64
-                      ": set heap_max_bytes or GDRKIT_SHMEM_HEAP_MAX",
-                      offset, size_bytes, max_bytes_);
+                      " (of its range of %" PRIu64
+                      ", registered buffers had the rest): set heap_max_bytes or "
+                      "GDRKIT_SHMEM_HEAP_MAX",
+                      offset, size_bytes, growth_end_, max_bytes_);
   }
-  wanted = std::min(wanted, max_bytes_ - offset);
+  wanted = std::min(wanted, growth_end_ - offset);
   chunks_.reserve(chunks_.size() + 1);
   auto own = space_->create(offset, wanted);
   auto attached = attach_peers(offset, wanted, own);
@@ -146,7 +151,10 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
                       own_base_, this->size_bytes());
   }
   const std::shared_lock lock(mutex_);
-  const auto block = blocks_.find(offset);
+  auto block = blocks_.find(offset);
+  if (const SymmetricBuffer* const buffer = locked_buffer_at(offset); buffer != nullptr) {
+    block = Block{buffer->chunk.offset, buffer->size_bytes};
+  }
   if (!block || block->offset < reserved_bytes_) {
     return base::fail(EINVAL, "%p is in no allocation of this PE's symmetric heap", address);
   }
@@ -174,6 +182,7 @@ HeapChunk SymmetricHeap::chunk_at(std::uint64_t offset) const noexcept {
 }
 
 HeapChunk SymmetricHeap::locked_chunk_at(std::uint64_t offset) const noexcept {
+  if (const SymmetricBuffer* const buffer = locked_buffer_at(offset); buffer != nullptr) return buffer->chunk;
   const auto after = std::upper_bound(chunks_.begin(), chunks_.end(), offset,
                                       [](std::uint64_t at, const HeapChunk& chunk) { return at < chunk.offset; });
   return *std::prev(after);

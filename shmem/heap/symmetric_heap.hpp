@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <shared_mutex>
 #include <vector>
@@ -24,9 +25,10 @@ struct HeapSizes {
 
 /// A piece of device memory that was allocated, and can be pinned, as one.
 struct HeapChunk {
-  std::size_t number = 0;  ///< counted from 0 in the order of offsets
+  std::size_t number = 0;  ///< counted from 0: the heap's in the order of offsets, buffers by themselves
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
+  bool is_buffer = false;  ///< the application's memory, which may be of a kind that cannot be pinned
 
   [[nodiscard]] std::uint64_t end() const noexcept { return offset + size_bytes; }
 };
@@ -35,6 +37,13 @@ struct HeapChunk {
 struct HeapRange {
   std::uint64_t offset = 0;
   HeapChunk chunk;  ///< that holds `offset`
+};
+
+/// Memory of the application's own that is part of the heap's range.
+struct SymmetricBuffer {
+  HeapChunk chunk;
+  std::uint64_t size_bytes = 0;  ///< as asked for; the chunk is the whole allocation
+  std::uint64_t address = 0;     ///< where the application has it
 };
 
 /// Collective functions are called by one thread of each PE, in the same order and with the same arguments; the caller
@@ -56,6 +65,21 @@ class SymmetricHeap {
   /// EINVAL when no allocation starts at `address`.
   base::Status free(std::uint64_t address) noexcept;
 
+  // Buffers lie at the end of the heap's range, at the same offsets on all PEs, and growth stops before them.
+
+  /// Not collective. EEXIST: it overlaps a registered one.
+  [[nodiscard]] base::Result<SharedMemory> share(std::uint64_t address, std::uint64_t size_bytes) noexcept;
+  /// Collective over the job's PEs: the failure of any.
+  base::Status settle(const base::Status& own, const char* step) noexcept;
+  /// Collective over the node: maps what each of its PEs shares, of the same size on all PEs of the job; then
+  /// everything is as before, or the answer is the offset. ENOMEM: no room in the heap's range.
+  [[nodiscard]] base::Result<std::uint64_t> add_buffer(std::uint64_t address, std::uint64_t size_bytes,
+                                                       const SharedMemory& memory) noexcept;
+  /// The buffer that begins there; EINVAL: none does.
+  [[nodiscard]] base::Result<SymmetricBuffer> find_buffer(std::uint64_t offset) const noexcept;
+  /// Of this process's mappings; nobody uses them any more.
+  base::Status remove_buffer(std::uint64_t offset) noexcept;
+
   /// Where [address, address + size_bytes) of the own heap is, if it lies in one live allocation. EINVAL says why not.
   [[nodiscard]] base::Result<HeapRange> find(const void* address, std::uint64_t size_bytes) const noexcept;
   /// Whether `address` is in the own slot, allocated or not.
@@ -72,7 +96,9 @@ class SymmetricHeap {
   [[nodiscard]] std::uint64_t max_bytes() const noexcept { return max_bytes_; }
   [[nodiscard]] std::uint64_t size_bytes() const noexcept;  ///< of all chunks
   [[nodiscard]] std::uint64_t used_bytes() const noexcept;
-  /// The chunk that holds `offset`, which is below size_bytes().
+  /// Whether there is memory behind all of that range, be it allocated or not.
+  [[nodiscard]] bool has_memory(std::uint64_t offset, std::uint64_t size_bytes) const noexcept;
+  /// The chunk that holds `offset`, which has memory.
   [[nodiscard]] HeapChunk chunk_at(std::uint64_t offset) const noexcept;
 
  private:
@@ -81,6 +107,9 @@ class SymmetricHeap {
   base::Status attach_peers(std::uint64_t offset, std::uint64_t size_bytes, const base::Result<UniqueFd>& own);
   base::Status agree(const base::Status& own, const char* step);
   [[nodiscard]] HeapChunk locked_chunk_at(std::uint64_t offset) const noexcept;
+  [[nodiscard]] const SymmetricBuffer* locked_buffer_at(std::uint64_t offset) const noexcept;
+  [[nodiscard]] base::Result<std::uint64_t> place_for(std::uint64_t size_bytes) const noexcept;
+  base::Status attach_buffers(std::uint64_t offset, const SharedMemory& memory);
 
   Node& node_;
   const int own_slot_;
@@ -88,9 +117,11 @@ class SymmetricHeap {
   std::uint64_t own_base_ = 0;
   std::uint64_t max_bytes_ = 0;
   std::uint64_t reserved_bytes_ = 0;
-  mutable std::shared_mutex mutex_;  // of blocks_ and chunks_
+  std::uint64_t growth_end_ = 0;     // the lowest offset that buffers ever had, and one granule less
+  mutable std::shared_mutex mutex_;  // of all below
   BlockList blocks_;
   std::vector<HeapChunk> chunks_;
+  std::map<std::uint64_t, SymmetricBuffer> buffers_;  // by offset
 };
 
 }  // namespace gdrkit::shmem

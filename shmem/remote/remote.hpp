@@ -71,6 +71,10 @@ class Remote final : private UcxReceiver {
   /// Why not; decided by what this process's UCX can, and by what that PE answered before.
   [[nodiscard]] base::Status serves_direct(int pe) noexcept;
 
+  /// Of a registered buffer that begins there, on this PE and on others, and that nobody uses any more: UCX's
+  /// registration and keys.
+  void forget(std::uint64_t offset) noexcept;
+
   /// What was given for that PE before is done before what is given after.
   base::Status order(int pe) noexcept;
   [[nodiscard]] bool is_pending(int pe) noexcept;

@@ -20,8 +20,11 @@
 namespace gdrkit::shmem {
 namespace {
 
-/// Chunks of a slot that can be mapped; a heap that grew more often is served by other transports from there on.
+/// Chunks of a slot that can be mapped, and as many registered buffers; a heap that grew more often is served by other
+/// transports from there on.
 constexpr std::size_t largest_chunk_count = 256;
+/// In place of a pin: this buffer cannot be mapped.
+constexpr std::uint64_t refused_window = ~std::uint64_t{0};
 /// Up to this, memory of the own heap passes through the CPU: its load and store take less than a copy engine's copy.
 constexpr std::size_t small = 1024;
 
@@ -33,7 +36,7 @@ class Bar1 final : public Transport {
  public:
   explicit Bar1(const TransportSetting& setting)
       : device_(*setting.device), heap_(*setting.heap), slots_(static_cast<std::size_t>(setting.slots)) {
-    for (Slot& slot : slots_) slot.windows = std::make_unique<std::atomic<std::uint64_t>[]>(largest_chunk_count);
+    for (Slot& slot : slots_) slot.windows = std::make_unique<std::atomic<std::uint64_t>[]>(2 * largest_chunk_count);
     gdrkit_open_options options{};
     options.struct_size = sizeof options;
     if (setting.device->is_emulated()) options.backend = "emulated";
@@ -82,6 +85,14 @@ class Bar1 final : public Transport {
                     });
   }
 
+  void forget(const HeapChunk& chunk) noexcept override {
+    if (chunk.number >= largest_chunk_count) return;
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+      const std::uint64_t pin = window_at(static_cast<int>(slot), chunk).exchange(0, std::memory_order_acq_rel);
+      if (pin != 0 && pin != refused_window) (void)gdrkit_unpin(gdrkit_pin_t{pin});
+    }
+  }
+
   [[nodiscard]] bool is_pending(int slot) const noexcept override {
     if (static_cast<std::size_t>(slot) >= slots_.size()) return false;
     const Slot& state = slots_[static_cast<std::size_t>(slot)];
@@ -106,7 +117,7 @@ class Bar1 final : public Transport {
 
  private:
   struct Slot {
-    std::unique_ptr<std::atomic<std::uint64_t>[]> windows;  // pins by chunk; 0: not mapped yet
+    std::unique_ptr<std::atomic<std::uint64_t>[]> windows;  // pins by chunk, then by buffer; 0: not mapped yet
     std::atomic<std::uint64_t> issued{0};                   // puts whose stores have left the core
     std::atomic<std::uint64_t> completed{0};                // of these, known to have arrived
     std::atomic<bool> is_refused{false};
@@ -134,11 +145,19 @@ class Bar1 final : public Transport {
 
   base::Result<gdrkit_pin_t> window_of(int slot, const HeapChunk& chunk) noexcept {
     if (chunk.number >= largest_chunk_count) {
-      return base::fail(ENOSPC, "the symmetric heap has grown more than %zu times", largest_chunk_count);
+      return base::fail(EOPNOTSUPP, "the symmetric heap has grown more than %zu times", largest_chunk_count);
     }
-    auto& window = slots_[static_cast<std::size_t>(slot)].windows[chunk.number];
-    if (const std::uint64_t pin = window.load(std::memory_order_acquire); pin != 0) return gdrkit_pin_t{pin};
+    auto& window = window_at(slot, chunk);
+    const std::uint64_t pin = window.load(std::memory_order_acquire);
+    if (pin == refused_window) {
+      return base::fail_literal(EOPNOTSUPP, "this registered buffer cannot be mapped through BAR1");
+    }
+    if (pin != 0) return gdrkit_pin_t{pin};
     return open_window(slot, chunk, window);
+  }
+
+  [[nodiscard]] std::atomic<std::uint64_t>& window_at(int slot, const HeapChunk& chunk) const noexcept {
+    return slots_[static_cast<std::size_t>(slot)].windows[chunk.number + (chunk.is_buffer ? largest_chunk_count : 0)];
   }
 
   base::Result<gdrkit_pin_t> open_window(int slot, const HeapChunk& chunk,
@@ -152,19 +171,25 @@ class Bar1 final : public Transport {
     const platform::DeviceScope scope(device_);
     gdrkit_pin_t pin{};
     if (const int made = gdrkit_pin(context_, heap_.address(slot, chunk.offset), chunk.size_bytes, &pin); made < 0) {
-      return refuse(state, failure(made, "pinning", slot));
+      return refuse(state, chunk, window, failure(made, "pinning", slot));
     }
     void* address = nullptr;
     if (const int mapped = gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address); mapped < 0) {
       auto refused = failure(mapped, "mapping", slot);
       (void)gdrkit_unpin(pin);
-      return refuse(state, std::move(refused));
+      return refuse(state, chunk, window, std::move(refused));
     }
     window.store(pin.value, std::memory_order_release);
     return pin;
   }
 
-  static tl::unexpected<base::Error> refuse(Slot& state, base::Status why) noexcept {
+  /// A heap that cannot be mapped ends the way to its PE; a buffer, which may be of another kind, only its own.
+  static tl::unexpected<base::Error> refuse(Slot& state, const HeapChunk& chunk, std::atomic<std::uint64_t>& window,
+                                            base::Status why) noexcept {
+    if (chunk.is_buffer) {
+      window.store(refused_window, std::memory_order_release);
+      return base::fail_vendor(EOPNOTSUPP, why.error().vendor_code, "%s", why.error().text());
+    }
     state.refusal = std::move(why);
     state.is_refused.store(true, std::memory_order_release);
     return base::pass(state.refusal);

@@ -30,10 +30,9 @@ HomeMemory::~HomeMemory() {
 }
 
 base::Result<std::uint64_t> HomeMemory::address_of(std::uint64_t offset, std::uint64_t size_bytes) noexcept {
-  const std::uint64_t end = heap_.size_bytes();
-  if (offset <= end && size_bytes <= end - offset) return heap_.own_address(offset);
+  if (heap_.has_memory(offset, size_bytes)) return heap_.own_address(offset);
   return base::fail(EINVAL, "%" PRIu64 " bytes at offset %" PRIu64 " leave its symmetric heap of %" PRIu64 " bytes",
-                    size_bytes, offset, end);
+                    size_bytes, offset, heap_.size_bytes());
 }
 
 base::Result<HomeChunk> HomeMemory::chunk_of(std::uint64_t offset) noexcept {
@@ -55,11 +54,15 @@ bool HomeMemory::goes_by_bar1(std::uint64_t address, std::size_t size_bytes, boo
   return bar1_->serves(heap_.own_slot()).has_value();
 }
 
+bool HomeMemory::is_bar1s_own(const base::Status& failed) noexcept {
+  return failed.error().errno_value != EOPNOTSUPP && bar1_->serves(heap_.own_slot()).has_value();
+}
+
 base::Status HomeMemory::write(std::uint64_t address, const void* data, std::size_t size_bytes) noexcept {
   if (goes_by_bar1(address, size_bytes, true)) {
     auto written = bar1_->put(heap_.own_slot(), range_of(address), data, size_bytes, LocalMemory::host, false);
-    if (written || bar1_->serves(heap_.own_slot())) return written;
-    // Only now it turned out that the heap cannot be mapped.
+    if (written || is_bar1s_own(written)) return written;
+    // Only now it turned out that the memory cannot be mapped.
   }
   const platform::DeviceScope scope(device_);
   if (auto current = scope.status(); !current) return current;
@@ -70,7 +73,7 @@ base::Status HomeMemory::write(std::uint64_t address, const void* data, std::siz
 base::Status HomeMemory::read(std::uint64_t address, void* data, std::size_t size_bytes) noexcept {
   if (goes_by_bar1(address, size_bytes, false)) {
     auto done = bar1_->get(heap_.own_slot(), range_of(address), data, size_bytes, LocalMemory::host, false);
-    if (done || bar1_->serves(heap_.own_slot())) return done;
+    if (done || is_bar1s_own(done)) return done;
   }
   // A copy by the GPU does not wait for stores that are still on the bus.
   if (auto there = complete(); !there) return there;

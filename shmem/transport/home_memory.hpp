@@ -38,6 +38,8 @@ class HomeMemory final : public Home {
   HomeMemory(platform::Device& device, const SymmetricHeap& heap, Atomics& atomics) noexcept
       : device_(device), heap_(heap), atomics_(atomics) {}
   [[nodiscard]] bool goes_by_bar1(std::uint64_t address, std::size_t size_bytes, bool is_write) noexcept;
+  /// Whether a failure is one of bar1's, and not that it cannot map that memory.
+  [[nodiscard]] bool is_bar1s_own(const base::Status& failed) noexcept;
   base::Status complete_stores() noexcept;
   [[nodiscard]] HeapRange range_of(std::uint64_t address) const noexcept;
 

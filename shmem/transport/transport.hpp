@@ -44,6 +44,8 @@ class Transport {
   /// An error: it cannot reach that slot, and why. Decided once; makes nothing.
   [[nodiscard]] virtual base::Status serves(int slot) noexcept = 0;
 
+  // Both: EOPNOTSUPP where this transport cannot reach that chunk, for good; then the next one is tried.
+
   /// `source` may be written again when this returns; with `is_async`, when complete(slot) has. Puts of one
   /// thread to one slot through this transport are seen there in the order of the calls, if order(slot) came between.
   virtual base::Status put(int slot, const HeapRange& target, const void* source, std::size_t size_bytes,
@@ -51,6 +53,9 @@ class Transport {
   /// `target` holds the data when this returns; with `is_async`, when complete(slot) has.
   virtual base::Status get(int slot, const HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
                            bool is_async) noexcept = 0;
+
+  /// Nobody uses that memory any more, of whichever slot, and it is about to go.
+  virtual void forget(const HeapChunk& /*chunk*/) noexcept {}
 
   /// What was given for the slot before is seen there before what is given after.
   virtual base::Status order(int /*slot*/) noexcept { return {}; }

@@ -62,6 +62,9 @@ class Ucx final : public Transport {
     return remote_->get(pe, source.offset, target, size_bytes, is_device, is_async);
   }
 
+  void forget(const HeapChunk& chunk) noexcept override {
+    if (remote_ != nullptr) remote_->forget(chunk.offset);
+  }
   base::Status order(int slot) noexcept override { return remote_->order(pe_of(slot)); }
   [[nodiscard]] bool is_pending(int slot) const noexcept override {
     return remote_ != nullptr && slot >= first_slot_ && remote_->is_pending(pe_of(slot));

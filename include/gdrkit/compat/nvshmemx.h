@@ -14,6 +14,15 @@ static inline int nvshmemx_buffer_unregister(void* address) { return gdrkit_shme
 static inline void nvshmemx_buffer_unregister_all(void) {
   gdrkit_nvshmem_check(gdrkit_shmem_buffer_unregister_all(), "nvshmemx_buffer_unregister_all");
 }
+/* Collective. NVSHMEM's flags are hints for its own transports. */
+static inline void* nvshmemx_buffer_register_symmetric(void* address, size_t size, int flags) {
+  (void)flags;
+  return gdrkit_shmem_buffer_register_symmetric(address, size);
+}
+static inline int nvshmemx_buffer_unregister_symmetric(void* address, size_t size) {
+  (void)size;
+  return gdrkit_shmem_buffer_unregister_symmetric(address);
+}
 
 /* `module` is a CUmodule. */
 static inline int nvshmemx_cumodule_init(struct CUmod_st* module) { return gdrkit_shmem_module_init(module); }
@@ -54,10 +63,10 @@ static inline int nvshmemx_collective_launch(const void* function, dim3 grid, di
 
 /* What gdrkit does not have. */
 #define nvshmemx_mc_ptr(...) GDRKIT_NVSHMEM_LACKS("nvshmemx_mc_ptr: gdrkit has no multicast memory")
-#define nvshmemx_buffer_register_symmetric(...) \
-  GDRKIT_NVSHMEM_LACKS("nvshmemx_buffer_register_symmetric: allocate with nvshmem_malloc")
-#define nvshmemx_buffer_unregister_symmetric(...) \
-  GDRKIT_NVSHMEM_LACKS("nvshmemx_buffer_unregister_symmetric: there is no symmetric registration")
+#define nvshmemx_buffer_register_symmetric_at_preferred_address(...)                                      \
+  GDRKIT_NVSHMEM_LACKS(                                                                                   \
+      "nvshmemx_buffer_register_symmetric_at_preferred_address: use nvshmemx_buffer_register_symmetric, " \
+      "which chooses the address")
 #define nvshmemx_culibrary_init(...) \
   GDRKIT_NVSHMEM_LACKS("nvshmemx_culibrary_init: load a CUmodule and call nvshmemx_cumodule_init")
 #define nvshmemx_culibrary_finalize(...) GDRKIT_NVSHMEM_LACKS("nvshmemx_culibrary_finalize: use CUmodules")

@@ -160,6 +160,12 @@ static void teams(const struct world* w) {
   nvshmem_team_destroy(odd_or_even);
 }
 
+static void registration(const struct world* w) {
+  static char host[4096];
+  EXPECT(nvshmemx_buffer_register_symmetric(host, sizeof host, 0) == NULL); /* host memory cannot be shared */
+  EXPECT(nvshmemx_buffer_unregister_symmetric(w->data, sizeof host) != 0);  /* is not registered */
+}
+
 int main(void) {
   EXPECT(nvshmemx_init_status() == NVSHMEM_STATUS_NOT_INITIALIZED);
   nvshmem_init();
@@ -178,6 +184,7 @@ int main(void) {
   atomics(&w);
   streams(&w);
   teams(&w);
+  registration(&w);
   if (failures == 0) printf("PE %d of %d: ok\n", w.pe, w.n_pes);
   nvshmem_free(w.signal);
   nvshmem_free(w.words);

@@ -44,6 +44,21 @@ base::Status status_of(const base::Result<T>& result) {
   return result ? base::Status() : base::Status(base::pass(result));
 }
 
+struct OwnBuffer {
+  platform::Allocation memory;
+  void* symmetric = nullptr;
+};
+
+/// Collective, if it succeeds.
+base::Result<OwnBuffer> register_own(Pe& pe) {
+  constexpr std::size_t size_bytes = std::size_t{2} << 20;
+  auto memory = pe.own_device().allocate(platform::AllocationKind::vmm_exportable, size_bytes);
+  if (!memory) return base::pass(memory);
+  auto made = pe.register_symmetric(reinterpret_cast<void*>(memory->address()), size_bytes);
+  if (!made) return base::pass(made);
+  return OwnBuffer{std::move(*memory), *made};
+}
+
 /// Both make an object; then PE 0 calls a collective of `size_bytes` that PE 1 does not live to call.
 Step before_collective(const char* name, std::size_t size_bytes, bool is_on_stream) {
   const std::size_t room = 2 * size_bytes;
@@ -71,6 +86,12 @@ const Step steps[] = {
      [](Pe& pe) {
        auto met = pe.sync_all();
        return met ? status_of(pe.allocate(std::size_t{200} << 20, 1, false)) : met;
+     }},
+    {"before a buffer is registered", [](Pe&) {}, [](Pe& pe) { return status_of(register_own(pe)); }},
+    {"before a buffer is unregistered", [](Pe& pe) { (void)register_own(pe); },
+     [](Pe& pe) {
+       auto own = register_own(pe);
+       return own ? pe.unregister_symmetric(own->symmetric) : status_of(own);
      }},
     {"before a signal", [](Pe& pe) { (void)pe.allocate(8, 1, true); },
      [](Pe& pe) {

@@ -109,6 +109,21 @@ TEST(ShmemHpp, WhatIsWrongThrowsAndWritesNothing) {
   });
 }
 
+TEST(ShmemHpp, MemoryThatCannotBeSharedIsNotRegistered) {
+  run_job(2, [](Job& job) {
+    std::vector<int> host(1000);
+    try {
+      const RegisteredBuffer<int> registered = job.register_symmetric(host.data(), host.size());
+      ADD_FAILURE() << "host memory is not symmetric";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("gdrkit_shmem_malloc"));
+    }
+    EXPECT_THROW((void)job.register_symmetric(host.data(), SIZE_MAX), std::length_error);
+    EXPECT_EQ(gdrkit_shmem_buffer_unregister_symmetric(host.data()), -EPROTO) << "the PEs' differ";
+    job.barrier();
+  });
+}
+
 TEST(ShmemHpp, BuffersFreeTheirMemoryOnce) {
   run_job(2, [](Job& job) {
     EXPECT_EQ(job.info().heap_used_bytes, 0U);
