@@ -10,7 +10,7 @@ from program import BIN, NOTE, Test, run
 
 QUICK = ("-e", "64K", "--rounds", "100")
 CHECKS = ("identity", "allocation", "puts", "gets", "scalars", "signals", "waiting", "atomics", "barriers", "refusals",
-          "streams", "teams", "collectives", "reductions", "growth", "threads")
+          "streams", "teams", "collectives", "reductions", "growth", "registration", "threads")
 
 
 class ShmemInfo(Test):
@@ -76,6 +76,8 @@ class ShmemCheckFailures(Test):
                            ("reductions", r"PE 1: float_sum_reduce of 1: byte 2 is 0x.., expected 0x.."),
                            ("growth", r"PE 1: put by PE 0 to grown memory, 100000 bytes: byte 50000 is 0x.., expected .*"),
                            ("refusals", r"PE 1: refused calls: the object: byte 500 is 0x.., expected 0x.."),
+                           ("registration",
+                            r"PE 1: put of 8 bytes into a registered buffer: byte 4 is 0x.., expected 0x.."),
                            ("threads", r"PE 1: put and get of 8 bytes to PE 0, round 0: byte 4 is 0x.., expected 0x..")):
             document, _ = self.json_of("shmem", "check", "-t", name, "--spoil", name, *QUICK, code=1)
             check = document["checks"][0]
