@@ -39,6 +39,7 @@ class Run {
     check_root(options, collective_, n_ranks_);
     if (processes_.is_first()) print_note(processes_.session().choice(), options.json.is_on_stdout());
     gpus_ = open_rank_gpus(processes_, options.gpus);
+    ask_about_gpus();
     EngineRequest request{&processes_, {}, n_ranks_, options.library};
     for (RankGpu& gpu : gpus_) request.locals.push_back({gpu.rank(), &gpu.device(), gpu.stream()});
     watchdog_.begin("start of " + options.engine);
@@ -71,6 +72,16 @@ class Run {
     if (!prints()) return;
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
+  }
+
+  /// Collective. Emulated GPUs are none to ask about.
+  void ask_about_gpus() {
+    if (processes_.session().choice().is_emulated && options_.doctor_root == "/") return;
+    std::vector<std::string> own;
+    for (RankGpu& gpu : gpus_) own.emplace_back(gpu.device().identity().pci_bus_id);
+    watchdog_.begin("questions to gdrkit doctor");
+    report_.doctor = transfer::ask_doctor(processes_, own, options_.engine, options_.doctor_root);
+    watchdog_.end();
   }
 
   /// Of `all` the others are measured.
@@ -133,6 +144,7 @@ class Run {
       const std::string from = format(" from rank %d on", static_cast<int>(process) * options_.gpus);
       print("# Path" + (process == 0 ? "" : from) + ": " + last + "\n");
     }
+    print(report_.doctor.text());
     print(foot_text(collective_.name, report_.rows));
     watchdog_.begin("end of " + options_.engine);
     engine_->end();

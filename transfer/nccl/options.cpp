@@ -99,6 +99,8 @@ CommandLine command_line(Options* options) {
       {'p', "parallel_init", "N", &options->parallel_init, "not supported", false, false, false, 1, true},
       {'y', "stream_null", "N", &options->null_stream, "not supported", false, false, false, 1, true},
       {'R', "local_register", "N", &options->registered, "not supported", false, false, false, 1, true},
+      {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
+       true},
       json_option(&options->json, "docs/transfers.md"),
   };
   line.options.back().short_name = 'J';

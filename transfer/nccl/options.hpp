@@ -30,6 +30,7 @@ struct Options {
   int blocking = 0;
   int cpu_time = 0;
   int average = 1;
+  std::string doctor_root = "/";
   int timeout_s = 300;
   std::string type = "float";
   std::string reduction = "sum";

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "measure/result/result_document.hpp"
+#include "transfer/common/doctor_json.hpp"
 #include "transfer/nccl/report.hpp"
 
 namespace gdrkit::tools::nccl {
@@ -80,6 +81,7 @@ void write_report_json(const DocumentOption& option, Report report) {
   document["average_bus_bandwidth"] = average_bus_gbps(report.rows);
   document["wrong_elements"] = wrong_elements(report.rows);
   document["paths"] = report.paths;
+  document["doctor"] = transfer::doctor_json(report.doctor);
   document["ok"] = report.result.is_ok;
   write_json(option, document);
 }

@@ -155,6 +155,8 @@ CommandLine command_line(Options* options) {
        false},
       {'\0', "timeout", "S", &options->timeout_s, "seconds after which a size that does not end ends the run", false},
       {'v', "osu-version", "", &options->shows_version, "print the version of OSU's lines and exit", false},
+      {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
+       true},
       {'\0', "as-rank", "", &options->is_rank, "be a rank", false, false, false, 1, true},
       json_option(&options->json, "docs/transfers.md"),
   };

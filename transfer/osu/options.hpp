@@ -30,6 +30,7 @@ struct Options {
   bool prints_plugin_source = false;
   int timeout_s = 300;
   bool shows_version = false;
+  std::string doctor_root = "/";
   bool is_rank = false;  ///< started by this program
   DocumentOption json;
 };

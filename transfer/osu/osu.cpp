@@ -36,6 +36,7 @@ class Run {
     }
     if (processes.is_first()) print_note(processes.session().choice(), options.json.is_on_stdout());
     part_.place = plan.places[part_.is_first ? 0 : 1];
+    ask_about_gpus();
     const std::size_t part_bytes = std::max(plan.sizes.back(), least_buffer_bytes);
     watchdog_.begin(std::string("start of ") + plan.engine->name);
     // A byte more, which nothing may change.
@@ -56,7 +57,7 @@ class Run {
     }
     print(wrong_line(report_.rows));
     report_.path = engine_->path();
-    print("# Path: " + report_.path + "\n");
+    print("# Path: " + report_.path + "\n" + report_.doctor.text());
     watchdog_.begin(std::string("end of ") + plan_.engine->name);
     engine_->end();
     engine_.reset();
@@ -80,6 +81,18 @@ class Run {
     if (needed == nullptr) return;
     throw Failure(ExitCode::usage, format("gdrkit osu: %s needs %s, not %d: gdrkit run -n 2 -- gdrkit osu ...",
                                           plan_.test->name, needed, ranks));
+  }
+
+  /// Collective. Where no GPU takes part, there is nothing to ask.
+  void ask_about_gpus() {
+    const bool is_of_test = options_.doctor_root != "/";
+    const bool has_gpu = plan_.places != "HH" && !processes_.session().choice().is_emulated;
+    if (!has_gpu && !is_of_test) return;
+    std::vector<std::string> own;
+    if (part_.place != 'H') own.emplace_back(processes_.session().device().identity().pci_bus_id);
+    watchdog_.begin("questions to gdrkit doctor");
+    report_.doctor = transfer::ask_doctor(processes_, own, plan_.engine->name, options_.doctor_root);
+    watchdog_.end();
   }
 
   [[nodiscard]] bool validates() const { return options_.validates && plan_.test->has_sizes(); }

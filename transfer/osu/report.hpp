@@ -8,6 +8,7 @@
 
 #include "cli/common/document_option.hpp"
 #include "measure/result/result.hpp"
+#include "transfer/common/doctor_advice.hpp"
 #include "transfer/osu/lines.hpp"
 
 namespace gdrkit::tools::osu {
@@ -17,6 +18,7 @@ struct Report {
   LineFormat line;
   int n_ranks = 2;
   std::string path;
+  transfer::DoctorAdvice doctor;
   std::vector<OsuRow> rows;
   std::vector<int> iterations;  ///< of each row
 };

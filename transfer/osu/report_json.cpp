@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include "measure/result/result_document.hpp"
+#include "transfer/common/doctor_json.hpp"
 #include "transfer/osu/report.hpp"
 
 namespace gdrkit::tools::osu {
@@ -40,6 +41,7 @@ void write_report_json(const DocumentOption& option, Report report) {
   document["wrong_sizes"] = wrong;
   document["wrong_bytes"] = wrong_bytes;
   document["path"] = report.path;
+  document["doctor"] = transfer::doctor_json(report.doctor);
   if (is_of_all) {
     document["extremes"] = Json::array();
     for (const OsuRow& row : report.rows) {

@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "platform/vendor/ucx_library.hpp"
 #include "transfer/osu/rank_buffers.hpp"
+#include "transfer/osu/ucx_path.hpp"
 
 namespace gdrkit::tools::osu {
 namespace {
@@ -52,10 +53,8 @@ class UcxEngine : public OsuEngine {
   [[nodiscard]] std::uint64_t source() const override { return buffers_->source(); }
   [[nodiscard]] std::uint64_t target() const override { return buffers_->target(); }
   [[nodiscard]] std::string path() const override {
-    const char* const transports = std::getenv("UCX_TLS");
-    return std::string("UCX_TLS=") + (transports == nullptr ? "(UCX's choice)" : transports) +
-           (understands_gpu_ ? ", with CUDA support" : ", without CUDA support") +
-           "; UCX_PROTO_INFO=y prints the protocol of each size";
+    const int peer = (processes_.process() + n_ranks_ / 2) % n_ranks_;
+    return describe_ucx_path(calls_, context_, endpoints_[index(peer)], understands_gpu_);
   }
 
   void send(int peer, std::size_t size_bytes) override { finish(start_send(peer, size_bytes, data_tag)); }

@@ -4,9 +4,13 @@
 """gdrkit osu between ranks of this machine: UCX where there is one, and libgdrkit_shmem on emulated devices."""
 import ctypes.util
 import os
+import sys
 import unittest
 
-from program import BIN, NOTE, Test, run
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "diag"))
+import doctor_runs  # pylint: disable=wrong-import-position
+import settings  # pylint: disable=wrong-import-position
+from program import BIN, NOTE, Test, run  # pylint: disable=wrong-import-position
 
 TESTS = ("latency", "multi_lat", "bw", "bibw", "mbw_mr", "put_latency", "put_bw", "put_bibw", "get_latency", "get_bw",
          "fop_latency", "allreduce", "alltoall", "bcast", "allgather", "barrier")
@@ -134,7 +138,7 @@ class OsuUcx(Test):
         ended = run("gdrkit", "osu", "latency", "-c", *QUICK,
                     environment={"GDRKIT_BACKEND": "emulated", "UCX_TLS": "tcp,self"})
         self.assertEqual((ended.code, ended.out.count("Pass")), (0, 5), ended.err)
-        self.assertIn("# Path: UCX_TLS=tcp,self, ", ended.out)
+        self.assertRegex(ended.lines[-1], r"^# Path: tcp/\S+ \(.*; UCX_TLS=tcp,self, ")
 
     def test_a_message_of_no_bytes(self):
         ended = run("gdrkit", "osu", "latency", "-c", *FEW, "-m", "0:2")
@@ -146,6 +150,39 @@ class OsuUcx(Test):
             ended = run("gdrkit", "osu", test, "--engine", "ucx")
             self.assertEqual((ended.code, ended.out), (77, ""))
             self.assertEqual(ended.err, f"gdrkit osu: --engine ucx has no {test}; these have it: {engines}\n")
+
+
+class OsuDoctor(Test):
+    """What the doctor says of the machine stands beside the result; here of recorded ones."""
+
+    def lines_of(self, tree, *arguments):
+        with doctor_runs.Lent(tree) as folder:
+            ended = run("gdrkit", *arguments, "--doctor-root", folder)
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        return [line for line in ended.lines if line.startswith("# Doctor: ")]
+
+    def test_a_setting_that_slows_ucx_is_named(self):
+        if not HAS_UCX:
+            self.skipTest("no libucp.so.0 (Debian's package libucx0)")
+        slowed = settings.with_variables(doctor_runs.m.server(), UCX_TLS="sm,self,tcp")
+        lines = self.lines_of(slowed, "osu", "latency", "D", "D", *QUICK)
+        self.assertRegex(lines[0], r"^# Doctor: env\.ucx warns: .*UCX_TLS")
+        self.assertEqual(lines[-1], "# Doctor: gdrkit doctor explain env.ucx gives the remedy")
+        # It is no setting of ours.
+        self.assertRegex(self.lines_of(slowed, "osu", "latency", *QUICK, "--engine", "shmem")[0], "no check complains about ")
+
+    def test_the_document_has_it_and_is_without_it_where_nobody_asked(self):
+        slowed = settings.with_variables(doctor_runs.m.server(), NCCL_P2P_DISABLE="1")
+        with doctor_runs.Lent(slowed) as folder:
+            document, _ = self.json_of("osu", "allreduce", *OsuNccl.LIBRARY, *QUICK, "--doctor-root", folder)
+        (finding,) = document["doctor"]["findings"]
+        self.assertEqual((document["doctor"]["is_known"], finding["check"]), (True, "env.ib_disable"))
+        document, _ = self.json_of("osu", "allreduce", *QUICK)
+        self.assertIsNone(document["doctor"])
+
+    def test_a_doctor_that_does_not_answer(self):
+        ended = run("gdrkit", "osu", "latency", *QUICK, "--engine", "shmem", "--doctor-root", "/nonexistent")
+        self.assertEqual((ended.code, ended.lines[-1]), (0, "# Doctor: not known: gdrkit doctor gave no answer"), ended.err)
 
 
 class OsuNccl(Test):

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Lines as UCX 1.13 prints them.
+#include "transfer/osu/ucx_path.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gdrkit::tools::osu {
+namespace {
+
+TEST(UcxPath, LanesAreNamedWithWhatTheyAreFor) {
+  const std::string printed =
+      "#\n# UCP endpoint \n#\n#               peer: <no debug data>\n"
+      "#                 lane[0]:  4:posix/memory.0 md[3]          -> md[3]/posix/sysdev[255] am am_bw#0\n"
+      "#                 lane[1]:  1:tcp/eth0.0 md[1]              -> md[1]/tcp/sysdev[255] rma_bw#1 wireup\n"
+      "#                 lane[2]:  3:sysv/memory.0 md[2]           -> md[2]/sysv/sysdev[255]\n"
+      "#\n#                tag_send: 0..<egr/short>..8185..<rndv>..(inf)\n";
+  EXPECT_EQ(ucx_lanes_in(printed), "posix/memory (am am_bw), tcp/eth0 (rma_bw wireup), sysv/memory");
+  EXPECT_EQ(ucx_lanes_in(""), "");
+}
+
+TEST(UcxPath, ADomainIsThereWhereItIsOpenNotWhereAComponentIs) {
+  const std::string printed =
+      "#     component 2  :  gdr_copy\n#\n#            md 0  :  component 0  self \n"
+      "#            md 1  :  component 3  cuda_cpy \n";
+  EXPECT_FALSE(has_ucx_domain(printed, "gdr_copy"));
+  EXPECT_TRUE(has_ucx_domain(printed, "cuda_cpy"));
+  EXPECT_TRUE(has_ucx_domain(printed + "#            md 2  :  component 2  gdr_copy \n", "gdr_copy"));
+}
+
+}  // namespace
+}  // namespace gdrkit::tools::osu

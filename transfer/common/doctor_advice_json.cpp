@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "cli/common/json_document.hpp"
+#include "transfer/common/doctor_advice.hpp"
+#include "transfer/common/doctor_json.hpp"
+
+namespace gdrkit::tools::transfer {
+namespace {
+
+/// Checks whose complaint slows or stops transfers between GPUs of one machine, or the CPU's path to them.
+constexpr const char* checks_of_gpus[] = {
+    "drv.loaded",   "gpu.chipset_p2p", "nvl.state",     "nvl.fabric", "pcie.width",  "pcie.speed",
+    "acs.redirect", "acs.vm_ats",      "iommu.mode",    "bar1.size",  "bar.above4g", "cpu.governor",
+    "cpu.wc",       "numa.process",    "cpu.balancing", "lim.shm",    "ctr.devices"};
+/// Settings of one library.
+struct SettingCheck {
+  const char* check;
+  const char* library;
+};
+constexpr SettingCheck checks_of_settings[] = {
+    {"env.ucx", "ucx"}, {"env.ucx", "mpi"}, {"env.ib_disable", "nccl"}, {"env.gdr_level", "nccl"}};
+
+bool is_pci_address(const std::string& text) {
+  return text.size() == std::strlen("0000:3b:00.0") && text[4] == ':' && text[7] == ':' && text[10] == '.';
+}
+
+bool matters(const std::string& check, const std::string& subject, const DoctorQuestion& question) {
+  for (const SettingCheck& one : checks_of_settings) {
+    if (check == one.check && question.library == one.library) return true;
+  }
+  const bool is_listed =
+      std::any_of(std::begin(checks_of_gpus), std::end(checks_of_gpus), [&](const char* one) { return check == one; });
+  if (!is_listed || !is_pci_address(subject)) return is_listed;
+  // A bridge above a GPU is the subject of what the bridge does; an adapter takes no part, nor does another GPU.
+  if (check.rfind("acs.", 0) == 0 || check.rfind("iommu.", 0) == 0) return true;
+  return std::find(question.gpus.begin(), question.gpus.end(), subject) != question.gpus.end();
+}
+
+std::string text_in(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+const Json& array_in(const Json& object, const char* name) {
+  static const Json empty = Json::array();
+  const auto found = object.find(name);
+  return found != object.end() && found->is_array() ? *found : empty;
+}
+
+std::vector<std::string> checks_in(const Json& verdict) {
+  std::vector<std::string> checks;
+  for (const char* const list : {"blocked_by", "slowed_by"}) {
+    for (const Json& check : array_in(verdict, list)) {
+      if (check.is_string()) checks.push_back(check.get<std::string>());
+    }
+  }
+  return checks;
+}
+
+/// Of one kind of verdict: the best adapter of each GPU, or the CPU's own mapping.
+void add_verdicts(const Json& document, const DoctorQuestion& question, DoctorAdvice* advice) {
+  const bool is_mapping = question.library == "shmem";
+  const std::string library = is_mapping ? "gdrkit" : question.library == "mpi" ? "ucx" : question.library;
+  const auto verdicts = document.find("verdicts");
+  if (verdicts == document.end() || !verdicts->contains(library)) return;
+  for (const Json& pair : array_in((*verdicts)[library], is_mapping ? "map" : "gdr")) {
+    const std::string gpu = text_in(pair, "gpu_address");
+    const bool is_ours = std::find(question.gpus.begin(), question.gpus.end(), gpu) != question.gpus.end();
+    if (!is_ours || (!is_mapping && !pair.value("is_best", false))) continue;
+    advice->adapters.push_back({gpu, is_mapping ? "the CPU" : text_in(pair, "hca"), text_in(pair, "use"),
+                                text_in(pair, "via"), text_in(pair, "reason"), checks_in(pair)});
+  }
+}
+
+}  // namespace
+
+DoctorAdvice advice_in(const std::string& document_text, const DoctorQuestion& question) {
+  DoctorAdvice advice;
+  advice.was_asked = true;
+  advice.gpus = question.gpus;
+  const Json document = Json::parse(document_text, nullptr, false);
+  if (!document.is_object() || !document.contains("checks")) {
+    advice.unknown = "gdrkit doctor gave no answer";
+    return advice;
+  }
+  for (const Json& check : array_in(document, "checks")) {
+    const std::string id = text_in(check, "id");
+    for (const Json& finding : array_in(check, "findings")) {
+      const std::string state = text_in(finding, "state");
+      const std::string subject = text_in(finding, "subject");
+      if ((state != "fail" && state != "warn") || !matters(id, subject, question)) continue;
+      advice.findings.push_back({id, state, subject, text_in(finding, "text")});
+    }
+  }
+  if (question.is_between_machines || question.library == "shmem") add_verdicts(document, question, &advice);
+  return advice;
+}
+
+Json doctor_json(const DoctorAdvice& advice) {
+  if (!advice.was_asked) return nullptr;
+  Json json = {{"is_known", advice.unknown.empty()}, {"findings", Json::array()}, {"adapters", Json::array()}};
+  for (const DoctorFinding& finding : advice.findings) {
+    json["findings"].push_back(
+        {{"check", finding.check}, {"state", finding.state}, {"subject", finding.subject}, {"text", finding.text}});
+  }
+  for (const AdapterVerdict& verdict : advice.adapters) {
+    json["adapters"].push_back({{"gpu_address", verdict.gpu},
+                                {"hca", verdict.adapter},
+                                {"use", verdict.use},
+                                {"via", verdict.via},
+                                {"reason", verdict.reason},
+                                {"checks", verdict.checks}});
+  }
+  return json;
+}
+
+}  // namespace gdrkit::tools::transfer
