@@ -83,13 +83,14 @@ run_machine() { # image, file system, console log, limit in seconds
   run_qemu "$accelerator" "$@"
 }
 
-# The BAR is 2 GiB of memory of which only touched pages exist, on either side.
+# The BAR is 2 GiB of memory of which only touched pages exist, on either side. A virtual CPU may wait for a busy machine's
+# for longer than Linux takes for a lock-up by default (20 s, of stalls 21 s).
 run_qemu() { # accelerator, image, file system, console log, limit in seconds
-  local options=kvm
+  local options=kvm patience="watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=120"
   [ "$1" = kvm ] || options=$1,thread=multi
   shift
   timeout -k 10 "$4" qemu-system-x86_64 -accel "$options" -cpu max -m "$memory_mb" -smp 2 -nographic -no-reboot \
-    -kernel "$1" -initrd "$2" -append "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr" \
+    -kernel "$1" -initrd "$2" -append "console=ttyS0 quiet panic=-1 oops=panic mitigations=off nokaslr $patience" \
     -nic none -object memory-backend-ram,id=gpu,size=2G,share=on,reserve=off -device ivshmem-plain,memdev=gpu \
     </dev/null >"$3" 2>&1
 }
