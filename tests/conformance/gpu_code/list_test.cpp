@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What holds for every GPU kernel of the list.
+#include "gpu_kernels_conformance.hpp"
+
+namespace gdrkit::platform {
+namespace {
+
+TEST(GpuKernelList, EveryOneHasTestsHere) {
+  std::set<std::string> listed;
+  for (int index = 0; index < gpu_kernel_count; ++index) listed.insert(gpu_kernel_name(static_cast<GpuKernel>(index)));
+  EXPECT_EQ(covered_gpu_kernels(), listed);
+}
+
+TEST_F(GpuKernelConformance, ShapesThatNoGpuTakesAreRefused) {
+  for (const LaunchShape shape : {LaunchShape{0, 1}, {1, 0}, {1, 1025}}) {
+#define GDRKIT_GPU_KERNEL(name, Parameters)                                                         \
+  {                                                                                                 \
+    const auto launched = kernels_->launch(Parameters{}, shape, stream_);                           \
+    ASSERT_FALSE(launched) << #name;                                                                \
+    EXPECT_EQ(launched.error().errno_value, EINVAL) << #name;                                       \
+    EXPECT_EQ(std::string(launched.error().text()).rfind(#name, 0), 0U) << launched.error().text(); \
+  }
+#include "platform/gpu_code/gpu_kernels.def"
+#undef GDRKIT_GPU_KERNEL
+  }
+}
+
+TEST_F(GpuKernelConformance, AStreamThatIsNotThereIsAnError) {
+  if (!device_->is_emulated()) GTEST_SKIP() << "a wrong stream is undefined behaviour of the driver";
+  EXPECT_FALSE(kernels_->launch(GateParameters{}, {1, 1}, Stream{999}));
+}
+
+}  // namespace
+}  // namespace gdrkit::platform

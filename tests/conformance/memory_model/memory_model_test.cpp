@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Litmus tests of docs/memory-model.md: what a call that returned guarantees to a running GPU kernel, to a later launch
+// and to another thread.
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "gdrkit/gdrkit.hpp"
+#include "gpu_kernels_conformance.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace gdrkit::platform {
+namespace {
+
+const bool runs_on_gpu = std::strcmp(GDRKIT_CONFORMANCE_PLACE, "gpu") == 0;
+constexpr std::size_t page_bytes = 65536;
+constexpr std::size_t data_bytes = 1024;
+constexpr std::uint32_t first = 1;
+
+/// A million for the guarantee's own sake by the CPU's stores and loads and by the mover; the driver's copies are slow.
+std::uint32_t rounds_of(const char* engine) {
+  if (!runs_on_gpu) return 2000;
+  const bool is_slow = std::strcmp(engine, "copy_engine") == 0 || std::strcmp(engine, "lanes") == 0;
+  return is_slow ? 50'000 : 1'000'000;
+}
+
+void order_host_stores() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
+/// A flag and data in device memory, in pins of their own: the flag mapped for the CPU, the data by the engine.
+class MemoryModel : public GpuKernelConformance, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "the thread sanitizer knows no fences, which order these accesses";
+#endif
+    if (!runs_on_gpu) ::setenv("GDRKIT_BACKEND", "emulated", 1);
+    GpuKernelConformance::SetUp();
+    if (!kernels_ || IsSkipped()) return;
+    memory_ = device_memory(4 * page_bytes);
+    context_.emplace();
+    flag_pin_.emplace(context_->pin(memory_, 256));
+    flag_.emplace(flag_pin_->map(MappingType::automatic, "cpu"));
+    data_pin_.emplace(context_->pin(memory_ + page_bytes, page_bytes));
+    try {
+      data_.emplace(data_pin_->map(MappingType::automatic, GetParam()));
+    } catch (const gdrkit::Error& error) {
+      if (runs_on_gpu) throw;
+      GTEST_SKIP() << error.what();
+    }
+    host_ = static_cast<std::uint32_t*>(host_memory(data_bytes));
+    pong_ = host_word();
+    end_ = host_word();
+  }
+  void TearDown() override {
+    data_.reset();
+    flag_.reset();
+    data_pin_.reset();
+    flag_pin_.reset();
+    context_.reset();
+    GpuKernelConformance::TearDown();
+  }
+
+  [[nodiscard]] std::span<std::uint32_t> words() const { return {host_, data_bytes / sizeof *host_}; }
+  void fill(std::uint32_t value) const { std::fill(words().begin(), words().end(), value); }
+  /// Pauses of ours would hide races that pauses of the GPU's side cannot.
+  [[nodiscard]] bool answered(std::uint32_t value) const { return comes(pong_, value); }
+
+  PingPongParameters parameters(std::uint32_t rounds) {
+    PingPongParameters made{};
+    made.ping = memory_;
+    made.pong = to_device(pong_);
+    made.data = memory_ + page_bytes;
+    made.data_bytes = data_bytes;
+    made.state = memory_ + 2 * page_bytes;
+    made.end = to_device(end_);
+    made.limit_ns = long_ns;
+    made.first = first;
+    made.rounds = rounds;
+    return made;
+  }
+  void launch(const PingPongParameters& parameters) {
+    ASSERT_TRUE(tests::succeeded(kernels_->launch(parameters, {1, 128}, stream_)));
+  }
+  PingPongState finish() {
+    EXPECT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+    EXPECT_EQ(end_at(end_), KernelEnd::finished);
+    return read<PingPongState>(memory_ + 2 * page_bytes);
+  }
+
+  std::uint64_t memory_ = 0;
+  std::optional<Context> context_;
+  std::optional<Pin> flag_pin_, data_pin_;
+  std::optional<Mapping> flag_, data_;
+  std::uint32_t* host_ = nullptr;
+  std::uint32_t* pong_ = nullptr;
+  std::uint32_t* end_ = nullptr;
+};
+
+TEST_P(MemoryModel, AWriteIsSeenByARunningGpuKernelThatAcquiredALaterFlag) {
+  const std::uint32_t rounds = rounds_of(GetParam());
+  launch(parameters(rounds));
+  for (std::uint32_t value = first; value < first + rounds; ++value) {
+    fill(value);
+    data_->write(0, words());
+    flag_->store_flag(0, value);
+    ASSERT_TRUE(answered(value)) << value;
+  }
+  EXPECT_EQ(finish().mismatches, 0u);
+}
+
+TEST_P(MemoryModel, AFlagBeforeItsDataIsSeenWithoutThem) {
+  constexpr std::uint32_t rounds = 20;
+  launch(parameters(rounds));
+  for (std::uint32_t value = first; value < first + rounds; ++value) {
+    flag_->store_flag(0, value);
+    ASSERT_TRUE(answered(value)) << value;
+    fill(value);
+    data_->write(0, words());
+  }
+  EXPECT_EQ(finish().mismatches, rounds * words().size());
+}
+
+/// No engine takes part.
+class HostStores : public MemoryModel {};
+
+TEST_P(HostStores, BehindAStoreFenceAreSeenByAGpuKernelThatAcquiredALaterFlag) {
+  const std::uint32_t rounds = rounds_of("cpu");
+  auto made = parameters(rounds);
+  made.data = to_device(host_);
+  launch(made);
+  for (std::uint32_t value = first; value < first + rounds; ++value) {
+    fill(value);
+    order_host_stores();
+    flag_->store_flag(0, value);
+    ASSERT_TRUE(answered(value)) << value;
+  }
+  EXPECT_EQ(finish().mismatches, 0u);
+}
+
+TEST_P(MemoryModel, AReadSeesWhatAGpuKernelStoredBeforeTheFlagThatWasRead) {
+  const std::uint32_t rounds = rounds_of(GetParam());
+  auto made = parameters(rounds);
+  made.is_gpu_first = 1;
+  made.pong = memory_ + 64;
+  launch(made);
+  std::uint64_t wrong = 0;
+  for (std::uint32_t value = first; value < first + rounds; ++value) {
+    std::uint64_t polls = 0;
+    while (flag_->load_flag<std::uint32_t>(64) != value) {
+      if (++polls % 64 == 0) std::this_thread::yield();
+      ASSERT_LT(polls, 20'000'000u) << "the GPU kernel did not write round " << value;
+    }
+    data_->read(0, words());
+    for (const std::uint32_t word : words()) wrong += word != value ? 1 : 0;
+    flag_->store_flag(0, value);
+  }
+  EXPECT_EQ(wrong, 0u);
+  (void)finish();
+}
+
+/// Later launches copy a counter to a place of their own; the next writes may come before they run, so they hold at
+/// least the round that was written before their launch.
+TEST_P(MemoryModel, ALaterLaunchSeesTheWrite) {
+  constexpr std::uint32_t batch = 1024;
+  const std::uint32_t batches = rounds_of(GetParam()) / batch;
+  const std::uint64_t slots = memory_ + 3 * page_bytes;
+  std::vector<std::uint32_t> seen(batch * 4);
+  std::uint32_t value = 0;
+  for (std::uint32_t number = 0; number < batches; ++number) {
+    for (std::uint32_t at = 0; at < batch; ++at) {
+      fill(++value);
+      data_->write(0, words());
+      ASSERT_TRUE(tests::succeeded(
+          kernels_->launch(CopyParameters{slots + at * 16, memory_ + page_bytes, 16, 1, 0}, {1, 1}, stream_)));
+    }
+    ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+    ASSERT_TRUE(tests::succeeded(device_->copy_to_host(seen.data(), slots, seen.size() * sizeof(std::uint32_t))));
+    for (std::uint32_t at = 0; at < batch; ++at) {
+      const std::uint32_t written = value - batch + 1 + at;
+      ASSERT_GE(seen[at * 4], written);
+      ASSERT_LE(seen[at * 4], value);
+    }
+  }
+}
+
+TEST_P(MemoryModel, AnotherThreadThatLearntOfTheWriteReadsIt) {
+  const std::uint32_t rounds = rounds_of(GetParam());
+  std::atomic<std::uint32_t> written{0};
+  std::atomic<bool> is_over{false};
+  std::uint64_t stale = 0;
+  std::uint64_t looks = 0;
+  std::thread reader([&] {
+    std::uint32_t word = 0;
+    while (!is_over) {
+      const std::uint32_t known = written.load(std::memory_order_acquire);
+      data_->read(0, std::span(&word, 1));
+      stale += word < known ? 1 : 0;
+      ++looks;
+    }
+  });
+  for (std::uint32_t value = first; value < first + rounds; ++value) {
+    fill(value);
+    data_->write(0, words().first(64));
+    written.store(value, std::memory_order_release);
+  }
+  is_over = true;
+  reader.join();
+  EXPECT_EQ(stale, 0u);
+  EXPECT_GT(looks, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Fence, HostStores, ::testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Engines, MemoryModel, ::testing::Values("cpu", "lanes", "copy_engine", "mover", "automatic"),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace gdrkit::platform
