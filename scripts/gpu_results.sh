@@ -143,6 +143,10 @@ for part in $parts; do
     engines)
       GDRKIT_REQUIRE=gpu keep engine_conformance 120 "$build/tests/bin/engine_conformance_gpu_test"
       keep measure_engines 300 "$build/tests/bin/measure_engines"
+      XDG_CACHE_HOME=$(mktemp -d) keep tune 60 "$build/bin/gdrkit" tune --json "$output/tune.json"
+      sed -i -E "s/engines-[0-9a-f]{32}/engines-UUID/" "$output"/tune.*
+      GDRKIT_REQUIRE=gpu keep memory_model 200 "$build/tests/bin/memory_model_gpu_test"
+      keep gemm_beside_mover 120 python3 "$here/tests/gpu/clients/gemm_beside_mover.py" "$build/lib"
       ;;
     record) keep record 120 "$build/tests/bin/record_rm_conversation" "$output" ;;
     *)
