@@ -30,6 +30,9 @@ typedef struct {
 typedef struct {
   uint64_t value;
 } gdrkit_buffer_t;
+typedef struct {
+  uint64_t value;
+} gdrkit_copy_t;
 
 enum gdrkit_mapping_type {
   GDRKIT_MAPPING_DEFAULT = 0,
@@ -131,6 +134,10 @@ int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address);
  * -EINVAL: no engine of this name. */
 int gdrkit_map_with_options(gdrkit_pin_t pin, const struct gdrkit_map_options* options, void** address);
 int gdrkit_unmap(gdrkit_pin_t pin);
+/* The file that "automatic" reads its choices from when a context first uses engines on device number `device`, as CUDA
+ * counts: "gdrkit tune" writes it, for this GPU and driver, below $XDG_CACHE_HOME or $HOME/.cache. Without it, or where
+ * it is damaged, the choices are those of an H200. -ERANGE: `path` is too short. -ENOENT: neither variable is set. */
+int gdrkit_engine_profile_path(gdrkit_context_t context, int device, char* path, size_t capacity);
 
 /* Returns 1 once the owner freed the memory and the backend removed it from the mapping, else 0. A persistent backend
  * (gdrkit_context_info.persistent) returns 1 only where a kernel module could not pin persistently. After that an
@@ -146,6 +153,30 @@ int gdrkit_is_invalidated(gdrkit_pin_t pin);
  * allocation. */
 int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t size_bytes);
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes);
+
+/* One piece of a copy: offset and size as for gdrkit_write and gdrkit_read; `host` is only read where the copy is a
+ * write. */
+struct gdrkit_segment {
+  size_t offset;
+  void* host;
+  size_t size_bytes;
+};
+
+/* Copies of several segments, complete on return, in no particular order. With an engine they are under way at once.
+ * Where a segment is wrong, nothing moves (-EINVAL). On another error some may have moved. Allocates memory. */
+int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count);
+int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count);
+/* The same, complete when gdrkit_finish_copy has returned. Until then both sides of the copy belong to it: neither
+ * the caller nor a GPU kernel writes them, and what is being written is not read. `segments` itself may go. What the
+ * mapping's engine cannot do behind the caller's back, small copies and those by the CPU above all, is done in this
+ * call, or in gdrkit_finish_copy. */
+int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count, gdrkit_copy_t* copy);
+int gdrkit_start_read(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count, gdrkit_copy_t* copy);
+/* 1: gdrkit_finish_copy would not wait for the GPU or for other threads; it may still have bytes to move. Else 0. */
+int gdrkit_is_copy_done(gdrkit_copy_t copy);
+/* Waits for the copy and returns its outcome; the handle is dead then. gdrkit_unmap waits for the copies through its
+ * pin, whose handles still want to be finished. */
+int gdrkit_finish_copy(gdrkit_copy_t copy);
 
 /* Device memory for programs without CUDA code of their own: examples, tests, the emulated device. gdrkit_pin accepts
  * memory from here and memory from cudaMalloc, cuMemCreate or a pool in the same way.

@@ -106,6 +106,24 @@ template <class Range>
 concept Bytes = std::ranges::contiguous_range<Range> && std::ranges::sized_range<Range> &&
     std::is_trivially_copyable_v<std::ranges::range_value_t<Range>>;
 
+/// A copy that was started (Mapping::start_read, start_write). Both sides belong to it until it is finished, which the
+/// destructor does in silence.
+class StartedCopy {
+ public:
+  explicit StartedCopy(gdrkit_copy_t copy) noexcept : owner_(copy) {}
+  /// true once finish() would wait neither for the GPU nor for other threads.
+  [[nodiscard]] bool is_done() const {
+    const int result = gdrkit_is_copy_done(owner_.get());
+    detail::check(result);
+    return result != 0;
+  }
+  /// Waits, and throws if the copy failed.
+  void finish() { owner_.close(); }
+
+ private:
+  detail::Owner<gdrkit_copy_t, gdrkit_finish_copy> owner_;
+};
+
 /// Device memory in this process's address space. Offsets are in bytes from the first byte that was asked for.
 class Mapping {
  public:
@@ -149,6 +167,21 @@ class Mapping {
     return value;
   }
 
+  /// Several pieces, complete on return; see gdrkit_write_segments.
+  void write_segments(std::span<const gdrkit_segment> segments) const {
+    detail::check(gdrkit_write_segments(owner_.get(), segments.data(), segments.size()));
+  }
+  void read_segments(std::span<const gdrkit_segment> segments) const {
+    detail::check(gdrkit_read_segments(owner_.get(), segments.data(), segments.size()));
+  }
+  /// Complete when the copy is finished; see gdrkit_start_write.
+  [[nodiscard]] StartedCopy start_write(std::span<const gdrkit_segment> segments) const {
+    return start(gdrkit_start_write, segments);
+  }
+  [[nodiscard]] StartedCopy start_read(std::span<const gdrkit_segment> segments) const {
+    return start(gdrkit_start_read, segments);
+  }
+
   /// Unmaps now and throws if that fails; the destructor unmaps in silence.
   void unmap() {
     bytes_ = {};
@@ -168,6 +201,12 @@ class Mapping {
   Mapping(gdrkit_pin_t pin, void* address, std::size_t size_bytes) noexcept
       : owner_(pin), bytes_(static_cast<std::byte*>(address), size_bytes) {}
 
+  template <class Start>
+  [[nodiscard]] StartedCopy start(Start start, std::span<const gdrkit_segment> segments) const {
+    gdrkit_copy_t copy{};
+    detail::check(start(owner_.get(), segments.data(), segments.size(), &copy));
+    return StartedCopy(copy);
+  }
   void check_alignment(std::size_t offset, std::size_t alignment) const {
     if ((reinterpret_cast<std::uintptr_t>(bytes_.data()) + offset) % alignment != 0) {
       const std::string text = "a flag of " + std::to_string(alignment) + " bytes at offset " + std::to_string(offset) +

@@ -18,6 +18,13 @@ bool is_one(const char* name) {
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
+std::string cache_folder() {
+  const std::string own = text("XDG_CACHE_HOME");
+  if (!own.empty() && own.front() == '/') return own + "/gdrkit";
+  const std::string home = text("HOME");
+  return home.empty() ? home : home + "/.cache/gdrkit";
+}
+
 }  // namespace
 
 Settings read_settings() {
@@ -25,6 +32,7 @@ Settings read_settings() {
   settings.backend = text("GDRKIT_BACKEND");
   settings.copy_kernel = text("GDRKIT_COPY_KERNEL");
   settings.engine = text("GDRKIT_ENGINE");
+  settings.cache_folder = cache_folder();
   settings.allow_unreviewed_driver = is_one("GDRKIT_ALLOW_UNREVIEWED_DRIVER");
   settings.allow_ipc_handle = is_one("GDRKIT_ALLOW_IPC_HANDLE");
   settings.emulated_devices = text("GDRKIT_EMULATED_DEVICES");

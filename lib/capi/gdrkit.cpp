@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The own C API: arguments checked, core called, errors turned into negative errno and the text kept.
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <new>
 #include <optional>
+#include <string>
 
 #include "base/settings.hpp"
 #include "base/sized_struct.hpp"
@@ -95,6 +97,28 @@ int map_by(gdrkit_pin_t pin, unsigned type, const char* engine, void** address) 
   return 0;
 }
 
+// core takes the caller's array as it is.
+static_assert(sizeof(gdrkit_segment) == sizeof(core::Segment) &&
+              offsetof(gdrkit_segment, offset) == offsetof(core::Segment, offset) &&
+              offsetof(gdrkit_segment, host) == offsetof(core::Segment, host) &&
+              offsetof(gdrkit_segment, size_bytes) == offsetof(core::Segment, size_bytes));
+
+int copy_segments(gdrkit_pin_t pin, bool is_write, const gdrkit_segment* segments, size_t count) noexcept {
+  if (segments == nullptr && count != 0) return refuse_null("the segments");
+  return result_of(core::copy_segments(pin.value, is_write, {reinterpret_cast<const core::Segment*>(segments), count}));
+}
+
+int start_copy(gdrkit_pin_t pin, bool is_write, const gdrkit_segment* segments, size_t count,
+               gdrkit_copy_t* copy) noexcept {
+  if (copy == nullptr) return refuse_null("the copy");
+  if (segments == nullptr && count != 0) return refuse_null("the segments");
+  const base::Result<core::Handle> started =
+      core::start_copy(pin.value, is_write, {reinterpret_cast<const core::Segment*>(segments), count});
+  if (!started) return error_of(started);
+  copy->value = *started;
+  return 0;
+}
+
 // Of their own, so that the copy path keeps no room for an error.
 [[gnu::noinline, gnu::cold]] int write_by_engine(gdrkit_pin_t pin, size_t offset, const void* source,
                                                  size_t size_bytes) noexcept {
@@ -131,6 +155,17 @@ int gdrkit_get_context_info(gdrkit_context_t context, struct gdrkit_context_info
   filled.persistent = found->traits.persistent ? 1 : 0;
   filled.is_emulated = found->traits.is_emulated ? 1 : 0;
   base::write_info(info, filled);
+  return 0;
+}
+
+int gdrkit_engine_profile_path(gdrkit_context_t context, int device, char* path, size_t capacity) {
+  if (path == nullptr) return refuse_null("the path");
+  const base::Result<std::string> found = core::engine_profile_path(context.value, device);
+  if (!found) return error_of(found);
+  if (found->size() >= capacity) {
+    return error_of(base::Status(base::fail(ERANGE, "the profile's path needs %zu bytes", found->size() + 1)));
+  }
+  std::memcpy(path, found->c_str(), found->size() + 1);
   return 0;
 }
 
@@ -197,6 +232,30 @@ int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes
     return -error;
   return read_by_engine(pin, offset, target, size_bytes);
 }
+
+int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count) {
+  return copy_segments(pin, true, segments, count);
+}
+
+int gdrkit_read_segments(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count) {
+  return copy_segments(pin, false, segments, count);
+}
+
+int gdrkit_start_write(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count, gdrkit_copy_t* copy) {
+  return start_copy(pin, true, segments, count, copy);
+}
+
+int gdrkit_start_read(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count, gdrkit_copy_t* copy) {
+  return start_copy(pin, false, segments, count, copy);
+}
+
+int gdrkit_is_copy_done(gdrkit_copy_t copy) {
+  const base::Result<bool> is_done = core::is_copy_done(copy.value);
+  if (!is_done) return error_of(is_done);
+  return *is_done ? 1 : 0;
+}
+
+int gdrkit_finish_copy(gdrkit_copy_t copy) { return result_of(core::finish_copy(copy.value)); }
 
 int gdrkit_buffer_allocate(gdrkit_context_t context, int device, size_t size_bytes, gdrkit_buffer_t* buffer) {
   if (buffer == nullptr) return refuse_null("the buffer");

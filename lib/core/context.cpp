@@ -43,7 +43,8 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   draw_handle_key();
 
   std::string forced_copy_kernel = settings.copy_kernel;
-  auto engines = std::make_unique<engine::Engines>(*backend, settings.engine, cuda);
+  auto engines = std::make_unique<engine::Engines>(*backend, settings.engine, cuda, engine::ResidenceLimits(),
+                                                   settings.cache_folder);
   const base::Result<ContextSlot*> acquired = context_table.acquire(registry_mutex);
   if (!acquired) return base::pass(acquired);
   // Without the slot's lock: holders of a stale handle look at nothing but the atomic fields, `handle` first.
@@ -117,6 +118,12 @@ base::Result<ContextInfo> context_info(Handle handle) noexcept {
   const base::Result<HeldContext> context = HeldContext::hold(handle);
   if (!context) return base::pass(context);
   return (*context)->info;
+}
+
+base::Result<std::string> engine_profile_path(Handle handle, int device) noexcept {
+  const base::Result<HeldContext> context = HeldContext::hold(handle);
+  if (!context) return base::pass(context);
+  return (*context)->engines->profile_path(device);
 }
 
 base::Result<CopyKernelReport> copy_kernel(unsigned index) noexcept {

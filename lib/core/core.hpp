@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "backend/backend.hpp"
 #include "base/result.hpp"
@@ -76,6 +78,21 @@ enum class MapStart : std::uint8_t { anywhere, page };
 /// read().
 base::Status write_by_engine(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes) noexcept;
 base::Status read_by_engine(Handle pin, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
+/// One piece of a copy: `offset` as for write() and read(); `host` is only read where the copy is a write.
+/// gdrkit_segment under another name, which may be read as this one.
+struct [[gnu::may_alias]] Segment {
+  std::size_t offset = 0;
+  void* host = nullptr;
+  std::size_t size_bytes = 0;
+};
+/// Moves the segments one after the other, or by an engine all at once; nothing where one of them is wrong (EINVAL).
+base::Status copy_segments(Handle pin, bool is_write, std::span<const Segment> segments) noexcept;
+/// The same, until finish_copy() has returned: what an engine of the GPU or of other threads can do alone goes on
+/// behind the caller's back, the rest is done here or there. Unmapping the pin finishes what is left.
+[[nodiscard]] base::Result<Handle> start_copy(Handle pin, bool is_write, std::span<const Segment> segments) noexcept;
+[[nodiscard]] base::Result<bool> is_copy_done(Handle copy) noexcept;
+/// Waits; the handle is dead then. The copy's own error, EINVAL for another handle.
+base::Status finish_copy(Handle copy) noexcept;
 /// EINVAL when not mapped, or mapped elsewhere than at `expected` (nullptr: wherever it is).
 base::Status unmap(Handle context, Handle pin, const void* expected = nullptr) noexcept;
 
@@ -94,6 +111,9 @@ base::Status free_buffer(Handle buffer) noexcept;
 /// is nothing to do.
 base::Status copy_to_buffer(Handle buffer, std::size_t offset, const void* host, std::size_t size_bytes) noexcept;
 base::Status copy_from_buffer(Handle buffer, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
+
+/// The file for the profile of this device's engines (CUDA's number); engine::Engines::profile_path.
+[[nodiscard]] base::Result<std::string> engine_profile_path(Handle context, int device) noexcept;
 
 /// What one backend says of this machine.
 struct BackendReport {

@@ -8,11 +8,11 @@
 
 namespace gdrkit::core {
 
-/// A context's, pin's or buffer's name. Never 0, never a canonical pointer (its top bit is set). A NULL, stale, foreign
-/// or invented handle is recognised and answered with EINVAL.
+/// A context's, pin's, buffer's or started copy's name. Never 0, never a canonical pointer (its top bit is set). A
+/// NULL, stale, foreign or invented handle is recognised and answered with EINVAL.
 using Handle = std::uint64_t;
 
-enum class HandleKind : std::uint64_t { context = 0, pin = 1, buffer = 2 };
+enum class HandleKind : std::uint64_t { context = 0, pin = 1, buffer = 2, copy = 3 };
 
 inline constexpr unsigned index_bits = 20;
 inline constexpr std::uint64_t index_mask = (std::uint64_t{1} << index_bits) - 1;

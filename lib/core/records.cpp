@@ -100,8 +100,9 @@ base::Result<HeldPin> HeldPin::hold(Handle context, Handle pin) noexcept {
 }
 
 base::Status take_down_mapping(PinSlot& pin) noexcept {
+  const Handle handle = pin.view.live.exchange(0, std::memory_order_acq_rel);
+  finish_copies_of(handle);
   const PinCall call(pin);
-  pin.view.live.store(0, std::memory_order_release);
   pin.info.is_mapped = false;
   pin.info.mapping_type = cpu::MappingType::none;
   pin.info.verification = backend::Verification::none;

@@ -142,6 +142,9 @@ class HeldPin {
 /// EACCES when the context belongs to another process: inherited by fork, or by a bare clone that ran no fork handler.
 [[nodiscard]] base::Status check_process(const ContextSlot& context) noexcept;
 
+/// Waits for the copies through this pin that were started; their outcome is kept for finish_copy().
+void finish_copies_of(Handle pin) noexcept;
+
 /// Takes the mapping away from copies, then from the backend. Under the pin's lock, with the pin mapped.
 base::Status take_down_mapping(PinSlot& pin) noexcept;
 /// Ends a pin whose lock is held: afterwards the handle is dead and the slot is free, whatever the backend said.

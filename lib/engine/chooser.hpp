@@ -42,7 +42,7 @@ class Table {
   explicit Table(std::size_t) noexcept {}
   void find_shortcuts() noexcept;
 
-  std::array<Row, 64> rows_{};
+  std::array<Row, 128> rows_{};
   std::size_t count_ = 0;
   std::array<std::size_t, 3> largest_for_cpu_{};
 };

@@ -20,6 +20,11 @@ char* advanced(void* address, std::size_t bytes) noexcept {
   return address == nullptr ? nullptr : static_cast<char*>(address) + bytes;
 }
 
+std::size_t limit_of(const Traits& traits, const Copy& copy) noexcept {
+  const bool is_ordinary = copy.direction != Direction::on_device && copy.host_memory == HostMemory::ordinary;
+  return is_ordinary ? traits.largest_ordinary_bytes : traits.largest_bytes;
+}
+
 Copy piece_of(const Copy& copy, std::size_t at, std::size_t size_bytes) noexcept {
   Copy piece = copy;
   piece.device += at;
@@ -65,19 +70,33 @@ base::Status DeviceEngines::need(Id id) noexcept {
   return {};
 }
 
-base::Status DeviceEngines::run(Id id, const Copy& copy) noexcept {
+base::Status DeviceEngines::run(Id id, const Copy& copy, Pace pace) noexcept {
   Engine& engine = *engines_[index(id)];
-  const Traits& traits = engine.traits();
-  const bool is_ordinary = copy.direction != Direction::on_device && copy.host_memory == HostMemory::ordinary;
-  const std::size_t limit = is_ordinary ? traits.largest_ordinary_bytes : traits.largest_bytes;
+  const std::size_t limit = limit_of(engine.traits(), copy);
   for (std::size_t at = 0; at < copy.size_bytes;) {
     const std::size_t size_bytes = std::min(limit, copy.size_bytes - at);
-    const base::Result<Ticket> submitted = engine.submit(piece_of(copy, at, size_bytes));
+    const Copy piece = piece_of(copy, at, size_bytes);
+    const bool is_only_warm = pace == Pace::only_warm && at == 0;
+    const base::Result<Ticket> submitted = is_only_warm ? engine.submit_if_warm(piece) : engine.submit(piece);
     if (!submitted) return base::pass(submitted);
     if (base::Status completed = engine.complete(*submitted); !completed) return completed;
     at += size_bytes;
   }
   return {};
+}
+
+std::optional<DeviceEngines::Started> DeviceEngines::start(std::optional<Id> forced, const Copy& copy) noexcept {
+  const Choice choice =
+      forced ? Choice{*forced, *forced} : table_.choose(copy.direction, copy.host_memory, copy.size_bytes);
+  for (const Id id : {choice.warm, choice.cold}) {
+    if (id == Id::cpu || !is_usable(id)) continue;
+    Engine& engine = *engines_[index(id)];
+    if (copy.size_bytes > limit_of(engine.traits(), copy)) continue;
+    const bool is_only_warm = choice.warm != choice.cold && id == choice.warm;
+    const base::Result<Ticket> submitted = is_only_warm ? engine.submit_if_warm(copy) : engine.submit(copy);
+    if (submitted) return Started{id, *submitted};
+  }
+  return std::nullopt;
 }
 
 base::Status DeviceEngines::run_patiently(Id id, const Copy& copy) noexcept {
@@ -89,30 +108,30 @@ base::Status DeviceEngines::run_patiently(Id id, const Copy& copy) noexcept {
   }
 }
 
-Id DeviceEngines::pick(const Copy& copy, bool* wants_warmth) noexcept {
-  const Choice choice = table_.choose(copy.direction, copy.host_memory, copy.size_bytes);
-  *wants_warmth = false;
-  if (is_usable(choice.warm)) {
-    Engine& wanted = *engines_[index(choice.warm)];
-    if (choice.warm == choice.cold || wanted.is_warm()) return choice.warm;
-    *wants_warmth = true;
-    // Warmed up when it would have stayed warm since the last copy that it is good for: that takes as long as a copy.
-    const std::int64_t since = steady_ns() - last_wish_ns_.load(std::memory_order_relaxed);
-    if (since < place_.residence.idle.count() / 4 * 3) wanted.warm_up();
-  }
-  return is_usable(choice.cold) ? choice.cold : Id::cpu;
+/// What failed for good is not tried again. EAGAIN and EOPNOTSUPP: not now, or not this copy.
+void DeviceEngines::note_failure(Id id, int error) noexcept {
+  if (error != EAGAIN && error != EOPNOTSUPP) usable_[index(id)].store(false, std::memory_order_release);
 }
 
 base::Status DeviceEngines::run_fastest(const Copy& copy) noexcept {
+  const Choice choice = table_.choose(copy.direction, copy.host_memory, copy.size_bytes);
   bool wants_warmth = false;
-  Id id = pick(copy, &wants_warmth);
+  if (choice.warm != choice.cold && is_usable(choice.warm)) {
+    base::Status moved = run(choice.warm, copy, Pace::only_warm);
+    if (moved || moved.error().errno_value == ETIMEDOUT) return moved;
+    note_failure(choice.warm, moved.error().errno_value);
+    wants_warmth = moved.error().errno_value == EAGAIN;
+    // Warmed up when it would have stayed warm since the last copy that it is good for: that takes as long as a copy.
+    const std::int64_t since = steady_ns() - last_wish_ns_.load(std::memory_order_relaxed);
+    if (wants_warmth && since < place_.residence.idle.count() / 4 * 3) engines_[index(choice.warm)]->warm_up();
+  }
+  Id id = is_usable(choice.cold) ? choice.cold : Id::cpu;
   base::Status moved;
   for (;;) {
     moved = run(id, copy);
     if (moved || moved.error().errno_value == ETIMEDOUT || id == Id::cpu) break;
-    const int error = moved.error().errno_value;
-    if (error != EAGAIN && error != EOPNOTSUPP) usable_[index(id)].store(false, std::memory_order_release);
-    id = id == Id::mover && is_usable(Id::copy_engine) ? Id::copy_engine : Id::cpu;
+    note_failure(id, moved.error().errno_value);
+    id = Id::cpu;
   }
   if (wants_warmth) last_wish_ns_.store(steady_ns(), std::memory_order_relaxed);
   return moved;

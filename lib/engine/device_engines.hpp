@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/result.hpp"
 #include "engine/chooser.hpp"
@@ -30,10 +31,25 @@ class DeviceEngines {
   /// Opens the engine unless it is open; its own error where it cannot run here.
   base::Status need(Id id) noexcept;
 
+  /// only_warm: EAGAIN where the engine is not warm.
+  enum class Pace : std::uint8_t { any, only_warm };
   /// By this engine, in pieces where it has a limit; its own error.
-  base::Status run(Id id, const Copy& copy) noexcept;
+  base::Status run(Id id, const Copy& copy, Pace pace = Pace::any) noexcept;
   /// The same, repeated for a while where it asks for that (EAGAIN).
   base::Status run_patiently(Id id, const Copy& copy) noexcept;
+  /// Starts it, by this engine or by the fastest. Nothing where no engine but the CPU takes the copy whole now: then
+  /// one of the calls above serves it.
+  struct Started {
+    Id id;
+    Ticket ticket;
+  };
+  [[nodiscard]] std::optional<Started> start(std::optional<Id> forced, const Copy& copy) noexcept;
+  [[nodiscard]] bool is_done(const Started& started) const noexcept {
+    return engines_[index(started.id)]->is_done(started.ticket);
+  }
+  base::Status complete(const Started& started) noexcept {
+    return engines_[index(started.id)]->complete(started.ticket);
+  }
   /// By the fastest engine that can serve the copy. Fails only with ETIMEDOUT (Engine::complete), where no other engine
   /// may take over.
   base::Status run_fastest(const Copy& copy) noexcept;
@@ -44,7 +60,7 @@ class DeviceEngines {
       : gpu_(std::move(gpu)), table_(table), place_{&backend, gpu_.get(), limits} {}
   [[nodiscard]] bool is_usable(Id id) const noexcept { return usable_[index(id)].load(std::memory_order_acquire); }
   [[nodiscard]] static std::size_t index(Id id) noexcept { return static_cast<std::size_t>(id); }
-  [[nodiscard]] Id pick(const Copy& copy, bool* wants_warmth) noexcept;
+  void note_failure(Id id, int error) noexcept;
 
   static constexpr std::size_t engine_count = 0
 #define GDRKIT_ENGINE(name, summary) +1

@@ -72,8 +72,16 @@ class Engine {
   /// memory must not be reused, and the text says so.
   [[nodiscard]] virtual base::Status complete(Ticket ticket) noexcept = 0;
 
+  /// Whether complete() has nothing to wait for that goes on by itself. The ticket is not completed yet.
+  [[nodiscard]] virtual bool is_done(Ticket) const noexcept { return true; }
+
   /// Whether a copy submitted now starts without a delay that later ones do not have.
   [[nodiscard]] virtual bool is_warm() const noexcept { return true; }
+  /// submit() while warm, else EAGAIN.
+  [[nodiscard]] virtual base::Result<Ticket> submit_if_warm(const Copy& copy) noexcept {
+    if (!is_warm()) return base::fail_literal(EAGAIN, "the engine is not warm");
+    return submit(copy);
+  }
   /// Gets warm, without waiting for it; a hint, so that a failure is no error.
   virtual void warm_up() noexcept {}
 };

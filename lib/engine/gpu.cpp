@@ -64,6 +64,23 @@ base::Result<int> Gpu::attribute(int number) const noexcept {
   return value;
 }
 
+base::Result<std::string> Gpu::profile_name() const noexcept try {
+  constexpr const char* operation = "cannot name the GPU's profile";
+  unsigned char uuid[16] = {};
+  int driver = 0;
+  if (const int result = calls_.device_get_uuid(uuid, handle_); result != 0) {
+    return cuda_failure(result, operation, "cuDeviceGetUuid");
+  }
+  if (const int result = calls_.driver_get_version(&driver); result != 0) {
+    return cuda_failure(result, operation, "cuDriverGetVersion");
+  }
+  std::string name = "engines-";
+  for (const unsigned char byte : uuid) name += {"0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
+  return name + "-" + std::to_string(driver);
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while naming the GPU's profile");
+}
+
 base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts) const noexcept {
   if (facts.memory_type != static_cast<std::uint32_t>(shim::cuda_memory_type_device) || facts.is_managed != 0) {
     return base::fail(EOPNOTSUPP, "the GPU cannot copy 0x%llx: it is not device memory",

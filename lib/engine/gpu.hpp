@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "base/result.hpp"
@@ -45,6 +46,8 @@ class Gpu {
   [[nodiscard]] std::uint64_t context() const noexcept { return reinterpret_cast<std::uint64_t>(context_); }
   /// A CU_DEVICE_ATTRIBUTE_*; an error where this driver does not know it.
   [[nodiscard]] base::Result<int> attribute(int number) const noexcept;
+  /// Name of the file for a profile of this GPU with this driver.
+  [[nodiscard]] base::Result<std::string> profile_name() const noexcept;
   /// EOPNOTSUPP unless GPU code and copies of this device's primary context may read and write that memory.
   [[nodiscard]] base::Status check_access(std::uint64_t address, const PointerFacts& facts) const noexcept;
 

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "engine/path.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <new>
 #include <string>
@@ -10,6 +13,8 @@
 
 namespace gdrkit::engine {
 namespace {
+
+constexpr std::size_t largest_profile = 16384;  // bytes; a longer one is cut off, and so damaged
 
 std::string names_of_engines() {
   std::string names = "automatic";
@@ -45,10 +50,11 @@ HostMemory Path::kind_of(const void* host, std::size_t size_bytes) const noexcep
   return is_pinned ? HostMemory::pinned : HostMemory::ordinary;
 }
 
-base::Status Path::run(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
+base::Result<std::optional<Copy>> Path::prepare(Direction direction, std::size_t offset, void* host,
+                                                std::size_t size_bytes) noexcept {
   if (!forced_ && size_bytes <= engines_.table().largest_for_cpu(direction)) {
     copy_by_cpu(span_.copier, direction, span_.mapped + offset, host, size_bytes);
-    return {};
+    return std::optional<Copy>();
   }
   Copy copy;
   copy.direction = direction;
@@ -59,12 +65,41 @@ base::Status Path::run(Direction direction, std::size_t offset, void* host, std:
   copy.copier = &span_.copier;
   // A copy by the GPU of memory that is gone would end the program's CUDA context.
   if (!is_still_allocated()) {
-    if (!forced_) return engines_.run(Id::cpu, copy);
-    return base::fail(EINVAL, "cannot copy %zu bytes of 0x%llx: the device memory was freed", size_bytes,
-                      static_cast<unsigned long long>(copy.device));
+    if (forced_) {
+      return base::fail(EINVAL, "cannot copy %zu bytes of 0x%llx: the device memory was freed", size_bytes,
+                        static_cast<unsigned long long>(copy.device));
+    }
+    if (base::Status moved = engines_.run(Id::cpu, copy); !moved) return base::pass(moved);
+    return std::optional<Copy>();
   }
   copy.host_memory = kind_of(host, size_bytes);
-  return forced_ ? engines_.run_patiently(*forced_, copy) : engines_.run_fastest(copy);
+  return std::optional<Copy>(copy);
+}
+
+base::Status Path::run(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
+  const auto copy = prepare(direction, offset, host, size_bytes);
+  if (!copy) return base::pass(copy);
+  return *copy ? run(**copy) : base::Status();
+}
+
+Path::Part Path::start(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
+  Part part;
+  const auto copy = prepare(direction, offset, host, size_bytes);
+  if (!copy) part.outcome = base::pass(copy);
+  if (!copy || !*copy) return part;
+  part.copy = **copy;
+  part.started = engines_.start(forced_, part.copy);
+  if (!part.started) part.outcome = run(part.copy);
+  return part;
+}
+
+base::Status Path::finish(Part& part) noexcept {
+  if (!part.started) return std::move(part.outcome);
+  base::Status moved = engines_.complete(*part.started);
+  part.started.reset();
+  const bool is_final =
+      moved || moved.error().errno_value == ETIMEDOUT || (forced_ && moved.error().errno_value != EAGAIN);
+  return is_final ? moved : run(part.copy);
 }
 
 base::Result<std::optional<Id>> Engines::decide(const char* engine) const noexcept try {
@@ -86,6 +121,38 @@ base::Result<const shim::CudaCalls*> Engines::cuda() const noexcept {
   return base::fail_literal(EOPNOTSUPP, "the emulated device has no GPU that copies; use engine cpu or automatic");
 }
 
+base::Result<std::string> Engines::profile_path(const Gpu& gpu) const noexcept try {
+  if (profiles_.empty())
+    return base::fail_literal(ENOENT, "there is no cache folder: XDG_CACHE_HOME and HOME are not set");
+  auto name = gpu.profile_name();
+  if (!name) return base::pass(name);
+  return profiles_ + "/" + *name;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while naming the GPU's profile");
+}
+
+base::Result<std::string> Engines::profile_path(int device) noexcept {
+  const auto engines = engines_of(device);
+  if (!engines) return base::pass(engines);
+  return profile_path(*(*engines)->gpu());
+}
+
+/// The built-in table where there is no profile, or a damaged one: either choice gives right copies.
+Table Engines::table_for(const Gpu& gpu) const noexcept try {
+  const auto path = profile_path(gpu);
+  const int file = path ? ::open(path->c_str(), O_RDONLY | O_CLOEXEC) : -1;
+  if (file < 0) return {};
+  std::string text(largest_profile, '\0');
+  const ssize_t bytes = ::read(file, text.data(), text.size());
+  ::close(file);
+  if (bytes <= 0) return {};
+  text.resize(static_cast<std::size_t>(bytes));
+  const auto table = Table::parse(text);
+  return table ? *table : Table();
+} catch (const std::bad_alloc&) {
+  return {};
+}
+
 base::Result<DeviceEngines*> Engines::engines_of(int device) noexcept try {
   const std::lock_guard lock(mutex_);
   if (const auto known = devices_.find(device); known != devices_.end()) return known->second.get();
@@ -93,7 +160,8 @@ base::Result<DeviceEngines*> Engines::engines_of(int device) noexcept try {
   if (!calls) return base::pass(calls);
   auto gpu = Gpu::open(**calls, device);
   if (!gpu) return base::pass(gpu);
-  auto engines = DeviceEngines::open(backend_, std::move(*gpu), limits_);
+  const Table table = table_for(**gpu);
+  auto engines = DeviceEngines::open(backend_, std::move(*gpu), limits_, table);
   if (!engines) return base::pass(engines);
   return devices_.emplace(device, std::move(*engines)).first->second.get();
 } catch (const std::bad_alloc&) {

@@ -43,7 +43,27 @@ class Path {
     return run(Direction::from_device, offset, host, size_bytes);
   }
 
+  /// Part of a copy that was started: moved already, or under way until finish().
+  struct Part {
+    Copy copy;
+    std::optional<DeviceEngines::Started> started;
+    base::Status outcome;
+  };
+  /// The memory on both sides stays as it is until finish(), once for each part, has returned: a part that its engine
+  /// lost is repeated there.
+  [[nodiscard]] Part start(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
+  [[nodiscard]] bool is_done(const Part& part) const noexcept {
+    return !part.started || engines_.is_done(*part.started);
+  }
+  base::Status finish(Part& part) noexcept;
+
  private:
+  /// What an engine is to do; nothing where the CPU moved the bytes already.
+  base::Result<std::optional<Copy>> prepare(Direction direction, std::size_t offset, void* host,
+                                            std::size_t size_bytes) noexcept;
+  base::Status run(const Copy& copy) noexcept {
+    return forced_ ? engines_.run_patiently(*forced_, copy) : engines_.run_fastest(copy);
+  }
   base::Status run(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
   [[nodiscard]] bool is_still_allocated() const noexcept;
   [[nodiscard]] HostMemory kind_of(const void* host, std::size_t size_bytes) const noexcept;
@@ -58,17 +78,21 @@ class Path {
 class Engines {
  public:
   /// `forced_engine`: GDRKIT_ENGINE, "" if not set. The backend outlives the engines. `cuda`: what stands in for the
-  /// driver in a test.
+  /// driver in a test. `profiles`: the folder of the profiles that "gdrkit tune" wrote, "": none.
   Engines(backend::Backend& backend, const std::string& forced_engine, const CudaCalls* cuda = nullptr,
-          const ResidenceLimits& limits = {})
-      : backend_(backend), forced_(forced_engine), cuda_(cuda), limits_(limits) {}
+          const ResidenceLimits& limits = {}, const std::string& profiles = {})
+      : backend_(backend), forced_(forced_engine), cuda_(cuda), limits_(limits), profiles_(profiles) {}
 
   /// nullptr where the copies need no path: engine cpu. `engine`: a name of engines.def or "automatic"; "": the forced
   /// one, else cpu. EINVAL for another name; a named engine that cannot run here or cannot serve this memory is
   /// an error; "automatic" then does without it.
   [[nodiscard]] base::Result<std::unique_ptr<Path>> open_path(const Span& span, const char* engine) noexcept;
+  /// The file that holds, or would hold, the profile of this device (CUDA's number). ENOENT without a folder.
+  [[nodiscard]] base::Result<std::string> profile_path(int device) noexcept;
 
  private:
+  base::Result<std::string> profile_path(const Gpu& gpu) const noexcept;
+  Table table_for(const Gpu& gpu) const noexcept;
   base::Result<std::optional<Id>> decide(const char* engine) const noexcept;
   base::Result<DeviceEngines*> engines_of(int device) noexcept;
   base::Result<const CudaCalls*> cuda() const noexcept;
@@ -78,6 +102,7 @@ class Engines {
   const std::string forced_;
   const CudaCalls* const cuda_;
   const ResidenceLimits limits_;
+  const std::string profiles_;
   std::mutex mutex_;
   std::map<int, std::unique_ptr<DeviceEngines>> devices_;  ///< by CUDA's number
 };

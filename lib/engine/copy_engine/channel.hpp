@@ -27,6 +27,10 @@ class Channel {
   base::Status start(const Copy& copy) noexcept;
   /// Afterwards nothing is under way, whatever is returned.
   base::Status finish() noexcept;
+  /// Whether the stream has done what it was given.
+  [[nodiscard]] bool is_idle() const noexcept {
+    return gpu_.calls().stream_query(stream_) != shim::cuda_error_not_ready;
+  }
 
  private:
   base::Status make_staging() noexcept;

@@ -40,6 +40,8 @@ class CopyEngine final : public Engine {
     return finished;
   }
 
+  [[nodiscard]] bool is_done(Ticket ticket) const noexcept override { return channels_[ticket]->is_idle(); }
+
  private:
   base::Result<unsigned> take() noexcept {
     const std::lock_guard lock(mutex_);

@@ -93,6 +93,10 @@ class Lanes final : public Engine {
   }
   [[nodiscard]] base::Result<Ticket> submit(const Copy& copy) noexcept override;
   [[nodiscard]] base::Status complete(Ticket ticket) noexcept override;
+  [[nodiscard]] bool is_done(Ticket ticket) const noexcept override {
+    const Job& job = jobs_[ticket];
+    return helpers_.empty() || !job.is_open || (job.next.load() >= job.chunks && job.helpers.load() == 0);
+  }
   [[nodiscard]] bool is_warm() const noexcept override { return awake_.load(std::memory_order_relaxed) != 0; }
   void warm_up() noexcept override {
     const std::lock_guard lock(mutex_);
@@ -198,7 +202,9 @@ base::Result<Ticket> Lanes::submit(const Copy& copy) noexcept {
   if (job->channel == nullptr) job->channel.reset(new (std::nothrow) Channel(gpu_));
   if (job->channel == nullptr) return base::fail_literal(ENOMEM, "out of memory while starting a copy");
   job->copy = copy;
-  const std::size_t share = (copy.size_bytes / (most_lanes * 4) + 4095) / 4096 * 4096;
+  // From the device each chunk waits for a copy of its own; to the device a small one costs nothing.
+  const std::size_t chunks_per_lane = copy.direction == Direction::to_device ? 4 : 1;
+  const std::size_t share = (copy.size_bytes / (most_lanes * chunks_per_lane) + 4095) / 4096 * 4096;
   job->chunk_bytes = std::clamp(share, smallest_chunk, largest_chunk);
   job->chunks = static_cast<unsigned>((copy.size_bytes + copy.device % 64 + job->chunk_bytes - 1) / job->chunk_bytes);
   job->next.store(0, std::memory_order_relaxed);

@@ -52,8 +52,15 @@ class Mover final : public Engine {
     static constexpr Traits own = {"mover", true, largest_bytes, staging_bytes, ring_lines};
     return own;
   }
-  [[nodiscard]] base::Result<Ticket> submit(const Copy& copy) noexcept override;
+  [[nodiscard]] base::Result<Ticket> submit(const Copy& copy) noexcept override { return submit_to(copy, false); }
+  [[nodiscard]] base::Result<Ticket> submit_if_warm(const Copy& copy) noexcept override {
+    return submit_to(copy, true);
+  }
   [[nodiscard]] base::Status complete(Ticket ticket) noexcept override;
+  [[nodiscard]] bool is_done(Ticket ticket) const noexcept override {
+    return kernel_->progress(static_cast<std::uint32_t>(ticket >> 32), static_cast<std::uint32_t>(ticket)) !=
+           Progress::waiting;
+  }
   [[nodiscard]] bool is_warm() const noexcept override {
     return kernel_->phase() == Phase::running && !is_about_to_end(now_ns());
   }
@@ -75,7 +82,8 @@ class Mover final : public Engine {
   }
   base::Status check(const Copy& copy, bool* is_staged) const noexcept;
   base::Status start() noexcept;
-  base::Status wait_until_running() noexcept;
+  base::Status wait_until_running(std::int64_t begin) noexcept;
+  base::Result<Ticket> submit_to(const Copy& copy, bool is_warm_one) noexcept;
   void stop() noexcept;
   [[nodiscard]] bool is_line_free() const noexcept {
     return kernel_->progress(kernel_->launch_number(), next_tag_ - ring_lines) != Progress::waiting;
@@ -164,8 +172,7 @@ base::Status Mover::start() noexcept {
   return launched;
 }
 
-base::Status Mover::wait_until_running() noexcept {
-  const std::int64_t begin = now_ns();
+base::Status Mover::wait_until_running(std::int64_t begin) noexcept {
   if (begin < rest_until_ns_) {
     return base::fail_literal(EAGAIN, "engine mover: the GPU had no room for its GPU kernel a moment ago");
   }
@@ -208,12 +215,16 @@ Command Mover::command_of(const Outstanding& slot) const noexcept {
   return {Kind::on_device, size, copy.source, copy.device};
 }
 
-base::Result<Ticket> Mover::submit(const Copy& copy) noexcept {
+base::Result<Ticket> Mover::submit_to(const Copy& copy, bool is_warm_one) noexcept {
   bool is_staged = false;
   if (base::Status possible = check(copy, &is_staged); !possible) return base::pass(possible);
   const std::lock_guard lock(mutex_);
   if (is_lost_.load()) return base::fail_literal(EIO, "engine mover cannot be used: the GPU did not react before");
-  if (base::Status running = wait_until_running(); !running) return base::pass(running);
+  const std::int64_t now = now_ns();  // the clock costs as much as the rest of a short copy's way to the GPU
+  if (kernel_->phase() != Phase::running || is_about_to_end(now)) {
+    if (is_warm_one) return base::fail_literal(EAGAIN, "engine mover is not warm");
+    if (base::Status running = wait_until_running(now); !running) return base::pass(running);
+  }
   Outstanding* const slot = std::find_if(outstanding_.begin(), outstanding_.end(), [](const Outstanding& each) {
     return !each.is_taken.load(std::memory_order_acquire);
   });
@@ -229,7 +240,7 @@ base::Result<Ticket> Mover::submit(const Copy& copy) noexcept {
   kernel_->note_command(slot->tag);
   lines_->write(slot->tag, command_of(*slot));
   slot->is_taken.store(true, std::memory_order_release);
-  last_command_ns_.store(now_ns(), std::memory_order_relaxed);
+  last_command_ns_.store(now, std::memory_order_relaxed);
   return Ticket{kernel_->launch_number()} << 32 | slot->tag;
 }
 
@@ -238,7 +249,10 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
   bool is_revoked = false;
   for (unsigned polls = 1;; ++polls) {
     switch (kernel_->progress(launch, tag)) {
-      case Progress::done: return {};
+      case Progress::done:
+        // The GPU kernel idles from now on; after a short wait that is as good as since the command.
+        if (polls >= polls_at_full_speed) last_command_ns_.store(now_ns(), std::memory_order_relaxed);
+        return {};
       case Progress::lost:
         return base::fail_literal(EAGAIN, "engine mover ended before the copy was done; it has to be repeated");
       case Progress::waiting: break;
@@ -272,7 +286,6 @@ base::Status Mover::complete(Ticket ticket) noexcept {
     return each.is_taken.load(std::memory_order_acquire) && each.tag == tag;
   });
   base::Status waited = wait_for(static_cast<std::uint32_t>(ticket >> 32), tag);
-  if (waited) last_command_ns_.store(now_ns(), std::memory_order_relaxed);  // the GPU kernel idles from now on
   if (waited && slot.is_staged && slot.copy.direction == Direction::from_device) {
     std::memcpy(slot.copy.host, staging_.bytes() + staging_offset(slot), slot.copy.size_bytes);
   }

@@ -206,6 +206,65 @@ TEST_F(GdrkitApi, TheEnvironmentForcesAnEngineOnMappingsThatNameNone) {
   EXPECT_EQ(gdrkit_map_with_options(handle, &options, &address), 0);
 }
 
+TEST_F(GdrkitApi, SegmentsMoveTogetherOrNotAtAll) {
+  const gdrkit_pin_t handle = mapped_pin(100, gpu_page);
+  std::vector<std::uint8_t> source = make_pattern(5000, 3);
+  const gdrkit_segment writes[] = {
+      {7, source.data(), 1}, {64, source.data() + 1, 4096}, {gpu_page - 3, source.data(), 3}, {9, nullptr, 0}};
+  ASSERT_EQ(gdrkit_write_segments(handle, writes, 4), 0) << gdrkit_last_error_detail();
+  for (const gdrkit_segment& each : writes) {
+    if (each.size_bytes != 0) std::memcpy(&expected[100 + each.offset], each.host, each.size_bytes);
+  }
+  expect_device_as_expected();
+  std::vector<std::uint8_t> target(5000);
+  const gdrkit_segment reads[] = {{64, target.data() + 8, 4000}, {7, target.data(), 1}};
+  gdrkit_copy_t copy{};
+  ASSERT_EQ(gdrkit_start_read(handle, reads, 2, &copy), 0) << gdrkit_last_error_detail();
+  EXPECT_EQ(gdrkit_is_copy_done(copy), 1) << "the CPU's copies are done when they were started";
+  EXPECT_EQ(gdrkit_finish_copy(copy), 0);
+  EXPECT_EQ(std::memcmp(target.data() + 8, &expected[164], 4000), 0);
+  EXPECT_EQ(target[0], expected[107]);
+
+  for (const gdrkit_segment& wrong : {gdrkit_segment{gpu_page, source.data(), 1},
+                                      gdrkit_segment{SIZE_MAX, source.data(), 2}, gdrkit_segment{0, nullptr, 1}}) {
+    const gdrkit_segment some[] = {{0, source.data() + 100, 64}, wrong};
+    EXPECT_EQ(gdrkit_write_segments(handle, some, 2), -EINVAL);
+    EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("segment 1"));
+    EXPECT_EQ(gdrkit_start_write(handle, some, 2, &copy), -EINVAL);
+  }
+  expect_device_as_expected();
+  EXPECT_EQ(gdrkit_write_segments(handle, nullptr, 0), 0);
+  EXPECT_EQ(gdrkit_write_segments(handle, nullptr, 1), -EINVAL);
+  EXPECT_EQ(gdrkit_start_read(handle, reads, 1, nullptr), -EINVAL);
+  ASSERT_EQ(gdrkit_unmap(handle), 0);
+  EXPECT_EQ(gdrkit_read_segments(handle, reads, 1), -EINVAL);
+}
+
+TEST_F(GdrkitApi, ACopysHandleIsDeadOnceItIsFinished) {
+  const gdrkit_pin_t handle = mapped_pin(0, gpu_page);
+  std::uint8_t byte = 0;
+  const gdrkit_segment read{0, &byte, 1};
+  gdrkit_copy_t copy{};
+  ASSERT_EQ(gdrkit_start_read(handle, &read, 1, &copy), 0);
+  for (const gdrkit_copy_t other : {gdrkit_copy_t{0}, gdrkit_copy_t{copy.value + 1}, gdrkit_copy_t{handle.value}}) {
+    EXPECT_EQ(gdrkit_is_copy_done(other), -EINVAL);
+    EXPECT_EQ(gdrkit_finish_copy(other), -EINVAL);
+  }
+  const ChildEnd end = run_in_child([&] { return gdrkit_finish_copy(copy) == -EINVAL ? 0 : 1; });
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(gdrkit_finish_copy(copy), 0);
+  EXPECT_EQ(gdrkit_finish_copy(copy), -EINVAL);
+  EXPECT_EQ(gdrkit_is_copy_done(copy), -EINVAL);
+}
+
+TEST_F(GdrkitApi, AProfileNeedsAGpu) {
+  char path[64] = "kept";
+  EXPECT_EQ(gdrkit_engine_profile_path(context, 0, path, sizeof path), -EOPNOTSUPP);
+  EXPECT_EQ(gdrkit_engine_profile_path(context, 0, nullptr, 0), -EINVAL);
+  EXPECT_EQ(gdrkit_engine_profile_path({}, 0, path, sizeof path), -EINVAL);
+  EXPECT_STREQ(path, "kept");
+}
+
 TEST_F(GdrkitApi, MapsOnceAndOnlyKnownTypes) {
   const gdrkit_pin_t handle = pin(0, 10);
   unsigned four = 4;

@@ -3,7 +3,9 @@
 // Mappings with an engine: the copy path hands their copies over, with the same bounds and the same rules on handles.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "core/copy_path.hpp"
@@ -97,6 +99,48 @@ TEST_F(CoreEngine, AfterUnmapAndWithAnUnknownNameNothingIsMapped) {
   EXPECT_FALSE(pin_info(context, handle)->is_mapped);
   EXPECT_EQ(write(handle, 0, host.data(), 5000), EINVAL);
   EXPECT_TRUE(tests::succeeded(map("automatic"))) << "and it can be mapped again";
+}
+
+TEST_F(CoreEngine, StartedCopiesAreCompleteWhenTheyAreFinished) {
+  for (const char* engine : {"automatic", "lanes", "copy_engine", "mover", "cpu"}) {
+    SCOPED_TRACE(engine);
+    ASSERT_TRUE(map(engine));
+    for (unsigned round = 0; round < 5; ++round) {
+      std::vector<Segment> segments;
+      for (std::size_t at = 0; at < 150000; at = at * 3 + 5000) {
+        segments.push_back({at, host.data() + at, std::min<std::size_t>(at + 100, user_bytes - at)});
+      }
+      for (const Segment& each : segments) std::memset(each.host, static_cast<int>(round + 1), each.size_bytes);
+      const auto writing = start_copy(handle, true, segments);
+      ASSERT_TRUE(writing) << writing.error().text();
+      ASSERT_TRUE(tests::succeeded(finish_copy(*writing)));
+      for (const Segment& each : segments) std::memset(each.host, 0, each.size_bytes);
+      const auto reading = start_copy(handle, false, segments);
+      ASSERT_TRUE(reading) << reading.error().text();
+      ASSERT_TRUE(is_copy_done(*reading));
+      ASSERT_TRUE(tests::succeeded(finish_copy(*reading)));
+      for (const Segment& each : segments) {
+        const auto* const bytes = static_cast<const char*>(each.host);
+        ASSERT_EQ(std::count(bytes, bytes + each.size_bytes, static_cast<char>(round + 1)),
+                  static_cast<long>(each.size_bytes));
+      }
+    }
+    ASSERT_TRUE(tests::succeeded(unmap(context, handle)));
+  }
+}
+
+TEST_F(CoreEngine, UnmapWaitsForStartedCopiesAndKeepsTheirOutcome) {
+  ASSERT_TRUE(map("copy_engine"));
+  ASSERT_TRUE(tests::succeeded(write_by_engine(handle, 0, std::string(user_bytes, 'b').data(), user_bytes)));
+  const Segment whole[] = {{0, host.data(), user_bytes}};
+  const auto copy = start_copy(handle, false, whole);
+  ASSERT_TRUE(copy) << copy.error().text();
+  ASSERT_TRUE(tests::succeeded(unmap(context, handle)));
+  EXPECT_EQ(std::count(host.begin(), host.end(), 'b'), static_cast<long>(user_bytes));
+  EXPECT_TRUE(*is_copy_done(*copy));
+  EXPECT_TRUE(tests::succeeded(finish_copy(*copy)));
+  EXPECT_FALSE(finish_copy(*copy));
+  EXPECT_FALSE(start_copy(handle, false, whole));
 }
 
 TEST_F(CoreEngine, AForkedChildGetsEinvalWhileTheParentsEngineGoesOn) {

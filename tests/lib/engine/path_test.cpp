@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <fstream>
 
 #include "engine_machine.hpp"
 
@@ -22,6 +23,25 @@ class PathTest : public tests::EngineMachine {
   }
   [[nodiscard]] Span span() const { return {buffer->address(), mapped, memory_bytes, copier}; }
 
+  /// The same for reads that are all started before one is finished.
+  std::string use_at_once(Path& path, std::initializer_list<std::size_t> sizes) {
+    std::memset(host.data(), 0, host.size());
+    std::vector<Path::Part> parts;
+    std::size_t total = 0;
+    for (const std::size_t size : sizes) {
+      if (total + size > memory_bytes) break;
+      parts.push_back(path.start(Direction::from_device, total, host.data() + total, size));
+      total += size;
+    }
+    std::string wrong;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+      (void)path.is_done(*part);
+      if (base::Status done = path.finish(*part); !done) wrong = done.error().text();
+    }
+    if (wrong.empty() && std::memcmp(host.data(), bytes.data(), total) != 0) wrong = "started reads got wrong bytes";
+    return wrong;
+  }
+
   /// "" where reads and writes of these sizes moved the right bytes, else what was wrong.
   std::string use(Path& path, std::initializer_list<std::size_t> sizes) {
     for (const std::size_t size : sizes) {
@@ -36,7 +56,7 @@ class PathTest : public tests::EngineMachine {
       EXPECT_TRUE(tests::succeeded(buffer->copy_to_host(offset, host.data(), size)));
       if (std::memcmp(host.data(), bytes.data() + offset, size) != 0) return "wrote wrong bytes";
     }
-    return "";
+    return use_at_once(path, sizes);
   }
 };
 
@@ -91,12 +111,20 @@ TEST_F(PathTest, AutomaticCopiesOfEverySizeAreRight) {
 /// Where the GPU's copies went, instead of the memory that they were asked for.
 std::atomic<const void*> last_target{nullptr};
 
+const shim::CudaCalls& calls_that_count() {
+  static const shim::CudaCalls calls = [] {
+    shim::CudaCalls made = fakes::gpu_threads();
+    made.memcpy_device_to_host_async = [](void* target, std::uint64_t source, std::size_t size, void* stream) {
+      last_target = target;
+      return fakes::gpu_threads().memcpy_device_to_host_async(target, source, size, stream);
+    };
+    return made;
+  }();
+  return calls;
+}
+
 TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread) {
-  shim::CudaCalls calls = fakes::gpu_threads();
-  calls.memcpy_device_to_host_async = [](void* target, std::uint64_t source, std::size_t size, void* stream) {
-    last_target = target;
-    return fakes::gpu_threads().memcpy_device_to_host_async(target, source, size, stream);
-  };
+  const shim::CudaCalls& calls = calls_that_count();
   const auto engines = engines_on(&calls);
   const auto path = engines->open_path(span(), "copy_engine");
   ASSERT_TRUE(path) << path.error().text();
@@ -116,6 +144,37 @@ TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread)
   }
   ASSERT_TRUE(tests::succeeded((*path)->read(0, host.data(), 64 * kibibyte)));
   EXPECT_NE(last_target.load(), host.data()) << "ordinary memory is staged";
+}
+
+/// A profile by which no copy goes by the CPU alone, then the same damaged.
+TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
+  const std::string folder = testing::TempDir();
+  const auto engines_by = [&](const std::string& text) {
+    auto engines = std::make_unique<Engines>(*backend, "", &calls_that_count(), tests::patient_limits(), folder);
+    const auto path = engines->profile_path(0);
+    EXPECT_TRUE(path) << path.error().text();
+    EXPECT_EQ(path->find(folder + "/engines-01234567"), 0u) << *path;
+    EXPECT_EQ(path->substr(path->size() - 6), "-13000");
+    std::ofstream(*path) << text;
+    return std::make_unique<Engines>(*backend, "", &calls_that_count(), tests::patient_limits(), folder);
+  };
+  const std::string text =
+      "gdrkit engines 1\nfrom_device pinned 0 copy_engine copy_engine\nfrom_device ordinary 0 copy_engine copy_engine\n"
+      "to_device pinned 0 cpu cpu\nto_device ordinary 0 cpu cpu\n";
+  for (const bool is_whole : {true, false}) {
+    const auto engines = engines_by(is_whole ? text : text.substr(0, text.size() - 10));
+    const auto path = engines->open_path(span(), "automatic");
+    ASSERT_TRUE(path) << path.error().text();
+    last_target = nullptr;
+    EXPECT_EQ(use(**path, {100}), "");
+    EXPECT_EQ(last_target != nullptr, is_whole);
+  }
+}
+
+TEST_F(PathTest, WithoutAFolderThereIsNoProfile) {
+  const auto path = engines_on(&fakes::gpu_threads())->profile_path(0);
+  ASSERT_FALSE(path);
+  EXPECT_EQ(path.error().errno_value, ENOENT);
 }
 
 TEST_F(PathTest, WithoutAGpuAutomaticIsTheCpuAndANamedEngineIsAnError) {

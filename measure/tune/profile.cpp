@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "measure/tune/profile.hpp"
+
+#include <limits>
+#include <set>
+
+namespace gdrkit::tools {
+namespace {
+
+using Times = std::map<std::string, std::map<std::size_t, double>>;
+
+double time_of(const Times& times, const std::string& engine, std::size_t size) {
+  const auto found = times.find(engine);
+  if (found == times.end()) return std::numeric_limits<double>::infinity();
+  const auto time = found->second.find(size);
+  return time == found->second.end() ? std::numeric_limits<double>::infinity() : time->second;
+}
+
+std::string fastest(const Times& times, std::size_t size, const std::string& before) {
+  std::string best = "cpu";
+  for (const auto& [engine, unused] : times) {
+    if (time_of(times, engine, size) < time_of(times, best, size)) best = engine;
+  }
+  return time_of(times, before, size) <= time_of(times, best, size) * 1.03 ? before : best;
+}
+
+}  // namespace
+
+std::string profile_text(const std::vector<EngineTimes>& all) {
+  std::string text = "gdrkit engines 1\n";
+  for (const EngineTimes& times : all) {
+    std::set<std::size_t> sizes;
+    for (const auto& [engine, by_size] : times.warm) {
+      for (const auto& [size, time] : by_size) sizes.insert(size);
+    }
+    std::string warm = "cpu";
+    std::string cold = "cpu";
+    const auto add = [&](std::size_t up_to) {
+      text += times.direction + " " + times.host_memory + " " + std::to_string(up_to) + " " + warm + " " + cold + "\n";
+    };
+    std::size_t last = 0;
+    for (const std::size_t size : sizes) {
+      const std::string next_warm = fastest(times.warm, size, warm);
+      const std::string next_cold = fastest(times.cold, size, cold);
+      if ((next_warm != warm || next_cold != cold) && last != 0) add(last);
+      warm = next_warm;
+      cold = next_cold;
+      last = size;
+    }
+    add(0);
+  }
+  return text;
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The profile that "gdrkit tune" makes of measured times.
+#include <gtest/gtest.h>
+
+#include "measure/tune/profile.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+TEST(TuneProfile, NamesTheFastestOfEachRangeOfSizes) {
+  EngineTimes times{"from_device", "pinned", {}, {}};
+  times.warm["cpu"] = {{1024, 1.0}, {2048, 2.0}, {4096, 4.0}};
+  times.warm["mover"] = {{1024, 3.0}, {2048, 3.0}, {4096, 3.1}, {8192, 3.2}, {1048576, 24.0}, {16777216, 330.0}};
+  times.warm["copy_engine"] = {{1024, 7.0}, {2048, 7.0}, {4096, 7.0}, {8192, 7.0}, {1048576, 26.0}, {16777216, 310.0}};
+  times.cold["cpu"] = {{1024, 1.1}, {2048, 2.1}, {4096, 4.1}};
+  times.cold["copy_engine"] = {{1024, 9.0}, {2048, 9.0}, {4096, 9.0}, {8192, 9.0}, {1048576, 28.0}, {16777216, 312.0}};
+  EXPECT_EQ(profile_text({times}),
+            "gdrkit engines 1\n"
+            "from_device pinned 2048 cpu cpu\n"
+            "from_device pinned 4096 mover cpu\n"
+            "from_device pinned 1048576 mover copy_engine\n"
+            "from_device pinned 0 copy_engine copy_engine\n");
+}
+
+TEST(TuneProfile, ADifferenceWithinTheNoiseChangesNothing) {
+  EngineTimes times{"to_device", "ordinary", {}, {}};
+  times.warm["cpu"] = {{1024, 1.0}, {2048, 1.02}, {4096, 2.0}};
+  times.warm["lanes"] = {{1024, 1.1}, {2048, 1.0}, {4096, 1.99}};
+  times.cold = times.warm;
+  EXPECT_EQ(profile_text({times}), "gdrkit engines 1\nto_device ordinary 0 cpu cpu\n");
+  times.warm["lanes"][4096] = 1.9;
+  EXPECT_EQ(profile_text({times}),
+            "gdrkit engines 1\nto_device ordinary 2048 cpu cpu\nto_device ordinary 0 lanes cpu\n");
+}
+
+}  // namespace
+}  // namespace gdrkit::tools
