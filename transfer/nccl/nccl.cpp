@@ -5,9 +5,12 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "cli/common/size.hpp"
 #include "gdrkit/gdrkit.h"
+#include "measure/bench/output/csv.hpp"
+#include "transfer/common/earlier_result.hpp"
 #include "transfer/nccl/measurement.hpp"
 #include "transfer/nccl/report.hpp"
 
@@ -37,7 +40,10 @@ class Run {
         watchdog_(format("gdrkit nccl: rank %d of %d", processes_.process() * options.gpus, n_ranks_),
                   std::chrono::seconds(options.timeout_s), "-T") {
     check_root(options, collective_, n_ranks_);
-    if (processes_.is_first()) print_note(processes_.session().choice(), options.json.is_on_stdout());
+    if (processes_.is_first()) {
+      print_note(processes_.session().choice(), options.is_document_on_stdout());
+      if (!options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
+    }
     gpus_ = open_rank_gpus(processes_, options.gpus);
     ask_about_gpus();
     EngineRequest request{&processes_, {}, n_ranks_, options.library};
@@ -51,6 +57,7 @@ class Run {
 
   ExitCode measure() {
     describe();
+    if (earlier_) earlier_->check(report_.result);
     Measurement measurement(options_, {&processes_, &watchdog_, engine_.get(), &gpus_});
     print_head();
     for (const ElementType* type : chosen_types(options_)) {
@@ -62,12 +69,12 @@ class Run {
         }
       }
     }
-    finish();
-    return report_.result.is_ok ? ExitCode::ok : ExitCode::failed;
+    const ExitCode compared = finish();
+    return report_.result.is_ok ? compared : ExitCode::failed;
   }
 
  private:
-  [[nodiscard]] bool prints() const { return processes_.is_first() && !options_.json.is_on_stdout(); }
+  [[nodiscard]] bool prints() const { return processes_.is_first() && !options_.is_document_on_stdout(); }
   void print(const std::string& text) const {
     if (!prints()) return;
     std::fputs(text.c_str(), stdout);
@@ -134,7 +141,8 @@ class Run {
     }
   }
 
-  void finish() {
+  /// What a comparison says.
+  ExitCode finish() {
     report_.result.is_ok = wrong_elements(report_.rows) == 0;
     report_.paths = processes_.gather(engine_->path());
     std::string last;
@@ -150,9 +158,21 @@ class Run {
     engine_->end();
     engine_.reset();
     gpus_.clear();
-    if (processes_.is_first()) write_report_json(options_.json, report_);
+    const ExitCode compared = processes_.is_first() ? write_documents() : ExitCode::ok;
     processes_.end();
     watchdog_.end();
+    return compared;
+  }
+
+  ExitCode write_documents() {
+    report_.result.series = all_series_of(report_);
+    write_report_json(options_.json, report_);
+    if (options_.csv.is_given) write_document(options_.csv, to_csv_text(report_.result));
+    if (!earlier_) return ExitCode::ok;
+    std::string text;
+    const ExitCode compared = earlier_->compare_with(report_.result, &text);
+    std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
+    return compared;
   }
 
   const Options& options_;
@@ -163,6 +183,7 @@ class Run {
   std::vector<RankGpu> gpus_;
   std::unique_ptr<Engine> engine_;
   Report report_;
+  std::optional<transfer::EarlierResult> earlier_;  // of the first process
 };
 
 }  // namespace

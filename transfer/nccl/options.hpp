@@ -37,6 +37,11 @@ struct Options {
   std::string engine = "nccl";
   std::string library;
   DocumentOption json;
+  DocumentOption csv;
+  std::string compare_path;
+  bool is_forced = false;
+
+  [[nodiscard]] bool is_document_on_stdout() const { return json.is_on_stdout() || csv.is_on_stdout(); }
   // Of nccl-tests, refused with a reason.
   int cuda_graph = 0;
   int parallel_init = 0;

@@ -24,7 +24,9 @@ struct Report {
   transfer::DoctorAdvice doctor;
 };
 
+/// Of the rows.
+[[nodiscard]] std::vector<measure::Series> all_series_of(const Report& report);
 /// Nothing when the option was not given.
-void write_report_json(const DocumentOption& option, Report report);
+void write_report_json(const DocumentOption& option, const Report& report);
 
 }  // namespace gdrkit::tools::nccl

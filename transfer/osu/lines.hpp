@@ -34,6 +34,7 @@ struct OsuRow {
   int iterations = 0;
   std::uint64_t wrong_bytes = 0;  ///< of all ranks
   std::vector<double> percentiles;
+  std::vector<double> rounds;  ///< values of parts of the iterations
 };
 
 [[nodiscard]] std::string head_lines(const LineFormat& format);

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/osu/loops.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <utility>
 
 namespace gdrkit::tools::osu {
 namespace {
@@ -43,9 +46,35 @@ void put_or_get(const Part& part, const Work& work) {
   part.engine->flush(part.peer);
 }
 
+/// Equal parts of the iterations.
+class Rounds {
+ public:
+  explicit Rounds(int iterations) : iterations_(iterations), count_(std::min(iterations, most_rounds)) {}
+
+  /// Whether a round ends with iteration `i`.
+  [[nodiscard]] bool ends_with(int i) const {
+    return static_cast<std::int64_t>(i + 1) * count_ / iterations_ >
+           static_cast<std::int64_t>(i) * count_ / iterations_;
+  }
+  void end(int i, double seconds) {
+    seconds_.push_back(seconds / (i + 1 - first_));
+    first_ = i + 1;
+  }
+  [[nodiscard]] std::vector<double> take() { return std::move(seconds_); }
+
+ private:
+  static constexpr int most_rounds = 8;
+  int iterations_;
+  int count_;
+  int first_ = 0;
+  std::vector<double> seconds_;
+};
+
 /// Only the calls are timed, each behind a barrier, so that no rank runs ahead.
 Measured run_loop_of_all(const Part& part, const Work& work) {
   Measured measured;
+  Rounds rounds(work.iterations);
+  double round_seconds = 0;
   part.engine->barrier();
   for (int i = -work.warmup; i < work.iterations; ++i) {
     const auto begin = Clock::now();
@@ -54,8 +83,11 @@ Measured run_loop_of_all(const Part& part, const Work& work) {
     if (work.test->loop != Loop::barrier) part.engine->barrier();
     if (i < 0) continue;
     measured.seconds += seconds;
+    round_seconds += seconds;
+    if (rounds.ends_with(i)) rounds.end(i, std::exchange(round_seconds, 0.0));
     if (work.times_each) measured.each_seconds.push_back(seconds);
   }
+  measured.round_seconds = rounds.take();
   part.engine->barrier();
   return measured;
 }
@@ -77,16 +109,26 @@ Measured run_loop(const Part& part, const Work& work) {
   Measured measured;
   part.engine->barrier();
   for (int i = 0; i < work.warmup; ++i) run_once(part, work);
+  Rounds rounds(work.iterations);
   auto begin = Clock::now();
+  auto round_begin = begin;
   const auto first = begin;
   for (int i = 0; i < work.iterations; ++i) {
     run_once(part, work);
-    if (!work.times_each) continue;
+    const bool ends_round = rounds.ends_with(i);
+    if (!work.times_each && !ends_round) continue;
     const auto now = Clock::now();
+    if (ends_round) {
+      rounds.end(i, std::chrono::duration<double>(now - round_begin).count());
+      round_begin = now;
+    }
+    if (!work.times_each) continue;
     measured.each_seconds.push_back(std::chrono::duration<double>(now - begin).count());
     begin = now;
   }
+  measured.round_seconds = rounds.take();
   if (part.is_first) measured.seconds = std::chrono::duration<double>(Clock::now() - first).count();
+  measured.round_seconds = rounds.take();
   part.engine->barrier();
   return measured;
 }

@@ -32,6 +32,8 @@ struct Work {
 struct Measured {
   double seconds = 0;                ///< of all iterations; 0 on ranks that do not measure: the second of a pair
   std::vector<double> each_seconds;  ///< where asked for
+  /// Seconds of an iteration, on average over one of up to 8 equal parts of them.
+  std::vector<double> round_seconds;
 };
 
 /// Collective. Begins and ends with a barrier.

@@ -159,6 +159,12 @@ CommandLine command_line(Options* options) {
        true},
       {'\0', "as-rank", "", &options->is_rank, "be a rank", false, false, false, 1, true},
       json_option(&options->json, "docs/transfers.md"),
+      {'\0', "csv", "[FILE]", &options->csv,
+       "write every value as comma-separated values to FILE, or to standard output instead of the text", false},
+      {'\0', "compare", "OLD.json", &options->compare_path,
+       "compare with an earlier result; exit code 1 if something is slower, 2 if what matters cannot be judged", false,
+       false},
+      {'\0', "force", "", &options->is_forced, "with --compare: also with a result of another machine", false},
   };
   line.operands = {&options->words,
                    "TEST [D|H|M D|H|M]",

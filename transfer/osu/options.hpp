@@ -33,6 +33,11 @@ struct Options {
   std::string doctor_root = "/";
   bool is_rank = false;  ///< started by this program
   DocumentOption json;
+  DocumentOption csv;
+  std::string compare_path;
+  bool is_forced = false;
+
+  [[nodiscard]] bool is_document_on_stdout() const { return json.is_on_stdout() || csv.is_on_stdout(); }
 };
 
 /// What the words and options say, checked.

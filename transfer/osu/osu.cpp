@@ -5,8 +5,11 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 
 #include "gdrkit/gdrkit.h"
+#include "measure/bench/output/csv.hpp"
+#include "transfer/common/earlier_result.hpp"
 #include "transfer/common/watchdog.hpp"
 #include "transfer/osu/mpi_plugin.hpp"
 #include "transfer/osu/options.hpp"
@@ -34,7 +37,10 @@ class Run {
       part_.is_first = part_.rank < pairs_;
       part_.peer = part_.is_first ? part_.rank + pairs_ : part_.rank - pairs_;
     }
-    if (processes.is_first()) print_note(processes.session().choice(), options.json.is_on_stdout());
+    if (processes.is_first()) {
+      print_note(processes.session().choice(), options.is_document_on_stdout());
+      if (!options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
+    }
     part_.place = plan.places[part_.is_first ? 0 : 1];
     ask_about_gpus();
     const std::size_t part_bytes = std::max(plan.sizes.back(), least_buffer_bytes);
@@ -48,10 +54,10 @@ class Run {
 
   ExitCode measure() {
     describe();
+    if (earlier_) earlier_->check(report_.result);
     print(head_lines(report_.line));
     for (const std::size_t size_bytes : plan_.sizes) {
       report_.rows.push_back(measure_size(size_bytes));
-      report_.iterations.push_back(plan_.iterations(options_, size_bytes));
       print(row_line(report_.line, report_.rows.back()));
       report_.result.is_ok = report_.result.is_ok && report_.rows.back().wrong_bytes == 0;
     }
@@ -62,11 +68,23 @@ class Run {
     engine_->end();
     engine_.reset();
     watchdog_.end();
-    if (processes_.is_first()) write_report_json(options_.json, report_);
-    return report_.result.is_ok ? ExitCode::ok : ExitCode::failed;
+    return processes_.is_first() ? write_documents() : code();
   }
 
  private:
+  [[nodiscard]] ExitCode code() const { return report_.result.is_ok ? ExitCode::ok : ExitCode::failed; }
+
+  ExitCode write_documents() {
+    report_.result.series = {series_of(report_)};
+    write_report_json(options_.json, report_);
+    if (options_.csv.is_given) write_document(options_.csv, to_csv_text(report_.result));
+    if (!earlier_) return code();
+    std::string text;
+    const ExitCode compared = earlier_->compare_with(report_.result, &text);
+    std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
+    return report_.result.is_ok ? compared : code();
+  }
+
   /// fop_latency has two words of 8 bytes.
   static constexpr std::size_t least_buffer_bytes = 16;
 
@@ -98,7 +116,7 @@ class Run {
   [[nodiscard]] bool validates() const { return options_.validates && plan_.test->has_sizes(); }
 
   void print(const std::string& text) const {
-    if (!processes_.is_first() || options_.json.is_on_stdout()) return;
+    if (!processes_.is_first() || options_.is_document_on_stdout()) return;
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   }
@@ -132,7 +150,7 @@ class Run {
     OsuRow row;
     row.size_bytes = size_bytes;
     row.iterations = work.iterations;
-    plan_.test->is_of_all_ranks() ? fill_values_of_all(work, measured, &row) : fill_values(work, measured, &row);
+    fill_values(work, measured, &row);
     fill_percentiles(work, measured, &row);
     if (validates()) {
       const auto wrong = static_cast<double>(count_wrong_bytes(part_, work, processes_.session().device()));
@@ -143,26 +161,31 @@ class Run {
     return row;
   }
 
-  void fill_values(const Work& work, const Measured& measured, OsuRow* row) {
-    // Of several pairs the average, as all have worked at once.
-    double seconds = measured.seconds;
-    if (pairs_ > 1) {
-      const std::vector<double> all = processes_.gather(seconds);
-      seconds = std::accumulate(all.begin(), all.begin() + pairs_, 0.0) / pairs_;
-    }
-    const double messages = work.iterations * work.test->messages_per_iteration();
-    if (work.test->value == Value::latency) {
-      row->value = seconds * 1e6 / messages;
-    } else {
-      const double sent = messages * work.window * pairs_ * (work.test->is_both_ways() ? 2 : 1);
-      row->messages_per_second = sent / seconds;
-      row->value = row->messages_per_second * static_cast<double>(work.size_bytes) / 1e6;
-    }
+  /// Of several pairs the average, as all have worked at once; of tests of all ranks, that of all.
+  [[nodiscard]] double averaged(double seconds) {
+    if (pairs_ == 1) return seconds;
+    const std::vector<double> all = processes_.gather(seconds);
+    const auto count = static_cast<std::ptrdiff_t>(pairs_ == 0 ? all.size() : static_cast<std::size_t>(pairs_));
+    return std::accumulate(all.begin(), all.begin() + count, 0.0) / static_cast<double>(count);
   }
 
-  void fill_values_of_all(const Work& work, const Measured& measured, OsuRow* row) {
-    const std::vector<double> all = processes_.gather(measured.seconds * 1e6 / work.iterations);
-    row->value = std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
+  /// us, or MB/s, of an iteration.
+  [[nodiscard]] double value_of(const Work& work, double seconds) const {
+    if (work.test->value == Value::latency) return seconds * 1e6 / work.test->messages_per_iteration();
+    return messages_of(work) * static_cast<double>(work.size_bytes) / seconds / 1e6;
+  }
+  [[nodiscard]] double messages_of(const Work& work) const {
+    return static_cast<double>(work.window) * pairs_ * (work.test->is_both_ways() ? 2 : 1);
+  }
+
+  void fill_values(const Work& work, const Measured& measured, OsuRow* row) {
+    const double own_seconds = measured.seconds / work.iterations;
+    const double seconds = averaged(own_seconds);
+    row->value = value_of(work, seconds);
+    if (work.test->value != Value::latency) row->messages_per_second = messages_of(work) / seconds;
+    for (const double one : measured.round_seconds) row->rounds.push_back(value_of(work, averaged(one)));
+    if (!work.test->is_of_all_ranks()) return;
+    const std::vector<double> all = processes_.gather(own_seconds * 1e6);
     row->least = *std::min_element(all.begin(), all.end());
     row->largest = *std::max_element(all.begin(), all.end());
   }
@@ -190,6 +213,7 @@ class Run {
   Part part_;
   std::unique_ptr<OsuEngine> engine_;
   Report report_;
+  std::optional<transfer::EarlierResult> earlier_;  // of the first rank
 };
 
 }  // namespace

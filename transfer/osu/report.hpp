@@ -20,10 +20,11 @@ struct Report {
   std::string path;
   transfer::DoctorAdvice doctor;
   std::vector<OsuRow> rows;
-  std::vector<int> iterations;  ///< of each row
 };
 
+/// Of the rows, which are there by then.
+[[nodiscard]] measure::Series series_of(const Report& report);
 /// Nothing when the option was not given.
-void write_report_json(const DocumentOption& option, Report report);
+void write_report_json(const DocumentOption& option, const Report& report);
 
 }  // namespace gdrkit::tools::osu

@@ -4,7 +4,10 @@
 """gdrkit osu between ranks of this machine: UCX where there is one, and libgdrkit_shmem on emulated devices."""
 import ctypes.util
 import os
+import shutil
+import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "diag"))
@@ -81,7 +84,8 @@ class OsuShmem(Test):
         self.assertEqual((series["id"], series["unit"], series["better"]), ("osu/bcast/DD/2/shmem", "us", "lower"))
         self.assertEqual([one["size_bytes"] for one in document["extremes"]], [4, 8, 16, 32, 64])
         for one, point in zip(document["extremes"], series["points"]):
-            self.assertTrue(one["least"] <= point["value"] <= one["largest"], one)
+            self.assertTrue(0 < one["least"] <= one["largest"], one)
+            self.assertEqual(len(point["rounds"]), 5)  # as many as iterations, up to 8
 
     def test_pairs(self):
         ended = run("gdrkit", "run", "-n", "4", "--emulated", "--", f"{BIN}/gdrkit", "osu", "mbw_mr", "--engine", "shmem", "-c",
@@ -215,6 +219,87 @@ class OsuNccl(Test):
         ended = run("gdrkit", "osu", "allreduce", "--engine", "nccl")
         self.assertEqual(ended.code, 77)
         self.assertIn("NCCL needs GPUs, and this machine has none", ended.err)
+
+
+class OsuPeers(Test):
+    """A rank that dies or stops in the middle of a long run: the run ends soon, by itself, with its name."""
+
+    def run_with(self, signal, *arguments):
+        second = 'case "$GDRKIT_SHMEM_PE" in 1) exec timeout -s ' + signal + ' 2 "$@";; *) exec "$@";; esac'
+        begin = time.monotonic()
+        ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", "sh", "-c", second, "sh", f"{BIN}/gdrkit", "osu", *arguments, "-i",
+                    "100000000", "--timeout", "6", environment={})
+        self.assertNotEqual(ended.code, 0, ended.out)
+        self.assertLess(time.monotonic() - begin, 60)
+        return ended.err
+
+    def test_a_rank_that_dies(self):
+        self.assertRegex(self.run_with("KILL", "latency", "-m", "4:4", "--engine", "shmem"), "PE 1")
+        self.assertRegex(self.run_with("KILL", "allreduce", "-m", "4:4"), "PE 1")
+        if HAS_UCX:
+            self.assertRegex(self.run_with("KILL", "bw", "-m", "4:4"), "PE 1")
+
+    def test_a_rank_that_is_silent(self):
+        if not HAS_UCX:
+            self.skipTest("no libucp.so.0 (Debian's package libucx0)")
+        self.assertIn("gdrkit osu: rank 0 of 2: latency of 4 bytes with rank 1 did not end within 6 s: another rank is gone, waits or was "
+                      "never started; --timeout sets the limit", self.run_with("STOP", "latency", "-m", "4:4"))
+
+
+class OsuNetwork(Test):
+    """Two ranks in two network namespaces, over TCP; with delay and loss where Linux has netem."""
+    NAMES = ("gdrkit_osu_a", "gdrkit_osu_b")
+
+    def setUp(self):
+        if not HAS_UCX:
+            self.skipTest("no libucp.so.0 (Debian's package libucx0)")
+        ip = shutil.which("ip", path=os.environ["PATH"] + ":/usr/sbin:/sbin")
+        if ip is None:
+            self.skipTest("no ip (Debian's package iproute2)")
+        self.ip = ip
+        for name in self.NAMES:
+            self.addCleanup(subprocess.run, [ip, "netns", "del", name], capture_output=True, check=False)
+            if subprocess.run([ip, "netns", "add", name], capture_output=True, check=False).returncode != 0:
+                self.skipTest("no network namespaces here")
+        self.call(self.NAMES[0], "ip", "link", "add", "osu0", "type", "veth", "peer", "name", "osu0", "netns", self.NAMES[1])
+        for number, name in enumerate(self.NAMES, 1):
+            self.call(name, "ip", "address", "add", f"10.77.0.{number}/24", "dev", "osu0")
+            for link in ("lo", "osu0"):
+                self.call(name, "ip", "link", "set", link, "up")
+        end = time.monotonic() + 20
+        while any("state UP" not in self.call(name, "ip", "link", "show", "osu0").stdout for name in self.NAMES):
+            self.assertLess(time.monotonic(), end, "the link between the namespaces does not come up")
+            time.sleep(0.05)
+
+    def call(self, name, *words, check=True):
+        return subprocess.run([self.ip, "netns", "exec", name, *words], capture_output=True, text=True, check=check)
+
+    def run_ranks(self, *arguments):
+        ranks = []
+        for rank, name in enumerate(self.NAMES):
+            own = {"GDRKIT_BACKEND": "emulated", "GDRKIT_SHMEM_PE": str(rank), "GDRKIT_SHMEM_NPES": "2", "GDRKIT_SHMEM_ROOT": "10.77.0.1:18515",
+                   "GDRKIT_SHMEM_TOKEN": "osu_test", "UCX_TLS": "tcp,self"}
+            clean = {key: value for key, value in os.environ.items() if not key.startswith(("GDRKIT_", "OMPI_", "PMI"))}
+            ranks.append(subprocess.Popen([self.ip, "netns", "exec", name, f"{BIN}/gdrkit", "osu", *arguments], env={**clean, **own},
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        ended = [rank.communicate(timeout=120) for rank in ranks]
+        self.assertEqual([rank.returncode for rank in ranks], [0, 0], ended)
+        return ended[0][0].splitlines()
+
+    def test_two_namespaces(self):
+        for test in ("latency", "bw", "put_bw"):
+            lines = self.run_ranks(test, "-c", *QUICK)
+            self.assertEqual(sum("Pass" in line for line in lines), 5, lines)
+            self.assertRegex(lines[-1], "^# Path: tcp/osu0 ")
+
+    def test_delay_and_loss(self):
+        for name in self.NAMES:
+            made = self.call(name, "tc", "qdisc", "add", "dev", "osu0", "root", "netem", "delay", "2ms", "loss", "1%", check=False)
+            if made.returncode != 0:
+                self.skipTest("this Linux has no netem: " + made.stderr.strip())
+        lines = self.run_ranks("latency", "-c", *QUICK)
+        self.assertEqual(sum("Pass" in line for line in lines), 5, lines)
+        self.assertGreater(min(rows_of(lines).values()), 1900)
 
 
 class OsuFailures(Test):
