@@ -62,6 +62,9 @@ struct ShmemParameters {
   std::uint32_t has_every_group;  ///< 0: the first group of each block works; 1: all groups
   std::uint32_t checks_data;      ///< of ping_pong: writes each round's data and compares what came
   std::uint32_t untimed_rounds;   ///< before the others: PEs meet in them, and instructions are fetched
+  std::uint64_t step_bytes;       ///< of put, get, their values and put_signal: from a round's place in the other PE's
+                                  ///< memory to the next one's; a multiple of 8
+  std::uint64_t path_bytes;       ///< after so many the first place again: a multiple of step_bytes; both 0: one place
 };
 
 }  // namespace gdrkit::platform
@@ -103,6 +106,13 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   if ((!is_copy && (parameters.target | parameters.source) % 8 != 0) || parameters.signal % 8 != 0 ||
       parameters.result % 8 != 0 || parameters.result == 0) {
     return base::fail(EINVAL, "shmem: addresses must be multiples of 8");
+  }
+  const bool steps_on = parameters.step_bytes != 0;
+  if (steps_on ? parameters.step_bytes % 8 != 0 || parameters.path_bytes % parameters.step_bytes != 0
+               : parameters.path_bytes != 0) {
+    return base::fail(EINVAL, "shmem: steps of %llu bytes do not end at %llu",
+                      static_cast<unsigned long long>(parameters.step_bytes),
+                      static_cast<unsigned long long>(parameters.path_bytes));
   }
   if (parameters.peer >= static_cast<std::uint32_t>(parameters.state.n_pes)) {
     return base::fail(EINVAL, "shmem: there is no PE %u", parameters.peer);

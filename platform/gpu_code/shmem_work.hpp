@@ -43,14 +43,14 @@ class ShmemWork {
     before_ = parameters_.rounds_before + before;
     switch (parameters_.operation) {
       case ShmemOperation::put:
-        return repeat([&](std::uint64_t) { Library::put_nbi(state_, target_, source_, size(), peer_, group_); });
+        return repeat([&](std::uint64_t) { Library::put_nbi(state_, there(target_), source_, size(), peer_, group_); });
       case ShmemOperation::get: return get();
       case ShmemOperation::put_value:
-        return repeat_by_one([&](std::uint64_t round) { Library::p(state_, target_, round + 1, peer_); });
+        return repeat_by_one([&](std::uint64_t round) { Library::p(state_, there(target_), round + 1, peer_); });
       case ShmemOperation::get_value: return get_value();
       case ShmemOperation::put_signal:
         return repeat([&](std::uint64_t round) {
-          Library::put_signal(state_, target_, source_, size(), signal_, round + 1, peer_, group_);
+          Library::put_signal(state_, there(target_), source_, size(), signal_, round + 1, peer_, group_);
         });
       case ShmemOperation::signal_set:
         return repeat_by_one([&](std::uint64_t round) { Library::signal_set(state_, signal_, round + 1, peer_); });
@@ -96,6 +96,7 @@ class ShmemWork {
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < rounds_; ++round) {
       once(before_ + round);
+      step_on();
       if (--left != 0) continue;
       complete();
       left = rounds_each;
@@ -121,7 +122,8 @@ class ShmemWork {
   GDRKIT_SHMEM_FUNCTION std::uint64_t get() {
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < rounds_; ++round) {
-      Library::get(state_, target_, source_, size(), peer_, group_);
+      Library::get(state_, target_, there(source_), size(), peer_, group_);
+      step_on();
     }
     return 0;
   }
@@ -132,7 +134,8 @@ class ShmemWork {
     std::uint64_t seen = 0;
     GDRKIT_SHMEM_ROLLED
     for (std::uint32_t round = 0; round < rounds_; ++round) {
-      if (group_.rank() == 0) seen = Library::g(state_, source_ + (seen >> 63), peer_);
+      if (group_.rank() == 0) seen = Library::g(state_, there(source_) + (seen >> 63), peer_);
+      step_on();
     }
     if (group_.rank() == 0) *target_ = seen;
     return 0;
@@ -205,6 +208,13 @@ class ShmemWork {
     return wrong;
   }
 
+  /// What is at `first` of the other PE's memory in the first round, in this one.
+  GDRKIT_SHMEM_FUNCTION std::uint64_t* there(std::uint64_t* first) const { return first + gone_bytes_ / sizeof *first; }
+  GDRKIT_SHMEM_FUNCTION void step_on() {
+    gone_bytes_ += parameters_.step_bytes;
+    if (gone_bytes_ == parameters_.path_bytes) gone_bytes_ = 0;
+  }
+
   /// One thread's quiet after the group's barrier is that of all.
   GDRKIT_SHMEM_FUNCTION void complete() {
     group_.sync();
@@ -225,6 +235,7 @@ class ShmemWork {
   const int peer_;
   std::uint32_t rounds_ = 0;
   std::uint64_t before_ = 0;
+  std::uint64_t gone_bytes_ = 0;
 };
 
 }  // namespace gdrkit::platform

@@ -76,6 +76,21 @@ TEST_F(ShmemConformance, CopiesEveryByteAndNoOther) {
   }
 }
 
+TEST_F(ShmemConformance, EachRoundHasAPlaceOfItsOwn) {
+  auto made = parameters(ShmemOperation::put_value);
+  made.rounds = 5;
+  made.step_bytes = 64;
+  made.path_bytes = 192;  // three places: rounds 3 and 4 come back to the first two
+  ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 1}, stream_)));
+  ASSERT_TRUE(tests::succeeded(device_->synchronize(stream_)));
+  EXPECT_EQ(read<std::uint64_t>(made.target), 4U);
+  EXPECT_EQ(read<std::uint64_t>(made.target + 64), 5U);
+  EXPECT_EQ(read<std::uint64_t>(made.target + 128), 3U);
+  EXPECT_EQ(read<std::uint64_t>(made.target + 192), 0U);
+  made.path_bytes = 100;
+  EXPECT_FALSE(kernels_->launch(made, {1, 1}, stream_)) << "it would never come back";
+}
+
 TEST_F(ShmemConformance, MeetsItself) {
   auto made = parameters(ShmemOperation::barrier);
   ASSERT_TRUE(tests::succeeded(kernels_->launch(made, {1, 64}, stream_)));

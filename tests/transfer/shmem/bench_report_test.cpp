@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "transfer/shmem/bench/bench_series.hpp"
 #include "transfer/shmem/bench/device_batch.hpp"
@@ -64,9 +65,9 @@ TEST(ShmemBenchReport, HasAColumnForEachPeer) {
             "\n");
 }
 
-const Case& case_of(const std::string& name) {
+const Case& case_of(const char* name) {
   for (const Case& one : all_cases()) {
-    if (one.name == name) return one;
+    if (std::strcmp(one.name, name) == 0) return one;
   }
   ADD_FAILURE() << "there is no case " << name;
   return all_cases().front();
@@ -91,6 +92,34 @@ TEST(ShmemBenchDevice, AGridSharesTheBytes) {
     EXPECT_EQ(batch.parameters.size_bytes % 16, 0U);
     EXPECT_EQ(batch.parameters.rounds, 5U);
   }
+}
+
+TEST(ShmemBenchDevice, EachRoundHasAnotherPlace) {
+  Station station;
+  station.object_bytes = std::size_t{4} << 20;
+  const auto path = [&](const char* name, std::size_t size) {
+    station.size_bytes = size;
+    const platform::ShmemParameters made = device_batch(*case_of(name).device, 5, 0, &station).parameters;
+    return std::pair(made.step_bytes, made.path_bytes);
+  };
+  EXPECT_EQ(path("device_g", 8), std::pair(std::uint64_t{128}, std::uint64_t{4} << 20)) << "a line each";
+  EXPECT_EQ(path("device_get_warp", 4096), std::pair(std::uint64_t{4096}, std::uint64_t{4} << 20));
+  EXPECT_EQ(path("device_get_bandwidth", 65536), std::pair(std::uint64_t{65536}, std::uint64_t{4} << 20)) << "of all";
+  EXPECT_EQ(path("device_put_rate", 64), std::pair(std::uint64_t{2} << 20, std::uint64_t{4} << 20)) << "32768 threads";
+  EXPECT_EQ(path("device_get_bandwidth", std::size_t{4} << 20), std::pair(std::uint64_t{0}, std::uint64_t{0}));
+  EXPECT_EQ(path("device_ping_pong_warp", 8), std::pair(std::uint64_t{0}, std::uint64_t{0}));
+  station.object_bytes = std::size_t{256} << 20;
+  EXPECT_EQ(path("device_put_bandwidth", std::size_t{16} << 20),
+            std::pair(std::uint64_t{16} << 20, std::uint64_t{64} << 20));
+}
+
+TEST(ShmemBenchDevice, BatchesTakeLinesInTurns) {
+  Station station;
+  const DeviceWork& work = *case_of("device_atomic_fetch_add").device;
+  const std::uint64_t first = device_batch(work, 1, 0, &station).parameters.target;
+  EXPECT_EQ(device_batch(work, 1, 0, &station).parameters.target, first + 128);
+  for (int batch = 2; batch < 64; ++batch) (void)device_batch(work, 1, 0, &station);
+  EXPECT_EQ(device_batch(work, 1, 0, &station).parameters.target, first);
 }
 
 TEST(ShmemBenchDevice, TurnsAreCountedOverAllBatches) {

@@ -16,6 +16,17 @@ constexpr unsigned block_threads = 512;
 /// Blocks of bandwidths and rates: nearly all multiprocessors of an H100 or H200.
 constexpr unsigned grid_blocks = 128;
 constexpr unsigned rate_threads = 256;
+/// Of a GPU's caches.
+constexpr std::size_t gpu_line_bytes = 128;
+/// Rounds go through so much memory of the other PE before they come back: many times what a first-level cache keeps
+/// (256 KiB), of which gets by ordinary loads would be answered.
+constexpr std::size_t path_bytes = std::size_t{4} << 20;
+/// Where an operation is so large that this is more: stores of a round must not merge with the last one's on their way.
+constexpr std::size_t least_places = 4;
+/// Words of signals and updates, a line each, that batches take in turns: how far a line is from the multiprocessor and
+/// from the link differs by a tenth of the time.
+constexpr std::size_t word_lines = 64;
+static_assert(word_lines * gpu_line_bytes <= word_area_bytes / 4);
 /// Every part begins at a multiple of the widest word.
 constexpr std::size_t part_unit_bytes = 16;
 
@@ -37,6 +48,22 @@ bool updates_word(ShmemOperation operation) {
          operation == ShmemOperation::atomic_compare_swap;
 }
 
+bool moves_data(ShmemOperation operation) {
+  return operation == ShmemOperation::put || operation == ShmemOperation::get ||
+         operation == ShmemOperation::put_value || operation == ShmemOperation::get_value ||
+         operation == ShmemOperation::put_signal;
+}
+
+/// Each round of what moves data has a place of its own, as far as the object has room.
+void spread_rounds(std::size_t round_bytes, const Station& station, platform::ShmemParameters* made) {
+  const std::size_t step = (round_bytes + gpu_line_bytes - 1) / gpu_line_bytes * gpu_line_bytes;
+  if (step == 0) return;
+  const std::size_t places = std::min(std::max(path_bytes / step, least_places), station.object_bytes / step);
+  if (places < 2) return;
+  made->step_bytes = step;
+  made->path_bytes = step * places;
+}
+
 std::uint64_t address_of(const void* memory) { return reinterpret_cast<std::uint64_t>(memory); }
 
 }  // namespace
@@ -52,9 +79,13 @@ DeviceBatch device_batch(const DeviceWork& work, std::size_t count, std::uint64_
   const bool reads = work.operation == ShmemOperation::get || work.operation == ShmemOperation::get_value;
   made.target = address_of(reads ? station->symmetric : station->object);
   made.source = address_of(reads ? station->object : station->symmetric);
-  if (updates_word(work.operation) && work.groups == Groups::one) made.target = address_of(station->word);
+  const std::uint64_t line = station->device_batches++ % word_lines * gpu_line_bytes;
+  if (updates_word(work.operation) && work.groups == Groups::one) made.target = address_of(station->word) + line;
+  if (moves_data(work.operation)) {
+    spread_rounds(station->size_bytes * operations_each_round(work), *station, &made);
+  }
   made.size_bytes = station->size_bytes / (work.groups == Groups::grid ? batch.shape.blocks : 1);
-  made.signal = address_of(station->device_signal);
+  made.signal = address_of(station->device_signal) + line;
   made.result = result;
   made.operation = work.operation;
   made.scope = work.scope;

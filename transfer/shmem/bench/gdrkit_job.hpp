@@ -46,6 +46,10 @@ class GdrkitJob {
     require(gdrkit_shmem_stream_create(&stream_), "stream_create");
     return stream_;
   }
+  void register_buffer(const void* memory, std::size_t size_bytes) {
+    require(gdrkit_shmem_buffer_register(memory, size_bytes), "buffer_register");
+  }
+  void unregister_buffer(const void* memory) { require(gdrkit_shmem_buffer_unregister(memory), "buffer_unregister"); }
   void prepare_device() {
     auto loaded = platform::GpuKernels::load<platform::GpuKernel::shmem>(device());
     if (loaded) {

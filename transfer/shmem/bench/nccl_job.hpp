@@ -26,6 +26,9 @@ class NcclJob {
   /// Memory of the own GPU alone: NCCL knows no symmetric addresses.
   [[nodiscard]] void* allocate(std::size_t size_bytes);
   [[nodiscard]] void* create_stream();
+  /// Ordinary host memory needs no registration.
+  void register_buffer(const void* /*memory*/, std::size_t /*size_bytes*/) {}
+  void unregister_buffer(const void* /*memory*/) {}
   void prepare_device() {}
   [[nodiscard]] const std::string& why_no_device() const noexcept { return why_no_device_; }
   void launch(DeviceBatch*) {}

@@ -16,6 +16,7 @@ struct Station {
   std::uint8_t* object = nullptr;          ///< symmetric: what the others put to and get from
   std::uint8_t* symmetric = nullptr;       ///< symmetric: the local side
   std::uint8_t* host = nullptr;            ///< ordinary memory: the local side
+  std::uint8_t* registered = nullptr;      ///< ordinary memory that the library was shown: the local side
   std::uint8_t* pinned = nullptr;          ///< host memory that the driver has pinned: the local side
   std::uint64_t* word = nullptr;           ///< symmetric: of p, g and atomic operations
   std::uint64_t* signal = nullptr;         ///< symmetric: words of ping-pong, put_signal, ping-pong on streams
@@ -24,6 +25,8 @@ struct Station {
   std::uint64_t turn = 0;                  ///< of ping-pong, counted over all batches
   std::uint64_t stream_turn = 0;           ///< the same on streams
   std::uint64_t device_turn = 0;           ///< the same of GPU kernels
+  std::size_t object_bytes = 0;            ///< of `object`
+  std::uint64_t device_batches = 0;        ///< of GPU kernels so far, alike on all PEs that take part
   void* stream = nullptr;                  ///< the library's own
 };
 
@@ -33,7 +36,8 @@ struct Station {
   static_assert(least_bytes >= measure::rotation_bytes);
   return largest_bytes > least_bytes ? largest_bytes : least_bytes;
 }
-inline constexpr std::size_t word_area_bytes = 4096;
+/// A fourth of them for words of the CPU, its signals and those of GPU kernels.
+inline constexpr std::size_t word_area_bytes = 65536;
 [[nodiscard]] constexpr std::size_t heap_bytes_for(std::size_t largest_bytes) {
   return 2 * object_bytes(largest_bytes) + (std::size_t{64} << 20);
 }

@@ -65,6 +65,8 @@ class Worker {
       case RequestKind::batch: reply.code = run(request, &reply); break;
       case RequestKind::singles: reply.code = run_singles(request, &reply.single); break;
       case RequestKind::end:
+        if (registered_) job_.unregister_buffer(registered_->data());
+        registered_.reset();
         host_.reset();
         (void)pinned_.free();
         (void)result_.free();
@@ -106,11 +108,15 @@ class Worker {
     settle(job_.device(), station_.pe, request.n_pes);
     host_.emplace(bytes);
     station_.host = host_->data();
+    registered_.emplace(bytes);
+    station_.registered = registered_->data();
+    job_.register_buffer(station_.registered, bytes);
+    station_.object_bytes = bytes;
     auto pinned = job_.device().allocate(platform::AllocationKind::host, bytes);
     if (!pinned) throw Failure(ExitCode::failed, pinned.error().text());
     pinned_ = std::move(*pinned);
     station_.pinned = reinterpret_cast<std::uint8_t*>(pinned_.address());
-    for (std::uint8_t* local : {station_.host, station_.pinned}) std::memset(local, 0x5c, bytes);
+    for (std::uint8_t* local : {station_.host, station_.registered, station_.pinned}) std::memset(local, 0x5c, bytes);
     auto result = job_.device().allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::ShmemResult));
     if (!result) throw Failure(ExitCode::failed, result.error().text());
     result_ = std::move(*result);
@@ -175,6 +181,7 @@ class Worker {
   Job job_;
   Station station_;
   std::optional<measure::HostBuffer> host_;
+  std::optional<measure::HostBuffer> registered_;
   platform::Allocation pinned_;
   platform::Allocation result_;  // ShmemResult, of GPU kernels
   std::optional<measure::Clock> clock_;
