@@ -126,8 +126,9 @@ struct NvshmemDevice {
 
 }  // namespace
 
-// With its largest block in mind: NVSHMEM's collectives would take more registers than one of 1024 threads has.
-extern "C" __global__ void __launch_bounds__(1024) gdrkit_nvshmem(const platform::ShmemParameters parameters) {
+// As many threads as bench's largest block has (device_batch.cpp): NVSHMEM's collectives would take more registers than
+// are left for that many.
+extern "C" __global__ void __launch_bounds__(512) gdrkit_nvshmem(const platform::ShmemParameters parameters) {
   platform::run_shmem<NvshmemDevice>(parameters);
 }
 
