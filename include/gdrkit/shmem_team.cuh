@@ -209,7 +209,7 @@ class Turn {
     bool is_there = !is_broken_;
     GDRKIT_SHMEM_ROLLED
     for (unsigned member = group_.rank(); is_there && member < n(); member += group_.size()) {
-      if (member != me()) is_there = wait(member, [&] { return load_acquire(begun() + member) >= number_; });
+      if (member != me()) is_there = wait_for_number(member, begun() + member, number_);
     }
     return group_.all(is_there);
   }
@@ -219,7 +219,9 @@ class Turn {
     GDRKIT_SHMEM_ROLLED
     for (unsigned member = group_.rank(); is_there && member < n(); member += group_.size()) {
       if (member == me() || (member == group_.rank() && begun_seen_ + 1 >= number_)) continue;
-      is_there = wait(member, [&] { return load_relaxed(begun() + member) + 1 >= number_; });
+      const std::uint64_t* const word = begun() + member;
+      const std::uint64_t number = number_;
+      is_there = wait(member, [word, number] { return load_relaxed(word) + 1 >= number; });
     }
     return group_.all(is_there);
   }
@@ -239,7 +241,7 @@ class Turn {
   }
   /// By one thread.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for(unsigned member, std::uint64_t step) const {
-    return wait(member, [&] { return load_acquire(done() + member) >= mark(step); });
+    return wait_for_number(member, done() + member, mark(step));
   }
   /// The answer is all threads'.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for_all() const {
@@ -283,6 +285,12 @@ class Turn {
   }
 
  private:
+  /// By value: where the team lies in memory, each poll would load from it first, and past the caches, as an acquire
+  /// load has emptied them.
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for_number(unsigned member, const std::uint64_t* word,
+                                                           std::uint64_t least) const {
+    return wait(member, [word, least] { return load_acquire(word) >= least; });
+  }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t mark(std::uint64_t step) const { return number_ << 16 | step; }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION TeamWords* words() const {
     return reinterpret_cast<TeamWords*>(team_.words_address);

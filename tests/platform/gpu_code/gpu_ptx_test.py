@@ -72,6 +72,17 @@ class PtxText(unittest.TestCase):
             self.assertRegex(line, allowed)
         self.assertIn("st.relaxed.sys", body, "the answer")
 
+    def test_a_poll_that_acquires_loads_nothing_else(self):
+        # The acquire load before has emptied the first-level cache: what stays the same would come from the second.
+        found = 0
+        for image in gpu_ptx.IMAGES:
+            for label, lines in loops(read(image)):
+                loads = [line for line in lines if re.search(r"\bld\.(?!param)", line)]
+                if any("ld.acquire" in line for line in loads):
+                    found += 1
+                    self.assertEqual(len(loads), 1, f"{image} {label}: {loads}")
+        self.assertGreater(found, 40)
+
 
 class PtxIsThatOfTheSources(unittest.TestCase):
     def test_regenerated_text_is_the_same(self):
