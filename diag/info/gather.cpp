@@ -67,6 +67,7 @@ std::vector<std::pair<std::string, std::string>> gather_settings() {
   if (!settings.backend.empty()) set.emplace_back("GDRKIT_BACKEND", settings.backend);
   if (!settings.copy_kernel.empty()) set.emplace_back("GDRKIT_COPY_KERNEL", settings.copy_kernel);
   if (!settings.engine.empty()) set.emplace_back("GDRKIT_ENGINE", settings.engine);
+  if (!settings.dropin_engine.empty()) set.emplace_back("GDRKIT_DROPIN_ENGINE", settings.dropin_engine);
   if (!settings.emulated_devices.empty()) set.emplace_back("GDRKIT_EMULATED_DEVICES", settings.emulated_devices);
   if (settings.allow_unreviewed_driver) set.emplace_back("GDRKIT_ALLOW_UNREVIEWED_DRIVER", "1");
   if (settings.allow_ipc_handle) set.emplace_back("GDRKIT_ALLOW_IPC_HANDLE", "1");

@@ -32,6 +32,7 @@ Settings read_settings() {
   settings.backend = text("GDRKIT_BACKEND");
   settings.copy_kernel = text("GDRKIT_COPY_KERNEL");
   settings.engine = text("GDRKIT_ENGINE");
+  settings.dropin_engine = text("GDRKIT_DROPIN_ENGINE");
   settings.cache_folder = cache_folder();
   settings.allow_unreviewed_driver = is_one("GDRKIT_ALLOW_UNREVIEWED_DRIVER");
   settings.allow_ipc_handle = is_one("GDRKIT_ALLOW_IPC_HANDLE");

@@ -99,6 +99,7 @@ base::Result<core::Handle> open_from_environment(bool* is_dmabuf_forced) noexcep
   base::Settings settings = base::read_settings();
   *is_dmabuf_forced = settings.force_dmabuf;
   if (base::Status forced = apply_force_dmabuf(settings); !forced) return base::pass(forced);
+  settings.engine = settings.dropin_engine == "auto" ? "automatic" : settings.dropin_engine;
   return core::open(settings);
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while opening");
@@ -134,13 +135,20 @@ int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, 
   }
   if (base::Status given = check_context(g); !given) return refuse(function, given.error());
   const base::Result<core::PinInfo> mapped =
-      core::map(context_of(g), pin_of(handle), size, static_cast<MappingType>(flags), core::MapStart::page);
+      core::map(context_of(g), pin_of(handle), size, static_cast<MappingType>(flags), core::MapStart::page, "");
   if (!mapped) {
     if (mapped.error().errno_value == EAGAIN && is_mapped(g, handle)) return refuse(function, EAGAIN, mapped_already);
     return refuse(function, mapped.error());
   }
   *va = mapped->mapping_address;
   return 0;
+}
+
+/// Of its own, so that the copy path keeps no room for an error.
+[[gnu::noinline, gnu::cold]] int copy_by_engine(gdr_mh_t handle, bool is_write, void* device, void* host,
+                                                size_t size) noexcept {
+  const base::Status copied = core::copy_mapping_by_engine(pin_of(handle), is_write, device, host, size);
+  return copied ? 0 : copied.error().errno_value;
 }
 
 /// As GDRCopy's module answers: what was revoked is mapped no more, though its addresses are still taken.
@@ -242,11 +250,17 @@ int gdr_unmap(gdr_t g, gdr_mh_t handle, void* va, size_t size) {
 }
 
 int gdr_copy_to_mapping(gdr_mh_t handle, void* map_d_ptr, const void* h_ptr, size_t size) {
-  return core::copy_to_mapping(pin_of(handle), map_d_ptr, h_ptr, size);
+  const int error = core::copy_to_mapping(pin_of(handle), map_d_ptr, h_ptr, size);
+  if (error != core::by_engine) [[likely]]
+    return error;
+  return copy_by_engine(handle, true, map_d_ptr, const_cast<void*>(h_ptr), size);
 }
 
 int gdr_copy_from_mapping(gdr_mh_t handle, void* h_ptr, const void* map_d_ptr, size_t size) {
-  return core::copy_from_mapping(pin_of(handle), h_ptr, map_d_ptr, size);
+  const int error = core::copy_from_mapping(pin_of(handle), h_ptr, map_d_ptr, size);
+  if (error != core::by_engine) [[likely]]
+    return error;
+  return copy_by_engine(handle, false, const_cast<void*>(map_d_ptr), h_ptr, size);
 }
 
 void gdr_runtime_get_version(int* major, int* minor) {

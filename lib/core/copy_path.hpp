@@ -25,8 +25,8 @@ namespace gdrkit::core {
 // No system call, lock, allocation, log line, environment read, or thread-local variable in these four.
 // 0, or EINVAL for a bad handle, an unmapped pin, a NULL host pointer or a range outside. A size of 0 is nothing to do.
 
-/// What write() and read() return of a mapping with an engine: the caller goes on by write_by_engine() or
-/// read_by_engine(). No errno. Such a mapping has no user bytes of its own, so that others pay no test for it.
+/// What these return of a mapping with an engine: the caller goes on by write_by_engine(), read_by_engine() or
+/// copy_mapping_by_engine(). No errno. Such a mapping has no bytes of its own, so that others pay no test for it.
 inline constexpr int by_engine = -1;
 
 /// `device` is an address inside the mapping.
@@ -36,7 +36,7 @@ inline constexpr int by_engine = -1;
     return EINVAL;
   const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(device) - view->base;
   if (!is_inside(offset, size_bytes, view->size_bytes) || host == nullptr) [[unlikely]]
-    return size_bytes == 0 ? 0 : EINVAL;
+    return view->path != nullptr ? by_engine : size_bytes == 0 ? 0 : EINVAL;
   view->copier.to_device(device, host, size_bytes);
   return 0;
 }
@@ -49,7 +49,7 @@ inline constexpr int by_engine = -1;
     return EINVAL;
   const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(device) - view->base;
   if (!is_inside(offset, size_bytes, view->size_bytes) || host == nullptr) [[unlikely]]
-    return size_bytes == 0 ? 0 : EINVAL;
+    return view->path != nullptr ? by_engine : size_bytes == 0 ? 0 : EINVAL;
   view->copier.load_ordered(host, device, size_bytes);
   return 0;
 }

@@ -79,6 +79,9 @@ enum class MapStart : std::uint8_t { anywhere, page };
 base::Status write_by_engine(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes) noexcept;
 base::Status read_by_engine(Handle pin, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
 /// One piece of a copy: `offset` as for write() and read(); `host` is only read where the copy is a write.
+/// Of a mapping with an engine, what copy_to_mapping() and copy_from_mapping() hand over; `device` as there.
+base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, void* host,
+                                    std::size_t size_bytes) noexcept;
 /// gdrkit_segment under another name, which may be read as this one.
 struct [[gnu::may_alias]] Segment {
   std::size_t offset = 0;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Mappings: mapping a pin's pages and publishing them to the copy path, and taking both back.
-#include <algorithm>
-
 #include <unistd.h>
+
+#include <algorithm>
+#include <utility>
 
 #include "core/copy_path.hpp"
 #include "core/core.hpp"
@@ -59,7 +60,10 @@ void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region) n
   info.mapping_bytes = region.size_bytes;
 
   pin.view.path = pin.path.get();
-  if (pin.path != nullptr) pin.view.user_bytes = 0;
+  if (pin.path != nullptr) {
+    pin.view.path_bytes = std::exchange(pin.view.size_bytes, 0);
+    pin.view.user_bytes = 0;
+  }
   pin.view.live.store(handle, std::memory_order_release);
 }
 
@@ -127,6 +131,26 @@ base::Status write_by_engine(Handle pin, std::size_t offset, const void* host, s
 base::Status read_by_engine(Handle pin, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
   return by_path(pin, offset, host, size_bytes,
                  [=](engine::Path& path) { return path.read(offset, host, size_bytes); });
+}
+
+base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, void* host,
+                                    std::size_t size_bytes) noexcept {
+  const MappingView* const view = find_mapping(pin);
+  if (view == nullptr || view->path == nullptr) return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped");
+  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(device);
+  if (!is_inside(address - view->base, size_bytes, view->path_bytes)) {
+    return base::fail(EINVAL, "cannot copy %zu bytes at %p: they are not inside the mapping", size_bytes, device);
+  }
+  if (size_bytes == 0) return {};
+  if (host == nullptr) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
+  const std::uintptr_t offset = address - view->user_base;
+  const auto direction = is_write ? engine::Direction::to_device : engine::Direction::from_device;
+  if (!is_inside(offset, size_bytes, view->path->size_bytes())) {
+    // Pages that the user's own range does not fill: the device memory there may not be allocated.
+    engine::copy_by_cpu(view->copier, direction, device, host, size_bytes);
+    return {};
+  }
+  return is_write ? view->path->write(offset, host, size_bytes) : view->path->read(offset, host, size_bytes);
 }
 
 base::Status unmap(Handle context, Handle handle, const void* expected) noexcept {

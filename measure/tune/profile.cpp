@@ -8,11 +8,14 @@
 namespace gdrkit::tools {
 namespace {
 
+constexpr std::size_t largest_for_mover = std::size_t{2} << 20;
+
 using Times = std::map<std::string, std::map<std::size_t, double>>;
 
 double time_of(const Times& times, const std::string& engine, std::size_t size) {
   const auto found = times.find(engine);
-  if (found == times.end()) return std::numeric_limits<double>::infinity();
+  const bool is_too_large = engine == "mover" && size > largest_for_mover;
+  if (found == times.end() || is_too_large) return std::numeric_limits<double>::infinity();
   const auto time = found->second.find(size);
   return time == found->second.end() ? std::numeric_limits<double>::infinity() : time->second;
 }

@@ -144,13 +144,11 @@ void measure_rows(Machine& machine, Direction direction, HostMemory kind, std::c
   std::printf("%-26s", "bytes");
   for (const std::size_t size : sizes) std::printf("%9zu", size);
   std::printf("\n");
-  {
-    const auto scope = must(machine.gpu->enter(), "enter");
-    print_row("cudaMemcpyAsync", [&](std::size_t size) {
-      const Copy copy = copy_of(machine, direction, kind, size);
-      return median_us(size, pause, [&] { return run_baseline(machine, copy); });
-    });
-  }
+  const auto scope = must(machine.gpu->enter(), "enter");  // as in a program that uses CUDA
+  print_row("cudaMemcpyAsync", [&](std::size_t size) {
+    const Copy copy = copy_of(machine, direction, kind, size);
+    return median_us(size, pause, [&] { return run_baseline(machine, copy); });
+  });
   for (const engine::Registration& entry : engine::registrations()) {
     const bool is_mover = entry.id == engine::Id::mover;
     for (const unsigned blocks : {4u, 2u, 1u}) {

@@ -4,6 +4,8 @@
 #include "gdrapi.h"
 
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "gdrkit/gdrkit.h"
@@ -74,6 +76,33 @@ TEST_F(Gdrapi, CopiesBothWaysThroughTheMapping) {
   expect_device_as_expected();
   EXPECT_EQ(gdr_unmap(g, handle, va, 2 * gpu_page), 0);
   EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
+}
+
+TEST_F(Gdrapi, AnEngineComesFromAVariableOfItsOwn) {
+  ASSERT_EQ(gdr_close(g), 0);
+  struct Case {
+    const char* variable;
+    const char* value;
+    int result;
+  };
+  // The emulated device has no GPU that copies: "auto" is the CPU there, and a named engine cannot run.
+  for (const Case& each : {Case{"GDRKIT_DROPIN_ENGINE", "auto", 0}, Case{"GDRKIT_DROPIN_ENGINE", "cpu", 0},
+                           Case{"GDRKIT_DROPIN_ENGINE", "mover", EOPNOTSUPP},
+                           Case{"GDRKIT_DROPIN_ENGINE", "abacus", EINVAL}, Case{"GDRKIT_ENGINE", "mover", 0}}) {
+    ::setenv(each.variable, each.value, 1);
+    g = gdr_open();
+    ::unsetenv(each.variable);
+    ASSERT_NE(g, nullptr) << errno;
+    const gdr_mh_t handle = pin();
+    ASSERT_EQ(gdr_map(g, handle, &va, gpu_page), each.result) << each.variable << " " << each.value;
+    if (each.result == 0) {
+      std::vector<std::uint8_t> target(5000);
+      EXPECT_EQ(gdr_copy_from_mapping(handle, target.data(), va, target.size()), 0);
+      EXPECT_EQ(std::memcmp(target.data(), expected.data(), target.size()), 0);
+    }
+    ASSERT_EQ(gdr_close(g), 0);
+  }
+  g = nullptr;
 }
 
 TEST_F(Gdrapi, InfoFollowsTheLifeOfTheMapping) {

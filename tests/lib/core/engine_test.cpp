@@ -101,6 +101,34 @@ TEST_F(CoreEngine, AfterUnmapAndWithAnUnknownNameNothingIsMapped) {
   EXPECT_TRUE(tests::succeeded(map("automatic"))) << "and it can be mapped again";
 }
 
+/// The drop-in library's copies name addresses of the mapping, also of pages that the user's own range does not fill.
+TEST_F(CoreEngine, CopiesByAddressGoThroughTheEngineWhereTheUsersOwnRangeIs) {
+  const auto mapped = map("copy_engine");
+  ASSERT_TRUE(mapped) << mapped.error().text();
+  auto* const first = static_cast<char*>(mapped->mapping_address);
+  const auto copy = [&](bool is_write, std::size_t at, std::size_t size) {
+    EXPECT_EQ(is_write ? copy_to_mapping(handle, first + at, host.data(), size)
+                       : copy_from_mapping(handle, host.data(), first + at, size),
+              by_engine);
+    return copy_mapping_by_engine(handle, is_write, first + at, host.data(), size);
+  };
+  const auto* const device = reinterpret_cast<const char*>(memory);
+  for (const auto& [at, size] : {std::pair{user_offset, user_bytes}, {std::size_t{0}, std::size_t{150}}}) {
+    std::fill(host.begin(), host.end(), static_cast<char>('c' + at % 7));
+    ASSERT_TRUE(tests::succeeded(copy(true, at, size)));
+    EXPECT_EQ(std::count(device + at, device + at + size, static_cast<char>('c' + at % 7)), static_cast<long>(size));
+    std::fill(host.begin(), host.end(), 0);
+    ASSERT_TRUE(tests::succeeded(copy(false, at, size)));
+    EXPECT_EQ(std::memcmp(host.data(), device + at, size), 0);
+  }
+  for (const std::size_t at : {mapped->mapping_bytes, mapped->mapping_bytes - 1, std::size_t{0} - 1}) {
+    base::Status refused = copy(true, at, 2);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().errno_value, EINVAL);
+  }
+  EXPECT_FALSE(copy_mapping_by_engine(handle, true, first, nullptr, 1));
+}
+
 TEST_F(CoreEngine, StartedCopiesAreCompleteWhenTheyAreFinished) {
   for (const char* engine : {"automatic", "lanes", "copy_engine", "mover", "cpu"}) {
     SCOPED_TRACE(engine);

@@ -44,7 +44,7 @@ TEST(Chooser, TakesWhatWasTheFastestOnAnH200) {
   };
   EXPECT_EQ(warm(Direction::from_device, 2 * kib), Id::cpu);
   EXPECT_EQ(warm(Direction::from_device, 4 * kib), Id::mover);
-  EXPECT_EQ(warm(Direction::from_device, 4096 * kib), Id::mover);
+  EXPECT_EQ(warm(Direction::from_device, 2048 * kib), Id::mover);
   EXPECT_EQ(warm(Direction::from_device, 16384 * kib), Id::copy_engine);
   EXPECT_EQ(warm(Direction::from_device, 64 * kib, HostMemory::ordinary), Id::mover);
   EXPECT_EQ(warm(Direction::from_device, 4096 * kib, HostMemory::ordinary), Id::lanes);
