@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "platform/vendor/verbs_library.hpp"
+#include "platform/vendor/verbs_data_library.hpp"
 
 #include <dlfcn.h>
 
@@ -17,20 +17,25 @@ bool load(void* library, const char* name, const char* version, Function** funct
 }
 
 /// The first function that is missing, or nullptr.
-const char* load_all(void* library, VerbsCalls* calls) noexcept {
 #define GDRKIT_VERBS_OPTIONAL_CALL(member, symbol, version, ...) (void)load(library, #symbol, version, &calls->member);
 #define GDRKIT_VERBS_CALL(member, symbol, version, ...) \
   if (!load(library, #symbol, version, &calls->member)) return #symbol;
+const char* load_all(void* library, VerbsCalls* calls) noexcept {
 #include "platform/vendor/verbs_calls.def"
-#undef GDRKIT_VERBS_CALL
   return nullptr;
 }
+#define GDRKIT_VERBS_OPTIONAL_CALL(member, symbol, version, ...) (void)load(library, #symbol, version, &calls->member);
+const char* load_all(void* library, VerbsDataCalls* calls) noexcept {
+#include "platform/vendor/verbs_data_calls.def"
+  return nullptr;
+}
+#undef GDRKIT_VERBS_CALL
 
-}  // namespace
-
-base::Result<const VerbsCalls*> verbs_calls() noexcept {
+/// One for each kind of calls. A failure is not remembered.
+template <class Calls>
+base::Result<const Calls*> loaded() noexcept {
   static std::mutex mutex;
-  static VerbsCalls calls;
+  static Calls calls;
   static bool is_loaded = false;
   const std::lock_guard lock(mutex);
   if (is_loaded) return &calls;
@@ -46,5 +51,10 @@ base::Result<const VerbsCalls*> verbs_calls() noexcept {
   is_loaded = true;
   return &calls;
 }
+
+}  // namespace
+
+base::Result<const VerbsCalls*> verbs_calls() noexcept { return loaded<VerbsCalls>(); }
+base::Result<const VerbsDataCalls*> verbs_data_calls() noexcept { return loaded<VerbsDataCalls>(); }
 
 }  // namespace gdrkit::platform

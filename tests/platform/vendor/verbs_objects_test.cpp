@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Our declarations of libibverbs' structures are those of infiniband/verbs.h, where that is installed.
+#include "platform/vendor/verbs_objects.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+
+#include "support/requirements.hpp"
+
+#if __has_include(<infiniband/verbs.h>)
+#include <infiniband/verbs.h>
+#define GDRKIT_HAS_VERBS_HEADERS 1
+#endif
+
+namespace gdrkit::platform {
+namespace {
+
+#if defined(GDRKIT_HAS_VERBS_HEADERS)
+
+#define EXPECT_SAME_PLACE(Ours, our, Theirs, their)        \
+  EXPECT_EQ(offsetof(Ours, our), offsetof(Theirs, their)); \
+  EXPECT_EQ(sizeof(Ours::our), sizeof(Theirs::their))
+
+TEST(VerbsObjects, AreAsLargeAsThoseOfTheHeader) {
+  EXPECT_EQ(sizeof(VerbsPort), sizeof(ibv_port_attr));
+  EXPECT_EQ(sizeof(VerbsDeviceLimits), sizeof(ibv_device_attr));
+  EXPECT_EQ(sizeof(VerbsPairRequest), sizeof(ibv_qp_init_attr));
+  EXPECT_EQ(sizeof(VerbsPairState), sizeof(ibv_qp_attr));
+  EXPECT_EQ(sizeof(VerbsSend), sizeof(ibv_send_wr));
+  EXPECT_EQ(sizeof(VerbsReceive), sizeof(ibv_recv_wr));
+  EXPECT_EQ(sizeof(VerbsElement), sizeof(ibv_sge));
+  EXPECT_EQ(sizeof(VerbsCompletion), sizeof(ibv_wc));
+  EXPECT_EQ(sizeof(VerbsGid), sizeof(ibv_gid));
+}
+
+TEST(VerbsObjects, HaveTheirMembersWhereTheHeaderHasThem) {
+  EXPECT_SAME_PLACE(VerbsContext, poll, ibv_context, ops.poll_cq);
+  EXPECT_SAME_PLACE(VerbsContext, post_send, ibv_context, ops.post_send);
+  EXPECT_SAME_PLACE(VerbsContext, post_receive, ibv_context, ops.post_recv);
+  EXPECT_SAME_PLACE(VerbsQueuePair, number, ibv_qp, qp_num);
+  EXPECT_SAME_PLACE(VerbsRegion, lkey, ibv_mr, lkey);
+  EXPECT_SAME_PLACE(VerbsRegion, rkey, ibv_mr, rkey);
+  EXPECT_SAME_PLACE(VerbsPort, lid, ibv_port_attr, lid);
+  EXPECT_SAME_PLACE(VerbsPort, active_width, ibv_port_attr, active_width);
+  EXPECT_SAME_PLACE(VerbsPort, active_speed, ibv_port_attr, active_speed);
+  EXPECT_SAME_PLACE(VerbsPort, link_layer, ibv_port_attr, link_layer);
+  EXPECT_SAME_PLACE(VerbsDeviceLimits, max_work_requests, ibv_device_attr, max_qp_wr);
+  EXPECT_SAME_PLACE(VerbsDeviceLimits, max_completions, ibv_device_attr, max_cqe);
+  EXPECT_SAME_PLACE(VerbsDeviceLimits, max_reads_in, ibv_device_attr, max_qp_rd_atom);
+  EXPECT_SAME_PLACE(VerbsDeviceLimits, max_reads_out, ibv_device_attr, max_qp_init_rd_atom);
+  EXPECT_SAME_PLACE(VerbsDeviceLimits, atomics, ibv_device_attr, atomic_cap);
+  EXPECT_SAME_PLACE(VerbsDeviceLimits, port_count, ibv_device_attr, phys_port_cnt);
+  EXPECT_SAME_PLACE(VerbsPairRequest, limits, ibv_qp_init_attr, cap);
+  EXPECT_SAME_PLACE(VerbsPairRequest, kind, ibv_qp_init_attr, qp_type);
+  EXPECT_SAME_PLACE(VerbsPairState, path, ibv_qp_attr, ah_attr);
+  EXPECT_SAME_PLACE(VerbsPairState, max_reads_out, ibv_qp_attr, max_rd_atomic);
+  EXPECT_SAME_PLACE(VerbsPairState, max_reads_in, ibv_qp_attr, max_dest_rd_atomic);
+  EXPECT_SAME_PLACE(VerbsPairState, rnr_retries, ibv_qp_attr, rnr_retry);
+  EXPECT_SAME_PLACE(VerbsPath, lid, ibv_ah_attr, dlid);
+  EXPECT_SAME_PLACE(VerbsPath, is_global, ibv_ah_attr, is_global);
+  EXPECT_SAME_PLACE(VerbsPath, gid_index, ibv_ah_attr, grh.sgid_index);
+  EXPECT_SAME_PLACE(VerbsSend, to.memory.rkey, ibv_send_wr, wr.rdma.rkey);
+  EXPECT_SAME_PLACE(VerbsSend, to.word.rkey, ibv_send_wr, wr.atomic.rkey);
+  EXPECT_SAME_PLACE(VerbsSend, to.pair.qkey, ibv_send_wr, wr.ud.remote_qkey);
+  EXPECT_SAME_PLACE(VerbsCompletion, size_bytes, ibv_wc, byte_len);
+  EXPECT_SAME_PLACE(VerbsCompletion, pair_number, ibv_wc, qp_num);
+}
+
+TEST(VerbsObjects, NumberThingsAsTheHeaderDoes) {
+  EXPECT_EQ(verbs_access_relaxed_ordering, IBV_ACCESS_RELAXED_ORDERING);
+  EXPECT_EQ(verbs_access_remote_atomic, IBV_ACCESS_REMOTE_ATOMIC);
+  EXPECT_EQ(verbs_pair_ud, IBV_QPT_UD);
+  EXPECT_EQ(verbs_fetch_and_add, IBV_WR_ATOMIC_FETCH_AND_ADD);
+  EXPECT_EQ(verbs_read, IBV_WR_RDMA_READ);
+  EXPECT_EQ(verbs_signaled, unsigned{IBV_SEND_SIGNALED});
+  EXPECT_EQ(verbs_inline, unsigned{IBV_SEND_INLINE});
+  EXPECT_EQ(verbs_set_qkey | verbs_set_path | verbs_set_max_reads_in | verbs_set_remote_pair,
+            IBV_QP_QKEY | IBV_QP_AV | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_DEST_QPN);
+  EXPECT_EQ(verbs_set_min_rnr_timer | verbs_set_send_psn | verbs_set_max_reads_out | verbs_set_receive_psn,
+            IBV_QP_MIN_RNR_TIMER | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_RQ_PSN);
+}
+
+#else
+
+TEST(VerbsObjects, AreComparedWithTheHeader) {
+  GDRKIT_SKIP_OR_FAIL("verbs_headers", "infiniband/verbs.h is not installed (Debian's package libibverbs-dev)");
+}
+
+#endif
+
+}  // namespace
+}  // namespace gdrkit::platform
