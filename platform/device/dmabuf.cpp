@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "platform/device/dmabuf.hpp"
+
+#include <cerrno>
+#include <cinttypes>
+
+namespace gdrkit::platform {
+
+base::Result<int> export_dmabuf(const CudaCalls& calls, std::uint64_t address, std::size_t size_bytes) noexcept {
+  if (calls.mem_get_range_handle == nullptr) {
+    return base::fail_literal(EOPNOTSUPP,
+                              "the driver has no cuMemGetHandleForAddressRange: it is older than CUDA 11.7");
+  }
+  int fd = -1;
+  const int result = calls.mem_get_range_handle(&fd, address, size_bytes, cuda_mem_range_handle_type_dmabuf_fd, 0);
+  if (result == 0) return fd;
+  return base::fail_vendor(shim::cuda_result_errno(result), result,
+                           "cuMemGetHandleForAddressRange of %zu bytes at 0x%" PRIx64 ": %s", size_bytes, address,
+                           shim::cuda_result_name(result));
+}
+
+base::Result<int> export_dmabuf(const Device& device, std::uint64_t address, std::size_t size_bytes) noexcept {
+  if (device.is_emulated()) return base::fail_literal(EOPNOTSUPP, "the emulated device exports no dma-buf");
+  const auto calls = cuda_calls();
+  if (!calls) return base::pass(calls);
+  return export_dmabuf(**calls, address, size_bytes);
+}
+
+}  // namespace gdrkit::platform

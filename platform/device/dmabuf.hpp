@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// export_dmabuf: GPU memory as a dma-buf, which an RDMA device can register.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.hpp"
+#include "platform/device/cuda_calls.hpp"
+#include "platform/device/device.hpp"
+
+namespace gdrkit::platform {
+
+/// Of whole pages of one allocation. The caller closes the descriptor. EOPNOTSUPP where driver or device exports none.
+[[nodiscard]] base::Result<int> export_dmabuf(const Device& device, std::uint64_t address,
+                                              std::size_t size_bytes) noexcept;
+/// The same by given driver functions, for tests that play the driver.
+[[nodiscard]] base::Result<int> export_dmabuf(const CudaCalls& calls, std::uint64_t address,
+                                              std::size_t size_bytes) noexcept;
+
+}  // namespace gdrkit::platform

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "platform/device/dmabuf.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+
+namespace gdrkit::platform {
+namespace {
+
+TEST(ExportDmabuf, AsksTheDriverForADescriptor) {
+  CudaCalls calls{};
+  calls.mem_get_range_handle = [](void* handle, std::uint64_t address, std::size_t size_bytes, int type,
+                                  unsigned long long flags) {
+    if (address != 0x10000 || size_bytes != 65536 || type != cuda_mem_range_handle_type_dmabuf_fd || flags != 0)
+      return 1;
+    *static_cast<int*>(handle) = 17;
+    return 0;
+  };
+  const auto fd = export_dmabuf(calls, 0x10000, 65536);
+  ASSERT_TRUE(fd) << fd.error().text();
+  EXPECT_EQ(*fd, 17);
+}
+
+TEST(ExportDmabuf, SaysWhyThereIsNone) {
+  CudaCalls calls{};
+  auto fd = export_dmabuf(calls, 0x10000, 65536);
+  ASSERT_FALSE(fd);
+  EXPECT_EQ(fd.error().errno_value, EOPNOTSUPP);
+  calls.mem_get_range_handle = [](void*, std::uint64_t, std::size_t, int, unsigned long long) { return 801; };
+  fd = export_dmabuf(calls, 0x10000, 65536);
+  ASSERT_FALSE(fd);
+  EXPECT_NE(std::string(fd.error().text()).find("65536 bytes at 0x10000: CUDA_ERROR_NOT_SUPPORTED"), std::string::npos)
+      << fd.error().text();
+
+  const auto device = open_emulated_device(0);
+  ASSERT_TRUE(device);
+  EXPECT_EQ(export_dmabuf(**device, 0x10000, 65536).error().errno_value, EOPNOTSUPP);
+}
+
+}  // namespace
+}  // namespace gdrkit::platform
