@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Exchange: the TCP connection by which both ends tell each other what verbs need, as perftest 6.06 speaks on it
+// (observed; docs/transfers.md describes it). The client speaks first in each step.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "platform/vendor/verbs_objects.hpp"
+
+namespace gdrkit::tools::perftest {
+
+/// What the other end needs of a queue pair.
+struct PairAddress {
+  std::uint16_t lid = 0;
+  std::uint32_t reads = 0;  ///< outstanding
+  std::uint32_t number = 0;
+  std::uint32_t psn = 0;
+  std::uint32_t rkey = 0;
+  std::uint64_t address = 0;  ///< of the memory that the other end writes to and reads from
+  bool has_gid = false;
+  platform::VerbsGid gid;
+};
+
+/// perftest's record of it, 108 bytes with a GID and 59 without.
+[[nodiscard]] std::string text_of(const PairAddress& address);
+/// False for what is no such record.
+[[nodiscard]] bool parse_pair_address(const std::string& text, bool has_gid, PairAddress* address);
+
+/// perftest's five numbers of a bandwidth.
+struct SharedResult {
+  std::uint64_t size_bytes = 0;
+  std::uint64_t iterations = 0;
+  double peak = 0;
+  double average = 0;
+  double rate = 0;
+};
+
+/// Functions throw Failure(failed), which names the peer and the step, when the peer is gone or silent.
+class Exchange {
+ public:
+  /// `listener`: a socket that listens already, or -1.
+  [[nodiscard]] static Exchange listen(int port, int listener, std::chrono::seconds limit);
+  /// `waits`: the server may still be starting.
+  [[nodiscard]] static Exchange connect(const std::string& host, int port, bool waits, std::chrono::seconds limit);
+  Exchange(Exchange&& other) noexcept;
+  Exchange& operator=(Exchange&&) = delete;
+  ~Exchange();
+
+  /// Versions, page and cache line sizes.
+  void begin();
+  /// The other end is gdrkit's too, so that terms can be compared and data be checked.
+  [[nodiscard]] bool is_own() const noexcept { return is_own_; }
+  [[nodiscard]] const std::string& peer() const noexcept { return peer_; }
+  [[nodiscard]] const std::string& version() const noexcept { return version_; }
+
+  [[nodiscard]] int swap_mtu(int mtu);
+  [[nodiscard]] PairAddress swap(const PairAddress& own, const char* step);
+  [[nodiscard]] SharedResult swap(const SharedResult& own);
+  /// Cut to 255 bytes. Only between ends of gdrkit.
+  [[nodiscard]] std::string swap_text(const std::string& own, const char* step);
+  template <class T>
+  [[nodiscard]] T swap_value(const T& own, const char* step) {
+    T theirs{};
+    swap_bytes(&own, &theirs, sizeof own, step);
+    return theirs;
+  }
+  /// The goodbye; afterwards there is only the end.
+  void end();
+
+  /// Whether the peer has said something, does not wait. Throws when it is gone.
+  [[nodiscard]] bool has_message(const std::string& step);
+
+ private:
+  Exchange(int socket, std::string peer, bool is_client, std::chrono::seconds limit)
+      : socket_(socket), peer_(std::move(peer)), is_client_(is_client), limit_(limit) {}
+
+  void swap_bytes(const void* own, void* theirs, std::size_t size_bytes, const char* step);
+  void send(const void* bytes, std::size_t size_bytes, const char* step);
+  void receive(void* bytes, std::size_t size_bytes, const char* step);
+  void wait(short events, std::chrono::steady_clock::time_point deadline, const char* step) const;
+  [[noreturn]] void lost(const std::string& step, const std::string& how) const;
+
+  int socket_ = -1;
+  std::string peer_;
+  bool is_client_ = false;
+  std::chrono::seconds limit_;
+  bool is_own_ = false;
+  std::string version_;
+};
+
+}  // namespace gdrkit::tools::perftest

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/perftest/options.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "cli/common/common_options.hpp"
+#include "cli/common/suggestion.hpp"
+#include "platform/vendor/verbs_objects.hpp"
+
+namespace gdrkit::tools::perftest {
+namespace {
+
+constexpr std::size_t largest_bytes = 8UL << 20;  ///< of -a, as perftest's
+constexpr std::size_t most_bytes = 1UL << 30;
+constexpr int least_iterations = 5;
+constexpr int most_iterations = 100'000'000;
+constexpr int default_depth = 128;
+
+[[noreturn]] void refuse(const std::string& text) { throw Failure(ExitCode::usage, "gdrkit perftest: " + text); }
+
+void check_range(const char* name, int value, int least, int most) {
+  if (value < least || value > most) refuse(format("%s must be from %d to %d, not %d", name, least, most, value));
+}
+
+/// "gdrkit_ib_write_bw" and "ib_write_bw" are "write_bw".
+std::string short_name(const std::string& word) {
+  const std::size_t at = word.find("ib_");
+  return at == std::string::npos ? word : word.substr(at + 3);
+}
+
+const VerbsTest& find_test(const Options& options) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const VerbsTest& test : all_verbs_tests()) {
+    names.emplace_back(test.name);
+    list += (list.empty() ? "" : ", ") + names.back();
+  }
+  if (options.words.empty() || options.words.size() > 2) {
+    refuse("name a test and, on the client, the server's host: " + list + "\nTry: gdrkit perftest --help");
+  }
+  const std::string name = short_name(options.words.front());
+  for (const VerbsTest& test : all_verbs_tests()) {
+    if (name == test.name) return test;
+  }
+  refuse("there is no test '" + options.words.front() + "'" + did_you_mean(name, names) +
+         "\nTry: gdrkit perftest --help");
+}
+
+/// Of "a,b" the part of this end.
+std::string part_of(const std::string& text, const Plan& plan, const char* name) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) return text;
+  if (!plan.is_one_command)
+    refuse(format("%s %s: two values are for one command that starts both ends", name, text.c_str()));
+  return plan.is_server ? text.substr(0, comma) : text.substr(comma + 1);
+}
+
+/// Under `gdrkit run -n 2` rank 0 listens on the socket that the launcher opened.
+void follow_launcher(Plan* plan) {
+  const char* const ranks = std::getenv("GDRKIT_SHMEM_NPES");
+  const char* const rank = std::getenv("GDRKIT_SHMEM_PE");
+  if (ranks == nullptr || rank == nullptr || std::string(ranks) == "1") return;
+  if (std::string(ranks) != "2") refuse(format("there are %s ranks, and a test has two ends: gdrkit run -n 2", ranks));
+  if (!plan->host.empty()) refuse("under gdrkit run the ranks find each other: leave the host out");
+  plan->is_one_command = true;
+  plan->is_server = std::string(rank) == "0";
+  const char* const listener = std::getenv("GDRKIT_SHMEM_LISTEN_FD");
+  if (plan->is_server && listener != nullptr) plan->listener = std::atoi(listener);
+  plan->host = plan->is_server ? "" : "127.0.0.1";
+  const char* const root = std::getenv("GDRKIT_SHMEM_ROOT");
+  const std::string address = root == nullptr ? "" : root;
+  const std::size_t colon = address.rfind(':');
+  if (plan->is_server || colon == std::string::npos) return;
+  plan->host = address.substr(0, colon);
+  plan->tcp_port = std::atoi(address.substr(colon + 1).c_str());
+}
+
+void check_unsupported(const Options& options) {
+  if (options.uses_rdma_cm || options.exchanges_by_cm) refuse("-R and -z: rdma_cm is not supported; leave them out");
+  if (options.uses_events) refuse("-e: completions are polled for; leave -e out");
+  if (options.connection == "XRC" || options.connection == "DC") {
+    refuse("-c " + options.connection + " is not supported: RC, UC or UD");
+  }
+}
+
+void check_numbers(const Options& options) {
+  check_range("-i", options.ib_port, 1, 255);
+  check_range("-x", options.gid_index, -1, 65535);
+  check_range("-p", options.tcp_port, 1, 65535);
+  if (options.iterations != 0) check_range("-n", options.iterations, least_iterations, most_iterations);
+  check_range("-D", options.duration_s, 0, 1'000'000);
+  check_range("-f", options.margin_s, 0, 1'000'000);
+  check_range("-q", options.pairs, 1, 1024);
+  check_range("-t", options.send_depth, 0, 65536);
+  check_range("-r", options.receive_depth, 1, 65536);
+  check_range("-Q", options.moderation, 0, 65536);
+  check_range("-I", options.inline_bytes, -1, 4096);
+  check_range("-o", options.reads, 0, 255);
+  check_range("-S", options.service_level, 0, 15);
+  check_range("-u", options.qp_timeout, 0, 31);
+  check_range("--timeout", options.timeout_s, 1, 1'000'000);
+  if (options.mtu_bytes != 0) {
+    const bool is_mtu =
+        options.mtu_bytes >= 256 && options.mtu_bytes <= 4096 && (options.mtu_bytes & (options.mtu_bytes - 1)) == 0;
+    if (!is_mtu) refuse(format("-m %d: an MTU is 256, 512, 1024, 2048 or 4096", options.mtu_bytes));
+  }
+}
+
+void check_together(const Options& options, const VerbsTest& test) {
+  if (options.size_bytes > most_bytes) refuse("-s: sizes end at 1G");
+  if (test.verb == Verb::atomic && (options.runs_all_sizes || (options.size_bytes != 0 && options.size_bytes != 8))) {
+    refuse(std::string(test.name) + " has one size, 8");
+  }
+  if (options.duration_s > 0 && (options.runs_all_sizes || options.iterations != 0)) refuse("-D excludes -a and -n");
+  if (options.duration_s > 0 && options.duration_s <= 2 * options.margin_s) {
+    refuse(format("-D %d leaves no time between two margins of %d s; -f sets the margin", options.duration_s,
+                  options.margin_s));
+  }
+  if (test.is_latency() && options.is_bidirectional) refuse("-b is for bandwidths");
+  if (test.is_latency() && options.pairs > 1) refuse("-q is for bandwidths");
+  if (options.connection == "UD" && test.verb != Verb::send) refuse("-c UD is for send_bw and send_lat");
+  if (options.connection == "UC" && test.is_fetching()) refuse(std::string("-c UC has no ") + test.name);
+  if (options.is_bidirectional && options.duration_s > 0 && test.verb == Verb::send) {
+    refuse("-b with -D is not supported for send_bw; leave one out");
+  }
+  if (!options.cuda_device.empty() && !options.cuda_bus_id.empty()) refuse("--use_cuda excludes --use_cuda_bus_id");
+  if (options.needs_dmabuf && options.cuda_device.empty() && options.cuda_bus_id.empty()) {
+    refuse("--use_cuda_dmabuf needs --use_cuda or --use_cuda_bus_id");
+  }
+}
+
+std::vector<std::size_t> sizes_of(const Options& options, const VerbsTest& test) {
+  if (!options.runs_all_sizes) return {options.size_bytes != 0 ? options.size_bytes : test.size_bytes};
+  std::vector<std::size_t> sizes;
+  for (std::size_t size = 2; size <= largest_bytes; size *= 2) sizes.push_back(size);
+  return sizes;
+}
+
+}  // namespace
+
+CommandLine command_line(Options* options) {
+  CommandLine line;
+  line.name = "perftest";
+  line.summary =
+      "perftest's tests of RDMA writes, reads, sends and atomics over libibverbs, with their options and columns, also "
+      "on GPU memory. Without HOST it is the server, with HOST the client; --loopback starts both ends here.";
+  line.example =
+      "gdrkit perftest write_bw --loopback -d mlx5_0\n"
+      "  gdrkit perftest write_lat --use_cuda=0             # on the server\n"
+      "  gdrkit perftest write_lat --use_cuda=0 server-host # on the client";
+  line.options = {
+      {'d', "ib-dev", "DEVICE", &options->device,
+       "RDMA device; with --loopback also SERVER'S,CLIENT'S; default: the first", false, false},
+      {'i', "ib-port", "N", &options->ib_port, "port of the device", false},
+      {'x', "gid-index", "N", &options->gid_index, "GID; default: the first RoCE v2 one on Ethernet, IPv4 before IPv6",
+       false, false},
+      {'p', "port", "N", &options->tcp_port, "TCP port of the server", false},
+      {'s', "size", "SIZE", &options->size_bytes, "of a message; default: the test's", false, false},
+      {'a', "all", "", &options->runs_all_sizes, "sizes from 2 to 8M", false},
+      {'n', "iters", "N", &options->iterations, "messages, at least 5; default: the test's", false, false},
+      {'D', "duration", "S", &options->duration_s, "run for this many seconds in place of -n", false, false},
+      {'f', "margin", "S", &options->margin_s, "of -D: seconds at both ends that do not count", false},
+      {'b', "bidirectional", "", &options->is_bidirectional, "both ends send at once", false},
+      {'c', "connection", "KIND", Choice{{"RC", "UC", "UD", "XRC", "DC"}, &options->connection, ""},
+       "RC, UC or UD (XRC and DC are not supported)", false},
+      {'m', "mtu", "N", &options->mtu_bytes, "path MTU; default: the port's", false, false},
+      {'q', "qp", "N", &options->pairs, "queue pairs", false},
+      {'t', "tx-depth", "N", &options->send_depth, "sends under way; default: 128, and 1 of latencies", false, false},
+      {'r', "rx-depth", "N", &options->receive_depth, "receives posted, of sends", false},
+      {'Q', "cq-mod", "N", &options->moderation,
+       "a completion for each N messages, of bandwidths; default: 100, and 1 above 8 KiB", false, false},
+      {'I', "inline_size", "N", &options->inline_bytes, "largest message put into the request itself", false, false},
+      {'o', "outs", "N", &options->reads, "reads and atomics under way; default: what the device takes", false, false},
+      {'S', "sl", "N", &options->service_level, "service level", false},
+      {'u', "qp-timeout", "N", &options->qp_timeout, "a retry after 4 us * 2^N", false},
+      {'N', "noPeak", "", &options->skips_peak, "no peak bandwidth", false},
+      {'F', "CPU-freq", "", &options->ignores_cpu_frequency, "accepted; there is no such warning here", false},
+      {'\0', "report_gbits", "", &options->is_in_gbits, "Gb/s in place of MiB/s", false},
+      {'\0', "use_cuda", "N", &options->cuda_device, "memory of this GPU; with --loopback also SERVER'S,CLIENT'S",
+       false, false},
+      {'\0', "use_cuda_bus_id", "ADDRESS", &options->cuda_bus_id, "memory of the GPU with this PCI address", false,
+       false},
+      {'\0', "use_cuda_dmabuf", "", &options->needs_dmabuf,
+       "register by dma-buf or fail; else peer memory is tried too", false},
+      {'\0', "out_json", "", &options->has_out_json, "also write perftest's JSON", false},
+      {'\0', "out_json_file", "FILE", &options->out_json_file, "the file of --out_json", false},
+      {'\0', "loopback", "", &options->is_loopback, "start both ends on this machine", false},
+      {'\0', "timeout", "S", &options->timeout_s, "seconds after which an end that does not go on ends the run", false},
+      {'R', "rdma_cm", "", &options->uses_rdma_cm, "not supported", false, false, false, 1, true},
+      {'z', "com_rdma_cm", "", &options->exchanges_by_cm, "not supported", false, false, false, 1, true},
+      {'e', "events", "", &options->uses_events, "not supported", false, false, false, 1, true},
+      json_option(&options->json, "docs/transfers.md"),
+  };
+  line.operands = {&options->words, "TEST [HOST]", "what to measure, and on the client where the server is", {}};
+  for (const VerbsTest& test : all_verbs_tests()) line.operands.words.emplace_back(test.name);
+  return line;
+}
+
+bool Plan::is_ud() const noexcept { return connection == platform::verbs_pair_ud; }
+
+int Plan::moderation(std::size_t size_bytes) const noexcept {
+  constexpr std::size_t large_bytes = 8192;
+  constexpr int of_small = 100;
+  const int wanted = options->moderation != 0 ? options->moderation : size_bytes > large_bytes ? 1 : of_small;
+  return std::min(wanted, send_depth);
+}
+
+std::string Plan::terms() const {
+  return format("%s -c %s -s %zu%s -n %d -D %d -q %d%s", test->name, options->connection.c_str(), sizes.front(),
+                sizes.size() > 1 ? " -a" : "", iterations, options->duration_s, options->pairs,
+                options->is_bidirectional ? " -b" : "");
+}
+
+Plan plan_of(const Options& options) {
+  Plan plan;
+  plan.options = &options;
+  plan.test = &find_test(options);
+  check_unsupported(options);
+  check_numbers(options);
+  check_together(options, *plan.test);
+  plan.tcp_port = options.tcp_port;
+  if (options.words.size() == 2) plan.host = options.words.back();
+  plan.is_server = plan.host.empty();
+  follow_launcher(&plan);
+  plan.device = part_of(options.device, plan, "-d");
+  plan.cuda_device = part_of(options.cuda_device, plan, "--use_cuda");
+  plan.sizes = sizes_of(options, *plan.test);
+  plan.iterations = options.iterations != 0 ? options.iterations : plan.test->iterations;
+  plan.connection = options.connection == "UD"   ? platform::verbs_pair_ud
+                    : options.connection == "UC" ? platform::verbs_pair_uc
+                                                 : platform::verbs_pair_rc;
+  plan.send_depth = options.send_depth != 0 ? options.send_depth : plan.test->is_latency() ? 1 : default_depth;
+  if (options.duration_s == 0) plan.send_depth = std::min(plan.send_depth, plan.iterations);
+  return plan;
+}
+
+}  // namespace gdrkit::tools::perftest

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Options: those of perftest's tests, and ours; Plan: what they say, checked.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/common/command_line.hpp"
+#include "transfer/perftest/verbs_test.hpp"
+
+namespace gdrkit::tools::perftest {
+
+struct Options {
+  std::vector<std::string> words;  ///< TEST [HOST]
+  std::string device;              ///< in one command for both ends: also "server's,client's"
+  int ib_port = 1;
+  int gid_index = -1;  ///< -1: of Ethernet the first, of InfiniBand none
+  int tcp_port = 18515;
+  std::size_t size_bytes = 0;  ///< 0: the test's
+  bool runs_all_sizes = false;
+  int iterations = 0;  ///< 0: the test's
+  int duration_s = 0;  ///< 0: as many as iterations says
+  int margin_s = 2;
+  bool is_bidirectional = false;
+  std::string connection = "RC";
+  int mtu_bytes = 0;  ///< 0: the port's
+  int pairs = 1;
+  int send_depth = 0;  ///< 0: 128, and 1 of latencies
+  int receive_depth = 512;
+  int moderation = 0;     ///< 0: 100, and 1 above 8 KiB
+  int inline_bytes = -1;  ///< -1: of latencies what the adapter takes up to 220, else 0
+  int reads = 0;          ///< outstanding; 0: what the adapter takes
+  int service_level = 0;
+  int qp_timeout = 14;
+  bool skips_peak = false;
+  bool is_in_gbits = false;
+  bool ignores_cpu_frequency = false;
+  std::string cuda_device;  ///< likewise "server's,client's"; "": host memory
+  std::string cuda_bus_id;
+  bool needs_dmabuf = false;
+  bool has_out_json = false;
+  std::string out_json_file = "perftest_out.json";
+  bool uses_rdma_cm = false;     // refused with a reason
+  bool exchanges_by_cm = false;  // likewise
+  bool uses_events = false;      // likewise
+  int timeout_s = 300;
+  bool is_loopback = false;
+  DocumentOption json;
+};
+
+struct Plan {
+  const VerbsTest* test = nullptr;
+  bool is_server = true;
+  bool is_one_command = false;  ///< both ends were started by one command; the client prints
+  std::string host;             ///< of the server; "": this is the server
+  int tcp_port = 0;
+  int listener = -1;  ///< open already
+  std::string device;
+  std::string cuda_device;
+  std::vector<std::size_t> sizes;
+  int iterations = 0;
+  int send_depth = 1;
+  int connection = 0;  ///< verbs_pair_*
+  const Options* options = nullptr;
+
+  [[nodiscard]] bool is_ud() const noexcept;
+  [[nodiscard]] bool sends() const noexcept { return !is_server || options->is_bidirectional; }
+  [[nodiscard]] bool receives() const noexcept {
+    return test->verb == Verb::send && (is_server || options->is_bidirectional || test->is_latency());
+  }
+  /// How many messages one completion stands for.
+  [[nodiscard]] int moderation(std::size_t size_bytes) const noexcept;
+  [[nodiscard]] bool uses_gpu() const noexcept { return !cuda_device.empty() || !options->cuda_bus_id.empty(); }
+  /// What both ends must agree on, for people.
+  [[nodiscard]] std::string terms() const;
+};
+
+[[nodiscard]] CommandLine command_line(Options* options);
+/// Under `gdrkit run -n 2` the rank decides which end this is. Throws Failure(usage).
+[[nodiscard]] Plan plan_of(const Options& options);
+
+}  // namespace gdrkit::tools::perftest

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/perftest/verbs_test.hpp"
+
+namespace gdrkit::tools::perftest {
+
+const std::vector<VerbsTest>& all_verbs_tests() {
+  static const std::vector<VerbsTest> all = {
+#define GDRKIT_PERFTEST(name, title, verb, metric, size, iterations) \
+  {#name, title, Verb::verb, Metric::metric, size, iterations},
+#include "transfer/perftest/tests.def"
+#undef GDRKIT_PERFTEST
+  };
+  return all;
+}
+
+}  // namespace gdrkit::tools::perftest
