@@ -1,0 +1,303 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/perftest/endpoint.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <random>
+
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools::perftest {
+namespace {
+
+using namespace platform;
+
+constexpr int most_inline_bytes = 220;  // perftest's, of latencies
+constexpr std::uint32_t psn_mask = 0xffffff;
+/// Any value will do that both ends use; perftest's own.
+constexpr std::uint32_t datagram_key = 0x11111111;
+constexpr std::uint8_t retries = 7;     // the most; of RNR retries it means without end
+constexpr std::uint8_t rnr_timer = 12;  // 0.64 ms
+constexpr std::uint8_t hop_limit = 64;
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+int mtu_number(int bytes) {
+  int number = 1;
+  while (number < 5 && (128 << number) < bytes) ++number;
+  return number;
+}
+
+bool is_zero(const VerbsGid& gid) {
+  return std::all_of(std::begin(gid.bytes), std::end(gid.bytes), [](std::uint8_t byte) { return byte == 0; });
+}
+/// ::ffff:a.b.c.d
+bool is_ipv4(const VerbsGid& gid) {
+  return std::all_of(gid.bytes, gid.bytes + 10, [](std::uint8_t byte) { return byte == 0; }) && gid.bytes[10] == 0xff &&
+         gid.bytes[11] == 0xff;
+}
+/// RoCE v2 passes routers; version 1 does not. Where Linux does not say, version 2.
+bool is_roce_v1(const std::string& device, int port, int index) {
+  std::ifstream file("/sys/class/infiniband/" + device + "/ports/" + std::to_string(port) + "/gid_attrs/types/" +
+                     std::to_string(index));
+  std::string type;
+  return std::getline(file, type) && type.find("v1") != std::string::npos;
+}
+
+}  // namespace
+
+Verbs load_verbs() {
+  const auto control = verbs_calls();
+  const auto data = verbs_data_calls();
+  if (control && data) return {*control, *data};
+  throw Failure(ExitCode::cannot_run,
+                format("gdrkit perftest: %s; install Debian's packages libibverbs1 and ibverbs-providers (rdma-core)",
+                       (control ? data.error() : control.error()).text()));
+}
+
+void fail_call(const std::string& what, int error, const std::string& remedy) {
+  throw Failure(ExitCode::failed, "gdrkit perftest: " + what + ": " +
+                                      (error == 0 ? "failed without an error code" : std::strerror(error)) +
+                                      (remedy.empty() ? "" : "; " + remedy));
+}
+
+Endpoint::Endpoint(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(plan) {
+  open_device();
+  query();
+  errno = 0;
+  domain_ = {verbs_.control->alloc_pd(context_.get()), {verbs_.control->dealloc_pd}};
+  if (domain_ == nullptr) fail_call("ibv_alloc_pd on " + device_, errno);
+  const int receives = plan.test->verb == Verb::send ? plan.options->receive_depth : 0;
+  const int entries = std::min((plan.send_depth + receives) * plan.options->pairs, limits_.max_completions);
+  errno = 0;
+  queue_ = {verbs_.data->create_cq(context_.get(), entries, nullptr, nullptr, 0), {verbs_.data->destroy_cq}};
+  if (queue_ == nullptr) fail_call(format("ibv_create_cq of %d entries on %s", entries, device_.c_str()), errno);
+}
+
+void Endpoint::open_device() {
+  int count = 0;
+  errno = 0;
+  VerbsDeviceHandle** const list = verbs_.control->get_device_list(&count);
+  if (list == nullptr) fail_call("ibv_get_device_list", errno);
+  const std::unique_ptr<VerbsDeviceHandle*, void (*)(VerbsDeviceHandle**)> held(list, verbs_.control->free_device_list);
+  std::vector<std::string> names;
+  VerbsDeviceHandle* found = nullptr;
+  for (int i = 0; i < count && list[i] != nullptr; ++i) {
+    names.push_back(printable(verbs_.control->get_device_name(list[i])));
+    if (found == nullptr && (plan_.device.empty() || plan_.device == names.back())) {
+      found = list[i];
+      device_ = names.back();
+    }
+  }
+  if (names.empty()) {
+    throw Failure(ExitCode::cannot_run,
+                  "gdrkit perftest: this machine shows no RDMA device; gdrkit doctor --only rdma says what is missing");
+  }
+  if (found == nullptr) {
+    throw Failure(ExitCode::cannot_run, "gdrkit perftest: there is no RDMA device " + printable(plan_.device) +
+                                            "; there are: " + list_of(names));
+  }
+  errno = 0;
+  context_ = {verbs_.control->open_device(found), {verbs_.control->close_device}};
+  if (context_ == nullptr)
+    fail_call("ibv_open_device of " + device_, errno, "check the rights of /dev/infiniband/uverbs*");
+}
+
+void Endpoint::query() {
+  const Options& options = *plan_.options;
+  if (const int error = verbs_.data->query_device(context_.get(), &limits_); error != 0) {
+    fail_call("ibv_query_device of " + device_, error);
+  }
+  const auto number = static_cast<std::uint8_t>(options.ib_port);
+  if (options.ib_port > limits_.port_count) {
+    throw Failure(ExitCode::cannot_run, format("gdrkit perftest: %s has no port %d, but %d", device_.c_str(),
+                                               options.ib_port, limits_.port_count));
+  }
+  if (const int error = verbs_.data->query_port(context_.get(), number, &port_); error != 0) {
+    fail_call(format("ibv_query_port of %s, port %d", device_.c_str(), number), error);
+  }
+  if (port_.state != verbs_port_active) {
+    throw Failure(ExitCode::cannot_run, format("gdrkit perftest: port %d of %s is not active: check cable, switch and, "
+                                               "on InfiniBand, the subnet manager",
+                                               number, device_.c_str()));
+  }
+  gid_index_ = options.gid_index >= 0 ? options.gid_index : is_ethernet() ? best_gid() : -1;
+  if (gid_index_ >= 0) {
+    errno = 0;
+    if (verbs_.data->query_gid(context_.get(), number, gid_index_, &gid_) != 0) {
+      fail_call(format("GID %d of %s", gid_index_, device_.c_str()), errno, "-x chooses another");
+    }
+  }
+  mtu_ = options.mtu_bytes != 0 ? std::min(mtu_number(options.mtu_bytes), port_.active_mtu) : port_.active_mtu;
+  const int most = std::min({limits_.max_reads_in, limits_.max_reads_out, 255});
+  reads_ = options.reads != 0 ? options.reads : most;
+  if (plan_.test->is_fetching() && reads_ > most) {
+    throw Failure(ExitCode::usage,
+                  format("gdrkit perftest: -o %d: %s takes at most %d", reads_, device_.c_str(), most));
+  }
+  if (plan_.test->verb == Verb::atomic && limits_.atomics == 0) {
+    throw Failure(ExitCode::cannot_run, "gdrkit perftest: " + device_ + " has no atomics");
+  }
+  if (plan_.send_depth > limits_.max_work_requests) {
+    throw Failure(ExitCode::usage, format("gdrkit perftest: -t %d: %s takes at most %d", plan_.send_depth,
+                                          device_.c_str(), limits_.max_work_requests));
+  }
+}
+
+int Endpoint::best_gid() const {
+  int best = 0;
+  int best_rank = -1;
+  for (int index = 0; index < port_.gid_table_length; ++index) {
+    VerbsGid gid;
+    if (verbs_.data->query_gid(context_.get(), static_cast<std::uint8_t>(plan_.options->ib_port), index, &gid) != 0)
+      continue;
+    if (is_zero(gid)) continue;
+    const int rank = (is_roce_v1(device_, plan_.options->ib_port, index) ? 0 : 2) + (is_ipv4(gid) ? 1 : 0);
+    if (rank > best_rank) {
+      best = index;
+      best_rank = rank;
+    }
+  }
+  return best;
+}
+
+bool Endpoint::make_pair(int inline_bytes) {
+  VerbsPairRequest request;
+  request.send_queue = request.receive_queue = queue_.get();
+  request.kind = plan_.connection;
+  request.limits.max_sends = static_cast<std::uint32_t>(plan_.send_depth);
+  request.limits.max_receives =
+      plan_.test->verb == Verb::send ? static_cast<std::uint32_t>(plan_.options->receive_depth) : 1;
+  request.limits.max_send_elements = request.limits.max_receive_elements = 1;
+  request.limits.max_inline_bytes = static_cast<std::uint32_t>(inline_bytes);
+  errno = 0;
+  Held<VerbsQueuePair> pair(verbs_.data->create_qp(domain_.get(), &request), {verbs_.data->destroy_qp});
+  if (pair == nullptr) return false;
+  pairs_.push_back(std::move(pair));
+  inline_bytes_ = inline_bytes;
+  return true;
+}
+
+void Endpoint::make_pairs(int inline_bytes) {
+  std::random_device random;
+  int wanted = inline_bytes >= 0 ? inline_bytes : most_inline_bytes;
+  for (int pair = 0; pair < plan_.options->pairs; ++pair) {
+    if (!make_pair(wanted)) {
+      // Only what nobody asked for may be left out.
+      if (inline_bytes < 0 && pair == 0) wanted = 0;
+      if (inline_bytes >= 0 || pair > 0 || !make_pair(wanted)) {
+        fail_call(format("ibv_create_qp of queue pair %d on %s (%d sends, %d bytes inline)", pair, device_.c_str(),
+                         plan_.send_depth, wanted),
+                  errno, "make -q, -t, -r or -I smaller");
+      }
+    }
+    psns_.push_back(random() & psn_mask);
+    VerbsPairState state;
+    state.state = verbs_state_init;
+    state.port = static_cast<std::uint8_t>(plan_.options->ib_port);
+    int mask = verbs_set_state | verbs_set_pkey_index | verbs_set_port;
+    if (plan_.is_ud()) {
+      state.qkey = datagram_key;
+      mask |= verbs_set_qkey;
+    } else {
+      state.access = verbs_access_local_write | verbs_access_remote_write;
+      if (plan_.connection == verbs_pair_rc) state.access |= verbs_access_remote_read | verbs_access_remote_atomic;
+      mask |= verbs_set_access;
+    }
+    modify(pair, &state, mask, "INIT");
+  }
+}
+
+void Endpoint::modify(int pair, VerbsPairState* state, int mask, const char* step) {
+  VerbsQueuePair* const handle = pairs_[static_cast<std::size_t>(pair)].get();
+  if (const int error = verbs_.data->modify_qp(handle, state, mask); error != 0) {
+    fail_call(format("ibv_modify_qp of queue pair %d on %s to %s", pair, device_.c_str(), step), error,
+              "check that both ends are in one network, and the GID (-x)");
+  }
+}
+
+PairAddress Endpoint::address(int pair) const {
+  PairAddress address;
+  address.lid = port_.lid;
+  address.reads = plan_.test->is_fetching() ? static_cast<std::uint32_t>(reads_) : 1;
+  address.number = pairs_[static_cast<std::size_t>(pair)]->number;
+  address.psn = psns_[static_cast<std::size_t>(pair)];
+  address.has_gid = gid_index_ >= 0;
+  address.gid = gid_;
+  return address;
+}
+
+void Endpoint::connect(int pair, const PairAddress& remote) {
+  VerbsPath path;
+  path.lid = remote.lid;
+  path.service_level = static_cast<std::uint8_t>(plan_.options->service_level);
+  path.port = static_cast<std::uint8_t>(plan_.options->ib_port);
+  if (gid_index_ >= 0) {
+    path.is_global = 1;
+    path.remote = remote.gid;
+    path.gid_index = static_cast<std::uint8_t>(gid_index_);
+    path.hop_limit = hop_limit;
+  }
+  VerbsPairState state;
+  state.state = verbs_state_ready_to_receive;
+  int mask = verbs_set_state;
+  const bool is_reliable = plan_.connection == verbs_pair_rc;
+  if (!plan_.is_ud()) {
+    state.path = path;
+    state.path_mtu = mtu_;
+    state.remote_pair = remote.number;
+    state.receive_psn = remote.psn;
+    mask |= verbs_set_path | verbs_set_path_mtu | verbs_set_remote_pair | verbs_set_receive_psn;
+    if (is_reliable) {
+      state.max_reads_in = static_cast<std::uint8_t>(std::max<int>(1, plan_.test->is_fetching() ? reads_ : 1));
+      state.min_rnr_timer = rnr_timer;
+      mask |= verbs_set_max_reads_in | verbs_set_min_rnr_timer;
+    }
+  }
+  modify(pair, &state, mask, "RTR");
+  state.state = verbs_state_ready_to_send;
+  state.send_psn = psns_[static_cast<std::size_t>(pair)];
+  mask = verbs_set_state | verbs_set_send_psn;
+  if (is_reliable) {
+    state.timeout = static_cast<std::uint8_t>(plan_.options->qp_timeout);
+    state.retries = state.rnr_retries = retries;
+    // Not more than the target takes.
+    state.max_reads_out = static_cast<std::uint8_t>(
+        std::max<std::uint32_t>(1, std::min<std::uint32_t>(address(pair).reads, remote.reads)));
+    mask |= verbs_set_timeout | verbs_set_retries | verbs_set_rnr_retries | verbs_set_max_reads_out;
+  }
+  modify(pair, &state, mask, "RTS");
+  if (!plan_.is_ud()) return;
+  errno = 0;
+  paths_.emplace_back(verbs_.data->create_ah(domain_.get(), &path),
+                      Release<VerbsAddressHandle>{verbs_.data->destroy_ah});
+  if (paths_.back() == nullptr) fail_call("ibv_create_ah on " + device_, errno);
+}
+
+void Endpoint::post(int pair, VerbsSend* send) {
+  if (plan_.is_ud()) send->to.pair.qkey = datagram_key;
+  VerbsSend* bad = nullptr;
+  const int error = context_->post_send(pairs_[static_cast<std::size_t>(pair)].get(), send, &bad);
+  if (error != 0) fail_call(format("ibv_post_send on queue pair %d of %s", pair, device_.c_str()), error);
+}
+
+void Endpoint::post(int pair, VerbsReceive* receive) {
+  VerbsReceive* bad = nullptr;
+  const int error = context_->post_receive(pairs_[static_cast<std::size_t>(pair)].get(), receive, &bad);
+  if (error != 0) fail_call(format("ibv_post_recv on queue pair %d of %s", pair, device_.c_str()), error);
+}
+
+int Endpoint::poll(VerbsCompletion* completions, int most) {
+  const int count = context_->poll(queue_.get(), most, completions);
+  if (count < 0) fail_call("ibv_poll_cq on " + device_, errno);
+  return count;
+}
+
+}  // namespace gdrkit::tools::perftest

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/perftest/memory.hpp"
+
+#include <strings.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/common/exit_code.hpp"
+#include "cli/common/size.hpp"
+#include "platform/device/dmabuf.hpp"
+
+namespace gdrkit::tools::perftest {
+namespace {
+
+using namespace platform;
+
+constexpr std::size_t page_bytes = 4096;
+/// The driver gives smaller allocations parts of one of this size, which no dma-buf begins at.
+constexpr std::size_t least_gpu_bytes = 2UL << 20;
+constexpr std::size_t gpu_page_bytes = 65536;
+constexpr std::size_t datagram_header_bytes = 40;
+
+constexpr int all_access =
+    verbs_access_local_write | verbs_access_remote_write | verbs_access_remote_read | verbs_access_remote_atomic;
+
+std::size_t rounded_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+
+void require_device(const base::Status& status, const char* what) {
+  if (status) return;
+  throw Failure(ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " + status.error().text());
+}
+
+void require_gdrkit(int code, const char* what) {
+  if (code >= 0) return;
+  throw Failure(ExitCode::failed, std::string("gdrkit perftest: ") + what + ": " + gdrkit_last_error_detail() +
+                                      "; gdrkit info says which backend can map this GPU's memory");
+}
+
+/// CUDA's number of the GPU that the options name.
+int gpu_of(const Plan& plan, const DeviceChoice& choice) {
+  int ordinal = 0;
+  const std::string& text = plan.cuda_device;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), ordinal);
+  if (!text.empty() && (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || ordinal < 0)) {
+    throw Failure(ExitCode::usage, "gdrkit perftest: --use_cuda: '" + printable(text) + "' is no number of a GPU");
+  }
+  if (!text.empty()) return ordinal;
+  const std::string& wanted = plan.options->cuda_bus_id;
+  const auto count = choice.is_emulated ? emulated_device_count() : cuda_device_count();
+  for (int i = 0; count && i < *count; ++i) {
+    const std::string address =
+        choice.is_emulated ? open_device(choice, i)->identity().pci_bus_id : cuda_pci_bus_id(i).value_or("");
+    if (::strcasecmp(address.c_str(), wanted.c_str()) == 0 ||
+        ::strcasecmp(address.c_str(), ("0000:" + wanted).c_str()) == 0)
+      return i;
+  }
+  throw Failure(ExitCode::cannot_run, "gdrkit perftest: there is no GPU at " + printable(wanted));
+}
+
+}  // namespace
+
+Registration register_gpu_memory(const Verbs& verbs, VerbsDomain* domain, const GpuRange& range, int access,
+                                 const DmabufExporter& exporter, bool needs_dmabuf) {
+  std::string why;
+  if (verbs.control->reg_dmabuf_mr == nullptr) {
+    why = "libibverbs is older than rdma-core 34";
+  } else if (const auto exported = exporter(range); !exported) {
+    why = exported.error().text();
+  } else {
+    errno = 0;
+    Held<VerbsRegion> region(
+        verbs.control->reg_dmabuf_mr(domain, 0, range.size_bytes, range.address, *exported, access),
+        {verbs.control->dereg_mr});
+    const int error = errno;
+    ::close(*exported);  // the region keeps what it needs
+    if (region != nullptr) return {std::move(region), "dma-buf"};
+    why = std::string("ibv_reg_dmabuf_mr: ") + std::strerror(error);
+  }
+  if (needs_dmabuf) {
+    throw Failure(ExitCode::failed, "gdrkit perftest: cannot register GPU memory by dma-buf: " + why +
+                                        "; leave --use_cuda_dmabuf out to try peer memory too, and see gdrkit doctor");
+  }
+  errno = 0;
+  Held<VerbsRegion> region(
+      verbs.data->reg_mr(domain, reinterpret_cast<void*>(range.address), range.size_bytes, access & all_access),
+      {verbs.control->dereg_mr});
+  if (region != nullptr) return {std::move(region), "peer memory (no dma-buf: " + why + ")"};
+  throw Failure(ExitCode::failed, format("gdrkit perftest: cannot register %s of GPU memory: by dma-buf: %s; by peer "
+                                         "memory: ibv_reg_mr: %s; load nvidia-peermem, and see gdrkit doctor",
+                                         size_text(range.size_bytes).c_str(), why.c_str(), std::strerror(errno)));
+}
+
+Memory::Memory(const Endpoint& endpoint, const Plan& plan)
+    : pairs_(plan.options->pairs),
+      slot_bytes_(rounded_up(plan.sizes.back() + datagram_header_bytes + 1, page_bytes)),
+      size_bytes_(slot_bytes_ * 2 * static_cast<std::size_t>(plan.options->pairs)),
+      host_(nullptr, std::free) {
+  plan.uses_gpu() ? allocate_gpu(plan) : allocate_host();
+  register_with(endpoint, plan);
+  // Only who polls memory pays for a mapping.
+  if (device_ != nullptr && plan.test->verb == Verb::write && plan.test->is_latency()) map_gpu();
+}
+
+Memory::~Memory() {
+  region_.reset();
+  if (context_.value != 0) (void)gdrkit_close(context_);
+}
+
+void Memory::allocate_host() {
+  host_.reset(std::aligned_alloc(page_bytes, size_bytes_));
+  if (host_ == nullptr) {
+    throw Failure(ExitCode::failed,
+                  "gdrkit perftest: no " + size_text(size_bytes_) + " of host memory; make -s or -q smaller");
+  }
+  std::memset(host_.get(), 0, size_bytes_);
+  view_ = static_cast<volatile std::uint8_t*>(host_.get());
+  address_ = reinterpret_cast<std::uint64_t>(host_.get());
+  how_ = "host memory";
+}
+
+void Memory::allocate_gpu(const Plan& plan) {
+  choice_ = choose_device(find_gpus());
+  if (choice_.is_emulated) follow_emulated_choice();
+  device_ = open_device(choice_, gpu_of(plan, choice_));
+  size_bytes_ = std::max(rounded_up(size_bytes_, gpu_page_bytes), least_gpu_bytes);
+  auto allocated = device_->allocate(AllocationKind::cuda_malloc, size_bytes_);
+  if (!allocated) {
+    throw Failure(ExitCode::failed, "gdrkit perftest: cannot allocate " + size_text(size_bytes_) + " on GPU " +
+                                        device_->identity().pci_bus_id + ": " + allocated.error().text());
+  }
+  allocation_ = std::move(*allocated);
+  address_ = allocation_.address();
+  require_device(device_->set_sync_memops(address_), "GPU memory");
+  require_device(device_->fill(address_, 0, size_bytes_), "GPU memory");
+}
+
+void Memory::map_gpu() {
+  require_gdrkit(gdrkit_open(nullptr, &context_), "gdrkit_open");
+  require_gdrkit(gdrkit_pin(context_, address_, size_bytes_, &pin_), "gdrkit_pin");
+  void* mapped = nullptr;
+  require_gdrkit(gdrkit_map(pin_, GDRKIT_MAPPING_DEFAULT, &mapped), "gdrkit_map");
+  view_ = static_cast<volatile std::uint8_t*>(mapped);
+  gdrkit_context_info info{};
+  info.struct_size = sizeof info;
+  require_gdrkit(gdrkit_get_context_info(context_, &info), "gdrkit_get_context_info");
+  how_ += std::string(", polled by the CPU through ") + info.backend_name;
+}
+
+void Memory::register_with(const Endpoint& endpoint, const Plan& plan) {
+  const Verbs& verbs = endpoint.verbs();
+  // A ping-pong must see the bytes of a message in order.
+  const bool may_reorder = !plan.test->is_ping_pong() && verbs.data->reg_mr_iova2 != nullptr;
+  const int access = all_access | (may_reorder ? verbs_access_relaxed_ordering : 0);
+  if (device_ != nullptr) {
+    const auto exporter = [this](const GpuRange& range) {
+      return export_dmabuf(*device_, range.address, range.size_bytes);
+    };
+    Registration made = register_gpu_memory(verbs, endpoint.domain(), {address_, size_bytes_}, access, exporter,
+                                            plan.options->needs_dmabuf);
+    region_ = std::move(made.region);
+    how_ = format("memory of GPU %s, registered by %s", device_->identity().pci_bus_id, made.how.c_str());
+    return;
+  }
+  errno = 0;
+  region_ = {may_reorder ? verbs.data->reg_mr_iova2(endpoint.domain(), host_.get(), size_bytes_, address_,
+                                                    static_cast<unsigned>(access))
+                         : verbs.data->reg_mr(endpoint.domain(), host_.get(), size_bytes_, access),
+             {verbs.control->dereg_mr}};
+  if (region_ == nullptr) {
+    fail_call("ibv_reg_mr of " + size_text(size_bytes_) + " of host memory on " + endpoint.device(), errno,
+              "raise the limit of locked memory (ulimit -l)");
+  }
+}
+
+void Memory::write(std::uint64_t address, const void* bytes, std::size_t size_bytes) {
+  if (device_ != nullptr) {
+    require_device(device_->copy_to_device(address, bytes, size_bytes), "copy to the GPU");
+  } else {
+    std::memcpy(reinterpret_cast<void*>(address), bytes, size_bytes);
+  }
+}
+
+void Memory::read(void* bytes, std::uint64_t address, std::size_t size_bytes) {
+  if (device_ != nullptr) {
+    require_device(device_->copy_to_host(bytes, address, size_bytes), "copy from the GPU");
+  } else {
+    // The adapter has written it.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    std::memcpy(bytes, reinterpret_cast<const void*>(address), size_bytes);
+  }
+}
+
+void Memory::mark(std::uint64_t address, std::uint8_t value) {
+  if (device_ != nullptr) {
+    require_gdrkit(gdrkit_write(pin_, address - address_, &value, sizeof value), "gdrkit_write");
+  } else {
+    // Ordered before the adapter reads it by the fence in front of its doorbell, which is libibverbs'.
+    view_[address - address_] = value;
+  }
+}
+
+}  // namespace gdrkit::tools::perftest
