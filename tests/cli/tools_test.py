@@ -29,7 +29,8 @@ class Program(Test):
             common = {"report": (), "bind": ("--dry-run",), "env": ("--format",), "topo": ("--json",), "snapshot": (),
                       "doctor": ("--json",), "bandwidth": ("--json", "--quiet"), "completion": ("SHELL",),
                       "run": ("--emulated", "--prefix", "--time-limit"), "shmem": ("info", "check", "bench"),
-                      "nccl": ("--ngpus", "--datatype", "--json"), "osu": ("--window-size", "--engine", "--json")}
+                      "nccl": ("--ngpus", "--datatype", "--json"), "osu": ("--window-size", "--engine", "--json"),
+                      "perftest": ("--ib-dev", "--use_cuda", "--json")}
             for option in common.get(name, ("--device", "--backend", "--copy-kernel", "--json", "--quiet")):
                 self.assertIn(option, ended.out, name)
 

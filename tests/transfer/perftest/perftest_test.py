@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit perftest between two processes over stand-in RDMA devices (stand_in_verbs.cpp): lines, data, documents, and
+each call of libibverbs failed once at each end."""
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from program import BIN, Test, run
+
+STAND_IN = os.path.join(BIN, "..", "tests", "bin", "stand_in_verbs")
+TESTS = ("write_bw", "write_lat", "read_bw", "read_lat", "send_bw", "send_lat", "atomic_bw", "atomic_lat")
+NUMBER = r" *[0-9]+\.[0-9]+ *"
+CALLS = ("get_device_list", "open_device", "query_device", "query_port", "query_gid", "alloc_pd", "reg_mr",
+         "create_cq", "create_qp", "modify_qp", "post_send", "post_recv", "poll")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+class Perftest(Test):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="gdrkit_perftest_")
+        self.room = os.path.join(self.folder, "room")
+
+    def tearDown(self):
+        self.assertEqual(self.leaks(), "")
+        shutil.rmtree(self.folder)
+
+    def leaks(self):
+        path = self.room + ".leaks"
+        if not os.path.exists(path):
+            return ""
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    def environment(self, fault="", **more):
+        return {"LD_LIBRARY_PATH": STAND_IN, "GDRKIT_BACKEND": "emulated", "GDRKIT_STAND_IN_ROOM": self.room,
+                **({"GDRKIT_STAND_IN_FAULT": fault} if fault else {}), **more}
+
+    def loopback(self, *arguments, fault="", **more):
+        return run("gdrkit", "perftest", *arguments, "--loopback", "--timeout", "60", environment=self.environment(fault, **more))
+
+    def start(self, *arguments, fault=""):
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("GDRKIT_")}
+        return subprocess.Popen([os.path.join(BIN, "gdrkit"), "perftest", *arguments], env={**variables, **self.environment(fault)},
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def pair(self, *arguments, server_fault="", client_fault="", timeout="20", meets=True):
+        """Both ends as (exit code, output, error message), as users start them. Where the client fails before it has met
+        the server, that would wait for another one."""
+        port = free_port()
+        options = (*arguments, "-p", port, "--timeout", timeout)
+        server = self.start(*options, fault=server_fault)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and server.poll() is None and not self.listens(port):
+            time.sleep(0.01)
+        client = self.start(*options, "127.0.0.1", fault=client_fault)
+        ended = []
+        for process in (client, server):
+            if process is server and not meets:
+                server.kill()
+            try:
+                out, err = process.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                out, err = process.communicate()
+                err += "\nHANGS"
+            ended.append((process.returncode, out, err))
+        return ended[1], ended[0]
+
+    @staticmethod
+    def listens(port):
+        wanted = f":{int(port):04X} "
+        lines = []
+        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+            if os.path.exists(table):
+                with open(table, encoding="utf-8") as file:
+                    lines += file.readlines()[1:]
+        return any(wanted in line.split(maxsplit=2)[1] + " " and line.split()[3] == "0A" for line in lines)
+
+
+class Lines(Perftest):
+    def test_the_lines_of_a_bandwidth(self):
+        ended = self.loopback("write_bw", "-n", "50", "-s", "4096", "-d", "soft0,soft1")
+        self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
+        self.assert_lines(ended.lines, [
+            "-{87}", " {20}RDMA_Write BW Test", r" Dual-port       : OFF\t\tDevice         : soft1",
+            r" Number of qps   : 1\t\tTransport type : IB", r" Connection type : RC\t\tUsing SRQ      : OFF", " PCIe relax order: ON",
+            r" ibv_wr\* API     : OFF", " TX depth        : 50", " CQ Moderation   : 50", r" Mtu             : 4096\[B\]",
+            " Link type       : Ethernet", " GID index       : 1", r" Max inline data : 0\[B\]", r" rdma_cm QPs\t : OFF",
+            " Data ex. method : Ethernet", "-{87}", r" local address: LID 0000 QPN 0x\w{4} PSN 0x\w{6} RKey 0x\w{6} VAddr 0x\w{14}",
+            " GID: 00:00:00:00:00:00:00:00:00:00:255:255:10:00:00:01", r" remote address: .*", " GID: .*", "-{87}",
+            r" #bytes     #iterations    BW peak\[MiB/sec\]    BW average\[MiB/sec\]   MsgRate\[Mpps\]",
+            r" 4096       50        " + NUMBER + NUMBER + r"\t\t" + NUMBER, "-{87}",
+            r"# Path: soft1 port 1 \(Ethernet, MTU 4096\), host memory; peer 127.0.0.1 \(gdrkit\)"])
+
+    def test_the_lines_of_a_latency(self):
+        ended = self.loopback("write_lat", "-n", "50")
+        self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
+        self.assertIn(" Max inline data : 220[B]", ended.lines)
+        self.assertRegex(ended.lines[-3], r"^ 2       50   " + (NUMBER + r"\t?") * 4 + r"\t" + NUMBER + r"\t\t" + NUMBER + r"\t\t" + NUMBER + "$")
+        self.assertTrue(ended.lines[-4].startswith(" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]"))
+
+    def test_server_and_client_as_users_start_them(self):
+        server, client = self.pair("send_bw", "-n", "50", "-s", "512")
+        self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""))
+        self.assertIn("* Waiting for client to connect... *", server[1])
+        self.assertIn(" RX depth        : 512", server[1])
+        for _, out, _ in (server, client):
+            self.assertRegex(out, r"\n 512        50      ")
+
+    def test_both_directions_and_gigabits(self):
+        ended = self.loopback("write_bw", "-b", "-n", "50", "--report_gbits", "-q", "2")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.assertIn("                    RDMA_Write Bidirectional BW Test", ended.lines)
+        self.assertRegex(ended.lines[-3], r"^ 65536      100           [0-9.]+ +[0-9.]+ +[0-9.]+ *$")
+
+    def test_infiniband_has_a_lid_and_no_gid(self):
+        ended = self.loopback("read_lat", "-n", "10", GDRKIT_STAND_IN_INFINIBAND="1")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.assertRegex(ended.out, r"local address: LID 0x07 QPN .* OUT 0x10 RKey")
+        self.assertNotIn("GID", ended.out)
+
+    def test_the_names_with_a_prefix(self):
+        for test in TESTS:
+            self.assertEqual(os.readlink(os.path.join(BIN, f"gdrkit_ib_{test}")), "gdrkit")
+        ended = run("gdrkit_ib_read_lat", "--loopback", "-n", "10", environment=self.environment())
+        self.assertEqual((ended.code, ended.err), (0, ""))
+
+
+class Data(Perftest):
+    def test_every_test_has_right_data(self):
+        for test in TESTS:
+            for more in ((), ("-q", "3"), ("-b",)) if test.endswith("bw") else ((),):
+                ended = self.loopback(test, "-n", "30", *more)
+                self.assertEqual((ended.code, ended.err), (0, ""), f"{test} {more}")
+
+    def test_all_sizes(self):
+        for test in ("write_bw", "send_lat"):
+            ended = self.loopback(test, "-a", "-n", "5")
+            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            sizes = [int(line.split()[0]) for line in ended.lines if line[1:2].isdigit()]
+            self.assertEqual(sizes, [2 << i for i in range(23)], test)
+
+    def test_unreliable_connections(self):
+        for test, kind in (("send_lat", "UD"), ("send_bw", "UD"), ("write_bw", "UC"), ("send_bw", "UC")):
+            ended = self.loopback(test, "-c", kind, "-n", "30")
+            self.assertEqual((ended.code, ended.err), (0, ""), f"{test} {kind}")
+            self.assertIn(f" Connection type : {kind}", ended.out)
+        self.assertRegex(self.loopback("send_bw", "-c", "UD", "-n", "30").out, r"\n 4096       30 ")
+
+    def test_a_duration(self):
+        for test in ("write_bw", "send_bw", "write_lat", "send_lat"):
+            ended = self.loopback(test, "-D", "1", "-f", "0", "-s", "64")
+            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            row = [line.split() for line in ended.lines if line.startswith(" 64 ")]
+            self.assertGreater(int(row[0][1]), 5, test)
+
+    def test_wrong_bytes_are_counted_and_fail_the_run(self):
+        # The 51st request is the one of the check.
+        for test, text in (("write_bw", "write_bw of 256 bytes: 1 wrong bytes"), ("send_bw", "send_bw of 256 bytes: 1 wrong bytes")):
+            server, client = self.pair(test, "-n", "50", "-s", "256", client_fault="corrupt send 51")
+            self.assertEqual((server[0], client[0]), (1, 1), test)
+            self.assertIn(text, server[2])
+            self.assertIn(text, client[2])
+
+    def test_gpu_memory(self):
+        for test in TESTS:
+            ended = self.loopback(test, "-n", "20", "--use_cuda=0")
+            self.assertEqual((ended.code, ended.err), (0, ""), test)
+            self.assertIn("registered by peer memory (no dma-buf: the emulated device exports no dma-buf)", ended.out)
+            self.assertEqual("polled by the CPU through emulated" in ended.out, test == "write_lat")
+
+    def test_gpus_by_address_and_for_each_end(self):
+        ended = self.loopback("write_lat", "-n", "10", "--use_cuda=1,0", GDRKIT_EMULATED_DEVICES="2")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        address = next(line for line in ended.lines if line.startswith("# Path")).split("memory of GPU ")[1].split(",")[0]
+        ended = self.loopback("write_bw", "-n", "10", "--use_cuda_bus_id", address)
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        ended = self.loopback("write_bw", "-n", "10", "--use_cuda_bus_id", "0000:ab:cd.0")
+        self.assertEqual(ended.code, 77)
+        self.assertIn("there is no GPU at 0000:ab:cd.0", ended.err)
+
+    def test_a_dmabuf_that_is_demanded_and_not_possible(self):
+        ended = self.loopback("write_bw", "-n", "10", "--use_cuda=0", "--use_cuda_dmabuf")
+        self.assertEqual(ended.code, 1)
+        self.assertIn("cannot register GPU memory by dma-buf: the emulated device exports no dma-buf; leave --use_cuda_dmabuf out", ended.err)
+
+
+class Documents(Perftest):
+    def test_the_result_schema(self):
+        ended = self.loopback("write_lat", "-n", "20", "-s", "8", "--json")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        document = json.loads(ended.out)
+        self.assertEqual((document["tool"], document["ok"], document["checked"], document["wrong"], document["lost"]),
+                         ("perftest", True, True, 0, 0))
+        (series,) = document["series"]
+        self.assertEqual((series["id"], series["unit"], series["better"]), ("perftest/write_lat/host/RC", "us", "lower"))
+        self.assertEqual(series["points"][0]["x"], 8)
+        ended = self.loopback("read_bw", "-n", "20", "--json")
+        (series,) = json.loads(ended.out)["series"]
+        self.assertEqual((series["id"], series["unit"]), ("perftest/read_bw/host/RC", "GB/s"))
+
+    def test_perftests_json(self):
+        path = os.path.join(self.folder, "out.json")
+        ended = self.loopback("write_bw", "-n", "20", "-s", "64", "--out_json", "--out_json_file", path)
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+        self.assertEqual((document["test_info"]["test"], document["test_info"]["Device"]), ("RDMA_Write_BW_Test", "soft0"))
+        self.assertEqual(sorted(document["results"]), ["BW_average", "BW_peak", "MsgRate", "MsgSize", "n_iterations"])
+        self.assertEqual((document["results"]["MsgSize"], document["results"]["n_iterations"]), (64, 20))
+
+
+class Failures(Perftest):
+    def test_each_call_that_fails_ends_both_ends_and_leaks_nothing(self):
+        for call in CALLS:
+            # GIDs are looked through first, where a failure only means that there is none.
+            for number in (1, 3) if call in ("modify_qp", "post_send", "poll") else (3,) if call == "query_gid" else (1,):
+                meets = call in ("post_send", "poll") or (call, number) == ("modify_qp", 3)
+                server, client = self.pair("send_lat", "-n", "20", "-I", "0", client_fault=f"fail {call} {number}", meets=meets)
+                self.assertEqual(client[0], 1, f"{call} {number}: {client[2]}")
+                self.assertRegex(client[2], "^gdrkit perftest: .*" + {"query_gid": "GID 1 of soft0", "poll": "ibv_poll_cq"}.get(call, "ibv_" + call))
+                self.assertEqual(self.leaks(), "", call)
+                if meets:
+                    self.assertEqual(server[0], 1, f"{call} {number}: {server[2]}")
+                    self.assertIn("client 127.0.0.1 has ended the connection at: ", server[2])
+
+    def test_a_call_that_fails_at_the_server(self):
+        for call in CALLS[:4]+CALLS[5:9]:
+            server = self.start("send_bw", fault=f"fail {call} 1")
+            _, err = server.communicate(timeout=30)
+            self.assertEqual(server.returncode, 1, call)
+            self.assertIn("gdrkit perftest: ", err)
+        server, client = self.pair("send_lat", "-n", "20", server_fault="fail post_send 3")
+        self.assertEqual((server[0], client[0]), (1, 1))
+        self.assertIn("ibv_post_send on queue pair 0 of soft0", server[2])
+        self.assertIn("server 127.0.0.1 has ended the connection at: send_lat of 2 bytes", client[2])
+
+    def test_calls_that_some_tests_make(self):
+        for arguments, call, text in ((("send_bw", "-c", "UD"), "create_ah", "ibv_create_ah on soft0"),
+                                      (("write_bw",), "reg_mr_iova2", "ibv_reg_mr of 136 KiB of host memory on soft0")):
+            _, client = self.pair(*arguments, client_fault=f"fail {call} 1", meets=call == "create_ah")
+            self.assertEqual(client[0], 1)
+            self.assertIn(text, client[2])
+
+    def test_a_request_that_fails_says_what_it_was(self):
+        _, client = self.pair("write_bw", "-n", "20", "-s", "64", client_fault="status send 20")
+        self.assertEqual(client[0], 1)
+        self.assertRegex(client[2], r"write_bw of 64 bytes on queue pair [0-9]+ of soft0 to 127\.0\.0\.1: remote access error \(status 10")
+
+    def test_a_peer_that_is_killed_ends_the_other_with_its_name(self):
+        for test in ("write_bw", "write_lat", "read_lat", "send_bw"):
+            for call, number in (("modify_qp", 2), ("post_send", 10), ("poll", 10)):
+                server, client = self.pair(test, "-n", "5000", "-s", "64", client_fault=f"kill {call} {number}")
+                self.assertEqual((client[0], server[0]), (-9, 1), f"{test} {call}: {server[2]}")
+                self.assertRegex(server[2], r"^gdrkit perftest: client 127\.0\.0\.1 has ended the connection at: ")
+        server, client = self.pair("write_lat", "-n", "5000", server_fault="kill post_send 10")
+        self.assertEqual((server[0], client[0]), (-9, 1))
+        self.assertRegex(client[2], r"^gdrkit perftest: server 127\.0\.0\.1 has ended the connection at: write_lat of 2 bytes")
+
+    def test_a_peer_that_is_silent_ends_the_other_at_its_limit(self):
+        for test in ("write_lat", "send_bw"):
+            port = free_port()
+            server = self.start(test, "-p", port, "--timeout", "1", "-n", "5000")
+            while not self.listens(port):
+                time.sleep(0.01)
+            client = self.start(test, "-p", port, "-n", "5000", "127.0.0.1", fault="stop post_send 10")
+            _, err = server.communicate(timeout=30)
+            client.kill()
+            client.communicate()
+            self.assertEqual(server.returncode, 1, test)
+            self.assertRegex(err, r"nothing came from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 said nothing for 1 s")
+
+    def test_ends_that_differ(self):
+        port = free_port()
+        server = self.start("write_bw", "-p", port, "-s", "64")
+        while not self.listens(port):
+            time.sleep(0.01)
+        client = self.start("write_bw", "-p", port, "-s", "128", "127.0.0.1")
+        for process in (client, server):
+            _, err = process.communicate(timeout=30)
+            self.assertEqual(process.returncode, 2)
+            self.assertRegex(err, r"the ends differ: here 'write_bw -c RC -s (64|128) .*', at 127\.0\.0\.1 'write_bw -c RC -s (128|64) ")
+
+    def test_no_library(self):
+        empty = os.path.join(self.folder, "libibverbs.so.1")
+        with open(empty, "w", encoding="utf-8"):
+            pass
+        ended = run("gdrkit", "perftest", "write_bw", environment={"LD_LIBRARY_PATH": self.folder})
+        self.assertEqual(ended.code, 77)
+        self.assertRegex(ended.err, "libibverbs cannot be loaded .*install Debian's packages libibverbs1 and ibverbs-providers")
+
+    def test_no_device(self):
+        for more, text in (({"GDRKIT_STAND_IN_EMPTY": "1"}, "this machine shows no RDMA device"),
+                           ({"GDRKIT_STAND_IN_DOWN": "1"}, "port 1 of soft0 is not active")):
+            ended = run("gdrkit", "perftest", "write_bw", environment=self.environment(**more))
+            self.assertEqual(ended.code, 77)
+            self.assertIn(text, ended.err)
+        for arguments, text in ((("-d", "mlx5_7"), "there is no RDMA device mlx5_7; there are: soft0, soft1"),
+                                (("-i", "2"), "soft0 has no port 2, but 1")):
+            ended = run("gdrkit", "perftest", "write_bw", *arguments, environment=self.environment())
+            self.assertEqual(ended.code, 77)
+            self.assertIn(text, ended.err)
+
+    def test_wrong_words_are_wrong_usage(self):
+        for arguments, text in (((), "name a test and, on the client, the server's host: write_bw, "),
+                                (("write_bww",), "there is no test 'write_bww'; did you mean 'write_bw'?"),
+                                (("write_bw", "-n", "4"), "-n must be from 5"), (("write_bw", "-m", "1000"), "an MTU is 256"),
+                                (("write_bw", "-R"), "rdma_cm is not supported"), (("write_bw", "-c", "XRC"), "-c XRC is not supported"),
+                                (("write_bw", "-c", "UD"), "-c UD is for send_bw"), (("atomic_bw", "-s", "16"), "atomic_bw has one size, 8"),
+                                (("read_bw", "-c", "UC"), "-c UC has no read_bw"), (("write_lat", "-b"), "-b is for bandwidths"),
+                                (("write_lat", "-q", "2"), "-q is for bandwidths"), (("write_bw", "-D", "3"), "-D 3 leaves no time"),
+                                (("write_bw", "-D", "9", "-a"), "-D excludes -a"), (("write_bw", "-d", "a,b"), "-d a,b: two values"),
+                                (("write_bw", "--use_cuda_dmabuf"), "needs --use_cuda"), (("write_bw", "-e"), "completions are polled"),
+                                (("write_bw", "--loopback", "host"), "--loopback takes no host"), (("write_bw", "-p", "0"), "-p must be from 1"),
+                                (("write_bw", "--timeout", "0"), "--timeout must be from 1")):
+            ended = run("gdrkit", "perftest", *arguments, environment=self.environment())
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertIn(text, ended.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

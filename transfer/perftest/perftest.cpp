@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gdrkit perftest: perftest's tests over libibverbs, between hosts or GPUs.
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <optional>
+
+#include "gdrkit/gdrkit.h"
+#include "transfer/perftest/report.hpp"
+#include "transfer/perftest/traffic.hpp"
+#include "transfer/shmem/pe_session.hpp"
+
+namespace gdrkit::tools {
+namespace perftest {
+namespace {
+
+class Run {
+ public:
+  Run(const Options& options, Plan& plan)
+      : options_(options), plan_(plan), endpoint_(load_verbs(), plan), memory_(endpoint_, plan) {
+    endpoint_.make_pairs(plan.uses_gpu()                                           ? 0
+                         : options.inline_bytes >= 0 || !plan.test->is_ping_pong() ? std::max(0, options.inline_bytes)
+                                                                                   : -1);
+    if (prints()) print_note(memory_.choice(), options.json.is_on_stdout());
+    meet_peer();
+    describe();
+  }
+
+  ExitCode measure() {
+    print(block_text(report_.settings));
+    for (int pair = 0; pair < options_.pairs; ++pair) print(address_line(report_.settings, "local", own_[index(pair)]));
+    for (int pair = 0; pair < options_.pairs; ++pair) {
+      print(address_line(report_.settings, "remote", remotes_[index(pair)]));
+    }
+    print(ruler() + head_line(report_.settings));
+    Traffic traffic(plan_, &endpoint_, &memory_, &*exchange_, remotes_);
+    traffic_ = &traffic;
+    exchange_->is_own() ? measure_with_own() : measure_with_other();
+    print(ruler());
+    finish();
+    return report_.result.is_ok ? ExitCode::ok : ExitCode::failed;
+  }
+
+ private:
+  static std::size_t index(int pair) noexcept { return static_cast<std::size_t>(pair); }
+  [[nodiscard]] bool prints() const { return !plan_.is_one_command || !plan_.is_server; }
+  void print(const std::string& text) const {
+    if (!prints() || options_.json.is_on_stdout()) return;
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+
+  void meet_peer() {
+    // While the other end measures, it says nothing.
+    const int sizes = static_cast<int>(plan_.sizes.size());
+    const std::chrono::seconds limit((options_.timeout_s + options_.duration_s) * sizes);
+    if (plan_.is_server && !plan_.is_one_command) {
+      print(
+          "\n************************************\n* Waiting for client to connect... *\n"
+          "************************************\n");
+    }
+    exchange_.emplace(plan_.is_server ? Exchange::listen(plan_.tcp_port, plan_.listener, limit)
+                                      : Exchange::connect(plan_.host, plan_.tcp_port, plan_.is_one_command, limit));
+    exchange_->begin();
+    endpoint_.set_mtu(std::min(endpoint_.mtu(), exchange_->swap_mtu(endpoint_.mtu())));
+    fit_datagrams();
+    check_terms();
+    for (int pair = 0; pair < options_.pairs; ++pair) {
+      own_.push_back(endpoint_.address(pair));
+      own_.back().rkey = memory_.rkey();
+      own_.back().address = memory_.receiving(pair);
+      remotes_.push_back(exchange_->swap(own_.back(), "exchange of addresses"));
+    }
+    for (int pair = 0; pair < options_.pairs; ++pair) endpoint_.connect(pair, remotes_[index(pair)]);
+  }
+
+  [[nodiscard]] int mtu_bytes() const { return 128 << endpoint_.mtu(); }
+
+  /// A datagram is one packet.
+  void fit_datagrams() {
+    if (!plan_.is_ud()) return;
+    const auto most = static_cast<std::size_t>(mtu_bytes());
+    if (options_.size_bytes > most) {
+      throw Failure(ExitCode::usage,
+                    format("gdrkit perftest: -s %zu: with -c UD a message is one packet, of at most %zu "
+                           "bytes here",
+                           options_.size_bytes, most));
+    }
+    while (plan_.sizes.size() > 1 && plan_.sizes.back() > most) plan_.sizes.pop_back();
+    plan_.sizes.back() = std::min(plan_.sizes.back(), most);
+  }
+
+  void check_terms() {
+    if (!exchange_->is_own()) {
+      const bool is_known = !options_.runs_all_sizes || (!plan_.test->is_latency() && plan_.test->verb != Verb::send);
+      if (is_known) return;
+      throw Failure(ExitCode::cannot_run,
+                    format("gdrkit perftest: %s runs perftest %s, with which %s -a is not possible: use -s, or gdrkit "
+                           "on both ends",
+                           exchange_->peer().c_str(), exchange_->version().c_str(), plan_.test->name));
+    }
+    const std::string theirs = exchange_->swap_text(plan_.terms(), "comparison of the options");
+    if (theirs == plan_.terms()) return;
+    throw Failure(ExitCode::usage, format("gdrkit perftest: the ends differ: here '%s', at %s '%s'; give both the same "
+                                          "test and options",
+                                          plan_.terms().c_str(), exchange_->peer().c_str(), theirs.c_str()));
+  }
+
+  void describe() {
+    measure::Result& result = report_.result;
+    result.tool = "perftest";
+    result.version = gdrkit_version();
+    result.date = today();
+    result.is_emulated = memory_.is_emulated();
+    result.machine = platform::describe_machine(memory_.device());
+    report_.place = plan_.uses_gpu() ? "gpu" : "host";
+    report_.is_checked = exchange_->is_own();
+    Settings& settings = report_.settings;
+    settings.test = plan_.test;
+    settings.is_server = plan_.is_server;
+    settings.is_bidirectional = options_.is_bidirectional;
+    settings.is_in_gbits = options_.is_in_gbits;
+    settings.is_for_duration = options_.duration_s > 0;
+    settings.device = endpoint_.device();
+    settings.connection = options_.connection;
+    settings.pairs = options_.pairs;
+    settings.is_relaxed = !plan_.test->is_ping_pong();
+    settings.send_depth = plan_.send_depth;
+    settings.receive_depth = options_.receive_depth;
+    settings.moderation = plan_.moderation(plan_.sizes.front());
+    settings.mtu_bytes = mtu_bytes();
+    settings.is_ethernet = endpoint_.is_ethernet();
+    settings.gid_index = endpoint_.gid_index();
+    settings.reads = endpoint_.reads();
+    settings.inline_bytes = endpoint_.inline_bytes();
+    report_.path = format("%s port %d (%s, MTU %d), %s; peer %s (%s)", settings.device.c_str(), options_.ib_port,
+                          settings.is_ethernet ? "Ethernet" : "InfiniBand", settings.mtu_bytes, memory_.how().c_str(),
+                          exchange_->peer().c_str(),
+                          exchange_->is_own() ? "gdrkit" : ("perftest " + exchange_->version()).c_str());
+    result.settings = {{"test", plan_.test->name},
+                       {"device", settings.device},
+                       {"iterations", std::to_string(plan_.iterations)},
+                       {"depth", std::to_string(plan_.send_depth)}};
+  }
+
+  void meet(const char* step) { (void)exchange_->swap_value(std::uint32_t{0}, step); }
+
+  BandwidthRow row_of(std::size_t size_bytes, const Stream& stream) const {
+    BandwidthRow row;
+    row.size_bytes = size_bytes;
+    row.iterations = stream.messages;
+    if (stream.seconds > 0) row.messages_per_s = static_cast<double>(stream.messages) / stream.seconds;
+    row.average_bytes_per_s = row.messages_per_s * static_cast<double>(size_bytes);
+    if (stream.peak_message_seconds > 0) {
+      row.peak_bytes_per_s = static_cast<double>(size_bytes) / stream.peak_message_seconds;
+    }
+    return row;
+  }
+
+  /// One direction: the sender's. Both: the sum. Of sends, each end knows its own.
+  BandwidthRow combined(const BandwidthRow& own, const SharedResult& shared) const {
+    const BandwidthRow theirs = bandwidth_row(shared, options_.is_in_gbits);
+    if (options_.is_bidirectional) {
+      BandwidthRow sum = own;
+      sum.peak_bytes_per_s += theirs.peak_bytes_per_s;
+      sum.average_bytes_per_s += theirs.average_bytes_per_s;
+      sum.messages_per_s += theirs.messages_per_s;
+      return sum;
+    }
+    return plan_.is_server && plan_.test->verb != Verb::send ? theirs : own;
+  }
+
+  void add(const BandwidthRow& row) {
+    report_.bandwidths.push_back(row);
+    print(row_line(report_.settings, row));
+  }
+  void add_latencies(std::size_t size_bytes) {
+    const std::vector<double> seconds = traffic_->latencies(size_bytes);
+    if (seconds.empty()) return;
+    const auto iterations = options_.duration_s > 0 ? seconds.size() : static_cast<std::size_t>(plan_.iterations);
+    report_.latencies.push_back(latency_row(size_bytes, iterations, seconds));
+    print(row_line(report_.settings, report_.latencies.back()));
+  }
+
+  void measure_with_own() {
+    for (const std::size_t size_bytes : plan_.sizes) {
+      traffic_->prepare(size_bytes);
+      meet("start of a size");
+      if (plan_.test->is_latency()) {
+        add_latencies(size_bytes);
+        meet("end of a size");
+      } else {
+        const Stream stream = traffic_->stream();
+        const BandwidthRow own = row_of(size_bytes, stream);
+        add(combined(own, exchange_->swap(shared_result(own, options_.is_in_gbits))));
+        add_lost(size_bytes, stream.lost);
+      }
+      const std::uint64_t wrong = traffic_->count_wrong(size_bytes);
+      add_wrong(size_bytes, wrong + exchange_->swap_value(wrong, "check of the data"));
+    }
+  }
+
+  void add_lost(std::size_t size_bytes, std::uint64_t own) {
+    const std::uint64_t lost = own + exchange_->swap_value(own, "count of lost messages");
+    report_.lost += lost;
+    if (lost > 0) print(format("# lost: %" PRIu64 " datagrams of %zu bytes\n", lost, size_bytes));
+  }
+
+  void add_wrong(std::size_t size_bytes, std::uint64_t wrong) {
+    if (wrong == 0) return;
+    report_.wrong += wrong;
+    report_.result.is_ok = false;
+    const char* const what = plan_.test->verb == Verb::atomic ? "words" : "bytes";
+    std::fflush(stdout);
+    if (prints()) {
+      std::fprintf(stderr, "gdrkit perftest: %s of %zu bytes: %" PRIu64 " wrong %s\n", plan_.test->name, size_bytes,
+                   wrong, what);
+    }
+  }
+
+  /// perftest's steps: all addresses once more, two meetings, the sizes, of one-sided bandwidths the results, and but
+  /// for write_lat a last meeting.
+  void measure_with_other() {
+    const VerbsTest& test = *plan_.test;
+    traffic_->prepare(plan_.sizes.front());
+    for (const PairAddress& own : own_) (void)exchange_->swap(own, "start");
+    for (int i = 0; i < 2; ++i) (void)exchange_->swap(own_.front(), "start");
+    const bool shares = !test.is_latency() && test.verb != Verb::send;
+    for (const std::size_t size_bytes : plan_.sizes) {
+      traffic_->prepare(size_bytes);
+      if (test.is_latency()) {
+        add_latencies(size_bytes);
+        continue;
+      }
+      const Stream stream = traffic_->stream();
+      const BandwidthRow own = row_of(size_bytes, stream);
+      report_.lost += stream.lost;
+      const bool is_last = size_bytes == plan_.sizes.back();
+      if (shares && is_last) {
+        add(combined(own, exchange_->swap(shared_result(own, options_.is_in_gbits))));
+      } else if (plan_.sends() || plan_.receives()) {
+        add(own);
+      }
+    }
+    if (test.verb == Verb::write && test.is_latency()) return;
+    (void)exchange_->swap(own_.front(), "end");
+  }
+
+  void finish() {
+    print("# Path: " + report_.path + "\n");
+    exchange_->end();
+    if (!prints()) return;
+    if (options_.has_out_json) write_out_json(options_.out_json_file, report_);
+    write_report_json(options_.json, report_);
+  }
+
+  const Options& options_;
+  Plan& plan_;
+  Endpoint endpoint_;
+  Memory memory_;
+  std::optional<Exchange> exchange_;
+  std::vector<PairAddress> own_;
+  std::vector<PairAddress> remotes_;
+  Traffic* traffic_ = nullptr;
+  Report report_;
+};
+
+}  // namespace
+}  // namespace perftest
+
+ExitCode run_perftest(Front front, int argc, char** argv) {
+  perftest::Options options;
+  if (const auto ended = parse(perftest::command_line(&options), front, argc, argv)) return *ended;
+  if (options.is_loopback) {
+    std::vector<std::string> words = {"perftest"};
+    for (int i = 1; i < argc; ++i) {
+      if (std::string(argv[i]) != "--loopback") words.emplace_back(argv[i]);
+    }
+    if (options.words.size() > 1) throw Failure(ExitCode::usage, "gdrkit perftest: --loopback takes no host");
+    pgas::start_job(2, words);
+  }
+  perftest::Plan plan = perftest::plan_of(options);
+  return perftest::Run(options, plan).measure();
+}
+
+}  // namespace gdrkit::tools

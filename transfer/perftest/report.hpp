@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Report: everything that one end measured, and its documents.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "measure/result/result.hpp"
+#include "transfer/perftest/lines.hpp"
+#include "transfer/perftest/options.hpp"
+
+namespace gdrkit::tools::perftest {
+
+struct Report {
+  measure::Result result;
+  Settings settings;
+  std::string place;  ///< "host" or "gpu"
+  std::string path;
+  bool is_checked = false;  ///< the other end is gdrkit's
+  std::uint64_t wrong = 0;  ///< bytes, of atomics words, at both ends
+  std::uint64_t lost = 0;   ///< datagrams
+  std::vector<BandwidthRow> bandwidths;
+  std::vector<LatencyRow> latencies;
+};
+
+/// The result schema. Nothing when the option was not given.
+void write_report_json(const DocumentOption& option, Report report);
+/// What perftest's --out_json writes, as JSON that parses.
+void write_out_json(const std::string& path, const Report& report);
+
+}  // namespace gdrkit::tools::perftest

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "measure/result/result_document.hpp"
+#include "transfer/perftest/report.hpp"
+
+namespace gdrkit::tools::perftest {
+namespace {
+
+measure::Series series_of(const Report& report) {
+  const Settings& settings = report.settings;
+  measure::Series series;
+  series.group = std::string(settings.test->name) + "/" + report.place;
+  series.id = "perftest/" + series.group + "/" + settings.connection + (settings.is_bidirectional ? "/both" : "");
+  series.title = title_of(settings) + " (" + settings.connection + ", " + report.place + " memory)";
+  series.operation = settings.test->name;
+  series.method = "verbs";
+  series.conditions = {
+      {"connection", settings.connection}, {"memory", report.place}, {"queue_pairs", std::to_string(settings.pairs)}};
+  series.x_name = "size_bytes";
+  series.unit = settings.test->is_latency() ? "us" : "GB/s";
+  series.is_lower_better = settings.test->is_latency();
+  for (const BandwidthRow& row : report.bandwidths) {
+    series.points.push_back(measure::make_point(static_cast<double>(row.size_bytes), {row.average_bytes_per_s / 1e9},
+                                                static_cast<std::size_t>(row.iterations)));
+  }
+  for (const LatencyRow& row : report.latencies) {
+    series.points.push_back(measure::make_point(static_cast<double>(row.size_bytes), {row.typical},
+                                                static_cast<std::size_t>(row.iterations)));
+    series.points.back().single = measure::Single{
+        static_cast<std::size_t>(row.iterations), row.minimum, row.typical, row.p99, row.p999, row.maximum};
+  }
+  return series;
+}
+
+Json row_json(const BandwidthRow& row, bool is_in_gbits) {
+  const SharedResult result = shared_result(row, is_in_gbits);
+  return {{"MsgSize", row.size_bytes},
+          {"n_iterations", row.iterations},
+          {"BW_peak", result.peak},
+          {"BW_average", result.average},
+          {"MsgRate", result.rate}};
+}
+
+Json row_json(const LatencyRow& row) {
+  return {{"MsgSize", row.size_bytes}, {"n_iterations", row.iterations}, {"t_min", row.minimum},
+          {"t_max", row.maximum},      {"t_typical", row.typical},       {"t_avg", row.average},
+          {"t_stdev", row.deviation},  {"percentile_99", row.p99},       {"percentile_99.9", row.p999}};
+}
+
+}  // namespace
+
+void write_report_json(const DocumentOption& option, Report report) {
+  if (!option.is_given) return;
+  report.result.series = {series_of(report)};
+  Json document = measure::head_json(report.result);
+  document["series"] = measure::series_json(report.result.series);
+  document["checked"] = report.is_checked;
+  document["wrong"] = report.wrong;
+  document["lost"] = report.lost;
+  document["path"] = report.path;
+  document["ok"] = report.result.is_ok;
+  write_json(option, document);
+}
+
+void write_out_json(const std::string& path, const Report& report) {
+  const Settings& settings = report.settings;
+  std::string name = title_of(settings);
+  std::replace(name.begin(), name.end(), ' ', '_');
+  Json info = {{"test", name},
+               {"Dual_port", "OFF"},
+               {"Device", settings.device},
+               {"Number_of_qps", settings.pairs},
+               {"Transport_type", "IB"},
+               {"Connection_type", settings.connection},
+               {"Using_SRQ", "OFF"},
+               {"PCIe_relax_order", settings.is_relaxed ? "ON" : "OFF"},
+               {"ibv_wr_API", "OFF"},
+               {"TX_depth", settings.send_depth}};
+  if (!settings.test->is_latency()) info["CQ_Moderation"] = settings.moderation;
+  info["Mtu"] = settings.mtu_bytes;
+  info["Link_type"] = settings.is_ethernet ? "Ethernet" : "IB";
+  info["GID_index"] = settings.gid_index;
+  info["Max_inline_data"] = settings.inline_bytes;
+  info["rdma_cm_QPs"] = "OFF";
+  info["Data_ex_method"] = "Ethernet";
+  // Of several sizes the last stays, as in perftest; all are in "all_results".
+  Json all = Json::array();
+  for (const BandwidthRow& row : report.bandwidths) all.push_back(row_json(row, settings.is_in_gbits));
+  for (const LatencyRow& row : report.latencies) all.push_back(row_json(row));
+  Json document = {{"test_info", info}, {"results", all.empty() ? Json::object() : all.back()}};
+  if (all.size() > 1) document["all_results"] = all;
+  DocumentOption option;
+  option.is_given = true;
+  option.path = path;
+  write_json(option, document);
+}
+
+}  // namespace gdrkit::tools::perftest
