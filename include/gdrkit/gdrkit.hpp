@@ -201,10 +201,10 @@ class Mapping {
   Mapping(gdrkit_pin_t pin, void* address, std::size_t size_bytes) noexcept
       : owner_(pin), bytes_(static_cast<std::byte*>(address), size_bytes) {}
 
-  template <class Start>
-  [[nodiscard]] StartedCopy start(Start start, std::span<const gdrkit_segment> segments) const {
+  template <class Call>
+  [[nodiscard]] StartedCopy start(Call call, std::span<const gdrkit_segment> segments) const {
     gdrkit_copy_t copy{};
-    detail::check(start(owner_.get(), segments.data(), segments.size(), &copy));
+    detail::check(call(owner_.get(), segments.data(), segments.size(), &copy));
     return StartedCopy(copy);
   }
   void check_alignment(std::size_t offset, std::size_t alignment) const {
