@@ -189,7 +189,7 @@ class Pe {
   base::Status open_device(const PeOptions& options);
   base::Status make_heap(Exchange& exchange, const PeOptions& options);
   base::Status make_transports();
-  base::Status join_machine(Exchange& exchange, const PeOptions& options, std::size_t area_bytes);
+  base::Status join_machine(Exchange& exchange, const PeOptions& options, std::size_t area_bytes_for_each);
   base::Status start_remote(Exchange& exchange, const PeOptions& options);
 
   [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }

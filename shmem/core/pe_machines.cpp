@@ -46,7 +46,7 @@ void fold_calls(void* state, const void* other) {
 
 }  // namespace
 
-base::Status Pe::join_machine(Exchange& exchange, const PeOptions& options, std::size_t area_bytes) {
+base::Status Pe::join_machine(Exchange& exchange, const PeOptions& options, std::size_t area_bytes_for_each) {
   auto machine = read_machine_name();
   if (!machine) return base::pass(machine);
   if (options.is_p2p_disabled) {
@@ -56,7 +56,7 @@ base::Status Pe::join_machine(Exchange& exchange, const PeOptions& options, std:
     local_index_ = static_cast<int>(std::count(machines->begin(), own, *machine));
     std::snprintf(machine->boot_id, sizeof machine->boot_id, "PE %d, apart", pe_);
   }
-  auto node = join_node(*machine, exchange, area_bytes, options.limit);
+  auto node = join_node(*machine, exchange, 0, options.limit, area_bytes_for_each);
   if (!node) return base::pass(node);
   node_ = std::move(*node);
   own_slot_ = node_->index_of(pe_);

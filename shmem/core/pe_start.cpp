@@ -15,13 +15,8 @@ namespace gdrkit::shmem {
 namespace {
 
 /// Of what the PEs of a node share: their lines, and behind them what each says in its teams.
-constexpr std::size_t team_lines_offset(int n_pes) noexcept {
-  return (static_cast<std::size_t>(n_pes) * sizeof(PeLine) + alignof(TeamLine) - 1) / alignof(TeamLine) *
-         alignof(TeamLine);
-}
-constexpr std::size_t area_bytes(int n_pes) noexcept {
-  return team_lines_offset(n_pes) + static_cast<std::size_t>(n_pes) * sizeof(TeamLines);
-}
+constexpr std::size_t area_bytes_for_each = sizeof(PeLine) + sizeof(TeamLines);
+static_assert(sizeof(PeLine) % alignof(TeamLine) == 0);
 
 /// What all PEs must know of each other before they make heaps.
 struct Offer {
@@ -72,7 +67,7 @@ base::Status Pe::connect(const PeOptions& options) {
   if (!exchange) return base::pass(exchange);
   pe_ = (*exchange)->pe();
   n_pes_ = (*exchange)->n_pes();
-  if (auto joined = join_machine(**exchange, options, area_bytes(n_pes_)); !joined) return joined;
+  if (auto joined = join_machine(**exchange, options, area_bytes_for_each); !joined) return joined;
   if (auto made = make_heap(**exchange, options); !made) return made;
   if (auto made = make_transports(); !made) return made;
   const platform::DeviceScope scope(*device_);
@@ -207,7 +202,7 @@ base::Status Pe::finalize() noexcept {
 }
 
 TeamLines& Pe::team_lines(int index) const noexcept {
-  auto* const first = static_cast<char*>(node_->area()) + team_lines_offset(n_pes_);
+  auto* const first = static_cast<char*>(node_->area()) + static_cast<std::size_t>(node_pes()) * sizeof(PeLine);
   return reinterpret_cast<TeamLines*>(first)[index];
 }
 

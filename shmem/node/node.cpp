@@ -209,7 +209,7 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
 }  // namespace
 
 base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchange& exchange, std::size_t area_bytes,
-                                              std::chrono::milliseconds limit) {
+                                              std::chrono::milliseconds limit, std::size_t bytes_for_each) {
   const Deadline deadline(limit);
   PeCard card;
   card.machine = machine;
@@ -224,6 +224,7 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchan
   if (!cards) return base::pass(cards);
   auto meeting = meet(exchange, *cards, std::move(*listener), deadline);
   if (!meeting) return base::pass(meeting);
+  area_bytes += meeting->pes.size() * bytes_for_each;
   auto node = found_node(exchange.pe(), exchange.n_pes(), std::move(*meeting), *cards, area_bytes, limit);
   // One machine's failure is every machine's: all end with its reason.
   const base::Status founded = node ? base::Status{} : base::Status(base::pass(node));

@@ -8,8 +8,10 @@
 
 namespace gdrkit::shmem {
 
-/// Node::join for a PE on a machine of this name; tests give other names than the real one.
+/// Node::join for a PE on a machine of this name; tests give other names than the real one. The shared area has
+/// `bytes_for_each` in addition for each PE of the machine.
 [[nodiscard]] base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchange& exchange,
-                                                            std::size_t area_bytes, std::chrono::milliseconds limit);
+                                                            std::size_t area_bytes, std::chrono::milliseconds limit,
+                                                            std::size_t bytes_for_each = 0);
 
 }  // namespace gdrkit::shmem

@@ -1,0 +1,206 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// SimulatedJob: one real PE, number 0, in a job of any size. The others exist as answers alone: each is on a machine of
+// its own, does what PE 0 does at the same time, and its messages are PE 0's, seen from where it is.
+#pragma once
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "platform/vendor/ucx_library.hpp"
+#include "shmem/remote/message.hpp"
+
+namespace gdrkit::shmem::tests {
+
+/// One at a time in a process: UCX's functions carry no context of their own.
+class SimulatedJob {
+ public:
+  explicit SimulatedJob(int n_pes) : n_pes_(n_pes), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    instance() = this;
+  }
+  ~SimulatedJob() {
+    ::close(event_);
+    instance() = nullptr;
+  }
+  SimulatedJob(const SimulatedJob&) = delete;
+  SimulatedJob& operator=(const SimulatedJob&) = delete;
+
+  /// gdrkit_shmem_allgather_t: every part is PE 0's, with what a PE says of itself changed.
+  static int allgather(const void* mine, std::size_t size_bytes, void* all, void* /*argument*/) {
+    SimulatedJob& self = *instance();
+    ++self.steps_;
+    for (int pe = 0; pe < self.n_pes_; ++pe) {
+      char* const part = static_cast<char*>(all) + static_cast<std::size_t>(pe) * size_bytes;
+      std::memcpy(part, mine, size_bytes);
+      speak_as(pe, part, size_bytes);
+    }
+    return 0;
+  }
+  [[nodiscard]] const platform::UcxCalls& ucx_calls() const noexcept { return calls_; }
+
+  [[nodiscard]] int steps() const noexcept { return steps_; }  ///< all-gathers
+  [[nodiscard]] std::size_t connections() const noexcept { return endpoints_.size(); }
+  [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
+
+ private:
+  struct Message {
+    std::vector<char> header;
+    std::vector<char> data;
+  };
+  /// As the exchange puts before each part.
+  struct Head {
+    std::uint64_t size_bytes;
+    std::int32_t pe;
+    char step[44];
+  };
+  struct Address {
+    std::int32_t pe = 0;
+    char rest[188] = {};  // as long as UCX's
+  };
+
+  static SimulatedJob*& instance() {
+    static SimulatedJob* job = nullptr;
+    return job;
+  }
+
+  static void speak_as(int pe, char* part, std::size_t size_bytes) {
+    Head head;
+    std::memcpy(&head, part, sizeof head);
+    head.pe = pe;
+    std::memcpy(part, &head, sizeof head);
+    char* const said = part + sizeof head;
+    const std::size_t said_bytes = size_bytes - sizeof head;
+    const std::string_view step(head.step);
+    const std::int32_t number = pe;
+    if (step == "machines") {
+      constexpr std::string_view own = "PE 0, apart";
+      const std::string_view bytes(said, said_bytes);
+      const std::string name = "PE " + std::to_string(pe) + ", apart";
+      if (const auto at = bytes.find(own); at != std::string_view::npos) {
+        std::memcpy(said + at, name.c_str(), name.size() + 1);
+      }
+    } else if (step == "PEs of each machine" || step == "addresses of UCX") {
+      std::memcpy(said, &number, sizeof number);
+    } else if (step == "start of UCX") {
+      std::memcpy(said + sizeof(std::uint64_t), &number, sizeof number);  // the first PE of its machine
+    }
+  }
+
+  /// The PE that is as far before PE 0 as `to` is behind it sends the same to PE 0.
+  void* send(platform::UcxEndpoint* endpoint, const void* header, std::size_t header_bytes, const void* data,
+             std::size_t size_bytes) {
+    ++messages_;
+    const auto to = static_cast<std::int32_t>(reinterpret_cast<std::intptr_t>(endpoint) - 1);
+    Message message;
+    message.header.assign(static_cast<const char*>(header), static_cast<const char*>(header) + header_bytes);
+    if (size_bytes != 0) {
+      message.data.assign(static_cast<const char*>(data), static_cast<const char*>(data) + size_bytes);
+    }
+    RemoteMessage said;
+    std::memcpy(&said, message.header.data(), sizeof said);
+    said.from = (n_pes_ - to) % n_pes_;
+    std::memcpy(message.header.data(), &said, sizeof said);
+    queue_.push_back(std::move(message));
+    const std::uint64_t one = 1;
+    (void)!::write(event_, &one, sizeof one);
+    return nullptr;
+  }
+
+  unsigned progress() {
+    if (queue_.empty()) return 0;
+    Message message = std::move(queue_.front());
+    queue_.pop_front();
+    const platform::UcxMessageDetails details;
+    (void)handler_.function(handler_.argument, message.header.data(), message.header.size(), message.data.data(),
+                            message.data.size(), &details);
+    return 1;
+  }
+
+  static platform::UcxCalls make_calls() {
+    using namespace platform;
+    static int something = 0;
+    UcxCalls calls;
+    calls.get_version = [](unsigned* major, unsigned* minor, unsigned* release) {
+      *major = ucx_api_major;
+      *minor = ucx_api_minor;
+      *release = 0;
+    };
+    calls.status_string = [](UcxStatus) { return "simulated"; };
+    calls.config_read = [](const char*, const char*, UcxConfig**) { return ucx_ok; };
+    calls.config_modify = [](UcxConfig*, const char*, const char*) { return ucx_ok; };
+    calls.config_release = [](UcxConfig*) {};
+    calls.init_version = [](unsigned, unsigned, const UcxParams*, const UcxConfig*, UcxContext** context) {
+      *context = reinterpret_cast<UcxContext*>(&something);
+      return ucx_ok;
+    };
+    calls.cleanup = [](UcxContext*) {};
+    calls.context_query = [](UcxContext*, UcxContextAttributes*) { return ucx_ok; };
+    calls.worker_create = [](UcxContext*, const UcxWorkerParams*, UcxWorkerHandle** worker) {
+      *worker = reinterpret_cast<UcxWorkerHandle*>(&something);
+      return ucx_ok;
+    };
+    calls.worker_destroy = [](UcxWorkerHandle*) {};
+    calls.worker_get_address = [](UcxWorkerHandle*, UcxAddress** address, std::size_t* size_bytes) {
+      static Address own;
+      *address = reinterpret_cast<UcxAddress*>(&own);
+      *size_bytes = sizeof own;
+      return ucx_ok;
+    };
+    calls.worker_release_address = [](UcxWorkerHandle*, UcxAddress*) {};
+    calls.worker_progress = [](UcxWorkerHandle*) { return instance()->progress(); };
+    calls.worker_get_efd = [](UcxWorkerHandle*, int* fd) {
+      *fd = instance()->event_;
+      return ucx_ok;
+    };
+    calls.worker_arm = [](UcxWorkerHandle*) {
+      std::uint64_t events = 0;
+      (void)!::read(instance()->event_, &events, sizeof events);
+      return instance()->queue_.empty() ? ucx_ok : ucx_busy;
+    };
+    calls.worker_signal = [](UcxWorkerHandle*) {
+      const std::uint64_t one = 1;
+      (void)!::write(instance()->event_, &one, sizeof one);
+      return ucx_ok;
+    };
+    calls.worker_set_am_recv_handler = [](UcxWorkerHandle*, const UcxMessageHandler* handler) {
+      instance()->handler_ = *handler;
+      return ucx_ok;
+    };
+    calls.ep_create = [](UcxWorkerHandle*, const UcxEndpointParams* params, UcxEndpoint** endpoint) {
+      Address address;
+      std::memcpy(static_cast<void*>(&address), static_cast<const void*>(params->address), sizeof address);
+      ++instance()->endpoints_[address.pe];
+      *endpoint = reinterpret_cast<UcxEndpoint*>(static_cast<std::intptr_t>(address.pe) + 1);
+      return ucx_ok;
+    };
+    calls.ep_close_nbx = [](UcxEndpoint*, const UcxRequestParams*) -> void* { return nullptr; };
+    calls.ep_flush_nbx = [](UcxEndpoint*, const UcxRequestParams*) -> void* { return nullptr; };
+    calls.am_send_nbx = [](UcxEndpoint* endpoint, unsigned, const void* header, std::size_t header_bytes,
+                           const void* data, std::size_t size_bytes, const UcxRequestParams*) {
+      return instance()->send(endpoint, header, header_bytes, data, size_bytes);
+    };
+    calls.request_check_status = [](void*) { return ucx_ok; };
+    calls.request_free = [](void*) {};
+    return calls;
+  }
+
+  const int n_pes_;
+  const int event_;
+  const platform::UcxCalls calls_ = make_calls();
+  platform::UcxMessageHandler handler_;
+  std::deque<Message> queue_;
+  std::map<int, int> endpoints_;  // by PE: how often it was connected
+  std::uint64_t messages_ = 0;
+  int steps_ = 0;
+};
+
+}  // namespace gdrkit::shmem::tests

@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// The first meeting of up to 4096 PEs: a real centre and a real member, and all others as connections that this test
+// serves by one thread.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "shmem/bootstrap/pe_list.hpp"
+#include "shmem/bootstrap/star.hpp"
+#include "shmem/bootstrap/star_wire.hpp"
+#include "support/process_resources.hpp"
+#include "support/results.hpp"
+#include "tests/shmem/scale/counted_memory.hpp"
+
+namespace gdrkit::shmem::tests {
+namespace {
+
+constexpr std::size_t part_bytes = 16;
+constexpr int rounds = 3;
+const Token token{};
+
+/// A socket in the abstract namespace that is this test's alone.
+struct Meeting {
+  sockaddr_un address{};
+  socklen_t address_bytes = 0;
+
+  UniqueFd listen() {
+    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    address.sun_family = AF_UNIX;
+    address_bytes = sizeof(sa_family_t);  // Linux chooses a name
+    EXPECT_EQ(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), address_bytes), 0);
+    address_bytes = sizeof address;
+    EXPECT_EQ(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &address_bytes), 0);
+    EXPECT_EQ(::listen(socket.get(), 4096), 0);
+    return socket;
+  }
+  [[nodiscard]] UniqueFd connect() const {
+    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), address_bytes), 0);
+    return socket;
+  }
+};
+
+StarGroup group_of(int position, int n_pes) {
+  StarGroup group;
+  group.position = position;
+  group.pes.resize(static_cast<std::size_t>(n_pes));
+  std::iota(group.pes.begin(), group.pes.end(), 0);
+  group.n_pes = n_pes;
+  group.token = token;
+  group.where = "a test";
+  group.limit = std::chrono::seconds(60);
+  return group;
+}
+
+struct RealPe {
+  std::int64_t bytes = 0;  ///< that its star holds after all steps, and what the last answer takes
+  bool is_right = false;
+  double seconds = 0;
+};
+
+/// Meets the others and gathers some times.
+RealPe gather_as(base::Result<std::unique_ptr<Star>> star, int position, int n_pes) {
+  RealPe end;
+  EXPECT_TRUE(star) << star.error().text();
+  if (!star) return end;
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<char> all(static_cast<std::size_t>(n_pes) * part_bytes);
+  std::vector<char> mine(part_bytes, static_cast<char>(position));
+  end.is_right = true;
+  for (int round = 0; round < rounds; ++round) {
+    StarStep step;
+    step.name = "numbers";
+    step.mine = mine.data();
+    step.size_bytes = part_bytes;
+    step.all = all.data();
+    end.is_right = gdrkit::tests::succeeded((*star)->allgather(step)) && end.is_right;
+    for (int pe = 0; pe < n_pes; ++pe) {
+      end.is_right = end.is_right && all[static_cast<std::size_t>(pe) * part_bytes] == static_cast<char>(pe);
+    }
+  }
+  end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / rounds;
+  end.bytes = CountedMemory::of_thread;
+  return end;
+}
+
+void write_all(int fd, const void* data, std::size_t size_bytes) {
+  ASSERT_EQ(::send(fd, data, size_bytes, MSG_NOSIGNAL), static_cast<ssize_t>(size_bytes));
+}
+
+/// The members 2 to n_pes - 1, one after the other.
+class SimulatedMembers {
+ public:
+  SimulatedMembers(const Meeting& meeting, int n_pes) : answer_(static_cast<std::size_t>(n_pes) * part_bytes) {
+    for (int pe = 2; pe < n_pes; ++pe) {
+      sockets_.push_back(meeting.connect());
+      Hello hello;
+      std::memcpy(hello.magic, star_magic, sizeof hello.magic);
+      hello.version = star_version;
+      hello.pe = static_cast<std::uint32_t>(pe);
+      hello.n_pes = static_cast<std::uint32_t>(n_pes);
+      write_all(sockets_.back().get(), &hello, sizeof hello);
+    }
+  }
+  void join() {
+    for (const UniqueFd& socket : sockets_) {
+      expect_frame(socket, FrameKind::welcome);
+      expect_frame(socket, FrameKind::go);
+    }
+  }
+  void gather() {
+    for (std::size_t i = 0; i < sockets_.size(); ++i) {
+      Frame frame;
+      frame.kind = FrameKind::part;
+      frame.size_bytes = part_bytes;
+      frame.set_step("numbers");
+      const std::vector<char> mine(part_bytes, static_cast<char>(i + 2));
+      write_all(sockets_[i].get(), &frame, sizeof frame);
+      write_all(sockets_[i].get(), mine.data(), part_bytes);
+    }
+    for (const UniqueFd& socket : sockets_) {
+      expect_frame(socket, FrameKind::all);
+      ASSERT_EQ(::recv(socket.get(), answer_.data(), answer_.size(), MSG_WAITALL),
+                static_cast<ssize_t>(answer_.size()));
+    }
+  }
+
+ private:
+  static void expect_frame(const UniqueFd& socket, FrameKind kind) {
+    Frame frame;
+    ASSERT_EQ(::recv(socket.get(), &frame, sizeof frame, MSG_WAITALL), static_cast<ssize_t>(sizeof frame));
+    ASSERT_EQ(frame.kind, kind);
+  }
+  std::vector<UniqueFd> sockets_;
+  std::vector<char> answer_;
+};
+
+struct StarMeasured {
+  RealPe centre;
+  RealPe member;
+  std::size_t connections = 0;
+  double seconds_to_join = 0;
+};
+
+StarMeasured measure_star(int n_pes) {
+  StarMeasured measured;
+  const std::size_t before = gdrkit::tests::count_descriptors();
+  Meeting meeting;
+  UniqueFd listener = meeting.listen();
+  const auto begin = std::chrono::steady_clock::now();
+  std::thread centre(
+      [&] { measured.centre = gather_as(make_star_centre(std::move(listener), group_of(0, n_pes)), 0, n_pes); });
+  std::thread member([&] {
+    const auto connect = [&](const Deadline&) -> base::Result<UniqueFd> { return meeting.connect(); };
+    measured.member = gather_as(make_star_member(connect, group_of(1, n_pes)), 1, n_pes);
+  });
+  SimulatedMembers others(meeting, n_pes);
+  others.join();
+  measured.seconds_to_join = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  // Both ends of each are in this process; the listener is gone, once all have come.
+  measured.connections = (gdrkit::tests::count_descriptors() - before) / 2;
+  for (int round = 0; round < rounds; ++round) others.gather();
+  centre.join();
+  member.join();
+  return measured;
+}
+
+TEST(StarScale, MemoryAndConnectionsAreLinear) {
+  constexpr int largest = 4096;
+  rlimit files{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  std::vector<std::pair<int, StarMeasured>> all;
+  std::printf("%6s %14s %14s %12s %14s %16s\n", "PEs", "centre, bytes", "member, bytes", "connections", "join, seconds",
+              "gather, seconds");
+  for (const int n_pes : {64, 512, largest}) {
+    if (files.rlim_cur < static_cast<rlim_t>(2 * n_pes + 100)) {
+      std::printf("%6d left out: this process may open %llu files only\n", n_pes,
+                  static_cast<unsigned long long>(files.rlim_cur));
+      continue;
+    }
+    const StarMeasured one = measure_star(n_pes);
+    std::printf("%6d %14lld %14lld %12zu %14.3f %16.3f\n", n_pes, static_cast<long long>(one.centre.bytes),
+                static_cast<long long>(one.member.bytes), one.connections, one.seconds_to_join, one.centre.seconds);
+    EXPECT_TRUE(one.centre.is_right && one.member.is_right) << n_pes;
+    EXPECT_EQ(one.connections, static_cast<std::size_t>(n_pes - 1)) << "one from each PE to the first";
+    EXPECT_LE(one.centre.bytes, 600 * n_pes + 20'000) << n_pes;
+    EXPECT_LE(one.member.bytes, 40 * n_pes + 20'000) << n_pes;
+    all.emplace_back(n_pes, one);
+  }
+  ASSERT_FALSE(all.empty());
+}
+
+/// An error message does not grow with the job.
+TEST(StarScale, AMessageThatNamesManyPesStaysShort) {
+  std::vector<int> every_second;
+  for (int pe = 1; pe < 4096; pe += 2) every_second.push_back(pe);
+  EXPECT_LT(pe_list_text(every_second).size(), 100U);
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem::tests
