@@ -108,10 +108,11 @@ class RealNode final : public Node {
   int first_dead() noexcept override {
     int lost = area_->first_lost();
     for (std::size_t i = 0; lost < 0 && i < pes_.size(); ++i) {
-      if (!area_->is_locked(i) && !area_->has_left(i)) lost = area_->note_lost(i);
+      if (!area_->is_locked(i) && !area_->has_left(i)) lost = area_->note_lost(pes_[i]);
     }
-    return lost < 0 ? -1 : pes_[static_cast<std::size_t>(lost)];
+    return lost;
   }
+  int note_dead(int pe) noexcept override { return area_->note_lost(pe); }
 
   void leave() noexcept override { area_->set_left(); }
 

@@ -41,9 +41,11 @@ class Node {
   /// another node. One system call; any thread. A child that a PE forks keeps nobody alive; one made without fork
   /// handlers (`_Fork`, a bare `clone`) does until it execs or ends.
   [[nodiscard]] virtual bool is_alive(int pe) noexcept = 0;
-  /// The PE of this node that any PE first found to have ended, or its Node to be gone; -1: none. PEs that left() are
-  /// not counted. The same answer for ever and on all PEs, once it is not -1.
+  /// The PE of this node that any PE first found to have ended, or its Node to be gone, or that was noted; -1: none.
+  /// PEs that left() are not counted. The same answer for ever and on all PEs, once it is not -1.
   [[nodiscard]] virtual int first_dead() noexcept = 0;
+  /// Of a PE of another node, which this node's PEs then name as one of their own; answers the one that counts.
+  virtual int note_dead(int pe) noexcept { return pe; }
   /// Says that this PE finalizes: its end is no failure from now on.
   virtual void leave() noexcept = 0;
 

@@ -21,7 +21,7 @@ std::size_t in_pages(std::size_t size_bytes) noexcept {
   return (size_bytes + page - 1) / page * page;
 }
 
-/// Who was lost first (1 + its index, 0: nobody), then one byte for each PE: whether it has left.
+/// Who was lost first (1 + its number, 0: nobody), then one byte for each PE: whether it has left.
 constexpr std::size_t lost_bytes = sizeof(std::int32_t);
 std::size_t head_bytes_of(std::size_t n_pes) noexcept { return in_pages(lost_bytes + n_pes); }
 
@@ -89,9 +89,9 @@ std::atomic<std::int32_t>& NodeArea::lost() const noexcept { return *static_cast
 
 int NodeArea::first_lost() const noexcept { return lost().load(std::memory_order_acquire) - 1; }
 
-int NodeArea::note_lost(std::size_t index) noexcept {
+int NodeArea::note_lost(int pe) noexcept {
   std::int32_t noted = 0;
-  const auto mine = static_cast<std::int32_t>(index) + 1;
+  const std::int32_t mine = pe + 1;
   return lost().compare_exchange_strong(noted, mine, std::memory_order_acq_rel) ? mine - 1 : noted - 1;
 }
 

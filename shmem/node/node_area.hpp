@@ -30,10 +30,10 @@ class NodeArea {
   [[nodiscard]] bool is_locked(std::size_t index) const noexcept;
   [[nodiscard]] bool has_left(std::size_t index) const noexcept;
   void set_left() noexcept;
-  /// The first of the others that was lost; -1: none yet.
+  /// The first PE that was lost, by its number in the job, of this machine or another; -1: none yet.
   [[nodiscard]] int first_lost() const noexcept;
   /// Answers the one that counts: another PE may have noted another before.
-  int note_lost(std::size_t index) noexcept;
+  int note_lost(int pe) noexcept;
 
  private:
   NodeArea() noexcept = default;

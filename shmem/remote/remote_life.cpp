@@ -108,7 +108,10 @@ void Remote::declare_dead(int pe, const char* why) noexcept {
   } catch (const std::bad_alloc&) {
     why_dead_.clear();
   }
-  first_dead_.store(pe < 0 ? pe_ : pe, std::memory_order_release);
+  const int dead = pe < 0 ? pe_ : pe;
+  // Before this PE ends because of it: the others of its machine name that PE then, and not this one.
+  (void)options_.node->note_dead(dead);
+  first_dead_.store(dead, std::memory_order_release);
   next_look_ = {};
 }
 
