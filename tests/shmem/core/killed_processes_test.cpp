@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A PE is killed at each message that it sends while a job starts and its heap grows, and in the middle of puts,
+// barriers and large collectives.
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support/requirements.hpp"
+#include "tests/shmem/core/mortal_job.hpp"
+
+namespace {
+
+/// Of this process: counts down at each message; the one that would be sent at 0 is its last act.
+std::atomic<int> messages_to_live{-1};
+gdrkit::shmem::tests::TimeOfDeath* death_of_process = nullptr;
+
+}  // namespace
+
+/// In place of libc's, as the program's own symbols come first.
+extern "C" ssize_t sendmsg(int socket, const msghdr* message, int flags) {
+  if (death_of_process != nullptr && messages_to_live.fetch_sub(1) == 0) death_of_process->die();
+  return ::syscall(SYS_sendmsg, socket, message, flags);
+}
+
+namespace gdrkit::shmem {
+namespace {
+
+using namespace std::chrono_literals;
+using tests::MortalBody;
+using tests::MortalJob;
+using tests::TimeOfDeath;
+
+template <class T>
+base::Status status_of(const base::Result<T>& result) {
+  return result ? base::Status() : base::Status(base::pass(result));
+}
+
+/// Starts, grows, shares a buffer and finalizes, with the victim dead before its message number `living`. Answers
+/// whether it came to that.
+bool kill_at_message(const MortalJob& job, int living) {
+  TimeOfDeath death;
+  const auto ends = tests::run_mortal_job(
+      job, death,
+      [&](int pe) {
+        if (pe != job.victim) return;
+        messages_to_live = living;
+        death_of_process = &death;
+      },
+      [](Pe& pe) {
+        if (auto grown = pe.allocate(std::size_t{200} << 20, 1, false); !grown) return status_of(grown);
+        auto memory = pe.own_device().allocate(platform::AllocationKind::vmm_exportable, std::size_t{2} << 20);
+        if (!memory) return status_of(memory);
+        auto made = pe.register_symmetric(reinterpret_cast<void*>(memory->address()), std::size_t{2} << 20);
+        if (!made) return status_of(made);
+        return pe.finalize();
+      });
+  if (!death.has_come()) {
+    EXPECT_THAT(ends, ::testing::Each(std::string("finished")));
+    return false;
+  }
+  tests::expect_all_named_it(job, ends);
+  return true;
+}
+
+/// Kills the victim at each message from `first` on, until it lives through all; each step of start, growth and
+/// registration sends some.
+void kill_at_all_messages(const MortalJob& job, int first) {
+  int message = first;
+  while (kill_at_message(job, message) && !::testing::Test::HasFailure()) {
+    SCOPED_TRACE("message " + std::to_string(++message));
+  }
+  EXPECT_GT(message - first, 20);
+}
+
+/// Its first message is the one by which it comes: before that nobody can know that it is gone.
+TEST(ShmemKilled, AMemberAtEachOfItsMessages) { kill_at_all_messages({}, 1); }
+
+/// Its first two go to those who have come.
+TEST(ShmemKilled, TheFirstPeAtEachOfItsMessages) { kill_at_all_messages({.victim = 0}, 2); }
+
+/// What all do over and over when the victim dies.
+struct Loop {
+  const char* name;
+  std::size_t size_bytes;
+  std::function<base::Status(Pe&, char* object, std::size_t size_bytes)> turn;
+};
+
+base::Status collective(Pe& pe, CollectiveOperation operation, char* object, std::size_t size_bytes,
+                        bool is_on_stream) {
+  const bool has_parts = operation == CollectiveOperation::alltoall || operation == CollectiveOperation::fcollect ||
+                         operation == CollectiveOperation::reducescatter;
+  const auto n_pes = static_cast<std::size_t>(pe.n_pes());
+  const std::size_t part = has_parts ? size_bytes / n_pes / 16 * 16 : size_bytes;
+  CollectiveCall call{operation, GDRKIT_SHMEM_TEAM_WORLD, object, object + size_bytes, part};
+  call.root = 1;
+  if (!is_on_stream) return pe.collectives().run(call);
+  if (auto launched = pe.collectives().launch(call, {}); !launched) return launched;
+  return pe.synchronize_stream(nullptr);
+}
+
+template <CollectiveOperation operation, bool is_on_stream>
+base::Status turn_of(Pe& pe, char* object, std::size_t size_bytes) {
+  return collective(pe, operation, object, size_bytes, is_on_stream);
+}
+
+constexpr std::size_t large = std::size_t{4} << 20;
+
+const Loop loops[] = {
+    {"barriers", 8, [](Pe& pe, char*, std::size_t) { return pe.barrier_all(); }},
+    {"puts to it, and a barrier now and then", large,
+     [](Pe& pe, char* object, std::size_t size_bytes) {
+       const std::vector<char> data(size_bytes, 'x');
+       for (int next = 0; next < pe.n_pes(); ++next) {
+         if (auto put = pe.put(object, data.data(), size_bytes, next, next % 2 == 0); !put) return put;
+       }
+       return pe.barrier_all();
+     }},
+    {"allocations that grow the heap", 8,
+     [](Pe& pe, char*, std::size_t) {
+       auto made = pe.allocate(std::size_t{70} << 20, 1, false);
+       return made ? pe.free(*made) : status_of(made);
+     }},
+    {"a large broadcast", large, &turn_of<CollectiveOperation::broadcast, false>},
+    {"a large fcollect", large, &turn_of<CollectiveOperation::fcollect, false>},
+    {"a large alltoall", large, &turn_of<CollectiveOperation::alltoall, false>},
+    {"a large reduction", large, &turn_of<CollectiveOperation::reduce, false>},
+    {"a large reducescatter", large, &turn_of<CollectiveOperation::reducescatter, false>},
+    {"a large broadcast on a stream", large, &turn_of<CollectiveOperation::broadcast, true>},
+    {"a large alltoall on a stream", large, &turn_of<CollectiveOperation::alltoall, true>},
+    {"a large reduction on a stream", large, &turn_of<CollectiveOperation::reduce, true>},
+};
+
+/// The victim dies `delay` after its first turn, by a thread of its own, wherever it is then.
+void kill_in_loop(const MortalJob& job, const Loop& loop, std::chrono::microseconds delay) {
+  TimeOfDeath death;
+  const auto ends = tests::run_mortal_job(
+      job, death, [](int) {},
+      [&](Pe& pe) -> base::Status {
+        auto object = pe.allocate(2 * loop.size_bytes, 1, true);
+        if (!object) return base::pass(object);
+        std::thread killer;
+        base::Status done;
+        const auto begin = tests::Clock::now();
+        for (int turn = 0; done && tests::Clock::now() - begin < 30s; ++turn) {
+          done = loop.turn(pe, static_cast<char*>(*object), loop.size_bytes);
+          if (turn > 0 || pe.pe() != job.victim) continue;
+          killer = std::thread([&] {
+            std::this_thread::sleep_for(delay);
+            death.die();
+          });
+        }
+        if (killer.joinable()) killer.join();
+        return done;
+      });
+  tests::expect_all_named_it(job, ends);
+}
+
+TEST(ShmemKilled, InTheMiddleOfPutsBarriersAndCollectives) {
+  for (const Loop& loop : loops) {
+    for (const auto delay : {500us, 7000us}) {
+      SCOPED_TRACE(std::string(loop.name) + ", after " + std::to_string(delay.count()) + " us");
+      kill_in_loop({}, loop, delay);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+/// The same between machines. Streams wait for the CPU there, so they are no case of their own.
+TEST(ShmemKilled, InTheMiddleOfPutsBarriersAndCollectivesOverUcx) {
+  ::setenv("UCX_TLS", "tcp,self", 1);
+  ::setenv("UCX_HANDLE_ERRORS", "none", 0);
+  ::setenv("UCX_LOG_LEVEL", "fatal", 0);  // it reports the broken connections, which are this test's subject
+  if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
+  for (Loop loop : loops) {
+    if (std::string(loop.name).find("stream") != std::string::npos) continue;
+    loop.size_bytes = std::min<std::size_t>(loop.size_bytes, 512 << 10);
+    SCOPED_TRACE(loop.name);
+    kill_in_loop({.is_p2p_disabled = true}, loop, 20ms);
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem
