@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit shmem check between network namespaces, which are machines of their own to it: by UCX over TCP."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+from program import BIN, IS_FULL, Test
+
+NETWORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "network.py")
+GDRKIT = os.path.join(BIN, "gdrkit")
+# What moves data in each way; all checks with --full.
+SHORT = [word for name in ("identity", "allocation", "scalars", "signals", "atomics", "barriers", "teams", "growth",
+                           "registration") for word in ("-t", name)]
+NETEM = ["netem", "delay", "2ms", "1ms", "loss", "0.5%"]
+# Its queue holds 10 KiB, so that bursts lose packets.
+SLOW = ["tbf", "rate", "50mbit", "burst", "4kb", "latency", "1ms"]
+PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+
+
+def unshared():
+    """How a command gets a network namespace of its own, without privileges where Linux allows it."""
+    for words in (["unshare", "-Urnm"], ["unshare", "-nm"]):
+        # UCX reads of its devices in /sys, which shows those of the namespace that mounted it.
+        tried = subprocess.run([*words, "unshare", "-nm", "mount", "-t", "sysfs", "sysfs", "/sys"], capture_output=True,
+                               check=False)
+        if tried.returncode == 0:
+            return words
+    return None
+
+
+def has_queue(words):
+    """Whether this Linux knows that queueing discipline."""
+    tried = subprocess.run([*unshared(), "tc", "qdisc", "add", "dev", "lo", "root", *words], capture_output=True,
+                           check=False, env={**os.environ, "PATH": PATH})
+    return tried.returncode == 0
+
+
+def why_not(names):
+    missing = [tool for tool in ("ip", "tc") if not shutil.which(tool, path=PATH)]
+    if missing:
+        return f"no {' and no '.join(missing)}: install iproute2"
+    if unshared() is None:
+        return "no network namespace of one's own: Linux or its settings forbid it, or a mount of sysfs in it (unshare -Urnm)"
+    looked = subprocess.run([GDRKIT, "shmem", "check", "-n", "2", "-t", "identity"], capture_output=True, text=True, check=False,
+                            env={**os.environ, "GDRKIT_BACKEND": "emulated", "GDRKIT_SHMEM_DISABLE_P2P": "1"})
+    if looked.returncode != 0:
+        return "no UCX (libucx0): " + looked.stderr.strip()
+    if "ShmemOverALossyLink" in names and not has_queue(NETEM):
+        return "this Linux has no sch_netem (CONFIG_NET_SCH_NETEM)"
+    if "ShmemOverASlowLink" in names and not has_queue(SLOW):
+        return "this Linux has no sch_tbf (CONFIG_NET_SCH_TBF)"
+    return None
+
+
+def run_job(*words, pes=1, limit=200, **job):
+    """The ends of all PEs, in their order."""
+    job = {"command": [GDRKIT, "shmem", *words], "pes": pes, "limit": limit, **job}
+    ended = subprocess.run([*unshared(), sys.executable, NETWORK, json.dumps(job)], capture_output=True, text=True,
+                           timeout=limit + 60, check=False, env={**os.environ, "PATH": PATH})
+    if ended.returncode != 0:
+        raise AssertionError(ended.stdout + ended.stderr)
+    return [end for line in ended.stdout.splitlines() for end in json.loads(line)]
+
+
+def assert_green(test, ends):
+    for pe, end in enumerate(ends):
+        test.assertEqual(end["code"], 0, f"PE {pe}: {end['out']}{end['err']}")
+    test.assertIn("checks passed", ends[0]["out"])
+
+
+def assert_named(test, end, text):
+    """It failed within 10 seconds and says because of whom."""
+    test.assertNotEqual(end["code"], 0, end["out"])
+    test.assertGreaterEqual(end["code"], 0, "it had to be killed: " + end["out"] + end["err"])
+    test.assertRegex(end["out"] + end["err"], text)
+    test.assertLess(end["seconds"], 10, end["err"])
+
+
+class ShmemAcrossNamespaces(Test):
+    def test_two_machines_of_one_pe(self):
+        ends = run_job("check", "-e", "16K", "--rounds", "20", *([] if IS_FULL else SHORT))
+        assert_green(self, ends)
+        self.assertIn("2 PEs on", ends[0]["out"])
+
+    def test_two_machines_of_two_pes(self):
+        assert_green(self, run_job("check", "-e", "16K", "--rounds", "10", *SHORT, pes=2))
+
+    def test_a_killed_pe_is_named_on_both_machines(self):
+        ends = run_job("check", "-t", "barriers", "--rounds", "100000000", pes=2, kill_after=3, limit=30)
+        self.assertEqual(ends[3]["code"], -9)
+        for end in ends[:3]:
+            assert_named(self, end, r"PE 3\b.*(has ended|is gone)")
+
+    def test_a_machine_that_cannot_be_reached_is_named(self):
+        ends = run_job("check", "-t", "barriers", "--rounds", "100000000", cut_after=3, limit=30)
+        assert_named(self, ends[0], r"PE 1\b.*has ended")
+        assert_named(self, ends[1], r"PE 0\b.*has ended")
+
+
+class ShmemOverASlowLink(Test):
+    def test_check_is_green(self):
+        ends = run_job("check", "-e", "64K", "--rounds", "10", *SHORT, qdisc=SLOW)
+        assert_green(self, ends)
+        self.assertGreater(sum(end["drops"] for end in ends), 0, "the link lost nothing")
+
+
+class ShmemOverALossyLink(Test):
+    def test_check_is_green(self):
+        ends = run_job("check", "-e", "4K", "--rounds", "5", *([] if IS_FULL else SHORT), qdisc=NETEM)
+        assert_green(self, ends)
+        self.assertGreater(sum(end["drops"] for end in ends), 0, "the link lost nothing")
+
+
+if __name__ == "__main__":
+    REASON = why_not(sys.argv[1:])
+    if REASON:
+        print(REASON)
+        sys.exit(77)
+    unittest.main()
