@@ -5,8 +5,7 @@
 #include <climits>
 #include <optional>
 
-#include "base/result.hpp"
-#include "transfer/osu/mpi_plugin.hpp"
+#include "transfer/osu/mpi_start.hpp"
 #include "transfer/osu/rank_buffers.hpp"
 
 namespace gdrkit::tools::osu {
@@ -24,25 +23,19 @@ gdrkit_osu_mpi_collective mpi_collective(Loop loop) {
 
 class MpiEngine : public OsuEngine {
  public:
-  explicit MpiEngine(const EngineRequest& request) : mpi_(load_mpi_plugin(request.mpi_plugin)) {
+  explicit MpiEngine(const EngineRequest& request) : start_(*request.mpi), mpi_(start_.calls()) {
     // Its own spare byte is in each buffer's size.
     if (std::max(request.source_bytes, request.target_bytes) > static_cast<std::size_t>(INT_MAX)) {
       throw Failure(ExitCode::usage, "gdrkit osu: MPI counts bytes by int: make -m smaller than 2G for --engine mpi");
     }
     transfer::ProcessGroup& processes = *request.processes;
-    // An MPI with CUDA support takes the context that is current when it begins.
-    if (const auto made = processes.session().device().make_current(); !made) {
-      throw Failure(ExitCode::failed, std::string("gdrkit osu: ") + made.error().text());
-    }
-    int rank = 0;
-    int ranks = 0;
-    require(mpi_.begin(&rank, &ranks), "MPI_Init_thread");
-    if (rank != processes.process() || ranks != processes.n_processes()) {
+    if (start_.rank() != processes.process() || start_.ranks() != processes.n_processes()) {
       throw Failure(
           ExitCode::cannot_run,
           format("gdrkit osu: %s sees rank %d of %d where the launcher started rank %d of %d: it does not know "
                  "this launcher; use the mpirun of that MPI",
-                 short_version().c_str(), rank, ranks, processes.process(), processes.n_processes()));
+                 start_.version().c_str(), start_.rank(), start_.ranks(), processes.process(),
+                 processes.n_processes()));
     }
     check_cuda(request);
     buffers_.emplace(request);
@@ -51,7 +44,7 @@ class MpiEngine : public OsuEngine {
     }
   }
 
-  [[nodiscard]] std::string version() const override { return short_version(); }
+  [[nodiscard]] std::string version() const override { return start_.version(); }
   [[nodiscard]] std::uint64_t source() const override { return buffers_->source(); }
   [[nodiscard]] std::uint64_t target() const override { return buffers_->target(); }
   [[nodiscard]] std::string path() const override {
@@ -95,18 +88,7 @@ class MpiEngine : public OsuEngine {
  private:
   static void* pointer(std::uint64_t address) noexcept { return reinterpret_cast<void*>(address); }
 
-  /// Without what Open MPI adds, such as who built it and where.
-  [[nodiscard]] std::string short_version() const {
-    const std::string text = mpi_.version();
-    return text.substr(0, text.find(','));
-  }
-
-  void require(int code, const char* what) const {
-    if (code == 0) return;
-    char text[512] = "";
-    mpi_.error_text(code, text, sizeof text);
-    throw Failure(ExitCode::failed, format("gdrkit osu: %s failed: %s", what, text));
-  }
+  void require(int code, const char* what) const { start_.require(code, what); }
 
   /// Collective, and the same for all ranks, so that MPI ends as it should.
   void check_cuda(const EngineRequest& request) {
@@ -114,7 +96,7 @@ class MpiEngine : public OsuEngine {
     const bool needs_it = request.place != 'H' && !processes.session().choice().is_emulated;
     const std::vector<double> all = processes.gather(needs_it && mpi_.has_cuda() == 0 ? 1 : 0);
     if (std::all_of(all.begin(), all.end(), [](double lacks) { return lacks == 0; })) return;
-    const std::string version = short_version();
+    const std::string version = start_.version();
     end();
     throw Failure(ExitCode::cannot_run,
                   format("gdrkit osu: %s has no CUDA support (MPIX_Query_cuda_support), so it takes host memory only "
@@ -126,6 +108,7 @@ class MpiEngine : public OsuEngine {
     require(mpi_.exchange(pointer(source()), sends, pointer(target()), receives, size_bytes, peer), "MPI_Waitall");
   }
 
+  const MpiStart& start_;
   const gdrkit_osu_mpi_table& mpi_;
   std::optional<RankBuffers> buffers_;
 };

@@ -38,7 +38,9 @@ const KnownMpi& started_by() {
   for (const KnownMpi& mpi : known_mpis) {
     if (std::getenv(mpi.variable) != nullptr) return mpi;
   }
-  refuse_launcher();
+  cannot_run(
+      "the ranks are started by the MPI's own launcher, which connects them: mpirun -n 2 gdrkit osu ... --engine mpi, "
+      "or srun; gdrkit run and torchrun do not");
 }
 
 std::string folder_of_program() {
@@ -78,13 +80,6 @@ const gdrkit_osu_mpi_table& load_mpi_plugin(const std::string& named) {
     cannot_run(format("%s was built for another gdrkit; %s", file.c_str(), how_to_build));
   }
   return *table;
-}
-
-void refuse_launcher() {
-  cannot_run(
-      "the ranks are started by the MPI's own launcher, which connects them: mpirun -n 2 gdrkit osu ... --engine mpi, "
-      "or "
-      "srun; gdrkit run and torchrun do not");
 }
 
 std::string mpi_plugin_source() { return plugin_source; }

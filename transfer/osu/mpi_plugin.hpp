@@ -14,9 +14,6 @@ namespace gdrkit::tools::osu {
 /// is missing and what brings it.
 [[nodiscard]] const gdrkit_osu_mpi_table& load_mpi_plugin(const std::string& named);
 
-/// Throws Failure(cannot_run): how MPI's ranks are started.
-[[noreturn]] void refuse_launcher();
-
 /// For an MPI that has no installed plug-in: C, to be compiled by its mpicc.
 [[nodiscard]] std::string mpi_plugin_source();
 

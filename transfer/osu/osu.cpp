@@ -12,6 +12,7 @@
 #include "transfer/common/earlier_result.hpp"
 #include "transfer/common/watchdog.hpp"
 #include "transfer/osu/mpi_plugin.hpp"
+#include "transfer/osu/mpi_start.hpp"
 #include "transfer/osu/options.hpp"
 #include "transfer/osu/report.hpp"
 #include "transfer/osu/validation.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 class Run {
  public:
-  Run(const Options& options, const Plan& plan, transfer::ProcessGroup& processes)
+  Run(const Options& options, const Plan& plan, transfer::ProcessGroup& processes, const MpiStart* mpi)
       : options_(options),
         plan_(plan),
         processes_(processes),
@@ -47,7 +48,7 @@ class Run {
     watchdog_.begin(std::string("start of ") + plan.engine->name);
     // A byte more, which nothing may change.
     engine_ = plan.engine->make({&processes, plan.test, part_.place, part_bytes * plan.test->source_parts(ranks) + 1,
-                                 part_bytes * plan.test->target_parts(ranks) + 1, options.mpi_plugin, options.nccl});
+                                 part_bytes * plan.test->target_parts(ranks) + 1, mpi, options.nccl});
     watchdog_.end();
     part_.engine = engine_.get();
   }
@@ -216,6 +217,13 @@ class Run {
   std::optional<transfer::EarlierResult> earlier_;  // of the first rank
 };
 
+std::unique_ptr<MpiStart> start_of_launcher(const Options& options, const Plan& plan) {
+  if (plan.engine->launcher != Launcher::own) return nullptr;
+  transfer::Watchdog watchdog("gdrkit osu", std::chrono::seconds(options.timeout_s), "--timeout");
+  watchdog.begin("MPI_Init_thread");
+  return std::make_unique<MpiStart>(options.mpi_plugin);
+}
+
 }  // namespace
 }  // namespace osu
 
@@ -231,15 +239,15 @@ ExitCode run_osu(Front front, int argc, char** argv) {
     return ExitCode::ok;
   }
   const osu::Plan plan = osu::plan_of(options);
+  const std::unique_ptr<osu::MpiStart> mpi = osu::start_of_launcher(options, plan);
   transfer::ProcessGroup processes{std::chrono::seconds(options.timeout_s)};
-  if (processes.n_processes() == 1 && !options.is_rank) {
+  if (processes.n_processes() == 1 && !options.is_rank && mpi == nullptr) {
     processes.end();
-    if (plan.engine->launcher == osu::Launcher::own) osu::refuse_launcher();
     std::vector<std::string> words = {"osu", "--as-rank"};
     words.insert(words.end(), argv + 1, argv + argc);
     pgas::start_job(2, words);
   }
-  const ExitCode code = osu::Run(options, plan, processes).measure();
+  const ExitCode code = osu::Run(options, plan, processes, mpi.get()).measure();
   processes.end();
   return code;
 }

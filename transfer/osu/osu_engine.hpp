@@ -17,14 +17,16 @@ namespace gdrkit::tools::osu {
 /// Where a rank's buffers are, by OSU's letter: H host, D device, M managed.
 using Place = char;
 
+class MpiStart;
+
 struct EngineRequest {
   transfer::ProcessGroup* processes = nullptr;
   const OsuTest* test = nullptr;
   Place place = 'H';
   std::size_t source_bytes = 0;
   std::size_t target_bytes = 0;
-  std::string mpi_plugin;  ///< the file that was named; ""
-  std::string nccl;        ///< the same
+  const MpiStart* mpi = nullptr;  ///< of an engine that its own launcher starts
+  std::string nccl;               ///< the file that was named; ""
 };
 
 /// Each rank has one buffer that it sends and puts from and gets to, `source`, and one that it receives into and that

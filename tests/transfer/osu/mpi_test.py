@@ -58,7 +58,7 @@ class Checks:
 
     def two_ranks(self):
         for name in PAIRS:
-            for places in ((), ("D", "D"), ("H", "D")):
+            for places in ((), ("D", "D"), *((("H", "D"),) if name == "latency" else ())):
                 ended = self.run(2, name, *places, "-c", "-m", "4:32K", *FEW)
                 self.test.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (14, [4 * 2 ** i for i in range(14)]), name)
         self.test.assertEqual(sizes_of(self.run(2, "fop_latency", *FEW)), [8])
@@ -167,14 +167,15 @@ class OsuMpiRefusals(Test):
         ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
                     os.path.join(PLUGINS, "gdrkit_osu_openmpi.so"), environment={})
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, r"Open MPI v[0-9.]+ sees rank 0 of 1 where the launcher started rank . of 2")
+        self.assertRegex(ended.err, r"gdrkit osu: Open MPI v[0-9.]+ has one rank only: start two or more by its own launcher, mpirun -n 2 ")
 
     def test_plugins_that_cannot_serve(self):
         for plugin, text in (("/nonexistent.so", "/nonexistent.so cannot be loaded: "),
                              (os.path.join(BIN, "..", "tests", "bin", "libstand_in_nccl.so"), "is no plug-in of gdrkit; gdrkit osu --mpi-plugin-source | mpicc ")):
             ended = run("gdrkit", "run", "-n", "2", "--emulated", "--", GDRKIT, "osu", "latency", "--engine", "mpi", "--mpi-plugin",
                         plugin, environment={})
-            self.assertEqual(ended.code, 77, plugin)
+            # Nothing was begun: had the processes met before, an MPI with a PMIx of its own could get theirs.
+            self.assertEqual((ended.code, ended.out), (77, ""), plugin)
             self.assertIn(text, ended.err)
 
     def test_no_plugin_for_this_mpi(self):
