@@ -24,12 +24,26 @@ double quantile(const std::vector<double>& sorted, double part) {
   return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
 }
 
+std::vector<double> medians_of_parts(const std::vector<double>& samples) {
+  const std::size_t count = std::min(most_rounds, samples.size());
+  std::vector<double> medians;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto begin = static_cast<std::ptrdiff_t>(samples.size() * i / count);
+    const auto end = static_cast<std::ptrdiff_t>(samples.size() * (i + 1) / count);
+    std::vector<double> part(samples.begin() + begin, samples.begin() + end);
+    std::sort(part.begin(), part.end());
+    medians.push_back(quantile(part, 0.5));
+  }
+  return medians;
+}
+
 }  // namespace
 
 LatencyRow latency_row(std::size_t size_bytes, std::uint64_t iterations, std::vector<double> seconds) {
-  std::sort(seconds.begin(), seconds.end());
   for (double& one : seconds) one *= 1e6;
   LatencyRow row;
+  row.rounds = medians_of_parts(seconds);
+  std::sort(seconds.begin(), seconds.end());
   row.size_bytes = size_bytes;
   row.iterations = iterations;
   row.minimum = seconds.front();
@@ -53,8 +67,12 @@ SharedResult shared_result(const BandwidthRow& row, bool is_in_gbits) {
 
 BandwidthRow bandwidth_row(const SharedResult& result, bool is_in_gbits) {
   const double unit = is_in_gbits ? bytes_of_gigabit : mebibyte;
-  return {static_cast<std::size_t>(result.size_bytes), result.iterations, result.peak * unit, result.average * unit,
-          result.rate * 1e6};
+  return {static_cast<std::size_t>(result.size_bytes),
+          result.iterations,
+          result.peak * unit,
+          result.average * unit,
+          result.rate * 1e6,
+          {}};
 }
 
 std::string title_of(const Settings& settings) {

@@ -40,6 +40,7 @@ struct BandwidthRow {
   double peak_bytes_per_s = 0;
   double average_bytes_per_s = 0;
   double messages_per_s = 0;
+  std::vector<double> rounds;  ///< bytes/s of up to most_rounds equal parts; {}: only the whole is known
 };
 
 /// In us.
@@ -53,7 +54,11 @@ struct LatencyRow {
   double deviation = 0;
   double p99 = 0;
   double p999 = 0;
+  std::vector<double> rounds;  ///< medians of up to most_rounds equal parts
 };
+
+/// Parts of a measurement, without which no comparison can tell noise from change.
+inline constexpr std::size_t most_rounds = 8;
 
 /// Of at least one sample.
 [[nodiscard]] LatencyRow latency_row(std::size_t size_bytes, std::uint64_t iterations, std::vector<double> seconds);

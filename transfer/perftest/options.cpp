@@ -192,6 +192,12 @@ CommandLine command_line(Options* options) {
       {'z', "com_rdma_cm", "", &options->exchanges_by_cm, "not supported", false, false, false, 1, true},
       {'e', "events", "", &options->uses_events, "not supported", false, false, false, 1, true},
       json_option(&options->json, "docs/transfers.md"),
+      {'\0', "csv", "[FILE]", &options->csv,
+       "write every value as comma-separated values to FILE, or to standard output instead of the text", false},
+      {'\0', "compare", "OLD.json", &options->compare_path,
+       "compare with an earlier result; exit code 1 if something is slower, 2 if what matters cannot be judged", false,
+       false},
+      {'\0', "force", "", &options->is_forced, "with --compare: also with a result of another machine", false},
   };
   line.operands = {&options->words, "TEST [HOST]", "what to measure, and on the client where the server is", {}};
   for (const VerbsTest& test : all_verbs_tests()) line.operands.words.emplace_back(test.name);

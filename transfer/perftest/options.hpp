@@ -47,7 +47,12 @@ struct Options {
   bool uses_events = false;      // likewise
   int timeout_s = 300;
   bool is_loopback = false;
+  DocumentOption csv;
+  std::string compare_path;
+  bool is_forced = false;
   DocumentOption json;
+
+  [[nodiscard]] bool is_document_on_stdout() const { return json.is_on_stdout() || csv.is_on_stdout(); }
 };
 
 struct Plan {

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "gdrkit/gdrkit.h"
+#include "measure/bench/output/csv.hpp"
+#include "transfer/common/earlier_result.hpp"
 #include "transfer/perftest/report.hpp"
 #include "transfer/perftest/traffic.hpp"
 #include "transfer/shmem/pe_session.hpp"
@@ -22,9 +24,11 @@ class Run {
     endpoint_.make_pairs(plan.uses_gpu()                                           ? 0
                          : options.inline_bytes >= 0 || !plan.test->is_ping_pong() ? std::max(0, options.inline_bytes)
                                                                                    : -1);
-    if (prints()) print_note(memory_.choice(), options.json.is_on_stdout());
+    if (prints()) print_note(memory_.choice(), options.is_document_on_stdout());
+    if (prints() && !options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
     meet_peer();
     describe();
+    if (earlier_) earlier_->check(report_.result);
   }
 
   ExitCode measure() {
@@ -38,15 +42,14 @@ class Run {
     traffic_ = &traffic;
     exchange_->is_own() ? measure_with_own() : measure_with_other();
     print(ruler());
-    finish();
-    return report_.result.is_ok ? ExitCode::ok : ExitCode::failed;
+    return finish();
   }
 
  private:
   static std::size_t index(int pair) noexcept { return static_cast<std::size_t>(pair); }
   [[nodiscard]] bool prints() const { return !plan_.is_one_command || !plan_.is_server; }
   void print(const std::string& text) const {
-    if (!prints() || options_.json.is_on_stdout()) return;
+    if (!prints() || options_.is_document_on_stdout()) return;
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
   }
@@ -155,6 +158,7 @@ class Run {
     if (stream.peak_message_seconds > 0) {
       row.peak_bytes_per_s = static_cast<double>(size_bytes) / stream.peak_message_seconds;
     }
+    for (const double one : stream.round_message_seconds) row.rounds.push_back(static_cast<double>(size_bytes) / one);
     return row;
   }
 
@@ -166,6 +170,7 @@ class Run {
       sum.peak_bytes_per_s += theirs.peak_bytes_per_s;
       sum.average_bytes_per_s += theirs.average_bytes_per_s;
       sum.messages_per_s += theirs.messages_per_s;
+      for (double& one : sum.rounds) one *= sum.average_bytes_per_s / own.average_bytes_per_s;
       return sum;
     }
     return plan_.is_server && plan_.test->verb != Verb::send ? theirs : own;
@@ -247,12 +252,21 @@ class Run {
     (void)exchange_->swap(own_.front(), "end");
   }
 
-  void finish() {
+  ExitCode finish() {
     print("# Path: " + report_.path + "\n");
     exchange_->end();
-    if (!prints()) return;
+    const ExitCode code = report_.result.is_ok ? ExitCode::ok : ExitCode::failed;
+    // Of tests that only the client can time, the server knows nothing.
+    if (!prints() || (report_.bandwidths.empty() && report_.latencies.empty())) return code;
+    report_.result.series = {series_of(report_)};
     if (options_.has_out_json) write_out_json(options_.out_json_file, report_);
     write_report_json(options_.json, report_);
+    if (options_.csv.is_given) write_document(options_.csv, to_csv_text(report_.result));
+    if (!earlier_) return code;
+    std::string text;
+    const ExitCode compared = earlier_->compare_with(report_.result, &text);
+    std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
+    return report_.result.is_ok ? compared : code;
   }
 
   const Options& options_;
@@ -264,6 +278,7 @@ class Run {
   std::vector<PairAddress> remotes_;
   Traffic* traffic_ = nullptr;
   Report report_;
+  std::optional<transfer::EarlierResult> earlier_;
 };
 
 }  // namespace

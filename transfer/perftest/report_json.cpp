@@ -8,32 +8,6 @@
 namespace gdrkit::tools::perftest {
 namespace {
 
-measure::Series series_of(const Report& report) {
-  const Settings& settings = report.settings;
-  measure::Series series;
-  series.group = std::string(settings.test->name) + "/" + report.place;
-  series.id = "perftest/" + series.group + "/" + settings.connection + (settings.is_bidirectional ? "/both" : "");
-  series.title = title_of(settings) + " (" + settings.connection + ", " + report.place + " memory)";
-  series.operation = settings.test->name;
-  series.method = "verbs";
-  series.conditions = {
-      {"connection", settings.connection}, {"memory", report.place}, {"queue_pairs", std::to_string(settings.pairs)}};
-  series.x_name = "size_bytes";
-  series.unit = settings.test->is_latency() ? "us" : "GB/s";
-  series.is_lower_better = settings.test->is_latency();
-  for (const BandwidthRow& row : report.bandwidths) {
-    series.points.push_back(measure::make_point(static_cast<double>(row.size_bytes), {row.average_bytes_per_s / 1e9},
-                                                static_cast<std::size_t>(row.iterations)));
-  }
-  for (const LatencyRow& row : report.latencies) {
-    series.points.push_back(measure::make_point(static_cast<double>(row.size_bytes), {row.typical},
-                                                static_cast<std::size_t>(row.iterations)));
-    series.points.back().single = measure::Single{
-        static_cast<std::size_t>(row.iterations), row.minimum, row.typical, row.p99, row.p999, row.maximum};
-  }
-  return series;
-}
-
 Json row_json(const BandwidthRow& row, bool is_in_gbits) {
   const SharedResult result = shared_result(row, is_in_gbits);
   return {{"MsgSize", row.size_bytes},
@@ -51,9 +25,8 @@ Json row_json(const LatencyRow& row) {
 
 }  // namespace
 
-void write_report_json(const DocumentOption& option, Report report) {
+void write_report_json(const DocumentOption& option, const Report& report) {
   if (!option.is_given) return;
-  report.result.series = {series_of(report)};
   Json document = measure::head_json(report.result);
   document["series"] = measure::series_json(report.result.series);
   document["checked"] = report.is_checked;

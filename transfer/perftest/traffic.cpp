@@ -26,6 +26,7 @@ constexpr auto time_for_goodbye = std::chrono::milliseconds(500);
 /// Datagrams that have not come by then are lost.
 constexpr std::uint64_t yields_before_lost = 200;
 constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t most_completions = 1'000'000;  // that are kept
 constexpr std::uint64_t most_peak_messages = 20000;  // perftest's limit
 
 int operation_of(Verb verb) {
@@ -62,16 +63,36 @@ struct Traffic::StreamClock {
       if (now < margin_begin) {
         before_margin = completed;
         first = now;
+        last = now;
+        return;
       }
     }
     last = now;
     in_time = completed;
-    if (keeps_times) completions.emplace_back(completed, now);
+    if (completions.size() < most_completions) completions.emplace_back(completed, now);
+  }
+
+  /// Seconds of a message in equal parts of the completions that count.
+  [[nodiscard]] std::vector<double> rounds() const {
+    std::vector<double> seconds;
+    const std::size_t count = std::min(most_rounds, completions.size());
+    std::uint64_t messages = before_margin;
+    Clock::time_point begin = first;
+    for (std::size_t i = 1; i <= count && completions.size() < most_completions; ++i) {
+      const auto& [until, end] = completions[completions.size() * i / count - 1];
+      if (until > messages && end > begin) {
+        seconds.push_back(std::chrono::duration<double>(end - begin).count() / static_cast<double>(until - messages));
+      }
+      messages = until;
+      begin = end;
+    }
+    return seconds;
   }
 
   /// Seconds of a message in the fastest stretch, from a message's post to a completion.
   [[nodiscard]] double peak() const {
     double least = 0;
+    if (!keeps_times) return 0;
     for (const auto& [messages, when] : completions) {
       for (std::uint64_t i = 0; i < messages && i < posted.size(); ++i) {
         const double one = std::chrono::duration<double>(when - posted[i]).count() / static_cast<double>(messages - i);
@@ -278,6 +299,7 @@ Stream Traffic::stream() {
   result.messages = clock.in_time - clock.before_margin;
   result.seconds = std::chrono::duration<double>(clock.last - clock.first).count();
   result.peak_message_seconds = clock.peak();
+  result.round_message_seconds = clock.rounds();
   for (const Rail& rail : rails_) {
     if (receives && messages_each_ != endless) result.lost += messages_each_ - std::min(messages_each_, rail.received);
   }

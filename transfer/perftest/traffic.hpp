@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "transfer/perftest/lines.hpp"
 #include "transfer/perftest/memory.hpp"
 
 namespace gdrkit::tools::perftest {
@@ -17,8 +18,9 @@ namespace gdrkit::tools::perftest {
 struct Stream {
   std::uint64_t messages = 0;  ///< sent, or received by an end that only receives
   double seconds = 0;
-  double peak_message_seconds = 0;  ///< of the fastest stretch, for one message; 0: not measured
-  std::uint64_t lost = 0;           ///< datagrams that did not come
+  double peak_message_seconds = 0;            ///< of the fastest stretch, for one message; 0: not measured
+  std::vector<double> round_message_seconds;  ///< the same of up to most_rounds equal parts
+  std::uint64_t lost = 0;                     ///< datagrams that did not come
 };
 
 class Traffic {

@@ -100,23 +100,23 @@ TEST(Lines, TheRowsArePerftests) {
   Settings settings = settings_of("write_bw");
   EXPECT_EQ(head_line(settings),
             " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]\n");
-  EXPECT_EQ(row_line(settings, BandwidthRow{4096, 200, 40.23 * 1048576, 21.20 * 1048576, 5426}),
+  EXPECT_EQ(row_line(settings, BandwidthRow{4096, 200, 40.23 * 1048576, 21.20 * 1048576, 5426, {}}),
             " 4096       200              40.23              21.20  \t\t   0.005426\n");
   settings.is_in_gbits = true;
   EXPECT_EQ(head_line(settings), " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n");
-  EXPECT_EQ(row_line(settings, BandwidthRow{4096, 100, 0.347399e9 / 8, 0.063528e9 / 8, 1939}),
+  EXPECT_EQ(row_line(settings, BandwidthRow{4096, 100, 0.347399e9 / 8, 0.063528e9 / 8, 1939, {}}),
             " 4096       100           0.347399            0.063528            0.001939\n");
   settings = settings_of("write_lat");
   EXPECT_EQ(head_line(settings),
             " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% "
             "percentile[usec]   99.9% percentile[usec] \n");
-  EXPECT_EQ(row_line(settings, LatencyRow{8, 200, 252.52, 2736.28, 290.63, 620.30, 706.42, 2696.04, 2736.28}),
+  EXPECT_EQ(row_line(settings, LatencyRow{8, 200, 252.52, 2736.28, 290.63, 620.30, 706.42, 2696.04, 2736.28, {}}),
             " 8       200          252.52         2736.28      290.63   \t       620.30      \t706.42 \t\t2696.04 "
             "\t\t2736.28\n");
   settings = settings_of("send_lat");
   settings.is_for_duration = true;
   EXPECT_EQ(head_line(settings), " #bytes        #iterations       t_avg[usec]    tps average\n");
-  EXPECT_EQ(row_line(settings, LatencyRow{2, 235, 0, 0, 0, 4297.97, 0, 0, 0}),
+  EXPECT_EQ(row_line(settings, LatencyRow{2, 235, 0, 0, 0, 4297.97, 0, 0, 0, {}}),
             " 2             235            4297.97        116.33 \n");
 }
 
@@ -131,11 +131,13 @@ TEST(Lines, ALatencySummarisesItsSamples) {
   EXPECT_DOUBLE_EQ(row.p999, 999);
   EXPECT_NEAR(row.average, 500.5, 1e-9);
   EXPECT_NEAR(row.deviation, 288.67, 0.01);
+  ASSERT_EQ(row.rounds.size(), most_rounds);
+  for (std::size_t i = 0; i < most_rounds; ++i) EXPECT_NEAR(row.rounds[i], 938 - 125 * static_cast<double>(i), 1e-6);
   EXPECT_DOUBLE_EQ(latency_row(8, 1, {2e-6}).p999, 2);
 }
 
 TEST(Lines, ABandwidthSurvivesTheUnitsOfTheExchange) {
-  const BandwidthRow row{65536, 5000, 2e9, 1.5e9, 22888};
+  const BandwidthRow row{65536, 5000, 2e9, 1.5e9, 22888, {}};
   for (const bool is_in_gbits : {false, true}) {
     const BandwidthRow again = bandwidth_row(shared_result(row, is_in_gbits), is_in_gbits);
     EXPECT_NEAR(again.average_bytes_per_s, row.average_bytes_per_s, 1);

@@ -211,6 +211,28 @@ class Documents(Perftest):
         (series,) = json.loads(ended.out)["series"]
         self.assertEqual((series["id"], series["unit"]), ("perftest/read_bw/host/RC", "GB/s"))
 
+    def test_values_and_a_comparison_with_an_earlier_run(self):
+        arguments = ("write_lat", "-n", "400", "-s", "8")
+        ended = self.loopback(*arguments, "--csv")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        self.assertIn("perftest/write_lat/host/RC", ended.lines[1])
+        document = json.loads(self.loopback(*arguments, "--json").out)
+        (point,) = document["series"][0]["points"]
+        self.assertEqual(len(point["rounds"]), 8)
+        old = os.path.join(self.folder, "old.json")
+        for factor, codes, word in ((0.01, (1,), "SLOWER"), (100, (0, 2), "faster")):
+            point["rounds"] = [value * factor for value in point["rounds"]]
+            point["value"], point["minimum"] = point["value"] * factor, point["minimum"] * factor
+            with open(old, "w", encoding="utf-8") as file:
+                json.dump(document, file)
+            ended = self.loopback(*arguments, "--compare", old)
+            self.assertIn(ended.code, codes, ended.out + ended.err)
+            self.assertIn(word, ended.out)
+            point["rounds"] = [value / factor for value in point["rounds"]]
+            point["value"], point["minimum"] = point["value"] / factor, point["minimum"] / factor
+        ended = self.loopback("read_bw", "-n", "200", "--json")
+        self.assertEqual(len(json.loads(ended.out)["series"][0]["points"][0]["rounds"]), 8)
+
     def test_perftests_json(self):
         path = os.path.join(self.folder, "out.json")
         ended = self.loopback("write_bw", "-n", "20", "-s", "64", "--out_json", "--out_json_file", path)
