@@ -29,6 +29,11 @@ namespace gdrkit::core {
 /// copy_mapping_by_engine(). No errno. Such a mapping has no bytes of its own, so that others pay no test for it.
 inline constexpr int by_engine = -1;
 
+/// A small copy of such a mapping by the CPU, where that is the choice, else by_engine. A read comes behind
+/// order_before_load().
+[[nodiscard]] int small_beside_engine(const MappingView& view, bool is_read, std::size_t offset, void* host,
+                                      std::size_t size_bytes) noexcept;
+
 /// `device` is an address inside the mapping.
 [[nodiscard]] inline int copy_to_mapping(Handle pin, void* device, const void* host, std::size_t size_bytes) noexcept {
   const MappingView* const view = find_mapping(pin);
@@ -59,8 +64,10 @@ inline constexpr int by_engine = -1;
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr) [[unlikely]]
     return EINVAL;
-  if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]]
-    return view->path != nullptr ? by_engine : size_bytes == 0 ? 0 : EINVAL;
+  if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]] {
+    if (view->path != nullptr) return small_beside_engine(*view, false, offset, const_cast<void*>(host), size_bytes);
+    return size_bytes == 0 ? 0 : EINVAL;
+  }
   view->copier.to_device(reinterpret_cast<void*>(view->user_base + offset), host, size_bytes);
   return 0;
 }
@@ -70,8 +77,10 @@ inline constexpr int by_engine = -1;
   const MappingView* const view = find_mapping(pin);
   if (view == nullptr) [[unlikely]]
     return EINVAL;
-  if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]]
-    return view->path != nullptr ? by_engine : size_bytes == 0 ? 0 : EINVAL;
+  if (!is_inside(offset, size_bytes, view->user_bytes) || host == nullptr) [[unlikely]] {
+    if (view->path != nullptr) return small_beside_engine(*view, true, offset, host, size_bytes);
+    return size_bytes == 0 ? 0 : EINVAL;
+  }
   view->copier.load_ordered(host, reinterpret_cast<const void*>(view->user_base + offset), size_bytes);
   return 0;
 }

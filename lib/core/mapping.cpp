@@ -62,7 +62,9 @@ void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region) n
   pin.view.path = pin.path.get();
   if (pin.path != nullptr) {
     pin.view.path_bytes = std::exchange(pin.view.size_bytes, 0);
-    pin.view.user_bytes = 0;
+    pin.view.own_bytes = std::exchange(pin.view.user_bytes, 0);
+    pin.view.largest_for_cpu[0] = pin.path->largest_for_cpu(engine::Direction::to_device);
+    pin.view.largest_for_cpu[1] = pin.path->largest_for_cpu(engine::Direction::from_device);
   }
   pin.view.live.store(handle, std::memory_order_release);
 }
@@ -122,6 +124,20 @@ base::Status by_path(Handle pin, std::size_t offset, const void* host, std::size
 }
 
 }  // namespace
+
+int small_beside_engine(const MappingView& view, bool is_read, std::size_t offset, void* host,
+                        std::size_t size_bytes) noexcept {
+  const bool is_for_cpu = size_bytes <= view.largest_for_cpu[is_read ? 1 : 0] && host != nullptr &&
+                          is_inside(offset, size_bytes, view.own_bytes);
+  if (!is_for_cpu) return by_engine;
+  auto* const device = reinterpret_cast<void*>(view.user_base + offset);
+  if (is_read) {
+    view.copier.load_ordered(host, device, size_bytes);
+  } else {
+    view.copier.to_device(device, host, size_bytes);
+  }
+  return 0;
+}
 
 base::Status write_by_engine(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
   return by_path(pin, offset, host, size_bytes,

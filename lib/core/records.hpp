@@ -43,8 +43,10 @@ struct alignas(64) MappingView {
   std::uintptr_t user_base = 0;  ///< the user's own first byte
   std::size_t user_bytes = 0;    ///< the part of the user's own range that is mapped
   copy::Copier copier;
-  engine::Path* path = nullptr;  ///< of a mapping with an engine, whose size_bytes and user_bytes are 0
-  std::size_t path_bytes = 0;    ///< mapped bytes of such a mapping
+  engine::Path* path = nullptr;             ///< of a mapping with an engine, whose size_bytes and user_bytes are 0
+  std::size_t path_bytes = 0;               ///< mapped bytes of such a mapping
+  std::size_t own_bytes = 0;                ///< and the user's own
+  std::size_t largest_for_cpu[2] = {0, 0};  ///< its writes and reads up to here need no engine
 };
 // What a copy of up to a line reads is in the record's first cache line.
 static_assert(offsetof(MappingView, copier) + offsetof(copy::Copier, load_lines) == 64);

@@ -52,7 +52,7 @@ HostMemory Path::kind_of(const void* host, std::size_t size_bytes) const noexcep
 
 base::Result<std::optional<Copy>> Path::prepare(Direction direction, std::size_t offset, void* host,
                                                 std::size_t size_bytes) noexcept {
-  if (!forced_ && size_bytes <= engines_.table().largest_for_cpu(direction)) {
+  if (size_bytes <= largest_for_cpu(direction)) {
     copy_by_cpu(span_.copier, direction, span_.mapped + offset, host, size_bytes);
     return std::optional<Copy>();
   }

@@ -35,6 +35,10 @@ class Path {
       : engines_(engines), span_(span), forced_(forced), buffer_id_(buffer_id) {}
 
   [[nodiscard]] std::size_t size_bytes() const noexcept { return span_.size_bytes; }
+  /// Up to this size the CPU moves the bytes, whatever the memory is.
+  [[nodiscard]] std::size_t largest_for_cpu(Direction direction) const noexcept {
+    return forced_ ? 0 : engines_.table().largest_for_cpu(direction);
+  }
   /// [offset, offset + size_bytes) lies inside the span; size_bytes is not 0.
   base::Status write(std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
     return run(Direction::to_device, offset, const_cast<void*>(host), size_bytes);

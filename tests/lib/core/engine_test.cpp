@@ -101,6 +101,19 @@ TEST_F(CoreEngine, AfterUnmapAndWithAnUnknownNameNothingIsMapped) {
   EXPECT_TRUE(tests::succeeded(map("automatic"))) << "and it can be mapped again";
 }
 
+TEST_F(CoreEngine, SmallAutomaticCopiesAreTheCpusOwn) {
+  ASSERT_TRUE(map("automatic"));
+  EXPECT_EQ(write(handle, 1, host.data(), 1000), 0);
+  std::vector<char> seen(1000);
+  EXPECT_EQ(read(handle, 1, seen.data(), 1000), 0);
+  EXPECT_EQ(std::memcmp(seen.data(), host.data(), 1000), 0);
+  EXPECT_EQ(reinterpret_cast<const char*>(memory)[user_offset + 1], 'a');
+  // What is wrong or large is the engine's to judge.
+  EXPECT_EQ(write(handle, user_bytes, host.data(), 1), by_engine);
+  EXPECT_EQ(write(handle, 0, nullptr, 1), by_engine);
+  EXPECT_EQ(read(handle, 0, host.data(), 100000), by_engine);
+}
+
 /// The drop-in library's copies name addresses of the mapping, also of pages that the user's own range does not fill.
 TEST_F(CoreEngine, CopiesByAddressGoThroughTheEngineWhereTheUsersOwnRangeIs) {
   const auto mapped = map("copy_engine");
