@@ -89,6 +89,7 @@ struct gdrkit_shmem_device_state {
   /* Of host memory: ends waits when a PE has ended, and tells of waits that gave up; 0: none. */
   uint64_t control_address;
   uint64_t teams_address; /* what GPU kernels need to know of each team (gdrkit/shmem_team.cuh) */
+  uint64_t proxy_address; /* how GPU kernels reach PEs of other machines (gdrkit/shmem_proxy.cuh); 0: there are none */
 };
 
 /* What other languages and casts pass is compared with the values below, so every int must be one of the type's. */

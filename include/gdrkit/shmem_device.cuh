@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// gdrkit shmem for GPU kernels: puts, gets, signals, atomics, ordering and barriers between GPUs that reach each other
-// by loads and stores (NVLink, PCIe peer access). Header-only, C++17; compiles without relocatable device code, and by
-// an ordinary C++ compiler too, for host threads that play GPU kernels on the emulated device.
+// gdrkit shmem for GPU kernels: puts, gets, signals, atomics, ordering and barriers, by loads and stores between GPUs
+// that reach each other (NVLink, PCIe peer access), through a thread of the PE to other machines. Header-only, C++17;
+// compiles without relocatable device code, and by an ordinary C++ compiler too, for host threads that play GPU kernels
+// on the emulated device.
 //
 //   __global__ void send(gdrkit_shmem_device_state pe, float* target, const float* source, uint64_t* signal) {
 //     gdrkit::shmem::put_signal(pe, target, source, 4096, signal, 1, (pe.pe + 1) % pe.n_pes, gdrkit::shmem::block());
@@ -13,29 +14,14 @@
 #ifndef GDRKIT_SHMEM_DEVICE_CUH
 #define GDRKIT_SHMEM_DEVICE_CUH
 
-#include <gdrkit/shmem.h>
+#include <gdrkit/shmem_access.cuh>
+#include <gdrkit/shmem_proxy.cuh>
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__CUDACC__)
-#define GDRKIT_SHMEM_FUNCTION __device__ inline
-#define GDRKIT_SHMEM_ANYWHERE __host__ __device__ constexpr
-#define GDRKIT_SHMEM_ROLLED _Pragma("unroll 1")  // a step takes longer than the loop around it
-#define GDRKIT_SHMEM_OUTLINED __noinline__       // each place where it is used would hold all of it
-#else
-#define GDRKIT_SHMEM_FUNCTION inline
-#define GDRKIT_SHMEM_ANYWHERE constexpr
-#define GDRKIT_SHMEM_ROLLED
-#define GDRKIT_SHMEM_OUTLINED
-#include <sched.h>
-#include <time.h>
-#endif
-
 namespace gdrkit::shmem {
-
-using State = gdrkit_shmem_device_state;
 
 // Groups: which threads do one operation together.
 
@@ -77,105 +63,8 @@ struct BlockGroup {
 GDRKIT_SHMEM_FUNCTION BlockGroup block() { return {}; }
 #endif
 
-// Accesses of one word, and the clock. All are of system scope: the other side is a GPU behind a bus, or a CPU. All are
-// of global memory, where the heap and mapped host memory are: an access that might be to shared memory takes longer,
-// and an update of 64 bits would hold a second way for it.
+// Copies.
 namespace detail {
-
-#if defined(__CUDACC__)
-template <class T>
-GDRKIT_SHMEM_FUNCTION T* in_global_memory(T* address) {
-  __builtin_assume(__isGlobal(address));
-  return address;
-}
-GDRKIT_SHMEM_FUNCTION std::uint32_t load_acquire(const std::uint32_t* address) {
-  std::uint32_t value;
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
-  return value;
-}
-GDRKIT_SHMEM_FUNCTION std::uint64_t load_acquire(const std::uint64_t* address) {
-  std::uint64_t value;
-  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
-  return value;
-}
-GDRKIT_SHMEM_FUNCTION std::uint32_t load_relaxed(const std::uint32_t* address) {
-  std::uint32_t value;
-  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
-  return value;
-}
-GDRKIT_SHMEM_FUNCTION void store_relaxed(std::uint64_t* address, std::uint64_t value) {
-  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(address)), "l"(value) : "memory");
-}
-GDRKIT_SHMEM_FUNCTION void fence_system() { __threadfence_system(); }
-GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
-  std::uint64_t value;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value)::"memory");
-  return value;
-}
-GDRKIT_SHMEM_FUNCTION void relax() {}
-#else
-template <class T>
-inline T* in_global_memory(T* address) {
-  return address;
-}
-template <class Word>
-inline Word load_acquire(const Word* address) {
-  return __atomic_load_n(address, __ATOMIC_ACQUIRE);
-}
-inline std::uint32_t load_relaxed(const std::uint32_t* address) { return __atomic_load_n(address, __ATOMIC_RELAXED); }
-inline void store_relaxed(std::uint64_t* address, std::uint64_t value) {
-  __atomic_store_n(address, value, __ATOMIC_RELAXED);
-}
-inline void fence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline std::uint64_t clock_ns() {
-  timespec now;
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
-}
-inline void relax() { ::sched_yield(); }
-#endif
-
-template <class Word>
-GDRKIT_SHMEM_FUNCTION bool compares(Word seen, gdrkit_shmem_comparison comparison, Word wanted) {
-  switch (comparison) {
-    case GDRKIT_SHMEM_EQ: return seen == wanted;
-    case GDRKIT_SHMEM_NE: return seen != wanted;
-    case GDRKIT_SHMEM_GT: return seen > wanted;
-    case GDRKIT_SHMEM_LE: return seen <= wanted;
-    case GDRKIT_SHMEM_LT: return seen < wanted;
-    default: return seen >= wanted;
-  }
-}
-
-/// Polls between two looks at the clock, which costs as much as a poll.
-constexpr unsigned polls_per_clock = 1024;
-
-/// What a PE's CPU and its GPU kernels tell each other about waits, in host memory (control_address).
-struct Control {
-  std::uint32_t is_broken;  ///< not 0: a PE has ended, and no wait goes on
-  std::uint32_t unused;
-  std::uint64_t given_up;  ///< the address of the word that the last wait to give up was for; 0: none did
-};
-
-/// Waits for what the word at `address` shall say. false: the state's limit went by, or a PE has ended; the CPU is
-/// told. Neither is looked for before polls_per_clock polls.
-template <class Condition>
-GDRKIT_SHMEM_FUNCTION bool wait_for(const State& state, const void* address, Condition is_there) {
-  auto* const control = reinterpret_cast<Control*>(state.control_address);
-  std::uint64_t begin = 0;
-  for (;;) {
-    GDRKIT_SHMEM_ROLLED
-    for (unsigned poll = 0; poll < polls_per_clock; ++poll) {
-      if (is_there()) return true;
-    }
-    relax();
-    const std::uint64_t now = clock_ns();
-    if (begin == 0) begin = now;
-    if (now - begin > state.limit_ns || (control != nullptr && load_relaxed(&control->is_broken) != 0)) break;
-  }
-  if (control != nullptr) store_relaxed(&control->given_up, reinterpret_cast<std::uint64_t>(address));
-  return false;
-}
 
 struct alignas(16) Words16 {
   std::uint32_t words[4];
@@ -286,22 +175,34 @@ GDRKIT_SHMEM_FUNCTION void copy(char* target, const char* source, std::size_t si
 
 // One PE's memory, from another.
 
-/// Where this GPU reaches PE `pe`'s copy of `address`.
+namespace detail {
+/// Of a PE that is_beyond() does not name.
+template <class T>
+GDRKIT_SHMEM_FUNCTION T* near(const State& state, T* address, int pe) {
+  const std::int64_t heaps = state.proxy_address == 0 ? pe - state.pe : proxy_of(state)->heaps_away[pe];
+  const auto distance = heaps * static_cast<std::int64_t>(state.stride_bytes);
+  return in_global_memory(
+      reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(distance)));
+}
+}  // namespace detail
+
+/// Where this GPU reaches PE `pe`'s copy of `address`; nullptr for a PE on another machine.
 template <class T>
 GDRKIT_SHMEM_FUNCTION T* ptr(const State& state, T* address, int pe) {
-  const auto distance = static_cast<std::int64_t>(pe - state.pe) * static_cast<std::int64_t>(state.stride_bytes);
-  return detail::in_global_memory(
-      reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(distance)));
+  return state.proxy_address != 0 && detail::is_beyond(state, pe) ? nullptr : detail::near(state, address, pe);
 }
 
 /// One store, one load.
 template <class T>
 GDRKIT_SHMEM_FUNCTION void p(const State& state, T* target, T value, int pe) {
-  *static_cast<volatile T*>(ptr(state, target, pe)) = value;
+  if (state.proxy_address != 0 && detail::is_beyond(state, pe))
+    return detail::put_value_by_proxy(state, target, value, pe);
+  *static_cast<volatile T*>(detail::near(state, target, pe)) = value;
 }
 template <class T>
 GDRKIT_SHMEM_FUNCTION T g(const State& state, const T* source, int pe) {
-  return *static_cast<const volatile T*>(ptr(state, source, pe));
+  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) return detail::get_value_by_proxy(state, source, pe);
+  return *static_cast<const volatile T*>(detail::near(state, source, pe));
 }
 
 // Updates of one word of 4 or 8 bytes of another PE, atomic with respect to each other, to the host's atomics and to
@@ -309,85 +210,36 @@ GDRKIT_SHMEM_FUNCTION T g(const State& state, const T* source, int pe) {
 
 namespace detail {
 template <class Word>
-using Bits = std::conditional_t<sizeof(Word) == 8, unsigned long long, unsigned>;
-
-#if defined(__CUDACC__)
-#define GDRKIT_SHMEM_UPDATE(name, gpu_operation, cpu_function)                 \
-  template <class Unsigned>                                                    \
-  GDRKIT_SHMEM_FUNCTION Unsigned name(Unsigned* word, Unsigned value) {        \
-    Unsigned before;                                                           \
-    if constexpr (sizeof(Unsigned) == 4) {                                     \
-      asm volatile("atom.relaxed.sys.global." gpu_operation "32 %0, [%1], %2;" \
-                   : "=r"(before)                                              \
-                   : "l"(__cvta_generic_to_global(word)), "r"(value)           \
-                   : "memory");                                                \
-    } else {                                                                   \
-      asm volatile("atom.relaxed.sys.global." gpu_operation "64 %0, [%1], %2;" \
-                   : "=l"(before)                                              \
-                   : "l"(__cvta_generic_to_global(word)), "l"(value)           \
-                   : "memory");                                                \
-    }                                                                          \
-    return before;                                                             \
-  }
-template <class Unsigned>
-GDRKIT_SHMEM_FUNCTION Unsigned compare_swap(Unsigned* word, Unsigned compare, Unsigned value) {
-  Unsigned before;
-  if constexpr (sizeof(Unsigned) == 4) {
-    asm volatile("atom.relaxed.sys.global.cas.b32 %0, [%1], %2, %3;"
-                 : "=r"(before)
-                 : "l"(__cvta_generic_to_global(word)), "r"(compare), "r"(value)
-                 : "memory");
-  } else {
-    asm volatile("atom.relaxed.sys.global.cas.b64 %0, [%1], %2, %3;"
-                 : "=l"(before)
-                 : "l"(__cvta_generic_to_global(word)), "l"(compare), "l"(value)
-                 : "memory");
-  }
-  return before;
-}
-#else
-#define GDRKIT_SHMEM_UPDATE(name, gpu_operation, cpu_function) \
-  template <class Unsigned>                                    \
-  inline Unsigned name(Unsigned* word, Unsigned value) {       \
-    return cpu_function(word, value, __ATOMIC_RELAXED);        \
-  }
-template <class Unsigned>
-inline Unsigned compare_swap(Unsigned* word, Unsigned compare, Unsigned value) {
-  __atomic_compare_exchange_n(word, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-  return compare;
-}
-#endif
-GDRKIT_SHMEM_UPDATE(fetch_add, "add.u", __atomic_fetch_add)
-GDRKIT_SHMEM_UPDATE(fetch_and, "and.b", __atomic_fetch_and)
-GDRKIT_SHMEM_UPDATE(fetch_or, "or.b", __atomic_fetch_or)
-GDRKIT_SHMEM_UPDATE(fetch_xor, "xor.b", __atomic_fetch_xor)
-GDRKIT_SHMEM_UPDATE(swap, "exch.b", __atomic_exchange_n)
-#undef GDRKIT_SHMEM_UPDATE
-
-template <class Word>
 GDRKIT_SHMEM_FUNCTION Bits<Word>* bits_of(const State& state, Word* target, int pe) {
   static_assert(std::is_integral_v<Word> && (sizeof(Word) == 4 || sizeof(Word) == 8), "an integer of 4 or 8 bytes");
-  return reinterpret_cast<Bits<Word>*>(ptr(state, target, pe));
+  return reinterpret_cast<Bits<Word>*>(near(state, target, pe));
 }
 }  // namespace detail
 
 // gdrkit::shmem::atomic_<operation>(state, target, value, pe) returns the word's value before.
-#define GDRKIT_SHMEM_ATOMIC(operation)                                                                  \
-  template <class Word>                                                                                 \
-  GDRKIT_SHMEM_FUNCTION Word atomic_##operation(const State& state, Word* target, Word value, int pe) { \
-    return static_cast<Word>(                                                                           \
-        detail::operation(detail::bits_of(state, target, pe), static_cast<detail::Bits<Word>>(value))); \
+#define GDRKIT_SHMEM_ATOMIC(operation, proxied)                                                           \
+  template <class Word>                                                                                   \
+  GDRKIT_SHMEM_FUNCTION Word atomic_##operation(const State& state, Word* target, Word value, int pe) {   \
+    if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {                                       \
+      return detail::update_by_proxy(state, target, proxied, value, Word{}, pe, detail::ProxyWait::done); \
+    }                                                                                                     \
+    return static_cast<Word>(                                                                             \
+        detail::operation(detail::bits_of(state, target, pe), static_cast<detail::Bits<Word>>(value)));   \
   }
-GDRKIT_SHMEM_ATOMIC(fetch_add)
-GDRKIT_SHMEM_ATOMIC(fetch_and)
-GDRKIT_SHMEM_ATOMIC(fetch_or)
-GDRKIT_SHMEM_ATOMIC(fetch_xor)
-GDRKIT_SHMEM_ATOMIC(swap)
+GDRKIT_SHMEM_ATOMIC(fetch_add, GDRKIT_SHMEM_ATOMIC_ADD)
+GDRKIT_SHMEM_ATOMIC(fetch_and, GDRKIT_SHMEM_ATOMIC_AND)
+GDRKIT_SHMEM_ATOMIC(fetch_or, GDRKIT_SHMEM_ATOMIC_OR)
+GDRKIT_SHMEM_ATOMIC(fetch_xor, GDRKIT_SHMEM_ATOMIC_XOR)
+GDRKIT_SHMEM_ATOMIC(swap, GDRKIT_SHMEM_ATOMIC_SWAP)
 #undef GDRKIT_SHMEM_ATOMIC
 
 /// Replaces the word by `value` where it holds `compare`; returns its value before.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION Word atomic_compare_swap(const State& state, Word* target, Word compare, Word value, int pe) {
+  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
+    return detail::update_by_proxy(state, target, GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP, value, compare, pe,
+                                   detail::ProxyWait::done);
+  }
   return static_cast<Word>(detail::compare_swap(detail::bits_of(state, target, pe),
                                                 static_cast<detail::Bits<Word>>(compare),
                                                 static_cast<detail::Bits<Word>>(value)));
@@ -395,6 +247,11 @@ GDRKIT_SHMEM_FUNCTION Word atomic_compare_swap(const State& state, Word* target,
 /// Does not wait for an answer; complete after quiet.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION void atomic_add(const State& state, Word* target, Word value, int pe) {
+  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
+    (void)detail::update_by_proxy(state, target, GDRKIT_SHMEM_ATOMIC_ADD, value, Word{}, pe,
+                                  detail::ProxyWait::nothing);
+    return;
+  }
   (void)atomic_fetch_add(state, target, value, pe);
 }
 template <class Word>
@@ -410,34 +267,50 @@ GDRKIT_SHMEM_FUNCTION void atomic_set(const State& state, Word* target, Word val
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void put(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
                                Group group) {
-  detail::copy<detail::Reads::ordinary>(static_cast<char*>(ptr(state, target, pe)), static_cast<const char*>(source),
-                                        size_bytes, group);
+  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
+    return detail::put_by_proxy(state, target, source, size_bytes, pe, nullptr, 0, GDRKIT_SHMEM_SIGNAL_SET,
+                                detail::ProxyWait::begun, group);
+  }
+  detail::copy<detail::Reads::ordinary>(static_cast<char*>(detail::near(state, target, pe)),
+                                        static_cast<const char*>(source), size_bytes, group);
   group.sync();
 }
 /// As put, but without the group's barrier at its end: complete after quiet by each thread.
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void put_nbi(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
                                    Group group) {
-  detail::copy<detail::Reads::ordinary>(static_cast<char*>(ptr(state, target, pe)), static_cast<const char*>(source),
-                                        size_bytes, group);
+  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
+    return detail::put_by_proxy(state, target, source, size_bytes, pe, nullptr, 0, GDRKIT_SHMEM_SIGNAL_SET,
+                                detail::ProxyWait::nothing, group);
+  }
+  detail::copy<detail::Reads::ordinary>(static_cast<char*>(detail::near(state, target, pe)),
+                                        static_cast<const char*>(source), size_bytes, group);
 }
 template <class Group>
 GDRKIT_SHMEM_FUNCTION void get(const State& state, void* target, const void* source, std::size_t size_bytes, int pe,
                                Group group) {
-  detail::copy<detail::Reads::fresh>(static_cast<char*>(target), static_cast<const char*>(ptr(state, source, pe)),
-                                     size_bytes, group);
+  if (state.proxy_address != 0 && detail::is_beyond(state, pe))
+    return detail::get_by_proxy(state, target, source, size_bytes, pe, group);
+  detail::copy<detail::Reads::fresh>(static_cast<char*>(target),
+                                     static_cast<const char*>(detail::near(state, source, pe)), size_bytes, group);
   group.sync();
 }
 
 /// This thread's earlier puts reach each PE before its later ones; and those of threads whose barrier came between.
-GDRKIT_SHMEM_FUNCTION void fence() { detail::fence_system(); }
+GDRKIT_SHMEM_FUNCTION void fence(const State& state) {
+  detail::fence_system();
+  if (state.proxy_address != 0) detail::fence_by_proxy(state);
+}
 /// This thread's earlier puts are visible to every PE; and those of threads whose barrier came between.
-GDRKIT_SHMEM_FUNCTION void quiet() { detail::fence_system(); }
+GDRKIT_SHMEM_FUNCTION void quiet(const State& state) {
+  detail::fence_system();
+  if (state.proxy_address != 0) detail::quiet_by_proxy(state);
+}
 /// The earlier puts of all threads of the group: one fence for all, as a fence is cumulative.
 template <class Group>
-GDRKIT_SHMEM_FUNCTION void quiet(Group group) {
+GDRKIT_SHMEM_FUNCTION void quiet(const State& state, Group group) {
   group.sync();
-  if (group.rank() == 0) detail::fence_system();
+  if (group.rank() == 0) quiet(state);
   group.sync();
 }
 
@@ -448,8 +321,10 @@ GDRKIT_SHMEM_FUNCTION void signal_op(const State& state, std::uint64_t* signal, 
                                      gdrkit_shmem_signal operation, int pe) {
   if (operation == GDRKIT_SHMEM_SIGNAL_ADD) {
     atomic_add(state, signal, value, pe);
+  } else if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
+    detail::put_value_by_proxy(state, signal, value, pe);
   } else {
-    detail::store_relaxed(ptr(state, signal, pe), value);
+    detail::store_relaxed(detail::near(state, signal, pe), value);
   }
 }
 
@@ -459,6 +334,10 @@ template <class Group>
 GDRKIT_SHMEM_FUNCTION void put_signal(const State& state, void* target, const void* source, std::size_t size_bytes,
                                       std::uint64_t* signal, std::uint64_t value, gdrkit_shmem_signal operation, int pe,
                                       Group group) {
+  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
+    return detail::put_by_proxy(state, target, source, size_bytes, pe, signal, value, operation,
+                                detail::ProxyWait::begun, group);
+  }
   put(state, target, source, size_bytes, pe, group);
   if (group.rank() == 0) {
     if (size_bytes != 0) detail::fence_system();
@@ -509,11 +388,18 @@ GDRKIT_SHMEM_FUNCTION bool barrier_all(const State& state, Group group) {
   const std::uint64_t round = own->rounds + 1;
   group.sync();
   if (group.rank() == 0) own->rounds = round;
+  if (state.proxy_address != 0) {
+    // Before PEs of this machine hear of the barrier, what went to other machines is there.
+    if (group.rank() == 0) detail::arrive_by_proxy(state, round);
+    group.sync();
+  }
   detail::fence_system();
   bool is_there = true;
   GDRKIT_SHMEM_ROLLED
   for (int other = static_cast<int>(group.rank()); other < state.n_pes; other += static_cast<int>(group.size())) {
-    detail::store_relaxed(&ptr(state, own, other)->arrivals[state.pe], round);
+    if (state.proxy_address == 0 || !detail::is_beyond(state, other)) {
+      detail::store_relaxed(&detail::near(state, own, other)->arrivals[state.pe], round);
+    }
   }
   GDRKIT_SHMEM_ROLLED
   for (int other = static_cast<int>(group.rank()); other < state.n_pes; other += static_cast<int>(group.size())) {

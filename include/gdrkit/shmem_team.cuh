@@ -67,13 +67,6 @@ GDRKIT_SHMEM_FUNCTION int team_translate_pe(const State& state, Team team, int p
 namespace detail {
 
 #if defined(__CUDACC__)
-GDRKIT_SHMEM_FUNCTION std::uint64_t load_relaxed(const std::uint64_t* address) {
-  std::uint64_t value;
-  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
-  return value;
-}
-/// A store that others wait for. What must be seen with it has a fence of its own before it.
-GDRKIT_SHMEM_FUNCTION void post(std::uint64_t* address, std::uint64_t value) { store_relaxed(address, value); }
 /// Answers how many came before. Who comes later sees what those before it did.
 GDRKIT_SHMEM_FUNCTION std::uint32_t arrive(std::uint32_t* count) {
   std::uint32_t before;
@@ -84,8 +77,6 @@ GDRKIT_SHMEM_FUNCTION std::uint32_t arrive(std::uint32_t* count) {
   return before;
 }
 #else
-inline std::uint64_t load_relaxed(const std::uint64_t* address) { return __atomic_load_n(address, __ATOMIC_RELAXED); }
-inline void post(std::uint64_t* address, std::uint64_t value) { __atomic_store_n(address, value, __ATOMIC_RELEASE); }
 inline std::uint32_t arrive(std::uint32_t* count) { return __atomic_fetch_add(count, 1, __ATOMIC_ACQ_REL); }
 #endif
 

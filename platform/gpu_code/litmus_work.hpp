@@ -104,9 +104,9 @@ class LitmusWork {
   /// The call whose promise the shape tests.
   GDRKIT_SHMEM_FUNCTION void order() {
     if (parameters_.shape == LitmusShape::third_word) {
-      shmem::quiet();
+      shmem::quiet(state_);
     } else {
-      shmem::fence();
+      shmem::fence(state_);
     }
   }
   GDRKIT_SHMEM_FUNCTION void write_flag(std::uint64_t round) {
@@ -151,11 +151,11 @@ class LitmusWork {
     switch (parameters_.shape) {
       case LitmusShape::third_word:
         flag = shmem::g(state_, words_ + flag_at, writer());
-        shmem::fence();
+        shmem::fence(state_);
         break;
       case LitmusShape::atomics:
         flag = shmem::atomic_fetch_add<std::uint64_t>(state_, words_ + flag_at, 0, reader());
-        shmem::fence();
+        shmem::fence(state_);
         break;
       // get promises data that is no older than the call, whatever was loaded before: no acquire helps it.
       case LitmusShape::fresh_get: flag = shmem::g(state_, words_ + flag_at, reader()); break;
@@ -207,7 +207,7 @@ class LitmusWork {
       }
       for_each_instance([&](std::uint64_t* words) {
         shmem::p(state_, words + data_at, round, other);
-        if (has(LitmusMistake::none)) shmem::quiet();
+        if (has(LitmusMistake::none)) shmem::quiet(state_);
         if (!has(LitmusMistake::no_order)) answer(words, round, other);
       });
       if (!meet()) return;

@@ -51,7 +51,7 @@ struct GdrkitShmem {
     return shmem::atomic_compare_swap(state, target, compare, value, pe);
   }
   /// Of the calling thread's operations, and of those of threads whose barrier came between.
-  GDRKIT_SHMEM_FUNCTION static void quiet() { shmem::quiet(); }
+  GDRKIT_SHMEM_FUNCTION static void quiet(const State& state) { shmem::quiet(state); }
   /// false: a limit went by.
   template <class Group>
   GDRKIT_SHMEM_FUNCTION static bool barrier_all(const State& state, Group group) {

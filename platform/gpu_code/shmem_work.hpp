@@ -218,7 +218,7 @@ class ShmemWork {
   /// One thread's quiet after the group's barrier is that of all.
   GDRKIT_SHMEM_FUNCTION void complete() {
     group_.sync();
-    if (group_.rank() == 0) Library::quiet();
+    if (group_.rank() == 0) Library::quiet(state_);
     group_.sync();
   }
   GDRKIT_SHMEM_FUNCTION std::uint64_t size() const { return parameters_.size_bytes; }

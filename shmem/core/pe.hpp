@@ -20,11 +20,13 @@
 #include "shmem/core/collectives.hpp"
 #include "shmem/core/local_buffers.hpp"
 #include "shmem/core/node_area.hpp"
+#include "shmem/core/pe_proxy.hpp"
 #include "shmem/core/put_order.hpp"
 #include "shmem/core/team_line.hpp"
 #include "shmem/core/team_memory.hpp"
 #include "shmem/heap/symmetric_heap.hpp"
 #include "shmem/node/node.hpp"
+#include "shmem/proxy/proxy.hpp"
 #include "shmem/remote/remote.hpp"
 #include "shmem/stream/stream_control.hpp"
 #include "shmem/stream/stream_work.hpp"
@@ -46,6 +48,7 @@ struct PeOptions {
   std::uint64_t heap_max_bytes = 0;  ///< 0: the largest GPU's memory
   bool compares_stream_collectives = false;
   bool is_p2p_disabled = false;  ///< every other PE counts as one of another machine; the same on all PEs
+  std::optional<int> machine;    ///< with is_p2p_disabled: PEs with the same number count as of one machine
   RemoteWay remote_way = RemoteWay::automatic;
   const platform::UcxCalls* ucx_calls = nullptr;   ///< nullptr: the machine's, loaded where it is needed
   std::chrono::milliseconds remote_silence{7000};  ///< after which a PE of another machine is dead
@@ -102,8 +105,9 @@ class Pe {
   [[nodiscard]] shmem::Remote* remote() const noexcept { return remote_.get(); }
   /// What GPU kernels on this PE's GPU need to know of it.
   [[nodiscard]] gdrkit_shmem_device_state device_state() const noexcept;
-  /// From now on another PE's end also ends the waits of this PE's GPU kernels: call it before any may wait.
-  base::Status watch_for_gpu_kernels() noexcept { return control_->watch(); }
+  /// From now on another PE's end also ends the waits of this PE's GPU kernels, and they reach PEs of other machines:
+  /// call it before any may do so.
+  base::Status watch_for_gpu_kernels() noexcept;
   /// Calls it with the state and the GPU current. Nothing to do on the emulated device.
   base::Status fill_state(gdrkit_shmem_fill_state_t fill) noexcept;
   /// A CUmodule: its symbol gdrkit_shmem_state gets the state.
@@ -134,9 +138,9 @@ class Pe {
   base::Status signal(void* word, std::uint64_t value, SignalOperation operation, int pe) noexcept;
   base::Status put_signal(void* target, const void* source, std::size_t size_bytes, void* word, std::uint64_t value,
                           SignalOperation operation, int pe, bool is_async) noexcept;
-  /// `fetched`: nullptr where the answer is not wanted.
+  /// `fetched`: nullptr where the answer is not wanted; with `is_async` it may come as late as in quiet.
   base::Status atomic(void* target, std::size_t size_bytes, AtomicOperation operation, std::uint64_t operand,
-                      std::uint64_t compare, std::uint64_t* fetched, int pe) noexcept;
+                      std::uint64_t compare, std::uint64_t* fetched, int pe, bool is_async = false) noexcept;
 
   [[nodiscard]] base::Result<std::uint64_t> load(const Word& word) noexcept;
   [[nodiscard]] base::Result<bool> test(const Word& word, Comparison comparison, std::uint64_t value) noexcept;
@@ -191,6 +195,7 @@ class Pe {
   base::Status make_transports();
   base::Status join_machine(Exchange& exchange, const PeOptions& options, std::size_t area_bytes_for_each);
   base::Status start_remote(Exchange& exchange, const PeOptions& options);
+  base::Status make_proxy();
 
   [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
   [[nodiscard]] std::size_t first_transport(int slot) const noexcept { return is_remote(slot) ? remote_transport_ : 0; }
@@ -245,6 +250,8 @@ class Pe {
   std::size_t remote_transport_ = 0;  // those before serve PEs of this machine
   RemoteWay remote_way_ = RemoteWay::automatic;
   std::unique_ptr<HomeMemory> home_;
+  PeProxyWork proxy_work_{*this};
+  std::unique_ptr<Proxy> proxy_;  // nullptr: all PEs are on this machine
   PutOrder order_;
   LocalBuffers buffers_;
   std::mutex collective_mutex_;

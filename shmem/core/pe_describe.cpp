@@ -48,6 +48,8 @@ base::Result<std::string> Pe::describe(int pe) noexcept try {
     const TransportLimits limits = transport->limits();
     text += "put from " + text_of(limits.put) + "; get to " + text_of(limits.get);
   }
+  text += is_remote(*slot) ? "\nGPU kernels: by proxy, a thread of this PE that takes their commands"
+                           : "\nGPU kernels: by loads and stores";
   return text;
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while the way to a PE was described");

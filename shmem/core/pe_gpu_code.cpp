@@ -9,6 +9,11 @@
 
 namespace gdrkit::shmem {
 
+base::Status Pe::watch_for_gpu_kernels() noexcept {
+  if (auto watched = control_->watch(); !watched) return watched;
+  return proxy_ != nullptr ? proxy_->serve() : base::Status();
+}
+
 base::Status Pe::fill_state(gdrkit_shmem_fill_state_t fill) noexcept {
   if (device_->is_emulated()) return {};
   if (auto watched = watch_for_gpu_kernels(); !watched) return watched;

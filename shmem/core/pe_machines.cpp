@@ -54,7 +54,7 @@ base::Status Pe::join_machine(Exchange& exchange, const PeOptions& options, std:
     if (!machines) return base::pass(machines);
     const auto own = machines->begin() + pe_;
     local_index_ = static_cast<int>(std::count(machines->begin(), own, *machine));
-    std::snprintf(machine->boot_id, sizeof machine->boot_id, "PE %d, apart", pe_);
+    std::snprintf(machine->boot_id, sizeof machine->boot_id, "machine %d, apart", options.machine.value_or(pe_));
   }
   auto node = join_node(*machine, exchange, 0, options.limit, area_bytes_for_each);
   if (!node) return base::pass(node);
@@ -80,6 +80,15 @@ base::Status Pe::start_remote(Exchange& exchange, const PeOptions& options) {
   remote_ = std::move(*started);
   remote_way_ = options.remote_way;
   node_ = std::make_unique<JobNode>(std::move(node_), *remote_);
+  return {};
+}
+
+base::Status Pe::make_proxy() {
+  std::vector<std::int32_t> away(static_cast<std::size_t>(n_pes_), detail::beyond_reach);
+  for (const int pe : node_->pes()) away[static_cast<std::size_t>(pe)] = node_->index_of(pe) - own_slot_;
+  auto proxy = Proxy::make(*device_, proxy_work_, away);
+  if (!proxy) return base::pass(proxy);
+  proxy_ = std::move(*proxy);
   return {};
 }
 

@@ -185,6 +185,7 @@ base::Status Pe::make_transports() {
   if (remote_ != nullptr) {
     if (remote_way_ != RemoteWay::copied) home_->use(*transports_.front());
     remote_->open(*home_);
+    if (auto made = make_proxy(); !made) return made;
   }
   auto control = StreamControl::make(*device_, *node_);
   if (!control) return base::pass(control);
@@ -213,7 +214,9 @@ Pe::~Pe() {
   if (gpu_kernels_) (void)device_->synchronize_all();
   collectives_.reset();
   control_.reset();
+  if (proxy_ != nullptr) proxy_->stop();
   if (remote_ != nullptr) remote_->close();
+  proxy_.reset();
   home_.reset();
   atomics_.reset();
   gpu_kernels_.reset();

@@ -130,7 +130,7 @@ base::Status Pe::wait_on_stream(const Word& word, Comparison comparison, std::ui
     return base::fail(EINVAL, "%p is not aligned to the %zu bytes of a word", word.address, word.size_bytes);
   }
   if (auto own = heap_->find(word.address, word.size_bytes); !own) return base::pass(own);
-  if (auto watched = watch_for_gpu_kernels(); !watched) return watched;
+  if (auto watched = control_->watch(); !watched) return watched;
   platform::StreamWaitParameters parameters{};
   parameters.state = device_state();
   parameters.address = address;

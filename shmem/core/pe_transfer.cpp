@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 // What a PE does to others' memory.
 #include <cinttypes>
+#include <cstdio>
+#include <new>
 
 #include "platform/device/cuda_calls.hpp"
 #include "shmem/core/host_range.hpp"
@@ -138,7 +140,9 @@ base::Status Pe::put_signal(void* target, const void* source, std::size_t size_b
   auto carried = put_by(*remote, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
   if (operation == SignalOperation::add) {
-    if (auto done = complete(remote->slot); !done) return done;
+    // Messages to another machine keep their order; an update by this GPU follows what is complete.
+    auto done = is_remote(remote->slot) ? transports_[*carried]->order(remote->slot) : complete(remote->slot);
+    if (!done) return done;
     return signal(word, value, operation, pe);
   }
   // A transport keeps its own order, so the word follows the data by the same one.
@@ -147,7 +151,7 @@ base::Status Pe::put_signal(void* target, const void* source, std::size_t size_b
 }
 
 base::Status Pe::atomic(void* target, std::size_t size_bytes, AtomicOperation operation, std::uint64_t operand,
-                        std::uint64_t compare, std::uint64_t* fetched, int pe) noexcept {
+                        std::uint64_t compare, std::uint64_t* fetched, int pe, bool is_async) noexcept {
   if (size_bytes != 4 && size_bytes != 8) {
     return base::fail(EINVAL, "an atomic operation needs a word of 4 or 8 bytes, not %zu", size_bytes);
   }
@@ -161,14 +165,14 @@ base::Status Pe::atomic(void* target, std::size_t size_bytes, AtomicOperation op
   }
   if (operation == AtomicOperation::fetch) {
     std::uint64_t value = 0;
-    if (auto loaded = get(&value, target, size_bytes, pe, false); !loaded) return loaded;
-    if (fetched != nullptr) *fetched = value;
-    return {};
+    if (fetched == nullptr) return get(&value, target, size_bytes, pe, false);
+    *fetched = 0;
+    return get(fetched, target, size_bytes, pe, is_async);
   }
   const auto performed = operation == AtomicOperation::set ? AtomicOperation::swap : operation;
   if (is_remote(remote->slot)) {
     return remote_->update(pe, remote->range.offset, size_bytes, static_cast<unsigned>(performed), operand, compare,
-                           fetched);
+                           fetched, is_async);
   }
   return atomics_->run(heap_->address(remote->slot, remote->range.offset), size_bytes, performed, operand, compare,
                        fetched);
@@ -182,6 +186,7 @@ base::Status Pe::complete(int slot) noexcept {
 
 base::Status Pe::complete_all() noexcept {
   base::Status done;
+  if (proxy_ != nullptr) base::keep_first(done, proxy_->drain(limit()));
   for (int slot = 0; slot < node_pes(); ++slot) base::keep_first(done, complete(slot));
   base::keep_first(done, atomics_->complete());
   if (remote_ != nullptr) base::keep_first(done, remote_->flush_all());
@@ -194,19 +199,29 @@ base::Status Pe::quiet() noexcept {
   return done;
 }
 
-base::Status Pe::check_gpu_waits() noexcept {
+base::Status Pe::check_gpu_waits() noexcept try {
   if (auto whole = collectives_->take_fault(); !whole) return whole;
+  if (auto failed = proxy_ != nullptr ? proxy_->take_failure() : base::Status(); !failed) {
+    (void)control_->take_given_up();  // this is why
+    return base::fail_vendor(failed.error().errno_value, failed.error().vendor_code, "PE %d, %s", pe_,
+                             failed.error().text());
+  }
   const auto word = control_->take_given_up();
   if (!word) return {};
+  const auto of_proxy = proxy_ != nullptr ? proxy_->text_of_wait(*word) : std::nullopt;
+  char address[32];
+  std::snprintf(address, sizeof address, "0x%" PRIx64, *word);
+  const std::string what = of_proxy ? *of_proxy : std::string("the word at ") + address;
   if (const int dead = control_->dead_pe(); dead >= 0) {
-    return base::fail(ECONNRESET,
-                      "a GPU kernel of PE %d gave up waiting for the word at 0x%" PRIx64 ": PE %d has ended", pe_,
-                      *word, dead);
+    return base::fail(ECONNRESET, "a GPU kernel of PE %d gave up waiting for %s: PE %d has ended", pe_, what.c_str(),
+                      dead);
   }
   return base::fail(ETIMEDOUT,
-                    "a GPU kernel of PE %d gave up waiting for the word at 0x%" PRIx64
-                    ": not there within the limit (gdrkit_shmem_set_timeout)",
-                    pe_, *word);
+                    "a GPU kernel of PE %d gave up waiting for %s: not there within the limit "
+                    "(gdrkit_shmem_set_timeout)",
+                    pe_, what.c_str());
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while a wait of a GPU kernel that gave up was told of");
 }
 
 }  // namespace gdrkit::shmem

@@ -47,6 +47,7 @@ gdrkit_shmem_device_state Pe::device_state() const noexcept {
   state.control_address = control_->device_address();
   state.limit_ns = static_cast<std::uint64_t>(limit_ms == 0 ? longest_ms : limit_ms) * 1'000'000;
   state.teams_address = collectives_->table_address();
+  state.proxy_address = proxy_ != nullptr ? proxy_->device_address() : 0;
   return state;
 }
 

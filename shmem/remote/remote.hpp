@@ -60,8 +60,9 @@ class Remote final : private UcxReceiver {
   base::Status put_kept(int pe, std::uint64_t offset, std::vector<char> data) noexcept;
   base::Status get(int pe, std::uint64_t offset, void* target, std::size_t size_bytes, bool is_device,
                    bool is_async) noexcept;
+  /// With `is_async`, *old is there after flush.
   base::Status update(int pe, std::uint64_t offset, std::size_t word_bytes, unsigned operation, std::uint64_t operand,
-                      std::uint64_t compare, std::uint64_t* old) noexcept;
+                      std::uint64_t compare, std::uint64_t* old, bool is_async) noexcept;
 
   // By UCX itself, at addresses of the other PE's memory. EOPNOTSUPP: use messages.
   base::Status put_direct(int pe, std::uint64_t offset, const void* source, std::size_t size_bytes, bool is_device,
@@ -201,6 +202,7 @@ class Remote final : private UcxReceiver {
   void answer_get(const Answer& wanted);
   void answer_key(const Answer& wanted);
   void take_data(const RemoteMessage& message, const char* data, std::size_t size_bytes);
+  void end_async(Peer& from, std::uint64_t id);
   base::Result<platform::UcxMemory*> registered(const HomeChunk& chunk);
   void take_key(const RemoteMessage& message, const char* data, std::size_t size_bytes);
 

@@ -109,6 +109,9 @@ void Remote::handle_at_once(const RemoteMessage& message, const char* data, std:
         request.errno_value = message.other;
         request.text.assign(data, size_bytes);
         request.is_done = true;
+        if (!request.is_async) return;
+        std::memcpy(request.target, &request.value, sizeof request.value);
+        end_async(peer(message.from), message.request);
       }
       return;
     case RemoteMessageKind::acknowledge: {
@@ -149,14 +152,17 @@ void Remote::take_data(const RemoteMessage& message, const char* data, std::size
   if (request.is_done && request.is_device && request.errno_value == 0) {
     if (auto there = home_->complete(); !there) request.errno_value = there.error().errno_value;
   }
-  if (!request.is_done || !request.is_async) return;
-  Peer& from = peer(message.from);
+  if (request.is_done && request.is_async) end_async(peer(message.from), message.request);
+}
+
+void Remote::end_async(Peer& from, std::uint64_t id) {
+  const Request& request = *requests_.find(id)->second;
   if (request.errno_value != 0 && from.rejected == 0) {
     from.rejected = request.errno_value;
     from.rejection = request.text;
   }
   --from.gets;
-  requests_.erase(found);
+  requests_.erase(id);
 }
 
 void Remote::answer_questions() noexcept {

@@ -115,7 +115,8 @@ base::Status Remote::get(int pe, std::uint64_t offset, void* target, std::size_t
 }
 
 base::Status Remote::update(int pe, std::uint64_t offset, std::size_t word_bytes, unsigned operation,
-                            std::uint64_t operand, std::uint64_t compare, std::uint64_t* old) noexcept try {
+                            std::uint64_t operand, std::uint64_t compare, std::uint64_t* old, bool is_async) noexcept
+    try {
   Entered entered(*this);
   auto to = connected(pe);
   if (!to) return base::pass(to);
@@ -125,11 +126,21 @@ base::Status Remote::update(int pe, std::uint64_t offset, std::size_t word_bytes
   message.operation = static_cast<std::uint8_t>(operation);
   message.operand = operand;
   message.compare = compare;
-  if (old != nullptr) message.request = new_request(std::make_unique<Request>());
-  mark_dirty(**to, pe);
+  const bool is_waited_for = old != nullptr && !is_async;
+  if (old != nullptr) {
+    auto request = std::make_unique<Request>();
+    request->target = reinterpret_cast<char*>(old);
+    request->is_async = is_async;
+    message.request = new_request(std::move(request));
+  }
+  if (!is_waited_for) mark_dirty(**to, pe);
   auto sent = send(pe, message, nullptr, 0);
   base::Status done = sent ? base::Status() : base::Status(base::pass(sent));
-  if (done) (*to)->last_write = message.number;
+  if (done && !is_waited_for) {
+    (*to)->last_write = message.number;
+    if (old != nullptr) ++(*to)->gets;
+    return {};
+  }
   if (old == nullptr) return done;
   if (done) done = wait_answer(entered.lock, message.request, "atomic operation", pe);
   if (done) *old = requests_.find(message.request)->second->value;

@@ -67,6 +67,7 @@ struct ShmemJobOptions {
   bool compares_stream_collectives = false;
   /// Every PE counts as one of another machine, so that UCX carries all; $GDRKIT_SHMEM_DISABLE_P2P asks for it, too.
   bool is_p2p_disabled = false;
+  std::function<int(int pe)> machine_of = nullptr;  ///< with is_p2p_disabled: PEs of the same number share a machine
   shmem::RemoteWay remote_way = shmem::RemoteWay::automatic;
   const platform::UcxCalls* ucx_calls = nullptr;
 };
@@ -135,6 +136,7 @@ inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(s
       options.heap_max_bytes = job.heap_max_bytes;
       options.compares_stream_collectives = job.compares_stream_collectives;
       options.is_p2p_disabled = is_p2p_disabled;
+      if (job.machine_of) options.machine = job.machine_of(number);
       options.remote_way = remote_way_of_environment(job.remote_way);
       options.ucx_calls = job.ucx_calls;
       options.allgather_argument = &member;

@@ -145,10 +145,12 @@ GDRKIT_NVSHMEM_BOTH void* nvshmem_ptr(const void* address, int pe) {
 /* Ordering. */
 
 GDRKIT_NVSHMEM_BOTH void nvshmem_fence(void) {
-  GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_check(gdrkit_shmem_fence(), "nvshmem_fence"), ::gdrkit::shmem::fence());
+  GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_check(gdrkit_shmem_fence(), "nvshmem_fence"),
+                       ::gdrkit::shmem::fence(GDRKIT_NVSHMEM_STATE));
 }
 GDRKIT_NVSHMEM_BOTH void nvshmem_quiet(void) {
-  GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_check(gdrkit_shmem_quiet(), "nvshmem_quiet"), ::gdrkit::shmem::quiet());
+  GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_check(gdrkit_shmem_quiet(), "nvshmem_quiet"),
+                       ::gdrkit::shmem::quiet(GDRKIT_NVSHMEM_STATE));
 }
 static inline void nvshmemx_quiet_on_stream(cudaStream_t stream) {
   gdrkit_nvshmem_check(gdrkit_shmem_quiet_on_stream(stream), "nvshmemx_quiet_on_stream");

@@ -220,9 +220,11 @@ TEST(ShmemTransfer, DescribesWhatServesEachPe) {
       if (pe.remote() != nullptr && other != pe.pe()) {
         EXPECT_EQ(text->find("bar1: not used: "), 0U) << *text;
         EXPECT_NE(text->find("\nucx: put from host, pinned host, symmetric, device; get to host"), std::string::npos);
+        EXPECT_NE(text->find("\nGPU kernels: by proxy"), std::string::npos) << *text;
         continue;
       }
       EXPECT_NE(text->find("\nucx: not used: "), std::string::npos) << *text;
+      EXPECT_NE(text->find("\nGPU kernels: by loads and stores"), std::string::npos) << *text;
       EXPECT_NE(text->find("\ncopy_engine: put from host, pinned host, symmetric, device; get to host"),
                 std::string::npos)
           << *text;

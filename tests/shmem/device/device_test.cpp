@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "gdrkit/shmem_device.cuh"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "support/device_access.hpp"
 #include "support/results.hpp"
@@ -38,6 +39,7 @@ class Side {
     EXPECT_TRUE(loaded) << loaded.error().text();
     gpu_kernels_.emplace(std::move(*loaded));
     stream_ = *device_.create_stream();
+    EXPECT_TRUE(tests::succeeded(pe.watch_for_gpu_kernels()));
     target = allocate(room);
     source = allocate(room);
     words_ = allocate(512);
@@ -238,8 +240,21 @@ TEST(ShmemDevice, RoundsGoOnWhereTheLastLaunchEnded) {
   });
 }
 
+/// The others are reached by the PE's thread, and not as ptr() says.
+TEST(ShmemDevice, OnlyPesOfThisMachineHaveAnAddress) {
+  run_shmem_job({}, [](Pe& pe) {
+    if (is_gpu) return;  // a host thread asks as if it were a GPU's
+    const State state = pe.device_state();
+    char* const own = reinterpret_cast<char*>(state.heap_address);
+    EXPECT_EQ(ptr(state, own, pe.pe()), own);
+    const bool is_beyond = pe.node().index_of(1 - pe.pe()) < 0;
+    EXPECT_EQ(ptr(state, own, 1 - pe.pe()) == nullptr, is_beyond);
+    EXPECT_EQ(state.proxy_address != 0, is_beyond);
+  });
+}
+
 /// Of floats: PE p's source holds p + 1 in its first part, p + 11 in its second.
-TEST(ShmemDevice, CollectivesOfABlockBringEveryPart) {
+TEST(ShmemDeviceTeams, CollectivesOfABlockBringEveryPart) {
   run_shmem_job({}, [](Pe& pe) {
     Side side(pe);
     constexpr std::size_t count = 300;

@@ -9,8 +9,10 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "gdrkit/shmem_device.cuh"
 #include "shmem/core/pe.hpp"
 #include "support/requirements.hpp"
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
@@ -94,6 +96,24 @@ const Step steps[] = {
     {"at a wait for a PE that never sent", nothing,
      [](Pe& pe, void* object) {
        return status_of(pe.wait_until({object, 8, false}, Comparison::equal, 1));
+     }},
+    {"at gets of a GPU kernel from it", nothing,
+     [](Pe& pe, void* object) {
+       auto watched = pe.watch_for_gpu_kernels();
+       if (!watched) return watched;
+       return repeat([&] {
+         (void)g(pe.device_state(), static_cast<std::uint64_t*>(object), victim);
+         return pe.quiet();
+       });
+     }},
+    {"at a barrier of GPU kernels", nothing,
+     [](Pe& pe, void*) {
+       auto watched = pe.watch_for_gpu_kernels();
+       if (!watched || barrier_all(pe.device_state(), thread())) return watched;
+       auto ended = pe.quiet();
+       // GPU kernels look twice a second: another PE's must not see this process's end first.
+       std::this_thread::sleep_for(2s);
+       return ended;
      }},
     {"before it finalizes", nothing, [](Pe& pe, void*) { return pe.finalize(); }},
 };

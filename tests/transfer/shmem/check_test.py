@@ -35,7 +35,7 @@ class ShmemInfo(Test):
                          ("shmem info", 0, 3, 3, True))
         self.assertEqual([way["pe"] for way in document["ways"]], [0, 1, 2])
         for way in document["ways"]:
-            self.assertEqual([line.split(":")[0] for line in way["transports"]], ["bar1", "copy_engine", "ucx"])
+            self.assertEqual([line.split(":")[0] for line in way["transports"]], ["bar1", "copy_engine", "ucx", "GPU kernels"])
 
 
 class ShmemCheck(Test):

@@ -79,7 +79,7 @@ struct NvshmemDevice {
                                                       std::uint64_t value, int pe) {
     return nvshmem_uint64_atomic_compare_swap(word, compare, value, pe);
   }
-  static __device__ void quiet() { nvshmem_quiet(); }
+  static __device__ void quiet(const State&) { nvshmem_quiet(); }
 
   static __device__ bool barrier_all(const State&, ThreadGroup) {
     nvshmem_barrier_all();

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// What all of gdrkit shmem's headers for GPU kernels stand on: how a function is declared, accesses of one word, and
+// waits. Included by shmem_device.cuh.
+#ifndef GDRKIT_SHMEM_ACCESS_CUH
+#define GDRKIT_SHMEM_ACCESS_CUH
+
+#include <gdrkit/shmem.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#if defined(__CUDACC__)
+#define GDRKIT_SHMEM_FUNCTION __device__ inline
+#define GDRKIT_SHMEM_ANYWHERE __host__ __device__ constexpr
+#define GDRKIT_SHMEM_ROLLED _Pragma("unroll 1")  // a step takes longer than the loop around it
+#define GDRKIT_SHMEM_OUTLINED __noinline__       // each place where it is used would hold all of it
+#else
+#define GDRKIT_SHMEM_FUNCTION inline
+#define GDRKIT_SHMEM_ANYWHERE constexpr
+#define GDRKIT_SHMEM_ROLLED
+#define GDRKIT_SHMEM_OUTLINED
+#include <sched.h>
+#include <time.h>
+#endif
+
+namespace gdrkit::shmem {
+
+using State = gdrkit_shmem_device_state;
+
+// Accesses of one word, and the clock. All are of system scope: the other side is a GPU behind a bus, or a CPU. All are
+// of global memory, where the heap and mapped host memory are: an access that might be to shared memory takes longer,
+// and an update of 64 bits would hold a second way for it.
+namespace detail {
+
+#if defined(__CUDACC__)
+template <class T>
+GDRKIT_SHMEM_FUNCTION T* in_global_memory(T* address) {
+  __builtin_assume(__isGlobal(address));
+  return address;
+}
+GDRKIT_SHMEM_FUNCTION std::uint32_t load_acquire(const std::uint32_t* address) {
+  std::uint32_t value;
+  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
+  return value;
+}
+GDRKIT_SHMEM_FUNCTION std::uint64_t load_acquire(const std::uint64_t* address) {
+  std::uint64_t value;
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
+  return value;
+}
+GDRKIT_SHMEM_FUNCTION std::uint32_t load_relaxed(const std::uint32_t* address) {
+  std::uint32_t value;
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
+  return value;
+}
+GDRKIT_SHMEM_FUNCTION std::uint64_t load_relaxed(const std::uint64_t* address) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
+  return value;
+}
+GDRKIT_SHMEM_FUNCTION void store_relaxed(std::uint64_t* address, std::uint64_t value) {
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(address)), "l"(value) : "memory");
+}
+/// A store that others wait for. What must be seen with it has a fence of its own before it.
+GDRKIT_SHMEM_FUNCTION void post(std::uint64_t* address, std::uint64_t value) { store_relaxed(address, value); }
+GDRKIT_SHMEM_FUNCTION void fence_system() { __threadfence_system(); }
+GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
+  std::uint64_t value;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value)::"memory");
+  return value;
+}
+GDRKIT_SHMEM_FUNCTION void relax() {}
+#else
+template <class T>
+inline T* in_global_memory(T* address) {
+  return address;
+}
+template <class Word>
+inline Word load_acquire(const Word* address) {
+  return __atomic_load_n(address, __ATOMIC_ACQUIRE);
+}
+template <class Word>
+inline Word load_relaxed(const Word* address) {
+  return __atomic_load_n(address, __ATOMIC_RELAXED);
+}
+inline void store_relaxed(std::uint64_t* address, std::uint64_t value) {
+  __atomic_store_n(address, value, __ATOMIC_RELAXED);
+}
+inline void post(std::uint64_t* address, std::uint64_t value) { __atomic_store_n(address, value, __ATOMIC_RELEASE); }
+inline void fence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline std::uint64_t clock_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+inline void relax() { ::sched_yield(); }
+#endif
+
+template <class Word>
+GDRKIT_SHMEM_FUNCTION bool compares(Word seen, gdrkit_shmem_comparison comparison, Word wanted) {
+  switch (comparison) {
+    case GDRKIT_SHMEM_EQ: return seen == wanted;
+    case GDRKIT_SHMEM_NE: return seen != wanted;
+    case GDRKIT_SHMEM_GT: return seen > wanted;
+    case GDRKIT_SHMEM_LE: return seen <= wanted;
+    case GDRKIT_SHMEM_LT: return seen < wanted;
+    default: return seen >= wanted;
+  }
+}
+
+/// Polls between two looks at the clock, which costs as much as a poll.
+constexpr unsigned polls_per_clock = 1024;
+
+/// What a PE's CPU and its GPU kernels tell each other about waits, in host memory (control_address).
+struct Control {
+  std::uint32_t is_broken;  ///< not 0: a PE has ended, and no wait goes on
+  std::uint32_t unused;
+  std::uint64_t given_up;  ///< the address of the word that the last wait to give up was for; 0: none did
+};
+
+/// Waits for what the word at `address` shall say. false: the state's limit went by, or a PE has ended; the CPU is
+/// told. Neither is looked for before polls_per_clock polls.
+template <class Condition>
+GDRKIT_SHMEM_FUNCTION bool wait_for(const State& state, const void* address, Condition is_there) {
+  auto* const control = reinterpret_cast<Control*>(state.control_address);
+  std::uint64_t begin = 0;
+  for (;;) {
+    GDRKIT_SHMEM_ROLLED
+    for (unsigned poll = 0; poll < polls_per_clock; ++poll) {
+      if (is_there()) return true;
+    }
+    relax();
+    const std::uint64_t now = clock_ns();
+    if (begin == 0) begin = now;
+    if (now - begin > state.limit_ns || (control != nullptr && load_relaxed(&control->is_broken) != 0)) break;
+  }
+  if (control != nullptr) store_relaxed(&control->given_up, reinterpret_cast<std::uint64_t>(address));
+  return false;
+}
+
+// Updates of one word.
+
+template <class Word>
+using Bits = std::conditional_t<sizeof(Word) == 8, unsigned long long, unsigned>;
+
+#if defined(__CUDACC__)
+#define GDRKIT_SHMEM_UPDATE(name, gpu_operation, cpu_function)                 \
+  template <class Unsigned>                                                    \
+  GDRKIT_SHMEM_FUNCTION Unsigned name(Unsigned* word, Unsigned value) {        \
+    Unsigned before;                                                           \
+    if constexpr (sizeof(Unsigned) == 4) {                                     \
+      asm volatile("atom.relaxed.sys.global." gpu_operation "32 %0, [%1], %2;" \
+                   : "=r"(before)                                              \
+                   : "l"(__cvta_generic_to_global(word)), "r"(value)           \
+                   : "memory");                                                \
+    } else {                                                                   \
+      asm volatile("atom.relaxed.sys.global." gpu_operation "64 %0, [%1], %2;" \
+                   : "=l"(before)                                              \
+                   : "l"(__cvta_generic_to_global(word)), "l"(value)           \
+                   : "memory");                                                \
+    }                                                                          \
+    return before;                                                             \
+  }
+template <class Unsigned>
+GDRKIT_SHMEM_FUNCTION Unsigned compare_swap(Unsigned* word, Unsigned compare, Unsigned value) {
+  Unsigned before;
+  if constexpr (sizeof(Unsigned) == 4) {
+    asm volatile("atom.relaxed.sys.global.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(before)
+                 : "l"(__cvta_generic_to_global(word)), "r"(compare), "r"(value)
+                 : "memory");
+  } else {
+    asm volatile("atom.relaxed.sys.global.cas.b64 %0, [%1], %2, %3;"
+                 : "=l"(before)
+                 : "l"(__cvta_generic_to_global(word)), "l"(compare), "l"(value)
+                 : "memory");
+  }
+  return before;
+}
+#else
+#define GDRKIT_SHMEM_UPDATE(name, gpu_operation, cpu_function) \
+  template <class Unsigned>                                    \
+  inline Unsigned name(Unsigned* word, Unsigned value) {       \
+    return cpu_function(word, value, __ATOMIC_RELAXED);        \
+  }
+template <class Unsigned>
+inline Unsigned compare_swap(Unsigned* word, Unsigned compare, Unsigned value) {
+  __atomic_compare_exchange_n(word, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return compare;
+}
+#endif
+GDRKIT_SHMEM_UPDATE(fetch_add, "add.u", __atomic_fetch_add)
+GDRKIT_SHMEM_UPDATE(fetch_and, "and.b", __atomic_fetch_and)
+GDRKIT_SHMEM_UPDATE(fetch_or, "or.b", __atomic_fetch_or)
+GDRKIT_SHMEM_UPDATE(fetch_xor, "xor.b", __atomic_fetch_xor)
+GDRKIT_SHMEM_UPDATE(swap, "exch.b", __atomic_exchange_n)
+#undef GDRKIT_SHMEM_UPDATE
+
+}  // namespace detail
+}  // namespace gdrkit::shmem
+
+#endif

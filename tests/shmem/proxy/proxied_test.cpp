@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gdrkit/shmem_device.cuh between PEs of two machines, and within each: two PEs of each machine, numbered in turn.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "gdrkit/shmem_device.cuh"
+#include "support/results.hpp"
+#include "support/shmem_job.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+using ::testing::HasSubstr;
+using tests::ShmemJobOptions;
+using tests::succeeded;
+
+constexpr std::size_t words = 64;
+
+/// Host threads call what GPU kernels do; device_test does the same in GPU kernels.
+void run_as_gpu_kernels(int n_pes, RemoteWay way, const std::function<void(Pe&, const State&, std::uint64_t*)>& body) {
+  ShmemJobOptions job;
+  job.n_pes = n_pes;
+  job.is_p2p_disabled = true;
+  job.remote_way = way;
+  job.machine_of = [](int pe) { return pe % 2; };
+  tests::run_shmem_job(job, [&](Pe& pe) {
+    ASSERT_TRUE(succeeded(pe.watch_for_gpu_kernels()));
+    auto object = pe.allocate(words * 8, 1, true);
+    ASSERT_TRUE(object) << object.error().text();
+    body(pe, pe.device_state(), static_cast<std::uint64_t*>(*object));
+  });
+}
+
+std::uint64_t word_at(Pe& pe, const std::uint64_t* address) {
+  std::uint64_t word = 0;
+  const auto bytes = tests::device_bytes(pe, address, sizeof word);
+  std::memcpy(&word, bytes.data(), sizeof word);
+  return word;
+}
+
+class ShmemProxied : public ::testing::TestWithParam<RemoteWay> {};
+
+TEST_P(ShmemProxied, EveryPeReachesEveryOther) {
+  run_as_gpu_kernels(4, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+    const auto own = static_cast<std::uint64_t>(pe.pe());
+    EXPECT_EQ(pe.node_pes(), 2);
+    for (int other = 0; other < pe.n_pes(); ++other) {
+      EXPECT_EQ(ptr(state, object, other) != nullptr, other % 2 == pe.pe() % 2) << other;
+      p(state, object + own, 100 + own, other);
+      atomic_add<std::uint64_t>(state, object + 8, 1, other);
+    }
+    ASSERT_TRUE(barrier_all(state, thread()));
+    for (int other = 0; other < pe.n_pes(); ++other) {
+      EXPECT_EQ(word_at(pe, object + other), 100U + static_cast<unsigned>(other));
+      EXPECT_EQ(g(state, object + other, other), 100U + static_cast<unsigned>(other));
+      EXPECT_EQ(atomic_fetch(state, object + 8, other), 4U);
+    }
+    ASSERT_TRUE(barrier_all(state, thread()));
+  });
+}
+
+/// Each update answers what was there before, of words of either size.
+TEST_P(ShmemProxied, UpdatesAnswerWhatWasThere) {
+  run_as_gpu_kernels(2, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+    const int other = 1 - pe.pe();
+    EXPECT_EQ(atomic_swap<std::uint64_t>(state, object, 12, other), 0U);
+    EXPECT_EQ(atomic_fetch_add<std::uint64_t>(state, object, 3, other), 12U);
+    EXPECT_EQ(atomic_fetch_or<std::uint64_t>(state, object, 0xf0, other), 15U);
+    EXPECT_EQ(atomic_fetch_and<std::uint64_t>(state, object, 0x3c, other), 0xffU);
+    EXPECT_EQ(atomic_fetch_xor<std::uint64_t>(state, object, 0xff, other), 0x3cU);
+    EXPECT_EQ(atomic_compare_swap<std::uint64_t>(state, object, 1, 2, other), 0xc3U);
+    EXPECT_EQ(atomic_compare_swap<std::uint64_t>(state, object, 0xc3, 2, other), 0xc3U);
+    EXPECT_EQ(atomic_fetch(state, object, other), 2U);
+    atomic_set<std::uint64_t>(state, object, ~std::uint64_t{0}, other);
+    EXPECT_EQ(atomic_fetch(state, object, other), ~std::uint64_t{0});
+    auto* const narrow = reinterpret_cast<std::int32_t*>(object + 1);
+    EXPECT_EQ(atomic_swap(state, narrow, -7, other), 0);
+    EXPECT_EQ(atomic_fetch_add(state, narrow, -1, other), -7);
+    EXPECT_EQ(g(state, narrow, other), -8);
+    EXPECT_EQ(g(state, narrow + 1, other), 0) << "the word beside it";
+    ASSERT_TRUE(barrier_all(state, thread()));
+  });
+}
+
+/// Odd sizes: in the command, and from memory; blocking and not.
+TEST_P(ShmemProxied, BytesArriveAndNoOthers) {
+  run_as_gpu_kernels(2, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+    const int other = 1 - pe.pe();
+    auto* const bytes = reinterpret_cast<unsigned char*>(object);
+    for (const std::size_t size : {1, 3, 8, 9, 100}) {
+      for (const bool is_blocking : {true, false}) {
+        std::vector<unsigned char> source(size);
+        for (std::size_t i = 0; i < size; ++i) source[i] = static_cast<unsigned char>(size + i + (is_blocking ? 1 : 0));
+        if (is_blocking) {
+          put(state, bytes + 5, source.data(), size, other, thread());
+        } else {
+          put_nbi(state, bytes + 5, source.data(), size, other, thread());
+        }
+        quiet(state);
+        std::vector<unsigned char> seen(size + 2, 0xaa);
+        get(state, seen.data(), bytes + 4, size + 2, other, thread());
+        EXPECT_TRUE(std::equal(source.begin(), source.end(), seen.begin() + 1)) << size;
+        EXPECT_EQ(seen[0], 0);
+        if (size == 100) {
+          EXPECT_EQ(seen[size + 1], 0);
+        }
+      }
+    }
+    ASSERT_TRUE(barrier_all(state, thread()));
+  });
+}
+
+/// Whoever sees the signal sees the data, of SET and ADD, and after a fence.
+TEST_P(ShmemProxied, SignalsComeAfterTheirData) {
+  run_as_gpu_kernels(2, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+    const int other = 1 - pe.pe();
+    std::uint64_t* const target = object + 1;
+    std::uint64_t* const answer = object + 40;
+    for (std::uint64_t round = 1; round <= 60; ++round) {
+      if (pe.pe() == 0) {
+        const std::vector<std::uint64_t> data(32, round);
+        if (round % 3 == 0) {
+          put_nbi(state, target, data.data(), 256, other, thread());
+          fence(state);
+          signal_op(state, object, round, GDRKIT_SHMEM_SIGNAL_SET, other);
+          quiet(state);
+        } else {
+          put_signal(state, target, data.data(), 256, object, round % 3 == 1 ? 1 : round,
+                     round % 3 == 1 ? GDRKIT_SHMEM_SIGNAL_ADD : GDRKIT_SHMEM_SIGNAL_SET, other, thread());
+        }
+        ASSERT_TRUE(wait_until<std::uint64_t>(state, answer, GDRKIT_SHMEM_GE, round));
+      } else {
+        ASSERT_TRUE(signal_wait_until(state, object, GDRKIT_SHMEM_GE, round));
+        for (int i = 0; i < 32; ++i) ASSERT_EQ(word_at(pe, target + i), round);
+        signal_op(state, answer, round, GDRKIT_SHMEM_SIGNAL_SET, other);
+      }
+    }
+    ASSERT_TRUE(barrier_all(state, thread()));
+  });
+}
+
+/// A GPU kernel that ends without quiet: the host's completes what it left in the ring.
+TEST_P(ShmemProxied, TheHostsQuietCompletesWhatGpuKernelsLeft) {
+  run_as_gpu_kernels(2, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+    for (std::uint64_t round = 1; round <= 20; ++round) {
+      for (std::size_t i = 0; i < words; ++i) p(state, object + i, round, 1 - pe.pe());
+      ASSERT_TRUE(succeeded(pe.barrier_all()));
+      for (std::size_t i = 0; i < words; ++i) ASSERT_EQ(word_at(pe, object + i), round);
+      ASSERT_TRUE(succeeded(pe.barrier_all()));
+    }
+  });
+}
+
+TEST_P(ShmemProxied, WhatCannotBeDoneIsToldByTheNextQuiet) {
+  run_as_gpu_kernels(2, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+    const int other = 1 - pe.pe();
+    std::uint64_t foreign = 0;
+    EXPECT_EQ(g(state, &foreign, other), 0U);
+    auto told = pe.quiet();
+    ASSERT_FALSE(told);
+    EXPECT_EQ(told.error().errno_value, EINVAL);
+    EXPECT_THAT(told.error().text(), HasSubstr("PE " + std::to_string(pe.pe()) +
+                                               ", for a GPU kernel: get of 8 bytes from PE " + std::to_string(other)));
+    EXPECT_THAT(told.error().text(), HasSubstr("is not in this PE's symmetric heap"));
+    EXPECT_TRUE(succeeded(pe.quiet())) << "told once";
+    (void)atomic_fetch_add<std::uint64_t>(state, reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(object) + 4),
+                                          1, other);
+    told = pe.quiet();
+    ASSERT_FALSE(told);
+    EXPECT_THAT(told.error().text(), HasSubstr("is not aligned to the 8 bytes of an atomic operation"));
+    p<std::uint64_t>(state, object, 7, other);
+    EXPECT_EQ(g(state, object, other), 7U) << "the ring goes on";
+    ASSERT_TRUE(barrier_all(state, thread()));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, ShmemProxied, ::testing::Values(RemoteWay::staged, RemoteWay::direct),
+                         [](const auto& one) { return one.param == RemoteWay::staged ? "staged" : "direct"; });
+
+}  // namespace
+}  // namespace gdrkit::shmem
