@@ -5,7 +5,6 @@
 #include <gdrkit/shmem_reductions.cuh>
 
 #include <algorithm>
-#include <cinttypes>
 #include <cstring>
 #include <new>
 #include <vector>
@@ -68,64 +67,6 @@ base::Status write_target(Pe& pe, const HostTeam& team, const CheckedCall& check
   return pe.put(checked.call.target, result, checked.target_bytes, pe.pe(), false);
 } catch (const std::bad_alloc&) {
   return base::fail(ENOMEM, "%s: out of memory", checked.name);
-}
-
-namespace {
-
-/// Of one piece, `size` bytes of each part: what all said goes to `at` of the own target's parts.
-base::Status write_piece(Pe& pe, const HostTeam& team, const CheckedCall& piece, std::uint64_t whole,
-                         std::uint64_t at) noexcept {
-  const std::uint64_t size = piece.call.size_bytes;
-  auto* const target = static_cast<unsigned char*>(piece.call.target) + at;
-  const auto put = [&](std::uint64_t offset, const void* bytes) {
-    return pe.put(target + offset, bytes, size, pe.pe(), false);
-  };
-  const std::uint64_t own_part = static_cast<std::uint64_t>(team.own()) * size;
-  switch (piece.call.operation) {
-    case CollectiveOperation::broadcast: return put(0, team.data_of(piece.call.root));
-    case CollectiveOperation::fcollect:
-    case CollectiveOperation::alltoall:
-      for (int member = 0; member < team.n_pes(); ++member) {
-        const bool is_alltoall = piece.call.operation == CollectiveOperation::alltoall;
-        auto done =
-            put(static_cast<std::uint64_t>(member) * whole, team.data_of(member) + (is_alltoall ? own_part : 0));
-        if (!done) return done;
-      }
-      return {};
-    default: {
-      unsigned char result[TeamWord::most_bytes];
-      const bool is_scattered = piece.call.operation != CollectiveOperation::reduce;
-      reduce_into(result, team, piece, is_scattered ? own_part : 0);
-      return put(0, result);
-    }
-  }
-}
-
-}  // namespace
-
-base::Status exchange_by_pieces(Pe& pe, const HostTeam& team, const CheckedCall& checked,
-                                PieceMeeting& meeting) noexcept {
-  const std::uint64_t whole = checked.call.size_bytes;
-  const std::uint64_t parts = checked.source_bytes / whole;
-  const std::uint64_t most = TeamWord::most_bytes / parts / sizeof(detail::Words16) * sizeof(detail::Words16);
-  if (most == 0) {
-    return base::fail(EOPNOTSUPP, "%s: a team over several machines has at most %zu PEs, this one %" PRIu64,
-                      checked.name, TeamWord::most_bytes / sizeof(detail::Words16), parts);
-  }
-  const bool is_silent = checked.call.operation == CollectiveOperation::broadcast && checked.call.root != team.own();
-  for (std::uint64_t at = 0; at < whole; at += most) {
-    CheckedCall piece = checked;
-    piece.call.size_bytes = std::min(most, whole - at);
-    unsigned char buffer[TeamWord::most_bytes];
-    const std::uint64_t size = piece.call.size_bytes;
-    for (std::uint64_t part = 0; !is_silent && part < parts; ++part) {
-      const auto* const source = static_cast<const unsigned char*>(checked.call.source) + part * whole + at;
-      if (auto got = pe.get(buffer + part * size, source, size, pe.pe(), false); !got) return got;
-    }
-    if (auto met = meeting.meet(is_silent ? Message{} : Message{0, buffer, parts * size}); !met) return met;
-    if (auto written = write_piece(pe, team, piece, whole, at); !written) return written;
-  }
-  return {};
 }
 
 }  // namespace gdrkit::shmem

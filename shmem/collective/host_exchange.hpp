@@ -20,15 +20,4 @@ namespace gdrkit::shmem {
 /// After the meeting with that message: what all said, put together in the own target.
 base::Status write_target(Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept;
 
-/// For teams that only messages reach: meets with one piece of the source after the other. `meet` as TeamCollectives's.
-class PieceMeeting {
- public:
-  virtual base::Status meet(const Message& message) noexcept = 0;
-
- protected:
-  ~PieceMeeting() = default;
-};
-base::Status exchange_by_pieces(Pe& pe, const HostTeam& team, const CheckedCall& checked,
-                                PieceMeeting& meeting) noexcept;
-
 }  // namespace gdrkit::shmem

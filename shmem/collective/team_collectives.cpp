@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "platform/device/device_scope.hpp"
+#include "shmem/collective/bulk_exchange.hpp"
 #include "shmem/collective/checked_call.hpp"
 #include "shmem/collective/host_exchange.hpp"
 #include "shmem/collective/plan.hpp"
@@ -64,7 +65,7 @@ class TeamCollectives final : public Collectives {
   /// All PEs have called this, with the same arguments, and said `message`.
   base::Status meet(const Prepared& prepared, bool is_on_stream, const Message& message) noexcept;
   base::Status run_on_gpu(const Prepared& prepared) noexcept;
-  base::Status run_by_pieces(const Prepared& prepared) noexcept;
+  base::Status run_in_bulk(const Prepared& prepared) noexcept;
   base::Status launch_in(const Prepared& prepared, platform::Stream stream, std::uint64_t ticket) noexcept;
   base::Status wait_for(const Prepared& prepared, std::uint64_t ticket) noexcept;
   /// ETIMEDOUT: a GPU kernel of the team has waited in vain.
@@ -164,7 +165,7 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
   }
   if (checked.has_data() && call.size_bytes == 0) return meet(*prepared, false, {});
   if (checked.has_data() && !fits_host_exchange(checked) && prepared->team->is_over_machines()) {
-    return run_by_pieces(*prepared);
+    return run_in_bulk(*prepared);
   }
   if (checked.has_data() && !fits_host_exchange(checked)) {
     if (auto met = meet(*prepared, false, {}); !met) return met;
@@ -199,18 +200,18 @@ base::Status TeamCollectives::launch(const CollectiveCall& call, platform::Strea
   return launch_in(*prepared, stream, 0);
 }
 
-base::Status TeamCollectives::run_by_pieces(const Prepared& prepared) noexcept {
-  class Meeting final : public PieceMeeting {
+base::Status TeamCollectives::run_in_bulk(const Prepared& prepared) noexcept {
+  class Meeting final : public BulkMeeting {
    public:
     Meeting(TeamCollectives& self, const Prepared& prepared) noexcept : self_(self), prepared_(prepared) {}
-    base::Status meet(const Message& message) noexcept override { return self_.meet(prepared_, false, message); }
+    base::Status meet() noexcept override { return self_.meet(prepared_, false, {}); }
 
    private:
     TeamCollectives& self_;
     const Prepared& prepared_;
   };
   Meeting meeting(*this, prepared);
-  return exchange_by_pieces(pe_, *prepared.team, prepared.checked, meeting);
+  return exchange_in_bulk(pe_, *prepared.team, prepared.checked, meeting);
 }
 
 base::Status TeamCollectives::run_on_gpu(const Prepared& prepared) noexcept {

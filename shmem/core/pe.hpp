@@ -157,6 +157,8 @@ class Pe {
   void fence() noexcept { order_.fence(); }
   /// Also tells of waits of GPU kernels that gave up, once: ETIMEDOUT, or ECONNRESET where a PE has ended.
   base::Status quiet() noexcept;
+  /// What this PE's CPU put to and wants from that PE is there.
+  base::Status complete_to(int pe) noexcept;
 
   // Work of a stream of this PE's GPU (a CUstream; nullptr: the default stream): added, not waited for.
 

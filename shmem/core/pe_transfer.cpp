@@ -184,6 +184,12 @@ base::Status Pe::complete(int slot) noexcept {
   return done;
 }
 
+base::Status Pe::complete_to(int pe) noexcept {
+  auto slot = slot_of(pe);
+  if (!slot) return base::pass(slot);
+  return complete(*slot);
+}
+
 base::Status Pe::complete_all() noexcept {
   base::Status done;
   if (proxy_ != nullptr) base::keep_first(done, proxy_->drain(limit()));

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/collective/bulk_exchange.hpp"
+
+#include <gdrkit/shmem_reductions.cuh>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <vector>
+
+namespace gdrkit::shmem {
+namespace {
+
+/// Of each PE's source that are reduced at a time.
+constexpr std::uint64_t block_bytes = std::uint64_t{1} << 20;
+
+class BulkExchange {
+ public:
+  BulkExchange(Pe& pe, const HostTeam& team, const CheckedCall& checked) noexcept
+      : pe_(pe),
+        team_(team),
+        call_(checked.call),
+        size_(checked.call.size_bytes),
+        target_(static_cast<unsigned char*>(checked.call.target)),
+        source_(static_cast<const unsigned char*>(checked.call.source)),
+        own_(static_cast<std::uint64_t>(team.own())) {}
+
+  base::Status broadcast() noexcept {
+    if (call_.root != team_.own()) return {};
+    return to_each([&](int member) { return put(0, source_, size_, member); });
+  }
+  base::Status fcollect() noexcept {
+    return to_each([&](int member) { return put(own_ * size_, source_, size_, member); });
+  }
+  base::Status alltoall() noexcept {
+    return to_each([&](int member) {
+      return put(own_ * size_, source_ + static_cast<std::uint64_t>(member) * size_, size_, member);
+    });
+  }
+
+  /// Slice i of all targets is PE i's, and nobody else reads slice i of any source: so source and target may be one.
+  base::Status reduce() {
+    const std::uint64_t words = (size_ + sizeof(detail::Words16) - 1) / sizeof(detail::Words16);
+    const auto n = static_cast<std::uint64_t>(team_.n_pes());
+    const std::uint64_t begin = std::min(words * own_ / n * sizeof(detail::Words16), size_);
+    const std::uint64_t end = std::min(words * (own_ + 1) / n * sizeof(detail::Words16), size_);
+    for (std::uint64_t at = begin; at < end; at += block_bytes) {
+      const std::uint64_t bytes = std::min(block_bytes, end - at);
+      if (auto done = reduce_block(at, bytes); !done) return done;
+      auto given = to_each([&](int member) { return put(at, sum_.data(), bytes, member); });
+      if (!given) return given;
+    }
+    return {};
+  }
+
+  /// The target is written after all have read: it may be a part of the source.
+  base::Status reducescatter(BulkMeeting& meeting) {
+    std::vector<unsigned char> result(size_);
+    for (std::uint64_t at = 0; at < size_; at += block_bytes) {
+      const std::uint64_t bytes = std::min(block_bytes, size_ - at);
+      if (auto done = reduce_block(own_ * size_ + at, bytes); !done) return done;
+      std::memcpy(result.data() + at, sum_.data(), bytes);
+    }
+    if (auto met = meeting.meet(); !met) return met;
+    return pe_.put(target_, result.data(), size_, pe_.pe(), false);
+  }
+
+ private:
+  [[nodiscard]] int pe_of(int member) const noexcept { return team_.members()[static_cast<std::size_t>(member)]; }
+
+  template <class Call>
+  base::Status to_each(Call call) noexcept {
+    for (int distance = 0; distance < team_.n_pes(); ++distance) {
+      if (auto done = call((team_.own() + distance) % team_.n_pes()); !done) return done;
+    }
+    for (const int pe : team_.members()) {
+      if (auto done = pe_.complete_to(pe); !done) return done;
+    }
+    return {};
+  }
+  base::Status put(std::uint64_t offset, const unsigned char* data, std::uint64_t bytes, int member) noexcept {
+    if (bytes == 0 || (member == team_.own() && data == target_ + offset)) return {};
+    return pe_.put(target_ + offset, data, bytes, pe_of(member), true);
+  }
+
+  /// Bytes [at, at + bytes) of all sources, in the order of the members as the GPU does it, to sum_.
+  base::Status reduce_block(std::uint64_t at, std::uint64_t bytes) {
+    constexpr std::uint64_t word_bytes = sizeof(detail::Words16);
+    const std::uint64_t padded = (bytes + word_bytes - 1) / word_bytes * word_bytes;
+    const auto n = static_cast<std::uint64_t>(team_.n_pes());
+    parts_.resize(n * padded);
+    sum_.resize(padded);
+    auto got = to_each([&](int member) {
+      return pe_.get(parts_.data() + static_cast<std::uint64_t>(member) * padded, source_ + at, bytes, pe_of(member),
+                     true);
+    });
+    if (!got) return got;
+    const detail::AnyReduction reduction{static_cast<unsigned>(call_.type), static_cast<unsigned>(call_.reduction)};
+    for (std::uint64_t word = 0; word < padded; word += word_bytes) {
+      detail::Words16 sum;
+      std::memcpy(&sum, parts_.data() + word, word_bytes);
+      for (std::uint64_t member = 1; member < n; ++member) {
+        detail::Words16 value;
+        std::memcpy(&value, parts_.data() + member * padded + word, word_bytes);
+        sum = reduction(sum, value);
+      }
+      std::memcpy(sum_.data() + word, &sum, word_bytes);
+    }
+    return {};
+  }
+
+  Pe& pe_;
+  const HostTeam& team_;
+  const CollectiveCall& call_;
+  const std::uint64_t size_;
+  unsigned char* const target_;
+  const unsigned char* const source_;
+  const std::uint64_t own_;
+  std::vector<unsigned char> parts_;
+  std::vector<unsigned char> sum_;
+};
+
+}  // namespace
+
+base::Status exchange_in_bulk(Pe& pe, const HostTeam& team, const CheckedCall& checked, BulkMeeting& meeting) noexcept
+    try {
+  // Everyone's source may be read, and target written, from here on; and nobody's after the last meeting.
+  if (auto met = meeting.meet(); !met) return met;
+  BulkExchange exchange(pe, team, checked);
+  base::Status done;
+  switch (checked.call.operation) {
+    case CollectiveOperation::broadcast: done = exchange.broadcast(); break;
+    case CollectiveOperation::fcollect: done = exchange.fcollect(); break;
+    case CollectiveOperation::alltoall: done = exchange.alltoall(); break;
+    case CollectiveOperation::reduce: done = exchange.reduce(); break;
+    default: return exchange.reducescatter(meeting);
+  }
+  if (!done) return done;
+  return meeting.meet();
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "%s: out of memory for a block of each PE's data", checked.name);
+}
+
+}  // namespace gdrkit::shmem
