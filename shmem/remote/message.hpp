@@ -9,7 +9,7 @@ namespace gdrkit::shmem {
 
 enum class RemoteMessageKind : std::uint8_t {
   // In order: the receiver handles those of one sender in the order of their numbers.
-  put = 1,      ///< data for `offset`
+  put = 1,      ///< data for `offset`; with a request it wants what a flush wants
   get,          ///< wants `size_bytes` from `offset`; the answer is `data`
   update,       ///< an atomic operation on the word at `offset`; with a request the answer is `value`
   flush,        ///< wants an acknowledgement once all before it is delivered and visible

@@ -34,7 +34,9 @@ struct Peer {
 
   std::uint64_t sent = 0;
   std::uint64_t last_write = 0;    ///< number of the last message that a flush waits for
-  std::uint64_t last_flush = 0;    ///< number of the last flush
+  std::uint64_t last_flush = 0;    ///< number of the last message that asks for an acknowledgement
+  unsigned unflushed = 0;          ///< puts since the last flush
+  bool flushes_each = false;       ///< the last flush had one put: the next put asks for its acknowledgement itself
   std::uint64_t acknowledged = 0;  ///< all up to this one are delivered there
   std::uint64_t ordered = 0;       ///< what was sent before the last fence that reached this peer
   std::uint32_t gets = 0;          ///< without an answer yet

@@ -75,7 +75,10 @@ base::Status Remote::deliver_update(const RemoteMessage& message, std::uint64_t*
 
 void Remote::handle_in_order(Peer& from, const RemoteMessage& message, const char* data, std::size_t size_bytes) {
   switch (message.kind) {
-    case RemoteMessageKind::put: return note_undelivered(from, deliver_put(message, data, size_bytes));
+    case RemoteMessageKind::put:
+      note_undelivered(from, deliver_put(message, data, size_bytes));
+      if (message.request != 0) questions_.push_back({message.from, message});
+      return;
     case RemoteMessageKind::update: {
       if (message.request == 0) return note_undelivered(from, deliver_update(message, nullptr));
       // Now, as it has its place in the order; the answer goes out later.
@@ -192,7 +195,7 @@ void Remote::answer(const Answer& wanted) {
     }
     default: break;
   }
-  // A flush.
+  // A flush, or a put that is one.
   Peer& from = peer(wanted.pe);
   note_undelivered(from, home_ != nullptr ? home_->complete() : base::Status());
   RemoteMessage done = message_of(RemoteMessageKind::acknowledge);

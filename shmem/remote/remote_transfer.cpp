@@ -51,9 +51,14 @@ base::Status Remote::put_kept(int pe, std::uint64_t offset, std::vector<char> da
   RemoteMessage message = next_message(**to, RemoteMessageKind::put);
   message.offset = offset;
   message.size_bytes = data.size();
+  // A put with a quiet behind it is the commonest: one message there and one back are all that it needs.
+  const bool is_flush = (*to)->flushes_each && (*to)->unflushed == 0;
+  if (is_flush) message.request = message.number;
   mark_dirty(**to, pe);
   if (auto sent = send_kept(pe, message, std::move(data)); !sent) return sent;
   (*to)->last_write = message.number;
+  if (is_flush) (*to)->last_flush = message.number;
+  ++(*to)->unflushed;
   return {};
 } catch (const std::bad_alloc&) {
   return no_memory();
@@ -169,7 +174,9 @@ bool Remote::has_pending(const Peer& to) noexcept {
 }
 
 base::Status Remote::ask_flush(Peer& to, int pe) noexcept try {
-  if (to.acknowledged >= to.last_write || to.last_flush > to.last_write) return {};
+  if (to.unflushed != 0) to.flushes_each = to.unflushed == 1;
+  to.unflushed = 0;
+  if (to.acknowledged >= to.last_write || to.last_flush >= to.last_write) return {};
   const RemoteMessage message = next_message(to, RemoteMessageKind::flush);
   auto sent = send(pe, message, nullptr, 0);
   if (!sent) return base::pass(sent);
@@ -217,6 +224,10 @@ base::Status Remote::flush_all() noexcept try {
   }
   // They stay in the list until they are done: another thread's call must wait for them as well.
   const std::vector<int> dirty = dirty_;
+  // It cannot succeed, and PEs that end because of this one's death may not answer any more.
+  if (std::find(dirty.begin(), dirty.end(), first_dead()) != dirty.end()) {
+    if (auto lives = check_lives("quiet", first_dead()); !lives) return lives;
+  }
   for (const int pe : dirty) {
     Peer& to = *peers_[static_cast<std::size_t>(pe)];
     base::keep_first(done, flush_direct(entered.lock, to, pe));
