@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Runs what needs a GPU and keeps each output, with machine, driver, command and date, in a folder.
-# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem engines
+# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem remote engines
 set -u
 
 # Each test of a GoogleTest program in a process of its own: CUDA does not survive a fork.
@@ -139,6 +139,21 @@ for part in $parts; do
         keep "${test}_gpu_test" 200 "$build/tests/bin/${test}_gpu_test"
       done
       unset GDRKIT_REQUIRE
+      ;;
+    remote)
+      # Every PE as if on a machine of its own. UCX_LIBRARY: a second libucp.so.0, such as one with CUDA support.
+      keep remote_put 500 python3 "$here/scripts/remote_put.py" "$build/bin/gdrkit" --json "$output/remote_put.json" \
+        ${UCX_LIBRARY:+--ucx "$UCX_LIBRARY"}
+      export GDRKIT_REQUIRE=gpu,ucx GDRKIT_SHMEM_DISABLE_P2P=1
+      for library in "" ${UCX_LIBRARY:+"$UCX_LIBRARY"}; do
+        for transports in posix,cuda_copy,self tcp,cuda_copy,self; do
+          name=$([ -z "$library" ] && echo system || echo other)_${transports%%,*}
+          GDRKIT_UCX_LIBRARY=$library UCX_TLS=$transports keep "remote_check_$name" 120 "$build/bin/gdrkit" shmem check -n 2
+          GDRKIT_UCX_LIBRARY=$library UCX_TLS=$transports keep "remote_device_$name" 120 \
+            "$build/tests/bin/shmem_device_gpu_test" --gtest_filter='ShmemDevice.*'
+        done
+      done
+      unset GDRKIT_REQUIRE GDRKIT_SHMEM_DISABLE_P2P
       ;;
     engines)
       GDRKIT_REQUIRE=gpu keep engine_conformance 120 "$build/tests/bin/engine_conformance_gpu_test"
