@@ -55,9 +55,11 @@ class Run {
   }
 
   void meet_peer() {
-    // While the other end measures, it says nothing.
+    // While the other end measures and this one only lends its memory, nothing is said.
     const int sizes = static_cast<int>(plan_.sizes.size());
-    const std::chrono::seconds limit((options_.timeout_s + options_.duration_s) * sizes);
+    const bool is_passive = !plan_.sends() && !plan_.receives() && !plan_.test->is_ping_pong();
+    const std::chrono::seconds limit(is_passive ? (options_.timeout_s + options_.duration_s) * sizes
+                                                : options_.timeout_s);
     if (plan_.is_server && !plan_.is_one_command) {
       print(
           "\n************************************\n* Waiting for client to connect... *\n"

@@ -304,6 +304,20 @@ class Failures(Perftest):
             self.assertEqual(server.returncode, 1, test)
             self.assertRegex(err, r"nothing came from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 said nothing for 1 s")
 
+    def test_a_silent_server_that_only_lends_its_memory_ends_the_client_at_its_limit(self):
+        port = free_port()
+        server = self.start("write_bw", "-p", port, "-D", "3", "-f", "0", fault="stop modify_qp 3")
+        while not self.listens(port):
+            time.sleep(0.01)
+        began = time.monotonic()
+        client = self.start("write_bw", "-p", port, "-D", "3", "-f", "0", "--timeout", "1", "127.0.0.1")
+        _, err = client.communicate(timeout=30)
+        server.kill()
+        server.communicate()
+        self.assertEqual(client.returncode, 1)
+        self.assertIn("server 127.0.0.1 said nothing for 1 s at: start of a size", err)
+        self.assertLess(time.monotonic() - began, 4)
+
     def test_ends_that_differ(self):
         port = free_port()
         server = self.start("write_bw", "-p", port, "-s", "64")
