@@ -15,14 +15,17 @@
 #define GDRKIT_SHMEM_FUNCTION __device__ inline
 #define GDRKIT_SHMEM_ANYWHERE __host__ __device__ constexpr
 #define GDRKIT_SHMEM_ROLLED _Pragma("unroll 1")  // a step takes longer than the loop around it
-#define GDRKIT_SHMEM_OUTLINED __noinline__       // each place where it is used would hold all of it
 #else
 #define GDRKIT_SHMEM_FUNCTION inline
 #define GDRKIT_SHMEM_ANYWHERE constexpr
 #define GDRKIT_SHMEM_ROLLED
-#define GDRKIT_SHMEM_OUTLINED
 #include <sched.h>
 #include <time.h>
+#endif
+#if defined(__CUDA_ARCH__)
+#define GDRKIT_SHMEM_OUTLINED __noinline__  // each place where it is used would hold all of it
+#else
+#define GDRKIT_SHMEM_OUTLINED  // GCC warns of inline functions that are not to be inlined
 #endif
 
 namespace gdrkit::shmem {

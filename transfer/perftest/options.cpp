@@ -176,7 +176,7 @@ CommandLine command_line(Options* options) {
       {'S', "sl", "N", &options->service_level, "service level", false},
       {'u', "qp-timeout", "N", &options->qp_timeout, "a retry after 4 us * 2^N", false},
       {'N', "noPeak", "", &options->skips_peak, "no peak bandwidth", false},
-      {'F', "CPU-freq", "", &options->ignores_cpu_frequency, "accepted; there is no such warning here", false},
+      {'F', "CPU-freq", "", &options->ignores_cpu_frequency, "accepted; gdrkit gives no such warning", false},
       {'\0', "report_gbits", "", &options->is_in_gbits, "Gb/s in place of MiB/s", false},
       {'\0', "use_cuda", "N", &options->cuda_device, "memory of this GPU; with --loopback also SERVER'S,CLIENT'S",
        false, false},

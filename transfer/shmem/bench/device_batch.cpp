@@ -95,7 +95,8 @@ DeviceBatch device_batch(const DeviceWork& work, std::size_t count, std::uint64_
   made.completes_each = work.completes_each ? 1 : 0;
   made.has_every_group = work.groups == Groups::every_thread ? 1 : 0;
   if (work.operation == ShmemOperation::ping_pong) {
-    // PE 0 and the next one; the others look on.
+    // PE 0 and the next one; the others look on. One word, which both know: other cases are one PE's batches alone.
+    made.signal = address_of(station->device_signal);
     made.peer = station->pe == 0 ? 1 : 0;
     made.rounds_before = station->device_turn;
     station->device_turn += made.rounds + made.untimed_rounds;
