@@ -166,6 +166,17 @@ using Bits = std::conditional_t<sizeof(Word) == 8, unsigned long long, unsigned>
     }                                                                          \
     return before;                                                             \
   }
+/// Not `atom`, whose answer the GPU waits for even where nobody reads it.
+template <class Unsigned>
+GDRKIT_SHMEM_FUNCTION void add(Unsigned* word, Unsigned value) {
+  if constexpr (sizeof(Unsigned) == 4) {
+    asm volatile("red.relaxed.sys.global.add.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "r"(value)
+                 : "memory");
+  } else {
+    asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(word)), "l"(value)
+                 : "memory");
+  }
+}
 template <class Unsigned>
 GDRKIT_SHMEM_FUNCTION Unsigned compare_swap(Unsigned* word, Unsigned compare, Unsigned value) {
   Unsigned before;
@@ -188,6 +199,10 @@ GDRKIT_SHMEM_FUNCTION Unsigned compare_swap(Unsigned* word, Unsigned compare, Un
   inline Unsigned name(Unsigned* word, Unsigned value) {       \
     return cpu_function(word, value, __ATOMIC_RELAXED);        \
   }
+template <class Unsigned>
+inline void add(Unsigned* word, Unsigned value) {
+  __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+}
 template <class Unsigned>
 inline Unsigned compare_swap(Unsigned* word, Unsigned compare, Unsigned value) {
   __atomic_compare_exchange_n(word, &compare, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);

@@ -252,7 +252,7 @@ GDRKIT_SHMEM_FUNCTION void atomic_add(const State& state, Word* target, Word val
                                   detail::ProxyWait::nothing);
     return;
   }
-  (void)atomic_fetch_add(state, target, value, pe);
+  detail::add(detail::bits_of(state, target, pe), static_cast<detail::Bits<Word>>(value));
 }
 template <class Word>
 GDRKIT_SHMEM_FUNCTION Word atomic_fetch(const State& state, const Word* target, int pe) {
