@@ -198,16 +198,17 @@ TEST_P(MemoryModel, AnotherThreadThatLearntOfTheWriteReadsIt) {
   std::atomic<std::uint32_t> written{0};
   std::atomic<bool> is_over{false};
   std::uint64_t stale = 0;
-  std::uint64_t looks = 0;
+  std::atomic<bool> has_looked{false};
   std::thread reader([&] {
     std::uint32_t word = 0;
     while (!is_over) {
       const std::uint32_t known = written.load(std::memory_order_acquire);
       data_->read(0, std::span(&word, 1));
       stale += word < known ? 1 : 0;
-      ++looks;
+      has_looked = true;
     }
   });
+  while (!has_looked) std::this_thread::yield();  // on a busy machine the writes may be over before the reader begins
   for (std::uint32_t value = first; value < first + rounds; ++value) {
     fill(value);
     data_->write(0, words().first(64));
@@ -216,7 +217,6 @@ TEST_P(MemoryModel, AnotherThreadThatLearntOfTheWriteReadsIt) {
   is_over = true;
   reader.join();
   EXPECT_EQ(stale, 0u);
-  EXPECT_GT(looks, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Fence, HostStores, ::testing::Values("cpu"));
