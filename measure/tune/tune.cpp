@@ -107,7 +107,7 @@ class Tune {
     const int result = gdrkit_engine_profile_path(context.handle(), options_.common.device, path, sizeof path);
     if (result < 0) {
       throw Failure(ExitCode::cannot_run,
-                    std::string("no place for the profile, use --output: ") + gdrkit_last_error_detail());
+                    std::string(gdrkit_last_error_detail()) + " (--output FILE names a place for the profile)");
     }
     const std::string whole = path;
     const std::string folder = whole.substr(0, whole.rfind('/'));

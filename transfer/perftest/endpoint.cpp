@@ -85,6 +85,11 @@ void Endpoint::open_device() {
   int count = 0;
   errno = 0;
   VerbsDeviceHandle** const list = verbs_.control->get_device_list(&count);
+  if (list == nullptr && errno == ENOSYS) {
+    throw Failure(
+        ExitCode::cannot_run,
+        "gdrkit perftest: this Linux has no RDMA: load ib_uverbs; gdrkit doctor --only rdma says what is missing");
+  }
   if (list == nullptr) fail_call("ibv_get_device_list", errno);
   const std::unique_ptr<VerbsDeviceHandle*, void (*)(VerbsDeviceHandle**)> held(list, verbs_.control->free_device_list);
   std::vector<std::string> names;

@@ -27,7 +27,7 @@ def free_port():
         return str(probe.getsockname()[1])
 
 
-class Perftest(Test):
+class PerftestTest(Test):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="gdrkit_perftest_")
         self.room = os.path.join(self.folder, "room")
@@ -89,7 +89,7 @@ class Perftest(Test):
         return any(wanted in line.split(maxsplit=2)[1] + " " and line.split()[3] == "0A" for line in lines)
 
 
-class Lines(Perftest):
+class Lines(PerftestTest):
     def test_the_lines_of_a_bandwidth(self):
         ended = self.loopback("write_bw", "-n", "50", "-s", "4096", "-d", "soft0,soft1")
         self.assertEqual((ended.code, ended.err), (0, ""), ended.out)
@@ -138,7 +138,7 @@ class Lines(Perftest):
         self.assertEqual((ended.code, ended.err), (0, ""))
 
 
-class Data(Perftest):
+class Data(PerftestTest):
     def test_every_test_has_right_data(self):
         for test in TESTS:
             for more in ((), ("-q", "3"), ("-b",)) if test.endswith("bw") else ((),):
@@ -197,7 +197,7 @@ class Data(Perftest):
         self.assertIn("cannot register GPU memory by dma-buf: the emulated device exports no dma-buf; leave --use_cuda_dmabuf out", ended.err)
 
 
-class Documents(Perftest):
+class Documents(PerftestTest):
     def test_the_result_schema(self):
         ended = self.loopback("write_lat", "-n", "20", "-s", "8", "--json")
         self.assertEqual((ended.code, ended.err), (0, ""))
@@ -244,7 +244,7 @@ class Documents(Perftest):
         self.assertEqual((document["results"]["MsgSize"], document["results"]["n_iterations"]), (64, 20))
 
 
-class Failures(Perftest):
+class Failures(PerftestTest):
     def test_each_call_that_fails_ends_both_ends_and_leaks_nothing(self):
         for call in CALLS:
             # GIDs are looked through first, where a failure only means that there is none.
@@ -260,7 +260,7 @@ class Failures(Perftest):
 
     def test_a_call_that_fails_at_the_server(self):
         for call in CALLS[:4]+CALLS[5:9]:
-            server = self.start("send_bw", fault=f"fail {call} 1")
+            server = self.start("send_lat", "-I", "0", "-p", free_port(), fault=f"fail {call} 1")
             _, err = server.communicate(timeout=30)
             self.assertEqual(server.returncode, 1, call)
             self.assertIn("gdrkit perftest: ", err)
@@ -339,6 +339,7 @@ class Failures(Perftest):
 
     def test_no_device(self):
         for more, text in (({"GDRKIT_STAND_IN_EMPTY": "1"}, "this machine shows no RDMA device"),
+                           ({"GDRKIT_STAND_IN_ABSENT": "1"}, "this Linux has no RDMA: load ib_uverbs"),
                            ({"GDRKIT_STAND_IN_DOWN": "1"}, "port 1 of soft0 is not active")):
             ended = run("gdrkit", "perftest", "write_bw", environment=self.environment(**more))
             self.assertEqual(ended.code, 77)

@@ -310,6 +310,7 @@ struct gdrkit::platform::VerbsDomain {
 
 EXPORT VerbsDeviceHandle** ibv_get_device_list(int* count) {
   if (fails("get_device_list")) return nullptr;
+  if (std::getenv("GDRKIT_STAND_IN_ABSENT") != nullptr) return errno = ENOSYS, nullptr;  // as without ib_uverbs
   *count = std::getenv("GDRKIT_STAND_IN_EMPTY") != nullptr ? 0 : 2;
   for (int i = 0; i < *count; ++i) list[i] = reinterpret_cast<VerbsDeviceHandle*>(names[i]);
   return made(list);
