@@ -224,12 +224,13 @@ base::Result<std::uint64_t> allocate(std::size_t size_bytes, EmulatedKind kind, 
   return base::fail(ENOMEM, "cannot map %zu bytes of emulated memory: %s", size_bytes, std::strerror(error));
 }
 
+/// Asks by path, not by number: other threads close and open descriptors meanwhile.
 bool is_file_of(int fd, std::uint64_t inode) noexcept {
-  struct stat about {};
-  if (::fstat(fd, &about) != 0 || about.st_ino != inode) return false;
-  // Other file systems have files of the same number.
   char path[40];
   std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  struct stat about {};
+  if (::stat(path, &about) != 0 || about.st_ino != inode) return false;
+  // Other file systems have files of the same number.
   char target[64] = "";
   const ssize_t length = ::readlink(path, target, sizeof target);
   return length > 0 && std::string_view(target, static_cast<std::size_t>(length)).starts_with(name_prefix);
@@ -264,6 +265,8 @@ base::Result<int> emulated_export(std::uint64_t address) noexcept {
     if (fd < 0 || !is_file_of(fd, allocation->buffer_id)) continue;
     found = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (found < 0) error = errno;
+    // The number may have become another file's since it was asked about.
+    if (found >= 0 && !is_file_of(found, allocation->buffer_id)) ::close(std::exchange(found, -1));
   }
   ::closedir(folder);
   if (found >= 0) return found;

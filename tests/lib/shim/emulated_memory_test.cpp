@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "shim/emulated_memory.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -390,6 +391,43 @@ TEST(EmulatedMemory, ExportsOnlyWhatWasAllocatedForIt) {
   EXPECT_EQ(emulated_export(*other).error().errno_value, EINVAL);
   EXPECT_EQ(emulated_allocate_exportable(SIZE_MAX, &file).error().errno_value, ENOMEM);
   EXPECT_EQ(count_process_resources(), before);
+}
+
+/// For the thread sanitizer, and for the duplicate: a number that is looked at may be another file's a moment later.
+TEST(EmulatedMemory, IsExportedWhileOtherThreadsOpenAndCloseFiles) {
+  int file = -1;
+  const auto exportable = emulated_allocate_exportable(emulated_page_bytes, &file);
+  ASSERT_TRUE(exportable) << exportable.error().text();
+  bytes_at(*exportable)[7] = 0x5a;
+  // Behind the others, so that all of them are looked at.
+  const int last = ::fcntl(file, F_DUPFD_CLOEXEC, 64);
+  ASSERT_GE(last, 64);
+  ::close(file);
+  std::atomic<bool> is_over{false};
+  std::thread other([&is_over] {
+    while (!is_over.load()) {
+      const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+      ASSERT_GE(null, 0);
+      int another = -1;
+      const auto start = emulated_allocate_exportable(emulated_page_bytes, &another);
+      ::close(null);
+      ASSERT_TRUE(start) << start.error().text();
+      ::close(another);
+      EXPECT_TRUE(tests::succeeded(emulated_free(*start)));
+    }
+  });
+  for (int round = 0; round < 200; ++round) {
+    auto exported = emulated_export(*exportable);
+    ASSERT_TRUE(exported) << exported.error().text();
+    std::uint8_t byte = 0;
+    EXPECT_EQ(::pread(*exported, &byte, 1, 7), 1);
+    EXPECT_EQ(byte, 0x5a);
+    ::close(*exported);
+  }
+  is_over = true;
+  other.join();
+  ::close(last);
+  EXPECT_TRUE(tests::succeeded(emulated_free(*exportable)));
 }
 
 TEST(EmulatedMemory, SharedMemoryThatCannotBeMappedIsAnError) {
