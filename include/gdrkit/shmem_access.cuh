@@ -43,26 +43,20 @@ GDRKIT_SHMEM_FUNCTION T* in_global_memory(T* address) {
   __builtin_assume(__isGlobal(address));
   return address;
 }
-GDRKIT_SHMEM_FUNCTION std::uint32_t load_acquire(const std::uint32_t* address) {
-  std::uint32_t value;
-  asm volatile("ld.acquire.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
-  return value;
-}
-GDRKIT_SHMEM_FUNCTION std::uint64_t load_acquire(const std::uint64_t* address) {
-  std::uint64_t value;
-  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
-  return value;
-}
-GDRKIT_SHMEM_FUNCTION std::uint32_t load_relaxed(const std::uint32_t* address) {
-  std::uint32_t value;
-  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
-  return value;
-}
-GDRKIT_SHMEM_FUNCTION std::uint64_t load_relaxed(const std::uint64_t* address) {
-  std::uint64_t value;
-  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(__cvta_generic_to_global(address)) : "memory");
-  return value;
-}
+#define GDRKIT_SHMEM_LOAD(order, bits, constraint)                                             \
+  GDRKIT_SHMEM_FUNCTION std::uint##bits##_t load_##order(const std::uint##bits##_t* address) { \
+    std::uint##bits##_t value;                                                                 \
+    asm volatile("ld." #order ".sys.global.u" #bits " %0, [%1];"                               \
+                 : constraint(value)                                                           \
+                 : "l"(__cvta_generic_to_global(address))                                      \
+                 : "memory");                                                                  \
+    return value;                                                                              \
+  }
+GDRKIT_SHMEM_LOAD(acquire, 32, "=r")
+GDRKIT_SHMEM_LOAD(acquire, 64, "=l")
+GDRKIT_SHMEM_LOAD(relaxed, 32, "=r")
+GDRKIT_SHMEM_LOAD(relaxed, 64, "=l")
+#undef GDRKIT_SHMEM_LOAD
 GDRKIT_SHMEM_FUNCTION void store_relaxed(std::uint64_t* address, std::uint64_t value) {
   asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(address)), "l"(value) : "memory");
 }
