@@ -2,69 +2,37 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """gdrkit shmem check between network namespaces, which are machines of their own to it: by UCX over TCP."""
-import json
 import os
-import shutil
 import subprocess
 import sys
 import unittest
 
+from namespaces import NETEM, SLOW, run_in_namespaces, why_no_namespaces, why_no_queue
 from program import BIN, IS_FULL, Test
 
-NETWORK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "network.py")
 GDRKIT = os.path.join(BIN, "gdrkit")
 # What moves data in each way; all checks with --full.
 SHORT = [word for name in ("identity", "allocation", "scalars", "signals", "atomics", "barriers", "teams", "growth",
                            "registration") for word in ("-t", name)]
-NETEM = ["netem", "delay", "2ms", "1ms", "loss", "0.5%"]
-# Its queue holds 10 KiB, so that bursts lose packets.
-SLOW = ["tbf", "rate", "50mbit", "burst", "4kb", "latency", "1ms"]
-PATH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
-
-
-def unshared():
-    """How a command gets a network namespace of its own, without privileges where Linux allows it."""
-    for words in (["unshare", "-Urnm"], ["unshare", "-nm"]):
-        # UCX reads of its devices in /sys, which shows those of the namespace that mounted it.
-        tried = subprocess.run([*words, "unshare", "-nm", "mount", "-t", "sysfs", "sysfs", "/sys"], capture_output=True,
-                               check=False)
-        if tried.returncode == 0:
-            return words
-    return None
-
-
-def has_queue(words):
-    """Whether this Linux knows that queueing discipline."""
-    tried = subprocess.run([*unshared(), "tc", "qdisc", "add", "dev", "lo", "root", *words], capture_output=True,
-                           check=False, env={**os.environ, "PATH": PATH})
-    return tried.returncode == 0
 
 
 def why_not(names):
-    missing = [tool for tool in ("ip", "tc") if not shutil.which(tool, path=PATH)]
-    if missing:
-        return f"no {' and no '.join(missing)}: install iproute2"
-    if unshared() is None:
-        return "no network namespace of one's own: Linux or its settings forbid it, or a mount of sysfs in it (unshare -Urnm)"
+    reason = why_no_namespaces()
+    if reason:
+        return reason
     looked = subprocess.run([GDRKIT, "shmem", "check", "-n", "2", "-t", "identity"], capture_output=True, text=True, check=False,
                             env={**os.environ, "GDRKIT_BACKEND": "emulated", "GDRKIT_SHMEM_DISABLE_P2P": "1"})
     if looked.returncode != 0:
         return "no UCX (libucx0): " + looked.stderr.strip()
-    if "ShmemOverALossyLink" in names and not has_queue(NETEM):
-        return "this Linux has no sch_netem (CONFIG_NET_SCH_NETEM)"
-    if "ShmemOverASlowLink" in names and not has_queue(SLOW):
-        return "this Linux has no sch_tbf (CONFIG_NET_SCH_TBF)"
+    if "ShmemOverALossyLink" in names:
+        return why_no_queue(NETEM)
+    if "ShmemOverASlowLink" in names:
+        return why_no_queue(SLOW)
     return None
 
 
-def run_job(*words, pes=1, limit=200, **job):
-    """The ends of all PEs, in their order."""
-    job = {"command": [GDRKIT, "shmem", *words], "pes": pes, "limit": limit, **job}
-    ended = subprocess.run([*unshared(), sys.executable, NETWORK, json.dumps(job)], capture_output=True, text=True,
-                           timeout=limit + 60, check=False, env={**os.environ, "PATH": PATH})
-    if ended.returncode != 0:
-        raise AssertionError(ended.stdout + ended.stderr)
-    return [end for line in ended.stdout.splitlines() for end in json.loads(line)]
+def run_job(*words, **job):
+    return run_in_namespaces([GDRKIT, "shmem", *words], **job)
 
 
 def assert_green(test, ends):

@@ -4,8 +4,6 @@
 """gdrkit osu between ranks of this machine: UCX where there is one, and libgdrkit_shmem on emulated devices."""
 import ctypes.util
 import os
-import shutil
-import subprocess
 import sys
 import time
 import unittest
@@ -13,6 +11,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "diag"))
 import doctor_runs  # pylint: disable=wrong-import-position
 import settings  # pylint: disable=wrong-import-position
+from namespaces import NETEM, run_in_namespaces, why_no_namespaces, why_no_queue  # pylint: disable=wrong-import-position
 from program import BIN, NOTE, Test, run  # pylint: disable=wrong-import-position
 
 TESTS = ("latency", "multi_lat", "bw", "bibw", "mbw_mr", "put_latency", "put_bw", "put_bibw", "get_latency", "get_bw",
@@ -248,56 +247,30 @@ class OsuPeers(Test):
 
 class OsuNetwork(Test):
     """Two ranks in two network namespaces, over TCP; with delay and loss where Linux has netem."""
-    NAMES = ("gdrkit_osu_a", "gdrkit_osu_b")
 
     def setUp(self):
         if not HAS_UCX:
             self.skipTest("no libucp.so.0 (Debian's package libucx0)")
-        ip = shutil.which("ip", path=os.environ["PATH"] + ":/usr/sbin:/sbin")
-        if ip is None:
-            self.skipTest("no ip (Debian's package iproute2)")
-        self.ip = ip
-        for name in self.NAMES:
-            self.addCleanup(subprocess.run, [ip, "netns", "del", name], capture_output=True, check=False)
-            if subprocess.run([ip, "netns", "add", name], capture_output=True, check=False).returncode != 0:
-                self.skipTest("no network namespaces here")
-        self.call(self.NAMES[0], "ip", "link", "add", "osu0", "type", "veth", "peer", "name", "osu0", "netns", self.NAMES[1])
-        for number, name in enumerate(self.NAMES, 1):
-            self.call(name, "ip", "address", "add", f"10.77.0.{number}/24", "dev", "osu0")
-            for link in ("lo", "osu0"):
-                self.call(name, "ip", "link", "set", link, "up")
-        end = time.monotonic() + 20
-        while any("state UP" not in self.call(name, "ip", "link", "show", "osu0").stdout for name in self.NAMES):
-            self.assertLess(time.monotonic(), end, "the link between the namespaces does not come up")
-            time.sleep(0.05)
+        reason = why_no_namespaces()
+        if reason:
+            self.skipTest(reason)
 
-    def call(self, name, *words, check=True):
-        return subprocess.run([self.ip, "netns", "exec", name, *words], capture_output=True, text=True, check=check)
-
-    def run_ranks(self, *arguments):
-        ranks = []
-        for rank, name in enumerate(self.NAMES):
-            own = {"GDRKIT_BACKEND": "emulated", "GDRKIT_SHMEM_PE": str(rank), "GDRKIT_SHMEM_NPES": "2", "GDRKIT_SHMEM_ROOT": "10.77.0.1:18515",
-                   "GDRKIT_SHMEM_TOKEN": "osu_test", "UCX_TLS": "tcp,self"}
-            clean = {key: value for key, value in os.environ.items() if not key.startswith(("GDRKIT_", "OMPI_", "PMI"))}
-            ranks.append(subprocess.Popen([self.ip, "netns", "exec", name, f"{BIN}/gdrkit", "osu", *arguments], env={**clean, **own},
-                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-        ended = [rank.communicate(timeout=120) for rank in ranks]
-        self.assertEqual([rank.returncode for rank in ranks], [0, 0], ended)
-        return ended[0][0].splitlines()
+    def run_ranks(self, *arguments, **job):
+        ends = run_in_namespaces([f"{BIN}/gdrkit", "osu", *arguments], limit=120, **job)
+        self.assertEqual([end["code"] for end in ends], [0, 0], ends)
+        return ends[0]["out"].splitlines()
 
     def test_two_namespaces(self):
         for test in ("latency", "bw", "put_bw"):
             lines = self.run_ranks(test, "-c", *QUICK)
             self.assertEqual(sum("Pass" in line for line in lines), 5, lines)
-            self.assertRegex(lines[-1], "^# Path: tcp/osu0 ")
+            self.assertRegex(lines[-1], "^# Path: tcp/link0 ")
 
     def test_delay_and_loss(self):
-        for name in self.NAMES:
-            made = self.call(name, "tc", "qdisc", "add", "dev", "osu0", "root", "netem", "delay", "2ms", "loss", "1%", check=False)
-            if made.returncode != 0:
-                self.skipTest("this Linux has no netem: " + made.stderr.strip())
-        lines = self.run_ranks("latency", "-c", *QUICK)
+        reason = why_no_queue(NETEM)
+        if reason:
+            self.skipTest(reason)
+        lines = self.run_ranks("latency", "-c", *QUICK, qdisc=NETEM)
         self.assertEqual(sum("Pass" in line for line in lines), 5, lines)
         self.assertGreater(min(rows_of(lines).values()), 1900)
 
