@@ -24,7 +24,7 @@ struct alignas(8) VerbsGid {
 inline constexpr std::uint8_t verbs_link_infiniband = 1;
 inline constexpr std::uint8_t verbs_link_ethernet = 2;
 inline constexpr int verbs_port_active = 4;
-/// ibv_port_attr
+/// ibv_port_attr as the exported ibv_query_port knows it, which fills up to `flags`; newer verbs.h append members.
 struct VerbsPort {
   int state = 0;
   int max_mtu = 0;

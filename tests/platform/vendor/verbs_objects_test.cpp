@@ -24,7 +24,6 @@ namespace {
   EXPECT_EQ(sizeof(Ours::our), sizeof(Theirs::their))
 
 TEST(VerbsObjects, AreAsLargeAsThoseOfTheHeader) {
-  EXPECT_EQ(sizeof(VerbsPort), sizeof(ibv_port_attr));
   EXPECT_EQ(sizeof(VerbsDeviceLimits), sizeof(ibv_device_attr));
   EXPECT_EQ(sizeof(VerbsPairRequest), sizeof(ibv_qp_init_attr));
   EXPECT_EQ(sizeof(VerbsPairState), sizeof(ibv_qp_attr));
@@ -33,6 +32,15 @@ TEST(VerbsObjects, AreAsLargeAsThoseOfTheHeader) {
   EXPECT_EQ(sizeof(VerbsElement), sizeof(ibv_sge));
   EXPECT_EQ(sizeof(VerbsCompletion), sizeof(ibv_wc));
   EXPECT_EQ(sizeof(VerbsGid), sizeof(ibv_gid));
+}
+
+// Newer rdma-core appends active_speed_ex to ibv_port_attr. The exported ibv_query_port, which ours is passed to, never
+// fills it: it fills struct _compat_ibv_port_attr, the members before port_cap_flags2, in every version of rdma-core.
+TEST(VerbsObjects, HaveRoomForThePortThatTheExportedFunctionFills) {
+  EXPECT_GE(sizeof(VerbsPort), offsetof(ibv_port_attr, port_cap_flags2));
+  EXPECT_LE(sizeof(VerbsPort), sizeof(ibv_port_attr));
+  EXPECT_SAME_PLACE(VerbsPort, flags, ibv_port_attr, flags);
+  EXPECT_SAME_PLACE(VerbsPort, capabilities2, ibv_port_attr, port_cap_flags2);
 }
 
 TEST(VerbsObjects, HaveTheirMembersWhereTheHeaderHasThem) {
