@@ -69,15 +69,15 @@ class BulkExchange {
  private:
   [[nodiscard]] int pe_of(int member) const noexcept { return team_.members()[static_cast<std::size_t>(member)]; }
 
+  /// Waits in any case for what was begun: what it reads and writes goes with this object.
   template <class Call>
   base::Status to_each(Call call) noexcept {
-    for (int distance = 0; distance < team_.n_pes(); ++distance) {
-      if (auto done = call((team_.own() + distance) % team_.n_pes()); !done) return done;
+    base::Status done;
+    for (int distance = 0; done && distance < team_.n_pes(); ++distance) {
+      done = call((team_.own() + distance) % team_.n_pes());
     }
-    for (const int pe : team_.members()) {
-      if (auto done = pe_.complete_to(pe); !done) return done;
-    }
-    return {};
+    for (const int pe : team_.members()) base::keep_first(done, pe_.complete_to(pe));
+    return done;
   }
   base::Status put(std::uint64_t offset, const unsigned char* data, std::uint64_t bytes, int member) noexcept {
     if (bytes == 0 || (member == team_.own() && data == target_ + offset)) return {};

@@ -214,6 +214,7 @@ void Remote::close() noexcept {
     Entered entered(*this);
     // What this PE knows of another's death goes out before its own connections end.
     if (first_dead() >= 0 && !is_death_told_) tell_death(first_dead());
+    requests_.clear();  // their targets may be gone
     close_endpoints(is_leaving_.exchange(true) ? 2000ms : 200ms);
     for (platform::UcxMemory* const memory : registered_) (void)calls_->mem_unmap(worker_->context(), memory);
     registered_.clear();

@@ -54,7 +54,7 @@ class Remote final : private UcxReceiver {
   void close() noexcept;
 
   // By messages. Offsets are the heap's. `source` may be changed when put returns, `target` of an asynchronous get
-  // holds the data after flush.
+  // holds the data after flush, and is not written any more after a flush that failed.
   base::Status put(int pe, std::uint64_t offset, const void* source, std::size_t size_bytes) noexcept;
   /// At most piece_bytes.
   base::Status put_kept(int pe, std::uint64_t offset, std::vector<char> data) noexcept;
@@ -203,6 +203,8 @@ class Remote final : private UcxReceiver {
   void answer_key(const Answer& wanted);
   void take_data(const RemoteMessage& message, const char* data, std::size_t size_bytes);
   void end_async(Peer& from, std::uint64_t id);
+  /// Answers that come later write nothing: after a failed flush the caller may free the targets.
+  void give_up_gets(int pe) noexcept;
   base::Result<platform::UcxMemory*> registered(const HomeChunk& chunk);
   void take_key(const RemoteMessage& message, const char* data, std::size_t size_bytes);
 

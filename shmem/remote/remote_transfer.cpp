@@ -134,6 +134,7 @@ base::Status Remote::update(int pe, std::uint64_t offset, std::size_t word_bytes
   const bool is_waited_for = old != nullptr && !is_async;
   if (old != nullptr) {
     auto request = std::make_unique<Request>();
+    request->pe = pe;
     request->target = reinterpret_cast<char*>(old);
     request->is_async = is_async;
     message.request = new_request(std::move(request));
@@ -205,12 +206,19 @@ base::Status Remote::check_delivered(Peer& to, const char* what, int pe) noexcep
   return failed;
 }
 
+void Remote::give_up_gets(int pe) noexcept {
+  const std::size_t given_up =
+      std::erase_if(requests_, [pe](const auto& entry) { return entry.second->is_async && entry.second->pe == pe; });
+  peers_[static_cast<std::size_t>(pe)]->gets -= static_cast<std::uint32_t>(given_up);
+}
+
 base::Status Remote::flush(int pe) noexcept {
   Entered entered(*this);
   const auto& one = peers_[static_cast<std::size_t>(pe)];
   if (!one) return {};
   base::Status done = flush_direct(entered.lock, *one, pe);
   base::keep_first(done, flush_locked(entered.lock, *one, pe));
+  if (!done) give_up_gets(pe);
   return done;
 }
 
@@ -226,12 +234,18 @@ base::Status Remote::flush_all() noexcept try {
   const std::vector<int> dirty = dirty_;
   // It cannot succeed, and PEs that end because of this one's death may not answer any more.
   if (std::find(dirty.begin(), dirty.end(), first_dead()) != dirty.end()) {
-    if (auto lives = check_lives("quiet", first_dead()); !lives) return lives;
+    if (auto lives = check_lives("quiet", first_dead()); !lives) {
+      for (const int pe : dirty) give_up_gets(pe);
+      return lives;
+    }
   }
   for (const int pe : dirty) {
     Peer& to = *peers_[static_cast<std::size_t>(pe)];
     base::keep_first(done, flush_direct(entered.lock, to, pe));
     base::keep_first(done, flush_locked(entered.lock, to, pe));
+  }
+  if (!done) {
+    for (const int pe : dirty) give_up_gets(pe);
   }
   std::erase_if(dirty_, [this](int pe) {
     Peer& to = *peers_[static_cast<std::size_t>(pe)];

@@ -3,10 +3,12 @@
 // Of three processes that reach each other by UCX only, one is killed at some step: the others' calls end within 10 s
 // and name it.
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
@@ -26,9 +28,9 @@ using Clock = std::chrono::steady_clock;
 constexpr int victim = 1;
 constexpr std::size_t object_bytes = 256 << 10;
 
-base::Result<std::unique_ptr<Pe>> start(const UniqueId& id, int pe, RemoteWay way) {
+base::Result<std::unique_ptr<Pe>> start(const UniqueId& id, int pe, int n_pes, RemoteWay way) {
   PeOptions options;
-  options.n_pes = 3;
+  options.n_pes = n_pes;
   options.pe = pe;
   options.unique_id = &id;
   options.limit = 60s;
@@ -131,7 +133,7 @@ TEST_P(RemoteDeath, TheOthersCallsEndAndNameThePe) {
     auto id = make_unique_id();
     ASSERT_TRUE(id) << id.error().text();
     const auto ends = tests::run_processes(3, [&](int number) -> std::string {
-      auto pe = start(*id, number, RemoteWay::automatic);
+      auto pe = start(*id, number, 3, RemoteWay::automatic);
       if (!pe) return std::string("start: ") + pe.error().text();
       auto object = (*pe)->allocate(object_bytes, 1, true);
       if (!object) return std::string("allocation: ") + object.error().text();
@@ -150,6 +152,60 @@ TEST_P(RemoteDeath, TheOthersCallsEndAndNameThePe) {
     EXPECT_THAT(ends[0], ::testing::HasSubstr("PE 1 has ended"));
     EXPECT_THAT(ends[2], ::testing::HasSubstr("PE 1 has ended"));
   }
+}
+
+void wait_until_stopped(int process) {
+  char state = 0;
+  while (state != 'T') {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name_end = text.rfind(')');
+    if (name_end == std::string::npos) return;
+    state = text[name_end + 2];
+  }
+}
+
+/// Who was told that data did not come frees the memory for it.
+TEST(RemoteGet, WritesNothingAfterAFailedQuiet) {
+  ::setenv("GDRKIT_BACKEND", "emulated", 1);
+  ::setenv("UCX_TLS", "tcp,self", 1);
+  ::setenv("UCX_HANDLE_ERRORS", "none", 0);
+  if (!platform::ucx_calls()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
+  auto id = make_unique_id();
+  ASSERT_TRUE(id) << id.error().text();
+  const auto ends = tests::run_processes(2, [&](int number) -> std::string {
+    auto pe = start(*id, number, 2, RemoteWay::staged);
+    if (!pe) return std::string("start: ") + pe.error().text();
+    auto object = (*pe)->allocate(object_bytes, 1, true);
+    if (!object) return std::string("allocation: ") + object.error().text();
+    if (number == 1) {
+      const std::int64_t own = ::getpid();
+      if (!(*pe)->put(*object, &own, sizeof own, 1, false)) return "no process number";
+    }
+    if (auto met = (*pe)->barrier_all(); !met) return met.error().text();
+    if (number == 0) {
+      std::int64_t process = 0;
+      if (auto got = (*pe)->get(&process, *object, sizeof process, 1, false); !got) return got.error().text();
+      ::kill(static_cast<pid_t>(process), SIGSTOP);
+      wait_until_stopped(static_cast<int>(process));
+      std::vector<char> data(object_bytes, 'x');
+      auto asked = (*pe)->get(data.data(), *object, data.size(), 1, true);
+      (*pe)->set_limit(200ms);
+      auto ended = (*pe)->quiet();
+      ::kill(static_cast<pid_t>(process), SIGCONT);
+      (*pe)->set_limit(60s);
+      if (!asked) return asked.error().text();
+      if (ended || ended.error().errno_value != ETIMEDOUT) return "quiet did not fail in time";
+      // Answers come in the order of the questions.
+      if (auto got = (*pe)->get(&process, *object, sizeof process, 1, false); !got) return got.error().text();
+      if (data != std::vector<char>(object_bytes, 'x')) return "written late";
+      if (auto quiet = (*pe)->quiet(); !quiet) return quiet.error().text();
+    }
+    auto met = (*pe)->barrier_all();
+    return met ? "ended" : met.error().text();
+  });
+  EXPECT_EQ(ends, std::vector<std::string>(2, "ended"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ucx, RemoteDeath, ::testing::Values("tcp,self", "posix,self"), [](const auto& one) {
