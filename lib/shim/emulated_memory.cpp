@@ -197,6 +197,11 @@ base::Result<void*> map_pages(std::uint64_t page_address, std::size_t size_bytes
 
 namespace {
 
+/// Only filters of system calls answer EPERM.
+const char* advice_on(int error) noexcept {
+  return error == EPERM ? "; allow memfd_create in this container's seccomp profile" : "";
+}
+
 /// *kept (may be nullptr): the memory file's descriptor.
 base::Result<std::uint64_t> allocate(std::size_t size_bytes, EmulatedKind kind, int* kept) noexcept {
   if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes of emulated memory");
@@ -209,7 +214,8 @@ base::Result<std::uint64_t> allocate(std::size_t size_bytes, EmulatedKind kind, 
   std::snprintf(name, sizeof name, name_format, static_cast<unsigned>(kind), size_bytes);
   UniqueFd file(create_memory_file(name));
   if (file.get() < 0)
-    return base::fail(errno, "cannot allocate emulated memory: memfd_create: %s", std::strerror(errno));
+    return base::fail(errno, "cannot allocate emulated memory: memfd_create: %s%s", std::strerror(errno),
+                      advice_on(errno));
   if (::ftruncate(file.get(), static_cast<off_t>(data_bytes)) != 0) {
     return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: %s", size_bytes, std::strerror(errno));
   }

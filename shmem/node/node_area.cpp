@@ -43,7 +43,9 @@ base::Result<UniqueFd> NodeArea::create(std::size_t n_pes, std::size_t size_byte
   // No PE can shrink it under the others.
   if (!file || ::ftruncate(file.get(), static_cast<off_t>(total)) != 0 ||
       ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    return base::fail(errno, "cannot make a shared area of %zu bytes: %s", total, std::strerror(errno));
+    const char* const advice =
+        !file && errno == EPERM ? "; allow memfd_create in this container's seccomp profile" : "";
+    return base::fail(errno, "cannot make a shared area of %zu bytes: %s%s", total, std::strerror(errno), advice);
   }
   return file;
 }

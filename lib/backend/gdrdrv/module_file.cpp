@@ -18,8 +18,11 @@ tl::unexpected<base::Error> open_failed(shim::System& system, int error) noexcep
   const StaleNode stale(system);
   switch (error) {
     case ENOENT:
-      return base::fail(ENODEV, "no gdrdrv kernel module is loaded: %s does not exist; load it or make its device node",
-                        node);
+      return base::fail(ENODEV,
+                        "no gdrdrv kernel module is loaded: %s does not exist; load it, or where the host has it start "
+                        "this container "
+                        "with --device %s",
+                        node, node);
     case ENXIO:
     case ENODEV:
       if (stale) return base::fail(ENODEV, "cannot open %s: %s; %s", node, std::strerror(error), stale.text());
@@ -27,9 +30,14 @@ tl::unexpected<base::Error> open_failed(shim::System& system, int error) noexcep
                         "cannot open %s: %s; the gdrdrv kernel module is not loaded, or the node has an old number",
                         node, std::strerror(error));
     case EACCES:
+      return base::fail(EACCES,
+                        "no permission to use %s: %s; let this user read and write it (ls -l %s shows its mode)", node,
+                        std::strerror(error), node);
     case EPERM:
-      return base::fail(EACCES, "no permission to use %s: %s; check its mode and the container's device rules", node,
-                        std::strerror(error));
+      return base::fail(EACCES,
+                        "no permission to use %s: %s: the container's device rules refuse it; start it with --device "
+                        "%s, a volume is not enough",
+                        node, std::strerror(error), node);
     default: return base::fail(error, "cannot open %s: %s", node, std::strerror(error));
   }
 }

@@ -13,8 +13,6 @@
 namespace gdrkit::backend::rm {
 namespace {
 
-constexpr const char* control_node = "/dev/nvidiactl";
-
 template <class T>
 int call(shim::System& system, int fd, unsigned number, T* argument) noexcept {
   return system.ioctl(fd, request_word<T>(number), argument);
@@ -23,15 +21,8 @@ int call(shim::System& system, int fd, unsigned number, T* argument) noexcept {
 std::uint64_t word(void* pointer) noexcept { return reinterpret_cast<std::uint64_t>(pointer); }
 
 tl::unexpected<base::Error> open_failed(const char* path, int error, const std::string& driver) noexcept {
-  if (error == ENOENT) {
-    return base::fail(ENODEV,
-                      "NVIDIA driver %s is loaded but %s does not exist; give this container the GPU's device nodes",
-                      driver.c_str(), path);
-  }
-  if (error == EACCES || error == EPERM) {
-    return base::fail(EACCES, "no permission to open %s: %s; check its mode and the container's device rules", path,
-                      std::strerror(error));
-  }
+  if (error == ENOENT) return node_is_missing(path, driver);
+  if (error == EACCES || error == EPERM) return node_is_forbidden(path, error);
   if (error == EMFILE || error == ENFILE) {
     return base::fail(EMFILE, "cannot open %s: too many open files; every mapping needs one, so raise ulimit -n", path);
   }
@@ -39,6 +30,31 @@ tl::unexpected<base::Error> open_failed(const char* path, int error, const std::
 }
 
 }  // namespace
+
+tl::unexpected<base::Error> node_is_missing(const char* path, const std::string& driver) noexcept {
+  return base::fail(ENODEV,
+                    "NVIDIA driver %s is loaded but %s does not exist; in a container: add --gpus all (docker) or "
+                    "--device nvidia.com/gpu=all (CDI) to its command line; on a host: run nvidia-modprobe -c 0",
+                    driver.c_str(), path);
+}
+
+tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexcept {
+  if (error == EPERM) {
+    return base::fail(
+        EACCES,
+        "no permission to open %s: %s: the container's device rules refuse it; add --gpus all (docker) or "
+        "--device nvidia.com/gpu=all (CDI) to its command line, a volume is not enough",
+        path, std::strerror(error));
+  }
+  return base::fail(EACCES, "no permission to open %s: %s; let this user read and write it (ls -l %s)", path,
+                    std::strerror(error), path);
+}
+
+base::Result<int> open_control_node(shim::System& system, const std::string& driver) noexcept {
+  const int fd = system.open(control_node, O_RDWR);
+  if (fd < 0) return open_failed(control_node, -fd, driver);
+  return fd;
+}
 
 base::Status RmClient::check(const char* what, int result, std::uint32_t status) const noexcept {
   if (result < 0) {
@@ -53,11 +69,11 @@ base::Status RmClient::check(const char* what, int result, std::uint32_t status)
 }
 
 base::Result<std::unique_ptr<RmClient>> RmClient::open(shim::System& system, const std::string& driver) noexcept {
-  const int fd = system.open(control_node, O_RDWR);
-  if (fd < 0) return open_failed(control_node, -fd, driver);
-  std::unique_ptr<RmClient> client(new (std::nothrow) RmClient(system, driver, fd));
+  const auto fd = open_control_node(system, driver);
+  if (!fd) return base::pass(fd);
+  std::unique_ptr<RmClient> client(new (std::nothrow) RmClient(system, driver, *fd));
   if (client == nullptr) {
-    system.close(fd);
+    system.close(*fd);
     return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
   }
   if (auto created = client->create_root(); !created) return base::pass(created);

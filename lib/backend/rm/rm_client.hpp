@@ -16,6 +16,14 @@ namespace gdrkit::backend::rm {
 
 using ObjectHandle = std::uint32_t;
 
+inline constexpr const char* control_node = "/dev/nvidiactl";
+
+/// A descriptor of the control node; `driver` is the version text for error sentences.
+[[nodiscard]] base::Result<int> open_control_node(shim::System& system, const std::string& driver) noexcept;
+/// What is wrong with a device node, and what makes it usable. `error`: EACCES, or EPERM, which device rules answer.
+[[nodiscard]] tl::unexpected<base::Error> node_is_missing(const char* path, const std::string& driver) noexcept;
+[[nodiscard]] tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexcept;
+
 /// Thread safe: every call is one ioctl. Destruction frees the client, hence everything in it, and closes the file; the
 /// owner makes sure that no mapping is left by then.
 class RmClient {

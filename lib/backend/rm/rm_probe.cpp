@@ -16,10 +16,38 @@ namespace {
 
 constexpr const char* version_file = "/proc/driver/nvidia/version";
 
+/// The module's version into `answer`: 0, or a negative errno, as drivers give that do not know the question.
+int query_version(shim::System& system, int control_fd, CheckVersion* answer) noexcept {
+  *answer = {};
+  answer->command = version_query;
+  const int result = system.ioctl(control_fd, request_word<CheckVersion>(number::check_version), answer);
+  answer->text[sizeof answer->text - 1] = '\0';
+  return result;
+}
+
+/// For containers whose /proc lacks the driver's folder: the control node answers too.
+base::Result<std::string> ask_version(shim::System& system, int why_not_read) {
+  if (system.access(control_node, F_OK) == -ENOENT) {
+    return base::fail(ENODEV, "no NVIDIA driver is loaded: neither %s nor %s exists", version_file, control_node);
+  }
+  const auto fd = open_control_node(system, "");
+  if (!fd) return base::pass(fd);
+  CheckVersion answer;
+  const int result = query_version(system, *fd, &answer);
+  system.close(*fd);
+  if (result < 0) {
+    return base::fail(ENODEV,
+                      "cannot find the version of the NVIDIA driver: %s: %s, and CHECK_VERSION_STR of %s: %s; do not "
+                      "hide /proc/driver from this container",
+                      version_file, std::strerror(why_not_read), control_node, std::strerror(-result));
+  }
+  return std::string(answer.text);
+}
+
 base::Result<std::string> read_version(shim::System& system) {
   char text[512];
   const auto got = system.read_text(version_file, text, sizeof text);
-  if (got == -ENOENT) return base::fail(ENODEV, "no NVIDIA driver is loaded: %s does not exist", version_file);
+  if (got == -ENOENT || got == -EACCES || got == -EPERM) return ask_version(system, static_cast<int>(-got));
   if (got < 0)
     return base::fail(static_cast<int>(-got), "cannot read %s: %s", version_file,
                       std::strerror(static_cast<int>(-got)));
@@ -30,13 +58,10 @@ base::Result<std::string> read_version(shim::System& system) {
 
 /// Compares the loaded module's version with /proc: a mismatch means that the driver was replaced on a running system.
 base::Status confirm_version(shim::System& system, const RmClient& client) noexcept {
-  CheckVersion check{};
-  check.command = version_query;
-  const int result = system.ioctl(client.control_fd(), request_word<CheckVersion>(number::check_version), &check);
-  if (result < 0)
+  CheckVersion check;
+  if (const int result = query_version(system, client.control_fd(), &check); result < 0)
     return base::fail(-result, "cannot check the version of driver %s: CHECK_VERSION_STR: %s", client.driver().c_str(),
                       std::strerror(-result));
-  check.text[sizeof check.text - 1] = '\0';
   if (client.driver() == check.text) return {};
   return base::fail(EIO, "the loaded NVIDIA driver is %s, but %s reports %s; reload the driver or reboot", check.text,
                     version_file, client.driver().c_str());
@@ -62,12 +87,10 @@ base::Status find_usable_node(shim::System& system, RmClient& client) noexcept {
   if (failure == 0)
     return base::fail(ENODEV, "NVIDIA driver %s is loaded but has no GPU; check the driver's log",
                       client.driver().c_str());
-  if (failure == ENOENT) {
-    return base::fail(ENODEV, "NVIDIA driver %s is loaded but /dev/nvidia%u does not exist; give this container a GPU",
-                      client.driver().c_str(), failed_minor);
-  }
-  return base::fail(EACCES, "no permission to use /dev/nvidia%u: %s; check its mode and the container's device rules",
-                    failed_minor, std::strerror(failure));
+  char path[32];
+  std::snprintf(path, sizeof path, "/dev/nvidia%u", failed_minor);
+  if (failure == ENOENT) return node_is_missing(path, client.driver());
+  return node_is_forbidden(path, failure);
 }
 
 }  // namespace

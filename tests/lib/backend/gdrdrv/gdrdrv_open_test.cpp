@@ -96,10 +96,10 @@ TEST(GdrdrvBackend, DoesNotCallTheModulesOwnNodesStale) {
 }
 
 TEST(GdrdrvBackend, SaysThatTheNodeMayNotBeUsed) {
-  for (const int error : {EACCES, EPERM}) {
+  for (const auto& [error, remedy] : {std::pair{EACCES, "mode"}, std::pair{EPERM, "--device /dev/gdrdrv, a volume"}}) {
     GdrdrvMachine machine;
     machine.module.open_error = error;
-    expect_refusal(machine, EACCES, AllOf(HasSubstr("no permission to use /dev/gdrdrv"), HasSubstr("mode")));
+    expect_refusal(machine, EACCES, AllOf(HasSubstr("no permission to use /dev/gdrdrv"), HasSubstr(remedy)));
   }
 }
 
