@@ -108,7 +108,7 @@ run_tests() {
   [ "$full" = 0 ] || export GDRKIT_FULL=1
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}" "${needs_of_browser_tests[@]}" \
     "${needs_of_kernel_tests[@]}" "${needs_of_trace_tests[@]}" "${needs_of_format_tests[@]}" "${needs_of_install_tests[@]}" \
-    "${needs_of_remote_tests[@]}" "${needs_of_mpi_tests[@]}"
+    "${needs_of_remote_tests[@]}" "${needs_of_mpi_tests[@]}" "${needs_of_container_tests[@]}"
   is_missing googletest && die "the tests cannot be built here without what is named above"
   mkdir -p "$results"
   rm -f "$results"/*.xml
@@ -122,6 +122,7 @@ run_tests() {
     test_threads "$results" || failed=1
   fi
   run_kernel_tests "$results" "$full" || failed=1
+  if [ "$full" = 1 ]; then run_tests_of_containers || failed=1; fi
   say "all tests"
   if has_tool python3; then
     python3 scripts/summarise_tests.py "$results"/*.xml || failed=1

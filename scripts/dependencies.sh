@@ -34,6 +34,8 @@ has_googletest() {
 
 has_clang_format() { has_tool clang-format || has_tool clang-format-14; }
 
+has_yaml() { has_tool python3 && python3 -c 'import yaml' >/dev/null 2>&1; }
+
 has_administrators_tool() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1; }
 
 has_library() { { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -F "$1" >/dev/null; }
@@ -61,6 +63,7 @@ ucx_headers|has_header ucp/api/ucp.h|libucx-dev|the test that compares our decla
 namespaces|has_administrators_tool ip|iproute2|the tests of shmem between network namespaces
 openmpi|has_mpi openmpi|openmpi-bin libopenmpi-dev|the tests of gdrkit osu over Open MPI
 mpich|has_mpi mpich|mpich libmpich-dev|the tests of gdrkit osu over MPICH
+yaml|has_yaml|python3-yaml|the tests of the examples for Kubernetes
 pkgconfig|has_tool pkg-config|pkg-config|the test of the pkg-config files
 trace|has_tool strace|strace|the trace of what the doctor opens
 browser|has_browser|chromium fonts-dejavu-core|the look at reports in a browser
@@ -86,6 +89,7 @@ needs_of_format_tests=(format)
 needs_of_remote_tests=(ucx ucx_headers namespaces)
 needs_of_mpi_tests=(openmpi mpich)
 needs_of_install_tests=(pkgconfig)
+needs_of_container_tests=(yaml)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
 needs_of_checked_linux=(elf_headers flex bison bc xz) # --full
 
