@@ -14,6 +14,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 NEW_MOUNTS, NEW_NAME, NEW_IPC, NEW_USER, NEW_PIDS, NEW_NET = 0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
@@ -50,6 +51,21 @@ def bind(source, target, flags=0):
     mount(source, target, None, BIND)
     if flags:
         mount("none", target, None, REMOUNT | BIND | flags)
+
+
+def isolate(root):
+    """Mounts below root stay in these namespaces."""
+    try:
+        mount("none", "/", None, RECURSIVE | PRIVATE)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise  # else: in a chroot, whose root is no mount point. Then the mount above it has to be private already.
+    mount(root, root, None, BIND)
+    with open("/proc/self/mountinfo", encoding="utf-8") as file:
+        made = [line for line in file if line.split()[4] == os.path.realpath(root)]
+    if not (made and "shared:" not in made[-1].partition(" - ")[0]):
+        check(LIBC.umount2(root.encode(), 2), "umount " + root)
+        raise OSError(errno.EINVAL, "mounts in this chroot would be seen outside")
 
 
 def map_to_root(uid, gid):
@@ -119,7 +135,7 @@ def enter(job):
         signal.signal(signal.SIGTERM, lambda *_: os.kill(child, signal.SIGTERM))
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xff
     try:
-        mount("none", "/", None, RECURSIVE | PRIVATE)
+        isolate(job["root"])
         start_loopback()
         fill(job["root"], job)
         os.chroot(job["root"])
@@ -144,11 +160,19 @@ def run(root, *command, **job):
     return subprocess.run(command_for(root, *command, **job), capture_output=True, text=True, timeout=240, check=False)
 
 
-def why_not(root):
+def why_not():
     """Why no container can be made here; None if one can."""
     if platform.machine() != "x86_64":
         return "the numbers of the refused system calls are those of x86-64"
-    tried = run(root, "true", refused=DOCKERS_REFUSALS)
+    with tempfile.TemporaryDirectory() as root:  # with this machine's programs
+        os.chmod(root, 0o755)
+        folders = [name for name in ("/usr", "/bin", "/lib", "/lib64") if os.path.isdir(name) and not os.path.islink(name)]
+        for name in ("/bin", "/lib", "/lib64"):
+            if os.path.islink(name):
+                os.symlink(os.readlink(name), root + name)
+        for name in ("dev", "proc", "sys", "tmp"):
+            os.mkdir(os.path.join(root, name))
+        tried = run(root, "true", refused=DOCKERS_REFUSALS, mounts=[(name, name, False) for name in folders])
     return None if tried.returncode == 0 else "no namespaces of one's own: " + (tried.stderr.strip().split("\n") or [""])[-1]
 
 

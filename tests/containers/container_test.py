@@ -205,7 +205,7 @@ class KubernetesInAContainer(InContainerTest):
 
 
 if __name__ == "__main__":
-    if why := container.why_not("/"):
+    if why := container.why_not():
         print(why)
         sys.exit(77)
     main()
