@@ -42,7 +42,7 @@ StaleNode::StaleNode(shim::System& system) noexcept {
     std::snprintf(
         text_, sizeof text_,
         "%s is stale: it has the number %u:%u, and the loaded gdrdrv has %d:0; remove it, then run mknod -m 666 "
-        "%s c %d 0",
+        "%s c %d 0 (in a container: start it again)",
         node, major, minor, own_major, node, own_major);
   } else if (own_minor < 0) {
     std::snprintf(

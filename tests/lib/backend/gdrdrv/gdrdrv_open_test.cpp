@@ -77,7 +77,8 @@ TEST(GdrdrvBackend, NamesAStaleNodeAndTheNumbersThatTheModuleHas) {
   machine.module.node = {236, 0};
   machine.module.files["/proc/devices"] = "Character devices:\n  1 mem\n240 gdrdrv\n\nBlock devices:\n";
   expect_refusal(machine, ENODEV,
-                 AllOf(HasSubstr("/dev/gdrdrv is stale"), HasSubstr("236:0"), HasSubstr("240:0"), HasSubstr("mknod")));
+                 AllOf(HasSubstr("/dev/gdrdrv is stale"), HasSubstr("236:0"), HasSubstr("240:0"),
+                       HasSubstr("mknod -m 666 /dev/gdrdrv c 240 0 (in a container: start it again)")));
   machine.module.files["/proc/devices"] = "Character devices:\n  1 mem\n";
   expect_refusal(machine, ENODEV, AllOf(HasSubstr("/dev/gdrdrv is stale"), HasSubstr("236:0"), HasSubstr("is loaded")));
 }
