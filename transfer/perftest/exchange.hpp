@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Exchange: the TCP connection by which both ends tell each other what verbs need, as perftest 6.06 speaks on it
-// (observed; docs/transfers.md describes it). The client speaks first in each step.
+// Exchange: what both ends tell each other that verbs need, as perftest 6.06 does (docs/transfers.md describes it). The
+// client speaks first in each step.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <cstring>
+#include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "platform/vendor/verbs_objects.hpp"
+#include "transfer/perftest/wire.hpp"
 
 namespace gdrkit::tools::perftest {
 
@@ -43,19 +43,13 @@ struct SharedResult {
 /// Functions throw Failure(failed), which names the peer and the step, when the peer is gone or silent.
 class Exchange {
  public:
-  /// `listener`: a socket that listens already, or -1.
-  [[nodiscard]] static Exchange listen(int port, int listener, std::chrono::seconds limit);
-  /// `waits`: the server may still be starting.
-  [[nodiscard]] static Exchange connect(const std::string& host, int port, bool waits, std::chrono::seconds limit);
-  Exchange(Exchange&& other) noexcept;
-  Exchange& operator=(Exchange&&) = delete;
-  ~Exchange();
+  explicit Exchange(std::unique_ptr<Wire> wire) : wire_(std::move(wire)) {}
 
   /// Versions, page and cache line sizes.
   void begin();
   /// The other end is gdrkit's too, so that terms can be compared and data be checked.
   [[nodiscard]] bool is_own() const noexcept { return is_own_; }
-  [[nodiscard]] const std::string& peer() const noexcept { return peer_; }
+  [[nodiscard]] const std::string& peer() const noexcept { return wire_->peer(); }
   [[nodiscard]] const std::string& version() const noexcept { return version_; }
 
   [[nodiscard]] int swap_mtu(int mtu);
@@ -69,26 +63,15 @@ class Exchange {
     swap_bytes(&own, &theirs, sizeof own, step);
     return theirs;
   }
-  /// The goodbye; afterwards there is only the end.
-  void end();
+  void end() noexcept { wire_->end(); }
 
   /// Whether the peer has said something, does not wait. Throws when it is gone.
-  [[nodiscard]] bool has_message(const std::string& step);
+  [[nodiscard]] bool has_message(const std::string& step) { return wire_->has_message(step); }
 
  private:
-  Exchange(int socket, std::string peer, bool is_client, std::chrono::seconds limit)
-      : socket_(socket), peer_(std::move(peer)), is_client_(is_client), limit_(limit) {}
-
   void swap_bytes(const void* own, void* theirs, std::size_t size_bytes, const char* step);
-  void send(const void* bytes, std::size_t size_bytes, const char* step);
-  void receive(void* bytes, std::size_t size_bytes, const char* step);
-  void wait(short events, std::chrono::steady_clock::time_point deadline, const char* step) const;
-  [[noreturn]] void lost(const std::string& step, const std::string& how) const;
 
-  int socket_ = -1;
-  std::string peer_;
-  bool is_client_ = false;
-  std::chrono::seconds limit_;
+  std::unique_ptr<Wire> wire_;
   bool is_own_ = false;
   std::string version_;
 };

@@ -10,6 +10,7 @@
 #include "measure/bench/output/csv.hpp"
 #include "transfer/common/earlier_result.hpp"
 #include "transfer/perftest/report.hpp"
+#include "transfer/perftest/socket_wire.hpp"
 #include "transfer/perftest/traffic.hpp"
 #include "transfer/shmem/pe_session.hpp"
 
@@ -65,8 +66,8 @@ class Run {
           "\n************************************\n* Waiting for client to connect... *\n"
           "************************************\n");
     }
-    exchange_.emplace(plan_.is_server ? Exchange::listen(plan_.tcp_port, plan_.listener, limit)
-                                      : Exchange::connect(plan_.host, plan_.tcp_port, plan_.is_one_command, limit));
+    exchange_.emplace(plan_.is_server ? SocketWire::listen(plan_.tcp_port, plan_.listener, limit)
+                                      : SocketWire::connect(plan_.host, plan_.tcp_port, plan_.is_one_command, limit));
     exchange_->begin();
     endpoint_.set_mtu(std::min(endpoint_.mtu(), exchange_->swap_mtu(endpoint_.mtu())));
     fit_datagrams();

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "cli/common/exit_code.hpp"
+#include "transfer/perftest/socket_wire.hpp"
 
 namespace gdrkit::tools::perftest {
 namespace {
@@ -61,7 +62,7 @@ class ExchangeTest : public ::testing::Test {
     ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&any), &size_bytes), 0);
     client_ = ::socket(AF_INET, SOCK_STREAM, 0);
     ASSERT_EQ(::connect(client_, reinterpret_cast<sockaddr*>(&any), sizeof any), 0);
-    exchange_.emplace(Exchange::listen(0, listener, 1s));
+    exchange_.emplace(SocketWire::listen(0, listener, 1s));
   }
   void TearDown() override {
     exchange_.reset();
@@ -149,7 +150,7 @@ TEST_F(ExchangeTest, RefusesNonsense) {
 
 TEST(Exchange, SaysWhereNobodyListens) {
   try {
-    (void)Exchange::connect("127.0.0.1", 1, false, 1s);
+    (void)SocketWire::connect("127.0.0.1", 1, false, 1s);
     FAIL();
   } catch (const Failure& failure) {
     EXPECT_STREQ(failure.what(),

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Wire: what carries the exchange of both ends.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace gdrkit::tools::perftest {
+
+/// All functions throw Failure(failed), which names the peer and the step, when the peer is gone or silent.
+class Wire {
+ public:
+  virtual ~Wire() = default;
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  virtual void send(const void* bytes, std::size_t size_bytes, const std::string& step) = 0;
+  virtual void receive(void* bytes, std::size_t size_bytes, const std::string& step) = 0;
+  /// Whether the peer has said something, does not wait.
+  [[nodiscard]] virtual bool has_message(const std::string& step) = 0;
+  /// The goodbye; afterwards there is only the end.
+  virtual void end() noexcept = 0;
+
+  [[nodiscard]] const std::string& peer() const noexcept { return peer_; }
+  [[nodiscard]] bool is_client() const noexcept { return is_client_; }
+  [[noreturn]] void lost(const std::string& step, const std::string& how) const;
+
+ protected:
+  Wire(std::string peer, bool is_client, std::chrono::seconds limit)
+      : peer_(std::move(peer)), is_client_(is_client), limit_(limit) {}
+  [[nodiscard]] std::chrono::steady_clock::time_point end_of_limit() const {
+    return std::chrono::steady_clock::now() + limit_;
+  }
+  [[noreturn]] void silent(const std::string& step) const;
+
+  std::string peer_;
+  bool is_client_;
+  std::chrono::seconds limit_;
+};
+
+}  // namespace gdrkit::tools::perftest
