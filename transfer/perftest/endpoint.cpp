@@ -204,6 +204,7 @@ void Endpoint::make_pairs(int inline_bytes) {
       }
     }
     psns_.push_back(random() & psn_mask);
+    if (plan_.options->uses_rdma_cm) continue;
     VerbsPairState state;
     state.state = verbs_state_init;
     state.port = static_cast<std::uint8_t>(plan_.options->ib_port);
@@ -220,10 +221,14 @@ void Endpoint::make_pairs(int inline_bytes) {
   }
 }
 
-void Endpoint::modify(int pair, VerbsPairState* state, int mask, const char* step) {
-  VerbsQueuePair* const handle = pairs_[static_cast<std::size_t>(pair)].get();
-  if (const int error = verbs_.data->modify_qp(handle, state, mask); error != 0) {
-    fail_call(format("ibv_modify_qp of queue pair %d on %s to %s", pair, device_.c_str(), step), error,
+void Endpoint::modify(int pair, VerbsPairState* state, int mask, const char* step) const {
+  modify(pairs_[static_cast<std::size_t>(pair)].get(), state, mask, format("queue pair %d", pair), step);
+}
+
+void Endpoint::modify(VerbsQueuePair* pair, VerbsPairState* state, int mask, const std::string& name,
+                      const char* step) const {
+  if (const int error = verbs_.data->modify_qp(pair, state, mask); error != 0) {
+    fail_call(format("ibv_modify_qp of %s on %s to %s", name.c_str(), device_.c_str(), step), error,
               "check that both ends are in one network, and the GID (-x)");
   }
 }
@@ -232,7 +237,7 @@ PairAddress Endpoint::address(int pair) const {
   PairAddress address;
   address.lid = port_.lid;
   address.reads = plan_.test->is_fetching() ? static_cast<std::uint32_t>(reads_) : 1;
-  address.number = pairs_[static_cast<std::size_t>(pair)]->number;
+  address.number = number(pair);
   address.psn = psns_[static_cast<std::size_t>(pair)];
   address.has_gid = gid_index_ >= 0;
   address.gid = gid_;

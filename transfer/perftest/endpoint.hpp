@@ -40,6 +40,7 @@ class Endpoint {
   Endpoint(const Verbs& verbs, const Plan& plan);
 
   [[nodiscard]] const Verbs& verbs() const noexcept { return verbs_; }
+  [[nodiscard]] platform::VerbsContext* context() const noexcept { return context_.get(); }
   [[nodiscard]] platform::VerbsDomain* domain() const noexcept { return domain_.get(); }
   [[nodiscard]] const std::string& device() const noexcept { return device_; }
   [[nodiscard]] const platform::VerbsPort& port() const noexcept { return port_; }
@@ -51,11 +52,16 @@ class Endpoint {
   [[nodiscard]] int mtu() const noexcept { return mtu_; }
   void set_mtu(int mtu) noexcept { mtu_ = mtu; }
 
-  /// As many as the plan says. `inline_bytes`: -1 for as much as the device takes, up to 220.
+  /// As many as the plan says, ready to be connected. `inline_bytes`: -1 for as much as the device takes, up to 220.
   void make_pairs(int inline_bytes);
   /// What is the same for all its queue pairs is filled in.
   [[nodiscard]] PairAddress address(int pair) const;
   void connect(int pair, const PairAddress& remote);
+  [[nodiscard]] std::uint32_t number(int pair) const { return pairs_[static_cast<std::size_t>(pair)]->number; }
+  /// For who connects a queue pair by rdma_cm.
+  void modify(int pair, platform::VerbsPairState* state, int mask, const char* step) const;
+  void modify(platform::VerbsQueuePair* pair, platform::VerbsPairState* state, int mask, const std::string& name,
+              const char* step) const;
 
   /// Of UD the way to the peer; else nullptr.
   [[nodiscard]] platform::VerbsAddressHandle* path(int pair) const {
@@ -72,7 +78,6 @@ class Endpoint {
   /// Of Ethernet: RoCE v2 before v1, IPv4 before IPv6, the first of the same.
   [[nodiscard]] int best_gid() const;
   [[nodiscard]] bool make_pair(int inline_bytes);
-  void modify(int pair, platform::VerbsPairState* state, int mask, const char* step);
 
   Verbs verbs_;
   const Plan& plan_;

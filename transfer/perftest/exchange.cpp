@@ -67,6 +67,51 @@ bool parse_pair_address(const std::string& text, bool has_gid, PairAddress* addr
   return true;
 }
 
+namespace {
+
+struct CmRecord {
+  std::uint32_t lid;
+  std::uint32_t reads;
+  std::uint32_t number;
+  std::uint32_t psn;
+  std::uint32_t rkey;
+  std::uint32_t unused;
+  std::uint64_t address;
+  platform::VerbsGid gid;
+  std::uint32_t shared_queue;
+  std::uint32_t gid_index;
+};
+static_assert(sizeof(CmRecord) == 56);
+
+}  // namespace
+
+std::string bytes_of(const PairAddress& address) {
+  CmRecord record{};
+  record.lid = htobe32(address.lid);
+  record.reads = htobe32(address.reads);
+  record.number = htobe32(address.number);
+  record.psn = htobe32(address.psn);
+  record.rkey = htobe32(address.rkey);
+  record.address = htobe64(address.address);
+  record.gid = address.gid;
+  return {reinterpret_cast<const char*>(&record), sizeof record};
+}
+
+PairAddress pair_address_in(const std::string& bytes, bool has_gid) {
+  CmRecord record{};
+  std::memcpy(&record, bytes.data(), std::min(bytes.size(), sizeof record));
+  PairAddress address;
+  address.lid = static_cast<std::uint16_t>(be32toh(record.lid));
+  address.reads = be32toh(record.reads);
+  address.number = be32toh(record.number);
+  address.psn = be32toh(record.psn);
+  address.rkey = be32toh(record.rkey);
+  address.address = be64toh(record.address);
+  address.has_gid = has_gid;
+  address.gid = record.gid;
+  return address;
+}
+
 void Exchange::swap_bytes(const void* own, void* theirs, std::size_t size_bytes, const char* step) {
   if (wire_->is_client()) wire_->send(own, size_bytes, step);
   wire_->receive(theirs, size_bytes, step);
@@ -92,9 +137,10 @@ int Exchange::swap_mtu(int mtu) {
 }
 
 PairAddress Exchange::swap(const PairAddress& own, const char* step) {
-  const std::string text = text_of(own);
+  const std::string text = wire_->is_rdma_cm() ? bytes_of(own) : text_of(own);
   std::string theirs(text.size(), '\0');
   swap_bytes(text.data(), theirs.data(), text.size(), step);
+  if (wire_->is_rdma_cm()) return pair_address_in(theirs, own.has_gid);
   PairAddress address;
   if (!parse_pair_address(theirs, own.has_gid, &address)) {
     wire_->lost(

@@ -30,6 +30,9 @@ struct PairAddress {
 [[nodiscard]] std::string text_of(const PairAddress& address);
 /// False for what is no such record.
 [[nodiscard]] bool parse_pair_address(const std::string& text, bool has_gid, PairAddress* address);
+/// perftest's record of it over rdma_cm: 56 bytes, numbers big endian.
+[[nodiscard]] std::string bytes_of(const PairAddress& address);
+[[nodiscard]] PairAddress pair_address_in(const std::string& bytes, bool has_gid);
 
 /// perftest's five numbers of a bandwidth.
 struct SharedResult {

@@ -103,8 +103,8 @@ std::string block_text(const Settings& settings) {
   if (settings.gid_index >= 0) text += pair_line("GID index", std::to_string(settings.gid_index));
   text += test.is_fetching() ? pair_line("Outstand reads", std::to_string(settings.reads))
                              : pair_line("Max inline data", std::to_string(settings.inline_bytes) + "[B]");
-  text += " rdma_cm QPs\t : OFF\n";
-  text += pair_line("Data ex. method", "Ethernet");
+  text += std::string(" rdma_cm QPs\t : ") + (settings.has_cm_pairs ? "ON" : "OFF") + "\n";
+  text += pair_line("Data ex. method", settings.has_cm_exchange ? "rdma_cm" : "Ethernet");
   return text + ruler();
 }
 

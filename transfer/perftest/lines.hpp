@@ -32,6 +32,8 @@ struct Settings {
   int gid_index = -1;
   int reads = 0;
   int inline_bytes = 0;
+  bool has_cm_pairs = false;
+  bool has_cm_exchange = false;
 };
 
 struct BandwidthRow {

@@ -62,6 +62,11 @@ void follow_launcher(Plan* plan) {
   const char* const ranks = std::getenv("GDRKIT_SHMEM_NPES");
   const char* const rank = std::getenv("GDRKIT_SHMEM_PE");
   if (ranks == nullptr || rank == nullptr || std::string(ranks) == "1") return;
+  if (plan->options->has_cm()) {
+    refuse(
+        "-R and -z need the address of the server's RDMA device: start both ends yourself, without --loopback and "
+        "gdrkit run");
+  }
   if (std::string(ranks) != "2") refuse(format("there are %s ranks, and a test has two ends: gdrkit run -n 2", ranks));
   if (!plan->host.empty()) refuse("under gdrkit run the ranks find each other: leave the host out");
   plan->is_one_command = true;
@@ -78,7 +83,6 @@ void follow_launcher(Plan* plan) {
 }
 
 void check_unsupported(const Options& options) {
-  if (options.uses_rdma_cm || options.exchanges_by_cm) refuse("-R and -z: rdma_cm is not supported; leave them out");
   if (options.uses_events) refuse("-e: completions are polled for; leave -e out");
   if (options.connection == "XRC" || options.connection == "DC") {
     refuse("-c " + options.connection + " is not supported: RC, UC or UD");
@@ -124,6 +128,9 @@ void check_together(const Options& options, const VerbsTest& test) {
   if (options.connection == "UC" && test.is_fetching()) refuse(std::string("-c UC has no ") + test.name);
   if (options.is_bidirectional && options.duration_s > 0 && test.verb == Verb::send) {
     refuse("-b with -D is not supported for send_bw; leave one out");
+  }
+  if (options.uses_rdma_cm && options.connection != "RC") {
+    refuse("-R is for -c RC; -z takes the others, and exchanges by rdma_cm too");
   }
   if (!options.cuda_device.empty() && !options.cuda_bus_id.empty()) refuse("--use_cuda excludes --use_cuda_bus_id");
   if (options.needs_dmabuf && options.cuda_device.empty() && options.cuda_bus_id.empty()) {
@@ -175,6 +182,9 @@ CommandLine command_line(Options* options) {
       {'o', "outs", "N", &options->reads, "reads and atomics under way; default: what the device takes", false, false},
       {'S', "sl", "N", &options->service_level, "service level", false},
       {'u', "qp-timeout", "N", &options->qp_timeout, "a retry after 4 us * 2^N", false},
+      {'R', "rdma_cm", "", &options->uses_rdma_cm,
+       "connect the queue pairs by rdma_cm; HOST is an RDMA device's address", false, false},
+      {'z', "com_rdma_cm", "", &options->exchanges_by_cm, "only the exchange of both ends by rdma_cm", false, false},
       {'N', "noPeak", "", &options->skips_peak, "no peak bandwidth", false},
       {'F', "CPU-freq", "", &options->ignores_cpu_frequency, "accepted; gdrkit gives no such warning", false},
       {'\0', "report_gbits", "", &options->is_in_gbits, "Gb/s in place of MiB/s", false},
@@ -188,8 +198,6 @@ CommandLine command_line(Options* options) {
       {'\0', "out_json_file", "FILE", &options->out_json_file, "the file of --out_json", false},
       {'\0', "loopback", "", &options->is_loopback, "start both ends on this machine", false},
       {'\0', "timeout", "S", &options->timeout_s, "seconds after which an end that does not go on ends the run", false},
-      {'R', "rdma_cm", "", &options->uses_rdma_cm, "not supported", false, false, false, 1, true},
-      {'z', "com_rdma_cm", "", &options->exchanges_by_cm, "not supported", false, false, false, 1, true},
       {'e', "events", "", &options->uses_events, "not supported", false, false, false, 1, true},
       json_option(&options->json, "docs/transfers.md"),
       {'\0', "csv", "[FILE]", &options->csv,

@@ -42,9 +42,9 @@ struct Options {
   bool needs_dmabuf = false;
   bool has_out_json = false;
   std::string out_json_file = "perftest_out.json";
-  bool uses_rdma_cm = false;     // refused with a reason
-  bool exchanges_by_cm = false;  // likewise
-  bool uses_events = false;      // likewise
+  bool uses_rdma_cm = false;     ///< of the queue pairs and of the exchange
+  bool exchanges_by_cm = false;  ///< only of the exchange
+  bool uses_events = false;      // refused with a reason
   int timeout_s = 300;
   bool is_loopback = false;
   DocumentOption csv;
@@ -52,6 +52,7 @@ struct Options {
   bool is_forced = false;
   DocumentOption json;
 
+  [[nodiscard]] bool has_cm() const noexcept { return uses_rdma_cm || exchanges_by_cm; }
   [[nodiscard]] bool is_document_on_stdout() const { return json.is_on_stdout() || csv.is_on_stdout(); }
 };
 

@@ -9,6 +9,7 @@
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/output/csv.hpp"
 #include "transfer/common/earlier_result.hpp"
+#include "transfer/perftest/cm_wire.hpp"
 #include "transfer/perftest/report.hpp"
 #include "transfer/perftest/socket_wire.hpp"
 #include "transfer/perftest/traffic.hpp"
@@ -55,6 +56,30 @@ class Run {
     std::fflush(stdout);
   }
 
+  std::unique_ptr<Wire> open_wire(std::chrono::seconds limit) {
+    if (options_.has_cm()) {
+      manager_.emplace(endpoint_, plan_);
+      return CmWire::open(endpoint_, &*manager_, !plan_.is_server, limit);
+    }
+    return plan_.is_server ? SocketWire::listen(plan_.tcp_port, plan_.listener, limit)
+                           : SocketWire::connect(plan_.host, plan_.tcp_port, plan_.is_one_command, limit);
+  }
+
+  /// perftest's ends meet before and after rdma_cm connects the queue pairs.
+  void connect_by_cm() {
+    (void)exchange_->swap(own_.front(), "start of the connections");
+    for (int pair = 0; pair < options_.pairs; ++pair) {
+      const auto modify = [this, pair](platform::VerbsPairState* state, int mask, const char* step) {
+        if ((mask & platform::verbs_set_path_mtu) != 0) endpoint_.set_mtu(state->path_mtu);
+        endpoint_.modify(pair, state, mask, step);
+      };
+      const int reads = plan_.test->is_fetching() ? endpoint_.reads() : 0;
+      manager_->connect({endpoint_.number(pair), reads, modify}, std::chrono::seconds(options_.timeout_s),
+                        "connection of the queue pairs");
+    }
+    (void)exchange_->swap(own_.front(), "end of the connections");
+  }
+
   void meet_peer() {
     // While the other end measures and this one only lends its memory, nothing is said.
     const int sizes = static_cast<int>(plan_.sizes.size());
@@ -66,8 +91,7 @@ class Run {
           "\n************************************\n* Waiting for client to connect... *\n"
           "************************************\n");
     }
-    exchange_.emplace(plan_.is_server ? SocketWire::listen(plan_.tcp_port, plan_.listener, limit)
-                                      : SocketWire::connect(plan_.host, plan_.tcp_port, plan_.is_one_command, limit));
+    exchange_.emplace(open_wire(limit));
     exchange_->begin();
     endpoint_.set_mtu(std::min(endpoint_.mtu(), exchange_->swap_mtu(endpoint_.mtu())));
     fit_datagrams();
@@ -76,8 +100,10 @@ class Run {
       own_.push_back(endpoint_.address(pair));
       own_.back().rkey = memory_.rkey();
       own_.back().address = memory_.receiving(pair);
-      remotes_.push_back(exchange_->swap(own_.back(), "exchange of addresses"));
     }
+    if (options_.uses_rdma_cm) connect_by_cm();
+    for (const PairAddress& own : own_) remotes_.push_back(exchange_->swap(own, "exchange of addresses"));
+    if (options_.uses_rdma_cm) return;
     for (int pair = 0; pair < options_.pairs; ++pair) endpoint_.connect(pair, remotes_[index(pair)]);
   }
 
@@ -140,6 +166,8 @@ class Run {
     settings.gid_index = endpoint_.gid_index();
     settings.reads = endpoint_.reads();
     settings.inline_bytes = endpoint_.inline_bytes();
+    settings.has_cm_pairs = options_.uses_rdma_cm;
+    settings.has_cm_exchange = options_.has_cm();
     report_.path = format("%s port %d (%s, MTU %d), %s; peer %s (%s)", settings.device.c_str(), options_.ib_port,
                           settings.is_ethernet ? "Ethernet" : "InfiniBand", settings.mtu_bytes, memory_.how().c_str(),
                           exchange_->peer().c_str(),
@@ -276,6 +304,7 @@ class Run {
   Plan& plan_;
   Endpoint endpoint_;
   Memory memory_;
+  std::optional<ConnectionManager> manager_;
   std::optional<Exchange> exchange_;
   std::vector<PairAddress> own_;
   std::vector<PairAddress> remotes_;
@@ -296,6 +325,11 @@ ExitCode run_perftest(Front front, int argc, char** argv) {
       if (std::string(argv[i]) != "--loopback") words.emplace_back(argv[i]);
     }
     if (options.words.size() > 1) throw Failure(ExitCode::usage, "gdrkit perftest: --loopback takes no host");
+    if (options.has_cm()) {
+      throw Failure(ExitCode::usage,
+                    "gdrkit perftest: --loopback excludes -R and -z, which need the address of the "
+                    "server's RDMA device: start both ends yourself");
+    }
     pgas::start_job(2, words);
   }
   perftest::Plan plan = perftest::plan_of(options);

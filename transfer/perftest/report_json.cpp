@@ -56,8 +56,8 @@ void write_out_json(const std::string& path, const Report& report) {
   info["Link_type"] = settings.is_ethernet ? "Ethernet" : "IB";
   info["GID_index"] = settings.gid_index;
   info["Max_inline_data"] = settings.inline_bytes;
-  info["rdma_cm_QPs"] = "OFF";
-  info["Data_ex_method"] = "Ethernet";
+  info["rdma_cm_QPs"] = settings.has_cm_pairs ? "ON" : "OFF";
+  info["Data_ex_method"] = settings.has_cm_exchange ? "rdma_cm" : "Ethernet";
   // Of several sizes the last stays, as in perftest; all are in "all_results".
   Json all = Json::array();
   for (const BandwidthRow& row : report.bandwidths) all.push_back(row_json(row, settings.is_in_gbits));

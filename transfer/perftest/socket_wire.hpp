@@ -22,6 +22,7 @@ class SocketWire : public Wire {
   void receive(void* bytes, std::size_t size_bytes, const std::string& step) override;
   [[nodiscard]] bool has_message(const std::string& step) override;
   void end() noexcept override;
+  [[nodiscard]] bool is_rdma_cm() const noexcept override { return false; }
 
  private:
   SocketWire(int socket, std::string peer, bool is_client, std::chrono::seconds limit)

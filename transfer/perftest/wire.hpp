@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Wire: what carries the exchange of both ends.
+// Wire: what carries the exchange of both ends: a TCP connection, or a queue pair that rdma_cm has connected.
 #pragma once
 
 #include <chrono>
@@ -23,6 +23,8 @@ class Wire {
   [[nodiscard]] virtual bool has_message(const std::string& step) = 0;
   /// The goodbye; afterwards there is only the end.
   virtual void end() noexcept = 0;
+  /// perftest has another record of an address for each.
+  [[nodiscard]] virtual bool is_rdma_cm() const noexcept = 0;
 
   [[nodiscard]] const std::string& peer() const noexcept { return peer_; }
   [[nodiscard]] bool is_client() const noexcept { return is_client_; }

@@ -354,17 +354,87 @@ class Failures(PerftestTest):
         for arguments, text in (((), "name a test and, on the client, the server's host: write_bw, "),
                                 (("write_bww",), "there is no test 'write_bww'; did you mean 'write_bw'?"),
                                 (("write_bw", "-n", "4"), "-n must be from 5"), (("write_bw", "-m", "1000"), "an MTU is 256"),
-                                (("write_bw", "-R"), "rdma_cm is not supported"), (("write_bw", "-c", "XRC"), "-c XRC is not supported"),
+                                (("write_lat", "-R", "-c", "UC"), "-R is for -c RC"), (("write_bw", "-c", "XRC"), "-c XRC is not supported"),
                                 (("write_bw", "-c", "UD"), "-c UD is for send_bw"), (("atomic_bw", "-s", "16"), "atomic_bw has one size, 8"),
                                 (("read_bw", "-c", "UC"), "-c UC has no read_bw"), (("write_lat", "-b"), "-b is for bandwidths"),
                                 (("write_lat", "-q", "2"), "-q is for bandwidths"), (("write_bw", "-D", "3"), "-D 3 leaves no time"),
                                 (("write_bw", "-D", "9", "-a"), "-D excludes -a"), (("write_bw", "-d", "a,b"), "-d a,b: two values"),
                                 (("write_bw", "--use_cuda_dmabuf"), "needs --use_cuda"), (("write_bw", "-e"), "completions are polled"),
-                                (("write_bw", "--loopback", "host"), "--loopback takes no host"), (("write_bw", "-p", "0"), "-p must be from 1"),
+                                (("write_bw", "--loopback", "host"), "--loopback takes no host"),
+                                (("write_bw", "--loopback", "-z"), "--loopback excludes -R and -z"), (("write_bw", "-p", "0"), "-p must be from 1"),
                                 (("write_bw", "--timeout", "0"), "--timeout must be from 1")):
             ended = run("gdrkit", "perftest", *arguments, environment=self.environment())
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)
+
+
+class RdmaCm(PerftestTest):
+    CALLS = ("rdma_create_event_channel", "rdma_create_id", "rdma_resolve_addr", "rdma_resolve_route", "rdma_init_qp_attr",
+             "rdma_connect", "rdma_get_cm_event", "rdma_establish")
+
+    def test_the_exchange_and_the_queue_pairs(self):
+        for option, pairs in (("-z", "OFF"), ("-R", "ON")):
+            for arguments in (("write_bw", "-q", "3"), ("write_lat",), ("read_bw", "-q", "2"), ("send_bw", "-b"), ("atomic_lat",)):
+                server, client = self.pair(*arguments, "-n", "30", option)
+                self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""), f"{option} {arguments}")
+                for out in (server[1], client[1]):
+                    self.assertIn(f"\n rdma_cm QPs\t : {pairs}\n Data ex. method : rdma_cm\n", out)
+                self.assertIn("peer 127.0.0.1 (gdrkit)", client[1])
+        server, client = self.pair("send_lat", "-n", "30", "-z", "-c", "UD")
+        self.assertEqual((server[0], client[0], client[2]), (0, 0, ""))
+
+    def test_each_call_that_fails_ends_both_ends_and_leaks_nothing(self):
+        for call in self.CALLS:
+            number = 3 if call == "rdma_get_cm_event" else 1
+            server, client = self.pair("write_bw", "-n", "20", "-R", client_fault=f"fail {call} {number}", meets=False)
+            self.assertIn((client[0], call), ((1, call), (77, "rdma_create_event_channel")), client[2])
+            self.assertRegex(client[2], f"^gdrkit perftest: {call}( to 127.0.0.1)?: Input/output error")
+            self.assertEqual(self.leaks(), "", call)
+        for call in ("rdma_create_id", "rdma_listen"):
+            server = self.start("write_bw", "-z", "-p", free_port(), fault=f"fail {call} 1")
+            _, err = server.communicate(timeout=30)
+            self.assertEqual(server.returncode, 1, err)
+            self.assertIn(f"{call}: Input/output error", err)
+        server, client = self.pair("write_bw", "-n", "20", "-R", server_fault="fail rdma_accept 1")
+        self.assertEqual((server[0], client[0]), (1, 1))
+        self.assertIn("rdma_accept: Input/output error", server[2])
+        self.assertIn("server 127.0.0.1 has ended the connection at: connection", client[2])
+
+    def test_a_peer_that_is_killed_ends_the_other_with_its_name(self):
+        for option, call, number in (("-z", "poll", 40), ("-R", "rdma_init_qp_attr", 5), ("-R", "post_send", 20)):
+            server, client = self.pair("send_lat", "-n", "5000", option, client_fault=f"kill {call} {number}")
+            self.assertEqual((client[0], server[0]), (-9, 1), f"{option} {call}: {server[2]}")
+            self.assertRegex(server[2], r"^gdrkit perftest: client 127\.0\.0\.1 (has ended the connection|cannot be reached .*) at: ")
+
+    def test_a_peer_that_is_silent_ends_the_other_at_its_limit(self):
+        port = free_port()
+        server = self.start("write_lat", "-z", "-p", port, "--timeout", "1", "-n", "5000")
+        while not self.listens(port):
+            time.sleep(0.01)
+        client = self.start("write_lat", "-z", "-p", port, "-n", "5000", "127.0.0.1", fault="stop modify_qp 5")
+        _, err = server.communicate(timeout=30)
+        client.kill()
+        client.communicate()
+        self.assertEqual(server.returncode, 1)
+        self.assertIn("client 127.0.0.1 said nothing for 1 s at: ", err)
+
+    def test_nobody_listens(self):
+        ended = run("gdrkit", "perftest", "write_bw", "-z", "-p", free_port(), "--timeout", "1", "127.0.0.1", environment=self.environment())
+        self.assertEqual(ended.code, 1)
+        self.assertRegex(ended.err, "cannot connect to 127.0.0.1 by rdma_cm, port [0-9]+: nobody listens; start the server there first")
+
+    def test_another_device_than_that_of_the_address(self):
+        server, client = self.pair("write_bw", "-R", "-d", "soft1", meets=False)
+        self.assertEqual(client[0], 2)
+        self.assertIn("rdma_cm leads to device soft0 and the test uses soft1: give -d soft0, or an address of soft1", client[2])
+
+    def test_no_library(self):
+        with open(os.path.join(self.folder, "librdmacm.so.1"), "w", encoding="utf-8"):
+            pass
+        environment = self.environment(LD_LIBRARY_PATH=self.folder + ":" + STAND_IN)
+        ended = run("gdrkit", "perftest", "write_bw", "-R", environment=environment)
+        self.assertEqual(ended.code, 77)
+        self.assertRegex(ended.err, "-R and -z: librdmacm cannot be loaded .*; install Debian's package librdmacm1")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ done
 
 packages=(rdma-core ibverbs-providers libibverbs1 librdmacm1 libibumad3 libnl-3-200 libnl-route-3-200 libmnl0 libpci3
   perftest iproute2 libelf1 libbpf1 libcap2 zlib1g libudev1)
-modules=(crc32_generic udp_tunnel ip6_udp_tunnel ib_core ib_uverbs rdma_rxe veth sch_netem)
+modules=(crc32_generic udp_tunnel ip6_udp_tunnel configfs ib_core ib_uverbs rdma_rxe ib_cm iw_cm rdma_cm rdma_ucm veth sch_netem)
 
 check_tools() {
   local tool

@@ -19,13 +19,14 @@ check() { # name, function, arguments...
 }
 
 # The server starts first and is waited for; both must end with 0.
-both() { # server's command / client's command
+both() { # server's command / client's command / what waits for the server, else wait_for_listener
   server=$1
   client=$2
+  waits=${3:-wait_for_listener}
   # shellcheck disable=SC2086
   timeout 60 $server >/tmp/server 2>&1 &
   pid=$!
-  wait_for_listener "$pid" || {
+  $waits "$pid" || {
     cat /tmp/server
     return 1
   }
@@ -41,6 +42,15 @@ both() { # server's command / client's command
 wait_for_listener() { # process that listens on perftest's port, 18515
   for try in $(seq 200); do
     cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | grep -qi ':4853 .* 0A ' && return 0
+    [ -d "/proc/$1" ] || return 1
+    usleep 50000
+  done
+  return 1
+}
+
+wait_for_cm_listener() { # process that listens by rdma_cm
+  for try in $(seq 200); do
+    rdma resource show cm_id 2>/dev/null | grep -q LISTEN && return 0
     [ -d "/proc/$1" ] || return 1
     usleep 50000
   done
@@ -74,6 +84,16 @@ own_server() {
   shift
   both "gdrkit perftest $test -d rxe0 $here $* --timeout 40" "ib_$test -d rxe1 $here $* 127.0.0.1" &&
     [ "$(column /tmp/client 2)" = 200 ]
+}
+
+# Both ends at rxe0, which the address 10.0.0.1 leads to.
+by_cm() { # server: own or perftest, client: likewise, test, options...
+  test=$3
+  case "$1" in own) server="gdrkit perftest $test --timeout 40" ;; *) server="ib_$test" ;; esac
+  case "$2" in own) client="gdrkit perftest $test --timeout 40" ;; *) client="ib_$test" ;; esac
+  shift 3
+  both "$server -d rxe0 $here -n 200 $*" "$client -d rxe0 $here -n 200 $* 10.0.0.1" wait_for_cm_listener &&
+    [ -n "$(column /tmp/client 2)" ]
 }
 
 # One end is killed or stopped while the other works with it: that one must say so by name, soon.
@@ -139,6 +159,14 @@ for test in $tests; do
   check "own_client_of_perftest_$test" own_client "$test" -n 200
   check "perftest_client_of_own_$test" own_server "$test" -n 200
 done
+for test in write_bw send_lat; do
+  for option in z R; do
+    check "own_${test}_by_rdma_cm_$option" by_cm own own "$test" "-$option"
+    check "own_client_of_perftest_${test}_by_rdma_cm_$option" by_cm perftest own "$test" "-$option"
+    check "perftest_client_of_own_${test}_by_rdma_cm_$option" by_cm own perftest "$test" "-$option"
+  done
+done
+check own_read_bw_of_two_pairs_by_rdma_cm_R by_cm own own read_bw -R -q 2
 size=4096
 check killed_client_of_write_bw broken write_bw KILL client
 check killed_server_of_send_lat broken send_lat KILL server
@@ -153,8 +181,8 @@ if [ "$GDRKIT_FULL" = 1 ]; then
   done
   size=8
   for who in client server; do check "KILL_${who}_of_atomic_bw" broken atomic_bw KILL $who; done
-  for test in read_bw send_bw; do check "bandwidth_of_$test" bandwidth "$test"; done
-  for test in write_lat read_lat send_lat; do check "latency_of_$test" latency "$test"; done
+  for test in read_bw send_bw atomic_bw; do check "bandwidth_of_$test" bandwidth "$test"; done
+  for test in write_lat read_lat send_lat atomic_lat; do check "latency_of_$test" latency "$test"; done
   if /tools/tc qdisc add dev va root netem loss 1% 2>/tmp/said; then
     for test in $tests; do check "loss_of_1_percent_$test" own "$test" -n 200; done
   else

@@ -1,0 +1,306 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// rdma_cm as a library with librdmacm's names, for queue pairs of stand_in_verbs.cpp: each connection is a TCP
+// connection of this machine, on which the ends tell their queue pairs. All addresses belong to the device soft0. It
+// checks the order of calls, that every event is acknowledged before its id goes, and that everything is given back.
+//   GDRKIT_STAND_IN_FAULT  "fail CALL N" or "kill CALL N": at the Nth call of this name, as rdma_connect
+#include <dlfcn.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "platform/vendor/rdma_cm_library.hpp"
+#include "platform/vendor/verbs_library.hpp"
+
+using namespace gdrkit::platform;
+
+namespace {
+
+enum class Word : std::uint32_t { request, response, ready };
+struct Said {
+  Word word;
+  std::uint32_t number;
+  std::uint32_t reads;
+};
+struct StandInChannel : CmChannel {
+  int bell = -1;
+  std::deque<CmEvent*> events;
+};
+struct StandInId : CmId {
+  int socket = -1;
+  int port = 0;
+  bool listens = false;
+  std::uint32_t own_number = 0;
+  std::uint32_t remote_number = 0;
+  std::uint32_t reads = 0;
+  int unacknowledged = 0;
+};
+
+int objects = 0;
+std::map<std::string, int> calls;
+
+bool fails(const char* call) {
+  const char* const fault = std::getenv("GDRKIT_STAND_IN_FAULT");
+  char kind[16] = "";
+  char name[40] = "";
+  int number = 0;
+  if (fault == nullptr || std::sscanf(fault, "%15s %39s %d", kind, name, &number) != 3) return false;
+  if (std::string(name) != call || ++calls[name] != number) return false;
+  if (std::string(kind) == "kill") ::raise(SIGKILL);
+  errno = EIO;
+  return std::string(kind) == "fail";
+}
+
+[[noreturn]] void misused(const char* how) {
+  std::fprintf(stderr, "stand_in_rdma_cm: %s\n", how);
+  std::abort();
+}
+
+const struct Visit {
+  ~Visit() {
+    const char* const room = std::getenv("GDRKIT_STAND_IN_ROOM");
+    if (objects == 0 || room == nullptr) return;
+    if (std::FILE* const file = std::fopen((std::string(room) + ".leaks").c_str(), "a")) {
+      std::fprintf(file, "%d objects of rdma_cm\n", objects);
+      std::fclose(file);
+    }
+  }
+} visit;
+
+VerbsContext* context() {
+  static VerbsContext context;
+  if (context.device != nullptr) return &context;
+  void* const verbs = ::dlopen("libibverbs.so.1", RTLD_NOW);
+  const auto list = reinterpret_cast<VerbsDeviceHandle** (*)(int*)>(::dlsym(verbs, "ibv_get_device_list"));
+  const auto give_back = reinterpret_cast<void (*)(VerbsDeviceHandle**)>(::dlsym(verbs, "ibv_free_device_list"));
+  int count = 0;
+  VerbsDeviceHandle** const devices = list(&count);
+  context.device = devices[0];
+  give_back(devices);
+  return &context;
+}
+
+CmEvent* event_of(StandInId* id, int kind) {
+  auto* const event = new CmEvent;
+  event->id = id;
+  event->kind = kind;
+  ++id->unacknowledged;
+  ++objects;
+  return event;
+}
+
+void push(StandInId* id, int kind) {
+  auto* const channel = static_cast<StandInChannel*>(id->channel);
+  channel->events.push_back(event_of(id, kind));
+  const std::uint64_t one = 1;
+  if (::write(channel->bell, &one, sizeof one) != sizeof one) misused("the bell is broken");
+}
+
+void watch(StandInId* id) {
+  epoll_event wanted{};
+  wanted.events = EPOLLIN;
+  wanted.data.ptr = id;
+  (void)::epoll_ctl(id->channel->descriptor, EPOLL_CTL_ADD, id->socket, &wanted);
+}
+
+bool say(const StandInId& id, Word word) {
+  const Said said{word, id.own_number, id.reads};
+  return ::send(id.socket, &said, sizeof said, MSG_NOSIGNAL) == sizeof said;
+}
+
+StandInId* make_id(CmChannel* channel) {
+  auto* const id = new StandInId;
+  id->channel = channel;
+  ++objects;
+  return id;
+}
+
+/// What came for an id, as an event; nullptr: nothing that anybody must know.
+CmEvent* heard(StandInId* id) {
+  StandInId* from = id;
+  if (id->listens) {
+    from = make_id(id->channel);
+    socklen_t size_bytes = sizeof from->destination;
+    from->socket = ::accept4(id->socket, reinterpret_cast<sockaddr*>(&from->destination), &size_bytes, SOCK_CLOEXEC);
+    from->verbs = context();
+  }
+  Said said{};
+  if (::recv(from->socket, &said, sizeof said, MSG_WAITALL) != sizeof said) {
+    (void)::epoll_ctl(from->channel->descriptor, EPOLL_CTL_DEL, from->socket, nullptr);
+    return event_of(from, cm_disconnected);
+  }
+  if (said.word != Word::ready) from->remote_number = said.number;
+  CmEvent* const event = event_of(from, said.word == Word::request    ? cm_connect_request
+                                        : said.word == Word::response ? cm_connect_response
+                                                                      : cm_established);
+  event->connection.reads_in = event->connection.reads_out = static_cast<std::uint8_t>(said.reads);
+  if (id->listens) watch(from);
+  return event;
+}
+
+}  // namespace
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT CmChannel* rdma_create_event_channel() {
+  if (fails("rdma_create_event_channel")) return nullptr;
+  auto* const channel = new StandInChannel;
+  channel->descriptor = ::epoll_create1(EPOLL_CLOEXEC);
+  channel->bell = ::eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+  epoll_event wanted{};
+  wanted.events = EPOLLIN;
+  (void)::epoll_ctl(channel->descriptor, EPOLL_CTL_ADD, channel->bell, &wanted);
+  ++objects;
+  return channel;
+}
+EXPORT void rdma_destroy_event_channel(CmChannel* handle) {
+  auto* const channel = static_cast<StandInChannel*>(handle);
+  ::close(channel->descriptor);
+  ::close(channel->bell);
+  delete channel;
+  --objects;
+}
+EXPORT int rdma_create_id(CmChannel* channel, CmId** id, void*, int port_space) {
+  if (fails("rdma_create_id") || port_space != cm_port_space_tcp) return -1;
+  *id = make_id(channel);
+  return 0;
+}
+EXPORT int rdma_destroy_id(CmId* handle) {
+  auto* const id = static_cast<StandInId*>(handle);
+  // What nobody has fetched goes with its id; librdmacm waits for the others for ever.
+  auto& events = static_cast<StandInChannel*>(id->channel)->events;
+  for (auto event = events.begin(); event != events.end();) {
+    if ((*event)->id != id) {
+      ++event;
+      continue;
+    }
+    delete *event;
+    event = events.erase(event);
+    --id->unacknowledged;
+    --objects;
+  }
+  if (id->unacknowledged != 0) misused("an id is destroyed before its events are acknowledged");
+  if (id->socket >= 0) ::close(id->socket);
+  delete id;
+  --objects;
+  return 0;
+}
+EXPORT int rdma_bind_addr(CmId* handle, sockaddr* address) {
+  if (fails("rdma_bind_addr")) return -1;
+  if (address->sa_family != AF_INET) return errno = EAFNOSUPPORT, -1;
+  static_cast<StandInId*>(handle)->port = reinterpret_cast<sockaddr_in*>(address)->sin_port;
+  return 0;
+}
+EXPORT int rdma_listen(CmId* handle, int backlog) {
+  if (fails("rdma_listen")) return -1;
+  auto* const id = static_cast<StandInId*>(handle);
+  id->socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int on = 1;
+  (void)::setsockopt(id->socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_port = static_cast<in_port_t>(id->port);
+  if (::bind(id->socket, reinterpret_cast<sockaddr*>(&any), sizeof any) != 0) return -1;
+  id->listens = true;
+  watch(id);
+  return ::listen(id->socket, backlog);
+}
+EXPORT int rdma_resolve_addr(CmId* handle, sockaddr*, sockaddr* destination, int) {
+  if (fails("rdma_resolve_addr")) return -1;
+  auto* const id = static_cast<StandInId*>(handle);
+  std::memcpy(&id->destination, destination, sizeof(sockaddr_in));
+  id->verbs = context();
+  push(id, cm_address_resolved);
+  return 0;
+}
+EXPORT int rdma_set_option(CmId*, int, int, void*, std::size_t) { return 0; }
+EXPORT int rdma_resolve_route(CmId* handle, int) {
+  if (fails("rdma_resolve_route")) return -1;
+  push(static_cast<StandInId*>(handle), cm_route_resolved);
+  return 0;
+}
+EXPORT int rdma_init_qp_attr(CmId* handle, VerbsPairState* state, int* mask) {
+  if (fails("rdma_init_qp_attr")) return -1;
+  const auto* const id = static_cast<StandInId*>(handle);
+  *mask = verbs_set_state;
+  if (state->state == verbs_state_init) {
+    state->port = 1;
+    *mask |= verbs_set_pkey_index | verbs_set_port | verbs_set_access;
+  } else if (id->remote_number == 0) {
+    return errno = EINVAL, -1;
+  } else if (state->state == verbs_state_ready_to_receive) {
+    state->remote_pair = id->remote_number;
+    state->path_mtu = 5;
+    *mask |= verbs_set_path | verbs_set_path_mtu | verbs_set_remote_pair | verbs_set_receive_psn |
+             verbs_set_max_reads_in | verbs_set_min_rnr_timer;
+  } else {
+    *mask |=
+        verbs_set_send_psn | verbs_set_timeout | verbs_set_retries | verbs_set_rnr_retries | verbs_set_max_reads_out;
+  }
+  return 0;
+}
+EXPORT int rdma_connect(CmId* handle, CmParameters* parameters) {
+  if (fails("rdma_connect")) return -1;
+  auto* const id = static_cast<StandInId*>(handle);
+  id->own_number = parameters->pair_number;
+  id->reads = parameters->reads_in;
+  id->socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (::connect(id->socket, reinterpret_cast<sockaddr*>(&id->destination), sizeof(sockaddr_in)) != 0) {
+    push(id, cm_rejected);
+    return 0;
+  }
+  watch(id);
+  return say(*id, Word::request) ? 0 : -1;
+}
+EXPORT int rdma_accept(CmId* handle, CmParameters* parameters) {
+  if (fails("rdma_accept")) return -1;
+  auto* const id = static_cast<StandInId*>(handle);
+  id->own_number = parameters->pair_number;
+  id->reads = parameters->reads_in;
+  return say(*id, Word::response) ? 0 : -1;
+}
+EXPORT int rdma_establish(CmId* handle) {
+  if (fails("rdma_establish")) return -1;
+  return say(*static_cast<StandInId*>(handle), Word::ready) ? 0 : -1;
+}
+EXPORT int rdma_disconnect(CmId* handle) {
+  const auto* const id = static_cast<StandInId*>(handle);
+  if (id->listens) return errno = EINVAL, -1;
+  return ::shutdown(id->socket, SHUT_WR);
+}
+EXPORT int rdma_get_cm_event(CmChannel* handle, CmEvent** event) {
+  if (fails("rdma_get_cm_event")) return -1;
+  auto* const channel = static_cast<StandInChannel*>(handle);
+  epoll_event ready{};
+  if (::epoll_wait(channel->descriptor, &ready, 1, -1) != 1) return -1;
+  if (ready.data.ptr != nullptr) {
+    *event = heard(static_cast<StandInId*>(ready.data.ptr));
+    return 0;
+  }
+  std::uint64_t one = 0;
+  if (::read(channel->bell, &one, sizeof one) != sizeof one || channel->events.empty()) misused("no event is there");
+  *event = channel->events.front();
+  channel->events.pop_front();
+  return 0;
+}
+EXPORT int rdma_ack_cm_event(CmEvent* event) {
+  --static_cast<StandInId*>(event->id)->unacknowledged;
+  delete event;
+  --objects;
+  return 0;
+}
+EXPORT const char* rdma_event_str(int kind) {
+  return kind == cm_rejected ? "RDMA_CM_EVENT_REJECTED" : "another event than expected";
+}

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/perftest/cm_wire.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "cli/common/exit_code.hpp"
+
+namespace gdrkit::tools::perftest {
+namespace {
+
+using namespace platform;
+
+/// perftest's receives are as large as its record of an address; longer messages of ours go in parts.
+constexpr std::size_t cm_part_bytes = 56;
+constexpr std::uint64_t cm_receives = 4;
+constexpr std::uint64_t cm_send_id = cm_receives;
+constexpr std::uint64_t polls_between_looks = 256;
+constexpr auto time_for_the_end = std::chrono::milliseconds(2000);
+
+}  // namespace
+
+std::unique_ptr<Wire> CmWire::open(const Endpoint& endpoint, ConnectionManager* manager, bool is_client,
+                                   std::chrono::seconds limit) {
+  std::unique_ptr<CmWire> wire(new CmWire(endpoint, manager, is_client, limit));
+  wire->make_pair();
+  const auto modify = [&wire, &endpoint](VerbsPairState* state, int mask, const char* name) {
+    endpoint.modify(wire->pair_.get(), state, mask, "the exchange", name);
+    // Before the other end can send.
+    for (std::uint64_t slot = 0; state->state == verbs_state_init && slot < cm_receives; ++slot)
+      wire->post_receive(slot);
+  };
+  manager->connect({wire->pair_->number, 0, modify}, is_client ? limit : std::chrono::seconds(0), "connection");
+  wire->peer_ = manager->peer();
+  return wire;
+}
+
+CmWire::CmWire(const Endpoint& endpoint, ConnectionManager* manager, bool is_client, std::chrono::seconds limit)
+    : Wire(manager->peer(), is_client, limit),
+      endpoint_(endpoint),
+      manager_(*manager),
+      slots_(cm_part_bytes * (cm_receives + 1)) {}
+
+void CmWire::make_pair() {
+  const Verbs& verbs = endpoint_.verbs();
+  errno = 0;
+  region_ = {verbs.data->reg_mr(endpoint_.domain(), slots_.data(), slots_.size(), verbs_access_local_write),
+             {verbs.control->dereg_mr}};
+  if (region_ == nullptr) fail_call("ibv_reg_mr for the exchange on " + endpoint_.device(), errno);
+  errno = 0;
+  queue_ = {verbs.data->create_cq(endpoint_.context(), static_cast<int>(cm_receives) + 1, nullptr, nullptr, 0),
+            {verbs.data->destroy_cq}};
+  if (queue_ == nullptr) fail_call("ibv_create_cq for the exchange on " + endpoint_.device(), errno);
+  VerbsPairRequest wanted;
+  wanted.send_queue = wanted.receive_queue = queue_.get();
+  wanted.limits.max_sends = wanted.limits.max_send_elements = wanted.limits.max_receive_elements = 1;
+  wanted.limits.max_receives = static_cast<std::uint32_t>(cm_receives);
+  wanted.signals_all = 1;
+  errno = 0;
+  pair_ = {verbs.data->create_qp(endpoint_.domain(), &wanted), {verbs.data->destroy_qp}};
+  if (pair_ == nullptr) fail_call("ibv_create_qp for the exchange on " + endpoint_.device(), errno);
+}
+
+void CmWire::post_receive(std::uint64_t slot) {
+  VerbsElement element{reinterpret_cast<std::uint64_t>(slots_.data() + slot * cm_part_bytes), cm_part_bytes,
+                       region_->lkey};
+  VerbsReceive wanted;
+  wanted.id = slot;
+  wanted.elements = &element;
+  wanted.element_count = 1;
+  VerbsReceive* bad = nullptr;
+  if (const int error = endpoint_.context()->post_receive(pair_.get(), &wanted, &bad); error != 0) {
+    fail_call("ibv_post_recv for the exchange on " + endpoint_.device(), error);
+  }
+}
+
+void CmWire::poll(const std::string& step) {
+  VerbsCompletion completion;
+  const int count = endpoint_.context()->poll(queue_.get(), 1, &completion);
+  if (count < 0) fail_call("ibv_poll_cq for the exchange on " + endpoint_.device(), errno);
+  if (count == 0) {
+    if (++polls_ % polls_between_looks != 0) return;
+    ::sched_yield();
+    if (!manager_.has_ended()) return;
+    // What was sent before the end has completed before it.
+    if (endpoint_.context()->poll(queue_.get(), 1, &completion) <= 0) lost(step, "has ended the connection");
+  }
+  if (completion.status != 0) {
+    lost(step, std::string("cannot be reached (") + endpoint_.verbs().data->status_text(completion.status) + ")");
+  }
+  if (completion.id == cm_send_id) {
+    ++sent_;
+  } else {
+    arrived_.push_back({completion.id, completion.size_bytes});
+  }
+}
+
+void CmWire::send(const void* bytes, std::size_t size_bytes, const std::string& step) {
+  const auto until = end_of_limit();
+  const auto* at = static_cast<const std::uint8_t*>(bytes);
+  std::uint8_t* const slot = slots_.data() + cm_send_id * cm_part_bytes;
+  while (size_bytes > 0) {
+    const std::size_t part = std::min(size_bytes, cm_part_bytes);
+    std::memcpy(slot, at, part);
+    VerbsElement element{reinterpret_cast<std::uint64_t>(slot), static_cast<std::uint32_t>(part), region_->lkey};
+    VerbsSend wanted;
+    wanted.id = cm_send_id;
+    wanted.elements = &element;
+    wanted.element_count = 1;
+    wanted.operation = verbs_send;
+    wanted.flags = verbs_signaled;
+    VerbsSend* bad = nullptr;
+    const std::uint64_t before = sent_;
+    if (const int error = endpoint_.context()->post_send(pair_.get(), &wanted, &bad); error != 0) {
+      fail_call("ibv_post_send for the exchange on " + endpoint_.device(), error);
+    }
+    while (sent_ == before) {
+      poll(step);
+      if (std::chrono::steady_clock::now() > until) silent(step);
+    }
+    at += part;
+    size_bytes -= part;
+  }
+}
+
+void CmWire::receive(void* bytes, std::size_t size_bytes, const std::string& step) {
+  const auto until = end_of_limit();
+  auto* at = static_cast<std::uint8_t*>(bytes);
+  while (size_bytes > 0) {
+    while (arrived_.empty()) {
+      poll(step);
+      if (std::chrono::steady_clock::now() > until) silent(step);
+    }
+    const Message message = arrived_.front();
+    arrived_.pop_front();
+    if (message.size_bytes != std::min(size_bytes, cm_part_bytes)) {
+      lost(step, format("sent %zu bytes in place of %zu", message.size_bytes, std::min(size_bytes, cm_part_bytes)));
+    }
+    std::memcpy(at, slots_.data() + message.slot * cm_part_bytes, message.size_bytes);
+    post_receive(message.slot);
+    at += message.size_bytes;
+    size_bytes -= message.size_bytes;
+  }
+}
+
+bool CmWire::has_message(const std::string& step) {
+  polls_ += polls_between_looks - 1 - polls_ % polls_between_looks;  // look at the connection too
+  if (arrived_.empty()) poll(step);
+  return !arrived_.empty();
+}
+
+void CmWire::end() noexcept { manager_.end(time_for_the_end); }
+
+}  // namespace gdrkit::tools::perftest
