@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""On a GPU, with PyTorch: its tensors through mappings, its streams, and tensors on the symmetric heap of two GPUs."""
+import gc
+
+import gdrkit
+import pytest
+from gdrkit import shmem
+from jobs import run_all_well
+
+pytestmark = pytest.mark.gpu
+
+TWO_GPUS = """
+import torch
+import gdrkit.shmem as shmem
+with shmem.init():
+    pe, n_pes = shmem.my_pe(), shmem.n_pes()
+    torch.cuda.set_device(shmem.info().device)
+    inbox, signal = shmem.zeros((64, 1024), "float32"), shmem.zeros(1, "uint64")
+    tensor = torch.from_dlpack(inbox)
+    assert tensor.is_cuda and tensor.data_ptr() == inbox.address
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for turn in range(1, 21):
+            mine = torch.full((64, 1024), 100.0 * pe + turn, device="cuda")
+            shmem.put_signal(inbox, mine, signal, turn, (pe + 1) % n_pes, stream=stream)
+            shmem.signal_wait_until(signal, ">=", turn, stream=stream)
+            total = tensor.sum(dtype=torch.float64)
+            shmem.barrier_all(stream)
+            stream.synchronize()
+            assert total.item() == 64 * 1024 * (100.0 * ((pe - 1) % n_pes) + turn)
+    del tensor, total
+    print("PE", pe)
+"""
+
+
+@pytest.fixture
+def torch():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    if not torch.cuda.is_available():
+        pytest.skip("PyTorch finds no GPU")
+    return torch
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "int64", "bool", "complex64"])
+def test_a_tensor_of_any_type_is_mapped(torch, dtype):
+    tensor = torch.zeros(3, 1000, dtype=getattr(torch, dtype), device="cuda")
+    data = bytes(i % 2 for i in range(tensor.numel() * tensor.element_size()))
+    with gdrkit.map(tensor) as mapping:
+        assert (mapping.shape, mapping.dtype, mapping.nbytes) == ((3, 1000), dtype, len(data))
+        mapping.write(0, data)
+        assert bytes(tensor.view(torch.uint8).flatten().cpu().tolist()) == data
+        tensor.zero_()
+        torch.cuda.synchronize()
+        assert mapping.read(0, len(data)) == bytes(len(data))
+
+
+def test_a_parameter_and_a_slice_are_mapped(torch):
+    parameter = torch.nn.Parameter(torch.ones(1000, device="cuda"))
+    with gdrkit.map(parameter) as mapping:
+        assert mapping.load_flag(0, "float32") == 1.0
+    with gdrkit.map(torch.arange(1000, device="cuda", dtype=torch.int64)[333:]) as mapping:
+        assert mapping.load_flag(0, torch.int64) == 333
+    with pytest.raises(ValueError, match="contiguous"):
+        gdrkit.map(torch.zeros(10, 10, device="cuda").T)
+    with pytest.raises(TypeError, match="host memory"):
+        gdrkit.map(torch.zeros(10))
+
+
+def test_a_mapping_keeps_the_tensors_memory(torch):
+    mapping = gdrkit.map(torch.full((1000,), 7, dtype=torch.uint8, device="cuda"))
+    gc.collect()
+    others = [torch.zeros(1000, dtype=torch.uint8, device="cuda") for _ in range(100)]
+    torch.cuda.synchronize()
+    assert mapping.read(0, 1000) == bytes([7]) * 1000, "the allocator gave the memory to another tensor"
+    mapping.close()
+    del others
+
+
+def test_a_mapping_feeds_a_graph_that_was_captured_meanwhile(torch):
+    source, target = (torch.zeros(256, dtype=torch.int32, device="cuda") for _ in range(2))
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        target.copy_(source * 3 + 1)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        target.copy_(source * 3 + 1)
+        into, out_of = gdrkit.map(source), gdrkit.map(target)
+    for turn in range(20):
+        values = torch.arange(256, dtype=torch.int32) + turn
+        into.write(0, values.numpy())
+        graph.replay()
+        torch.cuda.synchronize()
+        assert out_of.read(0, 1024) == (values * 3 + 1).numpy().tobytes()
+
+
+def test_a_wait_sees_what_a_stream_writes(torch):
+    flag = torch.zeros(1, dtype=torch.int32, device="cuda")
+    with gdrkit.map(flag) as mapping:
+        torch.cuda.synchronize()
+        torch.cuda._sleep(10_000_000)
+        flag.fill_(5)
+        assert mapping.wait_flag(0, 5, timeout=10, dtype="int32") == 5
+
+
+def test_a_tensor_on_the_symmetric_heap_of_one_gpu(torch):
+    with shmem.init(timeout=60):
+        array = shmem.zeros((4, 100), "float32")
+        tensor = array.tensor()
+        tensor.fill_(2.5)
+        torch.cuda.synchronize()
+        assert shmem.load(array[3][99], 0) == 2.5
+        stream = torch.cuda.Stream()
+        shmem.store(array[0][0], 8, 0, stream=stream)
+        stream.synchronize()
+        assert tensor[0, 0].item() == 8
+        del tensor
+        gc.collect()
+
+
+def test_tensors_of_two_gpus_put_and_signal(torch):
+    if torch.cuda.device_count() < 2:
+        pytest.skip("needs two GPUs")
+    outputs = run_all_well(2, TWO_GPUS, backend="")
+    assert sorted(outputs) == ["PE 0\n", "PE 1\n"]

@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""gdrkit.shmem between processes: what launchers say, mpi4py's communicators, teams, collectives, a PE that dies."""
+import pytest
+from jobs import run_all_well, run_job
+
+RING = """
+import gdrkit.shmem as shmem
+with shmem.init():
+    pe, n_pes = shmem.my_pe(), shmem.n_pes()
+    inbox, signal = shmem.zeros(1000, "int64"), shmem.zeros(1, "uint64")
+    for turn in range(1, 21):
+        numbers = b"".join((1000 * pe + i + turn).to_bytes(8, "little") for i in range(1000))
+        shmem.put_signal(inbox, numbers, signal, turn, (pe + 1) % n_pes)
+        shmem.signal_wait_until(signal, ">=", turn)
+        assert shmem.load(inbox[999], pe) == 1000 * ((pe - 1) % n_pes) + 999 + turn
+        shmem.barrier_all()
+    print("PE", pe, "of", n_pes)
+"""
+
+COLLECTIVES = """
+import gdrkit.shmem as shmem, struct
+with shmem.init() as job:
+    pe, n_pes = shmem.my_pe(), shmem.n_pes()
+    stream = shmem.Stream()
+    def numbers(array):
+        data = bytearray(array.nbytes)
+        shmem.get(data, array, pe)
+        return list(struct.unpack(f"={array.size}{array.element.character}", data))
+    for on in (None, stream):
+        source, target = shmem.zeros(n_pes * 2, "float64"), shmem.zeros(n_pes * 2, "float64")
+        shmem.put(source, struct.pack(f"={n_pes * 2}d", *(10 * pe + i for i in range(n_pes * 2))), pe)
+        shmem.reduce(target, source, "sum", stream=on)
+        stream.synchronize()
+        assert numbers(target) == [sum(10 * j + i for j in range(n_pes)) for i in range(n_pes * 2)]
+        shmem.broadcast(target, source, 1, stream=on)
+        stream.synchronize()
+        assert numbers(target) == [10 + i for i in range(n_pes * 2)]
+        shmem.alltoall(target, source, stream=on)
+        stream.synchronize()
+        assert numbers(target) == [10 * j + 2 * pe + k for j in range(n_pes) for k in range(2)]
+        shmem.fcollect(target, source[0:2], stream=on)
+        stream.synchronize()
+        assert numbers(target) == [10 * j + k for j in range(n_pes) for k in range(2)]
+        shmem.reducescatter(target[0:2], source, "max", stream=on)
+        stream.synchronize()
+        assert numbers(target[0:2]) == [10 * (n_pes - 1) + 2 * pe + k for k in range(2)]
+        shmem.barrier_all(on)
+        stream.synchronize()
+        source.free()
+        target.free()
+    for wrong in (lambda: shmem.reduce(shmem.zeros(2, "int32"), shmem.zeros(2, "float32")),
+                  lambda: shmem.fcollect(shmem.zeros(2, "int32"), shmem.zeros(2, "int32"))):
+        try:
+            wrong()
+        except (TypeError, ValueError):
+            continue
+        raise AssertionError("a wrong collective was taken")
+    last = shmem.world.split_strided(n_pes - 1, 1, 1)
+    assert (last is None) == (pe != n_pes - 1)
+    if last is not None:
+        assert (last.my_pe, last.n_pes, last.translate_pe(0, shmem.world)) == (0, 1, pe)
+        last.barrier()
+        last.destroy()
+    row, column = shmem.world.split_2d(n_pes)
+    assert row.my_pe == pe and column.n_pes == 1
+    row.sync()
+    stream.destroy()
+    print("ok", pe)
+"""
+
+COMMUNICATOR = """
+import os, time, gdrkit.shmem as shmem
+class Communicator:  # what mpi4py's do, over a file
+    def Get_rank(self): return int(os.environ["PE"])
+    def Get_size(self): return int(os.environ["N_PES"])
+    def bcast(self, data, root):
+        path = os.environ["MEETING"]
+        if self.Get_rank() == root:
+            with open(path + ".new", "wb") as file: file.write(data)
+            os.rename(path + ".new", path)
+        deadline = time.monotonic() + 60
+        while not os.path.exists(path) and time.monotonic() < deadline: time.sleep(0.01)
+        with open(path, "rb") as file: return file.read()
+with shmem.init(Communicator()):
+    word = shmem.zeros(1, "int64")
+    shmem.atomic(word, "add", 1 + shmem.my_pe(), 0)
+    shmem.barrier_all()
+    assert shmem.load(word, 0) == sum(range(1, shmem.n_pes() + 1))
+    print("PE", shmem.my_pe(), "of", shmem.n_pes())
+"""
+
+DEATH = """
+import os, sys, gdrkit, gdrkit.shmem as shmem
+job = shmem.init()
+word = shmem.zeros(1, "uint64")
+if shmem.my_pe() == 1: os._exit(7)
+try:
+    shmem.signal_wait_until(word, "==", 1)
+except gdrkit.Error as error:
+    print(error)
+    os._exit(0 if "1" in error.strerror else 3)
+"""
+
+EXCEPTION = """
+import gdrkit, gdrkit.shmem as shmem
+with shmem.init():
+    if shmem.my_pe() == 1: raise ValueError("this PE has enough")
+    try:
+        shmem.barrier_all()
+    except gdrkit.Error as error:
+        print("ended:", error)
+        import os; os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("n_pes", [1, 2, 3])
+def test_torchruns_environment_makes_a_job(n_pes):
+    outputs = run_all_well(n_pes, RING)
+    assert sorted(outputs) == [f"PE {pe} of {n_pes}\n" for pe in range(n_pes)]
+
+
+def test_collectives_and_teams():
+    run_all_well(3, COLLECTIVES)
+
+
+def test_an_mpi4py_communicator_makes_a_job(tmp_path, monkeypatch):
+    monkeypatch.setenv("MEETING", str(tmp_path / "id"))
+    outputs = run_all_well(2, COMMUNICATOR, torchrun=False)
+    assert sorted(outputs) == ["PE 0 of 2\n", "PE 1 of 2\n"]
+
+
+def test_the_error_of_rank_0_reaches_all(monkeypatch):
+    from gdrkit import Error, shmem
+
+    def fail():
+        raise Error(99, "no network address to listen on")
+
+    monkeypatch.setattr(shmem, "unique_id", fail)
+
+    class Communicator:
+        def __init__(self, rank, sent):
+            self.rank, self.sent = rank, sent
+
+        def Get_rank(self):
+            return self.rank
+
+        def Get_size(self):
+            return 2
+
+        def bcast(self, data, root):
+            if self.rank == root:
+                self.sent.append(data)
+            return self.sent[0]
+
+    sent = []
+    for rank in range(2):
+        with pytest.raises(Error, match="no network address") as caught:
+            shmem.init(Communicator(rank, sent))
+        assert caught.value.errno == 99
+
+
+def test_the_death_of_a_pe_ends_the_waits_of_others():
+    codes, outputs = run_job(2, DEATH)
+    assert codes == [0, 7], outputs
+
+
+def test_an_exception_does_not_wait_for_the_others():
+    codes, outputs = run_job(2, EXCEPTION)
+    assert codes == [0, 1], outputs
+    assert "this PE has enough" in outputs[1] and "ended:" in outputs[0]
