@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# gdrkit_add_test(NAME SOURCES file... LABELS label... [LIBRARIES target...] [TIMEOUT seconds] [APART file...]
-# [THREADS_FILTER filter]): a GoogleTest program that may use the inside of the library; each of its tests becomes one
+# gdrkit_add_test(NAME SOURCES file... LABELS label... [LIBRARIES target...] [LAYERS layer...] [TIMEOUT seconds]
+# [APART file...] [THREADS_FILTER filter]): a GoogleTest program that may use the inside of the library; each of its tests becomes one
 # CTest test. With sanitizers the whole program is one: their start and their search for leaks take longer than most tests.
-# Labels: see tests/README.md. TIMEOUT is for one test (60 s if not said). APART: see GdrkitUnity.cmake. THREADS_FILTER: the
+# Labels: see tests/README.md. LAYERS: these of lib/ are all it needs, so that it is soon built for another architecture. TIMEOUT is for one test (60 s if not said). APART: see GdrkitUnity.cmake. THREADS_FILTER: the
 # tests that the thread sanitizer runs, where most of the program's have one thread (all if not said).
 
 include(GoogleTest)
@@ -12,7 +12,7 @@ include(GoogleTest)
 add_custom_target(threads_tests)
 
 function(gdrkit_add_test name)
-  cmake_parse_arguments(TEST "" "TIMEOUT;THREADS_FILTER" "SOURCES;LABELS;LIBRARIES;APART" ${ARGN})
+  cmake_parse_arguments(TEST "" "TIMEOUT;THREADS_FILTER" "SOURCES;LABELS;LIBRARIES;LAYERS;APART" ${ARGN})
   if(NOT TEST_SOURCES OR NOT TEST_LABELS)
     message(FATAL_ERROR "gdrkit_add_test(${name}): SOURCES and LABELS are needed")
   endif()
@@ -23,7 +23,11 @@ function(gdrkit_add_test name)
     set(TEST_TIMEOUT 60)
   endif()
   add_executable(${name} ${TEST_SOURCES})
-  target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} gdrkit_inside gdrkit_platform GTest::gmock GTest::gtest_main)
+  set(layers gdrkit_inside gdrkit_platform)
+  if(TEST_LAYERS)
+    list(TRANSFORM TEST_LAYERS PREPEND gdrkit_ OUTPUT_VARIABLE layers)
+  endif()
+  target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} ${layers} GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   gdrkit_unite(${name} APART ${TEST_APART})
   if("threads" IN_LIST TEST_LABELS)

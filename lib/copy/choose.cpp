@@ -63,8 +63,8 @@ base::Result<Copier> choose(const cpu::Features& features, MappingType type, con
                         forced, UsableNames(features).text());
     }
     if (!forced_kernel->runs_on(features)) {
-      return base::fail(EOPNOTSUPP, "copy kernel '%s' does not run on this CPU; usable here: %s", forced,
-                        UsableNames(features).text());
+      return base::fail(EOPNOTSUPP, "copy kernel '%s' does not run on this CPU or not on this memory; usable here: %s",
+                        forced, UsableNames(features).text());
     }
   }
   Copier copier;

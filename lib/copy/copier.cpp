@@ -17,6 +17,11 @@ namespace {
 
 std::uintptr_t address_of(const void* pointer) noexcept { return reinterpret_cast<std::uintptr_t>(pointer); }
 
+/// What must be one access: a naturally aligned 1, 2, 4 or 8 bytes.
+bool is_flag(const void* device, std::size_t size) noexcept {
+  return size <= 8 && is_aligned_power_of_two(device, size);
+}
+
 [[gnu::always_inline]] inline void store_words(char* device, const char* host, std::size_t size) noexcept {
   for_each_piece(address_of(device), size, [device, host](std::size_t offset, auto width) noexcept {
     copy_kernel::store_word<width.bytes>(device + offset, host + offset);
@@ -116,10 +121,15 @@ void Copier::to_device(void* device, const void* host, std::size_t size) const n
     }
     cpu::flush_write_combining();
   } else if (type == MappingType::cached) {
-    if (size != 0) std::memcpy(device, host, size);  // ordered by the CPU's cache coherence like any other store
+    if (is_flag(device, size)) {
+      store_words_out_of_line(target, source, size);
+    } else if (size != 0) {
+      std::memcpy(device, host, size);
+    }
+    cpu::order_after_cached_stores();
   } else {
-    // Device memory: x86 performs uncached accesses in program order and holds none back, so no fence is needed.
     store_words_out_of_line(target, source, size);
+    cpu::flush_device();
   }
 }
 
@@ -143,9 +153,15 @@ void Copier::load_more(void* host, const void* device, std::size_t size) const n
       }
     }
   } else if (type == MappingType::cached) {
-    std::memcpy(host, device, size);
+    if (is_flag(device, size)) {
+      load_word(host, device, size);
+      cpu::order_after_cached_loads();
+    } else {
+      std::memcpy(host, device, size);
+    }
   } else {
     load_words_out_of_line(target, source, size);
+    cpu::order_after_device_loads();
   }
 }
 

@@ -51,12 +51,13 @@ struct Copier {
 
   /// Host to device. Each device byte is written once by a naturally aligned access (cached mappings: memcpy's choice),
   /// a naturally aligned 1, 2, 4 or 8 bytes by a single one. When it returns, the stores have left this core for the
-  /// device (WC: fence included). `device` must lie in the mapping with `size` bytes.
+  /// device; on a cached mapping, which is coherent, they are ordered before all later ones (fences included). `device`
+  /// must lie in the mapping with `size` bytes.
   void to_device(void* device, const void* host, std::size_t size) const noexcept;
 
-  /// Device to host. Never returns data older than the call, nor older than what an earlier load of the caller saw (WC:
-  /// fence included), so that polling sees fresh data. A naturally aligned 1, 2, 4 or 8 bytes (a flag) are read by a
-  /// single scalar load, and what the caller loads afterwards is not older than they are (WC: second fence included).
+  /// Device to host. Never returns data older than the call, nor older than what an earlier load of the caller saw
+  /// (fence included), so that polling sees fresh data. A naturally aligned 1, 2, 4 or 8 bytes (a flag) are read by a
+  /// single scalar load, and what the caller loads afterwards is not older than they are (second fence included).
   /// Otherwise a WC mapping may be read beyond the range, but never beyond its 64-byte lines; each line is read once.
   void from_device(void* host, const void* device, std::size_t size) const noexcept {
     order_before_load(size);
@@ -97,7 +98,7 @@ struct Copier {
 /// forced name is still checked. EINVAL for MappingType::none.
 [[nodiscard]] base::Result<Copier> choose(const cpu::Features& features, MappingType type, const char* forced) noexcept;
 
-/// One line of kernels_x86_64.def.
+/// One line of this architecture's kernels_<architecture>.def.
 struct KernelInfo {
   const char* name;
   CopyLines store_lines;  ///< nullptr if it does not store (or load) lines

@@ -5,6 +5,10 @@
 
 #if defined(__x86_64__)
 #define GDRKIT_COPY_KERNELS_DEF "copy/kernels_x86_64.def"
+#elif defined(__aarch64__)
+#define GDRKIT_COPY_KERNELS_DEF "copy/kernels_arm64.def"
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+#define GDRKIT_COPY_KERNELS_DEF "copy/kernels_ppc64le.def"
 #else
 #define GDRKIT_COPY_KERNELS_DEF "copy/kernels_generic.def"
 #endif

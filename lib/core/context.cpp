@@ -35,7 +35,8 @@ base::Status close_inherited(ContextSlot& context, Handle handle) noexcept {
 
 base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const base::Settings& settings,
                                const engine::CudaCalls* cuda) noexcept try {
-  const cpu::Features features = cpu::detect();
+  // The emulated device's memory is ordinary, cached memory.
+  const cpu::Features features = backend->traits().is_emulated ? cpu::for_cached_memory(cpu::detect()) : cpu::detect();
   const base::Result<copy::Copier> copier = choose_copier(features, settings);
   if (!copier) return base::pass(copier);
   if (base::Status guarded = install_fork_handlers(); !guarded) return base::pass(guarded);

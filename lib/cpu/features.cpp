@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Reads CPUID leaves 1 and 7 and XCR0, and turns their bits into Features.
+// Reads CPUID leaves 1 and 7 and XCR0, or the auxiliary vector, and turns their bits into Features.
 #include "cpu/features.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__) || defined(__powerpc64__)
+#include <sys/auxv.h>
 #endif
 
 namespace gdrkit::cpu {
@@ -21,6 +23,10 @@ constexpr std::uint32_t leaf7_ecx_movdir64b = 1u << 28;
 // State components in XCR0: each must be set, since the operating system saves only those that are.
 constexpr std::uint64_t xcr0_xmm_ymm = 0x06;           // SSE and AVX
 constexpr std::uint64_t xcr0_xmm_ymm_mask_zmm = 0xe6;  // and opmask, ZMM_Hi256, Hi16_ZMM
+
+constexpr std::uint64_t hwcap_arm64_asimd = 1u << 1;
+constexpr std::uint64_t hwcap3_arm64_ls64 = 1u << 3;  // from Linux 6.19 on
+constexpr std::uint64_t hwcap_power_vsx = 0x80;
 
 constexpr bool has_all(std::uint64_t word, std::uint64_t bits) noexcept { return (word & bits) == bits; }
 
@@ -47,6 +53,11 @@ CpuidWords read_words() noexcept {
   }
   return words;
 }
+#elif defined(__aarch64__) || defined(__powerpc64__)
+AuxiliaryWords read_words() noexcept {
+  constexpr unsigned long entry_hwcap3 = 29;  // AT_HWCAP3, which older headers lack
+  return {::getauxval(AT_HWCAP), ::getauxval(entry_hwcap3)};
+}
 #endif
 
 }  // namespace
@@ -65,12 +76,34 @@ Features decode(const CpuidWords& words) noexcept {
   return features;
 }
 
+Features decode_arm64(const AuxiliaryWords& words) noexcept {
+  Features features;
+  features.asimd = has_all(words.hwcap, hwcap_arm64_asimd);
+  features.ls64 = has_all(words.hwcap3, hwcap3_arm64_ls64);
+  return features;
+}
+
+Features decode_power(const AuxiliaryWords& words) noexcept {
+  Features features;
+  features.vsx = has_all(words.hwcap, hwcap_power_vsx);
+  return features;
+}
+
 Features detect() noexcept {
 #if defined(__x86_64__)
   return decode(read_words());
+#elif defined(__aarch64__)
+  return decode_arm64(read_words());
+#elif defined(__powerpc64__)
+  return decode_power(read_words());
 #else
   return Features{};
 #endif
+}
+
+Features for_cached_memory(Features features) noexcept {
+  features.ls64 = false;
+  return features;
 }
 
 }  // namespace gdrkit::cpu

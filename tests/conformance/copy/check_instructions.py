@@ -1,16 +1,46 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Disassembles the library's archive: wide registers only in copy kernels, so that the rest runs on any x86-64; no fence
-and no call in a copy kernel; in the copier and in the drop-in's copies the fences that their contracts name, and in the copier
-no call but memcpy."""
+"""Disassembles the library's objects: no fence and no call in a copy kernel; in the copier and in the drop-in's copies the
+fences that their contracts name, and in the copier no call but memcpy. On x86-64 moreover: wide registers only in copy
+kernels, so that the rest runs on any CPU."""
 import argparse
+import os
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 
-WIDE = re.compile(r"%[yz]mm\d|%k[0-7]\b")
-FENCE = re.compile(r"^(sfence|mfence|lfence)\b")
+
+@dataclass
+class Architecture:
+    fence: str  # what begins one
+    call: str
+    jump: str  # or a call
+    to_device: list  # the copier's fences
+    load_more: list
+    drop_in: dict  # those of the drop-in's functions
+    seen: dict  # {copy kernel: what must stand in it}, or the check is blind
+    wide: str = None
+
+
+# What each fence is for: lib/cpu/ordering.hpp. A copy that is not of a write-combining mapping ends in one of its own.
+ARCHITECTURES = {
+    "x86_64": Architecture(
+        fence=r"(sfence|mfence|lfence)\b", call=r"call", jump=r"(call|jmp)\b", to_device=["sfence"], load_more=["mfence"],
+        drop_in={"gdr_copy_to_mapping": [], "gdr_copy_from_mapping": ["lfence", "mfence"]},
+        seen={"avx512": r"%zmm\d"}, wide=r"%[yz]mm\d|%k[0-7]\b"),
+    "aarch64": Architecture(
+        fence=r"(dmb|dsb|isb|sb)\b", call=r"blr?\b", jump=r"blr?\b|b\b", to_device=["dmb oshst", "dsb oshst"],
+        load_more=["dmb osh", "dmb oshld"],
+        drop_in={"gdr_copy_to_mapping": [], "gdr_copy_from_mapping": ["dmb osh", "dmb oshld"]},
+        seen={"neon": r"stp q\d+, q\d+, \[x\d+\]", "ls64": r"st64b x0, \[x8\]"}),
+    "ppc64le": Architecture(
+        fence=r"(sync|hwsync|lwsync|eieio|isync)\b", call=r"bc?t?rl|bl\b", jump=r"bc?t?rl|bl?\b",
+        to_device=["hwsync", "lwsync"], load_more=["hwsync", "lwsync"],
+        drop_in={"gdr_copy_to_mapping": [], "gdr_copy_from_mapping": ["hwsync"]},
+        seen={"vsx": r"stxv(d2x)?\b"}),
+}
 
 
 def copy_kernel_names(path):
@@ -18,20 +48,20 @@ def copy_kernel_names(path):
         return re.findall(r"^GDRKIT_COPY_KERNEL\((\w+),", file.read(), re.MULTILINE)
 
 
-def disassemble(objdump, archive):
+def disassemble(objdump, files):
     """{object: {function: [(instruction, relocation target or None)]}}"""
-    text = subprocess.run([objdump, "-drC", "--no-show-raw-insn", archive], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run([objdump, "-drC", "--no-show-raw-insn", *files], check=True, capture_output=True, text=True).stdout
     objects, functions, code = {}, None, None
     for row in text.splitlines():
         if match := re.match(r"(\S+):\s+file format", row):
-            functions = objects.setdefault(match.group(1), {})
+            functions = objects.setdefault(os.path.basename(match.group(1)), {})
         elif match := re.match(r"[0-9a-f]{8,} <(.*)>:$", row):
             code = functions.setdefault(match.group(1), [])
-        elif match := re.match(r"\s+[0-9a-f]+:\t?\s*R_X86_64_\w+\s+(.*)$", row):
+        elif match := re.match(r"\s+[0-9a-f]+:\t?\s*R_[A-Z0-9]+_\w+\s+(.*)$", row):
             if code:
                 code[-1] = (code[-1][0], match.group(1))
         elif match := re.match(r"\s+[0-9a-f]+:\t(\S.*)$", row):
-            code.append((match.group(1).strip(), None))
+            code.append((re.sub(r"\s+", " ", re.sub(r"\s*(//|#).*", "", match.group(1))).strip(), None))
     return objects
 
 
@@ -39,7 +69,7 @@ def instructions(functions):
     return [(name, *entry) for name, code in functions.items() for entry in code]
 
 
-def violations(objects, names):
+def violations(architecture, objects, names):
     copy_kernels = {f"{name}.cpp.o" for name in names}
     for missing in sorted((copy_kernels | {"copier.cpp.o"}) - objects.keys()):
         yield f"{missing} is not in the archive"
@@ -48,32 +78,33 @@ def violations(objects, names):
         for function, instruction, _ in instructions(functions):
             if function in reported:
                 continue
-            if name in copy_kernels and (FENCE.match(instruction) or instruction.startswith("call")):
+            if name in copy_kernels and re.match(f"{architecture.fence}|{architecture.call}", instruction):
                 yield f"{name}: {function}: {instruction} in a copy kernel"
                 reported.add(function)
-            if name not in copy_kernels and WIDE.search(instruction):
+            if name not in copy_kernels and architecture.wide and re.search(architecture.wide, instruction):
                 yield f"{name}: {function}: {instruction} uses a register that not every x86-64 CPU has"
                 reported.add(function)
-    yield from copier_violations(objects.get("copier.cpp.o", {}))
+    yield from copier_violations(architecture, objects.get("copier.cpp.o", {}))
 
 
-def copier_violations(functions):
-    for method, wanted in (("to_device", ["sfence"]), ("load_more", ["mfence"])):
+def copier_violations(architecture, functions):
+    for method in ("to_device", "load_more"):
+        wanted = getattr(architecture, method)
         found = {instruction for function, instruction, _ in instructions(functions)
-                 if f"Copier::{method}" in function and FENCE.match(instruction)}
+                 if f"Copier::{method}" in function and re.match(architecture.fence, instruction)}
         if sorted(found) != wanted:
             yield f"copier.cpp.o: {method} has the fences {sorted(found)}, not {wanted}"
     for function, instruction, target in instructions(functions):
-        if not re.match(r"(call|jmp)\b", instruction) or target is None:
+        if not re.match(architecture.jump, instruction) or target is None:
             continue
         if not re.match(r"memcpy\b|__stack_chk_fail\b|\.text|gdrkit::copy::\(anonymous namespace\)", target):
             yield f"copier.cpp.o: {function}: calls {target}"
 
 
-def drop_in_violations(functions):
+def drop_in_violations(architecture, functions):
     """The fences of loads are made where the mapping is looked up, so they stand in the exported function itself."""
-    for function, wanted in (("gdr_copy_to_mapping", []), ("gdr_copy_from_mapping", ["lfence", "mfence"])):
-        found = {instruction for instruction, _ in functions.get(function, []) if FENCE.match(instruction)}
+    for function, wanted in architecture.drop_in.items():
+        found = {instruction for instruction, _ in functions.get(function, []) if re.match(architecture.fence, instruction)}
         if function not in functions or sorted(found) != wanted:
             yield f"libgdrapi: {function} has the fences {sorted(found)}, not {wanted}"
 
@@ -81,18 +112,21 @@ def drop_in_violations(functions):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--objdump", required=True)
+    parser.add_argument("--architecture", required=True, choices=ARCHITECTURES)
     parser.add_argument("--list", required=True)
-    parser.add_argument("archive")
-    parser.add_argument("drop_in", help="libgdrapi")
+    parser.add_argument("--drop-in", help="libgdrapi")
+    parser.add_argument("objects", nargs="+", help="objects or archives")
     arguments = parser.parse_args()
+    architecture = ARCHITECTURES[arguments.architecture]
     names = copy_kernel_names(arguments.list)
-    objects = disassemble(arguments.objdump, arguments.archive)
-    found = list(violations(objects, names))
-    for functions in disassemble(arguments.objdump, arguments.drop_in).values():
-        found += drop_in_violations(functions)
-    # The check is blind if it sees no wide register where one must be.
-    if not any(WIDE.search(instruction) for _, instruction, _ in instructions(objects.get("avx512.cpp.o", {}))):
-        found.append("avx512.cpp.o: no wide register was seen")
+    objects = disassemble(arguments.objdump, arguments.objects)
+    found = list(violations(architecture, objects, names))
+    if arguments.drop_in:
+        for functions in disassemble(arguments.objdump, [arguments.drop_in]).values():
+            found += drop_in_violations(architecture, functions)
+    for name, pattern in architecture.seen.items():
+        if not any(re.search(pattern, instruction) for _, instruction, _ in instructions(objects.get(f"{name}.cpp.o", {}))):
+            found.append(f"{name}.cpp.o: no {pattern} was seen")
     print("\n".join(found) if found else f"{len(objects)} objects, {len(names)} copy kernels: nothing to complain of")
     return 1 if found else 0
 

@@ -1,20 +1,79 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Records every single access of a piece of code to a region of memory, by faults and single steps of the CPU.
+// Records every single access of a piece of code to a region of memory, by faults and single steps.
 #pragma once
 
 #include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <system_error>
 #include <vector>
 
 namespace gdrkit::testing {
+
+#if defined(__x86_64__)
+/// Lets one instruction run, by the CPU's trap flag.
+class SingleStep {
+ public:
+  static const std::uint8_t* instruction(const ucontext_t* context) {
+    return reinterpret_cast<const std::uint8_t*>(context->uc_mcontext.gregs[REG_RIP]);
+  }
+  void begin(ucontext_t* context) { context->uc_mcontext.gregs[REG_EFL] |= trap_flag; }
+  void end(ucontext_t* context) { context->uc_mcontext.gregs[REG_EFL] &= ~trap_flag; }
+
+ private:
+  static constexpr greg_t trap_flag = 0x100;
+};
+#else
+/// Lets one instruction run, by a trap in place of the next one: an access to memory never branches, and every
+/// instruction has four bytes. The code's pages must be allowed to be writable.
+class SingleStep {
+ public:
+  static const std::uint8_t* instruction(const ucontext_t* context) {
+#if defined(__aarch64__)
+    return reinterpret_cast<const std::uint8_t*>(context->uc_mcontext.pc);
+#else
+    return reinterpret_cast<const std::uint8_t*>(context->uc_mcontext.gp_regs[program_counter]);
+#endif
+  }
+  void begin(ucontext_t* context) {
+    next_ = const_cast<std::uint8_t*>(instruction(context)) + sizeof replaced_;
+    const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    auto* const page = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(next_) & ~(page_bytes - 1));
+    mprotect(page, page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC);
+    std::memcpy(&replaced_, next_, sizeof replaced_);
+    put(trap);
+  }
+  void end(ucontext_t*) { put(replaced_); }
+
+ private:
+#if defined(__aarch64__)
+  static constexpr std::uint32_t trap = 0xd4200000;  // brk #0
+#else
+  static constexpr std::uint32_t trap = 0x7fe00008;  // trap
+  static constexpr int program_counter = 32;         // PT_NIP of <asm/ptrace.h>
+#endif
+  void put(std::uint32_t instruction) {
+    std::memcpy(next_, &instruction, sizeof instruction);
+#if defined(__aarch64__)
+    __builtin___clear_cache(reinterpret_cast<char*>(next_), reinterpret_cast<char*>(next_ + sizeof instruction));
+#else
+    asm volatile("dcbst 0, %0\n\tsync\n\ticbi 0, %0\n\tsync\n\tisync" : : "r"(next_) : "memory");
+#endif
+  }
+
+  std::uint8_t* next_ = nullptr;
+  std::uint32_t replaced_ = 0;
+};
+#endif
 
 struct Access {
   std::size_t offset;   ///< of the first byte, from the region's start
@@ -22,10 +81,10 @@ struct Access {
   bool streaming_load;  ///< the instruction is MOVNTDQA in any encoding
 };
 
-/// Two pages that nothing can touch unseen: outside a recording they are ordinary memory; while one runs, each access
+/// Memory that nothing can touch unseen: outside a recording they are ordinary memory; while one runs, each access
 /// faults, is let through for one instruction, looked at, and locked out again. Bytes written are found because the
-/// region is all zero and is zeroed again after each access, so what a recording writes must have no zero byte. x86-64,
-/// one thread, one at a time.
+/// region is all zero and is zeroed again after each access, so what a recording writes must have no zero byte. One
+/// thread, one at a time.
 class AccessRecorder {
  public:
   static constexpr std::size_t region_bytes = 8192;
@@ -53,7 +112,6 @@ class AccessRecorder {
   }
 
  private:
-  static constexpr greg_t trap_flag = 0x100;
   static constexpr std::size_t capacity = 4096;
 
   template <class Code>
@@ -78,31 +136,33 @@ class AccessRecorder {
     return {accesses_.begin(), accesses_.begin() + static_cast<std::ptrdiff_t>(count_)};
   }
 
-  static bool is_streaming_load(const std::uint8_t* instruction) {
+  static bool is_streaming_load([[maybe_unused]] const std::uint8_t* instruction) {
+#if defined(__x86_64__)
     if (instruction[0] == 0x66) {  // legacy encoding, perhaps with REX: 66 0F 38 2A
       const std::uint8_t* opcode = instruction + ((instruction[1] & 0xf0) == 0x40 ? 2 : 1);
       return opcode[0] == 0x0f && opcode[1] == 0x38 && opcode[2] == 0x2a;
     }
     if (instruction[0] == 0xc4) return (instruction[1] & 0x1f) == 2 && instruction[3] == 0x2a;  // VEX.0F38
     if (instruction[0] == 0x62) return (instruction[1] & 0x07) == 2 && instruction[4] == 0x2a;  // EVEX.0F38
+#endif
     return false;
   }
 
   static void on_fault(int, siginfo_t* info, void* context) {
-    auto* registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+    auto* machine = static_cast<ucontext_t*>(context);
     const auto* address = static_cast<unsigned char*>(info->si_addr);
     if (address < active_ || address >= active_ + region_bytes || count_ == capacity) {
       sigaction(SIGSEGV, &old_fault_, nullptr);  // not ours: let it happen again
       return;
     }
-    const auto* instruction = reinterpret_cast<const std::uint8_t*>(registers[REG_RIP]);
-    accesses_[count_] = {static_cast<std::size_t>(address - active_), 0, is_streaming_load(instruction)};
+    const bool streams = is_streaming_load(SingleStep::instruction(machine));
+    accesses_[count_] = {static_cast<std::size_t>(address - active_), 0, streams};
     mprotect(active_, region_bytes, PROT_READ | PROT_WRITE);
-    registers[REG_EFL] |= trap_flag;
+    step_.begin(machine);
   }
 
   static void on_step(int, siginfo_t*, void* context) {
-    static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] &= ~trap_flag;
+    step_.end(static_cast<ucontext_t*>(context));
     Access& access = accesses_[count_++];
     if (stores_) {
       // All written bytes, wherever they are, so that a second run of bytes shows as a width that fits nothing.
@@ -122,6 +182,7 @@ class AccessRecorder {
   inline static bool stores_ = false;
   inline static std::size_t count_ = 0;
   inline static std::array<Access, capacity> accesses_{};
+  inline static SingleStep step_;
   inline static struct sigaction old_fault_ {};
   inline static struct sigaction old_step_ {};
 };

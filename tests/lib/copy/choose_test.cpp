@@ -88,6 +88,22 @@ TEST_F(ChooseOnX86, RefusesAForcedCopyKernelThisCpuCannotRun) {
   EXPECT_THAT(copier.error().text(), Not(HasSubstr("avx512")));
 }
 
+TEST(Choose, TakesTheFirstLineThatRunsOnThisArchitecturesFeatures) {
+  cpu::Features features;
+  if (find("neon") != nullptr) {
+    features.asimd = features.ls64 = true;
+    EXPECT_STREQ(choose(features, MappingType::write_combining, "")->store_name, "neon");
+    EXPECT_STREQ(choose(features, MappingType::write_combining, "ls64")->load_name, "ls64");
+    features = cpu::for_cached_memory(features);
+    EXPECT_THAT(choose(features, MappingType::write_combining, "ls64").error().text(), HasSubstr("neon, scalar"));
+  } else if (find("vsx") != nullptr) {
+    features.vsx = true;
+    EXPECT_STREQ(choose(features, MappingType::write_combining, "")->store_name, "vsx");
+  } else {
+    GTEST_SKIP() << "those of x86-64 have tests of their own";
+  }
+}
+
 TEST(Choose, TakesEveryForcedCopyKernelThatRuns) {
   const cpu::Features features = cpu::detect();
   for (const KernelInfo& info : kernels()) {

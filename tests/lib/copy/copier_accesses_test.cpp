@@ -31,7 +31,7 @@ struct Case {
 
 /// Every copy kernel that runs here on a write-combining mapping, and the device mapping, which uses none.
 std::vector<Case> all_cases() {
-  const cpu::Features features = cpu::detect();
+  const cpu::Features features = cpu::for_cached_memory(cpu::detect());
   std::vector<Case> cases;
   for (const KernelInfo& info : kernels()) {
     if (!info.runs_on(features)) continue;
@@ -160,6 +160,26 @@ TEST_P(CopierAccesses, TouchNothingForNoBytes) {
 
 INSTANTIATE_TEST_SUITE_P(AllCopyKernels, CopierAccesses, ::testing::ValuesIn(all_cases()),
                          [](const auto& chosen) { return chosen.param.name; });
+
+// On a cached mapping longer copies are memcpy's business; a flag is not.
+TEST(CopierAccessesToCachedMappings, MoveAFlagByOneAccess) {
+  const Copier copier = choose(cpu::detect(), MappingType::cached, "").value();
+  AccessRecorder recorder;
+  std::vector<unsigned char> host(16, 1);
+  for (const std::size_t size : {1u, 2u, 4u, 8u}) {
+    for (std::size_t offset = 0; offset < 64; offset += size) {
+      const std::vector<Access> stores =
+          recorder.record_stores([&] { copier.to_device(recorder.region() + offset, host.data() + 3, size); });
+      ASSERT_EQ(stores.size(), 1u) << "offset " << offset << " size " << size;
+      EXPECT_EQ(stores[0].offset, offset);
+      EXPECT_EQ(stores[0].width, size);
+      const std::vector<Access> loads =
+          recorder.record_loads([&] { copier.from_device(host.data(), recorder.region() + offset, size); });
+      ASSERT_EQ(loads.size(), 1u) << "offset " << offset << " size " << size;
+      std::fill(host.begin(), host.end(), static_cast<unsigned char>(1));
+    }
+  }
+}
 
 /// The recorder itself sees what it should, or the tests above prove nothing.
 TEST(AccessRecorder, SeesWidthPlaceAndRepetition) {

@@ -30,14 +30,51 @@ std::set<std::string> flags_of_proc_cpuinfo() {
 constexpr CpuidWords everything{~0u, ~0u, ~0u, ~0u, ~std::uint64_t{0}};
 
 TEST(Features, DetectionAgreesWithProcCpuinfo) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "/proc/cpuinfo lists these flags on x86-64 only, and under qemu-user it is the host's";
+#endif
   const std::set<std::string> flags = flags_of_proc_cpuinfo();
-  if (flags.empty()) GTEST_SKIP() << "/proc/cpuinfo lists no flags on this architecture";
+  if (flags.empty()) GTEST_SKIP() << "/proc/cpuinfo lists no flags here";
   const Features features = detect();
   EXPECT_EQ(features.sse2, flags.count("sse2") == 1);
   EXPECT_EQ(features.sse41, flags.count("sse4_1") == 1);
   EXPECT_EQ(features.avx2, flags.count("avx2") == 1);
   EXPECT_EQ(features.avx512f, flags.count("avx512f") == 1);
   EXPECT_EQ(features.movdir64b, flags.count("movdir64b") == 1);
+}
+
+TEST(Features, DetectionFindsWhatTheArchitecturePromises) {
+  const Features features = detect();
+#if defined(__x86_64__)
+  EXPECT_TRUE(features.sse2);
+#elif defined(__aarch64__)
+  EXPECT_TRUE(features.asimd);
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+  EXPECT_TRUE(features.vsx);
+#endif
+#if !defined(__aarch64__)
+  EXPECT_FALSE(features.asimd || features.ls64);
+#endif
+#if !defined(__powerpc64__)
+  EXPECT_FALSE(features.vsx);
+#endif
+}
+
+TEST(Features, DecodeOfTheAuxiliaryVectorReadsTheBitThatLinuxNames) {
+  EXPECT_TRUE(decode_arm64({0x2, 0}).asimd);
+  EXPECT_FALSE(decode_arm64({~std::uint64_t{0x2}, ~std::uint64_t{0}}).asimd);
+  EXPECT_TRUE(decode_arm64({0, 0x8}).ls64);
+  EXPECT_FALSE(decode_arm64({~std::uint64_t{0}, ~std::uint64_t{0x8}}).ls64);
+  EXPECT_TRUE(decode_power({0x80, 0}).vsx);
+  EXPECT_FALSE(decode_power({~std::uint64_t{0x80}, ~std::uint64_t{0}}).vsx);
+}
+
+TEST(Features, OnCachedMemoryOnlyWhatFaultsThereIsLeftOut) {
+  const Features everywhere = decode_arm64({~std::uint64_t{0}, ~std::uint64_t{0}});
+  EXPECT_TRUE(everywhere.ls64);
+  EXPECT_FALSE(for_cached_memory(everywhere).ls64);
+  EXPECT_TRUE(for_cached_memory(everywhere).asimd);
+  EXPECT_TRUE(for_cached_memory(decode(everything)).movdir64b);
 }
 
 TEST(Features, DecodeFindsEverythingWhereAllBitsAreSet) {
