@@ -5,10 +5,8 @@
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/uaccess.h>
-#ifdef CONFIG_X86
-#include <asm/tsc.h>
-#endif
 
+#include "cycles.h"
 #include "gdrdrv.h"
 #include "gdrdrv_abi.h"
 #include "mapping_type.h"
@@ -54,15 +52,6 @@ static struct state state_of(struct gdrdrv_pin *pin)
 				.mapping_type = pin->mapping_type };
 	up_read(&pin->lock);
 	return state;
-}
-
-static u32 cycles_per_millisecond(void)
-{
-#ifdef CONFIG_X86
-	return tsc_khz;
-#else
-	return 0;
-#endif
 }
 
 static int run_pin(struct gdrdrv_session *session, union argument *argument)
@@ -124,7 +113,7 @@ static int run_info_v2(struct gdrdrv_session *session, union argument *argument)
 	request->address = pin->address;
 	request->mapped_bytes = pin->bytes;
 	request->page_bytes = GDRDRV_GPU_PAGE_SIZE;
-	request->tsc_khz = cycles_per_millisecond();
+	request->tsc_khz = gdrkit_cycles_per_millisecond();
 	request->pin_cycles = pin->cycles;
 	request->mapping_type = state_of(pin).mapping_type;
 	request->padding = 0;

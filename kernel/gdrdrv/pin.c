@@ -7,8 +7,8 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/timex.h>
 
+#include "cycles.h"
 #include "gdrdrv.h"
 #include "gdrdrv_abi.h"
 #include "mapping.h"
@@ -294,7 +294,7 @@ int gdrdrv_pin_create(struct gdrdrv_session *session, const struct gdrdrv_pin_wi
 {
 	struct gdrdrv_pin *pin = make_pin(session, wish);
 	struct nvidia_p2p_page_table *table = NULL;
-	cycles_t start;
+	u64 start;
 	int result;
 
 	BUILD_BUG_ON(PAGE_SIZE > GDRDRV_GPU_PAGE_SIZE);
@@ -309,11 +309,11 @@ int gdrdrv_pin_create(struct gdrdrv_session *session, const struct gdrdrv_pin_wi
 	result = gdrdrv_owner_charge(pin->owner, pin->bytes);
 	if (result)
 		goto release;
-	start = get_cycles();
+	start = gdrkit_cycles();
 	result = gdrdrv_provider_get(pin, wish->flags & GDRDRV_PIN_FORCE_PCIE, revoke, &table);
 	if (result)
 		goto uncharge;
-	pin->cycles = get_cycles() - start;
+	pin->cycles = gdrkit_cycles() - start;
 	kref_get(&pin->references); /* the provider's */
 	result = adopt_table(pin, table, !(wish->flags & GDRDRV_PIN_FORCE_PCIE));
 	if (result) {

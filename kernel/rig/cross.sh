@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Builds the kernel modules for arm64, both flavours, against Debian's headers for it; nothing is run.
+#   usage: kernel/rig/cross.sh <folder for the JUnit file>
+# Exit status: 0 built, or cannot be done here, which the result then says; 1 failed. GDRKIT_OFFLINE=1: nothing is
+# downloaded.
+set -uo pipefail
+
+kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+mkdir -p "$kernel/../build/kernel"
+build=$(cd "$kernel/../build/kernel" && pwd)
+downloads=$build/packages
+results=${1:-}
+why_not="" linux_release="" linux_headers=""
+
+# shellcheck source=kernel/rig/packages.sh
+source "$kernel/rig/packages.sh"
+
+write_result() { # mark of JUnit or "", status, text
+  printf '<testsuite name="kernel"><testcase name="kernel.cross.arm64" status="%s">%s<system-out>%s</system-out></testcase></testsuite>\n' \
+    "$2" "$1" "$(printf '%s' "$3" | sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g')" >"$results/cross-kernel.xml"
+}
+
+cannot() {
+  echo "skipped: kernel modules for arm64: $*"
+  write_result '<skipped message="SKIP_NOT_HERE"/>' notrun "$*"
+  exit 0
+}
+
+# Lists of packages for arm64 in a folder of our own: this machine's package manager learns of no other architecture.
+know_arm64_packages() {
+  local folder=$downloads/lists-arm64
+  mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
+  printf 'APT::Architectures { "%s"; "arm64"; };\nDir::State::Lists "%s/lists";\nDir::Cache "%s/cache";\n' \
+    "$(dpkg --print-architecture)" "$folder" "$folder" >"$folder/apt.conf"
+  export APT_CONFIG=$folder/apt.conf
+  apt-cache show linux-headers-arm64:arm64 >/dev/null 2>&1 && return 0
+  [ "${GDRKIT_OFFLINE:-0}" = 0 ] || return 1
+  apt-get update -qq >/dev/null 2>&1
+  apt-cache show linux-headers-arm64:arm64 >/dev/null 2>&1
+}
+
+fetch_headers() { # sets `linux_release`, `linux_headers`
+  local folder packages
+  linux_release=$(dependencies_of linux-headers-arm64:arm64 | sed -n 's/^linux-headers-\(.*\):arm64$/\1/p' | head -n 1)
+  [ -n "$linux_release" ] || {
+    why_not="no Debian package linux-headers-arm64 is known here"
+    return 1
+  }
+  folder=$downloads/linux-$linux_release
+  # The tools of the build run here: of this machine's architecture.
+  mapfile -t packages < <(dependencies_of "linux-headers-$linux_release:arm64" | sed -nE 's/^(linux-(headers|kbuild)-[^:]*).*/\1/p')
+  packages+=("linux-headers-$linux_release:arm64")
+  unpack "$folder" "${packages[@]}" || {
+    why_not="the packages could not be fetched: ${packages[*]}"
+    return 1
+  }
+  linux_headers=$folder/usr/src/linux-headers-$linux_release
+}
+
+[ -n "$results" ] || {
+  echo "usage: kernel/rig/cross.sh <folder for the JUnit file>" >&2
+  exit 2
+}
+mkdir -p "$results"
+for tool in aarch64-linux-gnu-gcc-12 apt-get dpkg-deb make; do
+  command -v "$tool" >/dev/null || cannot "$tool is not here"
+done
+know_arm64_packages || cannot "no lists of Debian's packages for arm64, and they cannot be fetched"
+fetch_headers || cannot "$why_not"
+if said=$(CROSS_COMPILE=aarch64-linux-gnu- "$kernel/build.sh" "$linux_headers" --out "$build" 2>&1); then
+  echo "$said"
+  write_result "" run "$said"
+else
+  echo "FAIL kernel.cross.arm64: $said"
+  write_result '<failure message="see the output"/>' fail "$said"
+  exit 1
+fi
