@@ -77,9 +77,10 @@ int FakeCuda::pointer_get_attributes(std::uint64_t address, shim::PointerAttribu
 int FakeCuda::device_get_attribute(int ordinal, int attribute, int* value) noexcept {
   if (!options_.is_initialised) return not_initialised;
   if (!is_device(ordinal)) return no_such_device;
-  constexpr int integrated = 18, dma_buf_supported = 124;
+  constexpr int integrated = 18, host_page_tables = 100, dma_buf_supported = 124;
   *value = 0;
   if (attribute == integrated) *value = gpu_of(ordinal).is_integrated ? 1 : 0;
+  if (attribute == host_page_tables) *value = gpu_of(ordinal).is_coherent ? 1 : 0;
   if (attribute == dma_buf_supported) *value = 1;
   return success;
 }

@@ -97,7 +97,8 @@ int FakeGdrdrv::mmap(void* wanted, std::size_t length, int protection, int flags
   if (failure != 0) return failure;
   const auto place = shim::emulated_map_held(region->held, length);
   if (!place) return -ENOMEM;
-  region->type = region->wanted_type != 0 ? region->wanted_type : *model_.types.begin();
+  const std::uint32_t own_type = model_.is_coherent && region->can_cache ? 2 : *model_.types.begin();
+  region->type = region->wanted_type != 0 ? region->wanted_type : own_type;
   vmas_[word(*place)] = {length, number, handle, false, false};
   *mapped = *place;
   return 0;

@@ -28,6 +28,8 @@ struct GdrdrvModel {
   bool can_force_pcie = true;
   std::set<std::uint32_t> types = {1};  ///< what a mapping may be asked for; by itself it is the first
   std::uint64_t first_handle = 0;
+  /// A mapping is cached by itself, where its pin does not force PCIe; `types` has both 1 and 2.
+  bool is_coherent = false;
 };
 
 struct GdrdrvCensus {
@@ -84,6 +86,7 @@ class FakeGdrdrv : public shim::System {
     void* held = nullptr;
     bool is_freed = false;
     std::uint32_t wanted_type = 0;
+    bool can_cache = false;
     std::uint32_t type = 0;  ///< 0: not mapped
   };
   struct Open {

@@ -142,6 +142,7 @@ int FakeGdrdrv::pin(Open& open, std::uint64_t address, std::uint64_t bytes, std:
   if (!held) return -EINVAL;
   region.held = *held;
   region.owner_id = allocation->buffer_id;
+  region.can_cache = model_.types.contains(2) && flags == 0;
   *handle = open.next_handle;
   open.next_handle += region.bytes / static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   open.regions[*handle] = region;
@@ -177,6 +178,7 @@ int FakeGdrdrv::request_type(Open& open, void* argument) {
   if (type > 3 || region == nullptr) return -EINVAL;
   if (region->type != 0) return -EBUSY;
   if (type != 0 && !model_.types.contains(type)) return -EOPNOTSUPP;
+  if (type == 2 && !region->can_cache) return -EOPNOTSUPP;
   region->wanted_type = type;
   return 0;
 }

@@ -23,6 +23,7 @@ struct FakeGpu {
   std::uint64_t bar1_address = 0x200000000000;
   std::uint64_t bar1_bytes = 256 * 1024 * mib;
   bool is_integrated = false;
+  bool is_coherent = false;  ///< joined to the CPU by a coherent link
   /// CARD_INFO entry and GET_ID_INFO_V2 answer as recorded on a real machine; all zero: made from the fields above.
   std::array<std::uint8_t, 72> recorded_card{};
   std::array<std::uint8_t, 32> recorded_id_info{};

@@ -28,7 +28,7 @@ Known rm_fact(const Machine& machine) {
   if (std::atoi(driver->version.c_str()) < first_rm_driver)
     return {Answer::no, "driver " + driver->version + " is older than 515"};
   if (labelled(machine.view.text("/proc/cpuinfo"), "CPU implementer").is_found())
-    return {Answer::unknown, "arm64: the rm backend supports x86-64 only"};
+    return {Answer::unknown, "arm64: the rm backend was never run there"};
   return {Answer::yes, "driver " + driver->version};
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "backend/rm/line_reader.hpp"
 
+#include "cpu/ordering.hpp"
+
 #if defined(__x86_64__)
 #include <smmintrin.h>
 
@@ -53,6 +55,8 @@ void read_rows(std::uint8_t* target, const volatile std::uint8_t* first, std::si
   const bool is_aligned = (reinterpret_cast<std::uintptr_t>(first) | pitch) % 64 == 0;
   if (has_streaming_loads && width == 64 && is_aligned) return read_lines(target, first, pitch, rows);
 #endif
+  // These loads see what CUDA wrote before it said that it was done.
+  cpu::order_before_loads();
   for (std::size_t row = 0; row < rows; ++row) read_bytes(target + row * width, first + row * pitch, width);
 }
 

@@ -97,7 +97,7 @@ struct RmMapMemory {
 static_assert(sizeof(RmMapMemory) == 56 && offsetof(RmMapMemory, fd) == 48);
 /// Caching type of a new mapping in RmMapMemory::flags, bits 25:23.
 inline constexpr unsigned caching_shift = 23;
-inline constexpr std::uint32_t caching_mask = 7, caching_uncached = 1, caching_write_combined = 2;
+inline constexpr std::uint32_t caching_mask = 7, caching_cached = 0, caching_uncached = 1, caching_write_combined = 2;
 
 struct RmUnmapMemory {
   std::uint32_t client, device, memory, pad0;

@@ -16,6 +16,7 @@ namespace {
 cpu::MappingType type_of(std::uint32_t flags, bool reports_caching_type) noexcept {
   if (!reports_caching_type) return cpu::MappingType::write_combining;
   const std::uint32_t caching = (flags >> caching_shift) & caching_mask;
+  if (caching == caching_cached) return cpu::MappingType::cached;
   // Uncached memory wants what "device" stands for: naturally aligned scalar accesses.
   return caching == caching_write_combined ? cpu::MappingType::write_combining : cpu::MappingType::device;
 }

@@ -12,6 +12,18 @@
 
 namespace gdrkit::backend::rm {
 
+namespace {
+
+const char* name_of(MappingType type) noexcept {
+  switch (type) {
+    case MappingType::write_combining: return "write-combining";
+    case MappingType::cached: return "cached";
+    default: return "uncached";
+  }
+}
+
+}  // namespace
+
 RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, OwnedMemory memory)
     : backend_(backend),
       rm_device_(device),
@@ -26,7 +38,7 @@ RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, Own
 base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType requested) noexcept {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const std::size_t length = (size_bytes + page - 1) & ~(page - 1);
-  if (requested == MappingType::cached) {
+  if (requested == MappingType::cached && !is_coherent()) {
     return base::fail(EOPNOTSUPP, "cannot map cached: BAR1 of a discrete GPU is uncached; ask for write-combining");
   }
   if (mapping_.address() != nullptr)
@@ -36,14 +48,24 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
   base::Status mapped =
       mapping_.map(memory_.pieces, length, backend_.layout().reports_caching_type, backend_.layout().fb_info_bytes);
   base::Result<Verification> verification = Verification::none;
-  if (mapped && requested != MappingType::none && mapping_.type() != requested) {
-    const char* given = mapping_.type() == MappingType::write_combining ? "write-combining" : "uncached";
-    mapped = base::fail(EOPNOTSUPP, "invalid mapping type: the driver maps BAR1 only %s here", given);
-  }
+  MappingType type = mapping_.type();
+  // "Cached" is also what a driver seems to say that says nothing; word accesses are right in both cases.
+  if (mapped && type == MappingType::cached && !is_coherent()) type = MappingType::device;
+  if (mapped && requested != MappingType::none && type != requested)
+    mapped = base::fail(EOPNOTSUPP, "invalid mapping type: the driver maps GPU memory only %s here", name_of(type));
   if (mapped) verification = verify();
-  if (mapped && verification) return MappedRegion{mapping_.address(), length, mapping_.type(), *verification};
+  if (mapped && verification) return MappedRegion{mapping_.address(), length, type, *verification};
   (void)mapping_.unmap();
   return mapped ? base::pass(verification) : base::pass(mapped);
+}
+
+/// Whether the CPU reaches the GPU's memory over a coherent link and may cache it (Grace with NVLink-C2C).
+bool RmPin::is_coherent() noexcept {
+  constexpr int pageable_memory_access_uses_host_page_tables = 100;  // CU_DEVICE_ATTRIBUTE_...
+  int answer = 0;
+  return backend_.cuda().device_get_attribute(range_.attributes.device_ordinal,
+                                              pageable_memory_access_uses_host_page_tables, &answer) == 0 &&
+         answer != 0;
 }
 
 /// The owner may have freed the memory, or unmapped part of it, since it was pinned: ours is then the last reference,

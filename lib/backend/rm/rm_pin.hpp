@@ -26,6 +26,7 @@ class RmPin final : public BackendPin {
   base::Result<Verification> verify() noexcept;
   /// What plain content is worth, by what scratch memory showed.
   base::Result<Verification> judge(Calibration calibration) noexcept;
+  [[nodiscard]] bool is_coherent() noexcept;
   [[nodiscard]] bool is_still_allocated() noexcept;
 
   RmBackend& backend_;

@@ -40,6 +40,7 @@ std::vector<Candidate> candidates() {
       {"Version2_6", {0x0002'0006, api, true, true, {1}, 0}},
       {"NotPersistent", {0x0002'0006, api, false, true, {1}, 0}},
       {"CachedOrWriteCombining", {0x0002'0006, api, true, true, {1, 2}, 0}},
+      {"Coherent", {0x0002'0006, api, true, true, {1, 2}, 0, true}},
       {"HighHandles", {0x0002'0006, api, true, true, {1}, beyond_32_bits}},
   };
   std::vector<Candidate> all;

@@ -85,6 +85,24 @@ TEST(GdrdrvCalls, AskForAMappingTypeOnlyWhenThereIsOneToAskForOrToTakeBack) {
   EXPECT_THAT(log, ElementsAreArray(expected));
 }
 
+// Grace with a GPU on NVLink-C2C, POWER9 with one on NVLink.
+TEST(GdrdrvCalls, OnACoherentPlatformMappingsAreCachedUnlessPcieIsForced) {
+  GdrdrvMachine machine;
+  machine.module.model().types = {1, 2};
+  machine.module.model().is_coherent = true;
+  const auto memory = machine.allocate(gpu_page);
+  const auto backend = open_or_fail(machine);
+  ASSERT_TRUE(backend->traits().supports_force_pcie);
+  const auto coherent = pin_or_fail(*backend, memory.address(), gpu_page);
+  EXPECT_EQ(map_or_fail(*coherent).type, MappingType::cached);
+  const auto by_pcie = backend->pin({memory.address(), gpu_page, true, true});
+  ASSERT_TRUE(by_pcie) << by_pcie.error().text();
+  const auto refused = (*by_pcie)->map(gpu_page, MappingType::cached);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().errno_value, EOPNOTSUPP);
+  EXPECT_EQ(map_or_fail(**by_pcie).type, MappingType::write_combining);
+}
+
 TEST(GdrdrvCalls, SayTheForceFlagWhereTheModuleKnowsIt) {
   GdrdrvMachine machine;
   const auto memory = machine.allocate(gpu_page);

@@ -88,8 +88,8 @@ inline std::unique_ptr<BackendPin> pin_or_fail(Backend& backend, std::uint64_t a
   return nullptr;
 }
 
-inline MappedRegion map_or_fail(BackendPin& pin) {
-  auto mapped = pin.map(pin.page_bytes(), MappingType::none);
+inline MappedRegion map_or_fail(BackendPin& pin, MappingType type = MappingType::none) {
+  auto mapped = pin.map(pin.page_bytes(), type);
   if (mapped) return *mapped;
   ADD_FAILURE() << "map: " << mapped.error().text();
   return {};

@@ -276,6 +276,41 @@ TEST_F(RmRefusal, MapsNothingButWriteCombining) {
   EXPECT_FALSE(pin->map(pin->page_bytes() + 1, MappingType::none));
 }
 
+constexpr std::uint32_t driver_says_cached = 0;
+
+// Grace with its GPU on NVLink-C2C: the driver maps the memory itself, not BAR1.
+TEST_F(RmRefusal, MapsNothingButCachedWhereTheLinkToTheGpuIsCoherent) {
+  auto gpus = RmMachine::make_gpus(1);
+  gpus[0].is_coherent = true;
+  fakes::FakeRm rm(fakes::driver_model("580.159.04"), gpus);
+  rm.set_caching(driver_says_cached);
+  fakes::FakeCuda cuda(rm);
+  const auto address = cuda.malloc(2 * mib);
+  cuda.fill_pattern(address, 2 * mib);
+  auto backend = open_rm_on(rm, cuda, {});
+  ASSERT_TRUE(backend);
+  auto pin = pin_or_fail(**backend, address, 2 * mib);
+  for (const MappingType type : {MappingType::none, MappingType::cached}) {
+    EXPECT_EQ(map_or_fail(*pin, type).type, MappingType::cached);
+    ASSERT_TRUE(pin->unmap());
+  }
+  for (const MappingType type : {MappingType::write_combining, MappingType::device}) {
+    const auto mapped = pin->map(pin->page_bytes(), type);
+    ASSERT_FALSE(mapped);
+    EXPECT_EQ(mapped.error().errno_value, EOPNOTSUPP);
+    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr("only cached"));
+  }
+}
+
+TEST_F(RmRefusal, BelievesNoCachedMappingOfADiscreteGpu) {
+  RmMachine& machine = make();
+  const auto address = machine.cuda.malloc(2 * mib);
+  machine.rm.set_caching(driver_says_cached);
+  start();
+  auto pin = pin_or_fail(*backend_, address, 2 * mib);
+  EXPECT_EQ(map_or_fail(*pin).type, MappingType::device);
+}
+
 TEST_F(RmRefusal, TellsAPlatformThatMapsBar1Uncached) {
   RmMachine& machine = make();
   const auto address = machine.cuda.malloc(2 * mib);
