@@ -26,12 +26,17 @@ endif()
 gdrkit_header_only(gdrkit_cli11 CLI/CLI.hpp libcli11-dev)
 gdrkit_header_only(gdrkit_json nlohmann/json.hpp nlohmann-json3-dev)
 
-# GoogleTest: the bundle's sources, else the machine's package. Sets GTest::gtest, GTest::gtest_main, GTest::gmock.
+# GoogleTest: the bundle's sources, else the machine's package, whose libraries are for the machine itself: for another
+# architecture its sources (Debian: googletest). Sets GTest::gtest, GTest::gtest_main, GTest::gmock.
 macro(gdrkit_find_googletest)
-  if(EXISTS ${GDRKIT_THIRD_PARTY}/googletest/CMakeLists.txt)
+  set(googletest_sources ${GDRKIT_THIRD_PARTY}/googletest)
+  if(CMAKE_CROSSCOMPILING AND NOT EXISTS ${googletest_sources}/CMakeLists.txt)
+    set(googletest_sources /usr/src/googletest)
+  endif()
+  if(EXISTS ${googletest_sources}/CMakeLists.txt)
     set(INSTALL_GTEST OFF)
     set(BUILD_GMOCK ON)
-    add_subdirectory(${GDRKIT_THIRD_PARTY}/googletest ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
+    add_subdirectory(${googletest_sources} ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
     foreach(part gtest gtest_main gmock gmock_main)
       if(NOT TARGET GTest::${part})
         add_library(GTest::${part} ALIAS ${part})

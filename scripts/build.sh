@@ -108,7 +108,7 @@ run_tests() {
   [ "$full" = 0 ] || export GDRKIT_FULL=1
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}" "${needs_of_browser_tests[@]}" \
     "${needs_of_kernel_tests[@]}" "${needs_of_trace_tests[@]}" "${needs_of_format_tests[@]}" "${needs_of_install_tests[@]}" \
-    "${needs_of_remote_tests[@]}" "${needs_of_mpi_tests[@]}" "${needs_of_container_tests[@]}"
+    "${needs_of_remote_tests[@]}" "${needs_of_mpi_tests[@]}" "${needs_of_container_tests[@]}" "${needs_of_arm64[@]}"
   is_missing googletest && die "the tests cannot be built here without what is named above"
   mkdir -p "$results"
   rm -f "$results"/*.xml
@@ -121,6 +121,7 @@ run_tests() {
     test_addresses "$results" || failed=1
     test_threads "$results" || failed=1
   fi
+  run_cross_tests "$results" "$full" || failed=1
   run_kernel_tests "$results" "$full" || failed=1
   if [ "$full" = 1 ]; then run_tests_of_containers || failed=1; fi
   say "all tests"

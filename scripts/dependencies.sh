@@ -38,6 +38,10 @@ has_yaml() { has_tool python3 && python3 -c 'import yaml' >/dev/null 2>&1; }
 
 has_administrators_tool() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1; }
 
+has_cross_compiler() { # the prefix of its tools
+  has_tool "$1-g++" && printf '#include <vector>\n' | "$1-g++" -std=c++20 -x c++ -fsyntax-only - >/dev/null 2>&1
+}
+
 has_library() { { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -F "$1" >/dev/null; }
 
 has_mpi() { # openmpi or mpich, under Debian's names, with its headers
@@ -67,6 +71,9 @@ yaml|has_yaml|python3-yaml|the tests of the examples for Kubernetes
 pkgconfig|has_tool pkg-config|pkg-config|the test of the pkg-config files
 trace|has_tool strace|strace|the trace of what the doctor opens
 browser|has_browser|chromium fonts-dejavu-core|the look at reports in a browser
+cross_arm64|has_cross_compiler aarch64-linux-gnu|g++-aarch64-linux-gnu|the tests for arm64
+cross_ppc64le|has_cross_compiler powerpc64le-linux-gnu|g++-powerpc64le-linux-gnu|the tests for POWER
+user_machine|has_tool qemu-aarch64|qemu-user|the tests for arm64 and POWER
 machine|has_tool qemu-system-x86_64|qemu-system-x86|the tests of the kernel modules: they run in a virtual machine
 cpio|has_tool cpio|cpio|the tests of the kernel modules: its file system
 make|has_tool make|make|the kernel modules

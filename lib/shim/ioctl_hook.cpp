@@ -100,6 +100,9 @@ bool is_import(const ElfW(Rela) & relocation) noexcept {
 #elif defined(__aarch64__)
   const auto type = ELF64_R_TYPE(relocation.r_info);
   return type == R_AARCH64_JUMP_SLOT || type == R_AARCH64_GLOB_DAT || type == R_AARCH64_ABS64;
+#elif defined(__powerpc64__)
+  const auto type = ELF64_R_TYPE(relocation.r_info);
+  return type == R_PPC64_JMP_SLOT || type == R_PPC64_GLOB_DAT || type == R_PPC64_ADDR64;
 #else
   return false;
 #endif

@@ -1,0 +1,62 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# The tests for other processors: built by cross compilers, run by qemu-user, which shows what the code does but neither how
+# fast nor in which order other processors see its accesses.
+
+cross_architectures="arm64 ppc64le" # the presets, as cmake/toolchains has them
+needs_of_arm64=(cross_arm64 user_machine)
+needs_of_ppc64le=(cross_ppc64le user_machine)
+
+# Without the programs: what differs between processors is in the libraries.
+cross_configure() { # preset; nonzero if that is impossible
+  configure "$1" "-DGDRKIT_WARNINGS_AS_ERRORS=$(on_or_off [ "${CI:-}" = true ])"
+}
+
+cross_test() { # preset, results file, 1: the drop-in's ABI tests, too
+  local targets=(unit_cpu unit_copy conformance_copy) pattern='^(unit_cpu|unit_copy|conformance_copy)/' folder
+  if [ "$3" = 1 ]; then
+    targets+=(gdrapi gdrkit abi_libraries_test abi_consumer_test)
+    pattern='^(unit_cpu|unit_copy|conformance_copy|abi_libraries_test|abi_consumer_test)/'
+  fi
+  folder=$(folder_of "$1")
+  cross_configure "$1"
+  compile "$1" "${targets[@]}"
+  rm -f "$2"
+  ctest --test-dir "$folder" --parallel "$(jobs_here)" --output-on-failure --no-tests=error -R "$pattern" --output-junit "$2" |
+    grep --line-buffered -vE '^ +Start +[0-9]+: |\.(  *Passed|\*\*\*Skipped) +[0-9.]+ sec$'
+}
+
+cross_lacks() { # preset: prints the Debian packages that are not here
+  local needs="needs_of_$1[@]"
+  look_for "${!needs}"
+  [ -e third_party/googletest/CMakeLists.txt ] || [ -e /usr/src/googletest/CMakeLists.txt ] || printf 'googletest '
+  field_of_missing packages
+}
+
+run_cross_tests() { # results folder, 1: the full range; true unless a test failed
+  local failed=0 preset lacks presets=arm64
+  [ "$2" = 0 ] || presets=$cross_architectures
+  for preset in $presets; do
+    lacks=$(cross_lacks "$preset")
+    if [ -n "$lacks" ]; then
+      note "skipped: tests for $preset: missing here (Debian packages): $lacks"
+      write_skip "cross_$preset" "missing here (Debian packages): $lacks" >"$1/cross-$preset.xml"
+      continue
+    fi
+    say "testing for $preset under qemu-user"
+    (cross_test "$preset" "$1/cross-$preset.xml" "$2") || failed=1 # its own process: a failed build ends that
+  done
+  [ "$2" = 0 ] || GDRKIT_OFFLINE=${offline:-0} bash kernel/rig/cross.sh "$1" || failed=1
+  return "$failed"
+}
+
+run_tests_of_cross() {
+  local results=$root/build/test-results failed=0
+  provide "${needs_of_library[@]}" python make googletest "${needs_of_arm64[@]}" "${needs_of_ppc64le[@]}"
+  mkdir -p "$results"
+  rm -f "$results"/cross*.xml
+  run_cross_tests "$results" 1 || failed=1
+  python3 scripts/summarise_tests.py "$results"/cross*.xml || failed=1
+  return "$failed"
+}
