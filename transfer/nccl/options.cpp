@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "cli/common/common_options.hpp"
 #include "cli/common/suggestion.hpp"
 #include "transfer/nccl/engine.hpp"
 
@@ -101,15 +100,8 @@ CommandLine command_line(Options* options) {
       {'R', "local_register", "N", &options->registered, "not supported", false, false, false, 1, true},
       {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
        true},
-      {'\0', "csv", "[FILE]", &options->csv,
-       "write every value as comma-separated values to FILE, or to standard output instead of the text", false},
-      {'\0', "compare", "OLD.json", &options->compare_path,
-       "compare with an earlier result; exit code 1 if something is slower, 2 if what matters cannot be judged", false,
-       false},
-      {'\0', "force", "", &options->is_forced, "with --compare: also with a result of another machine", false},
-      json_option(&options->json, "docs/transfers.md"),
   };
-  line.options.back().short_name = 'J';
+  transfer::add_document_options(&line, options, 'J');
   line.operands = {&options->words, "TEST", "what to measure", {}};
   for (const Collective& collective : all_collectives()) line.operands.words.emplace_back(collective.name);
   return line;

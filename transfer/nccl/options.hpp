@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "cli/common/command_line.hpp"
+#include "transfer/common/document_options.hpp"
 #include "transfer/nccl/collective.hpp"
 #include "transfer/nccl/element.hpp"
 
 namespace gdrkit::tools::nccl {
 
-struct Options {
+struct Options : transfer::DocumentOptions {
   std::vector<std::string> words;  ///< the test's name
   std::size_t smallest_bytes = 32UL << 20;
   std::size_t largest_bytes = 32UL << 20;
@@ -36,12 +37,7 @@ struct Options {
   std::string reduction = "sum";
   std::string engine = "nccl";
   std::string library;
-  DocumentOption json;
-  DocumentOption csv;
-  std::string compare_path;
-  bool is_forced = false;
 
-  [[nodiscard]] bool is_document_on_stdout() const { return json.is_on_stdout() || csv.is_on_stdout(); }
   // Of nccl-tests, refused with a reason.
   int cuda_graph = 0;
   int parallel_init = 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "cli/common/common_options.hpp"
 #include "cli/common/size.hpp"
 #include "cli/common/suggestion.hpp"
 
@@ -158,14 +157,8 @@ CommandLine command_line(Options* options) {
       {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
        true},
       {'\0', "as-rank", "", &options->is_rank, "be a rank", false, false, false, 1, true},
-      json_option(&options->json, "docs/transfers.md"),
-      {'\0', "csv", "[FILE]", &options->csv,
-       "write every value as comma-separated values to FILE, or to standard output instead of the text", false},
-      {'\0', "compare", "OLD.json", &options->compare_path,
-       "compare with an earlier result; exit code 1 if something is slower, 2 if what matters cannot be judged", false,
-       false},
-      {'\0', "force", "", &options->is_forced, "with --compare: also with a result of another machine", false},
   };
+  transfer::add_document_options(&line, options);
   line.operands = {&options->words,
                    "TEST [D|H|M D|H|M]",
                    "what to measure, and where the buffers of both ranks are (of collectives: one word)",

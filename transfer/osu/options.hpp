@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "cli/common/command_line.hpp"
+#include "transfer/common/document_options.hpp"
 #include "transfer/osu/osu_engine.hpp"
 
 namespace gdrkit::tools::osu {
 
-struct Options {
+struct Options : transfer::DocumentOptions {
   std::vector<std::string> words;  ///< TEST [PLACE PLACE]
   std::string sizes;               ///< "[MIN:]MAX"
   int iterations = 0;              ///< 0: OSU's default for the test and size
@@ -32,12 +33,6 @@ struct Options {
   bool shows_version = false;
   std::string doctor_root = "/";
   bool is_rank = false;  ///< started by this program
-  DocumentOption json;
-  DocumentOption csv;
-  std::string compare_path;
-  bool is_forced = false;
-
-  [[nodiscard]] bool is_document_on_stdout() const { return json.is_on_stdout() || csv.is_on_stdout(); }
 };
 
 /// What the words and options say, checked.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "cli/common/common_options.hpp"
 #include "cli/common/suggestion.hpp"
 #include "platform/vendor/verbs_objects.hpp"
 
@@ -199,14 +198,8 @@ CommandLine command_line(Options* options) {
       {'\0', "loopback", "", &options->is_loopback, "start both ends on this machine", false},
       {'\0', "timeout", "S", &options->timeout_s, "seconds after which an end that does not go on ends the run", false},
       {'e', "events", "", &options->uses_events, "not supported", false, false, false, 1, true},
-      json_option(&options->json, "docs/transfers.md"),
-      {'\0', "csv", "[FILE]", &options->csv,
-       "write every value as comma-separated values to FILE, or to standard output instead of the text", false},
-      {'\0', "compare", "OLD.json", &options->compare_path,
-       "compare with an earlier result; exit code 1 if something is slower, 2 if what matters cannot be judged", false,
-       false},
-      {'\0', "force", "", &options->is_forced, "with --compare: also with a result of another machine", false},
   };
+  transfer::add_document_options(&line, options);
   line.operands = {&options->words, "TEST [HOST]", "what to measure, and on the client where the server is", {}};
   for (const VerbsTest& test : all_verbs_tests()) line.operands.words.emplace_back(test.name);
   return line;

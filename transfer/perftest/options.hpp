@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "cli/common/command_line.hpp"
+#include "transfer/common/document_options.hpp"
 #include "transfer/perftest/verbs_test.hpp"
 
 namespace gdrkit::tools::perftest {
 
-struct Options {
+struct Options : transfer::DocumentOptions {
   std::vector<std::string> words;  ///< TEST [HOST]
   std::string device;              ///< in one command for both ends: also "server's,client's"
   int ib_port = 1;
@@ -47,13 +48,8 @@ struct Options {
   bool uses_events = false;      // refused with a reason
   int timeout_s = 300;
   bool is_loopback = false;
-  DocumentOption csv;
-  std::string compare_path;
-  bool is_forced = false;
-  DocumentOption json;
 
   [[nodiscard]] bool has_cm() const noexcept { return uses_rdma_cm || exchanges_by_cm; }
-  [[nodiscard]] bool is_document_on_stdout() const { return json.is_on_stdout() || csv.is_on_stdout(); }
 };
 
 struct Plan {
