@@ -92,7 +92,7 @@ std::string DoctorAdvice::text() const {
     lines.push_back(verdict.gpu + " and " + verdict.adapter + ": direct access: " + verdict.use +
                     (verdict.via.empty() ? "" : " by " + verdict.via) + ", " + verdict.reason + checks);
   }
-  if (findings.empty()) lines.insert(lines.begin(), "no check complains about " + joined(gpus));
+  if (findings.empty()) lines.insert(lines.begin(), "no check complains about " + joined(subjects));
   const std::size_t more = lines.size() > most_lines ? lines.size() - most_lines : 0;
   lines.resize(lines.size() - more);
   if (more != 0) lines.push_back(std::to_string(more) + " more");
@@ -107,7 +107,7 @@ DoctorAdvice ask_doctor(ProcessGroup& processes, const std::vector<std::string>&
   const std::string machine = machine_name() + ":";
   const std::vector<std::string> all = processes.gather(machine + " " + joined(own_gpus));
   if (!processes.is_first()) return {};
-  DoctorQuestion question{{}, library, false, root};
+  DoctorQuestion question{{}, library, false, root, "", ""};
   for (const std::string& one : all) {
     if (one.rfind(machine, 0) != 0) {
       question.is_between_machines = true;
@@ -123,7 +123,9 @@ DoctorAdvice ask_doctor(ProcessGroup& processes, const std::vector<std::string>&
       begin = end + 2;
     }
   }
-  return advice_in(doctor_document(root), question);
+  return ask_doctor(question);
 }
+
+DoctorAdvice ask_doctor(const DoctorQuestion& question) { return advice_in(doctor_document(question.root), question); }
 
 }  // namespace gdrkit::tools::transfer

@@ -30,8 +30,8 @@ struct AdapterVerdict {
 
 struct DoctorAdvice {
   bool was_asked = false;
-  std::string unknown;  ///< why there is no answer
-  std::vector<std::string> gpus;
+  std::string unknown;                ///< why there is no answer
+  std::vector<std::string> subjects;  ///< GPUs and the adapter in use
   std::vector<DoctorFinding> findings;
   std::vector<AdapterVerdict> adapters;  ///< between machines, and of libgdrkit_shmem
 
@@ -41,14 +41,18 @@ struct DoctorAdvice {
 
 struct DoctorQuestion {
   std::vector<std::string> gpus;  ///< PCI addresses
-  std::string library;            ///< "ucx", "nccl", "mpi" or "shmem": whose settings and verdicts count
+  std::string library;            ///< "ucx", "nccl", "mpi", "shmem" or "verbs": whose settings and verdicts count
   bool is_between_machines = false;
-  std::string root;  ///< "/", or a recording, for tests
+  std::string root;             ///< "/", or a recording, for tests
+  std::string adapter;          ///< of "verbs": the RDMA device in use, whose findings count too
+  std::string adapter_address;  ///< of PCI
 };
 
 /// Of a document of `gdrkit doctor --json`.
 [[nodiscard]] DoctorAdvice advice_in(const std::string& document, const DoctorQuestion& question);
 
+/// Of this process alone.
+[[nodiscard]] DoctorAdvice ask_doctor(const DoctorQuestion& question);
 /// Collective: `own_gpus` of every process; the first runs the doctor, for the GPUs of its machine, and has the answer.
 /// Before the measurement, so that it examines the settings that the user made.
 [[nodiscard]] DoctorAdvice ask_doctor(ProcessGroup& processes, const std::vector<std::string>& own_gpus,

@@ -198,6 +198,8 @@ CommandLine command_line(Options* options) {
       {'\0', "loopback", "", &options->is_loopback, "start both ends on this machine", false},
       {'\0', "timeout", "S", &options->timeout_s, "seconds after which an end that does not go on ends the run", false},
       {'e', "events", "", &options->uses_events, "not supported", false, false, false, 1, true},
+      {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
+       true},
   };
   transfer::add_document_options(&line, options);
   line.operands = {&options->words, "TEST [HOST]", "what to measure, and on the client where the server is", {}};

@@ -48,6 +48,7 @@ struct Options : transfer::DocumentOptions {
   bool uses_events = false;      // refused with a reason
   int timeout_s = 300;
   bool is_loopback = false;
+  std::string doctor_root = "/";
 
   [[nodiscard]] bool has_cm() const noexcept { return uses_rdma_cm || exchanges_by_cm; }
 };

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "gdrkit/gdrkit.h"
 #include "measure/bench/output/csv.hpp"
@@ -28,6 +30,7 @@ class Run {
                                                                                    : -1);
     if (prints()) print_note(memory_.choice(), options.is_document_on_stdout());
     if (prints() && !options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
+    if (prints()) ask_about_adapter();
     meet_peer();
     describe();
     if (earlier_) earlier_->check(report_.result);
@@ -54,6 +57,21 @@ class Run {
     if (!prints() || options_.is_document_on_stdout()) return;
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
+  }
+
+  /// A device that is on no bus, such as soft RDMA, has nothing that the doctor looks at.
+  void ask_about_adapter() {
+    const bool is_of_test = options_.doctor_root != "/";
+    std::error_code error;
+    const auto link = std::filesystem::read_symlink(
+        options_.doctor_root + "/sys/class/infiniband/" + endpoint_.device() + "/device", error);
+    if (error && !is_of_test) return;
+    transfer::DoctorQuestion question{{}, "verbs", false, options_.doctor_root, endpoint_.device(), ""};
+    if (!error) question.adapter_address = link.filename().string();
+    if (plan_.uses_gpu() && (is_of_test || !memory_.is_emulated())) {
+      question.gpus.emplace_back(memory_.device()->identity().pci_bus_id);
+    }
+    report_.doctor = transfer::ask_doctor(question);
   }
 
   std::unique_ptr<Wire> open_wire(std::chrono::seconds limit) {
@@ -284,7 +302,7 @@ class Run {
   }
 
   ExitCode finish() {
-    print("# Path: " + report_.path + "\n");
+    print("# Path: " + report_.path + "\n" + report_.doctor.text());
     exchange_->end();
     const ExitCode code = report_.result.is_ok ? ExitCode::ok : ExitCode::failed;
     // Of tests that only the client can time, the server knows nothing.

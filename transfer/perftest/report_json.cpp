@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "measure/result/result_document.hpp"
+#include "transfer/common/doctor_json.hpp"
 #include "transfer/perftest/report.hpp"
 
 namespace gdrkit::tools::perftest {
@@ -33,6 +34,7 @@ void write_report_json(const DocumentOption& option, const Report& report) {
   document["wrong"] = report.wrong;
   document["lost"] = report.lost;
   document["path"] = report.path;
+  document["doctor"] = transfer::doctor_json(report.doctor);
   document["ok"] = report.result.is_ok;
   write_json(option, document);
 }

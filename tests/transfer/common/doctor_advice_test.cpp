@@ -20,7 +20,9 @@ std::string document_of(const std::string& checks, const std::string& verdicts =
   return R"({"schema":"gdrkit.doctor/1","checks":[)" + checks + R"(],"verdicts":)" + verdicts + "}";
 }
 
-DoctorQuestion question_of(const std::string& library) { return {{first_gpu, second_gpu}, library, false, "/"}; }
+DoctorQuestion question_of(const std::string& library) {
+  return {{first_gpu, second_gpu}, library, false, "/", "", ""};
+}
 
 std::vector<std::string> checks_of(const DoctorAdvice& advice) {
   std::vector<std::string> checks;
@@ -83,6 +85,28 @@ TEST(DoctorAdvice, OfOurOwnLibraryTheMappingCounts) {
   const DoctorAdvice advice = advice_in(document, question_of("shmem"));
   ASSERT_EQ(advice.adapters.size(), 1U);
   EXPECT_EQ(advice.adapters[0].adapter + advice.adapters[0].via, "the CPUrm");
+}
+
+TEST(DoctorAdvice, OfVerbsTheAdapterInUseCounts) {
+  const std::string document = document_of(
+      finding_of("nic.mtu", "warn", "mlx5_1:1") + "," + finding_of("nic.mtu", "warn", "mlx5_10:1") + "," +
+          finding_of("pcie.width", "warn", "0000:5f:00.0") + "," + finding_of("pcie.width", "warn", "0000:60:00.0") +
+          "," + finding_of("pcie.width", "warn", first_gpu) + "," + finding_of("lim.memlock", "warn", "8 MiB") + "," +
+          finding_of("peer.any", "fail", "") + "," + finding_of("env.ucx", "warn", "UCX_TLS"),
+      R"({"ucx":{"gdr":[{"gpu_address":"0000:3b:00.0","hca":"mlx5_0","is_best":true,"use":"yes","via":"dma-buf","reason":""},)"
+      R"({"gpu_address":"0000:3b:00.0","hca":"mlx5_1","is_best":false,"use":"no","via":"","reason":"no peer memory"}]}})");
+  DoctorQuestion question{{}, "verbs", false, "/", "mlx5_1", "0000:5f:00.0"};
+  const DoctorAdvice of_host = advice_in(document, question);
+  EXPECT_EQ(checks_of(of_host),
+            (std::vector<std::string>{"nic.mtu mlx5_1:1", "pcie.width 0000:5f:00.0", "lim.memlock 8 MiB"}));
+  EXPECT_TRUE(of_host.adapters.empty());
+  EXPECT_EQ(advice_in(document_of(""), question).text(), "# Doctor: no check complains about mlx5_1\n");
+  question.gpus = {first_gpu};
+  const DoctorAdvice of_gpu = advice_in(document, question);
+  EXPECT_EQ(checks_of(of_gpu), (std::vector<std::string>{"nic.mtu mlx5_1:1", "pcie.width 0000:5f:00.0",
+                                                         "pcie.width 0000:3b:00.0", "lim.memlock 8 MiB", "peer.any "}));
+  ASSERT_EQ(of_gpu.adapters.size(), 1U);
+  EXPECT_EQ(of_gpu.adapters[0].adapter + ": " + of_gpu.adapters[0].reason, "mlx5_1: no peer memory");
 }
 
 TEST(DoctorAdvice, ManyFindingsAreCounted) {

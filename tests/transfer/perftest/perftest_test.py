@@ -8,10 +8,13 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "diag"))
+import doctor_runs  # pylint: disable=wrong-import-position
 from program import BIN, Test, run
 
 STAND_IN = os.path.join(BIN, "..", "tests", "bin", "stand_in_verbs")
@@ -242,6 +245,39 @@ class Documents(PerftestTest):
         self.assertEqual((document["test_info"]["test"], document["test_info"]["Device"]), ("RDMA_Write_BW_Test", "soft0"))
         self.assertEqual(sorted(document["results"]), ["BW_average", "BW_peak", "MsgRate", "MsgSize", "n_iterations"])
         self.assertEqual((document["results"]["MsgSize"], document["results"]["n_iterations"]), (64, 20))
+
+
+class Doctor(PerftestTest):
+    """What the doctor says of the adapter in use stands beside the result; here of recorded machines."""
+
+    def lines_of(self, slowed, *arguments):
+        tree = doctor_runs.m.server()
+        tree[f"/sys/class/infiniband/{slowed}/ports/1/rate"] = "200 Gb/sec (4X HDR)\n"
+        with doctor_runs.Lent(tree) as folder:
+            ended = self.loopback(*arguments, "-n", "10", "--doctor-root", folder, GDRKIT_STAND_IN_MLX5="1")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        return [line for line in ended.out.splitlines() if line.startswith("# Doctor: ")]
+
+    def test_a_setting_that_slows_the_adapter_in_use_is_named(self):
+        lines = self.lines_of("mlx5_0", "write_bw", "-d", "mlx5_0")
+        self.assertTrue(any(line.startswith("# Doctor: nic.rate warns: mlx5_0:1: ") for line in lines), lines)
+        self.assertRegex(lines[-1], r"^# Doctor: gdrkit doctor explain [a-z_.]+ gives the remedy$")
+        self.assertFalse(any("nic.rate" in line for line in self.lines_of("mlx5_0", "write_bw", "-d", "mlx5_1")))
+
+    def test_the_document_has_it_and_is_without_it_where_nobody_asked(self):
+        tree = doctor_runs.m.server()
+        tree["/sys/class/infiniband/mlx5_0/ports/1/rate"] = "200 Gb/sec (4X HDR)\n"
+        with doctor_runs.Lent(tree) as folder:
+            ended = self.loopback("read_lat", "-n", "10", "--json", "--doctor-root", folder, GDRKIT_STAND_IN_MLX5="1")
+        doctor = json.loads(ended.out)["doctor"]
+        self.assertTrue(doctor["is_known"])
+        self.assertIn(("nic.rate", "mlx5_0:1"), [(one["check"], one["subject"]) for one in doctor["findings"]])
+        ended = self.loopback("read_lat", "-n", "10", "--json")
+        self.assertIsNone(json.loads(ended.out)["doctor"])
+
+    def test_a_doctor_that_does_not_answer(self):
+        ended = self.loopback("write_lat", "-n", "10", "--doctor-root", "/nonexistent")
+        self.assertEqual((ended.code, ended.lines[-1]), (0, "# Doctor: not known: gdrkit doctor gave no answer"), ended.err)
 
 
 class Failures(PerftestTest):

@@ -3,6 +3,7 @@
 // Two RDMA devices, soft0 and soft1, as a library with libibverbs' names: requests are carried out by copies between
 // processes (process_vm_writev), queues are in a file that the processes of a test share. It checks keys, ranges and
 // states as an adapter does.
+//   GDRKIT_STAND_IN_MLX5   the devices are called mlx5_0 and mlx5_1
 //   GDRKIT_STAND_IN_ROOM   the shared file; what a process has not given back is written to <room>.leaks
 //   GDRKIT_STAND_IN_FAULT  "fail CALL N", "kill CALL N", "stop CALL N", "status CALL N" or "corrupt CALL N": at the Nth
 //                          call of this name the call fails, the process is killed or stopped, a request completes with
@@ -312,6 +313,9 @@ EXPORT VerbsDeviceHandle** ibv_get_device_list(int* count) {
   if (fails("get_device_list")) return nullptr;
   if (std::getenv("GDRKIT_STAND_IN_ABSENT") != nullptr) return errno = ENOSYS, nullptr;  // as without ib_uverbs
   *count = std::getenv("GDRKIT_STAND_IN_EMPTY") != nullptr ? 0 : 2;
+  for (int i = 0; std::getenv("GDRKIT_STAND_IN_MLX5") != nullptr && i < 2; ++i) {
+    std::memcpy(names[i], i == 0 ? "mlx5_0" : "mlx5_1", sizeof "mlx5_0");
+  }
   for (int i = 0; i < *count; ++i) list[i] = reinterpret_cast<VerbsDeviceHandle*>(names[i]);
   return made(list);
 }
