@@ -106,6 +106,7 @@ run_tests() {
   local results=$root/build/test-results failed=0
   # Tests that can do more do it when this is set: more simulated runs, sizes of a browser's window, seeds.
   [ "$full" = 0 ] || export GDRKIT_FULL=1
+  [ "$full" = 0 ] || provide "${needs_of_slurm_tests[@]}"
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}" "${needs_of_browser_tests[@]}" \
     "${needs_of_kernel_tests[@]}" "${needs_of_trace_tests[@]}" "${needs_of_format_tests[@]}" "${needs_of_install_tests[@]}" \
     "${needs_of_remote_tests[@]}" "${needs_of_mpi_tests[@]}" "${needs_of_container_tests[@]}" "${needs_of_arm64[@]}"

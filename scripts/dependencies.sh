@@ -49,6 +49,10 @@ has_mpi() { # openmpi or mpich, under Debian's names, with its headers
     printf '#include <mpi.h>\n' | "mpicc.$1" -x c -fsyntax-only - >/dev/null 2>&1
 }
 
+has_mpi4py() { /usr/bin/python3 -c 'import mpi4py' >/dev/null 2>&1; }
+
+has_slurm() { has_administrators_tool slurmctld && has_administrators_tool slurmd && has_administrators_tool munged && has_tool srun; }
+
 # One line a thing: name | probe | Debian packages | what needs it
 dependency_table() {
   cat <<'TXT'
@@ -67,6 +71,8 @@ ucx_headers|has_header ucp/api/ucp.h|libucx-dev|the test that compares our decla
 namespaces|has_administrators_tool ip|iproute2|the tests of shmem between network namespaces
 openmpi|has_mpi openmpi|openmpi-bin libopenmpi-dev|the tests of gdrkit osu over Open MPI
 mpich|has_mpi mpich|mpich libmpich-dev|the tests of gdrkit osu over MPICH
+mpi4py|has_mpi4py|python3-mpi4py|the test that mpi4py's ranks are our PEs
+slurm|has_slurm|slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge|the test of gdrkit osu under srun
 yaml|has_yaml|python3-yaml|the tests of the examples for Kubernetes
 pkgconfig|has_tool pkg-config|pkg-config|the test of the pkg-config files
 trace|has_tool strace|strace|the trace of what the doctor opens
@@ -94,7 +100,8 @@ needs_of_browser_tests=(browser)
 needs_of_trace_tests=(trace)
 needs_of_format_tests=(format)
 needs_of_remote_tests=(ucx ucx_headers namespaces)
-needs_of_mpi_tests=(openmpi mpich)
+needs_of_mpi_tests=(openmpi mpich mpi4py)
+needs_of_slurm_tests=(slurm) # --full
 needs_of_install_tests=(pkgconfig)
 needs_of_container_tests=(yaml)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
