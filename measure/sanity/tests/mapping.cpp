@@ -56,12 +56,20 @@ struct Pair {
   std::uint8_t* other_bytes;
 };
 
+/// munmap of one page of a mapping. A kernel module may refuse to split it (gdrkit's gdrdrv does): then all of it
+/// stays.
+void remove_page(const Pair& pair, std::size_t offset) {
+  if (::munmap(pair.victim_bytes + offset, GPU_PAGE_SIZE) == 0) return;
+  SANITY_CHECK(errno == EINVAL, "%s", std::strerror(errno));
+  SANITY_CHECK(!load_faults(pair.victim_bytes + offset), "byte %zu, which munmap refused to remove, is gone", offset);
+}
+
 }  // namespace
 
 void mapping_partial_munmap(const Environment& environment) {
   Pair pair(environment);
-  SANITY_CHECK(::munmap(pair.victim_bytes, GPU_PAGE_SIZE) == 0, "%s", std::strerror(errno));
-  SANITY_CHECK(::munmap(pair.victim_bytes + 3 * GPU_PAGE_SIZE, GPU_PAGE_SIZE) == 0, "%s", std::strerror(errno));
+  remove_page(pair, 0);
+  remove_page(pair, 3 * GPU_PAGE_SIZE);
   SANITY_RESULT(gdr_unmap(pair.context, pair.victim, pair.victim_bytes, four_pages), 0);
   for (std::size_t offset = 0; offset < four_pages; offset += GPU_PAGE_SIZE) {
     SANITY_CHECK(load_faults(pair.victim_bytes + offset), "byte %zu can still be read after gdr_unmap", offset);
