@@ -2,13 +2,16 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Before a build against the installed NVIDIA driver: finds its source, its flavour and the symbol versions of its build,
-# and writes installed.mk, which the Makefile reads. Where one is missing it stops with a sentence.
-#   usage: dkms_prepare.sh <Linux version>
+# and writes installed.mk, which the Makefile reads. Where one is missing it stops with a sentence. DKMS leaves no
+# Module.symvers of NVIDIA's build: then the versions are read from the module that was built, and written to nvidia.symvers.
+#   usage: dkms_prepare.sh [--check] <Linux version>      --check: only says whether it can be built; writes nothing
 #   GDRKIT_NVIDIA_SOURCE, GDRKIT_NVIDIA_SYMVERS: folder and file to take instead of those found
 #   GDRKIT_ROOT: the folder to look in for /usr/src and so on, for tests
 set -euo pipefail
 
-linux=${1:?usage: dkms_prepare.sh <Linux version>}
+only_check=0
+[ "${1:-}" != --check ] || { only_check=1 && shift; }
+linux=${1:?usage: dkms_prepare.sh [--check] <Linux version>}
 top=${GDRKIT_ROOT:-}
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 
@@ -62,6 +65,54 @@ flavour_of() { # source folder
   fi
 }
 
+built_module() { # nvidia.ko of this Linux, wherever its package has put it
+  find "$top/lib/modules/$linux/" \( -name 'nvidia.ko' -o -name 'nvidia.ko.[gxz]*' -o -name 'nvidia-current.ko' \) 2>/dev/null | sort | head -n 1
+}
+
+# Module.symvers of a built module's nvidia_p2p_* functions. The symbol __crc_<name> has the version as its value, or, since
+# Linux 5.19 and on some processors before, says where in which section it lies.
+symvers_of() { # module, folder for scratch
+  local module=$2/module.ko name value section crc kind
+  case "$1" in
+    *.xz) xz -dc "$1" ;;
+    *.zst) zstd -dcq "$1" ;;
+    *.gz) gzip -dc "$1" ;;
+    *) cat "$1" ;;
+  esac >"$module" || return 1
+  readelf -sW "$module" | awk '$8 ~ /^__crc_nvidia_p2p_/ { print substr($8, 7), $2, $7 }' | while read -r name value section; do
+    if [ "$section" = ABS ]; then
+      crc=${value: -8}
+    else
+      section=$(section_name "$module" "$section")
+      [ -e "$2/$section" ] || objcopy -O binary --set-section-flags "$section=alloc" --only-section="$section" "$module" "$2/$section"
+      crc=$(od -An -tx4 -j "$((16#$value))" -N 4 "$2/$section" | tr -d ' ')
+    fi
+    kind=$(readelf -sW "$module" | awk -v name="__ksymtab_$name" '$8 == name { print $7 }')
+    kind=$(section_name "$module" "$kind")
+    printf '0x%s\t%s\tnvidia\t%s\t\n' "$crc" "$name" "$(case "$kind" in *gpl*) echo EXPORT_SYMBOL_GPL ;; *) echo EXPORT_SYMBOL ;; esac)"
+  done
+}
+
+section_name() { # module, number
+  readelf -SW "$1" | sed -n "s/^ *\[ *$2\] \([^ ]*\) .*/\1/p"
+}
+
+# Into nvidia.symvers, or only tried with --check.
+symvers_from_built_module() {
+  local module scratch result=1
+  module=$(built_module)
+  [ -n "$module" ] || return 1
+  scratch=$(mktemp -d)
+  symvers_of "$module" "$scratch" >"$scratch/symvers" 2>/dev/null
+  if grep -w nvidia_p2p_get_pages "$scratch/symvers" >/dev/null; then
+    [ "$only_check" = 1 ] || cp "$scratch/symvers" "$here/nvidia.symvers"
+    echo "$here/nvidia.symvers"
+    result=0
+  fi
+  rm -rf "$scratch"
+  return "$result"
+}
+
 find_symvers() { # source folder
   local file version=${1##*/}
   version=${version#nvidia-}
@@ -74,7 +125,8 @@ find_symvers() { # source folder
       return
     fi
   done
-  stop "NVIDIA's driver has been built for Linux $linux, if at all, without leaving its Module.symvers, so its symbol versions are not known: run 'make -C $1 SYSSRC=<headers of Linux $linux> modules' and give the Module.symvers that it writes in GDRKIT_NVIDIA_SYMVERS"
+  symvers_from_built_module && return
+  stop "NVIDIA's driver is not built for Linux $linux: neither the Module.symvers of its build nor a module nvidia.ko is here, so its symbol versions are not known: install its modules, or run 'make -C $1 SYSSRC=<headers of Linux $linux> modules' and give the Module.symvers that it writes in GDRKIT_NVIDIA_SYMVERS"
 }
 
 # An RDMA stack's, where gdrkit_peermem is built against one; the module's own Kbuild finds the header.
@@ -92,6 +144,7 @@ source_folder=$(find_source)
 symvers=$(find_symvers "$source_folder")
 flavour=$(flavour_of "$source_folder")
 ofed=$(ofed_symvers)
+[ "$only_check" = 0 ] || exit 0
 printf '# Written by dkms_prepare.sh for Linux %s and %s.\nFLAVOUR := %s\nSYMVERS := %s\n' \
   "$linux" "$source_folder" "$flavour" "$symvers${ofed:+ $ofed}" >"$here/installed.mk"
 echo "building the $flavour flavour against $source_folder, symbol versions from $symvers${ofed:+ and $ofed}"

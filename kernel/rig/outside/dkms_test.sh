@@ -31,9 +31,9 @@ cp -r "$kernel"/{Kbuild,Makefile,dkms.conf,dkms_prepare.sh,compat,include,gdrkit
 expect 1 "no source of NVIDIA's driver under /usr/src"
 expect 1 "holds no nvidia/nv-p2p.h" GDRKIT_NVIDIA_SOURCE="$scratch"
 plant_driver 580.1 "Dual MIT/GPL"
-expect 1 "without leaving its Module.symvers"
+expect 1 "neither the Module.symvers of its build nor a module"
 echo "0x1 unrelated" >"$root/usr/src/nvidia-580.1/Module.symvers"
-expect 1 "without leaving its Module.symvers"
+expect 1 "neither the Module.symvers of its build nor a module"
 plant_driver 570.2 NVIDIA
 expect 1 "several NVIDIA drivers"
 mkdir -p "$root/sys/module/nvidia"
@@ -46,6 +46,20 @@ for flavour in open proprietary; do
   [ "$flavour" = open ] || version=570.2
   echo "$version" >"$root/sys/module/nvidia/version"
   grep 'nvidia_p2p' "$RIG_BUILD/$flavour/Module.symvers" >"$root/usr/src/nvidia-$version/Module.symvers"
+  # Packages ask first, and leave nothing in /usr/src.
+  rm -f "$tree/installed.mk"
+  GDRKIT_ROOT=$root "$tree/dkms_prepare.sh" --check "$RIG_RELEASE"
+  [ ! -e "$tree/installed.mk" ] || { echo "dkms_prepare.sh --check writes"; exit 1; }
+  # DKMS leaves only the module itself, which distributions pack: its versions are those that its build wrote.
+  module=$root/lib/modules/$RIG_RELEASE/updates/dkms/nvidia.ko
+  mkdir -p "$(dirname "$module")"
+  gzip -c "$RIG_BUILD/$flavour/fake_p2p/fake_p2p.ko" >"$module.gz"
+  mv "$root/usr/src/nvidia-$version/Module.symvers" "$scratch/symvers"
+  expect 0 "symbol versions from $tree/nvidia.symvers"
+  versions() { cut -f 1,2,4 "$1" | LC_ALL=C sort; }
+  diff <(versions "$scratch/symvers") <(versions "$tree/nvidia.symvers") || { echo "the versions of $module.gz are not those of its build"; exit 1; }
+  mv "$scratch/symvers" "$root/usr/src/nvidia-$version/Module.symvers"
+  rm "$module.gz"
   expect 0 "building the $flavour flavour against $root/usr/src/nvidia-$version"
   # shellcheck disable=SC1091 # DKMS reads its settings just so
   (export kernelver=$RIG_RELEASE kernel_source_dir=$RIG_HEADERS && source "$tree/dkms.conf" && cd "$tree" &&
