@@ -3,7 +3,9 @@
 # Install rules: headers, the libraries with their links, the programs and their shell completion where they are built, a
 # CMake package (targets gdrkit::gdrkit, gdrkit::gdrkit_c, gdrkit::gdrapi, gdrkit::shmem, gdrkit::nvshmem) and pkg-config files. The installed
 # tree may be moved as a whole.
-# Components: gdrkit_runtime (libgdrapi.so belongs to it: NCCL loads that name), gdrkit_development, gdrkit_programs.
+# A component is what one package holds, and has the name of Debian's (packaging/README.md): libgdrapi2 (libgdrapi.so belongs
+# to it: NCCL loads that name), libgdrkit0, gdrkit-shmem, libgdrkit-dev, gdrkit (the programs), and documentation. Only by
+# name: gdrkit-dkms, gdrkit-modules.
 include(CMakePackageConfigHelpers)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/gdrkit)
@@ -13,14 +15,19 @@ if(TARGET gdrkit_shmem)
   set(shmem gdrkit_shmem gdrkit_nvshmem)
   set_target_properties(gdrkit_shmem PROPERTIES INSTALL_RPATH "$ORIGIN")
 endif()
-install(TARGETS gdrapi gdrkit gdrkit_cxx ${shmem} EXPORT gdrkit-targets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT gdrkit_runtime)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT gdrkit_development
+install(TARGETS gdrapi EXPORT gdrkit-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libgdrapi2)
+install(TARGETS gdrkit gdrkit_cxx EXPORT gdrkit-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libgdrkit0 NAMELINK_COMPONENT libgdrkit-dev)
+if(TARGET gdrkit_shmem)
+  install(TARGETS ${shmem} EXPORT gdrkit-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT gdrkit-shmem NAMELINK_COMPONENT libgdrkit-dev)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT libgdrkit-dev
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.cuh")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
-  COMPONENT gdrkit_runtime)
+  COMPONENT documentation)
 
-install(EXPORT gdrkit-targets NAMESPACE gdrkit:: DESTINATION ${package_folder} COMPONENT gdrkit_development)
+install(EXPORT gdrkit-targets NAMESPACE gdrkit:: DESTINATION ${package_folder} COMPONENT libgdrkit-dev)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/gdrkit-config.cmake.in
   ${PROJECT_BINARY_DIR}/install/gdrkit-config.cmake INSTALL_DESTINATION ${package_folder}
   NO_SET_AND_CHECK_MACRO)
@@ -29,7 +36,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/install/gdrkit-config-ver
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/install/gdrkit-config.cmake
   ${PROJECT_BINARY_DIR}/install/gdrkit-config-version.cmake DESTINATION ${package_folder}
-  COMPONENT gdrkit_development)
+  COMPONENT libgdrkit-dev)
 
 # Relative to the .pc file itself where the folders are relative, so that a moved tree stays right.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
@@ -46,7 +53,7 @@ endif()
 foreach(name gdrkit gdrapi ${shmem})
   get_target_property(GDRKIT_PC_VERSION ${name} VERSION)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/install/${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/install/${name}.pc DESTINATION ${pkgconfig_folder} COMPONENT gdrkit_development)
+  install(FILES ${PROJECT_BINARY_DIR}/install/${name}.pc DESTINATION ${pkgconfig_folder} COMPONENT libgdrkit-dev)
 endforeach()
 
 if(TARGET gdrkit_program)
@@ -55,17 +62,20 @@ if(TARGET gdrkit_program)
     file(RELATIVE_PATH libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   endif()
   set_target_properties(gdrkit_program PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
-  install(TARGETS gdrkit_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT gdrkit_programs)
+  install(TARGETS gdrkit_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT gdrkit)
   # Links to it, made beside it by the build.
   foreach(name IN LISTS GDRKIT_LINK_NAMES)
     install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name} DESTINATION ${CMAKE_INSTALL_BINDIR}
-      COMPONENT gdrkit_programs)
+      COMPONENT gdrkit)
   endforeach()
   # Under the prefix where each shell looks below /usr and /usr/local.
   foreach(place bash:bash-completion/completions/gdrkit zsh:zsh/site-functions/_gdrkit
       fish:fish/vendor_completions.d/gdrkit.fish)
     string(REGEX MATCH "^([a-z]+):(.*)/([^/]+)$" place "${place}")
     install(FILES ${PROJECT_BINARY_DIR}/completions/gdrkit.${CMAKE_MATCH_1}
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_2} RENAME ${CMAKE_MATCH_3} COMPONENT gdrkit_programs)
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/${CMAKE_MATCH_2} RENAME ${CMAKE_MATCH_3} COMPONENT gdrkit)
   endforeach()
 endif()
+
+include(GdrkitManPages)
+include(GdrkitModules)

@@ -26,7 +26,7 @@ prepare() {
 
 install_files() { # build folder, target
   local component
-  for component in gdrkit_runtime gdrkit_programs; do
+  for component in libgdrapi2 libgdrkit0 gdrkit-shmem gdrkit; do
     DESTDIR=$2 cmake --install "$1" --prefix /usr --component "$component" --strip >/dev/null
   done
 }

@@ -148,10 +148,17 @@ class Prefix(InstallTest):
         self.assertTrue(os.path.islink(os.path.join(self.folder, "usr", "bin", "gdrcopy_sanity")))
 
     def test_the_runtime_alone_serves_programs_that_load_it(self):
-        self.run_ok(CMAKE, "--install", BUILD, "--prefix", self.folder, "--component", "gdrkit_runtime")
-        found = sorted(name for _, _, names in os.walk(self.folder) for name in names if name.startswith("libgdrapi"))
+        self.run_ok(CMAKE, "--install", BUILD, "--prefix", self.folder, "--component", "libgdrapi2")
+        found = sorted(name for _, _, names in os.walk(self.folder) for name in names)
         self.assertEqual(found, ["libgdrapi.so", "libgdrapi.so.2", "libgdrapi.so.2.6"])
-        self.assertFalse(os.path.exists(os.path.join(self.folder, "include")))
+
+    def test_kernel_modules_are_installed_by_name_alone(self):
+        self.assertFalse(os.path.exists(os.path.join(PREFIX, "src")))
+        self.run_ok(CMAKE, "--install", BUILD, "--prefix", self.folder, "--component", "gdrkit-dkms")
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "lib", "udev", "rules.d", "60-gdrkit.rules")))
+        (sources,) = os.listdir(os.path.join(self.folder, "src"))
+        with open(os.path.join(self.folder, "src", sources, "dkms.conf"), encoding="utf-8") as file:
+            self.assertEqual("gdrkit-" + re.search(r'^PACKAGE_VERSION="(.*)"$', file.read(), re.MULTILINE).group(1), sources)
 
 
 class FindPackage(InstallTest):

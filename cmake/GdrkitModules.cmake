@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Install rules of the kernel modules, for packages of them: never part of a plain `cmake --install`.
+# Components: gdrkit-dkms, the sources that DKMS builds; gdrkit-modules, modules that were built already
+# (GDRKIT_PREBUILT_MODULES: a folder with the .ko files, GDRKIT_PREBUILT_LINUX: the Linux they were built for). Both have
+# what loads them.
+set(kernel ${PROJECT_SOURCE_DIR}/kernel)
+set(GDRKIT_PREBUILT_MODULES "" CACHE PATH "folder with built kernel modules, for the component gdrkit-modules")
+set(GDRKIT_PREBUILT_LINUX "" CACHE STRING "the Linux that GDRKIT_PREBUILT_MODULES are for, as uname -r prints it")
+
+# The modules of a package are those that dkms.conf builds; the fakes and tests next to them are not.
+set(source_folder src/gdrkit-${PROJECT_VERSION})
+file(STRINGS ${kernel}/dkms.conf modules REGEX "^BUILT_MODULE_LOCATION")
+list(TRANSFORM modules REPLACE "^.*=\"(.*)\"$" "\\1")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel}/dkms.conf)
+install(FILES ${kernel}/Kbuild ${kernel}/Makefile ${kernel}/dkms.conf DESTINATION ${source_folder}
+  COMPONENT gdrkit-dkms EXCLUDE_FROM_ALL)
+install(PROGRAMS ${kernel}/dkms_prepare.sh ${kernel}/dkms_install.sh DESTINATION ${source_folder} COMPONENT gdrkit-dkms EXCLUDE_FROM_ALL)
+foreach(folder include compat ${modules})
+  install(DIRECTORY ${kernel}/${folder} DESTINATION ${source_folder} COMPONENT gdrkit-dkms EXCLUDE_FROM_ALL
+    USE_SOURCE_PERMISSIONS FILES_MATCHING PATTERN "*.[ch]" PATTERN "Kbuild" PATTERN "*.sh" PATTERN "*.txt")
+endforeach()
+
+if(GDRKIT_PREBUILT_MODULES)
+  list(TRANSFORM modules PREPEND "${GDRKIT_PREBUILT_MODULES}/" OUTPUT_VARIABLE built)
+  list(TRANSFORM built APPEND ".ko")
+  install(FILES ${built} DESTINATION lib/modules/${GDRKIT_PREBUILT_LINUX}/updates/gdrkit
+    COMPONENT gdrkit-modules EXCLUDE_FROM_ALL)
+endif()
+
+foreach(component gdrkit-dkms gdrkit-modules)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/modules/ DESTINATION lib COMPONENT ${component} EXCLUDE_FROM_ALL)
+endforeach()
