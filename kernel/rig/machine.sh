@@ -6,10 +6,12 @@
 accelerator="" # of QEMU: kvm, or tcg; chosen at the first machine
 memory_mb=768  # of the machine
 
-test_groups() { # names of the folders with a list of modules
+test_groups() { # names of the folders with a list of modules: of those that test installed packages, or of all others
   local list
   for list in "$kernel"/tests/*/modules.txt; do
     list=${list%/modules.txt}
+    if [ -e "$list/only_of_packages" ] && [ -z "${GDRKIT_KERNEL_INSTALLED:-}" ]; then continue; fi
+    if [ ! -e "$list/only_of_packages" ] && [ -n "${GDRKIT_KERNEL_INSTALLED:-}" ]; then continue; fi
     echo "${list##*/}"
   done
 }

@@ -5,7 +5,8 @@
 #   usage: kernel/rig/run.sh [--full] <folder for the JUnit files>
 # Exit status: 0 passed, or cannot be done here, which the results then say; 1 failed, or cannot be done although
 # GDRKIT_REQUIRE names "kernel". GDRKIT_OFFLINE=1: nothing is downloaded. GDRKIT_KERNEL_LINUX: the Linux to boot, by the
-# name of Debian's package behind "linux-image-" (amd64), or "checked" for the one of checked.sh.
+# name of Debian's package behind "linux-image-" (amd64), or "checked" for the one of checked.sh. GDRKIT_KERNEL_INSTALLED: a
+# folder that packages were unpacked into, modules included; only they are tested then.
 set -uo pipefail
 
 kernel=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -96,7 +97,7 @@ test_outside() {
 # Boots one Linux with both flavours.
 test_in_machine() { # name behind "linux-image-"
   fetch_linux "$1" image || return 77
-  test_fetched "open proprietary"
+  if [ -n "${GDRKIT_KERNEL_INSTALLED:-}" ]; then test_fetched open; else test_fetched "open proprietary"; fi
 }
 
 # Boots the Linux with checks, with the flavour that leaves them on: lockdep ends where a proprietary module is loaded.
@@ -151,7 +152,7 @@ case $? in
   *) failed=1 ;;
 esac
 # A selection is of tests in the machine.
-if [ -z "${GDRKIT_KERNEL_TESTS:-}" ] && [ "${GDRKIT_KERNEL_LINUX:-}" != checked ] && [ ! -e "$results/kernel-build-$linux_release.xml" ]; then test_outside || failed=1; fi
+if [ -z "${GDRKIT_KERNEL_TESTS:-}${GDRKIT_KERNEL_INSTALLED:-}" ] && [ "${GDRKIT_KERNEL_LINUX:-}" != checked ] && [ ! -e "$results/kernel-build-$linux_release.xml" ]; then test_outside || failed=1; fi
 if [ "$full" = 1 ]; then
   for name in rt-amd64 6.12-amd64; do
     test_in_machine "$name" || {

@@ -1,0 +1,379 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// A libcuda.so.1 over the fake provider: one GPU, whose memory is the provider's. As much of CUDA's driver API as
+// `gdrkit sanity` needs; all else answers CUDA_ERROR_NOT_SUPPORTED. Calls on streams are done when they return.
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "fake_p2p/fake_p2p_ioctl.h"
+
+#define ALLOCATIONS 4096
+#define CONTEXT ((void *)0x1000)
+
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_DEVICE = 101, NOT_SUPPORTED = 801 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	uint64_t va;
+	uint64_t size;
+} allocations[ALLOCATIONS];
+static int node = -1;
+static pid_t owner; /* of node: a GPU's memory belongs to the process that allocated it */
+static __thread void *current;
+
+static int opened(void)
+{
+	if (node < 0 || owner != getpid()) {
+		node = open(FAKE_P2P_NODE, O_RDWR | O_CLOEXEC);
+		owner = getpid();
+	}
+	return node;
+}
+
+/* Where `va` lies; the caller holds the lock. -1: in no allocation. */
+static int find(uint64_t va)
+{
+	for (int at = 0; at < ALLOCATIONS; at++) {
+		if (allocations[at].size && va >= allocations[at].va && va - allocations[at].va < allocations[at].size)
+			return at;
+	}
+	return -1;
+}
+
+int cuInit(unsigned flags)
+{
+	return flags ? INVALID_VALUE : opened() < 0 ? NO_DEVICE : SUCCESS;
+}
+
+int cuDriverGetVersion(int *version)
+{
+	*version = 12080;
+	return SUCCESS;
+}
+
+int cuDeviceGetCount(int *count)
+{
+	*count = 1;
+	return SUCCESS;
+}
+
+int cuDeviceGet(int *device, int ordinal)
+{
+	*device = 0;
+	return ordinal ? INVALID_DEVICE : SUCCESS;
+}
+
+int cuDeviceGetName(char *name, int size, int device)
+{
+	snprintf(name, size, "fake_p2p %d", device);
+	return SUCCESS;
+}
+
+int cuDeviceGetPCIBusId(char *name, int size, int device)
+{
+	snprintf(name, size, "0000:00:04.%d", device);
+	return SUCCESS;
+}
+
+int cuDeviceGetUuid_v2(void *uuid, int device)
+{
+	memset(uuid, 1 + device, 16);
+	return SUCCESS;
+}
+
+int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *is_active)
+{
+	*flags = 0;
+	*is_active = 1;
+	return device ? INVALID_DEVICE : SUCCESS;
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device)
+{
+	*context = CONTEXT;
+	return device ? INVALID_DEVICE : SUCCESS;
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device)
+{
+	return device ? INVALID_DEVICE : SUCCESS;
+}
+
+int cuCtxGetCurrent(void **context)
+{
+	*context = current;
+	return SUCCESS;
+}
+
+int cuCtxSetCurrent(void *context)
+{
+	current = context;
+	return SUCCESS;
+}
+
+/* Deeper than one is never pushed by one thread. */
+int cuCtxPushCurrent_v2(void *context)
+{
+	current = context;
+	return SUCCESS;
+}
+
+int cuCtxPopCurrent_v2(void **context)
+{
+	*context = current;
+	current = NULL;
+	return SUCCESS;
+}
+
+int cuThreadExchangeStreamCaptureMode(int *mode)
+{
+	static __thread int own;
+	int before = own;
+
+	own = *mode;
+	*mode = before;
+	return SUCCESS;
+}
+
+int cuCtxSynchronize(void)
+{
+	return SUCCESS;
+}
+
+int cuMemAlloc_v2(uint64_t *va, size_t size)
+{
+	struct fake_p2p_alloc request = { .size = size, .layout = FAKE_P2P_RUNS };
+	int at;
+
+	if (ioctl(opened(), FAKE_P2P_IOC_ALLOC, &request))
+		return OUT_OF_MEMORY;
+	pthread_mutex_lock(&lock);
+	for (at = 0; at < ALLOCATIONS && allocations[at].size; at++)
+		;
+	if (at < ALLOCATIONS) {
+		allocations[at].va = request.va;
+		allocations[at].size = size;
+	}
+	pthread_mutex_unlock(&lock);
+	*va = request.va;
+	return at < ALLOCATIONS ? SUCCESS : OUT_OF_MEMORY;
+}
+
+int cuMemFree_v2(uint64_t va)
+{
+	struct fake_p2p_address request = { .va = va };
+	int at;
+
+	pthread_mutex_lock(&lock);
+	at = find(va);
+	if (at >= 0)
+		allocations[at].size = 0;
+	pthread_mutex_unlock(&lock);
+	return at < 0 || ioctl(opened(), FAKE_P2P_IOC_FREE, &request) ? INVALID_VALUE : SUCCESS;
+}
+
+int cuMemAllocHost_v2(void **address, size_t size)
+{
+	*address = aligned_alloc(4096, (size + 4095) & ~(size_t)4095);
+	return *address ? SUCCESS : OUT_OF_MEMORY;
+}
+
+int cuMemFreeHost(void *address)
+{
+	free(address);
+	return SUCCESS;
+}
+
+int cuMemAllocAsync(uint64_t *va, size_t size, void *stream)
+{
+	(void)stream;
+	return cuMemAlloc_v2(va, size);
+}
+
+int cuMemFreeAsync(uint64_t va, void *stream)
+{
+	(void)stream;
+	return cuMemFree_v2(va);
+}
+
+int cuMemGetAddressRange_v2(uint64_t *start, size_t *size, uint64_t va)
+{
+	int at;
+
+	pthread_mutex_lock(&lock);
+	at = find(va);
+	if (at >= 0) {
+		*start = allocations[at].va;
+		*size = allocations[at].size;
+	}
+	pthread_mutex_unlock(&lock);
+	return at < 0 ? INVALID_VALUE : SUCCESS;
+}
+
+/* Virtual memory management: memory comes with its address range and goes with it. */
+int cuMemGetAllocationGranularity(size_t *granularity, const void *properties, int option)
+{
+	(void)properties, (void)option;
+	*granularity = 2 << 20;
+	return SUCCESS;
+}
+
+int cuMemAddressReserve(uint64_t *va, size_t size, size_t alignment, uint64_t wanted, unsigned long long flags)
+{
+	(void)alignment, (void)wanted, (void)flags;
+	return cuMemAlloc_v2(va, size);
+}
+
+int cuMemAddressFree(uint64_t va, size_t size)
+{
+	(void)size;
+	return cuMemFree_v2(va);
+}
+
+int cuMemCreate(uint64_t *handle, size_t size, const void *properties, unsigned long long flags)
+{
+	(void)size, (void)properties, (void)flags;
+	*handle = 1;
+	return SUCCESS;
+}
+
+int cuMemRelease(uint64_t handle)
+{
+	return handle == 1 ? SUCCESS : INVALID_VALUE;
+}
+
+int cuMemMap(uint64_t va, size_t size, size_t offset, uint64_t handle, unsigned long long flags)
+{
+	(void)va, (void)size, (void)offset, (void)handle, (void)flags;
+	return SUCCESS;
+}
+
+int cuMemUnmap(uint64_t va, size_t size)
+{
+	(void)va, (void)size;
+	return SUCCESS;
+}
+
+int cuMemSetAccess(uint64_t va, size_t size, const void *access, size_t count)
+{
+	(void)va, (void)size, (void)access, (void)count;
+	return SUCCESS;
+}
+
+int cuMemcpyHtoD_v2(uint64_t target, const void *source, size_t size)
+{
+	return pwrite(opened(), source, size, (off_t)target) == (ssize_t)size ? SUCCESS : INVALID_VALUE;
+}
+
+int cuMemcpyDtoH_v2(void *target, uint64_t source, size_t size)
+{
+	return pread(opened(), target, size, (off_t)source) == (ssize_t)size ? SUCCESS : INVALID_VALUE;
+}
+
+int cuMemcpyHtoDAsync_v2(uint64_t target, const void *source, size_t size, void *stream)
+{
+	(void)stream;
+	return cuMemcpyHtoD_v2(target, source, size);
+}
+
+int cuMemcpyDtoHAsync_v2(void *target, uint64_t source, size_t size, void *stream)
+{
+	(void)stream;
+	return cuMemcpyDtoH_v2(target, source, size);
+}
+
+int cuMemsetD8_v2(uint64_t target, unsigned char value, size_t size)
+{
+	unsigned char bytes[4096];
+	int result = SUCCESS;
+
+	memset(bytes, value, sizeof(bytes));
+	for (size_t done = 0, part; done < size && !result; done += part) {
+		part = size - done < sizeof(bytes) ? size - done : sizeof(bytes);
+		result = cuMemcpyHtoD_v2(target + done, bytes, part);
+	}
+	return result;
+}
+
+static void set_attribute(int attribute, void *data, int at)
+{
+	switch (attribute) {
+	case 1: /* context */
+		*(void **)data = at < 0 ? NULL : CONTEXT;
+		break;
+	case 2: /* memory type: device */
+		*(unsigned *)data = at < 0 ? 0 : 2;
+		break;
+	case 7: /* buffer id */
+		*(unsigned long long *)data = at < 0 ? 0 : allocations[at].va;
+		break;
+	case 9: /* device */
+		*(int *)data = at < 0 ? -2 : 0;
+		break;
+	case 11: /* range, or mapping: start */
+	case 19:
+		*(uint64_t *)data = at < 0 ? 0 : allocations[at].va;
+		break;
+	case 12:
+	case 18:
+		*(size_t *)data = at < 0 ? 0 : allocations[at].size;
+		break;
+	case 14: /* handle types */
+		*(uint64_t *)data = 0;
+		break;
+	default: /* managed, legacy IPC: booleans */
+		*(unsigned *)data = 0;
+	}
+}
+
+int cuPointerGetAttributes(unsigned count, int *attributes, void **data, uint64_t va)
+{
+	pthread_mutex_lock(&lock);
+	for (unsigned at = 0; at < count; at++)
+		set_attribute(attributes[at], data[at], find(va));
+	pthread_mutex_unlock(&lock);
+	return SUCCESS;
+}
+
+int cuPointerSetAttribute(const void *value, int attribute, uint64_t va)
+{
+	(void)value, (void)attribute, (void)va;
+	return SUCCESS;
+}
+
+int cuStreamCreate(void **stream, unsigned flags)
+{
+	(void)flags;
+	*stream = CONTEXT;
+	return SUCCESS;
+}
+
+int cuStreamDestroy_v2(void *stream)
+{
+	(void)stream;
+	return SUCCESS;
+}
+
+int cuStreamSynchronize(void *stream)
+{
+	(void)stream;
+	return SUCCESS;
+}
+
+#define NONE(name)                     \
+	int name(void)                 \
+	{                              \
+		return NOT_SUPPORTED;  \
+	}
+NONE(cuMemAllocManaged)
+NONE(cuMemRetainAllocationHandle)
+NONE(cuMemExportToShareableHandle)
+NONE(cuIpcGetMemHandle)
+NONE(cuMemcpy2DAsync_v2)

@@ -1,0 +1,28 @@
+#!/bin/busybox sh
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Inside the virtual machine: the installed programs on the installed module. As the other groups' programs, it prints one line
+# for each test.   usage: run.sh <group> [pattern]
+export LD_LIBRARY_PATH=/installed GDRKIT_BACKEND=gdrdrv
+
+verdict() { # name, status, seconds
+  if [ "$2" = 0 ]; then
+    echo "ok $group.$1 $(($3 * 1000)) ms"
+  else
+    cat /tmp/said
+    echo "FAIL $group.$1 $(($3 * 1000)) ms: ended with status $2: $(tail -n 1 /tmp/said)"
+  fi
+}
+
+group=$1
+for name in gdrkit gdrcopy_sanity; do
+  began=$(date +%s)
+  if [ "$name" = gdrkit ]; then
+    /installed/gdrkit sanity --verbose --time-limit 600
+  else
+    /installed/gdrcopy_sanity -t basic_cumemalloc -t data_validation_cumemalloc
+  fi >/tmp/said 2>&1
+  status=$?
+  verdict "${name%_sanity}_sanity" "$status" $(($(date +%s) - began))
+  echo "note $group.$name: $(grep -iE 'total|passed' /tmp/said | head -n 3 | tr '\n' ' ')"
+done
