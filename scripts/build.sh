@@ -125,6 +125,10 @@ run_tests() {
   run_cross_tests "$results" "$full" || failed=1
   run_kernel_tests "$results" "$full" || failed=1
   if [ "$full" = 1 ]; then run_tests_of_containers || failed=1; fi
+  if [ "$full" = 1 ]; then
+    provide "${needs_of_packages[@]}" "${needs_of_package_tests[@]}"
+    (run_package_tests "$results") || failed=1
+  fi
   say "all tests"
   if has_tool python3; then
     python3 scripts/summarise_tests.py "$results"/*.xml || failed=1

@@ -6,6 +6,7 @@
 # usage: scripts/clean_debian.sh FOLDER [COMMAND [ARGUMENT...]]      e.g. scripts/clean_debian.sh /var/tmp/clean ./run test
 #   FOLDER    holds the fresh system (base/, made once) and the copy that the command changes (system/, made each time)
 #   COMMAND   run in the repository's copy by bash; ./run build if not said. A single argument may be a whole script.
+#   GDRKIT_DEBIAN_FILES    a folder whose copy is /root/files inside
 #   GDRKIT_DEBIAN_MIRROR   where packages come from, else debootstrap's own choice
 set -euo pipefail
 
@@ -39,6 +40,7 @@ cp -a --reflink=auto "$folder/base" "$folder/system"
 rm "$folder/system/.is_complete"
 cp -L /etc/resolv.conf "$folder/system/etc/resolv.conf"
 git -c safe.directory="$root" clone -q --no-hardlinks "$root" "$folder/system/root/gdrkit"
+[ -z "${GDRKIT_DEBIAN_FILES:-}" ] || cp -r "$GDRKIT_DEBIAN_FILES" "$folder/system/root/files"
 if [ $# -eq 1 ]; then script=$1; else script=$(printf '%q ' "$@"); fi
 echo "== Debian $(cat "$folder/system/etc/debian_version"), $(find "$folder/system/var/lib/dpkg/info" -name '*.list' | wc -l) packages: $script"
 

@@ -90,6 +90,13 @@ flex|has_tool flex|flex|the Linux with checks: its configuration
 bison|has_tool bison|bison|the Linux with checks: its configuration
 bc|has_tool bc|bc|the Linux with checks: its tables
 xz|has_tool xz|xz-utils|the Linux with checks: its source is packed so
+debhelper|has_tool dh|debhelper|packages: the debs
+dpkg|has_tool dpkg-buildpackage|dpkg-dev build-essential|packages: the debs
+rpm|has_tool rpmbuild|rpm|packages: the rpms
+debootstrap|has_administrators_tool debootstrap|debootstrap|the tests of the packages: a fresh Debian system
+lintian|has_tool lintian|lintian|the tests of the packages
+rpmlint|has_tool rpmlint|rpmlint|the tests of the packages
+help2man|has_tool help2man|help2man|packages: pages of the manual
 TXT
 }
 
@@ -104,6 +111,8 @@ needs_of_mpi_tests=(openmpi mpich mpi4py)
 needs_of_slurm_tests=(slurm) # --full
 needs_of_install_tests=(pkgconfig)
 needs_of_container_tests=(yaml)
+needs_of_packages=(python help2man make dpkg debhelper rpm)
+needs_of_package_tests=(debootstrap lintian rpmlint)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
 needs_of_checked_linux=(elf_headers flex bison bc xz) # --full
 

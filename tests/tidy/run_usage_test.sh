@@ -24,3 +24,5 @@ expect 2 "one command at a time" build test
 expect 2 "belongs to the command test" bench --no-sanitizers
 expect 2 "belongs to the command test" build --full
 expect 2 "part of the command test" build kernel
+expect 2 "part of the command test" build package
+expect 2 "belongs to the command test" package --full

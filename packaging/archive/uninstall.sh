@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Removes what install.sh put into the prefix that this file is in, and the folders that are empty then.
+#   usage: uninstall.sh
+set -eu
+prefix=$(cd -- "$(dirname -- "$0")/../.." && pwd)
+own=$prefix/share/gdrkit
+
+# Files, then the folders that came with them, the deepest first; one that holds something else stays.
+remove_listed() { # list, folder
+  grep -v '/$' "$1" | while IFS= read -r name; do rm -f "$2/$name"; done
+  grep '/$' "$1" | LC_ALL=C sort -r | while IFS= read -r name; do rmdir "$2/$name" 2>/dev/null || true; done
+}
+
+[ -r "$own/installed" ] || {
+  echo "error: $own/installed is missing, the list of what was installed" >&2
+  exit 1
+}
+if [ -e "$own/installed_modules" ]; then
+  for script in /usr/src/gdrkit-*/dkms_install.sh; do "$script" remove; done
+  remove_listed "$own/installed_modules" /usr
+  rm "$own/installed_modules"
+fi
+list=$(mktemp)
+mv "$own/installed" "$list"
+remove_listed "$list" "$prefix"
+rm -f "$list"
+[ "$(id -u)" -ne 0 ] || ldconfig
+echo "gdrkit is removed from $prefix"

@@ -1,0 +1,180 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# The command package: debs by debhelper, rpms by rpmbuild, and an archive with an installer of its own, in dist/packages.
+# All are made of one copy of the sources and one folder of objects in it; what a package holds is a component of cmake --install.
+#   GDRKIT_PACKAGE_VERSION   the version that the packages have, else the project's
+#   GDRKIT_PACKAGE_KINDS     deb, rpm, archive: which ones to make, else all
+#   GDRKIT_PACKAGE_LINUX     headers folder of a Linux: packages of modules built for it as well; dkms_prepare.sh finds the driver
+#   GDRKIT_PACKAGE_SIGN_KEY, GDRKIT_PACKAGE_SIGN_CERTIFICATE   files to sign these modules with
+
+package_objects=""
+package_source=""
+
+# Of the last commit, so that two builds of it give the same bytes; without git, of the newest file.
+date_of_sources() {
+  if [ -n "${SOURCE_DATE_EPOCH:-}" ]; then
+    echo "$SOURCE_DATE_EPOCH"
+  elif [ -e .git ] && has_tool git; then
+    git log -1 --format=%ct
+  else
+    list_sources | xargs -0 stat -c %Y | sort -n | tail -n 1
+  fi
+}
+
+# The copy that packages are built from: the tree's own files, with the version in the places that hold it, and debian/ where
+# dpkg looks for it.
+copy_sources_of_packages() { # version
+  local linux=""
+  mkdir -p "$package_source"
+  find "$package_source" -mindepth 1 -maxdepth 1 ! -name objects -exec rm -rf {} +
+  list_sources | tar -cf - --null --no-recursion -T - | tar -xf - -C "$package_source"
+  [ ! -d third_party/include ] || cp -r third_party "$package_source/"
+  if [ "$1" != "$(project_version)" ]; then
+    sed -i "s/^project(gdrkit VERSION [0-9.]*/project(gdrkit VERSION $1/" "$package_source/CMakeLists.txt"
+    sed -i "s/^PACKAGE_VERSION=.*/PACKAGE_VERSION=\"$1\"/" "$package_source/kernel/dkms.conf"
+  fi
+  sed "s/@VERSION@/$1/; s/@DATE@/$(LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')/" \
+    packaging/rpm/gdrkit.spec >"$package_source/gdrkit.spec"
+  cp -r packaging/debian "$package_source/debian"
+  rm "$package_source/debian/control.modules"
+  printf 'gdrkit (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- The gdrkit authors <gdrkit@example.org>  %s\n' \
+    "$1" "$(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")" >"$package_source/debian/changelog"
+  linux=${GDRKIT_PREBUILT_LINUX:-}
+  if [ -n "$linux" ]; then
+    sed "s/@LINUX@/$linux/g" packaging/debian/control.modules >>"$package_source/debian/control"
+    for script in postinst postrm; do
+      mv "$package_source/debian/gdrkit-modules.$script" "$package_source/debian/gdrkit-modules-$linux.$script"
+    done
+  else
+    rm "$package_source"/debian/gdrkit-modules.*
+  fi
+}
+
+# Sets GDRKIT_PREBUILT, a folder with the modules, and GDRKIT_PREBUILT_LINUX.
+build_modules_of_packages() {
+  local headers=$GDRKIT_PACKAGE_LINUX folder=$root/build-package/modules name
+  [ -r "$headers/include/generated/utsrelease.h" ] ||
+    die "GDRKIT_PACKAGE_LINUX=$headers is no headers folder of a Linux build: it has no include/generated/utsrelease.h"
+  GDRKIT_PREBUILT_LINUX=$(sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' "$headers/include/generated/utsrelease.h")
+  say "building the kernel modules for Linux $GDRKIT_PREBUILT_LINUX"
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  # By the files that DKMS would build, and as it would: by the commands of dkms.conf.
+  DESTDIR=$folder/source cmake --install "$package_objects" --prefix / --component gdrkit-dkms >/dev/null
+  # shellcheck disable=SC1091,SC2034 # what dkms.conf reads
+  (
+    cd "$folder"/source/src/gdrkit-*
+    kernelver=$GDRKIT_PREBUILT_LINUX kernel_source_dir=$headers
+    source ./dkms.conf
+    bash ./dkms_prepare.sh "$kernelver"
+    eval "${MAKE[0]}" >"$folder/build.log" 2>&1 || { tail -n 20 "$folder/build.log"; exit 1; }
+    for name in "${BUILT_MODULE_NAME[@]}"; do
+      cp "$name/$name.ko" "$folder/"
+      strip --strip-debug "$folder/$name.ko"
+      [ -z "${GDRKIT_PACKAGE_SIGN_KEY:-}" ] || "$(sign_file_of "$headers")" sha256 "$GDRKIT_PACKAGE_SIGN_KEY" \
+        "${GDRKIT_PACKAGE_SIGN_CERTIFICATE:?GDRKIT_PACKAGE_SIGN_KEY needs its certificate too}" "$folder/$name.ko"
+    done
+  ) || die "the kernel modules for Linux $GDRKIT_PREBUILT_LINUX were not built"
+  export GDRKIT_PREBUILT_LINUX GDRKIT_PREBUILT=$folder
+}
+
+sign_file_of() { # headers folder
+  readlink -e "$1/scripts/sign-file" || die "$1 has no scripts/sign-file, which signs modules"
+}
+
+configure_packages() { # options...
+  (cd "$package_source" && cmake --preset package -B "$package_objects" "$@") >"$root/build-package/configure.log" 2>&1 || {
+    cat "$root/build-package/configure.log"
+    die "configuring the packages failed"
+  }
+  cmake --build "$package_objects" --parallel "$(jobs_here)" || die "building the packages failed"
+}
+
+make_debs() {
+  local log=$root/build-package/debs.log
+  say "making the debs"
+  (cd "$package_source" && DEB_BUILD_OPTIONS="noautodbgsym ${DEB_BUILD_OPTIONS:-}" \
+    dpkg-buildpackage --build=binary --no-sign --no-pre-clean --no-check-builddeps) >"$log" 2>&1 || {
+    tail -n 40 "$log"
+    die "dpkg-buildpackage failed; all it printed is in $log"
+  }
+  mv "$root"/build-package/*.deb "$root/dist/packages/"
+  rm -f "$root"/build-package/gdrkit_*.{buildinfo,changes}
+}
+
+make_rpms() {
+  local log=$root/build-package/rpms.log defines=() top=$root/build-package/rpm
+  say "making the rpms"
+  if [ -n "${GDRKIT_PREBUILT_LINUX:-}" ]; then
+    defines+=(--define "gdrkit_linux $GDRKIT_PREBUILT_LINUX" --define "gdrkit_prebuilt $GDRKIT_PREBUILT")
+  fi
+  rm -rf "$top"
+  # -D _lib: where Fedora, RHEL and SLES have libraries, whatever this machine does. --nodeps: here Debian's packages are the
+  # needs of the build.
+  (cd "$package_source" && rpmbuild -bb --build-in-place --nodeps --define "_topdir $top" --define "_lib lib64" \
+    --define "_libdir /usr/lib64" --define "_buildhost gdrkit" \
+    --define "use_source_date_epoch_as_buildtime 1" --define "clamp_mtime_to_source_date_epoch 1" \
+    --define "_usrsrc /usr/src" "${defines[@]}" gdrkit.spec) >"$log" 2>&1 || {
+    tail -n 40 "$log"
+    die "rpmbuild failed; all it printed is in $log"
+  }
+  find "$top/RPMS" -name '*.rpm' -exec mv {} "$root/dist/packages/" \;
+}
+
+packed() { # folder, name in it
+  tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --clamp-mtime \
+    --anchored --exclude="$2/debian" --exclude="$2/objects" -cf - "$2" | gzip -9n
+}
+
+# Programs and libraries that find each other wherever they are put, with an installer of a few lines.
+make_archives() { # version
+  local name=gdrkit-$1-linux-$(uname -m) folder
+  say "making the archive $name.tar.gz"
+  folder=$root/build-package/$name
+  rm -rf "$folder"
+  configure_packages -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_SKIP_INSTALL_RPATH=OFF
+  cmake --install "$package_objects" --prefix "$folder/files" >/dev/null
+  find "$folder/files" -type f \( -name '*.so*' -o -path '*/bin/*' \) -exec strip --strip-unneeded {} +
+  DESTDIR=$folder/modules cmake --install "$package_objects" --prefix / --component gdrkit-dkms >/dev/null
+  mkdir -p "$folder/files/share/gdrkit"
+  cp packaging/archive/uninstall.sh "$folder/files/share/gdrkit/"
+  cp packaging/archive/install.sh LICENSE README.md "$folder/"
+  packed "$root/build-package" "$name" >"$root/dist/packages/$name.tar.gz"
+  rm -rf "$folder"
+}
+
+make_packages() {
+  local version=${GDRKIT_PACKAGE_VERSION:-$(project_version)} kinds="" kind
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_packages[@]}"
+  lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}" python help2man && die "packages cannot be made without what is named above"
+  for kind in ${GDRKIT_PACKAGE_KINDS:-deb rpm archive}; do
+    case "$kind" in
+      deb) has_all make dpkg debhelper || continue ;;
+      rpm) has_all rpm || continue ;;
+      archive) ;;
+      *) usage_error "GDRKIT_PACKAGE_KINDS names '$kind'; there are deb, rpm and archive" ;;
+    esac
+    kinds="$kinds $kind"
+  done
+  SOURCE_DATE_EPOCH=$(date_of_sources)
+  export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8 TZ=UTC
+  umask 022
+  package_source=$root/build-package/gdrkit-$version
+  package_objects=$package_source/objects
+  rm -rf dist/packages
+  mkdir -p dist/packages build-package
+  copy_sources_of_packages "$version"
+  # The source of all packages, which rpmbuild -tb takes as it is.
+  packed "$root/build-package" "gdrkit-$version" >"dist/packages/gdrkit-$version.tar.gz"
+  say "building what the packages hold"
+  configure_packages
+  if [ -n "${GDRKIT_PACKAGE_LINUX:-}" ]; then
+    build_modules_of_packages
+    copy_sources_of_packages "$version"
+  fi
+  for kind in $kinds; do "make_${kind}s" "$version"; done
+  say "in dist/packages:"
+  (cd dist/packages && sha256sum -- *) | tee build-package/sha256sums
+  [ -n "${GDRKIT_PACKAGE_KINDS:-}" ] || [ "$kinds" = " deb rpm archive" ] || note "only these kinds could be made here:$kinds"
+}

@@ -1,0 +1,173 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# The tests of the packages: made twice with the same bytes, linted, rpms compared with debs, and used in a fresh Debian system
+# (tests/package/in_debian.sh) with an older version, stand-ins for GDRCopy's packages, and DKMS.
+
+package_cases=""
+package_failed=0
+
+package_result() { # name, status, text
+  local text
+  text=$(sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g' <<<"${3:-}")
+  case "$2" in
+    pass) package_cases+="<testcase name=\"package.$1\" status=\"run\"/>" ;;
+    skip)
+      echo "skipped: package.$1: ${3:-}"
+      package_cases+="<testcase name=\"package.$1\" status=\"notrun\"><skipped message=\"SKIP_NOT_HERE\"/><system-out>$text</system-out></testcase>"
+      ;;
+    *)
+      echo "FAIL package.$1: ${3:-}"
+      package_failed=1
+      package_cases+="<testcase name=\"package.$1\" status=\"fail\"><failure message=\"see the output\"/><system-out>$text</system-out></testcase>"
+      ;;
+  esac
+}
+
+# A copy of the tree elsewhere, so that a path that got into a package shows.
+packages_made_elsewhere() { # folder, environment...
+  local folder=$1
+  shift
+  mkdir -p "$folder"
+  list_sources | tar -cf - --null --no-recursion -T - | tar -xf - -C "$folder"
+  [ ! -d third_party ] || cp -r third_party "$folder/"
+  (cd "$folder" && env "$@" SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" ./run package --offline) >"$folder.log" 2>&1 || {
+    tail -n 20 "$folder.log"
+    return 1
+  }
+}
+
+test_reproducible() { # folder
+  local differ
+  if packages_made_elsewhere "$1"; then
+    differ=$(diff <(cd dist/packages && sha256sum -- *) <(cd "$1/dist/packages" && sha256sum -- *)) && package_result reproducible pass ||
+      package_result reproducible fail "two builds differ: $(sed -n 's/^> [0-9a-f]* *//p' <<<"$differ" | tr '\n' ' ')"
+  else
+    package_result reproducible fail "the second build failed"
+  fi
+}
+
+test_linted() {
+  local said
+  if has_tool lintian; then
+    if said=$(lintian --fail-on error dist/packages/*.deb 2>&1); then package_result lintian pass; else package_result lintian fail "$said"; fi
+  else
+    package_result lintian skip "lintian is not here (Debian: lintian)"
+  fi
+  if has_tool rpmlint; then
+    if said=$(rpmlint -c packaging/rpm/rpmlint.toml dist/packages/*.rpm 2>&1) && [[ $said == *" 0 errors"* ]]; then
+      package_result rpmlint pass
+    else
+      package_result rpmlint fail "$said"
+    fi
+  else
+    package_result rpmlint skip "rpmlint is not here (Debian: rpmlint)"
+  fi
+}
+
+# Without what each system adds: licences, changelogs, the suffix of compressed pages.
+files_of_deb() { dpkg-deb --fsys-tarfile "$1" | tar -tf - | sed 's,^\.,,; /\/$/d; /^\/usr\/share\/doc\//d; s,/usr/lib/[a-z0-9_]*-linux-gnu[a-z0-9]*/,/usr/lib64/,; s,\.gz$,,' | LC_ALL=C sort; }
+files_of_rpm() { rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' "$1" | sed -n 's/^[^d][^ ]* //p' | sed '/^\/usr\/share\/\(doc\|licenses\)\//d; s,\.gz$,,' | LC_ALL=C sort; }
+
+test_rpms_hold_what_debs_hold() {
+  local deb rpm name differ="" count=0
+  for deb in dist/packages/*.deb; do
+    name=$(dpkg-deb -f "$deb" Package)
+    case "$name" in
+      *-dev) name=${name}el ;;
+      gdrkit-modules-*) name=kmod-gdrkit-${name#gdrkit-modules-} ;;
+    esac
+    rpm=$(ls dist/packages/"$name"-[0-9]*.rpm 2>/dev/null) || {
+      differ+="no rpm $name; "
+      continue
+    }
+    differ+=$(diff <(files_of_deb "$deb") <(files_of_rpm "$rpm")) || true
+    count=$((count + 1))
+  done
+  if [ -z "$differ" ] && [ "$count" -ge 6 ]; then package_result rpm_contents pass; else package_result rpm_contents fail "$differ"; fi
+}
+
+# Headers of the Linux that the tests of the kernel modules boot, and a driver of which only the symbol versions are known: those
+# of the provider that stands in for it.
+find_linux_of_modules() { # folder for the driver
+  local downloads=$root/build/kernel/packages linux_release="" linux_headers="" why_not="" symvers
+  # shellcheck source=kernel/rig/packages.sh
+  source kernel/rig/packages.sh
+  know_packages && fetch_linux amd64 headers || return 1
+  bash kernel/build.sh "$linux_headers" --flavour open >/dev/null || return 1
+  symvers=$root/build/kernel/$linux_release/open/Module.symvers
+  mkdir -p "$1/nvidia"
+  cp kernel/include/nv-p2p.h "$1/nvidia/"
+  echo 'MODULE_LICENSE("Dual MIT/GPL");' >"$1/nvidia/nv.c"
+  export GDRKIT_PACKAGE_LINUX=$linux_headers GDRKIT_NVIDIA_SOURCE=$1 GDRKIT_NVIDIA_SYMVERS=$symvers
+}
+
+# The installed program on the installed module, in a virtual machine.
+test_in_machine() { # folder, folder for the JUnit file
+  local tree=$1/installed deb
+  mkdir -p "$tree" "$1/machine"
+  for deb in dist/packages/*.deb; do dpkg-deb -x "$deb" "$tree"; done
+  if GDRKIT_OFFLINE=${offline:-0} GDRKIT_KERNEL_INSTALLED=$tree bash kernel/rig/run.sh "$1/machine"; then
+    package_result in_machine pass
+  else
+    package_result in_machine fail "see the output"
+  fi
+  for deb in "$1"/machine/*.xml; do cp "$deb" "$2/package-${deb##*/}"; done
+}
+
+test_in_fresh_debian() { # folder
+  local files=$1/files name line
+  mkdir -p "$files/new" "$files/old" "$files/modules"
+  cp dist/packages/*.deb "$files/new/"
+  mv "$files"/new/gdrkit-modules-*.deb "$files/modules/" 2>/dev/null || rmdir "$files/modules"
+  cp "$1"/elsewhere/dist/packages/*.deb "$files/old/"
+  cp "dist/packages/gdrkit-$(project_version)-linux-$(uname -m).tar.gz" "$files/archive.tar.gz"
+  project_version >"$files/version"
+  GDRKIT_DEBIAN_FILES=$files bash scripts/clean_debian.sh "${GDRKIT_DEBIAN_FOLDER:-$1/debian}" \
+    bash tests/package/in_debian.sh /root/files 2>&1 | tee "$1/debian.log"
+  while read -r line; do
+    name=${line#* }
+    case "$line" in
+      PASS*) package_result "$name" pass ;;
+      FAIL*) package_result "${name%%:*}" fail "${name#*: }" ;;
+    esac
+  done < <(grep -E '^(PASS|FAIL) ' "$1/debian.log")
+  grep -x "all tests of the packages ran" "$1/debian.log" >/dev/null || package_result in_debian fail "the tests did not come to their end"
+}
+
+run_package_tests() { # folder for the JUnit file
+  local folder=$root/build-package/tests
+  rm -rf "$folder"
+  mkdir -p "$folder" "$1"
+  if [ "$(id -u)" -ne 0 ] || ! has_administrators_tool debootstrap; then
+    write_skip package "the tests of the packages need root and debootstrap, to make a fresh Debian system" >"$1/package.xml"
+    echo "skipped: only root can make a Debian system, and debootstrap is needed (Debian: debootstrap)"
+    return 0
+  fi
+  find_linux_of_modules "$folder/driver" || package_result built_modules skip "the headers of Debian's Linux could not be fetched"
+  make_packages
+  test_reproducible "$folder/elsewhere"
+  test_linted
+  test_rpms_hold_what_debs_hold
+  say "making the packages of an older version"
+  rm -rf "$folder/elsewhere"
+  packages_made_elsewhere "$folder/elsewhere" GDRKIT_PACKAGE_VERSION=0.0.9 GDRKIT_PACKAGE_KINDS=deb GDRKIT_PACKAGE_LINUX= ||
+    package_result older_version fail "its packages could not be made"
+  say "installing the packages in a fresh Debian system"
+  test_in_fresh_debian "$folder"
+  if [ -n "${GDRKIT_PACKAGE_LINUX:-}" ]; then
+    say "testing the installed program on the installed kernel module in a virtual machine"
+    test_in_machine "$folder" "$1"
+  fi
+  printf '<testsuite name="package">%s</testsuite>\n' "$package_cases" >"$1/package.xml"
+  return "$package_failed"
+}
+
+run_tests_of_package() {
+  local results=$root/build/test-results failed=0
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_packages[@]}" "${needs_of_package_tests[@]}"
+  rm -f "$results"/package*.xml
+  run_package_tests "$results" || failed=1
+  python3 scripts/summarise_tests.py "$results"/package*.xml || failed=1
+  return "$failed"
+}

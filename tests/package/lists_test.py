@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""The lists that packages are made of agree with each other, the pages of the manual with the libraries, and the archive's
+installer leaves nothing behind."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LIBRARIES = os.path.join(os.path.dirname(os.environ["GDRKIT_BIN"]), "lib")
+
+
+def text_of(*path):
+    with open(os.path.join(SOURCE, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def debian_packages():
+    return re.findall(r"^Package: (\S+)$", text_of("packaging", "debian", "control"), re.MULTILINE)
+
+
+def stanza(package):
+    return re.search(rf"^Package: {re.escape(package)}\n(.*?)(\n\n|\Z)",
+                     text_of("packaging", "debian", "control"), re.MULTILINE | re.DOTALL).group(1)
+
+
+class PackageTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="gdrkit-package-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+
+class PackageLists(PackageTest):
+    def test_every_component_is_a_package_of_both_systems(self):
+        rules = "".join(text_of(*path) for path in (("cmake", "GdrkitInstall.cmake"), ("cmake", "GdrkitManPages.cmake"),
+                                                    ("cmake", "GdrkitModules.cmake"), ("transfer", "mpi_plugins.cmake")))
+        rules = re.sub(r"(?m)^\s*#.*$", "", rules)
+        components = set(re.findall(r"COMPONENT\s+([\w-]+)", rules)) - {"documentation"}
+        components |= {"gdrkit-dkms", "gdrkit-modules"}  # installed by a loop over their names
+        self.assertEqual(set(debian_packages()) | {"gdrkit-modules"}, components)
+        spec = text_of("packaging", "rpm", "gdrkit.spec")
+        self.assertEqual(set(re.findall(r"^%files .*-f objects/(\S+)\.files$", spec, re.MULTILINE)), components)
+        installed = re.search(r"for component in ([^;%]+)%\{\?gdrkit_linux:(\S+)\}", spec)
+        self.assertEqual(set(installed.group(1).split()) | {installed.group(2)}, components)
+
+    def test_the_modules_have_the_version_of_the_project(self):
+        version = re.search(r"^project\(gdrkit VERSION ([0-9.]+)", text_of("CMakeLists.txt"), re.MULTILINE).group(1)
+        conf = text_of("kernel", "dkms.conf")
+        self.assertIn(f'\nPACKAGE_VERSION="{version}"\n', conf)
+        built = re.findall(r'^BUILT_MODULE_NAME\[\d\]="(\w+)"$', conf, re.MULTILINE)
+        made = re.search(r"MODULES='([^']*)'", conf).group(1).split()
+        self.assertEqual(sorted(built), sorted(made))
+        self.assertEqual(built, re.findall(r'^BUILT_MODULE_LOCATION\[\d\]="(\w+)"$', conf, re.MULTILINE))
+
+    def test_they_take_the_place_of_gdrcopys(self):
+        for package, name in (("libgdrapi2", "libgdrapi"), ("gdrkit", "gdrcopy-tests"), ("gdrkit-dkms", "gdrdrv-dkms")):
+            fields = stanza(package)
+            for field in ("Provides", "Conflicts", "Replaces"):
+                self.assertRegex(fields, rf"(?m)^{field}: (.*, )?{name}\b", f"{package}: {field}")
+        self.assertRegex(stanza("libgdrkit-dev"), r"(?m)^Replaces: libgdrapi$")  # which has the header too
+        spec = text_of("packaging", "rpm", "gdrkit.spec")
+        for name in ("gdrcopy", "gdrcopy-devel", "gdrcopy-kmod"):
+            self.assertRegex(spec, rf"(?m)^Provides: +{name} = ")
+            self.assertRegex(spec, rf"(?m)^Conflicts: +{name}\b")
+
+
+class ManPages(PackageTest):
+    def test_every_function_of_the_libraries_has_a_page_that_declares_it(self):
+        subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "packaging", "man", "man_pages.py"), SOURCE, self.folder], check=True)
+        for library in ("libgdrkit.so", "libgdrkit_shmem.so", "libgdrapi.so"):
+            symbols = subprocess.run(["nm", "-D", "--defined-only", os.path.join(LIBRARIES, library)], check=True, text=True,
+                                     stdout=subprocess.PIPE).stdout
+            functions = re.findall(r" T (gdr\w+)(?:@|$)", symbols, re.MULTILINE)
+            self.assertGreater(len(functions), 15, library)
+            for name in functions:
+                with open(os.path.join(self.folder, "man3", name + ".3"), encoding="utf-8") as file:
+                    link = re.fullmatch(r"\.so man3/(\w+)\.3\n", file.read())
+                with open(os.path.join(self.folder, "man3", link.group(1) + ".3"), encoding="utf-8") as file:
+                    page = file.read()
+                self.assertRegex(page, rf"(?m)^([a-z].*\b{name}\(|#define {name} )")
+                self.assertRegex(page, rf"\.SH NAME\n(.*, )?{name}[, ]")
+
+    def test_prose_keeps_its_words(self):
+        subprocess.run([sys.executable, "-B", os.path.join(SOURCE, "packaging", "man", "man_pages.py"), SOURCE, self.folder], check=True)
+        with open(os.path.join(self.folder, "man3", "gdrkit.3"), encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn("Pins [device_address, device_address + size_bytes), any alignment", page)
+        self.assertNotIn("SPDX", page)
+        self.assertNotIn("#ifndef", page)
+        if shutil.which("man"):
+            warned = subprocess.run(["man", "--warnings", "-l", os.path.join(self.folder, "man3", "gdrkit.3")], text=True,
+                                    env={**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "140"}, capture_output=True, check=True)
+            self.assertEqual(warned.stderr, "")
+
+
+class Archive(PackageTest):
+    def setUp(self):
+        super().setUp()
+        scripts = os.path.join(SOURCE, "packaging", "archive")
+        os.makedirs(os.path.join(self.folder, "files", "share", "gdrkit"))
+        shutil.copy(os.path.join(scripts, "install.sh"), self.folder)
+        shutil.copy(os.path.join(scripts, "uninstall.sh"), os.path.join(self.folder, "files", "share", "gdrkit"))
+        for path in ("bin/gdrkit", "lib/libgdrkit.so.0.1", "share/man/man1/gdrkit.1", "share/one word/two"):
+            self.write(os.path.join("files", path))
+        os.symlink("gdrkit", os.path.join(self.folder, "files", "bin", "gdrcopy_sanity"))
+        self.prefix = os.path.join(self.folder, "prefix")
+
+    def write(self, path):
+        path = os.path.join(self.folder, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(path)
+
+    def run_script(self, name, *arguments):
+        return subprocess.run(["sh", name, *arguments], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              cwd=self.folder, check=False)
+
+    def below(self, folder):
+        return sorted(os.path.relpath(os.path.join(at, name), folder) for at, folders, names in os.walk(folder) for name in folders + names)
+
+    def test_it_installs_all_and_removes_what_it_installed(self):
+        self.write("prefix/share/of another program")
+        os.makedirs(os.path.join(self.prefix, "lib"))  # empty, and not ours
+        ended = self.run_script("install.sh", "--prefix", self.prefix)
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.assertEqual(os.readlink(os.path.join(self.prefix, "bin", "gdrcopy_sanity")), "gdrkit")
+        for path in self.below(os.path.join(self.folder, "files")):
+            self.assertTrue(os.path.lexists(os.path.join(self.prefix, path)), path)
+        ended = self.run_script(os.path.join(self.prefix, "share", "gdrkit", "uninstall.sh"))
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.assertEqual(self.below(self.prefix), ["lib", "share", "share/of another program"])
+
+    def test_a_second_one_replaces_the_first(self):
+        self.assertEqual(self.run_script("install.sh", "--prefix", self.prefix).returncode, 0)
+        os.rename(os.path.join(self.folder, "files", "lib", "libgdrkit.so.0.1"), os.path.join(self.folder, "files", "lib", "libgdrkit.so.0.2"))
+        self.assertEqual(self.run_script("install.sh", "--prefix", self.prefix).returncode, 0)
+        self.assertEqual(os.listdir(os.path.join(self.prefix, "lib")), ["libgdrkit.so.0.2"])
+
+    def test_wrong_words_are_named(self):
+        ended = self.run_script("install.sh", "--perfix", self.prefix)
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("unknown argument '--perfix'", ended.stdout)
+        self.assertFalse(os.path.exists(self.prefix))
+
+
+if __name__ == "__main__":
+    unittest.main()
