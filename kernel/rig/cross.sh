@@ -50,7 +50,8 @@ fetch_headers() { # sets `linux_release`, `linux_headers`
   }
   folder=$downloads/linux-$linux_release
   # The tools of the build run here: of this machine's architecture.
-  mapfile -t packages < <(dependencies_of "linux-headers-$linux_release:arm64" | sed -nE 's/^(linux-(headers|kbuild)-[^:]*).*/\1/p')
+  mapfile -t packages < <(apt-cache show --no-all-versions "linux-headers-$linux_release:arm64" |
+    sed -n 's/^Depends: //p' | grep -oE 'linux-(headers|kbuild)-[^ ,]+')
   packages+=("linux-headers-$linux_release:arm64")
   unpack "$folder" "${packages[@]}" || {
     why_not="the packages could not be fetched: ${packages[*]}"
