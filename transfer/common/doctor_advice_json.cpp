@@ -99,7 +99,7 @@ std::vector<std::string> checks_in(const Json& verdict) {
 void add_verdicts(const Json& document, const DoctorQuestion& question, DoctorAdvice* advice) {
   const bool is_mapping = question.library == "shmem";
   const bool is_verbs = question.library == "verbs";
-  // UCX asks no more of a pair than libibverbs does.
+  // UCX asks no more of a pair than libibverbs does, but for its own settings.
   const std::string library = is_mapping ? "gdrkit" : question.library == "mpi" || is_verbs ? "ucx" : question.library;
   const auto verdicts = document.find("verdicts");
   if (verdicts == document.end() || !verdicts->contains(library)) return;
@@ -108,7 +108,8 @@ void add_verdicts(const Json& document, const DoctorQuestion& question, DoctorAd
     const bool is_ours = std::find(question.gpus.begin(), question.gpus.end(), gpu) != question.gpus.end();
     const bool is_pair =
         is_mapping || (is_verbs ? text_in(pair, "hca") == question.adapter : pair.value("is_best", false));
-    if (!is_ours || !is_pair) continue;
+    const bool is_setting = is_verbs && text_in(pair, "reason").rfind("UCX_", 0) == 0;
+    if (!is_ours || !is_pair || is_setting) continue;
     advice->adapters.push_back({gpu, is_mapping ? "the CPU" : text_in(pair, "hca"), text_in(pair, "use"),
                                 text_in(pair, "via"), text_in(pair, "reason"), checks_in(pair)});
   }

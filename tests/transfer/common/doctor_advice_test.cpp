@@ -109,6 +109,14 @@ TEST(DoctorAdvice, OfVerbsTheAdapterInUseCounts) {
   EXPECT_EQ(of_gpu.adapters[0].adapter + ": " + of_gpu.adapters[0].reason, "mlx5_1: no peer memory");
 }
 
+TEST(DoctorAdvice, SettingsOfUcxAreNoneOfVerbs) {
+  const std::string document = document_of(
+      "", R"({"ucx":{"gdr":[{"gpu_address":"0000:3b:00.0","hca":"mlx5_0","is_best":true,"use":"no","via":"",)"
+          R"("reason":"UCX_IB_GPU_DIRECT_RDMA=n"}]}})");
+  EXPECT_TRUE(advice_in(document, {{first_gpu}, "verbs", false, "/", "mlx5_0", ""}).adapters.empty());
+  EXPECT_EQ(advice_in(document, {{first_gpu}, "ucx", true, "/", "", ""}).adapters.size(), 1U);
+}
+
 TEST(DoctorAdvice, ManyFindingsAreCounted) {
   std::string checks;
   for (int i = 0; i < 9; ++i) checks += (i == 0 ? "" : ",") + finding_of("cpu.wc", "warn", "");
