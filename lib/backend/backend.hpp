@@ -28,8 +28,8 @@ struct PinRequest {
   std::uint64_t address = 0;   ///< the user's own first byte, any alignment, not 0
   std::size_t size_bytes = 0;  ///< the user's own size, not 0; address + size_bytes does not overflow
   bool force_pcie = false;     ///< only set when traits().supports_force_pcie
-  /// true: the range must lie inside its allocation. false (drop-in face, whose callers round to pages): inside its
-  /// allocation rounded out to page_size_bytes.
+  /// true: the range must lie inside its allocation. false (drop-in face, whose callers round to a GPU's pages): inside
+  /// its allocation rounded out to 64 KiB.
   bool exact_range = true;
 };
 
@@ -89,6 +89,11 @@ class BackendPin {
   std::string device_;
   PinCost cost_;
 };
+
+/// `size_bytes` rounded up to the host's page: what a map call maps. EINVAL for nothing or more than is pinned, EIO
+/// while `mapped`, an earlier mapping, is still there.
+[[nodiscard]] base::Result<std::size_t> length_to_map(const BackendPin& pin, std::size_t size_bytes,
+                                                      const void* mapped) noexcept;
 
 /// Device memory that the backend allocated, for callers without CUDA code of their own. Not thread safe: core
 /// serialises all calls on one buffer, but calls on different buffers of one backend run in parallel. Destruction frees

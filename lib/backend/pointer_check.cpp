@@ -8,6 +8,8 @@
 namespace gdrkit::backend {
 namespace {
 
+constexpr std::uint64_t gpu_page = 65536;
+
 enum MemoryType : std::uint32_t { unknown = 0, host = 1, device = 2, array = 3, unified = 4 };
 
 base::Status refuse_kind(const shim::PointerAttributes& attributes, std::uint64_t address) noexcept {
@@ -84,11 +86,24 @@ base::Result<DeviceRange> enclosing_pages(const PinRequest& request, std::uint32
   return range;
 }
 
+std::string pci_of(shim::Cuda& cuda, const DeviceRange& range) {
+  char pci[32] = {};
+  const int ordinal = range.attributes.device_ordinal;
+  return ordinal >= 0 && cuda.device_get_pci_bus_id(ordinal, pci, sizeof pci) == 0 ? pci : "";
+}
+
+bool is_coherent(shim::Cuda& cuda, const DeviceRange& range) noexcept {
+  constexpr int pageable_memory_access_uses_host_page_tables = 100;  // CU_DEVICE_ATTRIBUTE_...
+  int answer = 0;
+  return cuda.device_get_attribute(range.attributes.device_ordinal, pageable_memory_access_uses_host_page_tables,
+                                   &answer) == 0 &&
+         answer != 0;
+}
+
 base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& request, std::uint32_t page_size) noexcept {
   auto pages = enclosing_pages(request, page_size);
   if (!pages) return pages;
   DeviceRange& range = *pages;
-  const std::uint64_t mask = std::uint64_t{page_size} - 1;
   const std::uint64_t end = request.address + request.size_bytes;
   const int result = cuda.pointer_get_attributes(request.address, &range.attributes);
   constexpr int not_initialized = 3;
@@ -105,7 +120,7 @@ base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& requ
   if (auto refused = refuse_kind(range.attributes, request.address); !refused) return base::pass(refused);
   Extent extent = extent_of(range.attributes);
   extend(cuda, range.attributes, end, extent);
-  const std::uint64_t allowed_end = request.exact_range ? extent.end : (extent.end + mask) & ~mask;
+  const std::uint64_t allowed_end = request.exact_range ? extent.end : (extent.end + gpu_page - 1) & ~(gpu_page - 1);
   if (end > allowed_end) {
     return base::fail(EINVAL,
                       "cannot pin 0x%" PRIx64 " + %zu bytes: the range ends %" PRIu64

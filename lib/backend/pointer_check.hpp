@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "backend/backend.hpp"
 #include "base/result.hpp"
@@ -22,6 +23,12 @@ struct DeviceRange {
 /// The request rounded out to pages without asking CUDA: the rest of the range stays empty. EINVAL where it
 /// overflows.
 [[nodiscard]] base::Result<DeviceRange> enclosing_pages(const PinRequest& request, std::uint32_t page_size) noexcept;
+
+/// PCI address of the memory's GPU, as CUDA writes it; "" where CUDA does not know. May throw std::bad_alloc.
+[[nodiscard]] std::string pci_of(shim::Cuda& cuda, const DeviceRange& range);
+
+/// Whether the CPU reaches the GPU's memory over a coherent link and may cache it (Grace with NVLink-C2C).
+[[nodiscard]] bool is_coherent(shim::Cuda& cuda, const DeviceRange& range) noexcept;
 
 /// EINVAL: CUDA not initialised, not device memory, freed, past the end. EOPNOTSUPP: managed or array memory.
 [[nodiscard]] base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& request,

@@ -33,6 +33,17 @@ class System {
   virtual int node_numbers(const char* /*path*/, unsigned* /*major*/, unsigned* /*minor*/) noexcept { return -ENOENT; }
 };
 
+/// A system call's result without codes that user space has no name for: 524 (ENOTSUPP) reaches user space through
+/// modules and dma-bufs that pass on what the NVIDIA driver answers.
+[[nodiscard]] constexpr int as_user_errno(int result) noexcept {
+  constexpr int kernel_enotsupp = 524;
+  if (result == -kernel_enotsupp) return -EOPNOTSUPP;
+  return result < -EHWPOISON ? -EIO : result;
+}
+
+/// Whether a load from the byte succeeds; false where it would end in a signal.
+[[nodiscard]] bool can_load_from(const volatile void* address) noexcept;
+
 /// The operating system itself; lives for the whole process.
 [[nodiscard]] System& real_system() noexcept;
 

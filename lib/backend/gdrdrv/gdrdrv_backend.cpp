@@ -28,14 +28,6 @@ base::Result<DeviceRange> check(shim::Cuda* cuda, const PinRequest& request) noe
   return enclosing_pages(request, gpu_page_bytes);
 }
 
-/// "" where CUDA does not know.
-std::string device_of(shim::Cuda* cuda, const DeviceRange& range) {
-  char pci[32] = {};
-  const int ordinal = range.attributes.device_ordinal;
-  if (cuda == nullptr || ordinal < 0 || cuda->device_get_pci_bus_id(ordinal, pci, sizeof pci) != 0) return {};
-  return pci;
-}
-
 base::Result<std::unique_ptr<Backend>> serve(std::unique_ptr<ModuleFile> file, shim::Cuda* cuda) noexcept {
   std::unique_ptr<Backend> backend(new (std::nothrow) GdrdrvBackend(std::move(file), cuda));
   if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the gdrdrv backend");
@@ -58,7 +50,7 @@ base::Result<std::unique_ptr<BackendPin>> GdrdrvBackend::pin(const PinRequest& r
     auto range = check(cuda_, request);
     if (!range) return base::pass(range);
     return GdrdrvPin::create(*file_, {range->page_address, range->page_bytes, request.force_pcie},
-                             device_of(cuda_, *range));
+                             cuda_ != nullptr ? pci_of(*cuda_, *range) : std::string());
   } catch (const std::bad_alloc&) {
     return base::fail_literal(ENOMEM, "out of memory while pinning");
   }

@@ -3,7 +3,6 @@
 #include "backend/gdrdrv/gdrdrv_pin.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cinttypes>
 #include <cstring>
@@ -94,21 +93,16 @@ base::Status GdrdrvPin::check_state() noexcept {
 }
 
 base::Result<MappedRegion> GdrdrvPin::map(std::size_t size_bytes, MappingType requested) noexcept {
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t length = (size_bytes + page - 1) & ~(page - 1);
   if (requested != MappingType::none && !is_known(requested)) {
     return base::fail(EOPNOTSUPP, "invalid mapping type %u", static_cast<unsigned>(requested));
   }
-  if (address_ != nullptr)
-    return base::fail(EIO, "cannot map the pin: an earlier mapping could not be undone; unpin it");
+  const auto length = length_to_map(*this, size_bytes, address_);
+  if (!length) return base::pass(length);
   if (!is_pinned_) return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": it is not pinned any more", page_address_);
-  if (size_bytes == 0 || size_bytes > page_bytes()) {
-    return base::fail(EINVAL, "cannot map %zu bytes: 1 to %zu are pinned", size_bytes, page_bytes());
-  }
   base::Status mapped = ask_for(requested);
-  if (mapped) mapped = map_pages(length);
+  if (mapped) mapped = map_pages(*length);
   base::Result<MappingType> type = mapped ? read_type(requested) : base::Result<MappingType>(base::pass(mapped));
-  if (type) return MappedRegion{address_, length, *type, Verification::none};
+  if (type) return MappedRegion{address_, *length, *type, Verification::none};
   if (address_ != nullptr) (void)unmap();
   return base::pass(type);
 }
@@ -142,7 +136,7 @@ base::Status GdrdrvPin::map_pages(std::size_t bytes) noexcept {
   address_ = mapped;
   mapped_bytes_ = bytes;
   // The module does so itself; a child that kept the mapping would see the memory past our unpin.
-  if (const int advised = as_user_errno(file_.system().madvise(mapped, bytes, MADV_DONTFORK)); advised < 0) {
+  if (const int advised = shim::as_user_errno(file_.system().madvise(mapped, bytes, MADV_DONTFORK)); advised < 0) {
     return base::fail(-advised, "cannot keep the mapping from forked children: madvise(MADV_DONTFORK): %s",
                       std::strerror(-advised));
   }
@@ -171,7 +165,7 @@ base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
 
 base::Status GdrdrvPin::unmap() noexcept {
   if (address_ == nullptr) return base::fail(EINVAL, "cannot unmap 0x%" PRIx64 ": it is not mapped", page_address_);
-  if (const int result = as_user_errno(file_.system().munmap(address_, mapped_bytes_)); result < 0) {
+  if (const int result = shim::as_user_errno(file_.system().munmap(address_, mapped_bytes_)); result < 0) {
     return base::fail(-result, "cannot unmap: munmap of the mapping: %s", std::strerror(-result));
   }
   address_ = nullptr;

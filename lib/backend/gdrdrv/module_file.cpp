@@ -55,7 +55,7 @@ bool offset_of(std::uint64_t handle, std::size_t bytes, std::int64_t* offset) no
 }
 
 base::Result<std::unique_ptr<ModuleFile>> ModuleFile::open(shim::System& system) noexcept {
-  const int fd = as_user_errno(system.open(node, O_RDWR));
+  const int fd = shim::as_user_errno(system.open(node, O_RDWR));
   if (fd < 0) return open_failed(system, -fd);
   std::unique_ptr<ModuleFile> file(new (std::nothrow) ModuleFile(system, fd));
   if (file == nullptr) {
@@ -71,7 +71,7 @@ ModuleFile::~ModuleFile() {
 }
 
 int ModuleFile::call(unsigned long request, void* argument) noexcept {
-  return as_user_errno(system_.ioctl(fd_, request, argument));
+  return shim::as_user_errno(system_.ioctl(fd_, request, argument));
 }
 
 base::Status ModuleFile::shake_hands() noexcept {
@@ -162,7 +162,7 @@ int ModuleFile::request_mapping_type(std::uint64_t handle, std::uint32_t type) n
 int ModuleFile::map(std::uint64_t handle, std::size_t bytes, void** mapped) noexcept {
   std::int64_t offset = 0;
   if (!offset_of(handle, bytes, &offset)) return -EOVERFLOW;
-  return as_user_errno(system_.mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset, mapped));
+  return shim::as_user_errno(system_.mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset, mapped));
 }
 
 void ModuleFile::abandon_after_fork() noexcept {

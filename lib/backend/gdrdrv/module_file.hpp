@@ -63,14 +63,6 @@ class ModuleFile {
   bool can_force_pcie_ = false;
 };
 
-/// A system call's result without codes that user space has no name for: 524 (ENOTSUPP) reaches user space through
-/// modules that pass on what the NVIDIA driver answers.
-[[nodiscard]] constexpr int as_user_errno(int result) noexcept {
-  constexpr int kernel_enotsupp = 524;
-  if (result == -kernel_enotsupp) return -EOPNOTSUPP;
-  return result < -EHWPOISON ? -EIO : result;
-}
-
 /// The mmap offset of a handle: its number as a page of the host. false: the handle fits no offset.
 [[nodiscard]] bool offset_of(std::uint64_t handle, std::size_t bytes, std::int64_t* offset) noexcept;
 

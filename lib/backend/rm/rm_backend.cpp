@@ -7,7 +7,6 @@
 #include "backend/cuda_buffer.hpp"
 #include "backend/cuda_scope.hpp"
 #include "backend/pointer_check.hpp"
-#include "backend/rm/calibration.hpp"
 #include "backend/rm/memory_locator.hpp"
 #include "backend/rm/rm_pin.hpp"
 #include "backend/rm/rm_probe.hpp"
@@ -73,27 +72,6 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
 
 base::Result<std::unique_ptr<BackendBuffer>> RmBackend::allocate(int device, std::size_t size_bytes) noexcept {
   return CudaBuffer::allocate(cuda_, device, size_bytes);
-}
-
-Calibration RmBackend::calibrate_once(RmDevice& device, int cuda_ordinal) noexcept {
-  const std::lock_guard lock(calibrating_);
-  if (const auto known = calibrations_.find(&device); known != calibrations_.end()) return known->second;
-  const Calibration calibration =
-      calibrate(cuda_, system_, device, cuda_ordinal, settings_, layout_.reports_caching_type, layout_.fb_info_bytes);
-  // What could not be tried now, for want of descriptors or memory, may be possible later.
-  if (calibration == Calibration::impossible) return calibration;
-  try {
-    calibrations_[&device] = calibration;
-  } catch (...) {
-    // Not remembered: the next pin asks again.
-  }
-  return calibration;
-}
-
-Calibration RmBackend::known_calibration(RmDevice& device) noexcept {
-  const std::lock_guard lock(calibrating_);
-  const auto known = calibrations_.find(&device);
-  return known != calibrations_.end() ? known->second : Calibration::impossible;
 }
 
 void RmBackend::abandon_after_fork() noexcept {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "backend/backend.hpp"
-#include "backend/rm/calibration.hpp"
+#include "backend/calibration.hpp"
 #include "backend/rm/driver_layout.hpp"
 #include "backend/rm/rm_client.hpp"
 #include "backend/rm/rm_device.hpp"
@@ -33,10 +33,7 @@ class RmBackend final : public Backend {
   [[nodiscard]] shim::Cuda& cuda() noexcept { return cuda_; }
   [[nodiscard]] const base::Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] const DriverLayout& layout() const noexcept { return layout_; }
-  /// Whether the way to this GPU's memory is proved on scratch memory; tried once a GPU. The caller holds a CudaScope.
-  Calibration calibrate_once(RmDevice& device, int cuda_ordinal) noexcept;
-  /// The answer of an earlier try; impossible if there was none.
-  [[nodiscard]] Calibration known_calibration(RmDevice& device) noexcept;
+  [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
 
  private:
   base::Result<RmDevice*> device_of(int cuda_ordinal);  ///< may throw std::bad_alloc
@@ -48,8 +45,7 @@ class RmBackend final : public Backend {
   std::unique_ptr<RmClient> client_;                          // outlives the devices
   std::mutex mutex_;                                          // guards devices_
   std::map<std::string, std::unique_ptr<RmDevice>> devices_;  // by PCI address
-  std::mutex calibrating_;                                    // guards calibrations_, held while one is made
-  std::map<RmDevice*, Calibration> calibrations_;
+  Calibrations calibrations_;
 };
 
 /// Opens the backend on the given seams; both outlive it. The error's text says why it cannot run.

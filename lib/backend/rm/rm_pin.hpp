@@ -3,7 +3,9 @@
 // RmPin: one pinned range of the rm backend.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "backend/pointer_check.hpp"
 #include "backend/rm/memory_locator.hpp"
@@ -24,15 +26,12 @@ class RmPin final : public BackendPin {
 
  private:
   base::Result<Verification> verify() noexcept;
-  /// What plain content is worth, by what scratch memory showed.
-  base::Result<Verification> judge(Calibration calibration) noexcept;
-  [[nodiscard]] bool is_coherent() noexcept;
-  [[nodiscard]] bool is_still_allocated() noexcept;
 
   RmBackend& backend_;
   RmDevice& rm_device_;
   DeviceRange range_;
   OwnedMemory memory_;
+  std::vector<std::uint64_t> starts_;  ///< of the pieces, as device addresses
   RmMapping mapping_;
 };
 

@@ -1,16 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "backend/rm/calibration.hpp"
+#include "backend/calibration.hpp"
 
 #include <cstring>
 
 #include "backend/pointer_check.hpp"
-#include "backend/rm/memory_locator.hpp"
-#include "backend/rm/rm_mapping.hpp"
-#include "backend/rm/verifier.hpp"
+#include "backend/verifier.hpp"
 #include "cpu/ordering.hpp"
 
-namespace gdrkit::backend::rm {
+namespace gdrkit::backend {
 namespace {
 
 constexpr std::uint32_t page_size = 65536;
@@ -72,8 +70,7 @@ Calibration both_ways(Scratch& scratch, Verifier& verifier, std::uint8_t* mapped
 
 }  // namespace
 
-Calibration calibrate(shim::Cuda& cuda, shim::System& system, RmDevice& device, int cuda_ordinal,
-                      const base::Settings& settings, bool reports_caching_type, std::uint32_t fb_info_bytes) noexcept {
+Calibration calibrate(shim::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
   Verifier verifier(cuda);
   auto stream = verifier.stream();
   if (!stream) return Calibration::impossible;
@@ -81,24 +78,34 @@ Calibration calibrate(shim::Cuda& cuda, shim::System& system, RmDevice& device, 
   if (!scratch.allocate()) return Calibration::impossible;
   auto range = check_pointer(cuda, {scratch.address(), page_size, false, true}, page_size);
   if (!range || range->attributes.device_ordinal != cuda_ordinal) return Calibration::impossible;
-  auto memory = locate(cuda, system, device, *range, settings);
-  if (!memory) return Calibration::impossible;
-  RmMapping mapping(system, device);
-  const auto mapped =
-      mapping.map(memory->pieces, static_cast<std::size_t>(range->page_bytes), reports_caching_type, fb_info_bytes);
+  std::uint8_t* const mapped = map.map(*range);
   // From here on one way out: a failed map may leave pages mapped too.
-  const Calibration calibration =
-      mapped ? both_ways(scratch, verifier, mapping.address() + (scratch.address() - range->page_address))
-             : Calibration::impossible;
-  (void)mapping.unmap();
-  if (mapping.address() != nullptr) (void)mapping.unmap();  // for want of memory munmap may fail once
-  if (mapping.address() != nullptr) {
-    // Pages that may still be mapped show this memory: neither RM nor CUDA may give it to anybody else. The mapping
-    // keeps its BAR1 space itself.
-    memory->abandon();
-    scratch.abandon();
+  const Calibration calibration = mapped != nullptr
+                                      ? both_ways(scratch, verifier, mapped + (scratch.address() - range->page_address))
+                                      : Calibration::impossible;
+  // Pages that may still be mapped show this memory: CUDA must not give it to anybody else.
+  if (!map.unmap()) scratch.abandon();
+  return calibration;
+}
+
+Calibration Calibrations::of(shim::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = by_ordinal_.find(cuda_ordinal); known != by_ordinal_.end()) return known->second;
+  const Calibration calibration = calibrate(cuda, cuda_ordinal, map);
+  // What could not be tried now, for want of descriptors or memory, may be possible later.
+  if (calibration == Calibration::impossible) return calibration;
+  try {
+    by_ordinal_[cuda_ordinal] = calibration;
+  } catch (...) {
+    // Not remembered: the next pin asks again.
   }
   return calibration;
 }
 
-}  // namespace gdrkit::backend::rm
+Calibration Calibrations::known(int cuda_ordinal) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto known = by_ordinal_.find(cuda_ordinal);
+  return known != by_ordinal_.end() ? known->second : Calibration::impossible;
+}
+
+}  // namespace gdrkit::backend

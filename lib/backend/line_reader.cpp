@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "backend/rm/line_reader.hpp"
+#include "backend/line_reader.hpp"
 
 #include "cpu/ordering.hpp"
 
@@ -10,7 +10,7 @@
 #include "cpu/features.hpp"
 #endif
 
-namespace gdrkit::backend::rm {
+namespace gdrkit::backend {
 namespace {
 
 void read_bytes(std::uint8_t* target, const volatile std::uint8_t* source, std::size_t width) noexcept {
@@ -60,4 +60,4 @@ void read_rows(std::uint8_t* target, const volatile std::uint8_t* first, std::si
   for (std::size_t row = 0; row < rows; ++row) read_bytes(target + row * width, first + row * pitch, width);
 }
 
-}  // namespace gdrkit::backend::rm
+}  // namespace gdrkit::backend

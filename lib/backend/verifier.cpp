@@ -1,14 +1,15 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "backend/rm/verifier.hpp"
+#include "backend/verifier.hpp"
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
 
-#include "backend/rm/line_reader.hpp"
+#include "backend/line_reader.hpp"
+#include "shim/system.hpp"
 
-namespace gdrkit::backend::rm {
+namespace gdrkit::backend {
 namespace {
 
 constexpr std::size_t line_bytes = 64;
@@ -89,7 +90,21 @@ base::Status Verifier::read_by_cuda(const Sample& sample, std::uint8_t* target) 
                            shim::cuda_result_name(result));
 }
 
+base::Status Verifier::check_pages(const Sample& sample) noexcept {
+  for (std::size_t row = 0; row < sample.rows; ++row) {
+    const volatile std::uint8_t* const first = sample.mapped + row * sample.pitch;
+    const bool is_in_one_page = (reinterpret_cast<std::uintptr_t>(first) & 4095) + sample.width <= 4096;
+    if (shim::can_load_from(first) && (is_in_one_page || shim::can_load_from(first + sample.width - 1))) continue;
+    return base::fail(EIO, "cannot use the mapping: the driver left a hole at 0x%" PRIx64,
+                      sample.first + row * sample.pitch);
+  }
+  return {};
+}
+
 base::Status Verifier::compare_sample(const Sample& sample) noexcept {
+  if (may_have_holes_) {
+    if (auto checked = check_pages(sample); !checked) return checked;
+  }
   std::uint8_t by_cuda[rows_at_once * line_bytes];
   std::uint8_t by_mapping[rows_at_once * line_bytes];
   const std::size_t size = sample.width * sample.rows;
@@ -137,4 +152,4 @@ void Verifier::count_telling_words(const std::uint8_t* bytes, std::size_t size) 
   }
 }
 
-}  // namespace gdrkit::backend::rm
+}  // namespace gdrkit::backend

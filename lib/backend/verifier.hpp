@@ -8,13 +8,15 @@
 #include "base/result.hpp"
 #include "shim/cuda.hpp"
 
-namespace gdrkit::backend::rm {
+namespace gdrkit::backend {
 
 /// Collects evidence over the pieces of one mapping. All CUDA work runs on a private non-blocking stream: nothing waits
 /// for the device's other work. The caller holds a CudaScope.
 class Verifier {
  public:
-  explicit Verifier(shim::Cuda& cuda) noexcept : cuda_(cuda) {}
+  /// `may_have_holes`: a page is tested before it is loaded from, at the cost of a system call for each line.
+  explicit Verifier(shim::Cuda& cuda, bool may_have_holes = false) noexcept
+      : cuda_(cuda), may_have_holes_(may_have_holes) {}
   ~Verifier();
   Verifier(const Verifier&) = delete;
   Verifier& operator=(const Verifier&) = delete;
@@ -36,13 +38,15 @@ class Verifier {
     std::size_t pitch, width, rows;
   };
   base::Status compare_sample(const Sample& sample) noexcept;
+  base::Status check_pages(const Sample& sample) noexcept;
   base::Status read_by_cuda(const Sample& sample, std::uint8_t* target) noexcept;
   void count_telling_words(const std::uint8_t* bytes, std::size_t size) noexcept;
 
   shim::Cuda& cuda_;
+  bool may_have_holes_;
   std::uint64_t stream_ = 0;
   unsigned telling_words_ = 0;
   std::uint64_t seen_words_[words_that_prove] = {};
 };
 
-}  // namespace gdrkit::backend::rm
+}  // namespace gdrkit::backend
