@@ -104,8 +104,9 @@ struct gdrkit_backend_report {
   char reason[1024];    /* why not usable; "" when usable */
 };
 
-/* Opens a context on a backend. `options` may be NULL. Creates no CUDA context and allocates no device memory.
- * -ENODEV: no backend can run here, and gdrkit_last_error_detail() says why for each. */
+/* Opens a context on a backend. `options` may be NULL. Creates no CUDA context; where the process has one, 64 KiB of
+ * its memory may be tried for a moment. -ENODEV: no backend can run here; gdrkit_last_error_detail() says why for each.
+ */
 int gdrkit_open(const struct gdrkit_open_options* options, gdrkit_context_t* context);
 /* Unmaps, unpins and frees what is left, then closes. Runs to its end; returns the first error. */
 int gdrkit_close(gdrkit_context_t context);

@@ -42,6 +42,8 @@ struct Traits {
   std::uint32_t module_version =
       0;                     ///< of the kernel module behind it, major << 16 | minor; 0: there is none of its own
   bool is_emulated = false;  ///< its memory is the emulated device's, not CUDA's
+  /// Whether it can map at all could not be tried when it was opened: the automatic choice prefers one that is sure.
+  bool is_untried = false;
 };
 
 struct MappedRegion {
@@ -120,7 +122,7 @@ class BackendBuffer {
   std::size_t size_bytes_ = 0;
 };
 
-/// A usable way to device memory. Opening one creates no CUDA context and allocates nothing on a device.
+/// A usable way to device memory. Opening one creates no CUDA context, and keeps no memory of a device.
 /// Thread safe. Outlives its pins and its buffers.
 class Backend {
  public:

@@ -92,12 +92,10 @@ std::string pci_of(shim::Cuda& cuda, const DeviceRange& range) {
   return ordinal >= 0 && cuda.device_get_pci_bus_id(ordinal, pci, sizeof pci) == 0 ? pci : "";
 }
 
-bool is_coherent(shim::Cuda& cuda, const DeviceRange& range) noexcept {
+bool is_coherent(shim::Cuda& cuda, int ordinal) noexcept {
   constexpr int pageable_memory_access_uses_host_page_tables = 100;  // CU_DEVICE_ATTRIBUTE_...
   int answer = 0;
-  return cuda.device_get_attribute(range.attributes.device_ordinal, pageable_memory_access_uses_host_page_tables,
-                                   &answer) == 0 &&
-         answer != 0;
+  return cuda.device_get_attribute(ordinal, pageable_memory_access_uses_host_page_tables, &answer) == 0 && answer != 0;
 }
 
 base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& request, std::uint32_t page_size) noexcept {

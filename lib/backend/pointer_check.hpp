@@ -28,7 +28,7 @@ struct DeviceRange {
 [[nodiscard]] std::string pci_of(shim::Cuda& cuda, const DeviceRange& range);
 
 /// Whether the CPU reaches the GPU's memory over a coherent link and may cache it (Grace with NVLink-C2C).
-[[nodiscard]] bool is_coherent(shim::Cuda& cuda, const DeviceRange& range) noexcept;
+[[nodiscard]] bool is_coherent(shim::Cuda& cuda, int ordinal) noexcept;
 
 /// EINVAL: CUDA not initialised, not device memory, freed, past the end. EOPNOTSUPP: managed or array memory.
 [[nodiscard]] base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& request,

@@ -36,6 +36,7 @@ base::Result<std::unique_ptr<backend::Backend>> choose_backend(backend::Registra
                                                                const base::Settings& settings) {
   if (!settings.backend.empty()) return open_forced(backends, settings);
   std::string reasons;
+  std::unique_ptr<backend::Backend> untried;
   for (const backend::Registration& entry : backends) {
     if (!reasons.empty()) reasons += "; ";
     reasons += entry.name;
@@ -44,9 +45,11 @@ base::Result<std::unique_ptr<backend::Backend>> choose_backend(backend::Registra
       continue;
     }
     base::Result<std::unique_ptr<backend::Backend>> opened = entry.open(settings);
-    if (opened) return opened;
-    reasons += std::string(": ") + opened.error().text();
+    if (opened && !(*opened)->traits().is_untried) return opened;
+    reasons += std::string(": ") + (opened ? "not tried" : opened.error().text());
+    if (opened && untried == nullptr) untried = std::move(*opened);
   }
+  if (untried != nullptr) return untried;
   return base::fail(ENODEV, "no backend can run here: %s", reasons.c_str());
 }
 

@@ -78,7 +78,7 @@ std::optional<std::vector<CudaMemoryMap::ExportPiece>> CudaMemoryMap::export_pie
   if (block->object == 0) return std::nullopt;
   if (block->kind == CudaKind::pool && allocation_at(address) == nullptr) return std::nullopt;
   const std::uint64_t offset = address - block->base;
-  if (block->kind == CudaKind::pool && size < block->size_bytes) {
+  if (cuts_pool_pieces && block->kind == CudaKind::pool && size < block->size_bytes) {
     // libcuda's slip: the first piece of a pool's range is cut as if the range began at its block.
     pieces.push_back({block->object, offset, size - offset});
     return pieces;

@@ -65,6 +65,7 @@ class CudaMemoryMap {
     std::uint64_t size_bytes = 0;
   };
   /// nullopt: libcuda refuses without asking the driver.
+  bool cuts_pool_pieces = true;  ///< as libcuda 580 does with ranges inside a pool's block
   [[nodiscard]] std::optional<std::vector<ExportPiece>> export_pieces(std::uint64_t address, std::uint64_t size) const;
 
  private:

@@ -179,6 +179,7 @@ int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, std::uint64
   if (!pieces || (address | size) % host_page != 0) return invalid_value;
   ExportAnswer answer;
   std::uint64_t sum = 0;
+  std::vector<DmabufPiece> memory;
   for (const auto& piece : *pieces) {
     const auto object = map_.blocks();
     const auto block = std::find_if(object.begin(), object.end(),
@@ -186,14 +187,17 @@ int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, std::uint64
     const std::uint64_t bytes = block->second.size_bytes;
     if (piece.offset >= bytes || piece.size_bytes > bytes - piece.offset) answer.status = rm_status::invalid_argument;
     sum += piece.size_bytes;
+    memory.push_back({block->second.memory, piece.offset, piece.size_bytes});
   }
   if (sum != size) answer.status = rm_status::invalid_argument;
   constexpr std::uint64_t pcie = 1;
-  if (answer.status == rm_status::ok && flags == pcie) answer.status = rm_status::not_supported;
-  if (answer.status == rm_status::ok) answer.fd = rm_.add_dmabuf();
+  if (answer.status == rm_status::ok && flags == pcie && !is_pcie_export_known)
+    answer.status = rm_status::not_supported;
+  if (answer.status == rm_status::ok) answer.fd = rm_.add_dmabuf(std::move(memory));
   constexpr int out_of_memory = 2;
   if (answer.status == rm_status::ok && answer.fd < 0) return out_of_memory;
   ++exports_made_;
+  export_flags_ = flags;
   if (is_hook_installable) observed->ioctls = encode_export(rm_.model(), client_, size, *pieces, flags, answer);
   if (answer.status == rm_status::not_supported) return not_supported;
   if (answer.status != rm_status::ok) return invalid_value;

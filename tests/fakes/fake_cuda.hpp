@@ -74,7 +74,13 @@ class FakeCuda final : public shim::Cuda {
   [[nodiscard]] unsigned contexts_created() const { return contexts_created_; }
   [[nodiscard]] unsigned exports_made() const { return exports_made_; }
 
+  [[nodiscard]] std::uint64_t last_export_flags() const { return export_flags_; }
+
+  /// Whether ranges inside a block of a pool can be exported only from the block's start on, as by libcuda 580.
+  void set_cuts_pool_exports(bool cuts) { map_.cuts_pool_pieces = cuts; }
+
   bool is_hook_installable = true;
+  bool is_pcie_export_known = false;       ///< the driver takes the flag that asks for a mapping over PCIe
   int export_result = 0;                   ///< what cuMemGetHandleForAddressRange answers instead of working
   bool is_memory_under_subdevice = false;  ///< of allocations made from now on
   bool has_ipc = true;
@@ -168,6 +174,7 @@ class FakeCuda final : public shim::Cuda {
   unsigned ipc_handles_taken_ = 0;
   unsigned contexts_created_ = 0;
   unsigned exports_made_ = 0;
+  std::uint64_t export_flags_ = 0;
 };
 
 }  // namespace gdrkit::fakes

@@ -42,6 +42,16 @@ std::string FakeGpu::pci() const {
   return text;
 }
 
+std::string FakeGpu::resource_file() const {
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "0x00000000de000000 0x00000000deffffff 0x0000000000040200\n0x%016llx 0x%016llx 0x000000000014220c\n"
+                "0x0000000000000000 0x0000000000000000 0x0000000000000000\n",
+                static_cast<unsigned long long>(bar1_address),
+                static_cast<unsigned long long>(bar1_address + bar1_bytes - 1));
+  return text;
+}
+
 std::string FakeGpu::node() const { return "/dev/nvidia" + std::to_string(minor); }
 
 FakeGpu make_gpu(unsigned index) {

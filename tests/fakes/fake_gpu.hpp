@@ -30,8 +30,9 @@ struct FakeGpu {
 
   [[nodiscard]] std::array<std::uint8_t, 72> card() const;
   [[nodiscard]] std::array<std::uint8_t, 32> id_info() const;
-  [[nodiscard]] std::string pci() const;   ///< "0000:3b:00.0", as CUDA writes it
-  [[nodiscard]] std::string node() const;  ///< "/dev/nvidia0"
+  [[nodiscard]] std::string pci() const;            ///< "0000:3b:00.0", as CUDA writes it
+  [[nodiscard]] std::string resource_file() const;  ///< what sysfs says of its memory regions
+  [[nodiscard]] std::string node() const;           ///< "/dev/nvidia0"
 };
 
 /// A GPU whose numbers all differ from each other and from those of the GPU with another index.

@@ -5,6 +5,7 @@
 
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -90,6 +91,10 @@ int FakeRm::ioctl(int fd, unsigned long request, void* argument) noexcept {
   const std::lock_guard lock(mutex_);
   OpenFile* file = file_of(fd);
   if (file == nullptr) return -EBADF;
+  if (request == FIOCLEX && file->kind == OpenFile::Kind::dmabuf) {
+    file->is_closed_by_exec = true;
+    return 0;
+  }
   const bool is_node = file->kind == OpenFile::Kind::control || file->kind == OpenFile::Kind::device;
   if (!is_node || _IOC_TYPE(request) != 'F') return -ENOTTY;
   ++counts_[_IOC_NR(request)];
@@ -102,11 +107,19 @@ int FakeRm::mmap(void* wanted, std::size_t length, int protection, int flags, in
   if (fd < 0) return memory_.map_anonymous(wanted, length, protection, flags, mapped);
   OpenFile* file = file_of(fd);
   if (file == nullptr) return -EBADF;
-  if (file->kind == OpenFile::Kind::dmabuf) return -524;  // ENOTSUPP: drivers up to 575 and discrete GPUs
+  if (file->kind == OpenFile::Kind::dmabuf) {
+    const bool is_plain = wanted == nullptr && flags == MAP_SHARED;
+    return is_plain ? map_dmabuf(*file, length, protection, offset, mapped) : -EINVAL;
+  }
   if (file->kind != OpenFile::Kind::device || file->mapping == nullptr) return -EINVAL;
   const std::shared_ptr<RmMapping> mapping = file->mapping;
   if (!mapping->is_live) return -EINVAL;
   if (offset != 0 || length != mapping->length) return -ENXIO;
+  return map_shown(wanted, length, protection, flags, mapping, mapped);
+}
+
+int FakeRm::map_shown(void* wanted, std::size_t length, int protection, int flags,
+                      const std::shared_ptr<RmMapping>& mapping, void** mapped) {
   const bool is_early = shows_after_ > 0;
   if (is_early) --shows_after_;
   if (is_early || shows_ == MappingShows::memory) {
@@ -118,6 +131,41 @@ int FakeRm::mmap(void* wanted, std::size_t length, int protection, int flags, in
   for (std::uint8_t& byte : decoy.bytes())
     byte = shows_ == MappingShows::all_ones ? 0xff : static_cast<std::uint8_t>(value += 37);
   return memory_.map_device(wanted, length, protection, flags, decoy.file(), 0, mapping, mapped);
+}
+
+int FakeRm::map_dmabuf(const OpenFile& file, std::size_t length, int protection, off_t offset, void** mapped) {
+  if (dmabuf_.mmap_error != 0) return -dmabuf_.mmap_error;
+  std::uint64_t skip = static_cast<std::uint64_t>(offset);
+  void* base = nullptr;
+  constexpr int reserving = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  if (const int reserved = memory_.map_anonymous(nullptr, length, PROT_NONE, reserving, &base); reserved != 0)
+    return reserved;
+  const int nothing = ::memfd_create("fake-hole", MFD_CLOEXEC);
+  std::size_t at = 0;
+  int result = 0;
+  for (const DmabufPiece& piece : file.pieces) {
+    const std::uint64_t cut = std::min(skip, piece.size_bytes);
+    skip -= cut;
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size_bytes - cut, length - at));
+    if (size == 0) continue;
+    auto mapping = std::make_shared<RmMapping>();
+    mapping->memory = piece.memory;
+    mapping->gpu = piece.memory->gpu();
+    mapping->first = piece.offset + cut;
+    mapping->length = size;
+    void* part = static_cast<std::uint8_t*>(base) + at;
+    constexpr int flags = MAP_SHARED | MAP_FIXED;
+    const bool is_hole = dmabuf_.maps_nothing || (dmabuf_.maps_first_only && at > 0);
+    result = is_hole ? memory_.map_device(part, size, protection, flags, nothing, 0, mapping, &part)
+                     : map_shown(part, size, protection, flags, mapping, &part);
+    if (result != 0) break;
+    at += size;
+  }
+  ::close(nothing);
+  if (result == 0 && at < length) result = -EINVAL;
+  if (result != 0) (void)memory_.unmap(base, length);
+  *mapped = base;
+  return result;
 }
 
 int FakeRm::munmap(void* address, std::size_t length) noexcept {
@@ -137,10 +185,17 @@ int FakeRm::madvise(void* address, std::size_t length, int advice) noexcept {
 
 ssize_t FakeRm::read_text(const char* path, char* buffer, std::size_t capacity) noexcept {
   const std::lock_guard lock(mutex_);
-  if (const int failure = path_failure(path); failure != 0) return -failure;
-  if (std::string(path) != version_path || capacity == 0) return -EINVAL;
-  const std::size_t size = std::min(capacity - 1, version_text_.size());
-  std::memcpy(buffer, version_text_.data(), size);
+  std::string text;
+  for (const FakeGpu& gpu : gpus_) {
+    if (path == "/sys/bus/pci/devices/" + gpu.pci() + "/resource") text = gpu.resource_file();
+  }
+  if (text.empty()) {
+    if (const int failure = path_failure(path); failure != 0) return -failure;
+    text = version_text_;
+  }
+  if ((std::string(path) != version_path && text == version_text_) || capacity == 0) return -EINVAL;
+  const std::size_t size = std::min(capacity - 1, text.size());
+  std::memcpy(buffer, text.data(), size);
   buffer[size] = '\0';
   return static_cast<ssize_t>(size);
 }
@@ -150,6 +205,13 @@ Census FakeRm::census() const {
   const std::size_t cuda_clients = cuda_file_ != 0 ? 1 : 0;
   return {files_.size(), state_.clients() - cuda_clients, state_.objects() - cuda_objects_, state_.mappings(),
           memory_.count()};
+}
+
+std::size_t FakeRm::dmabufs_inherited_by_exec() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::count_if(files_.begin(), files_.end(), [](const auto& entry) {
+    return entry.second.kind == OpenFile::Kind::dmabuf && !entry.second.is_closed_by_exec;
+  }));
 }
 
 std::size_t FakeRm::vmas_inherited_by_fork() const {
@@ -186,9 +248,10 @@ void FakeRm::remove(Handle client, Handle object) {
   --cuda_objects_;
 }
 
-int FakeRm::add_dmabuf() {
+int FakeRm::add_dmabuf(std::vector<DmabufPiece> pieces) {
   const std::lock_guard lock(mutex_);
   OpenFile file;
+  file.pieces = std::move(pieces);
   file.kind = OpenFile::Kind::dmabuf;
   return add_file(std::move(file));
 }

@@ -22,6 +22,20 @@ namespace gdrkit::fakes {
 /// What a mapping shows instead of the memory that was asked for.
 enum class MappingShows { memory, other_memory, all_ones };
 
+/// How a dma-buf of GPU memory behaves when a process maps it.
+struct DmabufModel {
+  int mmap_error = 524;          ///< ENOTSUPP: drivers up to 575, later ones for discrete GPUs; 0: it can be mapped
+  bool maps_first_only = false;  ///< pages behind the first object are left out, as in some drivers
+  bool maps_nothing = false;     ///< mmap succeeds, and every access ends in SIGBUS
+};
+
+/// A part of the memory behind a dma-buf.
+struct DmabufPiece {
+  std::shared_ptr<PhysicalMemory> memory;
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+};
+
 /// What the code under test holds at this moment. CUDA's own things do not count.
 struct Census {
   std::size_t descriptors = 0;
@@ -60,6 +74,7 @@ class FakeRm final : public shim::System {
   }
   void set_caching(std::uint32_t caching) { caching_ = caching; }  ///< bits 25:23 of RM_MAP_MEMORY's flags
   void set_fb_info_works(bool works) { fb_info_works_ = works; }
+  void set_dmabuf(const DmabufModel& model) { dmabuf_ = model; }
   /// Not thread safe: for setting up.
   [[nodiscard]] RmState& state() noexcept { return state_; }
   [[nodiscard]] const std::vector<FakeGpu>& gpus() const noexcept { return gpus_; }
@@ -69,6 +84,8 @@ class FakeRm final : public shim::System {
   [[nodiscard]] Census census() const;
   /// Mappings of device memory that a forked child would inherit.
   [[nodiscard]] std::size_t vmas_inherited_by_fork() const;
+  /// dma-bufs that another program, started by this process, would inherit.
+  [[nodiscard]] std::size_t dmabufs_inherited_by_exec() const;
   /// Whether one mapping of the process still shows all of these bytes of `memory`.
   [[nodiscard]] bool is_mmapped(const PhysicalMemory& memory, std::uint64_t offset, std::uint64_t size) const;
   /// How often an ioctl of this number was issued.
@@ -78,7 +95,7 @@ class FakeRm final : public shim::System {
   Handle add_cuda_client(int pid);
   void place(Handle client, Handle object, const std::shared_ptr<PhysicalMemory>& memory);
   void remove(Handle client, Handle object);
-  int add_dmabuf();  ///< a descriptor handed to the process
+  int add_dmabuf(std::vector<DmabufPiece> pieces);  ///< a descriptor handed to the process
   int add_exported_file(const std::shared_ptr<PhysicalMemory>& memory);
 
   static constexpr int process_id = 4242;
@@ -92,6 +109,8 @@ class FakeRm final : public shim::System {
     FileId linked_control = 0;               ///< device: 0 until REGISTER_FD
     std::shared_ptr<RmMapping> mapping;      ///< device: the one mapping of its life
     std::shared_ptr<PhysicalMemory> memory;  ///< exported
+    std::vector<DmabufPiece> pieces;         ///< dmabuf
+    bool is_closed_by_exec = false;          ///< dmabuf
   };
 
   int path_failure(const std::string& path) const;
@@ -101,6 +120,9 @@ class FakeRm final : public shim::System {
   std::vector<unsigned> gpus_open_in_process() const;
   [[nodiscard]] bool has_size(unsigned long request, std::size_t bytes) const;
 
+  int map_shown(void* wanted, std::size_t length, int protection, int flags, const std::shared_ptr<RmMapping>& mapping,
+                void** mapped);
+  int map_dmabuf(const OpenFile& file, std::size_t length, int protection, off_t offset, void** mapped);
   int dispatch(OpenFile& file, unsigned long request, void* argument);
   int card_info(unsigned long request, void* argument);
   int register_fd(OpenFile& file, void* argument);
@@ -136,6 +158,7 @@ class FakeRm final : public shim::System {
   unsigned shows_after_ = 0;
   std::uint32_t caching_ = 2;
   bool fb_info_works_ = true;
+  DmabufModel dmabuf_;
   // Never used twice: a descriptor or file that is used after its close is found out.
   int next_fd_ = 50;
   FileId next_file_ = 1;

@@ -29,6 +29,7 @@ constexpr IoctlName ioctl_names[] = {
     {command::rm_dup, "RM_DUP_OBJECT", 24},
     {command::rm_map, "RM_MAP_MEMORY", 40},
     {command::rm_unmap, "RM_UNMAP_MEMORY", 24},
+    {0x51, "FIOCLEX", 0},
     // Of the gdrdrv module; its numbers are none of RM's.
     {1, "PIN_BUFFER", 0},
     {2, "UNPIN_BUFFER", 0},

@@ -71,7 +71,7 @@ RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, Own
 }
 
 base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType requested) noexcept {
-  if (requested == MappingType::cached && !is_coherent(backend_.cuda(), range_)) {
+  if (requested == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal)) {
     return base::fail(EOPNOTSUPP, "cannot map cached: BAR1 of a discrete GPU is uncached; ask for write-combining");
   }
   const auto length = length_to_map(*this, size_bytes, mapping_.address());
@@ -81,7 +81,8 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
   base::Result<Verification> verification = Verification::none;
   MappingType type = mapping_.type();
   // "Cached" is also what a driver seems to say that says nothing; word accesses are right in both cases.
-  if (mapped && type == MappingType::cached && !is_coherent(backend_.cuda(), range_)) type = MappingType::device;
+  if (mapped && type == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal))
+    type = MappingType::device;
   if (mapped && requested != MappingType::none && type != requested)
     mapped = base::fail(EOPNOTSUPP, "invalid mapping type: the driver maps GPU memory only %s here", name_of(type));
   if (mapped) verification = verify();

@@ -42,6 +42,19 @@ constexpr std::array working = {Registration{"first", "", true, no_driver},
                                 Registration{"pretended", "", false, no_driver},
                                 Registration{"second", "", true, works}, Registration{"third", "", true, works}};
 
+base::Result<std::unique_ptr<Backend>> untried(const base::Settings&) noexcept {
+  static tests::Script script;
+  script.traits.name = "untried";
+  script.traits.is_untried = true;
+  return std::unique_ptr<Backend>(new tests::ScriptedBackend(script));
+}
+
+constexpr std::array untried_first = {Registration{"first", "", true, untried},
+                                      Registration{"second", "", true, works}};
+constexpr std::array untried_alone = {Registration{"first", "", true, no_driver},
+                                      Registration{"second", "", true, untried},
+                                      Registration{"pretended", "", false, works}};
+
 base::Result<std::unique_ptr<Backend>> choose(std::span<const Registration> list, const char* forced) {
   base::Settings settings;
   settings.backend = forced;
@@ -54,6 +67,18 @@ TEST(ChooseBackend, TakesTheFirstAutomaticOneThatRuns) {
   ASSERT_TRUE(chosen) << chosen.error().text();
   EXPECT_STREQ((*chosen)->traits().name, "scripted");
   EXPECT_EQ(opened_count, 1);
+}
+
+TEST(ChooseBackend, TakesAnUntriedOneOnlyWhereNoOtherRuns) {
+  const auto sure = choose(untried_first, "");
+  ASSERT_TRUE(sure) << sure.error().text();
+  EXPECT_STREQ((*sure)->traits().name, "scripted");
+  const auto last = choose(untried_alone, "");
+  ASSERT_TRUE(last) << last.error().text();
+  EXPECT_STREQ((*last)->traits().name, "untried");
+  const auto forced = choose(untried_first, "first");
+  ASSERT_TRUE(forced) << forced.error().text();
+  EXPECT_STREQ((*forced)->traits().name, "untried");
 }
 
 TEST(ChooseBackend, NamesEveryBackendsReasonWhenNoneRuns) {

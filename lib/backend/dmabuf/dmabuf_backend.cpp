@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/dmabuf/dmabuf_backend.hpp"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "backend/cuda_buffer.hpp"
+#include "backend/cuda_scope.hpp"
+#include "backend/dmabuf/dmabuf_mapping.hpp"
+#include "backend/dmabuf/dmabuf_pin.hpp"
+#include "backend/pointer_check.hpp"
+
+namespace gdrkit::backend {
+namespace dmabuf {
+namespace {
+
+constexpr const char* driver_node = "/dev/nvidiactl";
+constexpr int first_known_version = 13030;  // CUDA 13.3
+constexpr int most_ordinals = 64;           // more than any machine has
+
+/// The first device whose primary context is active; -1: CUDA is not in use here.
+int ordinal_in_use(shim::Cuda& cuda) noexcept {
+  for (int ordinal = 0; ordinal < most_ordinals; ++ordinal) {
+    int active = 0;
+    if (cuda.primary_ctx_is_active(ordinal, &active) != 0) break;
+    if (active != 0) return ordinal;
+  }
+  return -1;
+}
+
+/// Whether that is likely enough where nobody asked for it by name.
+base::Status check_untried(shim::System& system, shim::Cuda& cuda) noexcept {
+  if (const int found = shim::as_user_errno(system.access(driver_node, R_OK | W_OK)); found < 0) {
+    return base::fail(found == -ENOENT ? ENODEV : -found, "cannot use the NVIDIA driver: %s: %s", driver_node,
+                      std::strerror(-found));
+  }
+  int version = 0;
+  (void)cuda.driver_get_version(&version);
+  if (version >= first_known_version) return {};
+  return base::fail(EOPNOTSUPP,
+                    "whether dma-bufs can be mapped cannot be tried while this process has no primary CUDA context, "
+                    "and CUDA %d.%d is older than 13.3, the first known to allow it",
+                    version / 1000, version % 1000 / 10);
+}
+
+}  // namespace
+
+DmabufBackend::DmabufBackend(shim::System& system, shim::Cuda& cuda) noexcept : system_(system), cuda_(cuda) {
+  traits_.name = "dmabuf";
+  traits_.page_size_bytes = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));  // what CUDA exports by
+  traits_.supports_force_pcie = true;
+  traits_.uses_dmabuf_mmap = true;
+  traits_.is_untried = true;
+}
+
+base::Status DmabufBackend::try_scratch() noexcept {
+  const int ordinal = ordinal_in_use(cuda_);
+  if (ordinal < 0) return {};
+  auto scope = CudaScope::enter(cuda_, 0, ordinal);
+  if (!scope) return {};
+  DmabufScratch scratch(system_, cuda_);
+  switch (calibrations_.of(cuda_, ordinal, scratch)) {
+    case Calibration::proved: traits_.is_untried = false; return {};
+    case Calibration::contradicted:
+      return base::fail_literal(EIO, "cannot use dma-bufs: the mapping of one does not show the exported memory");
+    case Calibration::impossible: break;
+  }
+  return scratch.failure();
+}
+
+base::Result<std::unique_ptr<BackendPin>> DmabufBackend::pin(const PinRequest& request) noexcept {
+  try {
+    auto range = check_pointer(cuda_, request, traits_.page_size_bytes);
+    if (!range) return base::pass(range);
+    return DmabufPin::create(*this, *range, request.force_pcie);
+  } catch (...) {
+    return base::fail_literal(ENOMEM, "out of memory while pinning");
+  }
+}
+
+base::Result<std::unique_ptr<BackendBuffer>> DmabufBackend::allocate(int device, std::size_t size_bytes) noexcept {
+  return CudaBuffer::allocate(cuda_, device, size_bytes);
+}
+
+base::Result<std::unique_ptr<Backend>> open_dmabuf_on(shim::System& system, shim::Cuda& cuda,
+                                                      const base::Settings& settings) noexcept {
+  std::unique_ptr<DmabufBackend> backend(new (std::nothrow) DmabufBackend(system, cuda));
+  if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the dmabuf backend");
+  if (auto tried = backend->try_scratch(); !tried) return base::pass(tried);
+  if (backend->traits().is_untried && settings.backend.empty()) {
+    if (auto likely = check_untried(system, cuda); !likely) return base::pass(likely);
+  }
+  return std::unique_ptr<Backend>(std::move(backend));
+}
+
+}  // namespace dmabuf
+
+base::Result<std::unique_ptr<Backend>> open_dmabuf(const base::Settings& settings) noexcept;
+
+base::Result<std::unique_ptr<Backend>> open_dmabuf(const base::Settings& settings) noexcept {
+  auto cuda = shim::real_cuda();
+  if (!cuda) return base::pass(cuda);
+  return dmabuf::open_dmabuf_on(shim::real_system(), **cuda, settings);
+}
+
+}  // namespace gdrkit::backend

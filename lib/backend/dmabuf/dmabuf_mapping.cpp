@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/dmabuf/dmabuf_mapping.hpp"
+
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace gdrkit::backend::dmabuf {
+namespace {
+
+constexpr std::uint64_t over_pcie = 1;  // CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE
+constexpr int invalid_value = 1;
+
+/// The largest of the GPU's memory regions, which is BAR1; 0 where it is not known.
+std::uint64_t bar1_mib(shim::System& system, shim::Cuda& cuda, int ordinal) noexcept {
+  char pci[32] = {};
+  if (cuda.device_get_pci_bus_id(ordinal, pci, sizeof pci) != 0) return 0;
+  for (char& letter : pci) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  char path[80];
+  std::snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/resource", pci);
+  char text[1024];
+  if (system.read_text(path, text, sizeof text) < 0) return 0;
+  std::uint64_t largest = 0;
+  // One line for each region: first address, last address, flags.
+  for (char* at = text; *at != '\0';) {
+    const std::uint64_t first = std::strtoull(at, &at, 16);
+    const std::uint64_t last = std::strtoull(at, &at, 16);
+    if (last > first) largest = std::max(largest, last - first + 1);
+    at += std::strcspn(at, "\n");
+    at += *at == '\n' ? 1 : 0;
+  }
+  return largest >> 20;
+}
+
+}  // namespace
+
+base::Status DmabufMapping::export_pages(std::uint64_t address, std::uint64_t bytes, bool must_be_pcie) noexcept {
+  shim::ObservedExport made;
+  int result = cuda_.export_dmabuf(address, bytes, over_pcie, &made);
+  const bool is_over_pcie = result == 0;
+  if (!is_over_pcie && !must_be_pcie) result = cuda_.export_dmabuf(address, bytes, 0, &made);
+  if (shim::cuda_result_errno(result) == ENOMEM) return used_up(bytes, shim::cuda_result_name(result));
+  if (result != 0) {
+    return base::fail_vendor(shim::cuda_result_errno(result), result,
+                             "cannot export 0x%" PRIx64 " + %" PRIu64
+                             " bytes as a dma-buf%s: cuMemGetHandleForAddressRange: %s; GDRKIT_BACKEND=rm needs none",
+                             address, bytes, must_be_pcie ? " for a mapping over PCIe" : "",
+                             shim::cuda_result_name(result));
+  }
+  fd_ = made.dmabuf_fd;
+  if (const int closing = shim::as_user_errno(system_.ioctl(fd_, FIOCLEX, nullptr)); closing < 0) {
+    (void)release();
+    return base::fail(-closing, "cannot keep the dma-buf from other programs: ioctl(FIOCLEX): %s",
+                      std::strerror(-closing));
+  }
+  const bool is_cached = !is_over_pcie && is_coherent(cuda_, ordinal_);
+  type_ = is_cached ? cpu::MappingType::cached : cpu::MappingType::write_combining;
+  return {};
+}
+
+base::Status DmabufMapping::take(const DeviceRange& range, bool must_be_pcie) noexcept {
+  ordinal_ = range.attributes.device_ordinal;
+  base::Status exported = export_pages(range.page_address, range.page_bytes, must_be_pcie);
+  if (exported || exported.error().vendor_code != invalid_value) return exported;
+  // Some drivers export memory of a pool only from the start of its block on.
+  const auto& at = range.attributes;
+  const std::uint64_t before = range.page_address - at.mapping_base;
+  const bool is_inside =
+      at.mapping_base < range.page_address && before < at.mapping_size && range.page_bytes <= at.mapping_size - before;
+  if (!is_inside || !export_pages(at.mapping_base, before + range.page_bytes, must_be_pcie)) return exported;
+  offset_ = static_cast<off_t>(before);
+  return {};
+}
+
+base::Status DmabufMapping::used_up(std::uint64_t bytes, const char* cause) const noexcept {
+  return base::fail(ENOMEM,
+                    "cannot map %" PRIu64 " KiB by a dma-buf: %s; BAR1 of CUDA device %d has %" PRIu64
+                    " MiB: unmap something, pin a smaller range or enable resizable BAR",
+                    bytes / 1024, cause, ordinal_, bar1_mib(system_, cuda_, ordinal_));
+}
+
+base::Status DmabufMapping::map(std::size_t size_bytes) noexcept {
+  void* mapped = nullptr;
+  const int result =
+      shim::as_user_errno(system_.mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset_, &mapped));
+  if (result == -ENOMEM) return used_up(size_bytes, "mmap: out of memory");
+  if (result < 0) {
+    return base::fail(
+        -result,
+        "cannot map the dma-buf: mmap of %zu bytes: %s; drivers before CUDA 13.3 export dma-bufs of a GPU "
+        "with a BAR1 for RDMA only, and GDRKIT_BACKEND=rm maps without them",
+        size_bytes, std::strerror(-result));
+  }
+  address_ = static_cast<std::uint8_t*>(mapped);
+  size_bytes_ = size_bytes;
+  // A child would keep the mapping beyond our unmap. Core holds fork off meanwhile.
+  const int advised = shim::as_user_errno(system_.madvise(mapped, size_bytes, MADV_DONTFORK));
+  if (advised >= 0) return {};
+  return base::fail(-advised, "cannot keep the mapping from forked children: madvise(MADV_DONTFORK): %s",
+                    std::strerror(-advised));
+}
+
+base::Status DmabufMapping::unmap() noexcept {
+  if (address_ == nullptr) return {};
+  if (const int result = shim::as_user_errno(system_.munmap(address_, size_bytes_)); result < 0)
+    return base::fail(-result, "cannot unmap: munmap of the mapping: %s", std::strerror(-result));
+  address_ = nullptr;
+  size_bytes_ = 0;
+  return {};
+}
+
+base::Status DmabufMapping::release() noexcept {
+  base::Status first = unmap();
+  if (fd_ < 0) return first;
+  const int result = shim::as_user_errno(system_.close(fd_));
+  fd_ = -1;
+  if (result < 0) base::keep_first(first, base::fail(-result, "cannot close a dma-buf: %s", std::strerror(-result)));
+  return first;
+}
+
+void DmabufMapping::abandon_after_fork() noexcept {
+  if (fd_ >= 0) system_.close(fd_);
+  fd_ = -1;
+  address_ = nullptr;  // not inherited: the address may belong to something else in this process now
+}
+
+std::uint8_t* DmabufScratch::map(const DeviceRange& range) noexcept {
+  failure_ = mapping_.take(range, false);
+  if (failure_) failure_ = mapping_.map(static_cast<std::size_t>(range.page_bytes));
+  if (!failure_) return nullptr;
+  std::uint8_t* const address = mapping_.address();
+  if (shim::can_load_from(address) && shim::can_load_from(address + mapping_.size_bytes() - 1)) return address;
+  failure_ = base::fail_literal(EIO, "cannot use dma-bufs: the driver maps them, but with no memory behind");
+  return nullptr;
+}
+
+bool DmabufScratch::unmap() noexcept {
+  (void)mapping_.release();
+  if (mapping_.address() != nullptr) (void)mapping_.release();  // for want of memory munmap may fail once
+  return mapping_.address() == nullptr;
+}
+
+}  // namespace gdrkit::backend::dmabuf

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Opening: tried on scratch memory where the process uses CUDA, and a reason for every refusal.
+#include <gmock/gmock.h>
+
+#include <unistd.h>
+
+#include <tuple>
+
+#include "fakes/fault_injection.hpp"
+#include "lib/backend/dmabuf/dmabuf_machine.hpp"
+
+namespace gdrkit::backend::dmabuf {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+fakes::FakeCuda::Options without_cuda() {
+  fakes::FakeCuda::Options options;
+  options.is_initialised = false;
+  return options;
+}
+
+TEST(DmabufOpen, IsSureWhereScratchMemoryCouldBeMapped) {
+  DmabufMachine machine;
+  {
+    const auto backend = machine.open_or_fail();
+    ASSERT_NE(backend, nullptr);
+    EXPECT_STREQ(backend->traits().name, "dmabuf");
+    EXPECT_EQ(backend->traits().page_size_bytes, static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE)));
+    EXPECT_TRUE(backend->traits().persistent);
+    EXPECT_TRUE(backend->traits().uses_dmabuf_mmap);
+    EXPECT_TRUE(backend->traits().supports_force_pcie);
+    EXPECT_FALSE(backend->traits().is_untried);
+    EXPECT_EQ(backend->traits().module_version, 0u);
+    EXPECT_TRUE(rm::is_clean(machine)) << "the trial left something";
+  }
+  EXPECT_EQ(machine.cuda.contexts_created(), 0u);
+  EXPECT_TRUE(rm::is_clean(machine));
+}
+
+TEST(DmabufOpen, TriesWithAnOldVersionToo) {
+  DmabufMachine machine;
+  machine.cuda.driver_version = 11080;
+  const auto backend = machine.open_or_fail();
+  ASSERT_NE(backend, nullptr);
+  EXPECT_FALSE(backend->traits().is_untried);
+}
+
+class DmabufOpenRefused : public ::testing::TestWithParam<std::tuple<int, int, const char*>> {};
+
+TEST_P(DmabufOpenRefused, NamesMmapsErrorAndLeavesNothing) {
+  const auto& [mmap_error, errno_value, text] = GetParam();
+  for (const int version : {13000, 13030, 14000}) {
+    DmabufMachine machine;
+    machine.cuda.driver_version = version;
+    machine.rm.set_dmabuf({mmap_error, false, false});
+    for (const char* forced : {"", "dmabuf"}) {
+      machine.settings.backend = forced;
+      const auto opened = machine.open();
+      ASSERT_FALSE(opened) << "version " << version;
+      EXPECT_EQ(opened.error().errno_value, errno_value);
+      EXPECT_THAT(std::string(opened.error().text()), AllOf(HasSubstr("mmap"), HasSubstr(text)));
+      EXPECT_TRUE(rm::is_clean(machine));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufOpenRefused,
+                         ::testing::Values(std::tuple(524, EOPNOTSUPP, "Operation not supported"),
+                                           std::tuple(ENODEV, ENODEV, "No such device"),
+                                           std::tuple(EPERM, EPERM, "not permitted"),
+                                           std::tuple(EINVAL, EINVAL, "RDMA only"),
+                                           std::tuple(600, EIO, "Input/output error")));
+
+TEST(DmabufOpen, NamesCudasErrorWhereNothingCanBeExported) {
+  DmabufMachine machine;
+  machine.cuda.export_result = 801;
+  const auto opened = machine.open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().errno_value, EOPNOTSUPP);
+  EXPECT_EQ(opened.error().vendor_code, 801);
+  EXPECT_THAT(
+      std::string(opened.error().text()),
+      AllOf(HasSubstr("cuMemGetHandleForAddressRange: CUDA_ERROR_NOT_SUPPORTED"), HasSubstr("GDRKIT_BACKEND=rm")));
+  EXPECT_TRUE(rm::is_clean(machine));
+}
+
+TEST(DmabufOpen, RefusesADriverWhoseMappingsHoldNothing) {
+  DmabufMachine machine;
+  machine.rm.set_dmabuf({0, false, true});
+  const auto opened = machine.open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().errno_value, EIO);
+  EXPECT_TRUE(rm::is_clean(machine));
+}
+
+TEST(DmabufOpen, RefusesADriverWhoseMappingsShowOtherMemory) {
+  DmabufMachine machine;
+  machine.rm.set_mapping_shows(fakes::MappingShows::other_memory);
+  const auto opened = machine.open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().errno_value, EIO);
+  EXPECT_THAT(std::string(opened.error().text()), HasSubstr("does not show"));
+  EXPECT_TRUE(rm::is_clean(machine));
+}
+
+TEST(DmabufOpen, IsUntriedInAProcessWithoutCuda) {
+  DmabufMachine machine(without_cuda());
+  const auto backend = machine.open_or_fail();
+  ASSERT_NE(backend, nullptr);
+  EXPECT_TRUE(backend->traits().is_untried);
+  EXPECT_EQ(machine.cuda.contexts_created(), 0u);
+}
+
+TEST(DmabufOpen, SaysWhatItCannotTryWhereTheVersionPromisesNothing) {
+  DmabufMachine machine(without_cuda());
+  machine.cuda.driver_version = 13000;
+  const auto opened = machine.open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().errno_value, EOPNOTSUPP);
+  EXPECT_THAT(std::string(opened.error().text()), AllOf(HasSubstr("cannot be tried"), HasSubstr("CUDA 13.0 is older")));
+  machine.settings.backend = "dmabuf";
+  const auto forced = machine.open();
+  ASSERT_TRUE(forced) << forced.error().text();
+  EXPECT_TRUE((*forced)->traits().is_untried) << "asked for by name: its pins say what is wrong";
+}
+
+TEST(DmabufOpen, IsUntriedWhereThereIsNoScratchMemory) {
+  DmabufMachine machine;
+  fakes::FaultPlan plan;
+  fakes::FaultyCuda cuda(machine.cuda, plan);
+  plan.fail_every("mem_alloc_async", {0, 0, 2});
+  const auto backend = open_dmabuf_on(machine.rm, cuda, machine.settings);
+  ASSERT_TRUE(backend) << backend.error().text();
+  EXPECT_TRUE((*backend)->traits().is_untried);
+  EXPECT_TRUE(rm::is_clean(machine));
+}
+
+TEST(DmabufOpen, RefusesUntriedWhereNoDriversNodeIs) {
+  DmabufMachine machine(without_cuda());
+  machine.rm.fail_path("/dev/nvidiactl", ENOENT);
+  const auto opened = machine.open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().errno_value, ENODEV);
+  EXPECT_THAT(std::string(opened.error().text()), HasSubstr("/dev/nvidiactl"));
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::dmabuf

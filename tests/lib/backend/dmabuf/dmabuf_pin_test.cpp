@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Pins and mappings: every kind of memory, one descriptor each, the mapping's type, and what its owner's free leaves.
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "lib/backend/dmabuf/dmabuf_machine.hpp"
+#include "support/results.hpp"
+
+namespace gdrkit::backend::dmabuf {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+struct Memory {
+  const char* name;
+  std::uint64_t (*allocate)(fakes::FakeCuda& cuda);
+};
+
+constexpr std::size_t pin_bytes = 192 * kib;
+const Memory memories[] = {
+    {"Malloc", [](fakes::FakeCuda& cuda) { return cuda.malloc(pin_bytes); }},
+    {"SubAllocation",
+     [](fakes::FakeCuda& cuda) {
+       (void)cuda.malloc(100'000);
+       return cuda.malloc(pin_bytes);
+     }},
+    {"Unaligned", [](fakes::FakeCuda& cuda) { return cuda.malloc(pin_bytes + 12'345) + 12'345; }},
+    {"ThreeHandles",
+     [](fakes::FakeCuda& cuda) {
+       return cuda.vmm({64 * kib, 64 * kib, 64 * kib}, false, 2 * mib);
+     }},
+    {"InsideAPoolsBlock",
+     [](fakes::FakeCuda& cuda) {
+       (void)cuda.pool_malloc(3 * mib);
+       return cuda.pool_malloc(pin_bytes);
+     }},
+    {"InsideAPoolsBlockFromItsStart",
+     [](fakes::FakeCuda& cuda) {
+       cuda.set_cuts_pool_exports(true);
+       (void)cuda.pool_malloc(3 * mib);
+       return cuda.pool_malloc(pin_bytes);
+     }},
+};
+
+class DmabufPins : public ::testing::TestWithParam<Memory> {};
+
+TEST_P(DmabufPins, ShowsTheMemoryBothWaysAndHoldsOneDescriptor) {
+  DmabufMachine machine;
+  {
+    const std::uint64_t address = GetParam().allocate(machine.cuda);
+    const auto backend = machine.open_or_fail();
+    ASSERT_NE(backend, nullptr);
+    const auto pin = machine.pin_of(*backend, address, pin_bytes);
+    ASSERT_NE(pin, nullptr);
+    EXPECT_EQ(machine.rm.census().descriptors, 1u);
+    EXPECT_EQ(machine.rm.dmabufs_inherited_by_exec(), 0u);
+    EXPECT_STRCASEEQ(pin->device().c_str(), machine.rm.gpus()[0].pci().c_str());
+    const MappedRegion region = rm::map_or_fail(*pin);
+    ASSERT_NE(region.address, nullptr);
+    EXPECT_EQ(region.type, MappingType::write_combining);
+    EXPECT_EQ(region.verification, Verification::content);
+    EXPECT_EQ(machine.rm.census().descriptors, 1u);
+    EXPECT_EQ(machine.rm.vmas_inherited_by_fork(), 0u);
+    std::uint8_t* const bytes = rm::own_byte(*pin, region, address);
+    EXPECT_EQ(std::memcmp(bytes, machine.cuda.read(address, pin_bytes).data(), pin_bytes), 0);
+    for (std::size_t at = 0; at < pin_bytes; at += 1000) bytes[at] = static_cast<std::uint8_t>(at);
+    EXPECT_EQ(std::memcmp(bytes, machine.cuda.read(address, pin_bytes).data(), pin_bytes), 0);
+    EXPECT_TRUE(tests::succeeded(pin->unmap()));
+    EXPECT_EQ(machine.rm.census().vmas, 0u);
+    EXPECT_TRUE(tests::succeeded(pin->unpin()));
+    EXPECT_EQ(machine.rm.census().descriptors, 0u);
+  }
+  EXPECT_TRUE(rm::is_clean(machine));
+}
+
+INSTANTIATE_TEST_SUITE_P(Dmabuf, DmabufPins, ::testing::ValuesIn(memories),
+                         [](const auto& tested) { return tested.param.name; });
+
+class DmabufPinning : public ::testing::Test {
+ protected:
+  void open() {
+    backend = machine.open_or_fail();
+    address = machine.cuda.malloc(pin_bytes);
+    machine.cuda.fill_pattern(address, pin_bytes);
+  }
+  base::Result<std::unique_ptr<BackendPin>> pin(bool force_pcie) {
+    return backend->pin({address, pin_bytes, force_pcie});
+  }
+  base::Result<MappedRegion> map(MappingType type, bool force_pcie = false) {
+    auto pinned = pin(force_pcie);
+    if (!pinned) return base::pass(pinned);
+    last = std::move(*pinned);
+    return last->map(pin_bytes, type);
+  }
+
+  DmabufMachine machine;
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<BackendPin> last;
+  std::uint64_t address = 0;
+};
+
+TEST_F(DmabufPinning, AsksForPcieFirstAndGoesWithoutWhereTheDriverDoesNotKnowIt) {
+  open();
+  ASSERT_TRUE(pin(false));
+  EXPECT_EQ(machine.cuda.last_export_flags(), 0u);
+  machine.cuda.is_pcie_export_known = true;
+  ASSERT_TRUE(pin(false));
+  EXPECT_EQ(machine.cuda.last_export_flags(), 1u);
+}
+
+TEST_F(DmabufPinning, ForcedPcieFallsBackToNothing) {
+  open();
+  const auto refused = pin(true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().errno_value, EOPNOTSUPP);
+  EXPECT_THAT(std::string(refused.error().text()), HasSubstr("over PCIe"));
+  EXPECT_EQ(machine.rm.census().descriptors, 0u);
+  machine.cuda.is_pcie_export_known = true;
+  EXPECT_TRUE(tests::succeeded(pin(true)));
+}
+
+TEST(DmabufCoherent, IsCachedUnlessItGoesOverPcie) {
+  for (const bool is_over_pcie : {false, true}) {
+    auto gpu = fakes::make_gpu(0);
+    gpu.is_coherent = true;
+    fakes::FakeRm rm(fakes::driver_model("580.159.04"), {gpu});
+    rm.set_dmabuf({0, false, false});
+    fakes::FakeCuda cuda(rm);
+    cuda.is_pcie_export_known = is_over_pcie;
+    const auto backend = open_dmabuf_on(rm, cuda, {});
+    ASSERT_TRUE(backend) << backend.error().text();
+    const std::uint64_t address = cuda.malloc(pin_bytes);
+    auto pin = (*backend)->pin({address, pin_bytes});
+    ASSERT_TRUE(pin);
+    const auto wanted = is_over_pcie ? MappingType::write_combining : MappingType::cached;
+    const auto other = is_over_pcie ? MappingType::cached : MappingType::write_combining;
+    const auto refused = (*pin)->map(pin_bytes, other);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().errno_value, EOPNOTSUPP);
+    const auto mapped = (*pin)->map(pin_bytes, MappingType::none);
+    ASSERT_TRUE(mapped) << mapped.error().text();
+    EXPECT_EQ(mapped->type, wanted);
+  }
+}
+
+TEST_F(DmabufPinning, KeepsTheMemoryOfAnOwnerWhoFreesIt) {
+  open();
+  auto mapped = map(MappingType::none);
+  ASSERT_TRUE(mapped) << mapped.error().text();
+  const auto content = machine.cuda.read(address, pin_bytes);
+  auto later = pin(false);
+  ASSERT_TRUE(later);
+  machine.cuda.free(address);
+  const std::uint8_t* bytes = rm::own_byte(*last, *mapped, address);
+  EXPECT_EQ(std::memcmp(bytes, content.data(), pin_bytes), 0);
+  const auto afterwards = (*later)->map(pin_bytes, MappingType::none);
+  ASSERT_TRUE(afterwards) << afterwards.error().text();
+  EXPECT_EQ(afterwards->verification, Verification::calibrated) << "CUDA cannot be asked about it any more";
+  EXPECT_EQ(std::memcmp(rm::own_byte(**later, *afterwards, address), content.data(), pin_bytes), 0);
+}
+
+TEST_F(DmabufPinning, NamesTheSizeOfBar1WhereItIsUsedUp) {
+  open();
+  ASSERT_TRUE(pin(false));
+  machine.rm.set_dmabuf({ENOMEM, false, false});
+  const auto full = map(MappingType::none);
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().errno_value, ENOMEM);
+  EXPECT_THAT(std::string(full.error().text()),
+              AllOf(HasSubstr("192 KiB"), HasSubstr("262144 MiB"), HasSubstr("resizable BAR")));
+  machine.rm.set_dmabuf({0, false, false});
+  machine.cuda.export_result = 2;
+  const auto exported = pin(false);
+  ASSERT_FALSE(exported);
+  EXPECT_EQ(exported.error().errno_value, ENOMEM);
+  EXPECT_THAT(std::string(exported.error().text()), HasSubstr("262144 MiB"));
+}
+
+TEST_F(DmabufPinning, RefusesPointersThatAreNotDeviceMemory) {
+  open();
+  for (const std::uint64_t other :
+       {machine.cuda.managed(pin_bytes), machine.cuda.host(pin_bytes), std::uint64_t{0x1234000}}) {
+    const auto refused = backend->pin({other, 4096});
+    ASSERT_FALSE(refused);
+    EXPECT_STRNE(refused.error().text(), "");
+  }
+  EXPECT_EQ(machine.rm.census().descriptors, 0u);
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::dmabuf

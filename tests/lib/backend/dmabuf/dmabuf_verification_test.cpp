@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// No mapping is handed out that shows something else, or only a part; the user's memory is never written to find out.
+#include <gmock/gmock.h>
+
+#include "lib/backend/dmabuf/dmabuf_machine.hpp"
+#include "support/results.hpp"
+
+namespace gdrkit::backend::dmabuf {
+namespace {
+
+using ::testing::HasSubstr;
+
+class DmabufVerification : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    backend = machine.open_or_fail();
+    ASSERT_NE(backend, nullptr);
+    address = machine.cuda.vmm({128 * kib, 128 * kib, 128 * kib}, false, 2 * mib);
+    pinned = machine.pin_of(*backend, address, size);
+    ASSERT_NE(pinned, nullptr);
+  }
+  void expect_map_fails(int errno_value, const char* text) {
+    const auto mapped = pinned->map(size, MappingType::none);
+    ASSERT_FALSE(mapped);
+    EXPECT_EQ(mapped.error().errno_value, errno_value);
+    EXPECT_THAT(std::string(mapped.error().text()), HasSubstr(text));
+    EXPECT_EQ(machine.rm.census().vmas, 0u) << "the refused mapping was not undone";
+  }
+
+  static constexpr std::size_t size = 384 * kib;
+  DmabufMachine machine;
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<BackendPin> pinned;
+  std::uint64_t address = 0;
+};
+
+TEST_F(DmabufVerification, RefusesAMappingWithoutItsLastPages) {
+  machine.rm.set_dmabuf({0, true, false});
+  expect_map_fails(EIO, "last page");
+  // The first page is there, so that a mapping of the first block only is right.
+  const auto first = pinned->map(128 * kib, MappingType::none);
+  ASSERT_TRUE(first) << first.error().text();
+  EXPECT_EQ(first->verification, Verification::content);
+}
+
+TEST_F(DmabufVerification, RefusesAMappingWithNothingBehind) {
+  machine.rm.set_dmabuf({0, false, true});
+  expect_map_fails(EIO, "last page");
+}
+
+TEST_F(DmabufVerification, ComparesEveryBlock) {
+  for (unsigned wrong = 0; wrong < 3; ++wrong) {
+    machine.rm.set_mapping_shows(fakes::MappingShows::other_memory, wrong);
+    expect_map_fails(EIO, "does not show what CUDA reads");
+  }
+  machine.rm.set_mapping_shows(fakes::MappingShows::memory);
+  EXPECT_TRUE(tests::succeeded(pinned->map(size, MappingType::none))) << "a pin outlives a refused mapping";
+}
+
+TEST_F(DmabufVerification, TellsALostGpuByAllOnes) {
+  machine.rm.set_mapping_shows(fakes::MappingShows::all_ones);
+  expect_map_fails(ENODEV, "GPU is lost");
+}
+
+TEST_F(DmabufVerification, CalibratesWherePlainContentProvesNothing) {
+  const std::vector<std::uint8_t> zeros(size);
+  machine.cuda.write(address, zeros.data(), zeros.size());
+  const auto mapped = pinned->map(size, MappingType::none);
+  ASSERT_TRUE(mapped) << mapped.error().text();
+  EXPECT_EQ(mapped->verification, Verification::calibrated);
+  EXPECT_EQ(machine.cuda.read(address, size), zeros);
+}
+
+TEST_F(DmabufVerification, NeverWritesToTheMemory) {
+  const auto content = machine.cuda.read(address, size);
+  ASSERT_TRUE(pinned->map(size, MappingType::none));
+  EXPECT_EQ(machine.cuda.read(address, size), content);
+  EXPECT_TRUE(rm::is_lawful(machine));
+}
+
+}  // namespace
+}  // namespace gdrkit::backend::dmabuf
