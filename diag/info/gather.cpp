@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -98,6 +99,20 @@ std::vector<std::string> gather_missing(const Info& info) {
   return missing;
 }
 
+/// A process without CUDA cannot try everything: asks those again that may be chosen but cannot run.
+void ask_again_with_cuda(std::vector<BackendInfo>* backends) {
+  const bool is_any_unusable = std::any_of(backends->begin(), backends->end(), [](const BackendInfo& backend) {
+    return backend.is_automatic && !backend.is_usable;
+  });
+  if (!is_any_unusable) return;
+  const auto device = platform::open_cuda_device(0);
+  if (!device) return;
+  const std::vector<BackendInfo> again = gather_backends();
+  for (std::size_t i = 0; i < backends->size() && i < again.size(); ++i) {
+    if (!(*backends)[i].is_usable) (*backends)[i] = again[i];
+  }
+}
+
 }  // namespace
 
 Info gather_info() {
@@ -121,6 +136,7 @@ Info gather_info() {
     info.machine.gpu_pci_address = platform::to_string(info.gpus.front().gpu.address);
   }
   if (info.driver) info.machine.driver_version = "NVIDIA driver " + info.driver->version;
+  if (info.driver && !info.gpus.empty()) ask_again_with_cuda(&info.backends);
   // Last: initialising CUDA must not change what the backends report for a process without it.
   if (info.chosen_backend.empty() || info.is_emulated) info.missing = gather_missing(info);
   return info;

@@ -92,5 +92,16 @@ TEST(VerdictMapping, TakesGdrdrvThenRmAndNeedsTheGpu) {
   }
 }
 
+// A version promises nothing: dmabuf alone never makes a yes.
+TEST(VerdictMapping, DmabufIsUnknownAtBest) {
+  const Known no = {Answer::no, "not here"};
+  const Known untried = {Answer::unknown, "gdrkit info tries it"};
+  const Access access = judge_mapping({{Answer::yes, "gpu"}, no, no, untried});
+  EXPECT_EQ(access.use, Answer::unknown);
+  EXPECT_EQ(access.via, "");
+  EXPECT_NE(access.reason.find("dmabuf: gdrkit info tries it"), std::string::npos) << access.reason;
+  EXPECT_EQ(judge_mapping({{Answer::yes, "gpu"}, no, {Answer::yes, "rm"}, untried}).via, "rm");
+}
+
 }  // namespace
 }  // namespace gdrkit::tools::doctor

@@ -11,6 +11,7 @@ namespace gdrkit::tools::doctor {
 namespace {
 
 constexpr int first_rm_driver = 515;
+constexpr int first_dmabuf_driver = 610;  // of CUDA 13.3
 
 Known gdrdrv_fact(const Causes& causes) {
   if (causes.state_of("gdr.version") == State::fail) return {Answer::no, "gdrdrv " + causes.text_of("gdr.version")};
@@ -30,6 +31,14 @@ Known rm_fact(const Machine& machine) {
   if (labelled(machine.view.text("/proc/cpuinfo"), "CPU implementer").is_found())
     return {Answer::unknown, "arm64: the rm backend was never run there"};
   return {Answer::yes, "driver " + driver->version};
+}
+
+Known dmabuf_fact(const Machine& machine) {
+  if (!machine.driver.is_found()) return {Answer::no, "no driver"};
+  const auto driver = platform::parse_nvidia_driver(machine.driver.value);
+  if (!driver.has_value() || std::atoi(driver->version.c_str()) < first_dmabuf_driver)
+    return {Answer::no, "drivers before 610 let adapters only use dma-bufs"};
+  return {Answer::unknown, "driver " + driver->version + " may let dma-bufs be mapped: gdrkit info tries it"};
 }
 
 /// The nodes that a process opens. Their mode is not checked: it depends on the user.
@@ -73,8 +82,8 @@ Access judge_mapping(const MappingFacts& facts) {
     way = facts.rm;
     access.via = "rm";
   } else {
-    way.answer = std::max(facts.gdrdrv.answer, facts.rm.answer);
-    way.why = "gdrdrv: " + facts.gdrdrv.why + "; rm: " + facts.rm.why;
+    way.answer = std::max({facts.gdrdrv.answer, facts.dmabuf.answer, facts.rm.answer});
+    way.why = "gdrdrv: " + facts.gdrdrv.why + "; dmabuf: " + facts.dmabuf.why + "; rm: " + facts.rm.why;
   }
   const Known least = all_of({facts.gpu, way});
   access.use = least.answer;
@@ -85,7 +94,7 @@ Access judge_mapping(const MappingFacts& facts) {
 
 Access mapping_of(const Machine& machine, const Causes& causes, const std::string& address,
                   std::vector<std::string>* blocked_by) {
-  MappingFacts facts{gpu_fact(machine, address), gdrdrv_fact(causes), rm_fact(machine)};
+  MappingFacts facts{gpu_fact(machine, address), gdrdrv_fact(causes), rm_fact(machine), dmabuf_fact(machine)};
   if (is_divided(machine, address)) {
     if (facts.gdrdrv.answer == Answer::yes) facts.gdrdrv = {Answer::unknown, "not tried on a GPU in MIG mode"};
     facts.rm = {Answer::no, "MIG is on, and the rm backend does not support MIG instances"};

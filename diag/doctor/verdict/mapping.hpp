@@ -11,11 +11,12 @@
 
 namespace gdrkit::tools::doctor {
 
-/// Of gdrdrv and rm, in the order in which the library tries them. Only from files.
+/// Of gdrdrv, dmabuf and rm, where only a trial by a program proves dmabuf. Only from files.
 struct MappingFacts {
-  Known gpu;     ///< in use by NVIDIA's driver, with its nodes
-  Known gdrdrv;  ///< node and version
-  Known rm;      ///< driver and processor
+  Known gpu;                        ///< in use by NVIDIA's driver, with its nodes
+  Known gdrdrv;                     ///< node and version
+  Known rm;                         ///< driver and processor
+  Known dmabuf = {Answer::no, ""};  ///< the driver's version, which never proves it
 };
 [[nodiscard]] Access judge_mapping(const MappingFacts& facts);
 
