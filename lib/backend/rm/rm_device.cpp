@@ -70,7 +70,8 @@ base::Status RmDevice::check_uuid(const shim::CudaUuid& uuid) noexcept {
   if (auto asked = client_.control(subdevice_, control::gpu_get_gid_info, &gid, sizeof gid); !asked) return asked;
   if (gid.length >= uuid.size() && std::memcmp(gid.data, uuid.data(), uuid.size()) == 0) return {};
   return base::fail(EOPNOTSUPP,
-                    "cannot serve the GPU at %s: CUDA's UUID differs, so it is a partition (MIG); use the whole GPU",
+                    "cannot serve the GPU at %s: CUDA's UUID differs, so it is a MIG instance; load the gdrdrv kernel "
+                    "module, set GDRKIT_BACKEND=dmabuf if the driver lets dma-bufs be mapped, or turn MIG off",
                     pci_.c_str());
 }
 

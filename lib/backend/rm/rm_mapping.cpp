@@ -26,15 +26,15 @@ tl::unexpected<base::Error> bar1_used_up(const RmDevice& device, const base::Err
   const Bar1Figures figures = device.bar1(fb_info_bytes);
   const auto status = static_cast<std::uint32_t>(error.vendor_code);
   if (!figures.is_known) {
-    return base::fail_vendor(
-        ENOMEM, error.vendor_code,
-        "cannot map %zu KiB: BAR1 of %s is full (status 0x%x, %s); unmap something or enable resizable BAR",
-        length / 1024, device.pci().c_str(), status, status_name(status));
+    return base::fail_vendor(ENOMEM, error.vendor_code,
+                             "cannot map %zu KiB: BAR1 of %s is full (status 0x%x, %s); unmap something, pin a "
+                             "smaller range or enable resizable BAR",
+                             length / 1024, device.pci().c_str(), status, status_name(status));
   }
   return base::fail_vendor(
       ENOMEM, error.vendor_code,
       "cannot map %zu KiB: BAR1 of %s is full (%u of %u MiB free, largest piece %u MiB; status 0x%x, %s); unmap "
-      "something or enable resizable BAR",
+      "something, pin a smaller range or enable resizable BAR",
       length / 1024, device.pci().c_str(), figures.available_mib, figures.size_mib, figures.contiguous_mib, status,
       status_name(status));
 }

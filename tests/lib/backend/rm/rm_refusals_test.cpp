@@ -185,7 +185,9 @@ TEST_F(RmRefusal, NamesAPartitionOfAGpu) {
   const auto pinned = (*backend)->pin({address, 4096, false, true});
   ASSERT_FALSE(pinned);
   EXPECT_EQ(pinned.error().errno_value, EOPNOTSUPP);
-  EXPECT_THAT(std::string(pinned.error().text()), AllOf(HasSubstr("MIG"), HasSubstr(gpus[0].pci())));
+  EXPECT_THAT(std::string(pinned.error().text()),
+              AllOf(HasSubstr("MIG instance"), HasSubstr(gpus[0].pci()), HasSubstr("load the gdrdrv kernel module"),
+                    HasSubstr("GDRKIT_BACKEND=dmabuf")));
   backend->reset();
   EXPECT_EQ(rm.census(), fakes::Census());
 }
