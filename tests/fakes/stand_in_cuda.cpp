@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -46,7 +47,7 @@ struct Block {
 
 std::mutex mutex;
 std::map<std::uint64_t, Block> blocks;  // by address
-bool is_initialised = false;
+std::atomic<bool> is_initialised{false};
 int references = 0;
 std::uint64_t next_id = 1;
 thread_local std::vector<void*> contexts;
@@ -139,7 +140,6 @@ void answer(int attribute, void* target, std::uint64_t address) {
 extern "C" {
 
 int cuInit(unsigned) {
-  const std::lock_guard lock(mutex);
   is_initialised = true;
   return success;
 }
