@@ -123,7 +123,7 @@ make_rpms() {
 }
 
 packed() { # folder, name in it
-  tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" --clamp-mtime \
+  tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
     --anchored --exclude="$2/debian" --exclude="$2/objects" -cf - "$2" | gzip -9n
 }
 
