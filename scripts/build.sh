@@ -39,6 +39,9 @@ configure_release() {
   programs=$(on_or_off has_all "${needs_of_programs[@]}")
   tests=$(on_or_off has_googletest)
   options+=("-DGDRKIT_BUILD_TOOLS=$programs" "-DGDRKIT_BUILD_TESTS=$tests")
+  local python
+  python=$(python_for_package)
+  options+=("-DGDRKIT_BUILD_PYTHON=$(on_or_off [ -n "$python" ])" "-DPython_EXECUTABLE=$python")
   # Warnings stop the build where the compiler is known, not on every compiler that a user may bring.
   options+=("-DGDRKIT_WARNINGS_AS_ERRORS=$(on_or_off [ "${CI:-}" = true ])")
   configure release "${options[@]}"
@@ -48,11 +51,13 @@ build_programs() {
   configure_release
   local targets=(lib/all examples/all)
   if has_all "${needs_of_programs[@]}"; then targets+=(cli/all); fi
+  if [ -n "$(python_for_package)" ]; then targets+=(python/all); fi
   compile release "${targets[@]}"
 }
 
 build_release() {
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}"
+  provide_python
   say "building the release"
   build_programs
   say "programs in build/bin, libraries in build/lib"

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Runs what needs a GPU and keeps each output, with machine, driver, command and date, in a folder.
-# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem remote engines
+# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem remote engines python
 set -u
 
 # Each test of a GoogleTest program in a process of its own: CUDA does not survive a fork.
@@ -162,6 +162,20 @@ for part in $parts; do
       sed -i -E "s/engines-[0-9a-f]{32}/engines-UUID/" "$output"/tune.*
       GDRKIT_REQUIRE=gpu keep memory_model 200 "$build/tests/bin/memory_model_gpu_test"
       keep gemm_beside_mover 120 python3 "$here/tests/gpu/clients/gemm_beside_mover.py" "$build/lib"
+      ;;
+    python)
+      # The wheel that "./run test python" made, in a folder of its own; NumPy, PyTorch and pytest are the machine's.
+      wheel=${WHEEL:-$(find "$here/dist" -name 'gdrkit-*manylinux*.whl' 2>/dev/null | sort | tail -n 1)}
+      site=$(mktemp -d)
+      keep python_install 120 python3 -m pip install --no-index --no-deps --target "$site" "${wheel:-no wheel in dist/}"
+      export PYTHONPATH=$site
+      for program in "$here"/examples/python/*.py; do
+        keep "python_example_$(basename "$program" .py)" 60 python3 -B "$program"
+      done
+      keep python_bench 120 python3 -m gdrkit.bench
+      (cd "$site" && GDRKIT_BACKEND=auto GDRKIT_SOURCE=$here keep python_tests 500 \
+        python3 -B -m pytest -q -rs -p no:cacheprovider "$here/tests/python") || failed=1
+      unset PYTHONPATH
       ;;
     record) keep record 120 "$build/tests/bin/record_rm_conversation" "$output" ;;
     *)

@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# The Python package: which interpreter builds it, and the wheel with its tests.
+
+python_venv=build/python-venv
+
+can_build_python() { # interpreter
+  [ -x "$(command -v "$1")" ] && "$1" - <<'END' >/dev/null 2>&1
+import os, sysconfig, nanobind
+assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))
+END
+}
+
+# The interpreter whose nanobind and headers build the package; nothing where there is none.
+python_for_package() {
+  local candidate
+  for candidate in "$root/$python_venv/bin/python" python3; do
+    if can_build_python "$candidate"; then
+      command -v "$candidate"
+      return 0
+    fi
+  done
+}
+
+# For ./run build: where the machine has no nanobind, takes it from PyPI into the build tree.
+provide_python() {
+  local why
+  [ -z "$(python_for_package)" ] || return 0
+  if [ "${offline:-0}" = 1 ]; then
+    why="nanobind or Python's headers are missing (--offline: nothing is fetched)"
+  elif ! why=$(make_python_venv 2>&1); then
+    why=$(tail -n 1 <<<"$why")
+  else
+    return 0
+  fi
+  note "without the Python package: $why"
+}
+
+make_python_venv() {
+  [ -e "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] || {
+    echo "Python's headers are missing (Debian: python3-dev)"
+    return 1
+  }
+  python3 -m venv "$python_venv" &&
+    "$python_venv/bin/pip" --quiet --disable-pip-version-check --timeout 10 --retries 1 install nanobind numpy pytest
+}
+
+# ./run test python: the sdist and the wheel as users get them, in a fresh environment, emulated.
+run_tests_of_python() {
+  [ "$offline" = 0 ] || die "the tests of the wheel need packages of PyPI"
+  provide "${needs_of_library[@]}" python
+  bash tests/python/wheel/run.sh
+}
