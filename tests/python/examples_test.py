@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""The programs of examples/python and those that docs/python.md shows, as written."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jobs import run_all_well
+
+SOURCE = Path(os.environ.get("GDRKIT_SOURCE", Path(__file__).parents[2]))
+EXAMPLES = SOURCE / "examples" / "python"
+
+
+def run_ok(*command):
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def programs():
+    """The fenced programs of docs/python.md that stand for themselves: those that import gdrkit."""
+    text = (SOURCE / "docs" / "python.md").read_text(encoding="utf-8")
+    return [program for program in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+            if "import gdrkit" in program or "from gdrkit" in program]
+
+
+@pytest.mark.parametrize("name, line", [("first_copy", "the device has what the CPU stored"),
+                                        ("poll_flag", "the CPU saw 100 of 100 flags")])
+def test_an_example_works(name, line):
+    assert line in run_ok(sys.executable, str(EXAMPLES / f"{name}.py"))
+
+
+def test_the_ring_works_under_torchruns_environment():
+    outputs = run_all_well(2, (EXAMPLES / "shmem_ring.py").read_text(encoding="utf-8"))
+    assert sorted(outputs) == [f"PE {pe} of 2: 100 rounds of 1000 numbers from PE {1 - pe}\n" for pe in range(2)]
+
+
+def test_the_ring_works_under_gdrkit_run():
+    program = os.path.join(os.environ.get("GDRKIT_BIN", ""), "gdrkit")
+    if not os.path.exists(program):
+        program = shutil.which("gdrkit")
+        if program is None:
+            pytest.skip("the program gdrkit is not built here")
+    output = run_ok(program, "run", "-n", "2", "--emulated", "--", sys.executable, str(EXAMPLES / "shmem_ring.py"))
+    assert "PE 0 of 2: 100 rounds" in output and "PE 1 of 2: 100 rounds" in output
+
+
+def test_the_first_program_of_the_page_has_ten_lines_and_works():
+    first = programs()[0]
+    assert len(first.splitlines()) <= 10
+    assert run_ok(sys.executable, "-c", first) == "b'hello GPU' 1\n"
+
+
+@pytest.mark.parametrize("index", range(1, len(programs())))
+def test_the_other_programs_of_the_page_work(index):
+    program = programs()[index]
+    if "import torch" in program:
+        pytest.importorskip("torch", reason="PyTorch is not installed")
+    if "numpy" in program:
+        pytest.importorskip("numpy", reason="NumPy is not installed")
+    run_ok(sys.executable, "-c", program)
