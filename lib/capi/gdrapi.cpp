@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 // The 17 functions of libgdrapi.so.2: arguments checked as the original's callers expect, core called, errors turned
 // into positive errno.
-#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdint>
@@ -129,26 +128,14 @@ int pin(const char* function, gdr_t g, unsigned long addr, size_t size, uint32_t
   return 0;
 }
 
-/// GDRCopy demands that a pin that is to be mapped begins with a page. On dma-bufs any may be mapped, from the start of
-/// its first page on, which is info.va; `size` then counts from there.
-core::MapStart start_of_map(gdr_t g, gdr_mh_t handle, size_t* size) noexcept {
-  const base::Result<core::ContextInfo> context = core::context_info(context_of(g));
-  if (!context || !context->traits.uses_dmabuf_mmap) return core::MapStart::page;
-  const base::Result<core::PinInfo> pin = find_pin(g, handle);
-  if (pin && *size != 0 && *size <= pin->page_bytes)
-    *size = std::min<size_t>(*size + (pin->user_address - pin->page_address), pin->page_bytes);
-  return core::MapStart::anywhere;
-}
-
 int map(const char* function, gdr_t g, gdr_mh_t handle, void** va, size_t size, int flags) noexcept {
   if (va == nullptr) return refuse_null(function);
   if (flags < GDR_MAP_FLAG_DEFAULT || flags > GDR_MAP_FLAG_REQ_DEVICE_MAPPING) {
     return refuse(function, EINVAL, "invalid flags: not of gdr_map_flags_t");
   }
   if (base::Status given = check_context(g); !given) return refuse(function, given.error());
-  const core::MapStart start = start_of_map(g, handle, &size);
   const base::Result<core::PinInfo> mapped =
-      core::map(context_of(g), pin_of(handle), size, static_cast<MappingType>(flags), start, "");
+      core::map(context_of(g), pin_of(handle), size, static_cast<MappingType>(flags), core::MapStart::page, "");
   if (!mapped) {
     if (mapped.error().errno_value == EAGAIN && is_mapped(g, handle)) return refuse(function, EAGAIN, mapped_already);
     return refuse(function, mapped.error());

@@ -66,7 +66,8 @@ base::Status unpin(Handle context, Handle pin) noexcept;
 [[nodiscard]] base::Result<PinInfo> pin_info(Handle context, Handle pin) noexcept;
 [[nodiscard]] base::Result<bool> is_invalidated(Handle context, Handle pin) noexcept;
 
-/// What map asks of the user's own first byte.
+/// What map asks of the user's own first byte. page is GDRCopy's rule: that it begins a page, but on dma-bufs, where a
+/// `size_bytes` counts from that byte then.
 enum class MapStart : std::uint8_t { anywhere, page };
 /// Maps the pin's pages, from the first page on, at least up to `size_bytes` past page_address (nullopt: all). EAGAIN
 /// if mapped already, EINVAL for a start that is not what is asked, size 0 or past the pinned pages, EOPNOTSUPP for an

@@ -79,12 +79,17 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size
   if (pin.info.is_mapped)
     return base::fail(EAGAIN, "cannot map the pin: it is mapped already, at %p", pin.info.mapping_address);
   if (pin.has_failed_unmap) return base::fail(EIO, "cannot map the pin: its last unmap failed; unpin it");
-  if (start == MapStart::page && pin.info.user_address != pin.info.page_address) {
-    return base::fail(EINVAL, "cannot map the pin at 0x%llx: the pinned address is not page aligned; pin from 0x%llx",
-                      static_cast<unsigned long long>(pin.info.user_address),
-                      static_cast<unsigned long long>(pin.info.page_address));
+  std::size_t size_bytes = asked.value_or(pin.info.page_bytes);
+  const std::uint64_t before = pin.info.user_address - pin.info.page_address;
+  if (start == MapStart::page && before != 0) {
+    if (!held->context().backend->traits().uses_dmabuf_mmap) {
+      return base::fail(EINVAL, "cannot map the pin at 0x%llx: the pinned address is not page aligned; pin from 0x%llx",
+                        static_cast<unsigned long long>(pin.info.user_address),
+                        static_cast<unsigned long long>(pin.info.page_address));
+    }
+    if (size_bytes != 0 && size_bytes <= pin.info.page_bytes)
+      size_bytes = std::min<std::size_t>(size_bytes + before, pin.info.page_bytes);
   }
-  const std::size_t size_bytes = asked.value_or(pin.info.page_bytes);
   if (size_bytes == 0 || size_bytes > pin.info.page_bytes) {
     return base::fail(EINVAL, "cannot map %zu bytes: 1 to %zu are pinned", size_bytes, pin.info.page_bytes);
   }

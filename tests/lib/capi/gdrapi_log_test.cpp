@@ -61,7 +61,7 @@ TEST(GdrapiLog, FailedOpenNamesTheReason) {
   EXPECT_EQ(output.exit_code, 1);
   EXPECT_THAT(output.lines, ElementsAre("ERR:  error opening driver (errno=22/Invalid argument): unknown backend "
                                         "\"abacus\" (option backend, or GDRKIT_BACKEND); this library "
-                                        "has: gdrdrv, rm, emulated"));
+                                        "has: gdrdrv, dmabuf, rm, emulated"));
 }
 
 TEST(GdrapiLog, FailedOpenListsEveryBackend) {
