@@ -212,15 +212,25 @@ void Remote::close() noexcept {
   }
   {
     Entered entered(*this);
-    // What this PE knows of another's death goes out before its own connections end.
-    if (first_dead() >= 0 && !is_death_told_) tell_death(first_dead());
     requests_.clear();  // their targets may be gone
+    // What this PE knows of another's death goes out before its own connections end.
+    if (first_dead() >= 0) {
+      if (!is_death_told_) tell_death(first_dead());
+      linger(100ms);  // or others may see this PE's connections end first, and name this PE
+    }
     close_endpoints(is_leaving_.exchange(true) ? 2000ms : 200ms);
     for (platform::UcxMemory* const memory : registered_) (void)calls_->mem_unmap(worker_->context(), memory);
     registered_.clear();
     home_ = nullptr;
   }
   worker_.reset();
+}
+
+void Remote::linger(std::chrono::milliseconds time) noexcept {
+  const auto end = Clock::now() + time;
+  while (Clock::now() < end) {
+    if (progress() == 0) sleep_for(100us);
+  }
 }
 
 void Remote::close_endpoints(std::chrono::milliseconds at_most) noexcept {

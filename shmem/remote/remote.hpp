@@ -215,6 +215,8 @@ class Remote final : private UcxReceiver {
   void declare_dead(int pe, const char* why) noexcept;
   void tell_death(int dead) noexcept;
   static void on_error(void* argument, platform::UcxEndpoint* endpoint, platform::UcxStatus status) noexcept;
+  /// Moves traffic for that long.
+  void linger(std::chrono::milliseconds time) noexcept;
   void close_endpoints(std::chrono::milliseconds at_most) noexcept;
   void run() noexcept;
 

@@ -83,6 +83,10 @@ tl::unexpected<base::Error> Remote::transfer_failure(const char* what, int pe,
   const int errno_value = errno_of_ucx(status);
   const char* const text = calls_->status_string(status);
   if (errno_value == ECONNRESET) {
+    // That one may have ended because of another's death, which is the one to name.
+    if (const int dead = first_dead(); dead >= 0 && dead != pe) {
+      return base::fail_vendor(ECONNRESET, status, "%s: PE %d has ended (%s)", what, dead, why_dead_.c_str());
+    }
     return base::fail_vendor(ECONNRESET, status, "%s: PE %d has ended or cannot be reached any more (UCX: %s)", what,
                              pe, text);
   }
