@@ -2,27 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Starts the PEs of a job as processes, with the environment that torchrun gives them."""
 import os
-import socket
 import subprocess
 import sys
 
-
-def free_port():
-    """A port P such that P + 1, where shmem's PEs meet under torchrun, is free."""
-    while True:
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
-            try:
-                second.bind(("127.0.0.1", port + 1))
-            except (OSError, OverflowError):
-                continue
-            return port
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from free_ports import two_free_ports  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def run_job(n_pes, program, torchrun=True, backend="emulated", timeout=120):
     """Runs the text `program` on every PE; returns (exit codes, outputs). backend "": one GPU for each."""
-    port = free_port()
+    port = two_free_ports()
     children = []
     for pe in range(n_pes):
         environment = {**os.environ, "PE": str(pe), "N_PES": str(n_pes), "GDRKIT_SHMEM_TIMEOUT_S": "60", "GDRKIT_BACKEND": backend}

@@ -4,12 +4,12 @@
 """gdrkit osu and programs of libgdrkit_shmem under launchers that are not ours: torchrun, srun, mpirun around mpi4py."""
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from free_ports import two_free_ports  # pylint: disable=wrong-import-position
 import slurm_cluster  # pylint: disable=wrong-import-position
 from program import BIN, IS_FULL, Test
 
@@ -38,21 +38,8 @@ def clean_environment(**variables):
     return {**kept, "GDRKIT_BACKEND": "emulated", **variables}
 
 
-def two_free_ports():
-    """A rendezvous port whose successor, where libgdrkit_shmem meets, is free too."""
-    while True:
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
-            try:
-                second.bind(("127.0.0.1", port + 1))
-            except OSError:
-                continue
-            return port
-
-
 class Torchrun(Test):
-    """What torchrun promises its workers is their environment; where torchrun is installed, it starts them itself."""
+    """What torchrun promises its workers is their environment."""
 
     def run_workers(self, ranks, *arguments, **changes):
         port = str(two_free_ports())
@@ -88,7 +75,9 @@ class Torchrun(Test):
                 self.assertNotEqual(code, 0)
                 self.assertIn(text, err)
 
-    def test_torchrun_itself(self):
+
+class TorchrunItself(Test):
+    def test_it_starts_the_ranks(self):
         if shutil.which("torchrun") is None:
             self.skipTest("no torchrun (PyPI: torch)")
         ended = subprocess.run(["torchrun", "--nproc-per-node", "2", "--master-port", str(two_free_ports()), "--no-python", GDRKIT, "osu",

@@ -245,8 +245,8 @@ class OsuPeers(Test):
                       "never started; --timeout sets the limit", self.run_with("STOP", "latency", "-m", "4:4"))
 
 
-class OsuNetwork(Test):
-    """Two ranks in two network namespaces, over TCP; with delay and loss where Linux has netem."""
+class NetworkTest(Test):
+    """Two ranks in two network namespaces, over TCP."""
 
     def setUp(self):
         if not HAS_UCX:
@@ -260,12 +260,16 @@ class OsuNetwork(Test):
         self.assertEqual([end["code"] for end in ends], [0, 0], ends)
         return ends[0]["out"].splitlines()
 
+
+class OsuNetwork(NetworkTest):
     def test_two_namespaces(self):
         for test in ("latency", "bw", "put_bw"):
             lines = self.run_ranks(test, "-c", *QUICK)
             self.assertEqual(sum("Pass" in line for line in lines), 5, lines)
             self.assertRegex(lines[-1], "^# Path: tcp/link0 ")
 
+
+class OsuLossyNetwork(NetworkTest):
     def test_delay_and_loss(self):
         reason = why_no_queue(NETEM)
         if reason:
