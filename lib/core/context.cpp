@@ -34,7 +34,7 @@ base::Status close_inherited(ContextSlot& context, Handle handle) noexcept {
 }  // namespace
 
 base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const base::Settings& settings,
-                               const engine::CudaCalls* cuda) noexcept try {
+                               const engine::CudaCalls* cuda, const engine::ResidenceLimits& limits) noexcept try {
   // The emulated device's memory is ordinary, cached memory.
   const cpu::Features features = backend->traits().is_emulated ? cpu::for_cached_memory(cpu::detect()) : cpu::detect();
   const base::Result<copy::Copier> copier = choose_copier(features, settings);
@@ -44,8 +44,7 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   draw_handle_key();
 
   std::string forced_copy_kernel = settings.copy_kernel;
-  auto engines = std::make_unique<engine::Engines>(*backend, settings.engine, cuda, engine::ResidenceLimits(),
-                                                   settings.cache_folder);
+  auto engines = std::make_unique<engine::Engines>(*backend, settings.engine, cuda, limits, settings.cache_folder);
   const base::Result<ContextSlot*> acquired = context_table.acquire(registry_mutex);
   if (!acquired) return base::pass(acquired);
   // Without the slot's lock: holders of a stale handle look at nothing but the atomic fields, `handle` first.

@@ -15,6 +15,7 @@
 #include "engine/engine.hpp"
 #include "engine/gpu.hpp"
 #include "fakes/gpu_threads.hpp"
+#include "fakes/patient_limits.hpp"
 #include "support/requirements.hpp"
 #include "support/results.hpp"
 
@@ -58,7 +59,7 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     place.backend = backend.get();
     place.gpu = gpu.get();
     // Host threads that play the GPU wait for a CPU now and then.
-    if (!is_gpu_place()) place.residence = slow_machine();
+    if (!is_gpu_place()) place.residence = fakes::patient_limits();
     auto made = GetParam().open(place);
     ASSERT_TRUE(made) << made.error().text();
     engine = std::move(*made);
@@ -68,16 +69,6 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     ASSERT_TRUE(memory) << memory.error().text();
     pinned = std::move(*memory);
     ordinary.resize(engine_test_bytes);
-  }
-
-  static engine::ResidenceLimits slow_machine() {
-    engine::ResidenceLimits limits;
-    limits.idle = std::chrono::milliseconds(5);
-    limits.busy = std::chrono::milliseconds(50);
-    limits.start = std::chrono::seconds(5);
-    limits.answer = std::chrono::seconds(5);
-    limits.blocks = 2;
-    return limits;
   }
 
   /// Host memory of the kind, `offset` bytes from a page.

@@ -12,6 +12,7 @@
 #include "core/core.hpp"
 #include "core/testing.hpp"
 #include "fakes/gpu_threads.hpp"
+#include "fakes/patient_limits.hpp"
 #include "support/forked_child.hpp"
 #include "support/results.hpp"
 
@@ -30,7 +31,7 @@ class CoreEngine : public testing::Test {
       if (entry.automatic) continue;
       auto backend = entry.open({});
       ASSERT_TRUE(backend) << backend.error().text();
-      auto opened = open_with(std::move(*backend), settings, &fakes::gpu_threads());
+      auto opened = open_with(std::move(*backend), settings, &fakes::gpu_threads(), fakes::patient_limits());
       ASSERT_TRUE(opened) << opened.error().text();
       context = *opened;
     }

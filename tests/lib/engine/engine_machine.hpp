@@ -15,20 +15,10 @@
 #include "engine/engine.hpp"
 #include "engine/gpu.hpp"
 #include "fakes/gpu_threads.hpp"
+#include "fakes/patient_limits.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::tests {
-
-/// Threads that play a GPU wait for a CPU now and then.
-[[nodiscard]] inline engine::ResidenceLimits patient_limits() {
-  engine::ResidenceLimits limits;
-  limits.idle = std::chrono::milliseconds(20);
-  limits.busy = std::chrono::milliseconds(200);
-  limits.start = std::chrono::seconds(5);
-  limits.answer = std::chrono::seconds(5);
-  limits.blocks = 2;
-  return limits;
-}
 
 class EngineMachine : public testing::Test {
  protected:

@@ -92,7 +92,7 @@ class MoverTest : public tests::EngineMachine {
     is_test_over = false;
     EngineMachine::SetUp();
     calls = fakes::gpu_threads();
-    limits = tests::patient_limits();
+    limits = fakes::patient_limits();
   }
   void give_back() override { gpu.reset(); }
   base::Result<std::unique_ptr<Engine>> open() {

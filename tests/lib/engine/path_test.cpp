@@ -19,7 +19,7 @@ constexpr std::size_t kibibyte = 1024;
 class PathTest : public tests::EngineMachine {
  protected:
   std::unique_ptr<Engines> engines_on(const shim::CudaCalls* calls, const std::string& forced = "") {
-    return std::make_unique<Engines>(*backend, forced, calls, tests::patient_limits());
+    return std::make_unique<Engines>(*backend, forced, calls, fakes::patient_limits());
   }
   [[nodiscard]] Span span() const { return {buffer->address(), mapped, memory_bytes, copier}; }
 
@@ -150,13 +150,13 @@ TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread)
 TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
   const std::string folder = testing::TempDir();
   const auto engines_by = [&](const std::string& text) {
-    auto engines = std::make_unique<Engines>(*backend, "", &calls_that_count(), tests::patient_limits(), folder);
+    auto engines = std::make_unique<Engines>(*backend, "", &calls_that_count(), fakes::patient_limits(), folder);
     const auto path = engines->profile_path(0);
     EXPECT_TRUE(path) << path.error().text();
     EXPECT_EQ(path->find(folder + "/engines-01234567"), 0u) << *path;
     EXPECT_EQ(path->substr(path->size() - 6), "-13000");
     std::ofstream(*path) << text;
-    return std::make_unique<Engines>(*backend, "", &calls_that_count(), tests::patient_limits(), folder);
+    return std::make_unique<Engines>(*backend, "", &calls_that_count(), fakes::patient_limits(), folder);
   };
   const std::string text =
       "gdrkit engines 1\nfrom_device pinned 0 copy_engine copy_engine\nfrom_device ordinary 0 copy_engine copy_engine\n"
