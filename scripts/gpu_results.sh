@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Runs what needs a GPU and keeps each output, with machine, driver, command and date, in a folder.
-# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem remote engines python
+# usage: scripts/gpu_results.sh BUILD_FOLDER OUTPUT_FOLDER [part...]   parts: examples sanity tests copylat copybw bench apiperf pplat numa bandwidth bandwidth_json clients record shmem remote gdr_copy engines python
 set -u
 
 # Each test of a GoogleTest program in a process of its own: CUDA does not survive a fork.
@@ -154,6 +154,17 @@ for part in $parts; do
         done
       done
       unset GDRKIT_REQUIRE GDRKIT_SHMEM_DISABLE_P2P
+      ;;
+    gdr_copy)
+      # UCX_WITH_GDR_COPY: a libucp.so.0 that was built with CUDA and with our gdrapi.h (docs/transfers.md).
+      for transports in sm,self,cuda_copy,gdr_copy sm,self,cuda_copy sm,self,cuda_copy,cuda_ipc,gdr_copy sm,self,cuda_copy,cuda_ipc; do
+        for engine in "" auto; do
+          [[ $transports == *gdr_copy* || -z $engine ]] || continue
+          LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} GDRKIT_UCX_LIBRARY=${UCX_WITH_GDR_COPY:?} UCX_TLS=$transports \
+            GDRKIT_DROPIN_ENGINE=$engine keep "osu_latency_${transports//,/_}${engine:+_engine}" 60 \
+            "$build/bin/gdrkit" osu latency D D -m 1:1M
+        done
+      done
       ;;
     engines)
       GDRKIT_REQUIRE=gpu keep engine_conformance 120 "$build/tests/bin/engine_conformance_gpu_test"
