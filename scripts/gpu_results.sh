@@ -134,6 +134,7 @@ for part in $parts; do
       # NVSHMEM's device side is measured where nvshmem_device.fatbin lies beside the program (-DGDRKIT_NVSHMEM).
       keep shmem_bench 400 "$build/bin/gdrkit" shmem bench -q --json="$output/shmem_bench.json" \
         ${nvshmem:+--peer nvshmem --nvshmem "$nvshmem"} ${nccl:+--peer nccl --nccl "$nccl"}
+      GDRKIT_ENGINE=automatic keep shmem_bench_engine 100 "$build/bin/gdrkit" shmem bench -q --side host --quick -t get_host
       export GDRKIT_REQUIRE=gpu
       for test in shmem_litmus shmem_device; do
         keep "${test}_gpu_test" 200 "$build/tests/bin/${test}_gpu_test"

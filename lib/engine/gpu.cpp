@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <optional>
 
 #include "shim/cuda.hpp"
 
@@ -26,6 +27,24 @@ base::Result<PointerFacts> pointer_facts(const shim::CudaCalls& calls, std::uint
   const int result = calls.pointer_get_attributes(static_cast<unsigned>(std::size(targets)), numbers, targets, address);
   if (result != 0) return cuda_failure(result, "cannot ask CUDA about an address", "cuPointerGetAttributes");
   return facts;
+}
+
+int device_with_access(const shim::CudaCalls& calls, std::uint64_t address, const PointerFacts& facts) noexcept {
+  constexpr int most_devices = 64;  // more than any machine has
+  if (facts.context != 0 || calls.mem_get_access == nullptr) return facts.device;
+  const auto may_access = [&](int device) {
+    unsigned long long flags = 0;
+    const shim::CudaMemLocation location{shim::cuda_mem_location_type_device, device};
+    const int result = calls.mem_get_access(&flags, &location, address);
+    return result != 0 ? std::optional<bool>() : flags == static_cast<unsigned>(shim::cuda_mem_access_read_write);
+  };
+  if (may_access(facts.device).value_or(true)) return facts.device;
+  for (int other = 0; other < most_devices; ++other) {
+    const auto found = may_access(other);
+    if (!found) break;
+    if (*found) return other;
+  }
+  return facts.device;
 }
 
 base::Result<std::unique_ptr<Gpu>> Gpu::open(const shim::CudaCalls& calls, int device) noexcept {

@@ -29,6 +29,11 @@ struct PointerFacts {
 /// EIO where CUDA cannot be asked.
 [[nodiscard]] base::Result<PointerFacts> pointer_facts(const shim::CudaCalls& calls, std::uint64_t address) noexcept;
 
+/// The device whose engines are to copy that memory: its own, or, where that was not given access to it (memory of
+/// another process, imported for one device), the first that was. Creates no context.
+[[nodiscard]] int device_with_access(const shim::CudaCalls& calls, std::uint64_t address,
+                                     const PointerFacts& facts) noexcept;
+
 /// "OPERATION: CALL: CUDA_ERROR_..." with the errno and the vendor's code of `result`.
 [[nodiscard]] tl::unexpected<base::Error> cuda_failure(int result, const char* operation, const char* call) noexcept;
 

@@ -173,7 +173,7 @@ base::Result<std::unique_ptr<Path>> Engines::open_gpu_path(const Span& span, std
   if (!calls) return base::pass(calls);
   const auto facts = pointer_facts(**calls, span.address);
   if (!facts) return base::pass(facts);
-  const auto engines = engines_of(facts->device);
+  const auto engines = engines_of(device_with_access(**calls, span.address, *facts));
   if (!engines) return base::pass(engines);
   if (base::Status reachable = (*engines)->gpu()->check_access(span.address, *facts); !reachable) {
     return base::pass(reachable);

@@ -76,6 +76,7 @@ base::Result<PeOptions> options_from_environment() noexcept {
   if (!way) return base::pass(way);
   options.is_p2p_disabled = *is_p2p_disabled;
   options.remote_way = *way;
+  if (const char* const engine = std::getenv("GDRKIT_ENGINE"); engine != nullptr) options.reading_engine = engine;
   constexpr std::uint64_t largest = 1000000000;
   options.limit = std::chrono::seconds(seconds < largest ? seconds : largest);
   return options;

@@ -50,6 +50,7 @@ struct PeOptions {
   bool is_p2p_disabled = false;  ///< every other PE counts as one of another machine; the same on all PEs
   std::optional<int> machine;    ///< with is_p2p_disabled: PEs with the same number count as of one machine
   RemoteWay remote_way = RemoteWay::automatic;
+  std::string reading_engine;                      ///< as in TransportSetting
   const platform::UcxCalls* ucx_calls = nullptr;   ///< nullptr: the machine's, loaded where it is needed
   std::chrono::milliseconds remote_silence{7000};  ///< after which a PE of another machine is dead
 };
@@ -251,6 +252,7 @@ class Pe {
   std::unique_ptr<Collectives> collectives_;
   std::size_t remote_transport_ = 0;  // those before serve PEs of this machine
   RemoteWay remote_way_ = RemoteWay::automatic;
+  std::string reading_engine_;
   std::unique_ptr<HomeMemory> home_;
   PeProxyWork proxy_work_{*this};
   std::unique_ptr<Proxy> proxy_;  // nullptr: all PEs are on this machine

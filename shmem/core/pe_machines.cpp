@@ -93,7 +93,8 @@ base::Status Pe::make_proxy() {
 }
 
 TransportSetting Pe::transport_setting() const noexcept {
-  return {device_.get(), heap_.get(), node_pes(), node_pes(), remote_.get(), home_.get(), remote_way_};
+  return {device_.get(), heap_.get(), node_pes(),  node_pes(),
+          remote_.get(), home_.get(), remote_way_, reading_engine_.c_str()};
 }
 
 /// Ordering: as sync_all's on one machine; the first PE acquires the others' arrivals and releases them after it has

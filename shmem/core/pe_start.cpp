@@ -63,6 +63,7 @@ base::Result<std::unique_ptr<Pe>> Pe::start(const PeOptions& options) noexcept t
 
 base::Status Pe::connect(const PeOptions& options) {
   limit_ms_.store(options.limit.count());
+  reading_engine_ = options.reading_engine;
   auto exchange = make_exchange(options);
   if (!exchange) return base::pass(exchange);
   pe_ = (*exchange)->pe();

@@ -11,6 +11,8 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "gdrkit/gdrkit.h"
@@ -27,6 +29,15 @@ constexpr std::size_t largest_chunk_count = 256;
 constexpr std::uint64_t refused_window = ~std::uint64_t{0};
 /// Up to this, memory of the own heap passes through the CPU: its load and store take less than a copy engine's copy.
 constexpr std::size_t small = 1024;
+// Measured on an H200 (docs/results/2026-11-22-h200-x2-shmem), by LocalMemory: from memory that is not pinned, the
+// CPU's stores are faster than the driver's copies up to 256 KiB and as fast above; loads reach 1 GB/s, but a copy by
+// the driver takes 10 us.
+constexpr std::size_t largest_store[] = {SIZE_MAX, 256 << 10, small, 0};
+constexpr std::size_t largest_load[] = {8 << 10, 4 << 10, small, 0};
+/// Gets above `small` that an engine takes where one was asked for.
+constexpr std::size_t largest_for_engine[] = {64 << 10, 256 << 10, 0, 0};
+
+constexpr std::size_t at(LocalMemory memory) noexcept { return static_cast<std::size_t>(memory); }
 
 base::Status failure(int result, const char* what, int slot) noexcept {
   return base::fail(-result, "%s the memory of PE slot %d through BAR1: %s", what, slot, gdrkit_last_error_detail());
@@ -35,8 +46,11 @@ base::Status failure(int result, const char* what, int slot) noexcept {
 class Bar1 final : public Transport {
  public:
   explicit Bar1(const TransportSetting& setting)
-      : device_(*setting.device), heap_(*setting.heap), slots_(static_cast<std::size_t>(setting.slots)) {
-    for (Slot& slot : slots_) slot.windows = std::make_unique<std::atomic<std::uint64_t>[]>(2 * largest_chunk_count);
+      : device_(*setting.device),
+        heap_(*setting.heap),
+        engine_(std::string_view(setting.reading_engine) == "cpu" ? "" : setting.reading_engine),
+        slots_(static_cast<std::size_t>(setting.slots)) {
+    for (Slot& slot : slots_) slot.windows = std::make_unique<std::atomic<std::uint64_t>[]>(4 * largest_chunk_count);
     gdrkit_open_options options{};
     options.struct_size = sizeof options;
     if (setting.device->is_emulated()) options.backend = "emulated";
@@ -48,11 +62,13 @@ class Bar1 final : public Transport {
   }
 
   [[nodiscard]] const char* name() const noexcept override { return "bar1"; }
-  // Measured on an H200 (docs/results/2026-11-22-h200-x2-shmem): from memory that is not pinned, the CPU's stores are
-  // faster than the driver's copies up to 256 KiB and as fast above; loads reach 1 GB/s, but a copy by the driver takes
-  // 10 us.
   [[nodiscard]] TransportLimits limits() const noexcept override {
-    return {{SIZE_MAX, 256 << 10, small, 0}, {8 << 10, 4 << 10, small, 0}};
+    TransportLimits limits;
+    for (std::size_t memory = 0; memory < local_memory_count; ++memory) {
+      limits.put[memory] = largest_store[memory];
+      limits.get[memory] = std::max(largest_load[memory], engine_.empty() ? 0 : largest_for_engine[memory]);
+    }
+    return limits;
   }
 
   base::Status serves(int slot) noexcept override {
@@ -67,10 +83,10 @@ class Bar1 final : public Transport {
   base::Status put(int slot, const HeapRange& target, const void* source, std::size_t size_bytes, LocalMemory memory,
                    bool) noexcept override {
     if (memory == LocalMemory::heap) return put_from_heap(slot, target, source, size_bytes);
-    auto done =
-        by_chunk(slot, target, size_bytes, [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
-          return gdrkit_write(pin, offset, static_cast<const char*>(source) + from, n);
-        });
+    const auto write = [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
+      return gdrkit_write(pin, offset, static_cast<const char*>(source) + from, n);
+    };
+    auto done = by_chunk(slot, target, size_bytes, By::cpu, write);
     // After the stores: whoever completes what was issued by now completes them.
     if (done) slots_[static_cast<std::size_t>(slot)].issued.fetch_add(1, std::memory_order_release);
     return done;
@@ -79,17 +95,23 @@ class Bar1 final : public Transport {
   base::Status get(int slot, const HeapRange& source, void* target, std::size_t size_bytes, LocalMemory memory,
                    bool) noexcept override {
     if (memory == LocalMemory::heap) return get_to_heap(slot, source, target, size_bytes);
-    return by_chunk(slot, source, size_bytes,
-                    [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
-                      return gdrkit_read(pin, offset, static_cast<char*>(target) + from, n);
-                    });
+    const auto read = [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
+      return gdrkit_read(pin, offset, static_cast<char*>(target) + from, n);
+    };
+    if (!engine_.empty() && size_bytes > small) {
+      auto done = by_chunk(slot, source, size_bytes, By::engine, read);
+      if (done || done.error().errno_value != EOPNOTSUPP || size_bytes > largest_load[at(memory)]) return done;
+    }
+    return by_chunk(slot, source, size_bytes, By::cpu, read);
   }
 
   void forget(const HeapChunk& chunk) noexcept override {
     if (chunk.number >= largest_chunk_count) return;
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-      const std::uint64_t pin = window_at(static_cast<int>(slot), chunk).exchange(0, std::memory_order_acq_rel);
-      if (pin != 0 && pin != refused_window) (void)gdrkit_unpin(gdrkit_pin_t{pin});
+      for (const By by : {By::cpu, By::engine}) {
+        const std::uint64_t pin = window_at(static_cast<int>(slot), chunk, by).exchange(0, std::memory_order_acq_rel);
+        if (pin != 0 && pin != refused_window) (void)gdrkit_unpin(gdrkit_pin_t{pin});
+      }
     }
   }
 
@@ -104,7 +126,7 @@ class Bar1 final : public Transport {
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     const std::uint64_t issued = state.issued.load(std::memory_order_acquire);
     if (state.completed.load(std::memory_order_acquire) >= issued) return {};
-    auto window = window_of(slot, heap_.chunk_at(0));
+    auto window = window_of(slot, heap_.chunk_at(0), By::cpu);
     if (!window) return base::pass(window);
     std::uint32_t word = 0;
     if (const int read = gdrkit_read(*window, 0, &word, sizeof word); read < 0) return failure(read, "reading", slot);
@@ -116,8 +138,11 @@ class Bar1 final : public Transport {
   }
 
  private:
+  /// Who moves the bytes of a mapping. Puts are always the CPU's: those of an engine would overtake posted stores.
+  enum class By : std::uint8_t { cpu, engine };
+
   struct Slot {
-    std::unique_ptr<std::atomic<std::uint64_t>[]> windows;  // pins by chunk, then by buffer; 0: not mapped yet
+    std::unique_ptr<std::atomic<std::uint64_t>[]> windows;  // pins by chunk, then by buffer, for each By; 0: not mapped
     std::atomic<std::uint64_t> issued{0};                   // puts whose stores have left the core
     std::atomic<std::uint64_t> completed{0};                // of these, known to have arrived
     std::atomic<bool> is_refused{false};
@@ -125,12 +150,12 @@ class Bar1 final : public Transport {
   };
 
   template <class Copy>
-  base::Status by_chunk(int slot, const HeapRange& range, std::size_t size_bytes, Copy copy) noexcept {
+  base::Status by_chunk(int slot, const HeapRange& range, std::size_t size_bytes, By by, Copy copy) noexcept {
     HeapChunk chunk = range.chunk;
     std::uint64_t offset = range.offset;
     for (std::size_t done = 0; done < size_bytes;) {
       if (done != 0) chunk = heap_.chunk_at(offset);
-      auto window = window_of(slot, chunk);
+      auto window = window_of(slot, chunk, by);
       if (!window) return base::pass(window);
       const std::size_t piece = std::min<std::size_t>(size_bytes - done, chunk.end() - offset);
       if (const int copied = copy(*window, offset - chunk.offset, done, piece); copied < 0) {
@@ -143,24 +168,27 @@ class Bar1 final : public Transport {
     return {};
   }
 
-  base::Result<gdrkit_pin_t> window_of(int slot, const HeapChunk& chunk) noexcept {
+  base::Result<gdrkit_pin_t> window_of(int slot, const HeapChunk& chunk, By by) noexcept {
     if (chunk.number >= largest_chunk_count) {
       return base::fail(EOPNOTSUPP, "the symmetric heap has grown more than %zu times", largest_chunk_count);
     }
-    auto& window = window_at(slot, chunk);
+    auto& window = window_at(slot, chunk, by);
     const std::uint64_t pin = window.load(std::memory_order_acquire);
     if (pin == refused_window) {
-      return base::fail_literal(EOPNOTSUPP, "this registered buffer cannot be mapped through BAR1");
+      return base::fail(EOPNOTSUPP, by == By::cpu ? "this registered buffer cannot be mapped through BAR1"
+                                                  : "GDRKIT_ENGINE cannot read this memory");
     }
     if (pin != 0) return gdrkit_pin_t{pin};
-    return open_window(slot, chunk, window);
+    return open_window(slot, chunk, by, window);
   }
 
-  [[nodiscard]] std::atomic<std::uint64_t>& window_at(int slot, const HeapChunk& chunk) const noexcept {
-    return slots_[static_cast<std::size_t>(slot)].windows[chunk.number + (chunk.is_buffer ? largest_chunk_count : 0)];
+  [[nodiscard]] std::atomic<std::uint64_t>& window_at(int slot, const HeapChunk& chunk, By by) const noexcept {
+    const std::size_t first =
+        (chunk.is_buffer ? largest_chunk_count : 0) + (by == By::cpu ? 0 : 2 * largest_chunk_count);
+    return slots_[static_cast<std::size_t>(slot)].windows[first + chunk.number];
   }
 
-  base::Result<gdrkit_pin_t> open_window(int slot, const HeapChunk& chunk,
+  base::Result<gdrkit_pin_t> open_window(int slot, const HeapChunk& chunk, By by,
                                          std::atomic<std::uint64_t>& window) noexcept {
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     const std::lock_guard lock(mutex_);
@@ -171,22 +199,27 @@ class Bar1 final : public Transport {
     const platform::DeviceScope scope(device_);
     gdrkit_pin_t pin{};
     if (const int made = gdrkit_pin(context_, heap_.address(slot, chunk.offset), chunk.size_bytes, &pin); made < 0) {
-      return refuse(state, chunk, window, failure(made, "pinning", slot));
+      return refuse(state, chunk, by, window, failure(made, "pinning", slot));
     }
+    gdrkit_map_options options{};
+    options.struct_size = sizeof options;
+    options.engine = by == By::cpu ? "cpu" : engine_.c_str();
     void* address = nullptr;
-    if (const int mapped = gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address); mapped < 0) {
+    if (const int mapped = gdrkit_map_with_options(pin, &options, &address); mapped < 0) {
       auto refused = failure(mapped, "mapping", slot);
       (void)gdrkit_unpin(pin);
-      return refuse(state, chunk, window, std::move(refused));
+      return refuse(state, chunk, by, window, std::move(refused));
     }
     window.store(pin.value, std::memory_order_release);
     return pin;
   }
 
-  /// A heap that cannot be mapped ends the way to its PE; a buffer, which may be of another kind, only its own.
-  static tl::unexpected<base::Error> refuse(Slot& state, const HeapChunk& chunk, std::atomic<std::uint64_t>& window,
-                                            base::Status why) noexcept {
-    if (chunk.is_buffer) {
+  /// A heap that cannot be mapped ends the way to its PE; a buffer, which may be of another kind, only its own; what no
+  /// engine can read is left to other transports. A name that no engine has is told at each call.
+  static tl::unexpected<base::Error> refuse(Slot& state, const HeapChunk& chunk, By by,
+                                            std::atomic<std::uint64_t>& window, base::Status why) noexcept {
+    if (by == By::engine && why.error().errno_value == EINVAL) return base::pass(why);
+    if (chunk.is_buffer || by == By::engine) {
       window.store(refused_window, std::memory_order_release);
       return base::fail_vendor(EOPNOTSUPP, why.error().vendor_code, "%s", why.error().text());
     }
@@ -214,6 +247,7 @@ class Bar1 final : public Transport {
 
   platform::Device& device_;
   const SymmetricHeap& heap_;
+  const std::string engine_;  // of gets; "": the CPU
   gdrkit_context_t context_{};
   base::Status unusable_;
   std::mutex mutex_;  // of making windows

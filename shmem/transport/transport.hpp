@@ -83,6 +83,8 @@ struct TransportSetting {
   Remote* remote = nullptr;    ///< nullptr: all PEs are on this machine
   HomeMemory* home = nullptr;  ///< with `remote`
   RemoteWay remote_way = RemoteWay::automatic;
+  const char* reading_engine =
+      "";  ///< GDRKIT_ENGINE: who moves gets on this machine; "": CPU loads, then CUDA's copies
 };
 
 /// Refuses slots of PEs that are on other machines.

@@ -69,6 +69,7 @@ struct ShmemJobOptions {
   bool is_p2p_disabled = false;
   std::function<int(int pe)> machine_of = nullptr;  ///< with is_p2p_disabled: PEs of the same number share a machine
   shmem::RemoteWay remote_way = shmem::RemoteWay::automatic;
+  std::string reading_engine = "";
   const platform::UcxCalls* ucx_calls = nullptr;
 };
 
@@ -138,6 +139,7 @@ inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(s
       options.is_p2p_disabled = is_p2p_disabled;
       if (job.machine_of) options.machine = job.machine_of(number);
       options.remote_way = remote_way_of_environment(job.remote_way);
+      options.reading_engine = job.reading_engine;
       options.ucx_calls = job.ucx_calls;
       options.allgather_argument = &member;
       options.allgather = [](const void* mine, std::size_t size_bytes, void* all, void* argument) {

@@ -21,6 +21,7 @@ struct Maker {
   const char* name;
   base::Result<std::unique_ptr<Transport>> (*make)(const TransportSetting&) noexcept;
   RemoteWay way = RemoteWay::automatic;
+  const char* engine = "";
 
   [[nodiscard]] bool is_remote() const { return make == make_ucx; }
 };
@@ -29,6 +30,7 @@ constexpr Maker makers[] = {
 #define GDRKIT_SHMEM_TRANSPORT(name) {#name, make_##name},
 #include "shmem/transport/transports.def"
 #undef GDRKIT_SHMEM_TRANSPORT
+    {"bar1", make_bar1, RemoteWay::automatic, "automatic"},
     {"ucx", make_ucx, RemoteWay::staged},
     {"ucx", make_ucx, RemoteWay::copied},
     {"ucx", make_ucx, RemoteWay::direct},
@@ -36,7 +38,7 @@ constexpr Maker makers[] = {
 
 std::string name_of(const Maker& maker) {
   const char* const ways[] = {"", "_direct", "_staged", "_copied"};
-  return std::string(maker.name) + ways[static_cast<std::size_t>(maker.way)];
+  return std::string(maker.name) + ways[static_cast<std::size_t>(maker.way)] + (*maker.engine != '\0' ? "_engine" : "");
 }
 
 constexpr std::size_t room = 600'000;
@@ -64,6 +66,7 @@ class TransportConformance : public ::testing::TestWithParam<Maker> {
     tests::ShmemJobOptions job;
     job.is_p2p_disabled = GetParam().is_remote();
     job.remote_way = GetParam().way;
+    job.reading_engine = GetParam().engine;
     tests::run_shmem_job(job, [&](Pe& pe) {
       auto object = pe.allocate(room, 1, true);
       ASSERT_TRUE(object) << object.error().text();
@@ -114,7 +117,7 @@ TEST_P(TransportConformance, GetsReadEveryByte) {
     ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, mine.data(), room, side.pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(side.pe.barrier_all()));
     const std::size_t limit = side.transport.limits().get[static_cast<std::size_t>(LocalMemory::host)];
-    for (const std::size_t size : {1, 2, 8, 13, 64, 1000, 4096, 100'003}) {
+    for (const std::size_t size : {1, 2, 8, 13, 64, 1000, 4096, 60'000, 100'003}) {
       if (size > limit) continue;
       for (const bool is_async : {false, true}) {
         std::vector<std::uint8_t> bytes(size + 2, 0xee);

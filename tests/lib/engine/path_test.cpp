@@ -171,6 +171,41 @@ TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
   }
 }
 
+/// Memory of no context, such as a peer's that was imported for device 1 alone.
+std::atomic<int> last_retained{-1};
+
+const shim::CudaCalls& calls_with_imported_memory() {
+  static const shim::CudaCalls calls = [] {
+    shim::CudaCalls made = fakes::gpu_threads();
+    made.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
+      const int result = fakes::gpu_threads().pointer_get_attributes(count, numbers, targets, address);
+      for (unsigned each = 0; each < count; ++each) {
+        if (numbers[each] == 1) *static_cast<std::uint64_t*>(targets[each]) = 0;
+      }
+      return result;
+    };
+    made.mem_get_access = [](unsigned long long* flags, const shim::CudaMemLocation* location, std::uint64_t) {
+      constexpr int no_device = 101;  // CUDA_ERROR_INVALID_DEVICE
+      if (location->id > 1) return no_device;
+      return *flags = location->id == 1 ? shim::cuda_mem_access_read_write : 0, 0;
+    };
+    made.primary_ctx_retain = [](void** context, int device) {
+      last_retained = device;
+      return fakes::gpu_threads().primary_ctx_retain(context, device);
+    };
+    return made;
+  }();
+  return calls;
+}
+
+TEST_F(PathTest, ImportedMemoryIsCopiedByTheDeviceThatWasGivenAccess) {
+  const auto engines = engines_on(&calls_with_imported_memory());
+  const auto path = engines->open_path(span(), "copy_engine");
+  ASSERT_TRUE(path) << path.error().text();
+  EXPECT_EQ(last_retained, 1) << "and no context is made on the memory's own device";
+  EXPECT_EQ(use(**path, {100, 5000}), "");
+}
+
 TEST_F(PathTest, WithoutAFolderThereIsNoProfile) {
   const auto path = engines_on(&fakes::gpu_threads())->profile_path(0);
   ASSERT_FALSE(path);

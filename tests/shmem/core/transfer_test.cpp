@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -207,6 +208,49 @@ TEST(ShmemTransfer, AtomicsOfAllPesAndThreadsCount) {
     ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     EXPECT_EQ(pe.atomic(objects.at(4), 8, AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value, EINVAL);
     EXPECT_EQ(pe.atomic(objects.target, 2, AtomicOperation::add, 1, 0, nullptr, 0).error().errno_value, EINVAL);
+  });
+}
+
+/// On the emulated device no engine but `automatic` can run: gets then take another way.
+TEST(ShmemTransfer, GetsByAnEngineMoveEveryByte) {
+  for (const char* engine : {"automatic", "mover", "cpu"}) {
+    ShmemJobOptions job;
+    job.reading_engine = engine;
+    run_shmem_job(job, [&](Pe& pe) {
+      constexpr std::size_t size = 200'000;
+      auto object = pe.allocate(size, 1, true);
+      ASSERT_TRUE(object) << object.error().text();
+      const auto theirs = tests::make_pattern(size, static_cast<unsigned>(1 - pe.pe()));
+      ASSERT_TRUE(tests::succeeded(pe.put(*object, theirs.data(), size, 1 - pe.pe(), false)));
+      ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+      const auto mine = tests::make_pattern(size, static_cast<unsigned>(pe.pe()));
+      const auto text = pe.describe(pe.pe());
+      ASSERT_TRUE(text) << text.error().text();
+      const bool is_asked = std::strcmp(engine, "cpu") != 0;
+      EXPECT_EQ(text->find("get to host up to 64 KiB, pinned host up to 256 KiB") != std::string::npos, is_asked)
+          << *text;
+      for (const std::size_t bytes : {8ul, 1024ul, 1025ul, 5000ul, 65536ul, size}) {
+        std::vector<std::uint8_t> seen(bytes);
+        ASSERT_TRUE(tests::succeeded(pe.get(seen.data(), *object, bytes, pe.pe(), false))) << engine;
+        EXPECT_TRUE(std::equal(seen.begin(), seen.end(), mine.begin())) << engine << ", " << bytes;
+      }
+      ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+      ASSERT_TRUE(tests::succeeded(pe.free(*object)));
+    });
+  }
+}
+
+TEST(ShmemTransfer, AnEngineOfNoSuchNameIsNamed) {
+  ShmemJobOptions job;
+  job.reading_engine = "abacus";
+  run_shmem_job(job, [&](Pe& pe) {
+    auto object = pe.allocate(5000, 1, true);
+    ASSERT_TRUE(object) << object.error().text();
+    std::vector<std::uint8_t> seen(5000);
+    const auto refused = pe.get(seen.data(), *object, seen.size(), pe.pe(), false);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().errno_value, EINVAL);
+    EXPECT_NE(std::strstr(refused.error().text(), "unknown engine \"abacus\""), nullptr) << refused.error().text();
   });
 }
 
