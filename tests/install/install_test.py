@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 """The install rules, and each way of using what they install from a project outside the tree, on the emulated device: find_package,
 pkg-config with a plain compiler, add_subdirectory, and the program and compile line of the README."""
+import fnmatch
 import os
 import re
 import shutil
@@ -256,6 +257,28 @@ class AddSubdirectory(InstallTest):
         # The project's own folders stay its own.
         self.assertFalse(os.path.exists(os.path.join(project, "build", "lib")))
         self.assertFalse(os.path.exists(os.path.join(project, "build", "gdrkit", "measure")))
+
+
+class SourceDistribution(InstallTest):
+    """What pip builds a wheel from: the tree without the folders that pyproject.toml leaves out."""
+
+    def test_cmake_configures_it_as_the_wheel_does(self):
+        try:
+            import tomllib
+        except ImportError:
+            self.skipTest("reading pyproject.toml needs Python 3.11")
+        with open(os.path.join(SOURCE, "pyproject.toml"), "rb") as file:
+            wheel = tomllib.load(file)["tool"]["scikit-build"]
+        left_out = [pattern.strip("/") for pattern in wheel["sdist"]["exclude"]]
+        project = os.path.join(self.folder, "sdist")
+
+        def ignore(folder, names):
+            return [name for pattern in (".git", *left_out) for name in fnmatch.filter(names, pattern)] if folder == SOURCE else []
+
+        shutil.copytree(SOURCE, project, ignore=ignore)
+        self.assertFalse(os.path.exists(os.path.join(project, "kernel")))
+        defines = {**wheel["cmake"]["define"], "GDRKIT_BUILD_PYTHON": "OFF"}  # nanobind may be missing
+        self.configure(project, *(f"-D{name}={value}" for name, value in defines.items()))
 
 
 class Readme(InstallTest):
