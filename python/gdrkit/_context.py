@@ -5,13 +5,27 @@ from __future__ import annotations
 
 import os
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gdrkit import _core
 from gdrkit._device_array import describe
 
 _MAPPING_TYPES = ("default", "write_combining", "cached", "device")
 _VERIFICATIONS = ("interface", "content", "structural", "calibrated")
+
+
+# nanobind allows its types one base class only, so what Mapping and Context share is not in a class.
+_Closable = TypeVar("_Closable", bound="Mapping | Context")
+
+
+def _enter(opened: _Closable) -> _Closable:
+    return opened
+
+
+def _close_at_exit(
+    opened: Mapping | Context, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+) -> None:
+    opened.close()
 
 
 class ContextInfo(NamedTuple):
@@ -98,13 +112,7 @@ class Mapping(_core.Mapping):
             raise TypeError(f"NumPy has no type for elements of type {self.dtype}; pass dtype, such as 'uint16'")
         return numpy.frombuffer(memoryview(self), self.dtype).reshape(self.shape)
 
-    def __enter__(self) -> Mapping:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    __enter__, __exit__ = _enter, _close_at_exit
 
     def __repr__(self) -> str:
         if self.closed:
@@ -168,13 +176,7 @@ class Context(_core.Context):
         mapping.shape, mapping.dtype = shape, dtype
         return mapping
 
-    def __enter__(self) -> Context:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    __enter__, __exit__ = _enter, _close_at_exit
 
     def __repr__(self) -> str:
         return "<gdrkit.Context: closed>" if self.closed else f"<gdrkit.Context: {self.info.backend}>"
