@@ -63,6 +63,9 @@ nb::list copy_kernels() {
 }  // namespace
 
 NB_MODULE(_core, module) {
+  // What is open when Python ends goes with the process; frameworks may keep arrays until then, and nobody can act on
+  // it.
+  nb::set_leak_warnings(false);
   gdrkit_python::register_errors();
   gdrkit_python::bind_context(module);
   gdrkit_python::bind_copy(module);

@@ -120,6 +120,19 @@ def test_a_forked_child_opens_a_context_of_its_own(context, mapping):
     assert mapping.read(0, 8) == b"parent's"
 
 
+def test_a_program_that_ends_with_everything_open_prints_nothing():
+    pytest.importorskip("numpy")
+    program = ("import gdrkit, numpy, sys\n"
+               "class Cycle: pass\n"
+               "kept = Cycle(); kept.itself = kept\n"
+               "buffer = gdrkit.Context(backend='emulated').allocate(4096)\n"
+               "kept.array = numpy.from_dlpack(buffer)\n"
+               "kept.mapping = gdrkit.context().map(numpy.from_dlpack(gdrkit.allocate(4096)))\n")
+    ended = subprocess.run([sys.executable, "-c", program], env={**os.environ, "GDRKIT_BACKEND": "emulated"}, text=True,
+                           capture_output=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
 def test_the_versions_agree():
     assert gdrkit.__version__.count(".") == 2
 
