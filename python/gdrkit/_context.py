@@ -3,12 +3,14 @@
 """Contexts, buffers and mappings, over the extension module."""
 from __future__ import annotations
 
+import errno
 import os
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gdrkit import _core
 from gdrkit._device_array import describe
+from gdrkit._errors import Error
 
 _MAPPING_TYPES = ("default", "write_combining", "cached", "device")
 _VERIFICATIONS = ("interface", "content", "structural", "calibrated")
@@ -138,9 +140,17 @@ class Context(_core.Context):
         """
         found = describe(array, self.info.is_emulated)
         is_readonly = found.readonly if readonly is None else readonly
-        return self._map(
-            found.address, found.nbytes, found.owner, engine, mapping_type, is_readonly, found.shape, found.dtype
-        )
+        try:
+            return self._map(
+                found.address, found.nbytes, found.owner, engine, mapping_type, is_readonly, found.shape, found.dtype
+            )
+        except Error as error:
+            if not found.is_host or error.errno != errno.EINVAL:
+                raise
+            raise TypeError(
+                f"cannot map {type(array).__name__}: it is in host memory, not in memory of the emulated device"
+                f" (gdrkit.allocate): {error.strerror}"
+            ) from error
 
     def map_address(
         self,

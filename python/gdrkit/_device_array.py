@@ -25,6 +25,7 @@ class DeviceArray(NamedTuple):
     dtype: str | None  #: as NumPy and PyTorch name it ("float32", "bfloat16"); None where there is no common name
     readonly: bool
     owner: object
+    is_host: bool = False  #: by its own word; the emulated device's memory is, too
 
 
 def describe(array: Any, is_emulated: bool) -> DeviceArray:
@@ -74,7 +75,9 @@ def _from_dlpack(array: Any, is_emulated: bool) -> DeviceArray:
         dtype = "bool"
     _require_contiguous(shape, strides, 1)
     nbytes = (math.prod(shape) * bits * lanes + 7) // 8
-    return DeviceArray(address, _size_of((nbytes,), 1), shape, dtype, False, (array, keep))
+    return DeviceArray(
+        address, _size_of((nbytes,), 1), shape, dtype, False, (array, keep), device_type == _DLPACK_CPU
+    )
 
 
 def _require_contiguous(shape: tuple[int, ...], strides: tuple[int, ...] | None, unit: int) -> None:

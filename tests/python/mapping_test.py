@@ -130,6 +130,12 @@ def test_a_copy_that_is_dropped_is_finished(mapping, buffer):
     mapping.close()
 
 
+def test_host_memory_is_refused_as_such(context):
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(TypeError, match="cannot map ndarray: it is in host memory"):
+        context.map(numpy.zeros(100))
+
+
 def test_a_memoryview_shows_the_device_memory(mapping, buffer):
     buffer.copy_from_host(100, b"seen")
     with mapping.view() as view:
