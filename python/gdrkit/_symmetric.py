@@ -3,8 +3,11 @@
 """Arrays in the symmetric heap, and the local side of transfers."""
 from __future__ import annotations
 
+import gc
 import math
 import operator
+import time
+from collections.abc import Collection
 from typing import Any
 
 from gdrkit import _shmem
@@ -12,6 +15,7 @@ from gdrkit._device_array import describe
 from gdrkit._dtypes import DType, dtype_of_memory
 
 _DLPACK_CPU, _DLPACK_CUDA = 1, 2
+_LEASES_END_S = 1.0
 
 
 class Allocation:
@@ -27,17 +31,28 @@ class Allocation:
         self.device: int = info[3]
         self.is_emulated: bool = info[4]
 
-    def require_no_leases(self) -> None:
-        if self.leases:
-            raise BufferError(f"{self.leases} tensors of other frameworks are on this memory; delete them first")
-
     def free(self) -> None:
         if self.is_freed:
             return
-        self.require_no_leases()
+        require_no_leases([self])
         self.is_freed = True
         (_shmem.unregister_symmetric if self.is_registered else _shmem.free)(self.address)
         self.owner = None
+
+
+def require_no_leases(allocations: Collection[Allocation]) -> None:
+    """Waits for tensors that nobody can use any more: those in reference cycles, and those that a framework's thread drops
+    just after the call that used them has returned (torch.distributed). Raises BufferError for others."""
+    deadline = time.monotonic() + _LEASES_END_S
+    is_collected = False
+    while leases := sum(allocation.leases for allocation in allocations):
+        if not is_collected:
+            gc.collect()
+            is_collected = True
+        elif time.monotonic() < deadline:
+            time.sleep(0.001)
+        else:
+            raise BufferError(f"{leases} tensors of other frameworks are on this memory; delete them first")
 
 
 class _Lease:
@@ -135,7 +150,7 @@ class SymmetricArray:
         """This PE's copy as a PyTorch tensor."""
         import torch  # type: ignore[import-not-found, unused-ignore]
 
-        return torch.from_dlpack(self)
+        return torch.from_dlpack(self)  # type: ignore[attr-defined, unused-ignore]
 
     def _export(self) -> Any:
         device_type, device = self.__dlpack_device__()

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from gdrkit import _shmem
 from gdrkit._dtypes import dtype_of
 from gdrkit._errors import Error
-from gdrkit._symmetric import Allocation, SymmetricArray, local_side
+from gdrkit._symmetric import Allocation, SymmetricArray, local_side, require_no_leases
 
 __all__ = [
     "Info",
@@ -253,8 +253,7 @@ def _meet_by(comm: Any) -> tuple[bytes, int, int]:
 def finalize() -> None:
     """Collective: waits for all PEs and frees the heap. Raises BufferError, and has no part in it, while tensors of
     other frameworks are on symmetric memory."""
-    for allocation in list(_allocations):
-        allocation.require_no_leases()
+    require_no_leases(list(_allocations))
     _shmem.finalize()
     for allocation in list(_allocations):
         allocation.is_freed = True

@@ -3,6 +3,7 @@
 """gdrkit.shmem with one PE in this process, its own neighbour: arrays, types, refusals, lifetimes, streams."""
 import errno
 import gc
+import threading
 
 import gdrkit
 import pytest
@@ -202,6 +203,26 @@ def test_a_tensor_is_the_memory_itself_and_keeps_it(job):
     array.free()
     with pytest.raises(ValueError, match="freed"):
         shmem.store(array[0][0], 1, 0)
+
+
+def test_a_tensor_that_a_thread_or_a_cycle_still_holds_is_waited_for(job):
+    if not shmem.info().is_emulated:
+        pytest.skip("needs an array that NumPy takes")
+    numpy = pytest.importorskip("numpy")
+
+    class Cycle:
+        pass
+
+    array = shmem.zeros(100, "float32")
+    held = [numpy.from_dlpack(array)]  # as by torch.distributed's threads, just after a collective
+    thread = threading.Timer(0.2, held.clear)
+    thread.start()
+    cycle = Cycle()
+    cycle.itself, cycle.tensor = cycle, numpy.from_dlpack(array)
+    del cycle
+    array.free()
+    thread.join()
+    assert held == []
 
 
 def test_bfloat16_has_no_number_in_python(job):
