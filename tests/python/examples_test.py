@@ -3,22 +3,14 @@
 """The programs of examples/python and those that docs/python.md shows, as written."""
 import os
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from jobs import run_all_well
+from jobs import gdrkit_program, run_all_well, run_ok
 
 SOURCE = Path(os.environ.get("GDRKIT_SOURCE", Path(__file__).parents[2]))
 EXAMPLES = SOURCE / "examples" / "python"
-
-
-def run_ok(*command):
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
 
 
 def programs():
@@ -40,12 +32,7 @@ def test_the_ring_works_under_torchruns_environment():
 
 
 def test_the_ring_works_under_gdrkit_run():
-    program = os.path.join(os.environ.get("GDRKIT_BIN", ""), "gdrkit")
-    if not os.path.exists(program):
-        program = shutil.which("gdrkit")
-        if program is None:
-            pytest.skip("the program gdrkit is not built here")
-    output = run_ok(program, "run", "-n", "2", "--emulated", "--", sys.executable, str(EXAMPLES / "shmem_ring.py"))
+    output = run_ok(gdrkit_program(), "run", "-n", "2", "--emulated", "--", sys.executable, str(EXAMPLES / "shmem_ring.py"))
     assert "PE 0 of 2: 100 rounds" in output and "PE 1 of 2: 100 rounds" in output
 
 

@@ -2,11 +2,28 @@
 # SPDX-License-Identifier: MIT
 """Starts the PEs of a job as processes, with the environment that torchrun gives them."""
 import os
+import shutil
 import subprocess
 import sys
 
+import pytest
+
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from free_ports import two_free_ports  # noqa: E402  pylint: disable=wrong-import-position
+
+
+def run_ok(*command, **variables):
+    ended = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def gdrkit_program():
+    program = os.path.join(os.environ.get("GDRKIT_BIN", ""), "gdrkit")
+    program = program if os.path.exists(program) else shutil.which("gdrkit")
+    if program is None:
+        pytest.skip("the program gdrkit is not built here")
+    return program
 
 
 def run_job(n_pes, program, torchrun=True, backend="emulated", timeout=120):

@@ -1,8 +1,12 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """gdrkit.shmem between processes: what launchers say, mpi4py's communicators, teams, collectives, a PE that dies."""
+import shutil
+import subprocess
+import sys
+
 import pytest
-from jobs import run_all_well, run_job
+from jobs import run_all_well, run_job, run_ok
 
 RING = """
 import gdrkit.shmem as shmem
@@ -90,6 +94,21 @@ with shmem.init(Communicator()):
     print("PE", shmem.my_pe(), "of", shmem.n_pes())
 """
 
+MPI4PY = """
+import gdrkit.shmem as shmem
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+odd_ones_backwards = world.Split(world.Get_rank() % 2, -world.Get_rank())
+for communicator in (world, odd_ones_backwards):
+    with shmem.init(communicator):
+        assert (shmem.my_pe(), shmem.n_pes()) == (communicator.Get_rank(), communicator.Get_size())
+        word = shmem.zeros(1, "int64")
+        shmem.atomic(word, "add", 1 + world.Get_rank(), 0)
+        shmem.barrier_all()
+        assert shmem.load(word, 0) == communicator.allreduce(1 + world.Get_rank())
+print("rank", world.Get_rank(), "of", world.Get_size())
+"""
+
 DEATH = """
 import os, sys, gdrkit, gdrkit.shmem as shmem
 job = shmem.init()
@@ -128,6 +147,20 @@ def test_an_mpi4py_communicator_makes_a_job(tmp_path, monkeypatch):
     monkeypatch.setenv("MEETING", str(tmp_path / "id"))
     outputs = run_all_well(2, COMMUNICATOR, torchrun=False)
     assert sorted(outputs) == ["PE 0 of 2\n", "PE 1 of 2\n"]
+
+
+def test_mpi4py_under_its_mpirun():
+    asked = subprocess.run([sys.executable, "-c", "from mpi4py import MPI; print(MPI.Get_library_version())"],
+                           capture_output=True, text=True, timeout=60, check=False)
+    if asked.returncode != 0:
+        pytest.skip("no mpi4py that finds an MPI: " + asked.stderr.strip().split("\n")[-1])
+    name, options = ("openmpi", ["--oversubscribe"]) if "Open MPI" in asked.stdout else ("mpich", [])
+    launcher = shutil.which("mpirun." + name) or shutil.which("mpirun")
+    if launcher is None:
+        pytest.skip("mpi4py finds an MPI, but its mpirun is not here")
+    output = run_ok(launcher, *options, "-n", "4", sys.executable, "-c", MPI4PY, OMPI_ALLOW_RUN_AS_ROOT="1",
+                    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", GDRKIT_BACKEND="emulated", GDRKIT_SHMEM_TIMEOUT_S="60")
+    assert sorted(output.splitlines()) == [f"rank {rank} of 4" for rank in range(4)]
 
 
 def test_the_error_of_rank_0_reaches_all(monkeypatch):

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # usage: run.sh: makes the sdist, a wheel from the sdist, has auditwheel repair it, and runs the tests of the Python
-# package on what pip installs from it. $PYTHON: the interpreter (python3). Both stay in dist/.
+# package on what pip installs from it. Both stay in dist/. $PYTHON: the interpreter (python3). $GDRKIT_PYTHON_WITH: what
+# else to install, for the tests that need it, such as "torch mpi4py".
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../../.." && pwd)
 work=$(mktemp -d)
@@ -21,15 +22,16 @@ PATH=$work/tools/bin:$PATH auditwheel repair --wheel-dir "$work/repaired" "$whee
 repaired=$(echo "$work"/repaired/*.whl)
 case $(basename "$repaired") in
   *manylinux*) ;;
-  *) echo "$repaired is no manylinux wheel" >&2; exit 1 ;;
+  *) echo "$repaired is not a manylinux wheel" >&2; exit 1 ;;
 esac
 mkdir -p "$root/dist"
 cp "$repaired" "$work"/raw/*.tar.gz "$root/dist/"
 
 echo "== the tests on the installed wheel"
+read -ra more <<<"${GDRKIT_PYTHON_WITH:-}"
 "${PYTHON:-python3}" -m venv "$work/user"
 "$work/user/bin/pip" -q --disable-pip-version-check install --no-index "$repaired"
 "$work/user/bin/python" -c 'import gdrkit, gdrkit.shmem; print("gdrkit", gdrkit.__version__)'
-"$work/user/bin/pip" -q --disable-pip-version-check install numpy pytest mypy
+"$work/user/bin/pip" -q --disable-pip-version-check install numpy pytest mypy "${more[@]}"
 cd "$work" # not the tree, whose package would be found first
-GDRKIT_SOURCE=$root "$work/user/bin/python" -m pytest -q -p no:cacheprovider "$root/tests/python"
+GDRKIT_SOURCE=$root "$work/user/bin/python" -m pytest -q -rs -p no:cacheprovider "$root/tests/python"

@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""PyTorch without a GPU: its tensors on emulated memory and on symmetric memory, and its launcher torchrun. On a GPU: gpu_test.py."""
+import importlib.util
+import sys
+
+import gdrkit.shmem
+import pytest
+from conftest import WANTS_GPU
+from examples_test import EXAMPLES, programs
+from jobs import gdrkit_program, run_ok
+
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("PyTorch is not installed", allow_module_level=True)
+if WANTS_GPU:
+    pytest.skip("the tests run on a GPU", allow_module_level=True)
+
+# torch.distributed keeps a reference to a tensor in a thread of its own until a little after a collective.
+WITH_DISTRIBUTED = """
+import torch
+import torch.distributed as distributed
+from gdrkit import shmem
+{first}
+with shmem.init():
+    {second}
+    pe, n_pes = shmem.my_pe(), shmem.n_pes()
+    assert (pe, n_pes) == (distributed.get_rank(), distributed.get_world_size())
+    inbox, signal = shmem.zeros((64, 100), "float32"), shmem.zeros(1, "uint64")
+    tensor = inbox.tensor()
+    assert tensor.shape == (64, 100) and tensor.dtype == torch.float32 and tensor.data_ptr() == inbox.address
+    for turn in range(1, 21):
+        mine = torch.full((64, 100), 100.0 * pe + turn)
+        shmem.put_signal(inbox, mine, signal, turn, (pe + 1) % n_pes)
+        shmem.signal_wait_until(signal, ">=", turn)
+        assert (tensor == 100.0 * ((pe - 1) % n_pes) + turn).all()
+        shmem.barrier_all()
+    half = shmem.zeros(8, torch.bfloat16)
+    torch.from_dlpack(half).fill_(pe + 0.5)
+    shmem.barrier_all()
+    got = torch.zeros(8, dtype=torch.bfloat16)
+    shmem.get(got, half, (pe + 1) % n_pes)
+    assert (got == (pe + 1) % n_pes + 0.5).all()
+    tensor.fill_(1)
+    distributed.all_reduce(tensor)
+    assert (tensor == n_pes).all()
+    del tensor
+print("PE", pe, "of", n_pes)
+distributed.destroy_process_group()
+"""
+START = "distributed.init_process_group('gloo')"
+
+
+def torchrun(n_pes, *arguments):
+    """What the command torchrun does, by the interpreter that has PyTorch."""
+    return run_ok(sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(n_pes), *arguments,
+                  GDRKIT_BACKEND="emulated", GDRKIT_SHMEM_TIMEOUT_S="60", OMP_NUM_THREADS="1")
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "int64", "complex64"])
+def test_a_tensor_on_emulated_memory_is_mapped(buffer, context, dtype):
+    import torch
+    tensor = torch.from_dlpack(buffer).view(getattr(torch, dtype))
+    assert tensor.data_ptr() == buffer.device_address
+    with context.map(tensor[16:]) as mapping:
+        offset = 16 * tensor.element_size()
+        assert (mapping.shape, mapping.dtype, mapping.nbytes) == ((len(tensor) - 16,), dtype, len(buffer) - offset)
+        mapping.write(8, torch.arange(32, dtype=torch.uint8).numpy())
+        assert tensor.view(torch.uint8)[offset + 8:offset + 40].tolist() == list(range(32))
+        tensor[16:24] = torch.ones(8, dtype=tensor.dtype)
+        assert mapping.read(0, 8 * tensor.element_size()) == buffer.copy_to_host(offset, 8 * tensor.element_size())
+
+
+def test_a_mapping_becomes_a_tensor(mapping, buffer):
+    import torch
+    view = torch.from_numpy(mapping.numpy("int32"))
+    view[5] = 77
+    mapping.flush()
+    assert buffer.copy_to_host(20, 4) == (77).to_bytes(4, "little")
+
+
+def test_tensors_that_cannot_be_mapped_are_refused(context):
+    import torch
+    for tensor in (torch.zeros(10), torch.zeros(10, dtype=torch.bfloat16), torch.nn.Parameter(torch.zeros(10))):
+        with pytest.raises(TypeError, match="it is in host memory"):
+            context.map(tensor)
+    with pytest.raises(ValueError, match="contiguous"):
+        context.map(torch.zeros(3, 4).T)
+    with pytest.raises(ValueError, match="empty"):
+        context.map(torch.zeros(0))
+
+
+@pytest.mark.parametrize("n_pes", [2, 4])
+def test_the_pages_program_under_torchrun(tmp_path, n_pes):
+    program = tmp_path / "program.py"
+    page = next(text for text in programs() if "shmem.init()" in text)
+    program.write_text(page + "print('PE', pe, 'of', n_pes)\n", encoding="utf-8")
+    assert sorted(torchrun(n_pes, str(program)).splitlines()) == [f"PE {pe} of {n_pes}" for pe in range(n_pes)]
+
+
+def test_the_ring_under_torchrun():
+    output = torchrun(2, str(EXAMPLES / "shmem_ring.py"))
+    assert sorted(output.splitlines()) == [f"PE {pe} of 2: 100 rounds of 1000 numbers from PE {1 - pe}" for pe in range(2)]
+
+
+@pytest.mark.parametrize("n_pes, first, second", [(2, START, "pass"), (4, "pass", START)])
+def test_symmetric_tensors_with_torch_distributed(tmp_path, n_pes, first, second):
+    program = tmp_path / "program.py"
+    program.write_text(WITH_DISTRIBUTED.format(first=first, second=second), encoding="utf-8")
+    assert sorted(torchrun(n_pes, str(program)).splitlines()) == [f"PE {pe} of {n_pes}" for pe in range(n_pes)]
+
+
+@pytest.mark.parametrize("n_pes, arguments, line", [
+    (2, ("osu", "latency", "-m", "8:8", "-i", "100", "-x", "10"), "# OSU MPI Latency Test"),
+    (2, ("osu", "put_latency", "--engine", "shmem", "-m", "8:8", "-i", "100", "-x", "10"), "engine shmem"),
+    (2, ("nccl", "all_reduce", "--engine", "shmem", "-b", "8", "-e", "8"), "# Collective test starting"),
+    (4, ("shmem", "check", "-t", "identity"), "4 PEs on"),
+])
+def test_the_program_under_torchrun(n_pes, arguments, line):
+    output = torchrun(n_pes, "--no-python", gdrkit_program(), *arguments)
+    assert output.count(line) == 1, "one job, not one for each process: " + output
+
+
+def test_a_symmetric_tensor_in_use_keeps_the_memory():
+    with gdrkit.shmem.init(timeout=60):
+        array = gdrkit.shmem.zeros(4, "float32")
+        tensor = array.tensor()
+        with pytest.raises(BufferError, match="1 tensors"):
+            array.free()
+        del tensor
+        array.free()
