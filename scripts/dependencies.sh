@@ -49,6 +49,10 @@ has_mpi() { # openmpi or mpich, under Debian's names, with its headers
     printf '#include <mpi.h>\n' | "mpicc.$1" -x c -fsyntax-only - >/dev/null 2>&1
 }
 
+has_venv() { "${PYTHON:-python3}" -c 'import ensurepip, venv' >/dev/null 2>&1; }
+
+has_python_headers() { [ -e "$("${PYTHON:-python3}" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)/Python.h" ]; }
+
 has_mpi4py() { /usr/bin/python3 -c 'import mpi4py' >/dev/null 2>&1; }
 
 has_slurm() { has_administrators_tool slurmctld && has_administrators_tool slurmd && has_administrators_tool munged && has_tool srun; }
@@ -65,6 +69,8 @@ cli11|has_header CLI/CLI.hpp|libcli11-dev|the programs
 json|has_header nlohmann/json.hpp|nlohmann-json3-dev|the programs
 googletest|has_googletest|libgtest-dev libgmock-dev googletest|the tests
 python|has_tool python3|python3|the checks of tests/tidy and the list of skipped tests
+venv|has_venv|python3-venv|the tests of the Python package as a wheel
+python_headers|has_python_headers|python3-dev|the Python package
 format|has_clang_format|clang-format|the check that every file is formatted
 ucx|has_library libucp.so.0|libucx0|the tests of shmem between machines
 ucx_headers|has_header ucp/api/ucp.h|libucx-dev|the test that compares our declarations of UCX with its own
@@ -103,6 +109,7 @@ TXT
 needs_of_library=(compiler cmake ninja binutils expected)
 needs_of_programs=(cli11 json)
 needs_of_tests=(googletest python)
+needs_of_wheel=(python venv python_headers)
 needs_of_browser_tests=(browser)
 needs_of_trace_tests=(trace)
 needs_of_format_tests=(format)

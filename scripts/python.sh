@@ -38,7 +38,7 @@ provide_python() {
 }
 
 make_python_venv() {
-  [ -e "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] || {
+  PYTHON=python3 has_python_headers || {
     echo "Python's headers are missing (Debian: python3-dev)"
     return 1
   }
@@ -49,6 +49,7 @@ make_python_venv() {
 # ./run test python: the sdist and the wheel as users get them, in a fresh environment, emulated.
 run_tests_of_python() {
   [ "$offline" = 0 ] || die "the tests of the wheel need packages of PyPI"
-  provide "${needs_of_library[@]}" python
+  provide "${needs_of_library[@]}" "${needs_of_wheel[@]}"
+  ! lacks_any_of "${needs_of_library[@]}" "${needs_of_wheel[@]}" || die "the wheel cannot be made without what is named above"
   bash tests/python/wheel/run.sh
 }
