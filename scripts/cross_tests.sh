@@ -18,8 +18,8 @@ cross_test() { # preset, results file, 1: the drop-in's ABI tests, too
   if [ "$3" = 1 ]; then
     # The layouts and the C program are compiled only: what runs over the emulated device needs mremap to duplicate a
     # mapping, which qemu-user cannot.
-    targets+=(gdrapi gdrkit gdrkit_gdrapi_layout gdrkit_abi_consumer abi_libraries_test)
-    pattern='^(unit_cpu|unit_copy|conformance_copy|abi_libraries_test)/'
+    targets+=(gdrapi gdrkit gdrkit_shmem gdrkit_gdrapi_layout gdrkit_abi_consumer abi_libraries_test)
+    pattern='^((unit_cpu|unit_copy|conformance_copy|abi_libraries_test)/|abi/interface$)'
   fi
   folder=$(folder_of "$1")
   cross_configure "$1"

@@ -28,10 +28,10 @@ def output_of(*command, **options):
 
 
 def exported_functions(path):
-    """{name: version}; the version is "" where the library has none."""
+    """{name: version}; the version is "" where the library has none. POWER's symbols have a second entry, in brackets."""
     functions = {}
     for line in output_of("readelf", "--dyn-syms", "-W", path).splitlines():
-        found = re.search(r"\bFUNC +(?:GLOBAL|WEAK) +DEFAULT +\d+ (\w+)(?:@@?(\w+))?", line)
+        found = re.search(r"\bFUNC +(?:GLOBAL|WEAK) +DEFAULT +(?:\[.*\] +)?\d+ (\w+)(?:@@?(\w+))?", line)
         if found:
             functions[found.group(1)] = found.group(2) or ""
     return functions
