@@ -18,6 +18,11 @@ def run_ok(*command, **variables):
     return ended.stdout
 
 
+def expect_each_once(output, texts):
+    """Processes that share an output may put their ends of lines into each other's."""
+    assert all(output.count(text) == 1 for text in texts), output
+
+
 def gdrkit_program():
     program = os.path.join(os.environ.get("GDRKIT_BIN", ""), "gdrkit")
     program = program if os.path.exists(program) else shutil.which("gdrkit")

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from jobs import run_all_well, run_job, run_ok
+from jobs import expect_each_once, run_all_well, run_job, run_ok
 
 RING = """
 import gdrkit.shmem as shmem
@@ -106,7 +106,7 @@ for communicator in (world, odd_ones_backwards):
         shmem.atomic(word, "add", 1 + world.Get_rank(), 0)
         shmem.barrier_all()
         assert shmem.load(word, 0) == communicator.allreduce(1 + world.Get_rank())
-print("rank", world.Get_rank(), "of", world.Get_size())
+print(f"rank {world.Get_rank()} of {world.Get_size()}")
 """
 
 DEATH = """
@@ -160,7 +160,7 @@ def test_mpi4py_under_its_mpirun():
         pytest.skip("mpi4py finds an MPI, but its mpirun is not here")
     output = run_ok(launcher, *options, "-n", "4", sys.executable, "-c", MPI4PY, OMPI_ALLOW_RUN_AS_ROOT="1",
                     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", GDRKIT_BACKEND="emulated", GDRKIT_SHMEM_TIMEOUT_S="60")
-    assert sorted(output.splitlines()) == [f"rank {rank} of 4" for rank in range(4)]
+    expect_each_once(output, [f"rank {rank} of 4" for rank in range(4)])
 
 
 def test_the_error_of_rank_0_reaches_all(monkeypatch):

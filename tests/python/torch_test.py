@@ -8,7 +8,7 @@ import gdrkit.shmem
 import pytest
 from conftest import WANTS_GPU
 from examples_test import EXAMPLES, programs
-from jobs import gdrkit_program, run_ok
+from jobs import expect_each_once, gdrkit_program, run_ok
 
 if importlib.util.find_spec("torch") is None:
     pytest.skip("PyTorch is not installed", allow_module_level=True)
@@ -44,7 +44,7 @@ with shmem.init():
     distributed.all_reduce(tensor)
     assert (tensor == n_pes).all()
     del tensor
-print("PE", pe, "of", n_pes)
+print(f"PE {{pe}} of {{n_pes}}")
 distributed.destroy_process_group()
 """
 START = "distributed.init_process_group('gloo')"
@@ -93,20 +93,35 @@ def test_tensors_that_cannot_be_mapped_are_refused(context):
 def test_the_pages_program_under_torchrun(tmp_path, n_pes):
     program = tmp_path / "program.py"
     page = next(text for text in programs() if "shmem.init()" in text)
-    program.write_text(page + "print('PE', pe, 'of', n_pes)\n", encoding="utf-8")
-    assert sorted(torchrun(n_pes, str(program)).splitlines()) == [f"PE {pe} of {n_pes}" for pe in range(n_pes)]
+    program.write_text(page + "print(f'PE {pe} of {n_pes}')\n", encoding="utf-8")
+    expect_each_once(torchrun(n_pes, str(program)), [f"PE {pe} of {n_pes}" for pe in range(n_pes)])
 
 
 def test_the_ring_under_torchrun():
     output = torchrun(2, str(EXAMPLES / "shmem_ring.py"))
-    assert sorted(output.splitlines()) == [f"PE {pe} of 2: 100 rounds of 1000 numbers from PE {1 - pe}" for pe in range(2)]
+    expect_each_once(output, [f"PE {pe} of 2: 100 rounds of 1000 numbers from PE {1 - pe}" for pe in range(2)])
+
+
+def test_torchruns_restarts_make_new_jobs(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""
+import os
+from gdrkit import shmem
+with shmem.init():
+    count = int(os.environ["TORCHELASTIC_RESTART_COUNT"])
+    shmem.barrier_all()
+    if count < 2 and shmem.my_pe() == count: os._exit(3)
+    shmem.barrier_all()
+    print(f"PE {shmem.my_pe()} after {count} restarts")
+""", encoding="utf-8")
+    expect_each_once(torchrun(3, "--max-restarts", "2", str(program)), [f"PE {pe} after 2 restarts" for pe in range(3)])
 
 
 @pytest.mark.parametrize("n_pes, first, second", [(2, START, "pass"), (4, "pass", START)])
 def test_symmetric_tensors_with_torch_distributed(tmp_path, n_pes, first, second):
     program = tmp_path / "program.py"
     program.write_text(WITH_DISTRIBUTED.format(first=first, second=second), encoding="utf-8")
-    assert sorted(torchrun(n_pes, str(program)).splitlines()) == [f"PE {pe} of {n_pes}" for pe in range(n_pes)]
+    expect_each_once(torchrun(n_pes, str(program)), [f"PE {pe} of {n_pes}" for pe in range(n_pes)])
 
 
 @pytest.mark.parametrize("n_pes, arguments, line", [
