@@ -97,7 +97,7 @@ function(gdrkit_add_program_tests group)
         continue()
       endif()
       add_test(NAME ${group}/${name} COMMAND ${Python3_EXECUTABLE} ${file} -v ${name})
-      set_tests_properties(${group}/${name} PROPERTIES LABELS programs TIMEOUT 300
+      set_tests_properties(${group}/${name} PROPERTIES LABELS programs TIMEOUT 600
         SKIP_RETURN_CODE 77 FAIL_REGULAR_EXPRESSION "Ran 0 tests"
         ENVIRONMENT "GDRKIT_BIN=$<TARGET_FILE_DIR:gdrkit_program>;PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/support;PYTHONDONTWRITEBYTECODE=1")
     endforeach()

@@ -31,7 +31,7 @@ def run(program, *arguments, environment=None):
     variables.update({"GDRKIT_BACKEND": "emulated"} if environment is None else environment)
     path = program if os.path.isabs(program) else os.path.join(BIN, program)
     return Ended(
-        subprocess.run([path, *arguments], env=variables, capture_output=True, text=True, timeout=240, check=False))
+        subprocess.run([path, *arguments], env=variables, capture_output=True, text=True, timeout=500, check=False))
 
 
 class Test(unittest.TestCase):
