@@ -53,6 +53,8 @@ has_venv() { "${PYTHON:-python3}" -c 'import ensurepip, venv' >/dev/null 2>&1; }
 
 has_python_headers() { [ -e "$("${PYTHON:-python3}" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)/Python.h" ]; }
 
+of_system() { PYTHON=/usr/bin/python3 "$@"; } # what packages are for, whatever stands before it in PATH
+
 has_mpi4py() { /usr/bin/python3 -c 'import mpi4py' >/dev/null 2>&1; }
 
 has_slurm() { has_administrators_tool slurmctld && has_administrators_tool slurmd && has_administrators_tool munged && has_tool srun; }
@@ -103,6 +105,10 @@ debootstrap|has_administrators_tool debootstrap|debootstrap|the tests of the pac
 lintian|has_tool lintian|lintian|the tests of the packages
 rpmlint|has_tool rpmlint|rpmlint|the tests of the packages
 help2man|has_tool help2man|help2man|packages: pages of the manual
+openssl|has_tool openssl|openssl|the tests of the packages: a key that signs modules
+system_headers|of_system has_python_headers|python3-dev|packages: python3-gdrkit
+system_venv|of_system has_venv|python3-venv|packages: python3-gdrkit, whose nanobind comes from PyPI
+dh_python|has_tool dh_python3|dh-python|packages: the deb python3-gdrkit
 TXT
 }
 
@@ -119,7 +125,8 @@ needs_of_slurm_tests=(slurm) # --full
 needs_of_install_tests=(pkgconfig)
 needs_of_container_tests=(yaml)
 needs_of_packages=(python help2man make dpkg debhelper rpm)
-needs_of_package_tests=(debootstrap lintian rpmlint)
+needs_of_python_package=(system_headers system_venv dh_python)
+needs_of_package_tests=(debootstrap lintian rpmlint openssl)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
 needs_of_checked_linux=(elf_headers flex bison bc xz) # --full
 

@@ -10,6 +10,7 @@
 
 package_objects=""
 package_source=""
+package_python="" # interpreter with nanobind, else python3-gdrkit is left out
 
 # Of the last commit, so that two builds of it give the same bytes; without git, of the newest file.
 date_of_sources() {
@@ -37,7 +38,8 @@ copy_sources_of_packages() { # version
   sed "s/@VERSION@/$1/; s/@DATE@/$(LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')/" \
     packaging/rpm/gdrkit.spec >"$package_source/gdrkit.spec"
   cp -r packaging/debian "$package_source/debian"
-  rm "$package_source/debian/control.modules"
+  rm "$package_source"/debian/control.{modules,python}
+  [ -z "$package_python" ] || cat packaging/debian/control.python >>"$package_source/debian/control"
   printf 'gdrkit (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- The gdrkit authors <gdrkit@example.org>  %s\n' \
     "$1" "$(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")" >"$package_source/debian/changelog"
   linux=${GDRKIT_PREBUILT_LINUX:-}
@@ -84,7 +86,8 @@ sign_file_of() { # headers folder
 }
 
 configure_packages() { # options...
-  (cd "$package_source" && cmake --preset package -B "$package_objects" "$@") >"$root/build-package/configure.log" 2>&1 || {
+  (cd "$package_source" && cmake --preset package -B "$package_objects" "-DGDRKIT_BUILD_PYTHON=$(on_or_off [ -n "$package_python" ])" \
+    "-DPython_EXECUTABLE=$package_python" "$@") >"$root/build-package/configure.log" 2>&1 || {
     cat "$root/build-package/configure.log"
     die "configuring the packages failed"
   }
@@ -109,6 +112,7 @@ make_rpms() {
   if [ -n "${GDRKIT_PREBUILT_LINUX:-}" ]; then
     defines+=(--define "gdrkit_linux $GDRKIT_PREBUILT_LINUX" --define "gdrkit_prebuilt $GDRKIT_PREBUILT")
   fi
+  [ -z "$package_python" ] || defines+=(--define "gdrkit_python $package_python")
   rm -rf "$top"
   # -D _lib: where Fedora, RHEL and SLES have libraries, whatever this machine does. --nodeps: here Debian's packages are the
   # needs of the build.
@@ -144,9 +148,21 @@ make_archives() { # version
   rm -rf "$folder"
 }
 
+find_python_of_packages() {
+  local found
+  package_python=""
+  if is_missing dh_python && ! is_missing debhelper; then
+    found="dh_python3, which debs need, is missing (Debian: dh-python)"
+  elif found=$(python_of_packages "$root/build-package/python-venv"); then
+    package_python=$found
+    return 0
+  fi
+  note "without python3-gdrkit: $found"
+}
+
 make_packages() {
   local version=${GDRKIT_PACKAGE_VERSION:-$(project_version)} kinds="" kind
-  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_packages[@]}"
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_packages[@]}" "${needs_of_python_package[@]}"
   lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}" python help2man && die "packages cannot be made without what is named above"
   for kind in ${GDRKIT_PACKAGE_KINDS:-deb rpm archive}; do
     case "$kind" in
@@ -157,13 +173,15 @@ make_packages() {
     esac
     kinds="$kinds $kind"
   done
+  mkdir -p build-package
+  find_python_of_packages
   SOURCE_DATE_EPOCH=$(date_of_sources)
   export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8 TZ=UTC
   umask 022
   package_source=$root/build-package/gdrkit-$version
   package_objects=$package_source/objects
   rm -rf dist/packages
-  mkdir -p dist/packages build-package
+  mkdir -p dist/packages
   copy_sources_of_packages "$version"
   # The source of all packages, which rpmbuild -tb takes as it is.
   packed "$root/build-package" "gdrkit-$version" >"dist/packages/gdrkit-$version.tar.gz"

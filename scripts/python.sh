@@ -1,9 +1,11 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# The Python package: which interpreter builds it, and the wheel with its tests.
+# The Python package: which interpreter builds it, in a build, in packages and in the wheel's tests.
 
 python_venv=build/python-venv
+# Fixed, so that packages made of one commit at different times have the same bytes.
+nanobind_of_packages=nanobind==3.1.0
 
 can_build_python() { # interpreter
   [ -x "$(command -v "$1")" ] && "$1" - <<'END' >/dev/null 2>&1
@@ -29,7 +31,7 @@ provide_python() {
   [ -z "$(python_for_package)" ] || return 0
   if [ "${offline:-0}" = 1 ]; then
     why="nanobind or Python's headers are missing (--offline: nothing is fetched)"
-  elif ! why=$(make_python_venv 2>&1); then
+  elif ! why=$(make_python_venv python3 "$python_venv" nanobind numpy pytest 2>&1); then
     why=$(tail -n 1 <<<"$why")
   else
     return 0
@@ -37,13 +39,32 @@ provide_python() {
   note "without the Python package: $why"
 }
 
-make_python_venv() {
-  PYTHON=python3 has_python_headers || {
+make_python_venv() { # interpreter, folder, packages...
+  local interpreter=$1 folder=$2
+  shift 2
+  PYTHON=$interpreter has_python_headers || {
     echo "Python's headers are missing (Debian: python3-dev)"
     return 1
   }
-  python3 -m venv "$python_venv" &&
-    "$python_venv/bin/pip" --quiet --disable-pip-version-check --timeout 10 --retries 1 install nanobind numpy pytest
+  "$interpreter" -m venv "$folder" &&
+    "$folder/bin/pip" --quiet --disable-pip-version-check --timeout 10 --retries 1 install "$@"
+}
+
+# For ./run package: the system's Python, for which python3-gdrkit is, with its own nanobind or one in a folder of the build.
+# Prints the interpreter; where there is none, status 1 and the reason.
+python_of_packages() { # folder
+  local why interpreter
+  for interpreter in "$1/bin/python" /usr/bin/python3; do
+    can_build_python "$interpreter" && echo "$interpreter" && return 0
+  done
+  if [ "${offline:-0}" = 1 ]; then
+    why="nanobind or Python's headers are missing (--offline: nothing is fetched)"
+  elif why=$(make_python_venv /usr/bin/python3 "$1" "$nanobind_of_packages" 2>&1) && can_build_python "$1/bin/python"; then
+    echo "$1/bin/python"
+    return 0
+  fi
+  tail -n 1 <<<"${why:-nanobind does not work}"
+  return 1
 }
 
 # ./run test python: the sdist and the wheel as users get them, in a fresh environment, emulated.
