@@ -105,6 +105,7 @@ debootstrap|has_administrators_tool debootstrap|debootstrap|the tests of the pac
 lintian|has_tool lintian|lintian|the tests of the packages
 rpmlint|has_tool rpmlint|rpmlint|the tests of the packages
 help2man|has_tool help2man|help2man|packages: pages of the manual
+dnf|has_tool dnf|dnf|the tests of the packages: installing the rpms
 openssl|has_tool openssl|openssl|the tests of the packages: a key that signs modules
 system_headers|of_system has_python_headers|python3-dev|packages: python3-gdrkit
 system_venv|of_system has_venv|python3-venv|packages: python3-gdrkit, whose nanobind comes from PyPI
@@ -126,7 +127,7 @@ needs_of_install_tests=(pkgconfig)
 needs_of_container_tests=(yaml)
 needs_of_packages=(python help2man make dpkg debhelper rpm)
 needs_of_python_package=(system_headers system_venv dh_python)
-needs_of_package_tests=(debootstrap lintian rpmlint openssl)
+needs_of_package_tests=(debootstrap lintian rpmlint openssl dnf)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
 needs_of_checked_linux=(elf_headers flex bison bc xz) # --full
 

@@ -59,6 +59,7 @@ build_modules_of_packages() {
   [ -r "$headers/include/generated/utsrelease.h" ] ||
     die "GDRKIT_PACKAGE_LINUX=$headers is no headers folder of a Linux build: it has no include/generated/utsrelease.h"
   GDRKIT_PREBUILT_LINUX=$(sed -n 's/^#define UTS_RELEASE "\(.*\)"/\1/p' "$headers/include/generated/utsrelease.h")
+  if [ -n "${GDRKIT_PACKAGE_SIGN_KEY:-}" ]; then find_signing_key "$headers"; fi
   say "building the kernel modules for Linux $GDRKIT_PREBUILT_LINUX"
   rm -rf "$folder"
   mkdir -p "$folder"
@@ -70,19 +71,29 @@ build_modules_of_packages() {
     kernelver=$GDRKIT_PREBUILT_LINUX kernel_source_dir=$headers
     source ./dkms.conf
     bash ./dkms_prepare.sh "$kernelver"
+    # The build ID is of all that is compiled, debug information with its paths too.
+    export KCFLAGS="${KCFLAGS:-} -ffile-prefix-map=$PWD=."
     eval "${MAKE[0]}" >"$folder/build.log" 2>&1 || { tail -n 20 "$folder/build.log"; exit 1; }
     for name in "${BUILT_MODULE_NAME[@]}"; do
       cp "$name/$name.ko" "$folder/"
       strip --strip-debug "$folder/$name.ko"
-      [ -z "${GDRKIT_PACKAGE_SIGN_KEY:-}" ] || "$(sign_file_of "$headers")" sha256 "$GDRKIT_PACKAGE_SIGN_KEY" \
-        "${GDRKIT_PACKAGE_SIGN_CERTIFICATE:?GDRKIT_PACKAGE_SIGN_KEY needs its certificate too}" "$folder/$name.ko"
+      [ -z "${GDRKIT_PACKAGE_SIGN_KEY:-}" ] ||
+        "$headers/scripts/sign-file" sha256 "$GDRKIT_PACKAGE_SIGN_KEY" "$GDRKIT_PACKAGE_SIGN_CERTIFICATE" "$folder/$name.ko" || exit 1
     done
   ) || die "the kernel modules for Linux $GDRKIT_PREBUILT_LINUX were not built"
   export GDRKIT_PREBUILT_LINUX GDRKIT_PREBUILT=$folder
 }
 
-sign_file_of() { # headers folder
-  readlink -e "$1/scripts/sign-file" || die "$1 has no scripts/sign-file, which signs modules"
+# The key and its certificate, by full names: the modules are built in another folder.
+find_signing_key() { # headers folder
+  local variable
+  GDRKIT_PACKAGE_SIGN_CERTIFICATE=${GDRKIT_PACKAGE_SIGN_CERTIFICATE:?GDRKIT_PACKAGE_SIGN_KEY needs its certificate too}
+  for variable in GDRKIT_PACKAGE_SIGN_KEY GDRKIT_PACKAGE_SIGN_CERTIFICATE; do
+    [ -r "${!variable}" ] || die "cannot sign the modules: $variable=${!variable} is not a readable file"
+    printf -v "$variable" %s "$(readlink -e "${!variable}")"
+    export "${variable?}"
+  done
+  [ -x "$1/scripts/sign-file" ] || die "cannot sign the modules: $1 has no scripts/sign-file (Debian: linux-kbuild)"
 }
 
 configure_packages() { # options...
@@ -175,6 +186,7 @@ make_packages() {
   done
   mkdir -p build-package
   find_python_of_packages
+  unset GDRKIT_PREBUILT GDRKIT_PREBUILT_LINUX # of the command around this one
   SOURCE_DATE_EPOCH=$(date_of_sources)
   export SOURCE_DATE_EPOCH LC_ALL=C.UTF-8 TZ=UTC
   umask 022

@@ -7,6 +7,8 @@
 package_cases=""
 package_failed=0
 
+step() { say "$((SECONDS / 60)) min: $*"; }
+
 package_result() { # name, status, text
   local text
   text=$(sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g' <<<"${3:-}")
@@ -31,6 +33,7 @@ packages_made_elsewhere() { # folder, environment...
   mkdir -p "$folder"
   list_sources | tar -cf - --null --no-recursion -T - | tar -xf - -C "$folder"
   [ ! -d third_party ] || cp -r third_party "$folder/"
+  if [ -d build-package/python-venv ]; then mkdir -p "$folder/build-package" && cp -a build-package/python-venv "$folder/build-package/"; fi
   (cd "$folder" && env "$@" SOURCE_DATE_EPOCH="$SOURCE_DATE_EPOCH" ./run package --offline) >"$folder.log" 2>&1 || {
     tail -n 20 "$folder.log"
     return 1
@@ -66,8 +69,8 @@ test_linted() {
 }
 
 # Without what each system adds: licences, changelogs, the suffix of compressed pages.
-files_of_deb() { dpkg-deb --fsys-tarfile "$1" | tar -tf - | sed 's,^\.,,; /\/$/d; /^\/usr\/share\/doc\//d; s,/usr/lib/[a-z0-9_]*-linux-gnu[a-z0-9]*/,/usr/lib64/,; s,\.gz$,,' | LC_ALL=C sort; }
-files_of_rpm() { rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' "$1" | sed -n 's/^[^d][^ ]* //p' | sed '/^\/usr\/share\/\(doc\|licenses\)\//d; s,\.gz$,,' | LC_ALL=C sort; }
+files_of_deb() { dpkg-deb --fsys-tarfile "$1" | tar -tf - | sed 's,^\.,,; /\/$/d; /^\/usr\/share\/doc\//d; s,/usr/lib/[a-z0-9_]*-linux-gnu[a-z0-9]*/,/usr/lib64/,; s,/usr/lib/python3/dist-packages/,/python/,; s,\.gz$,,' | LC_ALL=C sort; }
+files_of_rpm() { rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' "$1" | sed -n 's/^[^d][^ ]* //p' | sed '/^\/usr\/share\/\(doc\|licenses\)\//d; /__pycache__/d; s,/usr/lib64/python[0-9.]*/site-packages/,/python/,; s,\.gz$,,' | LC_ALL=C sort; }
 
 test_rpms_hold_what_debs_hold() {
   local deb rpm name differ="" count=0
@@ -85,6 +88,17 @@ test_rpms_hold_what_debs_hold() {
     count=$((count + 1))
   done
   if [ -z "$differ" ] && [ "$count" -ge 6 ]; then package_result rpm_contents pass; else package_result rpm_contents fail "$differ"; fi
+}
+
+test_rpms_with_dnf() { # folder
+  local said
+  if ! has_tool dnf; then
+    package_result rpms_with_dnf skip "dnf is not here (Debian: dnf)"
+  elif said=$(bash tests/package/with_dnf.sh dist/packages "$1" 2>&1); then
+    package_result rpms_with_dnf pass
+  else
+    package_result rpms_with_dnf fail "$said"
+  fi
 }
 
 # Headers of the Linux that the tests of the kernel modules boot, and a driver of which only the symbol versions are known: those
@@ -115,6 +129,17 @@ test_in_machine() { # folder, folder for the JUnit file
   for deb in "$1"/machine/*.xml; do cp "$deb" "$2/package-${deb##*/}"; done
 }
 
+# As docs/packages.md says; relative, as there.
+make_signing_key() { # folder
+  local key=${1#"$root"/}/key.pem certificate=${1#"$root"/}/cert.pem command
+  command=$(sed -n 's/ *#.*//; s/^\(openssl req .*\)/\1/p' docs/packages.md)
+  (cd "$1" && eval "$command") >"$1/key.log" 2>&1 && [ -e "$certificate" ] || {
+    package_result signing_key fail "'$command' made no key and certificate: $(cat "$1/key.log")"
+    return 0
+  }
+  export GDRKIT_PACKAGE_SIGN_KEY=$key GDRKIT_PACKAGE_SIGN_CERTIFICATE=$certificate
+}
+
 test_in_fresh_debian() { # folder
   local files=$1/files name line
   mkdir -p "$files/new" "$files/old" "$files/modules"
@@ -123,6 +148,7 @@ test_in_fresh_debian() { # folder
   cp "$1"/elsewhere/dist/packages/*.deb "$files/old/"
   cp "dist/packages/gdrkit-$(project_version)-linux-$(uname -m).tar.gz" "$files/archive.tar.gz"
   project_version >"$files/version"
+  [ ! -e "$1/cert.pem" ] || cp "$1/cert.pem" "$files/"
   GDRKIT_DEBIAN_FILES=$files bash scripts/clean_debian.sh "${GDRKIT_DEBIAN_FOLDER:-$1/debian}" \
     bash tests/package/in_debian.sh /root/files 2>&1 | tee "$1/debian.log"
   while read -r line; do
@@ -144,21 +170,32 @@ run_package_tests() { # folder for the JUnit file
     echo "skipped: only root can make a Debian system, and debootstrap is needed (Debian: debootstrap)"
     return 0
   fi
-  find_linux_of_modules "$folder/driver" || package_result built_modules skip "the headers of Debian's Linux could not be fetched"
+  step "fetching the headers of Debian's Linux, and building a stand-in for NVIDIA's driver"
+  if find_linux_of_modules "$folder/driver"; then
+    make_signing_key "$folder"
+  else
+    package_result modules_built_before skip "the headers of Debian's Linux could not be fetched"
+  fi
+  step "making the packages"
   make_packages
+  [ -n "$package_python" ] || package_result python_package skip "python3-gdrkit could not be made"
+  step "making them again in another folder, to compare the bytes"
   test_reproducible "$folder/elsewhere"
+  step "linting"
   test_linted
   test_rpms_hold_what_debs_hold
-  say "making the packages of an older version"
+  test_rpms_with_dnf "$folder/dnf"
+  step "making the packages of an older version"
   rm -rf "$folder/elsewhere"
   packages_made_elsewhere "$folder/elsewhere" GDRKIT_PACKAGE_VERSION=0.0.9 GDRKIT_PACKAGE_KINDS=deb GDRKIT_PACKAGE_LINUX= ||
     package_result older_version fail "its packages could not be made"
-  say "installing the packages in a fresh Debian system"
+  step "installing the packages in a fresh Debian system"
   test_in_fresh_debian "$folder"
   if [ -n "${GDRKIT_PACKAGE_LINUX:-}" ]; then
-    say "testing the installed program on the installed kernel module in a virtual machine"
+    step "testing the installed program on the installed kernel module in a virtual machine"
     test_in_machine "$folder" "$1"
   fi
+  step "done"
   printf '<testsuite name="package">%s</testsuite>\n' "$package_cases" >"$1/package.xml"
   return "$package_failed"
 }

@@ -3,12 +3,14 @@
 # SPDX-License-Identifier: MIT
 # Installs, uses, upgrades and removes the packages in a fresh Debian, as root: ./run test package starts it there. Prints a line
 # for each test, "PASS name" or "FAIL name: why"; the first failure ends it.
-#   usage: in_debian.sh FILES     FILES: a folder with new/ and old/ (debs), archive.tar.gz, and version
+#   usage: in_debian.sh FILES     FILES: a folder with new/ and old/ (debs), archive.tar.gz, version, and where they could be
+#                                 made modules/ (the deb of built modules) and cert.pem (that of the key that signed them)
 set -uo pipefail
 
 files=$(cd -- "$1" && pwd)
 tree=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
-stands_in=$files/stands_in # debs that play NVIDIA's and GDRCopy's
+stands_in=$files/stands_in # debs in place of NVIDIA's and GDRCopy's
+pages=$tree/docs/packages.md
 version=$(cat "$files/version")
 export DEBIAN_FRONTEND=noninteractive
 
@@ -39,6 +41,15 @@ must_say() { # fragment command...
 }
 
 install_debs() { must apt-get install -y --no-install-recommends "$@"; }
+
+# A command as docs/packages.md has it, by its first words.
+written() { # words
+  local command
+  command=$(grep -oE "\`(sudo )?$1[^\`]*\`" "$pages" | head -n 1 | tr -d '\`')
+  [ -n "$command" ] || fail "docs/packages.md has no command that begins with '$1'"
+  sed 's/^sudo //; s/^\(apt [a-z]*\)/\1 -y/' <<<"$command"
+}
+
 is_installed() { dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -x installed >/dev/null; }
 module() { echo "/lib/modules/$linux/updates/dkms/$1.ko"; }
 
@@ -79,7 +90,9 @@ test_old_version_replaces_gdrcopys() {
 }
 
 test_upgrade() {
-  install_debs "$files/new"/*.deb
+  cd "$files/new" || fail "no packages"
+  must bash -c "$(written "apt install \./\*")"
+  cd "$tree" || fail "no tree"
   must_say "gdrkit/$version, $linux, $(uname -m): installed" dkms status
   ! grep -F 0.0.9 "$files/said" || fail "DKMS still has the old version"
   [ ! -e /usr/src/gdrkit-0.0.9 ] || fail "the sources of the old version are left"
@@ -92,6 +105,7 @@ test_modules_are_for_this_linux_and_signed() {
     must_say "$linux" modinfo -F vermagic "$(module "$name")"
     must_say "DKMS" modinfo -F signer "$(module "$name")"
   done
+  must test -e "$(grep -o '/var/lib/dkms/[a-z.]*' "$pages")" # the key to enrol
   # modprobe loads both before gdrdrv.
   must_say "gdrkit_p2p_lock" modinfo -F depends "$(module gdrdrv)"
   must_say "nvidia" modinfo -F depends "$(module gdrdrv)"
@@ -131,32 +145,69 @@ test_consumers_compile() {
   GDRKIT_BACKEND=emulated must_say "what the CPU stored" "$project/first_copy_c"
 }
 
+test_python_package() {
+  local first
+  # shellcheck disable=SC2016 # no variables
+  first=$(sed -n '/^```python/,/^```/{/^```/!p}; /^It prints/q' "$tree/docs/python.md")
+  GDRKIT_BACKEND=emulated must_say "b'hello GPU' 1" python3 -c "$first"
+  GDRKIT_BACKEND=emulated must_say "emulated: the device has what the CPU stored" python3 "$tree/examples/python/first_copy.py"
+  must_say "PE 1 of 2: 100 rounds" gdrkit run -n 2 --emulated -- python3 "$tree/examples/python/shmem_ring.py"
+  must_say "/usr/lib/python3/dist-packages/gdrkit/" python3 -c 'import gdrkit; print(gdrkit.__file__)'
+}
+
 test_going_back_to_gdrcopys() {
-  install_debs "$stands_in"/{libgdrapi,gdrdrv-dkms,gdrcopy-tests}_*.deb
+  cd "$stands_in" || fail "no packages"
+  must bash -c "$(written "apt install \./libgdrapi_")"
+  cd "$tree" || fail "no tree"
   local package
   for package in libgdrapi2 libgdrkit-dev gdrkit gdrkit-dkms; do
     ! is_installed "$package" || fail "$package is still installed"
   done
   must_say "2.5.1" modinfo -F version "$(module gdrdrv)"
   [ ! -e /var/lib/dkms/gdrkit ] || fail "DKMS still has ours"
+  install_debs "$stands_in"/gdrcopy-tests_*.deb
   must_say "stands in" gdrcopy_sanity
 }
 
 test_purge_leaves_nothing() {
   install_debs "$files/new"/*.deb
-  must apt-get purge -y libgdrapi2 libgdrkit0 gdrkit-shmem libgdrkit-dev gdrkit gdrkit-dkms nvidia-stand-in
+  must bash -c "$(written "apt purge")"
+  must apt-get purge -y nvidia-stand-in
   expect_nothing_left
 }
 
+# What Linux checks before it loads a module: that the bytes behind its last section are the key's signature of all before.
+is_signed() { # module
+  local signature_size content_size
+  signature_size=$((16#$(tail -c 32 "$1" | head -c 4 | od -An -tx1 | tr -d ' \n')))
+  content_size=$(($(stat -c %s "$1") - 40 - signature_size))
+  head -c "$content_size" "$1" >"$files/content"
+  tail -c $((40 + signature_size)) "$1" | head -c "$signature_size" >"$files/signature"
+  openssl cms -verify -binary -inform DER -in "$files/signature" -content "$files/content" -certfile "$files/cert.pem" -noverify \
+    -out /dev/null 2>"$files/said"
+}
+
+expect_signature() { # module
+  local signer
+  signer=$(openssl x509 -in "$files/cert.pem" -noout -subject -nameopt multiline | sed -n 's/.*commonName *= //p')
+  must_say "$signer" modinfo -F signer "$1"
+  is_signed "$1" || fail "$1: the signature is not that of cert.pem: $(cat "$files/said")"
+  cp "$1" "$files/changed.ko"
+  printf 'x' | dd of="$files/changed.ko" bs=1 seek=4096 conv=notrunc status=none
+  ! is_signed "$files/changed.ko" || fail "the signature does not cover the module's bytes"
+}
+
 test_modules_built_before() {
-  [ -d "$files/modules" ] || return 0
-  local package release
+  local package release name
   package=$(dpkg-deb -f "$files"/modules/*.deb Package)
   release=${package#gdrkit-modules-}
   make_deb "$(mktemp -d)" "$stands_in" "linux-image-$release" 1
   install_debs "$stands_in/linux-image-$release"_*.deb "$files/modules"/*.deb
   must_say "$release" modinfo -F vermagic "/lib/modules/$release/updates/gdrkit/gdrdrv.ko"
   must_say "gdrdrv-dkms" dpkg-query -s "$package"
+  if [ -e "$files/cert.pem" ]; then
+    for name in gdrkit_p2p_lock gdrdrv gdrkit_peermem; do expect_signature "/lib/modules/$release/updates/gdrkit/$name.ko"; done
+  fi
   must apt-get purge -y "$package" "linux-image-$release"
   expect_nothing_left
 }
@@ -170,16 +221,47 @@ test_archive_leaves_nothing() {
   expect_nothing_left
 }
 
+test_archive_with_modules() {
+  install_debs "$stands_in/"nvidia-stand-in_*.deb
+  must "$files"/gdrkit-*/install.sh --prefix /opt/gdrkit --modules
+  [ -e "$(module gdrdrv)" ] || fail "no module was built"
+  GDRKIT_BACKEND=emulated must_say "emulated" /opt/gdrkit/bin/gdrkit info
+  must /opt/gdrkit/share/gdrkit/uninstall.sh
+  must apt-get purge -y nvidia-stand-in
+  [ ! -d /opt/gdrkit ] || rmdir /opt/gdrkit # the folder that --prefix names stays
+  expect_nothing_left
+}
+
+# The driver's source without its modules: the symbol versions are those of a build elsewhere.
+test_symbol_versions_of_another_build() {
+  install_debs "$stands_in/"nvidia-stand-in_*.deb
+  mv "/lib/modules/$linux/updates/nvidia.ko" "$files/"
+  must_say "NVIDIA's driver is not built" apt-get install -y "$files/new/"gdrkit-dkms_*.deb
+  [ ! -e "$(module gdrdrv)" ] || fail "a module was built without symbol versions"
+  must env "GDRKIT_NVIDIA_SYMVERS=$stands_in/nvidia.symvers" "/usr/src/gdrkit-$version/dkms_install.sh" add
+  [ -e "$(module gdrdrv)" ] || fail "no module was built"
+  mv "$files/nvidia.ko" "/lib/modules/$linux/updates/"
+  must apt-get purge -y gdrkit-dkms nvidia-stand-in
+  expect_nothing_left
+}
+
 test=preparation
 must apt-get update -qq
-install_debs dkms linux-headers-amd64 gcc g++ make cmake ninja-build pkg-config dpkg-dev man-db kmod binutils openssl
+echo "installing what the tests need"
+install_debs dkms linux-headers-amd64 gcc g++ make cmake ninja-build pkg-config dpkg-dev man-db kmod binutils openssl python3
 for linux in /lib/modules/*/build; do linux=$(basename "${linux%/build}"); done
 make_stand_ins "$stands_in" "$linux" "$tree"
 list_system >"$files/before"
-for test in dkms_waits_for_the_driver old_version_replaces_gdrcopys upgrade modules_are_for_this_linux_and_signed tools_run \
-  every_command_and_function_has_a_page consumers_compile going_back_to_gdrcopys purge_leaves_nothing modules_built_before \
-  archive_leaves_nothing; do
+tests=(dkms_waits_for_the_driver old_version_replaces_gdrcopys upgrade modules_are_for_this_linux_and_signed tools_run
+  every_command_and_function_has_a_page consumers_compile)
+! compgen -G "$files/new/python3-gdrkit_*.deb" >/dev/null || tests+=(python_package)
+tests+=(going_back_to_gdrcopys purge_leaves_nothing)
+[ ! -d "$files/modules" ] || tests+=(modules_built_before)
+tests+=(archive_leaves_nothing archive_with_modules symbol_versions_of_another_build)
+for test in "${tests[@]}"; do
+  began=$SECONDS
   "test_$test"
   echo "PASS $test"
+  echo "   $((SECONDS - began)) s"
 done
 echo "all tests of the packages ran"

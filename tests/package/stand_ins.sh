@@ -26,6 +26,7 @@ make_nvidia_stand_in() { # result folder, Linux, our tree
   cp -r "$3/kernel" "$folder/kernel"
   must make -C "$folder/kernel" KDIR="/lib/modules/$2/build" FLAVOUR=open MODULES=fake_p2p
   mkdir -p "$folder/lib/modules/$2/updates"
+  cp "$folder/kernel/Module.symvers" "$1/nvidia.symvers"
   cp "$folder/kernel/fake_p2p/fake_p2p.ko" "$folder/lib/modules/$2/updates/nvidia.ko"
   cp "$3/kernel/include/nv-p2p.h" "$source/nvidia/"
   echo 'MODULE_LICENSE("Dual MIT/GPL");' >"$source/nvidia/nv.c"
