@@ -7,6 +7,7 @@ container_folder=${GDRKIT_CONTAINER_FOLDER:-/var/tmp/gdrkit-containers}
 
 run_tests_of_containers() {
   local why=""
+  provide python debootstrap "${needs_of_container_tests[@]}"
   [ "$(id -u)" -eq 0 ] || why="only root can make a Debian root and change into it"
   has_tool debootstrap || has_administrators_tool debootstrap || why="debootstrap is not here (Debian: debootstrap)"
   has_tool python3 || why="python3 is not here"
