@@ -132,7 +132,7 @@ class RefusalsInAContainer(InContainerTest):
         calls = [("sanity",), ("info",), ("topo",), ("run", "-n", "2", "--emulated", "--", "gdrkit", "shmem", "check",
                                                                  "-t", "identity")]
         if IS_FULL:
-            calls += [("copylat",), ("bench", "--quick"), ("tune",), ("bandwidth", "-b", "1")]
+            calls += [("copylat",), ("bench", "--quick"), ("apiperf",), ("bandwidth", "-b", "1")]
         for call in calls:
             with self.subTest(call[0]):
                 self.ok("gdrkit", *call, refused=container.DOCKERS_REFUSALS, environment=EMULATED)
