@@ -10,10 +10,9 @@ from conftest import WANTS_GPU
 from examples_test import EXAMPLES, programs
 from jobs import expect_each_once, gdrkit_program, run_ok
 
-if importlib.util.find_spec("torch") is None:
-    pytest.skip("PyTorch is not installed", allow_module_level=True)
-if WANTS_GPU:
-    pytest.skip("the tests run on a GPU", allow_module_level=True)
+# By marks: a module that is skipped as a whole has no tests, which is an error to pytest.
+pytestmark = [pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed"),
+              pytest.mark.skipif(WANTS_GPU, reason="the tests run on a GPU")]
 
 # torch.distributed keeps a reference to a tensor in a thread of its own until a little after a collective.
 WITH_DISTRIBUTED = """
