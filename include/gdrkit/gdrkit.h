@@ -143,7 +143,10 @@ int gdrkit_engine_profile_path(gdrkit_context_t context, int device, char* path,
 /* Returns 1 once the owner freed the memory and the backend removed it from the mapping, else 0. A persistent backend
  * (gdrkit_context_info.persistent) returns 1 only where a kernel module could not pin persistently. After that an
  * access through the mapping, gdrkit_write and gdrkit_read included, ends in SIGBUS; gdrkit_map returns -EINVAL; unmap,
- * unpin and close work. Makes one system call. */
+ * unpin and close work. Makes one system call.
+ * On coherent platforms the mapping of memory that CUDA lets the CPU use is the device address itself. Such memory ends
+ * with its owner's free whatever the backend: this returns 1, and an access ends in SIGSEGV, or reaches what CUDA
+ * allocated there since. */
 int gdrkit_is_invalidated(gdrkit_pin_t pin);
 
 /* Copies; offset and size in bytes, relative to the user's own first byte, inside the user's own range (-EINVAL else).

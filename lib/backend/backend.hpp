@@ -18,7 +18,7 @@ using cpu::MappingType;
 
 /// How the backend made sure that a mapping shows the memory that was asked for.
 enum class Verification : std::uint8_t {
-  none = 0,        ///< not verified by content: the interface itself guarantees it (emulated)
+  none = 0,        ///< not verified by content: the interface itself guarantees it (emulated, a device address itself)
   content = 1,     ///< the memory's own content was compared with a read by CUDA
   structural = 2,  ///< content was trivial: object size, address space and device agree
   calibrated = 3,  ///< structural, and the way to the memory was proved on scratch memory of this device
@@ -36,7 +36,8 @@ struct PinRequest {
 struct Traits {
   const char* name = "";
   std::uint32_t page_size_bytes = 65536;  ///< a power of two, at least the host's page
-  bool persistent = true;                 ///< the memory stays readable through the mapping after its owner freed it
+  /// The memory stays readable through the mapping after its owner freed it, unless that is the device address itself.
+  bool persistent = true;
   bool supports_force_pcie = false;
   bool uses_dmabuf_mmap = false;
   std::uint32_t module_version =
@@ -74,11 +75,13 @@ class BackendPin {
   /// readable and writable, not inherited by fork. At most one mapping at a time (core guarantees it). EOPNOTSUPP if
   /// `requested` (none = the backend's choice) is impossible, ENOMEM if the aperture is used up.
   virtual base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept = 0;
-  /// Undoes map; runs to its end and returns the first error. No access through the region is possible afterwards.
+  /// Undoes map; runs to its end and returns the first error. No access through the region is possible afterwards,
+  /// unless it was the device address itself, which belongs to CUDA.
   virtual base::Status unmap() noexcept = 0;
   /// Unmaps if need be and gives the memory back; runs to its end and returns the first error.
   virtual base::Status unpin() noexcept = 0;
-  /// true once the owner freed the memory and the backend noticed (never, for persistent backends).
+  /// true once the owner freed the memory and the backend noticed (persistent backends: only where the mapping is the
+  /// device address itself).
   [[nodiscard]] virtual bool is_invalidated() const noexcept { return false; }
   /// In a forked child, single-threaded, inside the atfork handler: give up what was inherited (close file
   /// descriptors) without touching the parent's state at the device. Async-signal-safe calls only. Afterwards only

@@ -23,6 +23,7 @@ struct PointerAttributes {
   std::uint64_t mapping_base = 0;
   std::uint64_t mapping_size = 0;
   std::uint64_t buffer_id = 0;
+  std::uint64_t host_address = 0;  ///< at which the CPU may use this byte; 0: at none, or CUDA does not say
   std::uint64_t allowed_handle_types = 0;
   std::uint32_t is_legacy_ipc_capable = 0;
 };

@@ -29,17 +29,19 @@ class RealCuda final : public Cuda {
   int pointer_get_attributes(std::uint64_t address, PointerAttributes* attributes) noexcept override {
     PointerAttributes got;
     void* context = nullptr;
+    void* host_pointer = nullptr;
     // Booleans are asked for as 32-bit words: the driver writes no more than its own type into them.
-    void* targets[] = {&context,          &got.memory_type,    &got.buffer_id,
-                       &got.is_managed,   &got.device_ordinal, &got.is_legacy_ipc_capable,
-                       &got.range_start,  &got.range_size,     &got.allowed_handle_types,
-                       &got.mapping_size, &got.mapping_base};
-    int numbers[] = {1, 2, 7, 8, 9, 10, 11, 12, 14, 18, 19};  // CUpointer_attribute, in the order of targets
+    void* targets[] = {&context,        &got.memory_type,    &got.is_legacy_ipc_capable,
+                       &host_pointer,   &got.buffer_id,      &got.allowed_handle_types,
+                       &got.is_managed, &got.device_ordinal, &got.range_start,
+                       &got.range_size, &got.mapping_size,   &got.mapping_base};
+    int numbers[] = {1, 2, 10, 4, 7, 14, 8, 9, 11, 12, 18, 19};  // CUpointer_attribute, in the order of targets
     static_assert(std::size(targets) == std::size(numbers));
     const int result =
         calls_.pointer_get_attributes(static_cast<unsigned>(std::size(targets)), numbers, targets, address);
     if (result != 0) return result;
     got.context = to_word(context);
+    got.host_address = to_word(host_pointer);
     *attributes = got;
     return 0;
   }

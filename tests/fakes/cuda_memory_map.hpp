@@ -65,7 +65,8 @@ class CudaMemoryMap {
     std::uint64_t size_bytes = 0;
   };
   /// nullopt: libcuda refuses without asking the driver.
-  bool cuts_pool_pieces = true;  ///< as libcuda 580 does with ranges inside a pool's block
+  bool names_host_addresses = false;  ///< of device memory: the CPU may use it at its device address
+  bool cuts_pool_pieces = true;       ///< as libcuda 580 does with ranges inside a pool's block
   [[nodiscard]] std::optional<std::vector<ExportPiece>> export_pieces(std::uint64_t address, std::uint64_t size) const;
 
  private:

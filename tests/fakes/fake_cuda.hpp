@@ -44,10 +44,12 @@ class FakeCuda final : public shim::Cuda {
   FakeCuda(FakeRm& rm, Options options);
   ~FakeCuda() override;
 
-  // The application's part. Addresses are device addresses, which no CPU can follow.
+  // The application's part. Addresses are device addresses, which no CPU can follow unless it says so.
   std::uint64_t malloc(std::size_t size_bytes, int ordinal = 0);
   /// As malloc, at a given offset of a fresh block of a given size.
   std::uint64_t malloc_at(std::uint64_t block_bytes, std::uint64_t offset, std::size_t size_bytes, int ordinal = 0);
+  /// As malloc, where the CPU can follow the address too, as on a coherent platform.
+  std::uint64_t malloc_for_cpu(std::size_t size_bytes);
   /// A reservation of `reservation_bytes` (0: as large as needed) with one handle of each size mapped side by side from
   /// its start.
   std::uint64_t vmm(const std::vector<std::uint64_t>& handle_bytes, bool is_exportable,
@@ -57,6 +59,8 @@ class FakeCuda final : public shim::Cuda {
   std::uint64_t host(std::size_t size_bytes, int ordinal = 0);
   std::uint64_t ipc_import(std::size_t size_bytes, int ordinal = 0);  ///< memory of another process
   void free(std::uint64_t address);
+  /// Frees one, and gives another of the same size the same address.
+  void replace_allocation(std::uint64_t address);
   std::uint64_t make_context(int ordinal);
   void destroy_context(std::uint64_t context);
   void activate_primary(int ordinal);  ///< as the runtime API does; counted apart from the code under test
@@ -78,6 +82,9 @@ class FakeCuda final : public shim::Cuda {
 
   /// Whether ranges inside a block of a pool can be exported only from the block's start on, as by libcuda 580.
   void set_cuts_pool_exports(bool cuts) { map_.cuts_pool_pieces = cuts; }
+
+  /// Whether CUDA says of device memory that the CPU may use it at its own address, true or not.
+  void set_names_host_addresses(bool names) { map_.names_host_addresses = names; }
 
   bool is_hook_installable = true;
   bool is_pcie_export_known = false;       ///< the driver takes the flag that asks for a mapping over PCIe

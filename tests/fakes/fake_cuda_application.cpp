@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t gpu_page = 2 * mib;
 constexpr std::uint64_t pool_block = 32 * mib;
-constexpr std::uint64_t small_limit = 1 * mib;  // larger allocations get blocks of their own
+constexpr std::uint64_t where_its_memory_is = 0;  // as the base of a block
+constexpr std::uint64_t small_limit = 1 * mib;    // larger allocations get blocks of their own
 
 }  // namespace
 
@@ -74,13 +75,14 @@ std::uint64_t FakeCuda::add_block(CudaKind kind, int ordinal, std::uint64_t base
         std::make_shared<PhysicalMemory>(options_.gpus.at(static_cast<std::size_t>(ordinal)), bytes, gpu_page);
     block.memory->needs_subdevice_parent = is_memory_under_subdevice;
   }
+  if (base == where_its_memory_is) block.base = reinterpret_cast<std::uint64_t>(block.memory->bytes().data());
   if (block.memory != nullptr && kind != CudaKind::ipc_import) {
     block.object = next_object_;
     next_object_ += 2;
     rm_.place(client_, block.object, block.memory);
   }
   map_.add_block(block);
-  return base;
+  return block.base;
 }
 
 void FakeCuda::drop_if_empty(std::uint64_t base) {
@@ -119,6 +121,16 @@ std::uint64_t FakeCuda::malloc_at(std::uint64_t block_bytes, std::uint64_t offse
   const std::uint64_t base = add_block(CudaKind::malloc, ordinal, take_addresses(block_bytes), block_bytes, false);
   map_.add_allocation({base + offset, size_bytes, CudaKind::malloc, ordinal, primary(ordinal)});
   return base + offset;
+}
+
+std::uint64_t FakeCuda::malloc_for_cpu(std::size_t size_bytes) {
+  const std::lock_guard lock(mutex_);
+  constexpr std::uint64_t pin_page = 65536;
+  const std::uint64_t base =
+      add_block(CudaKind::malloc, 0, where_its_memory_is, round_up(size_bytes, pin_page) + pin_page, false);
+  const std::uint64_t address = round_up(base, pin_page);
+  map_.add_allocation({address, size_bytes, CudaKind::malloc, 0, primary(0)});
+  return address;
 }
 
 std::uint64_t FakeCuda::vmm(const std::vector<std::uint64_t>& handle_bytes, bool is_exportable,
@@ -199,6 +211,13 @@ void FakeCuda::free(std::uint64_t address) {
   }
   map_.remove_allocation(allocation->start);
   for (const std::uint64_t base : bases) drop_if_empty(base);
+}
+
+void FakeCuda::replace_allocation(std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const CudaAllocation again = *map_.allocation_at(address);
+  map_.remove_allocation(again.start);
+  map_.add_allocation(again);
 }
 
 void FakeCuda::copy(std::uint64_t address, std::size_t size_bytes,

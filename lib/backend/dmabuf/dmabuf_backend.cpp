@@ -13,6 +13,7 @@
 #include "backend/dmabuf/dmabuf_mapping.hpp"
 #include "backend/dmabuf/dmabuf_pin.hpp"
 #include "backend/pointer_check.hpp"
+#include "backend/pointer_pin.hpp"
 
 namespace gdrkit::backend {
 namespace dmabuf {
@@ -76,6 +77,8 @@ base::Result<std::unique_ptr<BackendPin>> DmabufBackend::pin(const PinRequest& r
   try {
     auto range = check_pointer(cuda_, request, traits_.page_size_bytes);
     if (!range) return base::pass(range);
+    if (!request.force_pcie && is_cpu_pointer(cuda_, request.address, *range))
+      return PointerPin::create(cuda_, request.address, *range);
     return DmabufPin::create(*this, *range, request.force_pcie);
   } catch (...) {
     return base::fail_literal(ENOMEM, "out of memory while pinning");

@@ -43,9 +43,13 @@ std::uint64_t bar1_mib(shim::System& system, shim::Cuda& cuda, int ordinal) noex
 
 base::Status DmabufMapping::export_pages(std::uint64_t address, std::uint64_t bytes, bool must_be_pcie) noexcept {
   shim::ObservedExport made;
-  int result = cuda_.export_dmabuf(address, bytes, over_pcie, &made);
-  const bool is_over_pcie = result == 0;
-  if (!is_over_pcie && !must_be_pcie) result = cuda_.export_dmabuf(address, bytes, 0, &made);
+  const bool has_coherent_link = is_coherent(cuda_, ordinal_);
+  std::uint64_t flags = has_coherent_link && !must_be_pcie ? 0 : over_pcie;
+  int result = cuda_.export_dmabuf(address, bytes, flags, &made);
+  if (result != 0 && flags != 0 && !must_be_pcie) {
+    flags = 0;
+    result = cuda_.export_dmabuf(address, bytes, flags, &made);
+  }
   if (shim::cuda_result_errno(result) == ENOMEM) return used_up(bytes, shim::cuda_result_name(result));
   if (result != 0) {
     return base::fail_vendor(shim::cuda_result_errno(result), result,
@@ -60,8 +64,7 @@ base::Status DmabufMapping::export_pages(std::uint64_t address, std::uint64_t by
     return base::fail(-closing, "cannot keep the dma-buf from other programs: ioctl(FIOCLEX): %s",
                       std::strerror(-closing));
   }
-  const bool is_cached = !is_over_pcie && is_coherent(cuda_, ordinal_);
-  type_ = is_cached ? cpu::MappingType::cached : cpu::MappingType::write_combining;
+  type_ = has_coherent_link && flags == 0 ? cpu::MappingType::cached : cpu::MappingType::write_combining;
   return {};
 }
 

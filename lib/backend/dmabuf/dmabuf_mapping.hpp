@@ -25,8 +25,8 @@ class DmabufMapping {
   DmabufMapping(const DmabufMapping&) = delete;
   DmabufMapping& operator=(const DmabufMapping&) = delete;
 
-  /// Has CUDA export the range's pages, to be mapped over PCIe where the driver knows that request; else as the
-  /// platform does, unless `must_be_pcie`. The caller holds a CudaScope.
+  /// Has CUDA export the range's pages: over a coherent link where there is one, else to be mapped over PCIe where the
+  /// driver knows that request. `must_be_pcie`: over PCIe or not at all. The caller holds a CudaScope.
   base::Status take(const DeviceRange& range, bool must_be_pcie) noexcept;
   /// Maps the first `size_bytes` (a multiple of the host's page). ENOMEM with BAR1's size where it is used up.
   base::Status map(std::size_t size_bytes) noexcept;

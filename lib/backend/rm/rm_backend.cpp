@@ -7,6 +7,7 @@
 #include "backend/cuda_buffer.hpp"
 #include "backend/cuda_scope.hpp"
 #include "backend/pointer_check.hpp"
+#include "backend/pointer_pin.hpp"
 #include "backend/rm/memory_locator.hpp"
 #include "backend/rm/rm_pin.hpp"
 #include "backend/rm/rm_probe.hpp"
@@ -57,6 +58,7 @@ base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& reque
   try {
     auto range = check_pointer(cuda_, request, rm_traits.page_size_bytes);
     if (!range) return base::pass(range);
+    if (is_cpu_pointer(cuda_, request.address, *range)) return PointerPin::create(cuda_, request.address, *range);
     auto scope =
         CudaScope::enter(cuda_, range->attributes.context, range->attributes.device_ordinal, range->valid_start);
     if (!scope) return base::pass(scope);

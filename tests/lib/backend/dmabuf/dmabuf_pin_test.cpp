@@ -122,21 +122,23 @@ TEST_F(DmabufPinning, ForcedPcieFallsBackToNothing) {
   EXPECT_TRUE(tests::succeeded(pin(true)));
 }
 
-TEST(DmabufCoherent, IsCachedUnlessItGoesOverPcie) {
-  for (const bool is_over_pcie : {false, true}) {
+TEST(DmabufCoherent, IsCachedUnlessPcieIsForced) {
+  for (const bool is_forced : {false, true}) {
+    SCOPED_TRACE(is_forced);
     auto gpu = fakes::make_gpu(0);
     gpu.is_coherent = true;
     fakes::FakeRm rm(fakes::driver_model("580.159.04"), {gpu});
     rm.set_dmabuf({0, false, false});
     fakes::FakeCuda cuda(rm);
-    cuda.is_pcie_export_known = is_over_pcie;
+    cuda.is_pcie_export_known = true;
     const auto backend = open_dmabuf_on(rm, cuda, {});
     ASSERT_TRUE(backend) << backend.error().text();
     const std::uint64_t address = cuda.malloc(pin_bytes);
-    auto pin = (*backend)->pin({address, pin_bytes});
+    auto pin = (*backend)->pin({address, pin_bytes, is_forced});
     ASSERT_TRUE(pin);
-    const auto wanted = is_over_pcie ? MappingType::write_combining : MappingType::cached;
-    const auto other = is_over_pcie ? MappingType::cached : MappingType::write_combining;
+    EXPECT_EQ(cuda.last_export_flags(), is_forced ? 1u : 0u);
+    const auto wanted = is_forced ? MappingType::write_combining : MappingType::cached;
+    const auto other = is_forced ? MappingType::cached : MappingType::write_combining;
     const auto refused = (*pin)->map(pin_bytes, other);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().errno_value, EOPNOTSUPP);
@@ -144,6 +146,33 @@ TEST(DmabufCoherent, IsCachedUnlessItGoesOverPcie) {
     ASSERT_TRUE(mapped) << mapped.error().text();
     EXPECT_EQ(mapped->type, wanted);
   }
+}
+
+TEST(DmabufCoherent, TheDeviceAddressIsTheMappingUnlessPcieIsForced) {
+  auto gpu = fakes::make_gpu(0);
+  gpu.is_coherent = true;
+  fakes::FakeRm rm(fakes::driver_model("580.159.04"), {gpu});
+  rm.set_dmabuf({0, false, false});
+  fakes::FakeCuda cuda(rm);
+  cuda.is_pcie_export_known = true;
+  cuda.set_names_host_addresses(true);
+  const auto backend = open_dmabuf_on(rm, cuda, {});
+  ASSERT_TRUE(backend) << backend.error().text();
+  const std::uint64_t address = cuda.malloc_for_cpu(pin_bytes);
+  auto pin = (*backend)->pin({address, pin_bytes});
+  ASSERT_TRUE(pin);
+  EXPECT_EQ(rm.census().descriptors, 0u);
+  const auto mapped = (*pin)->map(pin_bytes, MappingType::none);
+  ASSERT_TRUE(mapped) << mapped.error().text();
+  EXPECT_EQ(mapped->address, reinterpret_cast<void*>(address));
+  EXPECT_EQ(mapped->type, MappingType::cached);
+  auto by_pcie = (*backend)->pin({address, pin_bytes, true});
+  ASSERT_TRUE(by_pcie);
+  EXPECT_EQ(rm.census().descriptors, 1u);
+  const auto other = (*by_pcie)->map(pin_bytes, MappingType::none);
+  ASSERT_TRUE(other) << other.error().text();
+  EXPECT_NE(other->address, mapped->address);
+  EXPECT_EQ(other->type, MappingType::write_combining);
 }
 
 TEST_F(DmabufPinning, KeepsTheMemoryOfAnOwnerWhoFreesIt) {

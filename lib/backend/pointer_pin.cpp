@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "backend/pointer_pin.hpp"
+
+#include <cinttypes>
+
+#include "shim/system.hpp"
+
+namespace gdrkit::backend {
+namespace {
+
+const void* at(std::uint64_t address) noexcept { return reinterpret_cast<const void*>(address); }
+
+}  // namespace
+
+bool is_cpu_pointer(shim::Cuda& cuda, std::uint64_t address, const DeviceRange& range) noexcept {
+  const shim::PointerAttributes& cuda_says = range.attributes;
+  if (cuda_says.host_address != address || !is_coherent(cuda, cuda_says.device_ordinal)) return false;
+  // Modulo 2^64: a range that begins before its block is far beyond its end.
+  const std::uint64_t before = range.page_address - cuda_says.mapping_base;
+  const bool is_one_block = before <= cuda_says.mapping_size && range.page_bytes <= cuda_says.mapping_size - before;
+  return is_one_block && shim::can_load_from(at(range.page_address)) &&
+         shim::can_load_from(at(range.page_address + range.page_bytes - 1));
+}
+
+std::unique_ptr<BackendPin> PointerPin::create(shim::Cuda& cuda, std::uint64_t address, const DeviceRange& range) {
+  std::unique_ptr<PointerPin> pin(new PointerPin(cuda, address, range.attributes.buffer_id));
+  pin->page_address_ = range.page_address;
+  pin->page_bytes_ = static_cast<std::size_t>(range.page_bytes);
+  pin->device_ = pci_of(cuda, range);
+  return pin;
+}
+
+base::Result<MappedRegion> PointerPin::map(std::size_t size_bytes, MappingType requested) noexcept {
+  const auto length = length_to_map(*this, size_bytes, mapping_);
+  if (!length) return base::pass(length);
+  if (requested != MappingType::none && requested != MappingType::cached) {
+    return base::fail_literal(EOPNOTSUPP,
+                              "invalid mapping type: the CPU uses the device address itself here, which is cached; "
+                              "other types need a pin that forces PCIe");
+  }
+  if (is_invalidated())
+    return base::fail(EINVAL, "cannot map 0x%" PRIx64 ": its owner freed the memory; unpin it", address_);
+  mapping_ = reinterpret_cast<void*>(page_address_);
+  return MappedRegion{mapping_, *length, MappingType::cached, Verification::none};
+}
+
+base::Status PointerPin::unmap() noexcept {
+  mapping_ = nullptr;
+  return {};
+}
+
+bool PointerPin::is_invalidated() const noexcept {
+  shim::PointerAttributes now;
+  const bool is_live = cuda_.pointer_get_attributes(address_, &now) == 0 && now.host_address == address_;
+  return !is_live || now.buffer_id != buffer_id_;
+}
+
+}  // namespace gdrkit::backend

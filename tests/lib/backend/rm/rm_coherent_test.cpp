@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Coherent platforms (Grace with NVLink-C2C): the device address itself as the mapping, and when it is not used.
+#include <gmock/gmock.h>
+
+#include <optional>
+
+#include "backend/pointer_pin.hpp"
+#include "lib/backend/rm/rm_machine.hpp"
+#include "shim/system.hpp"
+#include "support/results.hpp"
+
+namespace gdrkit::backend::rm {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::uint32_t caching_says_cached = 0;
+
+class RmCoherent : public ::testing::Test {
+ protected:
+  RmCoherent() : RmCoherent(true) {}
+  explicit RmCoherent(bool is_coherent) {
+    auto gpus = RmMachine::make_gpus(1);
+    gpus[0].is_coherent = is_coherent;
+    rm.emplace(fakes::driver_model("580.159.04"), gpus);
+    rm->set_caching(caching_says_cached);
+    cuda.emplace(*rm);
+    cuda->set_names_host_addresses(true);
+    auto opened = open_rm_on(*rm, *cuda, {});
+    EXPECT_TRUE(tests::succeeded(opened));
+    if (opened) backend = std::move(*opened);
+  }
+  /// A pin of `size_bytes` there; the memory holds distinct words.
+  std::unique_ptr<BackendPin> pin(std::uint64_t address, std::size_t size_bytes) {
+    cuda->fill_pattern(address, size_bytes);
+    return pin_or_fail(*backend, address, size_bytes);
+  }
+  /// Whether RM or the operating system mapped anything.
+  [[nodiscard]] bool is_anything_mapped() const { return rm->census().vmas + rm->census().rm_mappings > 0; }
+  void expect_mapped_by_the_driver(std::uint64_t address, std::size_t size_bytes) {
+    const auto held = pin(address, size_bytes);
+    const MappedRegion region = map_or_fail(*held);
+    EXPECT_TRUE(is_anything_mapped());
+    EXPECT_NE(region.address, reinterpret_cast<void*>(held->page_address()));
+    EXPECT_FALSE(held->is_invalidated());
+    EXPECT_EQ(std::memcmp(own_byte(*held, region, address), cuda->read(address, size_bytes).data(), size_bytes), 0);
+  }
+
+  std::optional<fakes::FakeRm> rm;
+  std::optional<fakes::FakeCuda> cuda;
+  std::unique_ptr<Backend> backend;
+};
+
+struct RmDiscrete : RmCoherent {
+  RmDiscrete() : RmCoherent(false) {}
+};
+
+TEST_F(RmCoherent, TheDeviceAddressIsTheMappingWhereCudaLetsTheCpuUseIt) {
+  const std::uint64_t address = cuda->malloc_for_cpu(2 * mib) + 100;
+  const fakes::Census before = rm->census();
+  const auto held = pin(address, 300 * kib);
+  EXPECT_STRCASEEQ(held->device().c_str(), rm->gpus()[0].pci().c_str());
+  for (const MappingType type : {MappingType::none, MappingType::cached}) {
+    const MappedRegion region = map_or_fail(*held, type);
+    EXPECT_EQ(region.address, reinterpret_cast<void*>(held->page_address()));
+    EXPECT_EQ(region.size_bytes, held->page_bytes());
+    EXPECT_EQ(region.type, MappingType::cached);
+    EXPECT_EQ(region.verification, Verification::none) << "CUDA itself named the address";
+    std::uint8_t* const own = own_byte(*held, region, address);
+    EXPECT_EQ(std::memcmp(own, cuda->read(address, 300 * kib).data(), 300 * kib), 0);
+    own[7] = 0x5a;
+    EXPECT_EQ(cuda->read(address + 7, 1)[0], 0x5a);
+    ASSERT_TRUE(tests::succeeded(held->unmap()));
+    EXPECT_TRUE(shim::can_load_from(own)) << "unmap takes nothing from CUDA";
+  }
+  EXPECT_TRUE(rm->census() == before) << "the driver was asked for nothing";
+  ASSERT_TRUE(tests::succeeded(held->unpin()));
+}
+
+TEST_F(RmCoherent, TheDeviceAddressIsNothingButCached) {
+  const auto held = pin(cuda->malloc_for_cpu(mib), mib);
+  for (const MappingType type : {MappingType::write_combining, MappingType::device}) {
+    const auto refused = held->map(mib, type);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().errno_value, EOPNOTSUPP);
+    EXPECT_THAT(std::string(refused.error().text()), HasSubstr("forces PCIe"));
+  }
+  EXPECT_FALSE(held->map(0, MappingType::none));
+  EXPECT_FALSE(held->map(mib + 1, MappingType::none));
+  EXPECT_TRUE(tests::succeeded(held->map(mib, MappingType::none))) << "nothing of the refusals is left";
+}
+
+TEST_F(RmCoherent, NoticesThatTheOwnerFreedTheMemory) {
+  const std::uint64_t address = cuda->malloc_for_cpu(mib);
+  const auto held = pin(address, mib);
+  (void)map_or_fail(*held);
+  EXPECT_FALSE(held->is_invalidated());
+  cuda->free(address);
+  EXPECT_TRUE(held->is_invalidated());
+  ASSERT_TRUE(tests::succeeded(held->unmap()));
+  const auto refused = held->map(mib, MappingType::none);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().errno_value, EINVAL);
+  EXPECT_THAT(std::string(refused.error().text()), HasSubstr("freed"));
+  EXPECT_TRUE(tests::succeeded(held->unpin()));
+}
+
+TEST_F(RmCoherent, NoticesThatTheAddressBelongsToAnotherAllocationNow) {
+  const std::uint64_t block = cuda->malloc_for_cpu(mib);
+  const auto held = pin(block, mib);
+  cuda->replace_allocation(block);
+  EXPECT_TRUE(held->is_invalidated());
+  EXPECT_FALSE(held->map(mib, MappingType::none));
+}
+
+TEST_F(RmCoherent, TheDriverMapsWhatCudaDoesNotLetTheCpuUse) {
+  cuda->set_names_host_addresses(false);  // cudaMalloc on Grace Hopper
+  expect_mapped_by_the_driver(cuda->malloc_for_cpu(mib), mib);
+}
+
+TEST_F(RmCoherent, TheDriverMapsWhatTheCpuCannotLoadFromWhateverCudaSays) {
+  // Pools lie at low addresses, where this process has nothing mapped.
+  expect_mapped_by_the_driver(cuda->pool_malloc(2 * mib), 2 * mib);
+}
+
+TEST_F(RmCoherent, TheDriverMapsARangeOfSeveralBlocks) {
+  expect_mapped_by_the_driver(cuda->vmm({2 * mib, 2 * mib}, false), 4 * mib);
+}
+
+TEST_F(RmCoherent, ACpuPointerLiesInOneBlock) {
+  const std::uint64_t address = cuda->malloc_for_cpu(mib);
+  DeviceRange range;
+  range.attributes.device_ordinal = 0;
+  range.attributes.host_address = address;
+  range.page_address = address;
+  range.page_bytes = mib;
+  const auto is_one_in = [&](std::uint64_t base, std::uint64_t size) {
+    range.attributes.mapping_base = base;
+    range.attributes.mapping_size = size;
+    return is_cpu_pointer(*cuda, address, range);
+  };
+  EXPECT_TRUE(is_one_in(address, mib));
+  EXPECT_TRUE(is_one_in(address - 64 * kib, 2 * mib));
+  EXPECT_FALSE(is_one_in(address, mib - 1)) << "its last page is another block's";
+  EXPECT_FALSE(is_one_in(address + 1, mib)) << "its first page is another block's";
+}
+
+TEST_F(RmDiscrete, TheDriverMapsAllMemory) { expect_mapped_by_the_driver(cuda->malloc_for_cpu(mib), mib); }
+
+}  // namespace
+}  // namespace gdrkit::backend::rm
