@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace gdrkit::shmem {
 namespace {
@@ -20,6 +21,13 @@ using namespace std::chrono_literals;
 
 /// How long the thread looks for more after the last traffic before it sleeps: about what a wake-up takes.
 constexpr auto looking_on = 50us;
+/// How long it polls without a pause: what another PE takes to go on after an answer from the same machine. A yield
+/// between two polls takes longer than such a message.
+constexpr auto polling_on = 10us;
+/// A yield that took longer let others run.
+constexpr auto idle_yield = 3us;
+/// A look at the clock takes as long as a poll of shared memory.
+constexpr unsigned polls_between_clock_reads = 16;
 constexpr int sleep_ms = 100;
 constexpr auto farewell = 5000ms;
 
@@ -102,15 +110,22 @@ base::Status Remote::exchange_addresses(Exchange& exchange, const base::Status& 
 }
 
 void Remote::open(Home& home) noexcept {
-  const Lock lock(mutex_);
+  const Entered entered(*this);
   home_ = &home;
 }
 
 Remote::Entered::Entered(Remote& remote) noexcept : lock(remote.mutex_, std::defer_lock) {
   if (remote.worker_->knows_cuda() && !remote.options_.device->is_emulated()) scope.emplace(*remote.options_.device);
-  remote.users_waiting_.fetch_add(1, std::memory_order_relaxed);
-  lock.lock();
-  remote.users_waiting_.fetch_sub(1, std::memory_order_relaxed);
+  remote.lock_soon(lock);
+}
+
+/// Who polls under the lock looks after each poll whether somebody wants it: sooner than a sleep for it would end.
+void Remote::lock_soon(Lock& lock) noexcept {
+  constexpr unsigned most_tries = 64;
+  users_waiting_.fetch_add(1, std::memory_order_relaxed);
+  for (unsigned tries = 0; tries < most_tries && !lock.owns_lock(); ++tries) (void)lock.try_lock();
+  if (!lock.owns_lock()) lock.lock();
+  users_waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 std::chrono::milliseconds Remote::limit() const noexcept {
@@ -133,9 +148,15 @@ base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)
     }
   };
   Progressing progressing(&users_progressing_);
+  has_user_waited_.store(true, std::memory_order_relaxed);
   const auto begin = Clock::now();
   for (;;) {
     if (is_there(argument)) return {};
+    for (unsigned poll = 0; poll < polls_between_clock_reads; ++poll) {
+      (void)move();
+      if (is_there(argument)) return {};
+      if (users_waiting_.load(std::memory_order_relaxed) != 0) break;
+    }
     (void)progress();
     if (is_there(argument)) return {};
     if (auto lives = check_lives(what, pe); !lives) return lives;
@@ -152,22 +173,43 @@ base::Status Remote::wait(Lock& lock, const char* what, int pe, bool (*is_there)
       progressing.end();
       sleep_for(std::clamp<std::chrono::nanoseconds>(waited / 50, 50us, 1ms));
     }
-    lock.lock();
+    lock_soon(lock);
   }
+}
+
+unsigned Remote::move() noexcept {
+  const unsigned moved = worker_->progress();
+  answer_questions();
+  if (moved != 0) has_moved_ = true;
+  return moved;
 }
 
 unsigned Remote::progress() noexcept {
   constexpr unsigned most_turns = 16;
   unsigned done = 0;
   for (unsigned turn = 0; turn < most_turns; ++turn) {
-    const unsigned moved = worker_->progress();
+    const unsigned moved = move();
     done += moved;
     if (moved == 0) break;
   }
-  answer_questions();
   const auto now = Clock::now();
-  if (done != 0) last_traffic_ = now;
+  if (std::exchange(has_moved_, false)) last_traffic_ = now;
+  if (std::exchange(has_heard_, false)) last_heard_ = now;
   if (now >= next_look_) look_after_others(now);
+  return done;
+}
+
+unsigned Remote::progress_eagerly() noexcept {
+  unsigned done = progress();
+  while (Clock::now() - last_traffic_ < polling_on) {
+    for (unsigned poll = 0; poll < polls_between_clock_reads; ++poll) {
+      if (users_waiting_.load(std::memory_order_relaxed) != 0 || is_stopping_.load(std::memory_order_relaxed)) {
+        return done;
+      }
+      done += move();
+    }
+    done += progress();
+  }
   return done;
 }
 
@@ -182,11 +224,14 @@ void Remote::poll() noexcept {
 void Remote::run() noexcept {
   (void)::pthread_setname_np(::pthread_self(), "gdrkit-remote");
   (void)options_.device->make_current();
+  bool is_alone = true;  // on its CPU, as far as the last yield told
   while (!is_stopping_.load(std::memory_order_acquire)) {
     bool is_armed = false;
     {
       const Lock lock(mutex_);
-      const unsigned moved = progress();
+      // A caller that waits polls by itself, and soon again: it shall find the lock free.
+      const bool is_needed = !has_user_waited_.exchange(false, std::memory_order_relaxed);
+      const unsigned moved = is_alone && is_needed ? progress_eagerly() : progress();
       if (moved == 0 && Clock::now() - last_traffic_ > looking_on) is_armed = worker_->arm();
     }
     if (is_armed) {
@@ -195,7 +240,9 @@ void Remote::run() noexcept {
     } else if (users_progressing_.load(std::memory_order_relaxed) > 0) {
       sleep_for(100us);
     } else {
+      const auto before = Clock::now();
       ::sched_yield();
+      is_alone = Clock::now() - before < idle_yield;
     }
   }
 }
@@ -258,7 +305,7 @@ void Remote::close_endpoints(std::chrono::milliseconds at_most) noexcept {
 }
 
 Remote::Connections Remote::connections() noexcept {
-  const Lock lock(mutex_);
+  const Entered entered(*this);
   Connections all;
   for (const auto& one : peers_) {
     if (one && one->endpoint != nullptr) ++all.endpoints;

@@ -163,6 +163,11 @@ class Remote final : private UcxReceiver {
   /// The same with bytes that it keeps for as long as needed.
   base::Status send_kept(int pe, const RemoteMessage& message, std::vector<char> data);
   base::Status send_small(int pe, const RemoteMessage& message, const void* data = nullptr, std::size_t size_bytes = 0);
+  /// Of what UCX has not finished with.
+  void keep(Outgoing& sent, std::vector<char> data) noexcept;
+  /// `kept`, where there is one, holds the data and is taken where UCX has not finished with them.
+  base::Status put_piece(int pe, std::uint64_t offset, const char* data, std::size_t size_bytes,
+                         std::vector<char>* kept);
   base::Status wait_sent(Lock& lock, Outgoing* outgoing, int pe, const char* what) noexcept;
   static void on_sent(void* request, platform::UcxStatus status, void* outgoing) noexcept;
   /// Takes what a call of UCX answered for `outgoing`. nullptr: done.
@@ -208,8 +213,12 @@ class Remote final : private UcxReceiver {
   base::Result<platform::UcxMemory*> registered(const HomeChunk& chunk);
   void take_key(const RemoteMessage& message, const char* data, std::size_t size_bytes);
 
-  /// Answers how much UCX had to do.
+  /// One turn of UCX, and answers to what came. Answers how much UCX had to do.
+  unsigned move() noexcept;
+  /// Turns until UCX has nothing to do, and what the clock asks for.
   unsigned progress() noexcept;
+  /// For as long as traffic comes in quick succession, and no caller waits for the lock.
+  unsigned progress_eagerly() noexcept;
   void look_after_others(Clock::time_point now) noexcept;
   void send_heartbeat() noexcept;
   void declare_dead(int pe, const char* why) noexcept;
@@ -226,6 +235,7 @@ class Remote final : private UcxReceiver {
     std::optional<platform::DeviceScope> scope;
     Lock lock;
   };
+  void lock_soon(Lock& lock) noexcept;
   [[nodiscard]] std::chrono::milliseconds limit() const noexcept;
   std::uint64_t new_request(std::unique_ptr<Request> request);
   base::Status wait_answer(Lock& lock, std::uint64_t id, const char* what, int pe) noexcept;
@@ -247,6 +257,7 @@ class Remote final : private UcxReceiver {
   std::mutex mutex_;
   std::atomic<int> users_waiting_{0};      // for the lock
   std::atomic<int> users_progressing_{0};  // they move the traffic themselves
+  std::atomic<bool> has_user_waited_{false};
   std::vector<std::unique_ptr<Peer>> peers_;
   std::vector<int> dirty_;  // peers to which something was sent since the last flush_all
   std::vector<std::unique_ptr<Outgoing>> all_outgoing_;
@@ -269,8 +280,10 @@ class Remote final : private UcxReceiver {
   std::string why_dead_;
   bool is_death_told_ = false;
   std::atomic<bool> is_leaving_{false};
-  int watched_ = -1;  // the PE whose heartbeats come here
-  int watcher_ = -1;  // the PE that wants this one's
+  int watched_ = -1;        // the PE whose heartbeats come here
+  int watcher_ = -1;        // the PE that wants this one's
+  bool has_moved_ = false;  // since the last look at the clock
+  bool has_heard_ = false;  // from watched_
   Clock::time_point last_heard_{};
   Clock::time_point next_look_{};
   Clock::time_point next_heartbeat_{};

@@ -28,7 +28,7 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
     bytes = static_cast<const char*>(header) + sizeof message;
     size_bytes = header_bytes - sizeof message;
   }
-  if (message.from == watched_) last_heard_ = Clock::now();
+  if (message.from == watched_) has_heard_ = true;
   if (message.kind > last_in_order) return handle_at_once(message, bytes, size_bytes);
   Peer& from = peer(message.from);
   if (message.number != from.received + 1) {

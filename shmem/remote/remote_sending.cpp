@@ -127,19 +127,25 @@ base::Result<Remote::Outgoing*> Remote::send(int pe, const RemoteMessage& messag
 base::Status Remote::send_kept(int pe, const RemoteMessage& message, std::vector<char> data) {
   auto to = connected(pe);
   if (!to) return base::pass(to);
-  const char* const bytes = data.data();
-  const std::size_t size_bytes = data.size();
-  auto sent = send(pe, message, bytes, size_bytes);
+  auto sent = send(pe, message, data.data(), data.size());
   if (!sent) return base::pass(sent);
-  if (*sent == nullptr) return {};
-  (*sent)->data = std::move(data);  // the bytes themselves stay where they are
-  kept_bytes_ += size_bytes;
+  if (*sent != nullptr) keep(**sent, std::move(data));
   return {};
+}
+
+void Remote::keep(Outgoing& sent, std::vector<char> data) noexcept {
+  kept_bytes_ += data.size();
+  sent.data = std::move(data);  // the bytes themselves stay where they are
 }
 
 base::Status Remote::send_small(int pe, const RemoteMessage& message, const void* data, std::size_t size_bytes) {
   const auto* const bytes = static_cast<const char*>(data);
-  return send_kept(pe, message, std::vector<char>(bytes, bytes + size_bytes));
+  if (size_bytes > small_bytes) return send_kept(pe, message, std::vector<char>(bytes, bytes + size_bytes));
+  auto to = connected(pe);
+  if (!to) return base::pass(to);
+  auto sent = send(pe, message, data, size_bytes);
+  if (!sent) return base::pass(sent);
+  return {};
 }
 
 base::Status Remote::wait_sent(Lock& lock, Outgoing* outgoing, int pe, const char* what) noexcept {

@@ -33,6 +33,10 @@ base::Status Remote::put(int pe, std::uint64_t offset, const void* source, std::
   const auto* const bytes = static_cast<const char*>(source);
   for (std::size_t at = 0; at < size_bytes; at += piece_bytes) {
     const std::size_t piece = std::min(size_bytes - at, piece_bytes);
+    if (piece <= small_bytes) {
+      if (auto given = put_piece(pe, offset + at, bytes + at, piece, nullptr); !given) return given;
+      continue;
+    }
     if (auto given = put_kept(pe, offset + at, std::vector<char>(bytes + at, bytes + at + piece)); !given) return given;
   }
   return {};
@@ -41,6 +45,13 @@ base::Status Remote::put(int pe, std::uint64_t offset, const void* source, std::
 }
 
 base::Status Remote::put_kept(int pe, std::uint64_t offset, std::vector<char> data) noexcept try {
+  return put_piece(pe, offset, data.data(), data.size(), &data);
+} catch (const std::bad_alloc&) {
+  return no_memory();
+}
+
+base::Status Remote::put_piece(int pe, std::uint64_t offset, const char* data, std::size_t size_bytes,
+                               std::vector<char>* kept) {
   Entered entered(*this);
   auto to = connected(pe);
   if (!to) return base::pass(to);
@@ -50,18 +61,18 @@ base::Status Remote::put_kept(int pe, std::uint64_t offset, std::vector<char> da
   }
   RemoteMessage message = next_message(**to, RemoteMessageKind::put);
   message.offset = offset;
-  message.size_bytes = data.size();
+  message.size_bytes = size_bytes;
   // A put with a quiet behind it is the commonest: one message there and one back are all that it needs.
   const bool is_flush = (*to)->flushes_each && (*to)->unflushed == 0;
   if (is_flush) message.request = message.number;
   mark_dirty(**to, pe);
-  if (auto sent = send_kept(pe, message, std::move(data)); !sent) return sent;
+  auto sent = send(pe, message, data, size_bytes);
+  if (!sent) return base::pass(sent);
+  if (*sent != nullptr && kept != nullptr) keep(**sent, std::move(*kept));
   (*to)->last_write = message.number;
   if (is_flush) (*to)->last_flush = message.number;
   ++(*to)->unflushed;
   return {};
-} catch (const std::bad_alloc&) {
-  return no_memory();
 }
 
 std::uint64_t Remote::new_request(std::unique_ptr<Request> request) {
