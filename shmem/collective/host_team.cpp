@@ -40,10 +40,11 @@ int HostTeam::index_of(int pe) const noexcept {
 
 base::Status HostTeam::tell_other_machines(const char* what, std::uint64_t arrival, std::size_t size_bytes) noexcept {
   if (!is_over_machines_) return {};
+  const auto* const bytes = reinterpret_cast<const char*>(&said(own_));
+  const std::vector<char> data(bytes, bytes + offsetof(TeamWord, data) + size_bytes);
   for (std::size_t member = 0; member < members_.size(); ++member) {
     if (remote_lines_[member] == nullptr) continue;
-    auto told = pe_.remote()->say(members_[member], static_cast<std::uint64_t>(slot_), arrival, &said(own_),
-                                  offsetof(TeamWord, data) + size_bytes, what);
+    auto told = pe_.remote()->say(members_[member], static_cast<std::uint64_t>(slot_), arrival, data, what);
     if (!told) return told;
   }
   return {};
@@ -65,8 +66,9 @@ base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::init
     const auto place = static_cast<std::size_t>(member);
     if (is_over_machines_ && remote_lines_[place] != nullptr) {
       auto heard = pe_.remote()->hear(members_[place], static_cast<std::uint64_t>(slot_),
-                                      first_arrivals_[place] + meetings_, &said(member), sizeof(TeamWord), what);
-      if (!heard) return heard;
+                                      first_arrivals_[place] + meetings_, what);
+      if (!heard) return base::pass(heard);
+      std::memcpy(&said(member), heard->data(), std::min(heard->size(), sizeof(TeamWord)));
       continue;
     }
     Waiter waiter(pe_.node(), pe_.limit(), what);

@@ -13,8 +13,7 @@ enum class RemoteMessageKind : std::uint8_t {
   get,          ///< wants `size_bytes` from `offset`; the answer is `data`
   update,       ///< an atomic operation on the word at `offset`; with a request the answer is `value`
   flush,        ///< wants an acknowledgement once all before it is delivered and visible
-  meet,         ///< of a meeting's round `offset`
-  say,          ///< to the PEs of a team: meeting `operand` of the teams at place `offset`
+  say,          ///< of meeting `operand` at place `offset`: bytes from `compare` on, of `size_bytes`
   key_request,  ///< wants the key of the chunk at `offset`
   // At once.
   data,         ///< to `request`: the bytes at `offset` of what was wanted
@@ -29,7 +28,7 @@ inline constexpr RemoteMessageKind last_kind = RemoteMessageKind::death;
 
 /// The header of each; bytes that belong to it follow. Both sides are little-endian 64-bit Linux of one release.
 struct RemoteMessage {
-  static constexpr std::uint32_t right_magic = 0x67647231;  // with the version of this layout
+  static constexpr std::uint32_t right_magic = 0x67647232;  // with the version of this layout
   std::uint32_t magic = right_magic;
   RemoteMessageKind kind = RemoteMessageKind::heartbeat;
   std::uint8_t operation = 0;

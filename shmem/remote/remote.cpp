@@ -98,9 +98,7 @@ base::Status Remote::exchange_addresses(Exchange& exchange, const base::Status& 
   if (auto told = exchange.allgather(padded.data(), address_stride_, addresses_.data(), "addresses of UCX"); !told) {
     return told;
   }
-  int rounds = 0;
-  while ((std::size_t{1} << rounds) < leaders_.size()) ++rounds;
-  meetings_.resize(static_cast<std::size_t>(rounds));
+  machine_counts_.assign(leaders_.size(), 0);
   // A neighbour on this machine is watched by its lock.
   const int before = (pe_ + n_pes_ - 1) % n_pes_;
   const int after = (pe_ + 1) % n_pes_;

@@ -36,6 +36,25 @@ struct RemoteOptions {
   std::chrono::milliseconds silence{7000};  ///< after which a neighbour is dead
 };
 
+/// PEs that meet by messages, and how often they have: each counts its meetings at that place from its own beginning.
+struct Meeting {
+  std::uint64_t place = 0;
+  const std::vector<int>& members;
+  std::size_t own = 0;
+  const std::vector<std::uint64_t>& first_counts;
+  std::uint64_t number = 0;  ///< from 1
+};
+
+/// What the members of a meeting exchange. At its end each has what all had at its beginning.
+class MeetingData {
+ public:
+  virtual ~MeetingData() = default;
+  /// Of the own member and the `count` - 1 before it, where the first one follows the last.
+  [[nodiscard]] virtual std::vector<char> pack(std::size_t count) const = 0;
+  /// Of the member that is `distance` before, and of those before that one.
+  virtual base::Status unpack(std::size_t distance, const std::vector<char>& bytes) = 0;
+};
+
 /// Thread-safe but for start, open and close. One UCX worker under one lock; whoever waits moves its traffic, and a
 /// thread that sleeps on the worker's events does so for all others. A connection to a PE is made when the first
 /// message goes there.
@@ -87,12 +106,13 @@ class Remote final : private UcxReceiver {
   /// Collective over the machines' first PEs, by one thread of each: `state` is folded over all of them.
   base::Status meet(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept;
 
-  /// Teams: gives the PE a copy of these bytes for meeting `number` at that place.
-  base::Status say(int pe, std::uint64_t place, std::uint64_t number, const void* data, std::size_t size_bytes,
+  /// Any PEs: each sends and receives log2(members) messages.
+  base::Status meet(const Meeting& meeting, MeetingData& data, const char* what) noexcept;
+  /// Sends these bytes for meeting `number` at that place.
+  base::Status say(int pe, std::uint64_t place, std::uint64_t number, const std::vector<char>& data,
                    const char* what) noexcept;
-  /// Waits for what that PE says in that meeting, at most `size_bytes`. Earlier ones are forgotten.
-  base::Status hear(int pe, std::uint64_t place, std::uint64_t number, void* data, std::size_t size_bytes,
-                    const char* what) noexcept;
+  /// Waits for what that PE sends for that meeting. Earlier ones are forgotten.
+  base::Result<std::vector<char>> hear(int pe, std::uint64_t place, std::uint64_t number, const char* what) noexcept;
 
   /// -1: all live, as far as this PE knows.
   [[nodiscard]] int first_dead() const noexcept { return first_dead_.load(std::memory_order_acquire); }
@@ -212,6 +232,7 @@ class Remote final : private UcxReceiver {
   void give_up_gets(int pe) noexcept;
   base::Result<platform::UcxMemory*> registered(const HomeChunk& chunk);
   void take_key(const RemoteMessage& message, const char* data, std::size_t size_bytes);
+  void take_said(const RemoteMessage& message, const char* data, std::size_t size_bytes);
 
   /// One turn of UCX, and answers to what came. Answers how much UCX had to do.
   unsigned move() noexcept;
@@ -251,8 +272,10 @@ class Remote final : private UcxReceiver {
   std::unique_ptr<UcxWorker> worker_;
   std::vector<char> addresses_;  // of all workers, each in address_stride_ bytes
   std::size_t address_stride_ = 0;
-  std::vector<int> leader_of_;  // by PE: the first PE of its machine
-  std::vector<int> leaders_;    // ascending
+  std::vector<int> leader_of_;                 // by PE: the first PE of its machine
+  std::vector<int> leaders_;                   // ascending
+  std::vector<std::uint64_t> machine_counts_;  // zeros: machines count from the start of the job
+  std::uint64_t machine_meetings_ = 0;
 
   std::mutex mutex_;
   std::atomic<int> users_waiting_{0};      // for the lock
@@ -265,10 +288,10 @@ class Remote final : private UcxReceiver {
   std::size_t kept_bytes_ = 0;  // in Outgoing::data
   std::unordered_map<std::uint64_t, std::unique_ptr<Request>> requests_;
   std::uint64_t last_request_ = 0;
-  std::deque<Answer> questions_;                         // to be answered once UCX has returned
-  std::vector<std::deque<std::vector<char>>> meetings_;  // what came, by round
+  std::deque<Answer> questions_;  // to be answered once UCX has returned
   struct Said {
     std::uint64_t number;
+    std::uint64_t size_bytes;  // of which `data` has what came so far
     std::vector<char> data;
   };
   std::unordered_map<std::uint64_t, std::deque<Said>> said_;  // by place and PE

@@ -90,13 +90,7 @@ void Remote::handle_in_order(Peer& from, const RemoteMessage& message, const cha
       questions_.push_back(wanted);
       return;
     }
-    case RemoteMessageKind::meet:
-      if (message.offset < meetings_.size()) meetings_[message.offset].emplace_back(data, data + size_bytes);
-      return;
-    case RemoteMessageKind::say:
-      said_[said_key(message.offset, message.from)].push_back(
-          {message.operand, std::vector<char>(data, data + size_bytes)});
-      return;
+    case RemoteMessageKind::say: return take_said(message, data, size_bytes);
     default: questions_.push_back({message.from, message});
   }
 }

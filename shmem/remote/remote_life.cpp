@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Meetings of machines, and who lives.
+// Who lives.
 //
 // A dead PE is noticed by the PEs with a connection to it (UCX reports the end of the connection), by those of its
 // machine (its lock), and by the PE before it in the job, to which it sends heartbeats. Whoever notices tells the PEs
@@ -13,68 +13,6 @@
 namespace gdrkit::shmem {
 
 using namespace std::chrono_literals;
-
-base::Status Remote::meet(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept try {
-  Entered entered(*this);
-  const auto own = static_cast<std::size_t>(std::lower_bound(leaders_.begin(), leaders_.end(), pe_) - leaders_.begin());
-  const auto* const bytes = static_cast<const char*>(state);
-  for (std::size_t round = 0, step = 1; step < leaders_.size(); ++round, step *= 2) {
-    const int to = leaders_[(own + step) % leaders_.size()];
-    auto peer = connected(to);
-    if (!peer) return base::fail(peer.error().errno_value, "%s: %s", what, peer.error().text());
-    RemoteMessage message = next_message(**peer, RemoteMessageKind::meet);
-    message.offset = round;
-    if (auto sent = send_kept(to, message, std::vector<char>(bytes, bytes + size_bytes)); !sent) {
-      return base::fail(sent.error().errno_value, "%s: PE %d: %s", what, to, sent.error().text());
-    }
-    const int from = leaders_[(own + leaders_.size() - step) % leaders_.size()];
-    auto& came = meetings_[round];
-    auto waited = wait(entered.lock, what, -1, [&] { return !came.empty(); });
-    if (!waited) {
-      return base::fail(waited.error().errno_value, "%s (PE %d waits for PE %d)", waited.error().text(), pe_, from);
-    }
-    if (came.front().size() != size_bytes) {
-      return base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions", what, pe_, from);
-    }
-    fold(state, came.front().data());
-    came.pop_front();
-  }
-  return {};
-} catch (const std::bad_alloc&) {
-  return base::fail_literal(ENOMEM, "out of memory while machines met");
-}
-
-base::Status Remote::say(int pe, std::uint64_t place, std::uint64_t number, const void* data, std::size_t size_bytes,
-                         const char* what) noexcept try {
-  Entered entered(*this);
-  auto to = connected(pe);
-  if (!to) return base::fail(to.error().errno_value, "%s: %s", what, to.error().text());
-  RemoteMessage message = next_message(**to, RemoteMessageKind::say);
-  message.offset = place;
-  message.operand = number;
-  return send_small(pe, message, data, size_bytes);
-} catch (const std::bad_alloc&) {
-  return base::fail(ENOMEM, "%s: out of memory", what);
-}
-
-base::Status Remote::hear(int pe, std::uint64_t place, std::uint64_t number, void* data, std::size_t size_bytes,
-                          const char* what) noexcept try {
-  Entered entered(*this);
-  auto& said = said_[said_key(place, pe)];  // stays where it is while others are added
-  auto came = wait(entered.lock, what, -1, [&] {
-    while (!said.empty() && said.front().number < number) said.pop_front();
-    return !said.empty();
-  });
-  if (!came) {
-    return base::fail(came.error().errno_value, "%s (PE %d waits for PE %d)", came.error().text(), pe_, pe);
-  }
-  const std::vector<char>& bytes = said.front().data;
-  std::copy_n(bytes.data(), std::min(bytes.size(), size_bytes), static_cast<char*>(data));
-  said.pop_front();
-  return {};
-} catch (const std::bad_alloc&) {
-  return base::fail(ENOMEM, "%s: out of memory", what);
-}
 
 base::Status Remote::check_lives(const char* what, int pe) noexcept {
   if (pe >= 0) {

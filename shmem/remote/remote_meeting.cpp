@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Meetings by messages: of machines, and of PEs on several machines.
+//
+// Dissemination: who knows what `known` members have sends it to those that are `known`, 2 * known, ... after it, and
+// then knows fan_out times as much. All senders of a meeting are different, so that a message needs no number of its
+// round.
+#include <algorithm>
+#include <new>
+
+#include "shmem/remote/remote.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+constexpr std::uint64_t place_of_machines = UINT32_MAX;
+constexpr std::size_t fan_out = 2;
+
+/// A state that is folded over all members; folding twice what was folded once changes nothing.
+class FoldedState final : public MeetingData {
+ public:
+  FoldedState(void* state, std::size_t size_bytes, Remote::Fold fold, const Meeting& meeting, const char* what) noexcept
+      : state_(static_cast<char*>(state)), size_bytes_(size_bytes), fold_(fold), meeting_(meeting), what_(what) {}
+
+  [[nodiscard]] std::vector<char> pack(std::size_t) const override { return {state_, state_ + size_bytes_}; }
+  base::Status unpack(std::size_t distance, const std::vector<char>& bytes) override {
+    if (bytes.size() != size_bytes_) {
+      const std::vector<int>& members = meeting_.members;
+      return base::fail(EPROTO, "%s: PE %d and PE %d called different collective functions", what_,
+                        members[meeting_.own], members[(meeting_.own + members.size() - distance) % members.size()]);
+    }
+    fold_(state_, bytes.data());
+    return {};
+  }
+
+ private:
+  char* const state_;
+  const std::size_t size_bytes_;
+  const Remote::Fold fold_;
+  const Meeting& meeting_;
+  const char* const what_;
+};
+
+}  // namespace
+
+base::Status Remote::meet(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept {
+  const auto own = std::lower_bound(leaders_.begin(), leaders_.end(), pe_) - leaders_.begin();
+  const Meeting meeting{place_of_machines, leaders_, static_cast<std::size_t>(own), machine_counts_,
+                        ++machine_meetings_};
+  FoldedState data(state, size_bytes, fold, meeting, what);
+  return meet(meeting, data, what);
+}
+
+base::Status Remote::meet(const Meeting& meeting, MeetingData& data, const char* what) noexcept try {
+  const std::size_t n = meeting.members.size();
+  const auto number_of = [&](std::size_t member) { return meeting.first_counts[member] + meeting.number; };
+  for (std::size_t known = 1; known < n; known *= fan_out) {
+    const std::size_t end = std::min(n, known * fan_out);
+    for (std::size_t distance = known; distance < end; distance += known) {
+      // The last round need not bring what the receiver has from others.
+      const std::vector<char> bytes = data.pack(std::min(known, n - distance));
+      const int to = meeting.members[(meeting.own + distance) % n];
+      if (auto said = say(to, meeting.place, number_of(meeting.own), bytes, what); !said) return said;
+    }
+    for (std::size_t distance = known; distance < end; distance += known) {
+      const std::size_t from = (meeting.own + n - distance) % n;
+      auto heard = hear(meeting.members[from], meeting.place, number_of(from), what);
+      if (!heard) return base::pass(heard);
+      if (auto taken = data.unpack(distance, *heard); !taken) return taken;
+    }
+  }
+  return {};
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "%s: out of memory", what);
+}
+
+base::Status Remote::say(int pe, std::uint64_t place, std::uint64_t number, const std::vector<char>& data,
+                         const char* what) noexcept try {
+  Entered entered(*this);
+  auto to = connected(pe);
+  if (!to) return base::fail(to.error().errno_value, "%s: %s", what, to.error().text());
+  for (std::size_t at = 0; at == 0 || at < data.size(); at += piece_bytes) {
+    RemoteMessage message = next_message(**to, RemoteMessageKind::say);
+    message.offset = place;
+    message.operand = number;
+    message.compare = at;
+    message.size_bytes = data.size();
+    auto sent = send_small(pe, message, data.data() + at, std::min(data.size() - at, piece_bytes));
+    if (!sent) return base::fail(sent.error().errno_value, "%s: PE %d: %s", what, pe, sent.error().text());
+  }
+  return {};
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "%s: out of memory", what);
+}
+
+base::Result<std::vector<char>> Remote::hear(int pe, std::uint64_t place, std::uint64_t number,
+                                             const char* what) noexcept try {
+  Entered entered(*this);
+  auto& said = said_[said_key(place, pe)];  // stays where it is while others are added
+  auto came = wait(entered.lock, what, -1, [&] {
+    while (!said.empty() && said.front().number < number) said.pop_front();
+    return !said.empty() && said.front().data.size() == said.front().size_bytes;
+  });
+  if (!came) {
+    return base::fail(came.error().errno_value, "%s (PE %d waits for PE %d, which may wait for another one)",
+                      came.error().text(), pe_, pe);
+  }
+  std::vector<char> data = std::move(said.front().data);
+  said.pop_front();
+  return data;
+} catch (const std::bad_alloc&) {
+  return base::fail(ENOMEM, "%s: out of memory", what);
+}
+
+/// Pieces of one sender come in their order.
+void Remote::take_said(const RemoteMessage& message, const char* data, std::size_t size_bytes) {
+  auto& said = said_[said_key(message.offset, message.from)];
+  if (message.compare == 0) said.push_back({message.operand, message.size_bytes, {}});
+  if (said.empty() || said.back().number != message.operand) return;  // of a meeting that this PE has given up
+  std::vector<char>& bytes = said.back().data;
+  if (bytes.size() != message.compare || size_bytes > message.size_bytes - bytes.size()) return;
+  if (bytes.empty()) bytes.reserve(message.size_bytes);
+  bytes.insert(bytes.end(), data, data + size_bytes);
+}
+
+}  // namespace gdrkit::shmem
