@@ -20,14 +20,18 @@ HostTeam::HostTeam(Pe& pe, Team handle, int slot, std::vector<int> members, int 
       own_(own),
       lines_(members_.size()),
       first_arrivals_(members_.size()) {
+  const auto away =
+      std::find_if(members_.begin(), members_.end(), [this](int member) { return pe_.node().index_of(member) < 0; });
+  if (away != members_.end()) first_away_ = *away;
+  if (is_over_machines()) {
+    remote_lines_.resize(members_.size());
+    said_bytes_.resize(members_.size());
+  }
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    const int index = pe_.node().index_of(members_[i]);
-    if (index >= 0) {
-      lines_[i] = &pe_.team_lines(index)[slot_];
+    if (!is_over_machines() || i == static_cast<std::size_t>(own_)) {
+      lines_[i] = &pe_.team_lines(pe_.node().index_of(members_[i]))[slot_];
       continue;
     }
-    is_over_machines_ = true;
-    remote_lines_.resize(members_.size());
     remote_lines_[i] = std::make_unique<TeamLine>();
     lines_[i] = remote_lines_[i].get();
   }
@@ -38,39 +42,71 @@ int HostTeam::index_of(int pe) const noexcept {
   return found == members_.end() ? -1 : static_cast<int>(found - members_.begin());
 }
 
-base::Status HostTeam::tell_other_machines(const char* what, std::uint64_t arrival, std::size_t size_bytes) noexcept {
-  if (!is_over_machines_) return {};
-  const auto* const bytes = reinterpret_cast<const char*>(&said(own_));
-  const std::vector<char> data(bytes, bytes + offsetof(TeamWord, data) + size_bytes);
-  for (std::size_t member = 0; member < members_.size(); ++member) {
-    if (remote_lines_[member] == nullptr) continue;
-    auto told = pe_.remote()->say(members_[member], static_cast<std::uint64_t>(slot_), arrival, data, what);
-    if (!told) return told;
+/// What members said in one meeting, as bytes: the data's size, the words, the data, one member after the other.
+class HostTeam::Words final : public MeetingData {
+ public:
+  Words(HostTeam& team, const char* what) noexcept : team_(team), what_(what) {}
+
+  [[nodiscard]] std::vector<char> pack(std::size_t count) const override {
+    std::vector<char> bytes;
+    for (std::size_t before = 0; before < count; ++before) {
+      const int member = before_own(before);
+      const std::uint64_t data_bytes = team_.said_bytes_[static_cast<std::size_t>(member)];
+      const TeamWord& said = team_.said(member);
+      append(bytes, &data_bytes, sizeof data_bytes);
+      append(bytes, said.words, sizeof said.words);
+      append(bytes, said.data, data_bytes);
+    }
+    return bytes;
   }
-  return {};
+
+  base::Status unpack(std::size_t distance, const std::vector<char>& bytes) override {
+    std::size_t at = 0;
+    for (std::size_t before = distance; before < team_.members_.size() && at < bytes.size(); ++before) {
+      const int member = before_own(before);
+      TeamWord& said = team_.said(member);
+      std::uint64_t data_bytes = 0;
+      const bool is_whole = take(bytes, at, &data_bytes, sizeof data_bytes) && data_bytes <= sizeof said.data &&
+                            take(bytes, at, said.words, sizeof said.words) && take(bytes, at, said.data, data_bytes);
+      if (!is_whole) {
+        return base::fail(EPROTO, "%s: PE %d sent %zu bytes that are not what members of a team say", what_,
+                          team_.members_[static_cast<std::size_t>(before_own(distance))], bytes.size());
+      }
+      team_.said_bytes_[static_cast<std::size_t>(member)] = data_bytes;
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] int before_own(std::size_t distance) const noexcept {
+    const int n = team_.n_pes();
+    return (team_.own_ + n - static_cast<int>(distance)) % n;
+  }
+  static void append(std::vector<char>& bytes, const void* data, std::size_t size_bytes) {
+    const auto* const from = static_cast<const char*>(data);
+    bytes.insert(bytes.end(), from, from + size_bytes);
+  }
+  static bool take(const std::vector<char>& bytes, std::size_t& at, void* data, std::size_t size_bytes) noexcept {
+    if (size_bytes > bytes.size() - at) return false;
+    if (size_bytes != 0) std::memcpy(data, bytes.data() + at, size_bytes);
+    at += size_bytes;
+    return true;
+  }
+
+  HostTeam& team_;
+  const char* const what_;
+};
+
+base::Status HostTeam::meet_by_messages(const char* what) noexcept {
+  const Meeting meeting{static_cast<std::uint64_t>(slot_), members_, static_cast<std::size_t>(own_), first_arrivals_,
+                        meetings_};
+  Words words(*this, what);
+  return pe_.remote()->meet(meeting, words, what);
 }
 
 /// Ordering: what a PE says, and did before, is released by its count and acquired by all who wait for it.
-base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
-                            const Message& message) noexcept {
-  ++meetings_;
-  TeamWord& own = said(own_);
-  own.words[operation_word] = operation;
-  std::size_t word = first_argument_word;
-  for (const Argument& argument : arguments) own.words[word++] = argument.value;
-  own.words[note_word] = message.note;
-  if (message.size_bytes != 0) std::memcpy(own.data, message.data, message.size_bytes);
-  const std::uint64_t arrival = line(own_).arrivals.fetch_add(1, std::memory_order_acq_rel) + 1;
-  if (auto told = tell_other_machines(what, arrival, message.size_bytes); !told) return told;
+base::Status HostTeam::meet_by_memory(const char* what) noexcept {
   for (int member = 0; member < n_pes(); ++member) {
-    const auto place = static_cast<std::size_t>(member);
-    if (is_over_machines_ && remote_lines_[place] != nullptr) {
-      auto heard = pe_.remote()->hear(members_[place], static_cast<std::uint64_t>(slot_),
-                                      first_arrivals_[place] + meetings_, what);
-      if (!heard) return base::pass(heard);
-      std::memcpy(&said(member), heard->data(), std::min(heard->size(), sizeof(TeamWord)));
-      continue;
-    }
     Waiter waiter(pe_.node(), pe_.limit(), what);
     const std::uint64_t wanted = first_arrivals_[static_cast<std::size_t>(member)] + meetings_;
     while (line(member).arrivals.load(std::memory_order_acquire) < wanted) {
@@ -82,6 +118,21 @@ base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::init
     }
   }
   return {};
+}
+
+base::Status HostTeam::meet(const char* what, std::uint64_t operation, std::initializer_list<Argument> arguments,
+                            const Message& message) noexcept {
+  ++meetings_;
+  TeamWord& own = said(own_);
+  own.words[operation_word] = operation;
+  std::size_t word = first_argument_word;
+  for (const Argument& argument : arguments) own.words[word++] = argument.value;
+  own.words[note_word] = message.note;
+  if (message.size_bytes != 0) std::memcpy(own.data, message.data, message.size_bytes);
+  line(own_).arrivals.fetch_add(1, std::memory_order_acq_rel);
+  if (!is_over_machines()) return meet_by_memory(what);
+  said_bytes_[static_cast<std::size_t>(own_)] = message.size_bytes;
+  return meet_by_messages(what);
 }
 
 /// All compare with the first PE, so that all come to the same answer.

@@ -59,8 +59,10 @@ class HostTeam {
   [[nodiscard]] const std::vector<int>& members() const noexcept { return members_; }
   /// -1: that PE of the job is not in it.
   [[nodiscard]] int index_of(int pe) const noexcept;
-  /// Its PEs share no memory: they meet by messages, each with each.
-  [[nodiscard]] bool is_over_machines() const noexcept { return is_over_machines_; }
+  /// Its PEs share no memory: they meet by messages, 3 log4(n_pes) from and to each.
+  [[nodiscard]] bool is_over_machines() const noexcept { return first_away_ >= 0; }
+  /// The first that is on another machine, as a PE of the job; -1: none.
+  [[nodiscard]] int first_away() const noexcept { return first_away_; }
 
   /// How many meetings teams of this slot have had on this PE; what others count from is set before the first meeting.
   [[nodiscard]] std::uint64_t own_arrivals() const noexcept { return line(own_).arrivals.load(); }
@@ -87,7 +89,10 @@ class HostTeam {
   static constexpr std::size_t first_argument_word = 1;
   static constexpr std::size_t note_word = TeamWord::words_count - 1;
 
-  base::Status tell_other_machines(const char* what, std::uint64_t arrival, std::size_t size_bytes) noexcept;
+  class Words;
+
+  base::Status meet_by_messages(const char* what) noexcept;
+  base::Status meet_by_memory(const char* what) noexcept;
   [[nodiscard]] TeamLine& line(int member) const noexcept { return *lines_[static_cast<std::size_t>(member)]; }
   [[nodiscard]] TeamWord& said(int member) const noexcept { return line(member).said[meetings_ % 2]; }
 
@@ -97,8 +102,9 @@ class HostTeam {
   const std::vector<int> members_;
   const int own_;
   std::vector<TeamLine*> lines_;
-  std::vector<std::unique_ptr<TeamLine>> remote_lines_;  // what PEs of other machines said, by member
-  bool is_over_machines_ = false;
+  std::vector<std::unique_ptr<TeamLine>> remote_lines_;  // over machines: what the others said, by member
+  std::vector<std::size_t> said_bytes_;                  // over machines: of the last meeting, by member
+  int first_away_ = -1;
   std::vector<std::uint64_t> first_arrivals_;
   std::uint64_t meetings_ = 0;
 };

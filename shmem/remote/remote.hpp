@@ -106,13 +106,8 @@ class Remote final : private UcxReceiver {
   /// Collective over the machines' first PEs, by one thread of each: `state` is folded over all of them.
   base::Status meet(void* state, std::size_t size_bytes, Fold fold, const char* what) noexcept;
 
-  /// Any PEs: each sends and receives log2(members) messages.
+  /// Any PEs: each sends and receives 3 log4(members) messages at most.
   base::Status meet(const Meeting& meeting, MeetingData& data, const char* what) noexcept;
-  /// Sends these bytes for meeting `number` at that place.
-  base::Status say(int pe, std::uint64_t place, std::uint64_t number, const std::vector<char>& data,
-                   const char* what) noexcept;
-  /// Waits for what that PE sends for that meeting. Earlier ones are forgotten.
-  base::Result<std::vector<char>> hear(int pe, std::uint64_t place, std::uint64_t number, const char* what) noexcept;
 
   /// -1: all live, as far as this PE knows.
   [[nodiscard]] int first_dead() const noexcept { return first_dead_.load(std::memory_order_acquire); }
@@ -212,6 +207,12 @@ class Remote final : private UcxReceiver {
   base::Result<RemoteChunk*> chunk_at(Lock& lock, Peer& to, int pe, std::uint64_t offset) noexcept;
   base::Status transfer_direct(int pe, std::uint64_t offset, char* local, std::size_t size_bytes, bool is_put,
                                bool is_device, bool is_async) noexcept;
+
+  /// Sends these bytes for meeting `number` at that place.
+  base::Status say(int pe, std::uint64_t place, std::uint64_t number, const std::vector<char>& data,
+                   const char* what) noexcept;
+  /// Waits for what that PE sends for that meeting. Earlier ones are forgotten.
+  base::Result<std::vector<char>> hear(int pe, std::uint64_t place, std::uint64_t number, const char* what) noexcept;
 
   void receive(const void* header, std::size_t header_bytes, const void* data,
                std::size_t size_bytes) noexcept override;

@@ -14,7 +14,8 @@ namespace gdrkit::shmem {
 namespace {
 
 constexpr std::uint64_t place_of_machines = UINT32_MAX;
-constexpr std::size_t fan_out = 2;
+/// A message costs its sender less than a round costs all: the most that go out at once are three.
+constexpr std::size_t fan_out = 4;
 
 /// A state that is folded over all members; folding twice what was folded once changes nothing.
 class FoldedState final : public MeetingData {

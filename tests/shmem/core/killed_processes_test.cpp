@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "support/requirements.hpp"
 #include "tests/shmem/core/mortal_job.hpp"
 
@@ -106,7 +108,20 @@ base::Status turn_of(Pe& pe, char* object, std::size_t size_bytes) {
 
 constexpr std::size_t large = std::size_t{4} << 20;
 
+/// Of the victim and the last PE; the others wait in a barrier.
+base::Status meet_in_team(Pe& pe, char*, std::size_t) {
+  static std::optional<Team> team;  // of this process's PE
+  if (!team) {
+    auto made = pe.collectives().split_strided(GDRKIT_SHMEM_TEAM_WORLD, 1, 1, pe.n_pes() - 1);
+    if (!made) return base::pass(made);
+    team = *made;
+  }
+  if (*team == GDRKIT_SHMEM_TEAM_INVALID) return pe.barrier_all();
+  return pe.collectives().run({CollectiveOperation::sync, *team});
+}
+
 const Loop loops[] = {
+    {"meetings of a team", 8, &meet_in_team},
     {"barriers", 8, [](Pe& pe, char*, std::size_t) { return pe.barrier_all(); }},
     {"puts to it, and a barrier now and then", large,
      [](Pe& pe, char* object, std::size_t size_bytes) {
