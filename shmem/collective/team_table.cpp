@@ -3,6 +3,7 @@
 #include "shmem/collective/team_table.hpp"
 
 #include <bit>
+#include <cstddef>
 #include <cstring>
 #include <new>
 #include <numeric>
@@ -16,6 +17,8 @@ namespace {
 constexpr int slot_bits = 8;
 constexpr std::uint32_t largest_generation = (1U << 23) - 1;
 constexpr std::uint64_t all_slots = (std::uint64_t{1} << team_slots) - 1;
+/// No member ever comes to it.
+constexpr std::uint64_t turns_of_nobody = std::uint64_t{1} << 40;
 static_assert(team_slots < 64 && team_slots <= 1 << slot_bits);
 
 int slot_of_handle(Team handle) noexcept { return handle & ((1 << slot_bits) - 1); }
@@ -127,6 +130,14 @@ base::Status TeamTable::place(Team handle, std::vector<int> members, std::vector
   const platform::DeviceScope scope(device);
   if (auto current = scope.status(); !current) return current;
   if (auto zeroed = device.fill(state.words_address, 0, memory_.team_bytes()); !zeroed) return zeroed;
+  if (team->is_over_machines()) {
+    // No GPU reaches all of it: the first wait of a GPU kernel's collective is in vain, and is told to stop.
+    const std::uint64_t word = state.words_address + offsetof(TeamWords, turns);
+    if (auto told_gpu = device.copy_to_device(word, &turns_of_nobody, sizeof turns_of_nobody); !told_gpu) {
+      return told_gpu;
+    }
+    detail::post(&told.stop, 1);
+  }
   const std::uint64_t entry = table_address() + static_cast<std::uint64_t>(slot) * sizeof state;
   if (auto written = device.copy_to_device(entry, &state, sizeof state); !written) return written;
   states_[static_cast<std::size_t>(slot)] = state;

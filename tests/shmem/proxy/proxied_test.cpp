@@ -3,10 +3,12 @@
 // gdrkit/shmem_device.cuh between PEs of two machines, and within each: two PEs of each machine, numbered in turn.
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "gdrkit/shmem_collectives.cuh"
 #include "gdrkit/shmem_device.cuh"
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
@@ -175,6 +177,37 @@ TEST_P(ShmemProxied, WhatCannotBeDoneIsToldByTheNextQuiet) {
     p<std::uint64_t>(state, object, 7, other);
     EXPECT_EQ(g(state, object, other), 7U) << "the ring goes on";
     ASSERT_TRUE(barrier_all(state, thread()));
+  });
+}
+
+/// Collectives need loads and stores between all PEs of the team: others end at once, and name a PE and the remedy.
+TEST_P(ShmemProxied, CollectivesOverMachinesAreRefusedAtOnce) {
+  run_as_gpu_kernels(4, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
+    constexpr Team world = GDRKIT_SHMEM_TEAM_WORLD;
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<std::uint8_t> before = tests::device_bytes(pe, object, words * 8);
+    std::uint64_t* const source = object + words / 2;
+    EXPECT_FALSE(broadcast(state, world, object, source, 8, 0, thread()));
+    auto told = pe.quiet();
+    ASSERT_FALSE(told);
+    EXPECT_EQ(told.error().errno_value, EOPNOTSUPP);
+    const std::string away = "PE " + std::to_string(1 - pe.pe() % 2) + " of the job is on another machine";
+    for (const std::string& part : {"GPU kernel of PE " + std::to_string(pe.pe()), away, std::string("on a stream"),
+                                    std::string("GDRKIT_SHMEM_TEAM_NODE")}) {
+      EXPECT_THAT(told.error().text(), HasSubstr(part));
+    }
+    EXPECT_TRUE(succeeded(pe.quiet())) << "told once";
+    EXPECT_FALSE(team_sync(state, world, thread()));
+    EXPECT_FALSE(fcollect(state, world, object, source, 8, thread()));
+    EXPECT_FALSE(alltoall(state, world, object, source, 8, thread()));
+    EXPECT_FALSE(reduce<GDRKIT_SHMEM_SUM>(state, world, object, source, 4, thread()));
+    EXPECT_FALSE(broadcast(state, world, object, source, 8, 1, thread()));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << "a wait took its whole limit";
+    EXPECT_EQ(tests::device_bytes(pe, object, words * 8), before);
+    // The same team serves the CPU's calls, and the machine's own team GPU kernels.
+    EXPECT_TRUE(succeeded(pe.collectives().run({CollectiveOperation::fcollect, world, object, source, 8})));
+    EXPECT_TRUE(team_sync(state, GDRKIT_SHMEM_TEAM_NODE, thread()));
+    EXPECT_TRUE(succeeded(pe.barrier_all()));
   });
 }
 
