@@ -117,7 +117,7 @@ if shmem.my_pe() == 1: os._exit(7)
 try:
     shmem.signal_wait_until(word, "==", 1)
 except gdrkit.Error as error:
-    print(error)
+    print(error, flush=True)
     os._exit(0 if "1" in error.strerror else 3)
 """
 
@@ -128,7 +128,7 @@ with shmem.init():
     try:
         shmem.barrier_all()
     except gdrkit.Error as error:
-        print("ended:", error)
+        print("ended:", error, flush=True)
         import os; os._exit(0)
 """
 
