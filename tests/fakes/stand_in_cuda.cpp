@@ -60,6 +60,9 @@ int version() {
 /// As drivers that export dma-bufs for adapters only.
 bool refuses_mmap() { return std::getenv("STAND_IN_CUDA_REFUSES_MMAP") != nullptr; }
 
+/// As on Grace with NVLink-C2C, for memory that CUDA lets the CPU use.
+bool is_coherent() { return std::getenv("STAND_IN_CUDA_IS_COHERENT") != nullptr; }
+
 int allocate(std::uint64_t* address, std::size_t size, Kind kind) {
   const std::lock_guard lock(mutex);
   if (!is_initialised) return not_initialised;
@@ -123,6 +126,7 @@ void answer(int attribute, void* target, std::uint64_t address) {
   switch (attribute) {
     case 1: return word(is_known ? reinterpret_cast<std::uint64_t>(&the_context) : 0);
     case 2: return half(!is_known ? 0 : static_cast<std::uint32_t>(found->second.kind == host ? host : device));
+    case 4: return word(is_known && (is_coherent() || found->second.kind != device) ? address : 0);
     case 7: return word(is_known ? found->second.id : 0);
     case 8: return half(is_known && found->second.kind == managed ? 1 : 0);
     case 9: return half(is_known ? 0 : static_cast<std::uint32_t>(-2));
@@ -168,8 +172,9 @@ int cuDeviceGetUuid_v2(void* uuid, int) {
   std::memset(uuid, 0x5d, 16);
   return success;
 }
-int cuDeviceGetAttribute(int* value, int, int) {
-  *value = 0;
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+  constexpr int pageable_memory_access_uses_host_page_tables = 100;
+  *value = attribute == pageable_memory_access_uses_host_page_tables && is_coherent() ? 1 : 0;
   return success;
 }
 
@@ -249,7 +254,8 @@ int cuMemGetHandleForAddressRange(void* handle, std::uint64_t address, std::size
                                   unsigned long long flags) {
   const std::lock_guard lock(mutex);
   if (contexts.empty()) return invalid_context;
-  if (flags != 0) return not_supported;
+  constexpr unsigned long long over_pcie = 1;
+  if (flags != 0 && !(flags == over_pcie && is_coherent())) return not_supported;
   const auto found = blocks.find(address);
   if (found == blocks.end() || found->second.kind != device || size > found->second.pages) return invalid_value;
   // Without close-on-exec, as NVIDIA's.

@@ -46,7 +46,10 @@ class GdrapiDmabuf : public ::testing::Test {
   }
 
   void SetUp() override {
-    for (const char* name : {"GDRKIT_BACKEND", "GDRCOPY_USE_DMABUF_MMAP", "STAND_IN_CUDA_VERSION"}) ::unsetenv(name);
+    for (const char* name :
+         {"GDRKIT_BACKEND", "GDRCOPY_USE_DMABUF_MMAP", "STAND_IN_CUDA_VERSION", "STAND_IN_CUDA_IS_COHERENT"}) {
+      ::unsetenv(name);
+    }
     ASSERT_NE(library(), nullptr) << ::dlerror();
     void* context = nullptr;
     ASSERT_EQ(call("cuInit", 0u), 0);
@@ -133,6 +136,75 @@ TEST_F(GdrapiDmabuf, MapsPinsOfEveryAlignmentFromTheirPageOn) {
   EXPECT_EQ(gdr_map(g, handle, &va, 0), EINVAL);
   EXPECT_EQ(gdr_map(g, handle, &va, host_page + 1), EINVAL);
   EXPECT_EQ(gdr_map(g, handle, &va, SIZE_MAX), EINVAL);
+  EXPECT_EQ(gdr_close(g), 0);
+}
+
+TEST_F(GdrapiDmabuf, OnACoherentPlatformTheDevicePointerIsTheMappingUnlessPcieIsForced) {
+  ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
+  ::setenv("STAND_IN_CUDA_IS_COHERENT", "1", 1);
+  gdr_t const g = gdr_open();
+  ASSERT_NE(g, nullptr) << errno;
+  EXPECT_EQ(attribute(g, GDR_ATTR_SUPPORT_PIN_FLAG_FORCE_PCIE), 1);
+  for (const bool is_forced : {false, true}) {
+    SCOPED_TRACE(is_forced);
+    gdr_mh_t handle{};
+    const auto flag = is_forced ? GDR_PIN_FLAG_FORCE_PCIE : GDR_PIN_FLAG_DEFAULT;
+    ASSERT_EQ(gdr_pin_buffer_v2(g, memory, 2 * gpu_page, flag, &handle), 0);
+    void* va = nullptr;
+    const int other = is_forced ? GDR_MAP_FLAG_REQ_CACHE_MAPPING : GDR_MAP_FLAG_REQ_WC_MAPPING;
+    EXPECT_EQ(gdr_map_v2(g, handle, &va, 2 * gpu_page, other), EOPNOTSUPP);
+    ASSERT_EQ(gdr_map(g, handle, &va, 2 * gpu_page), 0);
+    EXPECT_EQ(va == reinterpret_cast<void*>(memory), !is_forced);
+    gdr_info_t info{};
+    ASSERT_EQ(gdr_get_info(g, handle, &info), 0);
+    EXPECT_EQ(info.va, memory);
+    EXPECT_EQ(info.mapped_size, 2 * gpu_page);
+    EXPECT_EQ(info.mapped, 1u);
+    EXPECT_EQ(info.wc_mapping, is_forced ? 1u : 0u);
+    EXPECT_EQ(info.mapping_type, is_forced ? GDR_MAPPING_TYPE_WC : GDR_MAPPING_TYPE_CACHING);
+    OldInfo old{};
+    ASSERT_EQ(gdr_get_info_by_old_name(g, handle, &old), 0);
+    EXPECT_EQ(old.wc_mapping, info.wc_mapping);
+    const auto written = make_pattern(1000, is_forced ? 8 : 9);
+    EXPECT_EQ(gdr_copy_to_mapping(handle, static_cast<char*>(va) + 24, written.data(), written.size()), 0);
+    EXPECT_EQ(std::memcmp(reinterpret_cast<void*>(memory + 24), written.data(), written.size()), 0);
+    std::vector<std::uint8_t> seen(1000);
+    EXPECT_EQ(gdr_copy_from_mapping(handle, seen.data(), static_cast<char*>(va) + 24, seen.size()), 0);
+    EXPECT_EQ(seen, written);
+    EXPECT_EQ(gdr_unmap(g, handle, va, 2 * gpu_page), 0);
+    ASSERT_EQ(gdr_get_info(g, handle, &info), 0);
+    EXPECT_EQ(info.mapped, 0u);
+    EXPECT_EQ(gdr_copy_from_mapping(handle, seen.data(), va, seen.size()), EINVAL);
+    EXPECT_EQ(std::memcmp(reinterpret_cast<void*>(memory + 24), written.data(), written.size()), 0) << "still there";
+    EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
+  }
+  EXPECT_EQ(gdr_close(g), 0);
+}
+
+TEST_F(GdrapiDmabuf, OnACoherentPlatformAFreeIsToldOfADevicePointer) {
+  ::setenv("GDRKIT_BACKEND", "dmabuf", 1);
+  ::setenv("STAND_IN_CUDA_IS_COHERENT", "1", 1);
+  gdr_t const g = gdr_open();
+  ASSERT_NE(g, nullptr) << errno;
+  for (const bool is_forced : {false, true}) {
+    SCOPED_TRACE(is_forced);
+    std::uint64_t other = 0;
+    ASSERT_EQ(call("cuMemAlloc_v2", &other, gpu_page), 0);
+    std::memcpy(reinterpret_cast<void*>(other), expected.data(), gpu_page);
+    gdr_mh_t handle{};
+    const auto flag = is_forced ? GDR_PIN_FLAG_FORCE_PCIE : GDR_PIN_FLAG_DEFAULT;
+    ASSERT_EQ(gdr_pin_buffer_v2(g, other, gpu_page, flag, &handle), 0);
+    void* va = nullptr;
+    ASSERT_EQ(gdr_map(g, handle, &va, gpu_page), 0);
+    int is_freed = -1;
+    ASSERT_EQ(gdr_get_callback_flag(g, handle, &is_freed), 0);
+    EXPECT_EQ(is_freed, 0);
+    ASSERT_EQ(call("cuMemFree_v2", other), 0);
+    ASSERT_EQ(gdr_get_callback_flag(g, handle, &is_freed), 0);
+    EXPECT_EQ(is_freed, is_forced ? 0 : 1) << "the dma-buf holds the memory, a pointer does not";
+    EXPECT_EQ(gdr_unmap(g, handle, va, gpu_page), 0);
+    EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
+  }
   EXPECT_EQ(gdr_close(g), 0);
 }
 
