@@ -11,11 +11,16 @@ namespace {
 
 const void* at(std::uint64_t address) noexcept { return reinterpret_cast<const void*>(address); }
 
+bool is_named_for_the_cpu(shim::Cuda& cuda, std::uint64_t address) noexcept {
+  std::uint64_t host = 0;
+  return cuda.pointer_get_host_address(address, &host) == 0 && host == address;
+}
+
 }  // namespace
 
 bool is_cpu_pointer(shim::Cuda& cuda, std::uint64_t address, const DeviceRange& range) noexcept {
   const shim::PointerAttributes& cuda_says = range.attributes;
-  if (cuda_says.host_address != address || !is_coherent(cuda, cuda_says.device_ordinal)) return false;
+  if (!is_coherent(cuda, cuda_says.device_ordinal) || !is_named_for_the_cpu(cuda, address)) return false;
   // Modulo 2^64: a range that begins before its block is far beyond its end.
   const std::uint64_t before = range.page_address - cuda_says.mapping_base;
   const bool is_one_block = before <= cuda_says.mapping_size && range.page_bytes <= cuda_says.mapping_size - before;
@@ -52,8 +57,8 @@ base::Status PointerPin::unmap() noexcept {
 
 bool PointerPin::is_invalidated() const noexcept {
   shim::PointerAttributes now;
-  const bool is_live = cuda_.pointer_get_attributes(address_, &now) == 0 && now.host_address == address_;
-  return !is_live || now.buffer_id != buffer_id_;
+  const bool is_live = cuda_.pointer_get_attributes(address_, &now) == 0 && now.buffer_id == buffer_id_;
+  return !is_live || !is_named_for_the_cpu(cuda_, address_);
 }
 
 }  // namespace gdrkit::backend

@@ -23,7 +23,6 @@ struct PointerAttributes {
   std::uint64_t mapping_base = 0;
   std::uint64_t mapping_size = 0;
   std::uint64_t buffer_id = 0;
-  std::uint64_t host_address = 0;  ///< at which the CPU may use this byte; 0: at none, or CUDA does not say
   std::uint64_t allowed_handle_types = 0;
   std::uint32_t is_legacy_ipc_capable = 0;
 };
@@ -89,6 +88,11 @@ class Cuda {
   virtual int mem_alloc_async(std::uint64_t* address, std::size_t size, std::uint64_t stream) noexcept = 0;
   virtual int mem_free_async(std::uint64_t address, std::uint64_t stream) noexcept = 0;
 
+  /// At which address the CPU may use that byte of device memory; 0: at none. Asked for where the link to the GPU is
+  /// coherent alone: of other memory drivers may answer with an error.
+  virtual int pointer_get_host_address(std::uint64_t /*address*/, std::uint64_t* /*host*/) noexcept {
+    return not_supported;
+  }
   /// cuMemGetAccess: whether that device may access the memory at `address`. Fails for memory that cuMemCreate did not
   /// make. What stands in for the driver in a test need not know it.
   virtual int mem_get_access(std::uint64_t /*address*/, int /*ordinal*/, bool* /*has_access*/) noexcept {

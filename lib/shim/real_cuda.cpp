@@ -29,19 +29,17 @@ class RealCuda final : public Cuda {
   int pointer_get_attributes(std::uint64_t address, PointerAttributes* attributes) noexcept override {
     PointerAttributes got;
     void* context = nullptr;
-    void* host_pointer = nullptr;
     // Booleans are asked for as 32-bit words: the driver writes no more than its own type into them.
-    void* targets[] = {&context,        &got.memory_type,    &got.is_legacy_ipc_capable,
-                       &host_pointer,   &got.buffer_id,      &got.allowed_handle_types,
-                       &got.is_managed, &got.device_ordinal, &got.range_start,
-                       &got.range_size, &got.mapping_size,   &got.mapping_base};
-    int numbers[] = {1, 2, 10, 4, 7, 14, 8, 9, 11, 12, 18, 19};  // CUpointer_attribute, in the order of targets
+    void* targets[] = {&context,          &got.memory_type,    &got.buffer_id,
+                       &got.is_managed,   &got.device_ordinal, &got.is_legacy_ipc_capable,
+                       &got.range_start,  &got.range_size,     &got.allowed_handle_types,
+                       &got.mapping_size, &got.mapping_base};
+    int numbers[] = {1, 2, 7, 8, 9, 10, 11, 12, 14, 18, 19};  // CUpointer_attribute, in the order of targets
     static_assert(std::size(targets) == std::size(numbers));
     const int result =
         calls_.pointer_get_attributes(static_cast<unsigned>(std::size(targets)), numbers, targets, address);
     if (result != 0) return result;
     got.context = to_word(context);
-    got.host_address = to_word(host_pointer);
     *attributes = got;
     return 0;
   }
@@ -103,6 +101,14 @@ class RealCuda final : public Cuda {
   int mem_release(std::uint64_t handle) noexcept override { return calls_.mem_release(handle); }
   int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override {
     return calls_.mem_export(fd, handle, cuda_mem_handle_type_posix_fd, 0);
+  }
+  int pointer_get_host_address(std::uint64_t address, std::uint64_t* host) noexcept override {
+    void* host_pointer = nullptr;
+    void* targets[] = {&host_pointer};
+    int numbers[] = {4};  // CU_POINTER_ATTRIBUTE_HOST_POINTER
+    const int result = calls_.pointer_get_attributes(1, numbers, targets, address);
+    if (result == 0) *host = to_word(host_pointer);
+    return result;
   }
   int mem_get_access(std::uint64_t address, int ordinal, bool* has_access) noexcept override {
     if (calls_.mem_get_access == nullptr) return cuda_error_not_supported;

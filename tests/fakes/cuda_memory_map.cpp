@@ -56,7 +56,6 @@ shim::PointerAttributes CudaMemoryMap::attributes(std::uint64_t address) const {
   at.is_managed = allocation->kind == CudaKind::managed ? 1 : 0;
   at.device_ordinal = allocation->ordinal;
   at.buffer_id = allocation->buffer_id;
-  if (names_host_addresses) at.host_address = address;
   at.range_start = block->kind == CudaKind::vmm ? block->range_start : allocation->start;
   at.range_size = block->kind == CudaKind::vmm ? block->range_bytes : allocation->size_bytes;
   at.mapping_base = block->base;

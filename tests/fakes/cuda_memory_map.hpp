@@ -64,9 +64,8 @@ class CudaMemoryMap {
     std::uint64_t offset = 0;
     std::uint64_t size_bytes = 0;
   };
+  bool cuts_pool_pieces = true;  ///< as libcuda 580 does with ranges inside a pool's block
   /// nullopt: libcuda refuses without asking the driver.
-  bool names_host_addresses = false;  ///< of device memory: the CPU may use it at its device address
-  bool cuts_pool_pieces = true;       ///< as libcuda 580 does with ranges inside a pool's block
   [[nodiscard]] std::optional<std::vector<ExportPiece>> export_pieces(std::uint64_t address, std::uint64_t size) const;
 
  private:

@@ -74,6 +74,13 @@ int FakeCuda::pointer_get_attributes(std::uint64_t address, shim::PointerAttribu
   return success;
 }
 
+int FakeCuda::pointer_get_host_address(std::uint64_t address, std::uint64_t* host) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!options_.is_initialised) return not_initialised;
+  *host = names_host_addresses && map_.attributes(address).buffer_id != 0 ? address : 0;
+  return success;
+}
+
 int FakeCuda::device_get_attribute(int ordinal, int attribute, int* value) noexcept {
   if (!options_.is_initialised) return not_initialised;
   if (!is_device(ordinal)) return no_such_device;

@@ -83,9 +83,7 @@ class FakeCuda final : public shim::Cuda {
   /// Whether ranges inside a block of a pool can be exported only from the block's start on, as by libcuda 580.
   void set_cuts_pool_exports(bool cuts) { map_.cuts_pool_pieces = cuts; }
 
-  /// Whether CUDA says of device memory that the CPU may use it at its own address, true or not.
-  void set_names_host_addresses(bool names) { map_.names_host_addresses = names; }
-
+  bool names_host_addresses = false;  ///< of device memory, its own: the CPU may use it there, true or not
   bool is_hook_installable = true;
   bool is_pcie_export_known = false;       ///< the driver takes the flag that asks for a mapping over PCIe
   int export_result = 0;                   ///< what cuMemGetHandleForAddressRange answers instead of working
@@ -98,6 +96,7 @@ class FakeCuda final : public shim::Cuda {
   // shim::Cuda
   int driver_get_version(int* version) noexcept override;
   int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override;
+  int pointer_get_host_address(std::uint64_t address, std::uint64_t* host) noexcept override;
   int device_get_attribute(int ordinal, int attribute, int* value) noexcept override;
   int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override;
   int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override;

@@ -88,6 +88,7 @@ class FaultyCuda final : public shim::Cuda {
 
   int driver_get_version(int* version) noexcept override;
   int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override;
+  int pointer_get_host_address(std::uint64_t address, std::uint64_t* host) noexcept override;
   int device_get_attribute(int ordinal, int attribute, int* value) noexcept override;
   int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override;
   int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override;

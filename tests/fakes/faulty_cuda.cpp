@@ -35,6 +35,10 @@ int FaultyCuda::pointer_get_attributes(std::uint64_t address, shim::PointerAttri
   return take(plan_, "pointer_get_attributes", [&] { return inner_.pointer_get_attributes(address, attributes); });
 }
 
+int FaultyCuda::pointer_get_host_address(std::uint64_t address, std::uint64_t* host) noexcept {
+  return take(plan_, "pointer_get_host_address", [&] { return inner_.pointer_get_host_address(address, host); });
+}
+
 int FaultyCuda::device_get_attribute(int ordinal, int attribute, int* value) noexcept {
   return take(plan_, "device_get_attribute", [&] { return inner_.device_get_attribute(ordinal, attribute, value); });
 }

@@ -155,7 +155,7 @@ TEST(DmabufCoherent, TheDeviceAddressIsTheMappingUnlessPcieIsForced) {
   rm.set_dmabuf({0, false, false});
   fakes::FakeCuda cuda(rm);
   cuda.is_pcie_export_known = true;
-  cuda.set_names_host_addresses(true);
+  cuda.names_host_addresses = true;
   const auto backend = open_dmabuf_on(rm, cuda, {});
   ASSERT_TRUE(backend) << backend.error().text();
   const std::uint64_t address = cuda.malloc_for_cpu(pin_bytes);

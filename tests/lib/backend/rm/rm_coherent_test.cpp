@@ -26,7 +26,7 @@ class RmCoherent : public ::testing::Test {
     rm.emplace(fakes::driver_model("580.159.04"), gpus);
     rm->set_caching(caching_says_cached);
     cuda.emplace(*rm);
-    cuda->set_names_host_addresses(true);
+    cuda->names_host_addresses = true;
     auto opened = open_rm_on(*rm, *cuda, {});
     EXPECT_TRUE(tests::succeeded(opened));
     if (opened) backend = std::move(*opened);
@@ -115,7 +115,7 @@ TEST_F(RmCoherent, NoticesThatTheAddressBelongsToAnotherAllocationNow) {
 }
 
 TEST_F(RmCoherent, TheDriverMapsWhatCudaDoesNotLetTheCpuUse) {
-  cuda->set_names_host_addresses(false);  // cudaMalloc on Grace Hopper
+  cuda->names_host_addresses = false;  // cudaMalloc on Grace Hopper
   expect_mapped_by_the_driver(cuda->malloc_for_cpu(mib), mib);
 }
 
@@ -132,7 +132,6 @@ TEST_F(RmCoherent, ACpuPointerLiesInOneBlock) {
   const std::uint64_t address = cuda->malloc_for_cpu(mib);
   DeviceRange range;
   range.attributes.device_ordinal = 0;
-  range.attributes.host_address = address;
   range.page_address = address;
   range.page_bytes = mib;
   const auto is_one_in = [&](std::uint64_t base, std::uint64_t size) {
