@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Tests gdrkit perftest over Linux's soft RDMA (rdma_rxe) in a virtual machine, against itself and Debian's perftest.
+# Tests gdrkit perftest over Linux's soft RDMA (rdma_rxe) in a virtual machine, against itself and Debian's perftest, and
+# gdrkit shmem and osu between two of its network namespaces, on links that lose packets.
 #   usage: tests/transfer/soft_rdma/run.sh [--full] <folder for the JUnit files>
 # Exit status: 0 passed, or cannot be done here, which the results then say; 1 failed, or cannot be done although
 # GDRKIT_REQUIRE names "rdma". GDRKIT_OFFLINE=1: nothing is downloaded. GDRKIT_RDMA_TESTS selects among the tests.
@@ -50,8 +51,8 @@ done
 }
 
 packages=(rdma-core ibverbs-providers libibverbs1 librdmacm1 libibumad3 libnl-3-200 libnl-route-3-200 libmnl0 libpci3
-  perftest iproute2 libelf1 libbpf1 libcap2 zlib1g libudev1)
-modules=(crc32_generic udp_tunnel ip6_udp_tunnel configfs ib_core ib_uverbs rdma_rxe ib_cm iw_cm rdma_cm rdma_ucm veth sch_netem)
+  perftest iproute2 libelf1 libbpf1 libcap2 zlib1g libudev1 libucx0 libnuma1)
+modules=(crc32_generic udp_tunnel ip6_udp_tunnel configfs ib_core ib_uverbs rdma_rxe ib_cm iw_cm rdma_cm rdma_ucm veth sch_netem sch_tbf)
 
 check_tools() {
   local tool
@@ -99,6 +100,7 @@ make_machine() { # result
     add_program "$file" tools
   done
   add_program "$programs/gdrkit" tools
+  for program in libucp libuct libucs libucm; do add_program "$from/usr/lib/x86_64-linux-gnu/$program.so.0" lib; done
   add_program "$from/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so" usr/lib/x86_64-linux-gnu/libibverbs
   cp "$from/etc/libibverbs.d/rxe.driver" "$folder/etc/libibverbs.d/"
   cp -L /lib64/ld-linux-x86-64.so.2 "$folder/lib64/"
@@ -109,7 +111,7 @@ make_machine() { # result
     echo "$module" >>"$folder/rig/modules"
   done
   cp "$here/machine_init" "$folder/init"
-  cp "$here/tests.sh" "$folder/rig/tests.sh"
+  cp "$here/tests.sh" "$here/networks.sh" "$folder/rig/"
   chmod +x "$folder/init"
   {
     printf 'export LD_LIBRARY_PATH=/lib GDRKIT_FULL=%s\n' "$full"
