@@ -3,8 +3,10 @@
 // The installed UCX by tag matching and its one-sided operations: what an MPI does underneath.
 #include <sched.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <optional>
 
 #include "base/result.hpp"
@@ -108,8 +110,7 @@ class UcxEngine : public OsuEngine {
     for (platform::UcxEndpoint* endpoint : endpoints_) {
       if (endpoint != nullptr) finish(calls_.ep_close_nbx(endpoint, &flush_first));
     }
-    // Nobody takes down a worker that another one is still closing to.
-    processes_.barrier();
+    wait_for_all_to_close();
     calls_.worker_destroy(worker_);
     is_ended_ = true;
   }
@@ -213,6 +214,14 @@ class UcxEngine : public OsuEngine {
     }
     calls_.request_free(answer);
     require_ucx(calls_, status, "a transfer");
+  }
+  /// Nobody takes down a worker that another one is still closing to, which may need this rank's answers until then.
+  void wait_for_all_to_close() {
+    auto all = std::async(std::launch::async, [this] { processes_.barrier(); });
+    while (all.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+      if (calls_.worker_progress(worker_) == 0) ::sched_yield();
+    }
+    all.get();
   }
   void finish_pending() {
     for (void* answer : pending_) finish(answer);
