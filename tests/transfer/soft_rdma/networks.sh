@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 # Jobs of two PEs in two network namespaces, which are machines of their own to gdrkit: UCX over TCP, on a link that
 # delays and loses packets. The same as tests/shmem/namespaces and osu's lossy network, on a Linux that has sch_netem.
+# By full names: the shell would take its own `ip`, which knows no namespaces.
 
 short="-t identity -t allocation -t scalars -t signals -t atomics -t barriers -t teams -t growth -t registration"
 [ "$GDRKIT_FULL" = 1 ] && short=""
@@ -10,27 +11,29 @@ lossy="netem delay 2ms 1ms loss 0.5%"
 # Its queue holds 10 KiB, so that bursts lose packets.
 slow="tbf rate 50mbit burst 4kb latency 1ms"
 
+mkdir -p /var/run /run
+
 make_link() { # words for tc
   for side in 0 1; do
-    ip netns del "m$side" 2>/dev/null
-    ip netns add "m$side" || return 1
+    /tools/ip netns del "m$side" 2>/dev/null
+    /tools/ip netns add "m$side" || return 1
   done
-  ip link add link0 netns m0 type veth peer name link0 netns m1 || return 1
+  /tools/ip link add link0 netns m0 type veth peer name link0 netns m1 || return 1
   for side in 0 1; do
-    ip -n "m$side" addr add "10.97.0.$((side + 1))/24" dev link0
-    ip -n "m$side" link set lo up
-    ip -n "m$side" link set link0 up
+    /tools/ip -n "m$side" addr add "10.97.0.$((side + 1))/24" dev link0
+    /tools/ip -n "m$side" link set lo up
+    /tools/ip -n "m$side" link set link0 up
     # shellcheck disable=SC2086
-    tc -n "m$side" qdisc add dev link0 root $1 || return 1
+    /tools/tc -n "m$side" qdisc add dev link0 root $1 || return 1
   done
   # UCX leaves out a device that is not up.
-  until ip -n m0 link show link0 | grep -q "state UP"; do usleep 50000; done
+  until /tools/ip -n m0 link show link0 | grep -q "state UP"; do usleep 50000; done
 }
 start_pe() { # number, command: sets `pid`
   # shellcheck disable=SC2086
   RANK=$1 WORLD_SIZE=2 LOCAL_RANK=0 MASTER_ADDR=10.97.0.1 MASTER_PORT=29500 GDRKIT_BACKEND=emulated \
     GDRKIT_SHMEM_INTERFACE=link0 GDRKIT_SHMEM_HEAP_MAX=128M UCX_NET_DEVICES=link0 UCX_TLS=tcp,self \
-    UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n ip netns exec "m$1" $2 >"/tmp/pe$1" 2>&1 &
+    UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n /tools/ip netns exec "m$1" $2 >"/tmp/pe$1" 2>&1 &
   pid=$!
 }
 both_pes() { # words for tc, command, what PE 0 says, how often
@@ -50,7 +53,7 @@ both_pes() { # words for tc, command, what PE 0 says, how often
     echo "not $4 times '$3': $(tail -n 3 /tmp/pe0)"
     return 1
   }
-  lost=$(for side in 0 1; do tc -s -n "m$side" qdisc show dev link0; done | sed -n 's/.*dropped \([0-9]*\).*/\1/p' | awk '{n += $1} END {print n + 0}')
+  lost=$(for side in 0 1; do /tools/tc -s -n "m$side" qdisc show dev link0; done | sed -n 's/.*dropped \([0-9]*\).*/\1/p' | awk '{n += $1} END {print n + 0}')
   [ "$lost" -gt 0 ] || {
     echo "the link lost nothing"
     return 1
