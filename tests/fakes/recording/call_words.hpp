@@ -31,6 +31,9 @@ void forget_after_ioctl(CanonicalNames& names, unsigned long request, const void
 [[nodiscard]] std::string of_context(CanonicalNames& names, const std::string& call, std::uint64_t context);
 [[nodiscard]] std::string of_allocation(CanonicalNames& names, const std::string& call, std::uint64_t handle);
 [[nodiscard]] std::string of_stream(CanonicalNames& names, const std::string& call, std::uint64_t stream);
+/// CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, whether the link to the GPU is coherent. Not part
+/// of conversations: they are with GPUs on PCIe, where the answer is 0, and some were recorded before anybody asked.
+inline constexpr int coherent_link_attribute = 100;
 [[nodiscard]] std::string device_get_attribute(int ordinal, int attribute);
 [[nodiscard]] std::string exchange_stream_capture_mode(int mode);
 [[nodiscard]] std::string export_dmabuf(CanonicalNames& names, std::uint64_t address, std::size_t size,

@@ -111,6 +111,7 @@ class Recorder::RecordingCuda final : public shim::Cuda {
   }
   int device_get_attribute(int ordinal, int attribute, int* value) noexcept override {
     const int result = inner_.device_get_attribute(ordinal, attribute, value);
+    if (attribute == call_words::coherent_link_attribute) return result;
     return note(call_words::device_get_attribute(ordinal, attribute),
                 answer(result).add_signed("value", result == 0 ? *value : 0), result);
   }

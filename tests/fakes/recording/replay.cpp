@@ -139,6 +139,7 @@ class Replay::ReplayCuda final : public shim::Cuda {
     return 0;
   }
   int device_get_attribute(int ordinal, int attribute, int* value) noexcept override {
+    if (attribute == call_words::coherent_link_attribute) return *value = 0, 0;
     return number(call_words::device_get_attribute(ordinal, attribute), "value", value);
   }
   int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override {
