@@ -419,6 +419,10 @@ class RdmaCm(PerftestTest):
         server, client = self.pair("send_lat", "-n", "30", "-z", "-c", "UD")
         self.assertEqual((server[0], client[0], client[2]), (0, 0, ""))
 
+    def test_a_request_may_overtake_the_end_of_the_connection_before_it(self):
+        server, client = self.pair("write_bw", "-q", "3", "-n", "30", "-R", server_fault="requests first")
+        self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""))
+
     def test_each_call_that_fails_ends_both_ends_and_leaks_nothing(self):
         for call in self.CALLS:
             number = 3 if call == "rdma_get_cm_event" else 1

@@ -3,7 +3,9 @@
 // rdma_cm as a library with librdmacm's names, for queue pairs of stand_in_verbs.cpp: each connection is a TCP
 // connection of this machine, on which the ends tell their queue pairs. All addresses belong to the device soft0. It
 // checks the order of calls, that every event is acknowledged before its id goes, and that everything is given back.
-//   GDRKIT_STAND_IN_FAULT  "fail CALL N" or "kill CALL N": at the Nth call of this name, as rdma_connect
+//   GDRKIT_STAND_IN_FAULT  "fail CALL N" or "kill CALL N": at the Nth call of this name, as rdma_connect; "requests
+//   first":
+//                          the next request overtakes the word that the connection before it is established
 #include <dlfcn.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
@@ -61,6 +63,11 @@ bool fails(const char* call) {
   if (std::string(kind) == "kill") ::raise(SIGKILL);
   errno = EIO;
   return std::string(kind) == "fail";
+}
+
+bool puts_requests_first() {
+  const char* const fault = std::getenv("GDRKIT_STAND_IN_FAULT");
+  return fault != nullptr && std::string(fault) == "requests first";
 }
 
 [[noreturn]] void misused(const char* how) {
@@ -125,6 +132,21 @@ StandInId* make_id(CmChannel* channel) {
   id->channel = channel;
   ++objects;
   return id;
+}
+
+/// Where something has come: an id, or nullptr for the bell.
+StandInId* next_id(const StandInChannel& channel) {
+  epoll_event ready[16] = {};
+  int count = ::epoll_wait(channel.descriptor, ready, 16, -1);
+  if (puts_requests_first()) {
+    ::usleep(100'000);
+    count = ::epoll_wait(channel.descriptor, ready, 16, -1);
+    for (int each = 0; each < count; ++each) {
+      auto* const id = static_cast<StandInId*>(ready[each].data.ptr);
+      if (id != nullptr && id->listens) return id;
+    }
+  }
+  return static_cast<StandInId*>(ready[0].data.ptr);
 }
 
 /// What came for an id, as an event; nullptr: nothing that anybody must know.
@@ -283,10 +305,8 @@ EXPORT int rdma_disconnect(CmId* handle) {
 EXPORT int rdma_get_cm_event(CmChannel* handle, CmEvent** event) {
   if (fails("rdma_get_cm_event")) return -1;
   auto* const channel = static_cast<StandInChannel*>(handle);
-  epoll_event ready{};
-  if (::epoll_wait(channel->descriptor, &ready, 1, -1) != 1) return -1;
-  if (ready.data.ptr != nullptr) {
-    *event = heard(static_cast<StandInId*>(ready.data.ptr));
+  if (StandInId* const id = next_id(*channel); id != nullptr) {
+    *event = heard(id);
     return 0;
   }
   std::uint64_t one = 0;
