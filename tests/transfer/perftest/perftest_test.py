@@ -15,7 +15,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "diag"))
 import doctor_runs  # pylint: disable=wrong-import-position
-from program import BIN, Test, run
+from program import BIN, Test, judged, run
 
 STAND_IN = os.path.join(BIN, "..", "tests", "bin", "stand_in_verbs")
 TESTS = ("write_bw", "write_lat", "read_bw", "read_lat", "send_bw", "send_lat", "atomic_bw", "atomic_lat")
@@ -223,16 +223,16 @@ class Documents(PerftestTest):
         (point,) = document["series"][0]["points"]
         self.assertEqual(len(point["rounds"]), 8)
         old = os.path.join(self.folder, "old.json")
-        for factor, codes, word in ((0.01, (1,), "SLOWER"), (100, (0, 2), "faster")):
-            point["rounds"] = [value * factor for value in point["rounds"]]
-            point["value"], point["minimum"] = point["value"] * factor, point["minimum"] * factor
+        least = point["minimum"]
+        for factor, codes, word in ((0.001, (1,), "SLOWER"), (1000, (0, 2), "faster")):
+            # Without noise: a busy machine's may hide any factor.
+            point["value"] = point["minimum"] = least * factor
+            point["rounds"] = [least * factor] * 8
             with open(old, "w", encoding="utf-8") as file:
                 json.dump(document, file)
-            ended = self.loopback(*arguments, "--compare", old)
+            ended = judged(lambda: self.loopback(*arguments, "--compare", old))
             self.assertIn(ended.code, codes, ended.out + ended.err)
             self.assertIn(word, ended.out)
-            point["rounds"] = [value / factor for value in point["rounds"]]
-            point["value"], point["minimum"] = point["value"] / factor, point["minimum"] / factor
         ended = self.loopback("read_bw", "-n", "200", "--json")
         self.assertEqual(len(json.loads(ended.out)["series"][0]["points"][0]["rounds"]), 8)
 
