@@ -2,23 +2,21 @@
 // SPDX-License-Identifier: MIT
 #include "backend/cuda_scope.hpp"
 
+#include <optional>
 #include <utility>
+
+#include "shim/device_with_access.hpp"
 
 namespace gdrkit::backend {
 namespace {
 
 constexpr int capture_mode_relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
-constexpr int device_limit = 64;         // more than any machine has
 
-/// `own`, or the first device that may access the memory where `own` certainly may not.
 int device_with_access(shim::Cuda& cuda, std::uint64_t address, int own) noexcept {
-  bool has_access = true;
-  if (cuda.mem_get_access(address, own, &has_access) != 0 || has_access) return own;
-  for (int other = 0; other < device_limit; ++other) {
-    if (cuda.mem_get_access(address, other, &has_access) != 0) break;
-    if (has_access) return other;
-  }
-  return own;
+  return shim::device_with_access(own, [&](int device) {
+    bool has_access = false;
+    return cuda.mem_get_access(address, device, &has_access) == 0 ? std::optional(has_access) : std::nullopt;
+  });
 }
 
 }  // namespace

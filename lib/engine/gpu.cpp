@@ -10,8 +10,20 @@
 #include <optional>
 
 #include "shim/cuda.hpp"
+#include "shim/device_with_access.hpp"
 
 namespace gdrkit::engine {
+namespace {
+
+/// Whether the device may read and write memory of cuMemCreate; nothing for other memory, or where CUDA cannot say.
+std::optional<bool> may_access(const shim::CudaCalls& calls, std::uint64_t address, int device) noexcept {
+  unsigned long long flags = 0;
+  const shim::CudaMemLocation location{shim::cuda_mem_location_type_device, device};
+  if (calls.mem_get_access == nullptr || calls.mem_get_access(&flags, &location, address) != 0) return std::nullopt;
+  return flags == static_cast<unsigned>(shim::cuda_mem_access_read_write);
+}
+
+}  // namespace
 
 tl::unexpected<base::Error> cuda_failure(int result, const char* operation, const char* call) noexcept {
   return base::fail_vendor(shim::cuda_result_errno(result), result, "%s: %s: %s", operation, call,
@@ -30,21 +42,8 @@ base::Result<PointerFacts> pointer_facts(const shim::CudaCalls& calls, std::uint
 }
 
 int device_with_access(const shim::CudaCalls& calls, std::uint64_t address, const PointerFacts& facts) noexcept {
-  constexpr int most_devices = 64;  // more than any machine has
-  if (facts.context != 0 || calls.mem_get_access == nullptr) return facts.device;
-  const auto may_access = [&](int device) {
-    unsigned long long flags = 0;
-    const shim::CudaMemLocation location{shim::cuda_mem_location_type_device, device};
-    const int result = calls.mem_get_access(&flags, &location, address);
-    return result != 0 ? std::optional<bool>() : flags == static_cast<unsigned>(shim::cuda_mem_access_read_write);
-  };
-  if (may_access(facts.device).value_or(true)) return facts.device;
-  for (int other = 0; other < most_devices; ++other) {
-    const auto found = may_access(other);
-    if (!found) break;
-    if (*found) return other;
-  }
-  return facts.device;
+  if (facts.context != 0) return facts.device;
+  return shim::device_with_access(facts.device, [&](int device) { return may_access(calls, address, device); });
 }
 
 base::Result<std::unique_ptr<Gpu>> Gpu::open(const shim::CudaCalls& calls, int device) noexcept {
@@ -112,13 +111,8 @@ base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts)
                       static_cast<unsigned long long>(address), device_);
   }
   // Memory of cuMemCreate may be mapped without access for this device; a GPU kernel's fault would end the context.
-  // The call fails for memory of another kind, a pool's say, which its own device can always reach.
-  unsigned long long flags = 0;
-  const shim::CudaMemLocation location{shim::cuda_mem_location_type_device, device_};
-  if (calls_.mem_get_access == nullptr || calls_.mem_get_access(&flags, &location, address) != 0 ||
-      flags == static_cast<unsigned>(shim::cuda_mem_access_read_write)) {
-    return {};
-  }
+  // Memory of another kind, a pool's say, can always be reached by its own device.
+  if (may_access(calls_, address, device_).value_or(true)) return {};
   return base::fail(EOPNOTSUPP, "the GPU cannot copy 0x%llx: device %d was not given access; cuMemSetAccess gives it",
                     static_cast<unsigned long long>(address), device_);
 }

@@ -122,17 +122,29 @@ TEST_F(DmabufPinning, ForcedPcieFallsBackToNothing) {
   EXPECT_TRUE(tests::succeeded(pin(true)));
 }
 
-TEST(DmabufCoherent, IsCachedUnlessPcieIsForced) {
+class DmabufCoherent : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    rm.set_dmabuf({0, false, false});
+    cuda.is_pcie_export_known = true;
+  }
+  /// As open_dmabuf_on() on this machine.
+  base::Result<std::unique_ptr<Backend>> open() { return open_dmabuf_on(rm, cuda, {}); }
+  static fakes::FakeGpu gpu() {
+    auto made = fakes::make_gpu(0);
+    made.is_coherent = true;
+    return made;
+  }
+
+  fakes::FakeRm rm{fakes::driver_model("580.159.04"), {gpu()}};
+  fakes::FakeCuda cuda{rm};
+};
+
+TEST_F(DmabufCoherent, IsCachedUnlessPcieIsForced) {
+  const auto backend = open();
+  ASSERT_TRUE(backend) << backend.error().text();
   for (const bool is_forced : {false, true}) {
     SCOPED_TRACE(is_forced);
-    auto gpu = fakes::make_gpu(0);
-    gpu.is_coherent = true;
-    fakes::FakeRm rm(fakes::driver_model("580.159.04"), {gpu});
-    rm.set_dmabuf({0, false, false});
-    fakes::FakeCuda cuda(rm);
-    cuda.is_pcie_export_known = true;
-    const auto backend = open_dmabuf_on(rm, cuda, {});
-    ASSERT_TRUE(backend) << backend.error().text();
     const std::uint64_t address = cuda.malloc(pin_bytes);
     auto pin = (*backend)->pin({address, pin_bytes, is_forced});
     ASSERT_TRUE(pin);
@@ -148,15 +160,9 @@ TEST(DmabufCoherent, IsCachedUnlessPcieIsForced) {
   }
 }
 
-TEST(DmabufCoherent, TheDeviceAddressIsTheMappingUnlessPcieIsForced) {
-  auto gpu = fakes::make_gpu(0);
-  gpu.is_coherent = true;
-  fakes::FakeRm rm(fakes::driver_model("580.159.04"), {gpu});
-  rm.set_dmabuf({0, false, false});
-  fakes::FakeCuda cuda(rm);
-  cuda.is_pcie_export_known = true;
+TEST_F(DmabufCoherent, TheDeviceAddressIsTheMappingUnlessPcieIsForced) {
   cuda.names_host_addresses = true;
-  const auto backend = open_dmabuf_on(rm, cuda, {});
+  const auto backend = open();
   ASSERT_TRUE(backend) << backend.error().text();
   const std::uint64_t address = cuda.malloc_for_cpu(pin_bytes);
   auto pin = (*backend)->pin({address, pin_bytes});
