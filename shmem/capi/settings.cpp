@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
+
+#include "base/settings.hpp"
 
 namespace gdrkit::shmem {
 namespace {
@@ -57,7 +60,7 @@ base::Result<RemoteWay> read_remote_way() noexcept {
 
 }  // namespace
 
-base::Result<PeOptions> options_from_environment() noexcept {
+base::Result<PeOptions> options_from_environment() noexcept try {
   PeOptions options;
   options.heap_bytes = default_heap_bytes;
   std::uint64_t seconds = default_limit_s;
@@ -76,10 +79,12 @@ base::Result<PeOptions> options_from_environment() noexcept {
   if (!way) return base::pass(way);
   options.is_p2p_disabled = *is_p2p_disabled;
   options.remote_way = *way;
-  if (const char* const engine = std::getenv("GDRKIT_ENGINE"); engine != nullptr) options.reading_engine = engine;
+  options.reading_engine = base::read_settings().engine;
   constexpr std::uint64_t largest = 1000000000;
   options.limit = std::chrono::seconds(seconds < largest ? seconds : largest);
   return options;
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while the environment was read");
 }
 
 }  // namespace gdrkit::shmem

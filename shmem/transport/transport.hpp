@@ -83,8 +83,8 @@ struct TransportSetting {
   Remote* remote = nullptr;    ///< nullptr: all PEs are on this machine
   HomeMemory* home = nullptr;  ///< with `remote`
   RemoteWay remote_way = RemoteWay::automatic;
-  const char* reading_engine =
-      "";  ///< GDRKIT_ENGINE: who moves gets on this machine; "": CPU loads, then CUDA's copies
+  /// GDRKIT_ENGINE: who moves gets on this machine; "": CPU loads, then CUDA's copies.
+  const char* reading_engine = "";
 };
 
 /// Refuses slots of PEs that are on other machines.
