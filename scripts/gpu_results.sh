@@ -161,7 +161,7 @@ for part in $parts; do
       for transports in sm,self,cuda_copy,gdr_copy sm,self,cuda_copy sm,self,cuda_copy,cuda_ipc,gdr_copy sm,self,cuda_copy,cuda_ipc; do
         for engine in "" auto; do
           [[ $transports == *gdr_copy* || -z $engine ]] || continue
-          LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} GDRKIT_UCX_LIBRARY=${UCX_WITH_GDR_COPY:?} UCX_TLS=$transports \
+          LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} GDRKIT_UCX_LIBRARY=${UCX_WITH_GDR_COPY:?names no libucp.so.0} UCX_TLS=$transports \
             GDRKIT_DROPIN_ENGINE=$engine keep "osu_latency_${transports//,/_}${engine:+_engine}" 60 \
             "$build/bin/gdrkit" osu latency D D -m 1:1M
         done
