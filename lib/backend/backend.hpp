@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/result.hpp"
 #include "base/settings.hpp"
 #include "cpu/mapping_type.hpp"
+#include "shim/system.hpp"
 
 namespace gdrkit::backend {
 
@@ -100,6 +102,9 @@ class BackendPin {
 [[nodiscard]] base::Result<std::size_t> length_to_map(const BackendPin& pin, std::size_t size_bytes,
                                                       const void* mapped) noexcept;
 
+/// Takes a fresh mapping away from forked children, who would keep it beyond our unmap. Core holds fork off meanwhile.
+[[nodiscard]] base::Status keep_from_children(shim::System& system, void* mapping, std::size_t size_bytes) noexcept;
+
 /// Device memory that the backend allocated, for callers without CUDA code of their own. Not thread safe: core
 /// serialises all calls on one buffer, but calls on different buffers of one backend run in parallel. Destruction frees
 /// what is left.
@@ -143,23 +148,21 @@ class Backend {
   virtual void abandon_after_fork() noexcept = 0;
 };
 
+// Each opens its backend, or returns an error whose text says why it cannot run here.
+#define GDRKIT_BACKEND(name, summary, automatic) \
+  base::Result<std::unique_ptr<Backend>> open_##name(const base::Settings& settings) noexcept;
+#include "backend/backends.def"
+#undef GDRKIT_BACKEND
+
 /// One line of backends.def.
 struct Registration {
   const char* name;
   const char* summary;
   bool automatic;  ///< may be chosen when none is asked for
-  /// Opens the backend, or returns an error whose text says why it cannot run here.
   base::Result<std::unique_ptr<Backend>> (*open)(const base::Settings& settings) noexcept;
 };
 
-struct RegistrationList {
-  const Registration* first;
-  std::size_t count;
-  [[nodiscard]] const Registration* begin() const noexcept { return first; }
-  [[nodiscard]] const Registration* end() const noexcept { return first + count; }
-};
-
 /// All backends in probe order.
-[[nodiscard]] RegistrationList registrations() noexcept;
+[[nodiscard]] std::span<const Registration> registrations() noexcept;
 
 }  // namespace gdrkit::backend

@@ -40,9 +40,7 @@ base::Result<CudaScope> CudaScope::enter(shim::Cuda& cuda, std::uint64_t memory_
   CudaScope scope(cuda);
   int mode = capture_mode_relaxed;
   if (const int result = cuda.exchange_stream_capture_mode(&mode); result != 0) {
-    return base::fail_vendor(shim::cuda_result_errno(result), result,
-                             "cannot use CUDA on this thread: cuThreadExchangeStreamCaptureMode: %s",
-                             shim::cuda_result_name(result));
+    return shim::cuda_failure(result, "cannot use CUDA on this thread: cuThreadExchangeStreamCaptureMode");
   }
   scope.capture_mode_ = mode;
   if (auto chosen = scope.choose_context(memory_context, device_ordinal); !chosen) return base::pass(chosen);
@@ -58,9 +56,7 @@ base::Status CudaScope::choose_context(std::uint64_t memory_context, int device_
   if (is_active == 0 && current != 0) return {};
   std::uint64_t primary = 0;
   if (const int result = cuda_->primary_ctx_retain(device_ordinal, &primary); result != 0) {
-    return base::fail_vendor(shim::cuda_result_errno(result), result,
-                             "cannot use the primary context of CUDA device %d: %s", device_ordinal,
-                             shim::cuda_result_name(result));
+    return shim::cuda_failure(result, "cannot use the primary context of CUDA device %d", device_ordinal);
   }
   retained_ordinal_ = device_ordinal;
   return primary == current ? base::Status() : push(primary);
@@ -68,8 +64,7 @@ base::Status CudaScope::choose_context(std::uint64_t memory_context, int device_
 
 base::Status CudaScope::push(std::uint64_t context) noexcept {
   if (const int result = cuda_->ctx_push_current(context); result != 0) {
-    return base::fail_vendor(shim::cuda_result_errno(result), result, "cannot use the CUDA context of the memory: %s",
-                             shim::cuda_result_name(result));
+    return shim::cuda_failure(result, "cannot use the CUDA context of the memory");
   }
   is_pushed_ = true;
   return {};

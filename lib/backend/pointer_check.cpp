@@ -86,6 +86,17 @@ base::Result<DeviceRange> enclosing_pages(const PinRequest& request, std::uint32
   return range;
 }
 
+base::Status check_end(const PinRequest& request, std::uint64_t allocation_start,
+                       std::uint64_t allocation_end) noexcept {
+  const std::uint64_t end = request.address + request.size_bytes;
+  const std::uint64_t rounded_end = (allocation_end + gpu_page - 1) & ~(gpu_page - 1);
+  if (end <= (request.exact_range ? allocation_end : rounded_end)) return {};
+  return base::fail(EINVAL,
+                    "cannot pin 0x%" PRIx64 " + %zu bytes: the range ends %" PRIu64
+                    " bytes past its allocation (0x%" PRIx64 " to 0x%" PRIx64 ")",
+                    request.address, request.size_bytes, end - allocation_end, allocation_start, allocation_end);
+}
+
 std::string pci_of(shim::Cuda& cuda, const DeviceRange& range) {
   char pci[32] = {};
   const int ordinal = range.attributes.device_ordinal;
@@ -102,7 +113,6 @@ base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& requ
   auto pages = enclosing_pages(request, page_size);
   if (!pages) return pages;
   DeviceRange& range = *pages;
-  const std::uint64_t end = request.address + request.size_bytes;
   const int result = cuda.pointer_get_attributes(request.address, &range.attributes);
   constexpr int not_initialized = 3;
   if (result == not_initialized) {
@@ -111,20 +121,12 @@ base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& requ
                              request.address);
   }
   if (result != 0) {
-    return base::fail_vendor(shim::cuda_result_errno(result), result,
-                             "cannot pin 0x%" PRIx64 ": cuPointerGetAttributes: %s", request.address,
-                             shim::cuda_result_name(result));
+    return shim::cuda_failure(result, "cannot pin 0x%" PRIx64 ": cuPointerGetAttributes", request.address);
   }
   if (auto refused = refuse_kind(range.attributes, request.address); !refused) return base::pass(refused);
   Extent extent = extent_of(range.attributes);
-  extend(cuda, range.attributes, end, extent);
-  const std::uint64_t allowed_end = request.exact_range ? extent.end : (extent.end + gpu_page - 1) & ~(gpu_page - 1);
-  if (end > allowed_end) {
-    return base::fail(EINVAL,
-                      "cannot pin 0x%" PRIx64 " + %zu bytes: the range ends %" PRIu64
-                      " bytes past its allocation (0x%" PRIx64 " to 0x%" PRIx64 ")",
-                      request.address, request.size_bytes, end - extent.end, extent.start, extent.end);
-  }
+  extend(cuda, range.attributes, request.address + request.size_bytes, extent);
+  if (auto inside = check_end(request, extent.start, extent.end); !inside) return base::pass(inside);
   range.valid_start = std::max(extent.start, range.page_address);
   range.valid_end = std::min(extent.end, range.page_address + range.page_bytes);
   return pages;

@@ -24,6 +24,10 @@ struct DeviceRange {
 /// overflows.
 [[nodiscard]] base::Result<DeviceRange> enclosing_pages(const PinRequest& request, std::uint32_t page_size) noexcept;
 
+/// EINVAL where the request ends past its allocation, or past that one's last page of a GPU where exact_range is false.
+[[nodiscard]] base::Status check_end(const PinRequest& request, std::uint64_t allocation_start,
+                                     std::uint64_t allocation_end) noexcept;
+
 /// PCI address of the memory's GPU, as CUDA writes it; "" where CUDA does not know. May throw std::bad_alloc.
 [[nodiscard]] std::string pci_of(shim::Cuda& cuda, const DeviceRange& range);
 

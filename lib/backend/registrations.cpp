@@ -1,24 +1,22 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Turns backends.def into the list that core, the tools and the conformance suite read; what all backends share.
+#include <sys/mman.h>
 #include <unistd.h>
+
+#include <cstring>
 
 #include "backend/backend.hpp"
 
 namespace gdrkit::backend {
 
-#define GDRKIT_BACKEND(name, summary, automatic) \
-  base::Result<std::unique_ptr<Backend>> open_##name(const base::Settings& settings) noexcept;
-#include "backend/backends.def"
-#undef GDRKIT_BACKEND
-
-RegistrationList registrations() noexcept {
+std::span<const Registration> registrations() noexcept {
   static constexpr Registration list[] = {
 #define GDRKIT_BACKEND(name, summary, automatic) {#name, summary, automatic, &open_##name},
 #include "backend/backends.def"
 #undef GDRKIT_BACKEND
   };
-  return {list, sizeof(list) / sizeof(list[0])};
+  return list;
 }
 
 base::Result<std::size_t> length_to_map(const BackendPin& pin, std::size_t size_bytes, const void* mapped) noexcept {
@@ -27,6 +25,13 @@ base::Result<std::size_t> length_to_map(const BackendPin& pin, std::size_t size_
     return base::fail(EINVAL, "cannot map %zu bytes: 1 to %zu are pinned", size_bytes, pin.page_bytes());
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return (size_bytes + page - 1) & ~(page - 1);
+}
+
+base::Status keep_from_children(shim::System& system, void* mapping, std::size_t size_bytes) noexcept {
+  const int advised = shim::as_user_errno(system.madvise(mapping, size_bytes, MADV_DONTFORK));
+  if (advised >= 0) return {};
+  return base::fail(-advised, "cannot keep the mapping from forked children: madvise(MADV_DONTFORK): %s",
+                    std::strerror(-advised));
 }
 
 }  // namespace gdrkit::backend

@@ -46,8 +46,7 @@ Verifier::~Verifier() {
 base::Result<std::uint64_t> Verifier::stream() noexcept {
   if (stream_ != 0) return stream_;
   if (const int result = cuda_.stream_create_non_blocking(&stream_); result != 0) {
-    return base::fail_vendor(shim::cuda_result_errno(result), result, "cannot verify the mapping: cuStreamCreate: %s",
-                             shim::cuda_result_name(result));
+    return shim::cuda_failure(result, "cannot verify the mapping: cuStreamCreate");
   }
   return stream_;
 }
@@ -85,9 +84,7 @@ base::Status Verifier::read_by_cuda(const Sample& sample, std::uint8_t* target) 
   int result = cuda_.gather_dtoh_async(target, sample.first, sample.pitch, sample.width, sample.rows, stream_);
   if (result == 0) result = cuda_.stream_synchronize(stream_);
   if (result == 0) return {};
-  return base::fail_vendor(shim::cuda_result_errno(result), result,
-                           "cannot verify the mapping: CUDA cannot read 0x%" PRIx64 ": %s", sample.first,
-                           shim::cuda_result_name(result));
+  return shim::cuda_failure(result, "cannot verify the mapping: CUDA cannot read 0x%" PRIx64, sample.first);
 }
 
 base::Status Verifier::check_pages(const Sample& sample) noexcept {

@@ -58,6 +58,13 @@ int error_of(const base::Result<T>& failed) noexcept {
 
 int result_of(const base::Status& status) noexcept { return status ? 0 : error_of(status); }
 
+/// For calls that make a handle; `value` is the caller's.
+int give(const base::Result<core::Handle>& made, uint64_t* value) noexcept {
+  if (!made) return error_of(made);
+  *value = *made;
+  return 0;
+}
+
 int refuse_null(const char* what) noexcept {
   return error_of(base::Status(base::fail(EINVAL, "the pointer to %s is NULL", what)));
 }
@@ -112,21 +119,14 @@ int start_copy(gdrkit_pin_t pin, bool is_write, const gdrkit_segment* segments, 
                gdrkit_copy_t* copy) noexcept {
   if (copy == nullptr) return refuse_null("the copy");
   if (segments == nullptr && count != 0) return refuse_null("the segments");
-  const base::Result<core::Handle> started =
-      core::start_copy(pin.value, is_write, {reinterpret_cast<const core::Segment*>(segments), count});
-  if (!started) return error_of(started);
-  copy->value = *started;
-  return 0;
+  return give(core::start_copy(pin.value, is_write, {reinterpret_cast<const core::Segment*>(segments), count}),
+              &copy->value);
 }
 
-// Of their own, so that the copy path keeps no room for an error.
-[[gnu::noinline, gnu::cold]] int write_by_engine(gdrkit_pin_t pin, size_t offset, const void* source,
-                                                 size_t size_bytes) noexcept {
-  return result_of(core::write_by_engine(pin.value, offset, source, size_bytes));
-}
-[[gnu::noinline, gnu::cold]] int read_by_engine(gdrkit_pin_t pin, size_t offset, void* target,
+/// Of its own, so that the copy path keeps no room for an error.
+[[gnu::noinline, gnu::cold]] int copy_by_engine(gdrkit_pin_t pin, bool is_write, size_t offset, void* host,
                                                 size_t size_bytes) noexcept {
-  return result_of(core::read_by_engine(pin.value, offset, target, size_bytes));
+  return result_of(core::copy_by_engine(pin.value, is_write, offset, host, size_bytes));
 }
 
 }  // namespace
@@ -135,10 +135,7 @@ extern "C" {
 
 int gdrkit_open(const struct gdrkit_open_options* options, gdrkit_context_t* context) {
   if (context == nullptr) return refuse_null("the context");
-  const base::Result<core::Handle> opened = open_with_options(options);
-  if (!opened) return error_of(opened);
-  context->value = *opened;
-  return 0;
+  return give(open_with_options(options), &context->value);
 }
 
 int gdrkit_close(gdrkit_context_t context) { return result_of(core::close(context.value)); }
@@ -171,10 +168,7 @@ int gdrkit_engine_profile_path(gdrkit_context_t context, int device, char* path,
 
 int gdrkit_pin(gdrkit_context_t context, uint64_t device_address, size_t size_bytes, gdrkit_pin_t* pin) {
   if (pin == nullptr) return refuse_null("the pin");
-  const base::Result<core::Handle> pinned = core::pin(context.value, device_address, size_bytes, {});
-  if (!pinned) return error_of(pinned);
-  pin->value = *pinned;
-  return 0;
+  return give(core::pin(context.value, device_address, size_bytes, {}), &pin->value);
 }
 
 int gdrkit_unpin(gdrkit_pin_t pin) { return result_of(core::unpin(0, pin.value)); }
@@ -223,14 +217,14 @@ int gdrkit_write(gdrkit_pin_t pin, size_t offset, const void* source, size_t siz
   const int error = core::write(pin.value, offset, source, size_bytes);
   if (error != core::by_engine) [[likely]]
     return -error;
-  return write_by_engine(pin, offset, source, size_bytes);
+  return copy_by_engine(pin, true, offset, const_cast<void*>(source), size_bytes);
 }
 
 int gdrkit_read(gdrkit_pin_t pin, size_t offset, void* target, size_t size_bytes) {
   const int error = core::read(pin.value, offset, target, size_bytes);
   if (error != core::by_engine) [[likely]]
     return -error;
-  return read_by_engine(pin, offset, target, size_bytes);
+  return copy_by_engine(pin, false, offset, target, size_bytes);
 }
 
 int gdrkit_write_segments(gdrkit_pin_t pin, const struct gdrkit_segment* segments, size_t count) {
@@ -259,10 +253,7 @@ int gdrkit_finish_copy(gdrkit_copy_t copy) { return result_of(core::finish_copy(
 
 int gdrkit_buffer_allocate(gdrkit_context_t context, int device, size_t size_bytes, gdrkit_buffer_t* buffer) {
   if (buffer == nullptr) return refuse_null("the buffer");
-  const base::Result<core::Handle> allocated = core::allocate_buffer(context.value, device, size_bytes);
-  if (!allocated) return error_of(allocated);
-  buffer->value = *allocated;
-  return 0;
+  return give(core::allocate_buffer(context.value, device, size_bytes), &buffer->value);
 }
 
 int gdrkit_buffer_free(gdrkit_buffer_t buffer) { return result_of(core::free_buffer(buffer.value)); }

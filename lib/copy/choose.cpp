@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 // choose(): which copy kernels a mapping's copies go through, decided once when the mapping is made.
 #include <cerrno>
-#include <cstddef>
+#include <new>
+#include <string>
 #include <string_view>
 
 #include "copy/copier.hpp"
@@ -11,27 +12,13 @@ namespace gdrkit::copy {
 namespace {
 
 /// The names of the copy kernels that run here, for errors' texts.
-class UsableNames {
- public:
-  explicit UsableNames(const cpu::Features& features) noexcept {
-    for (const KernelInfo& kernel : kernels()) {
-      if (!kernel.runs_on(features)) continue;
-      if (length_ != 0) append(", ");
-      append(kernel.name);
-    }
+std::string usable_names(const cpu::Features& features) {
+  std::string names;
+  for (const KernelInfo& kernel : kernels()) {
+    if (kernel.runs_on(features)) names += (names.empty() ? "" : ", ") + std::string(kernel.name);
   }
-  [[nodiscard]] const char* text() const noexcept { return text_; }
-
- private:
-  void append(std::string_view word) noexcept {
-    if (word.size() > sizeof(text_) - 1 - length_) return;
-    word.copy(text_ + length_, word.size());
-    length_ += word.size();
-  }
-
-  char text_[256] = {};
-  std::size_t length_ = 0;
-};
+  return names;
+}
 
 const KernelInfo* find(std::string_view name) noexcept {
   for (const KernelInfo& kernel : kernels()) {
@@ -45,26 +32,26 @@ const KernelInfo* find(std::string_view name) noexcept {
 const KernelInfo& pick(const cpu::Features& features, const KernelInfo* forced,
                        CopyLines KernelInfo::*direction) noexcept {
   if (forced != nullptr && forced->*direction != nullptr) return *forced;
-  const KernelList list = kernels();
-  const KernelInfo* picked = list.begin();
-  while (picked != list.end() - 1 && !(picked->runs_on(features) && picked->*direction != nullptr)) ++picked;
-  return *picked;
+  for (const KernelInfo& kernel : kernels()) {
+    if (kernel.runs_on(features) && kernel.*direction != nullptr) return kernel;
+  }
+  return kernels().back();
 }
 
 }  // namespace
 
-base::Result<Copier> choose(const cpu::Features& features, MappingType type, const char* forced) noexcept {
+base::Result<Copier> choose(const cpu::Features& features, MappingType type, const char* forced) noexcept try {
   const KernelInfo* forced_kernel = nullptr;
   if (forced != nullptr && *forced != '\0') {
     forced_kernel = find(forced);
     if (forced_kernel == nullptr) {
       return base::fail(EINVAL,
                         "unknown copy kernel '%s' (option copy_kernel, or GDRKIT_COPY_KERNEL); usable on this CPU: %s",
-                        forced, UsableNames(features).text());
+                        forced, usable_names(features).c_str());
     }
     if (!forced_kernel->runs_on(features)) {
       return base::fail(EOPNOTSUPP, "copy kernel '%s' does not run on this CPU or not on this memory; usable here: %s",
-                        forced, UsableNames(features).text());
+                        forced, usable_names(features).c_str());
     }
   }
   Copier copier;
@@ -87,6 +74,8 @@ base::Result<Copier> choose(const cpu::Features& features, MappingType type, con
     case MappingType::none: break;
   }
   return base::fail(EINVAL, "cannot copy through mapping type %u", static_cast<unsigned>(type));
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while choosing copy kernels");
 }
 
 }  // namespace gdrkit::copy

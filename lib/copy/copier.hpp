@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/result.hpp"
 #include "copy/kernel.hpp"
@@ -108,12 +109,6 @@ struct KernelInfo {
   std::uint8_t widest_load_bytes;  ///< 0, 16, 32 or 64
   bool (*runs_on)(const cpu::Features&) noexcept;
 };
-struct KernelList {
-  const KernelInfo* first;
-  std::size_t count;
-  [[nodiscard]] const KernelInfo* begin() const noexcept { return first; }
-  [[nodiscard]] const KernelInfo* end() const noexcept { return first + count; }
-};
-[[nodiscard]] KernelList kernels() noexcept;
+[[nodiscard]] std::span<const KernelInfo> kernels() noexcept;
 
 }  // namespace gdrkit::copy

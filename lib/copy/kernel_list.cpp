@@ -37,6 +37,6 @@ constexpr KernelInfo all_kernels[] = {
 
 }  // namespace
 
-KernelList kernels() noexcept { return {all_kernels, sizeof(all_kernels) / sizeof(all_kernels[0])}; }
+std::span<const KernelInfo> kernels() noexcept { return all_kernels; }
 
 }  // namespace gdrkit::copy

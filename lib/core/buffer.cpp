@@ -11,30 +11,9 @@
 namespace gdrkit::core {
 namespace {
 
-/// A live buffer, locked, together with its context.
-class HeldBuffer {
- public:
-  [[nodiscard]] static base::Result<HeldBuffer> hold(Handle buffer) noexcept {
-    BufferSlot* const slot = buffer_table.find_live(buffer);
-    if (slot == nullptr) return not_a_handle("buffer", buffer);
-    base::Result<HeldContext> held = HeldContext::hold(slot->owner.load(std::memory_order_acquire));
-    if (!held) return base::pass(held);
-    std::unique_lock lock(slot->mutex);
-    // The slot may have been given to another buffer since it was looked up.
-    if (slot->handle.load(std::memory_order_acquire) != buffer) return not_a_handle("buffer", buffer);
-    return HeldBuffer(std::move(*held), slot, std::move(lock));
-  }
-  [[nodiscard]] ContextSlot& context() const noexcept { return *context_; }
-  [[nodiscard]] BufferSlot& operator*() const noexcept { return *slot_; }
-  [[nodiscard]] BufferSlot* operator->() const noexcept { return slot_; }
-
- private:
-  HeldBuffer(HeldContext context, BufferSlot* slot, std::unique_lock<std::mutex> lock) noexcept
-      : context_(std::move(context)), slot_(slot), lock_(std::move(lock)) {}
-  HeldContext context_;
-  BufferSlot* slot_;
-  std::unique_lock<std::mutex> lock_;
-};
+base::Result<HeldBuffer> hold_buffer(Handle buffer) noexcept {
+  return HeldBuffer::hold(buffer_table, "buffer", buffer);
+}
 
 base::Status check_copy(const BufferInfo& info, std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
   if (!is_inside(offset, size_bytes, info.size_bytes)) {
@@ -79,26 +58,26 @@ base::Result<Handle> allocate_buffer(Handle handle, int device, std::size_t size
   buffer.is_abandoned = false;
   buffer.backend_buffer = std::move(*allocated);
   buffer.owner.store(handle, std::memory_order_release);
-  link(context, buffer);
+  link(context.first_buffer, buffer);
   const Handle name = make_handle(HandleKind::buffer, buffer.generation, buffer.index);
   buffer.handle.store(name, std::memory_order_release);
   return name;
 }
 
 base::Status free_buffer(Handle handle) noexcept {
-  const base::Result<HeldBuffer> buffer = HeldBuffer::hold(handle);
+  const base::Result<HeldBuffer> buffer = hold_buffer(handle);
   if (!buffer) return base::pass(buffer);
   return take_down_buffer(buffer->context(), **buffer);
 }
 
 base::Result<BufferInfo> buffer_info(Handle handle) noexcept {
-  const base::Result<HeldBuffer> buffer = HeldBuffer::hold(handle);
+  const base::Result<HeldBuffer> buffer = hold_buffer(handle);
   if (!buffer) return base::pass(buffer);
   return (*buffer)->info;
 }
 
 base::Status copy_to_buffer(Handle handle, std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
-  const base::Result<HeldBuffer> buffer = HeldBuffer::hold(handle);
+  const base::Result<HeldBuffer> buffer = hold_buffer(handle);
   if (!buffer) return base::pass(buffer);
   if (size_bytes == 0) return {};
   if (base::Status asked = check_copy((*buffer)->info, offset, host, size_bytes); !asked) return asked;
@@ -106,7 +85,7 @@ base::Status copy_to_buffer(Handle handle, std::size_t offset, const void* host,
 }
 
 base::Status copy_from_buffer(Handle handle, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
-  const base::Result<HeldBuffer> buffer = HeldBuffer::hold(handle);
+  const base::Result<HeldBuffer> buffer = hold_buffer(handle);
   if (!buffer) return base::pass(buffer);
   if (size_bytes == 0) return {};
   if (base::Status asked = check_copy((*buffer)->info, offset, host, size_bytes); !asked) return asked;
@@ -114,12 +93,12 @@ base::Status copy_from_buffer(Handle handle, std::size_t offset, void* host, std
 }
 
 base::Status take_down_buffer(ContextSlot& context, BufferSlot& buffer) noexcept {
-  const BufferCall call(buffer);
+  const SlotCall call(buffer);
   buffer.handle.store(0, std::memory_order_release);
   base::Status freed = buffer.backend_buffer->free();
   buffer.backend_buffer.reset();
   buffer.owner.store(0, std::memory_order_release);
-  unlink(context, buffer);
+  unlink(context.first_buffer, buffer);
   buffer_table.release(&buffer, registry_mutex);
   return freed;
 }

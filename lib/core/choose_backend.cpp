@@ -12,7 +12,7 @@
 namespace gdrkit::core {
 namespace {
 
-std::string names_of(backend::RegistrationList backends) {
+std::string names_of(std::span<const backend::Registration> backends) {
   std::string names;
   for (const backend::Registration& entry : backends) {
     if (!names.empty()) names += ", ";
@@ -21,7 +21,7 @@ std::string names_of(backend::RegistrationList backends) {
   return names;
 }
 
-base::Result<std::unique_ptr<backend::Backend>> open_forced(backend::RegistrationList backends,
+base::Result<std::unique_ptr<backend::Backend>> open_forced(std::span<const backend::Registration> backends,
                                                             const base::Settings& settings) {
   for (const backend::Registration& entry : backends) {
     if (settings.backend == entry.name) return entry.open(settings);
@@ -32,7 +32,7 @@ base::Result<std::unique_ptr<backend::Backend>> open_forced(backend::Registratio
 
 }  // namespace
 
-base::Result<std::unique_ptr<backend::Backend>> choose_backend(backend::RegistrationList backends,
+base::Result<std::unique_ptr<backend::Backend>> choose_backend(std::span<const backend::Registration> backends,
                                                                const base::Settings& settings) {
   if (!settings.backend.empty()) return open_forced(backends, settings);
   std::string reasons;
@@ -54,9 +54,9 @@ base::Result<std::unique_ptr<backend::Backend>> choose_backend(backend::Registra
 }
 
 base::Result<BackendReport> probe_backend(unsigned index, const base::Settings& settings) noexcept {
-  const backend::RegistrationList backends = backend::registrations();
-  if (index >= backends.count) return base::fail(ENOENT, "invalid index of a backend; there are %zu", backends.count);
-  const backend::Registration& entry = backends.first[index];
+  const std::span<const backend::Registration> backends = backend::registrations();
+  if (index >= backends.size()) return base::fail(ENOENT, "invalid index of a backend; there are %zu", backends.size());
+  const backend::Registration& entry = backends[index];
   BackendReport report;
   report.name = entry.name;
   report.summary = entry.summary;

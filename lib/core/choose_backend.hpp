@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "backend/backend.hpp"
 #include "base/result.hpp"
@@ -13,7 +14,7 @@ namespace gdrkit::core {
 
 /// Only settings.backend if it is set (EINVAL for an unknown name, else its own error); otherwise the first of
 /// `backends` that is automatic and can run, or ENODEV with every backend's reason. May throw std::bad_alloc.
-[[nodiscard]] base::Result<std::unique_ptr<backend::Backend>> choose_backend(backend::RegistrationList backends,
-                                                                             const base::Settings& settings);
+[[nodiscard]] base::Result<std::unique_ptr<backend::Backend>> choose_backend(
+    std::span<const backend::Registration> backends, const base::Settings& settings);
 
 }  // namespace gdrkit::core

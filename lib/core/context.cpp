@@ -16,13 +16,12 @@ namespace gdrkit::core {
 namespace {
 
 base::Result<copy::Copier> choose_copier(const cpu::Features& features, const base::Settings& settings) noexcept {
-  const char* forced = settings.copy_kernel.empty() ? nullptr : settings.copy_kernel.c_str();
-  return copy::choose(features, cpu::MappingType::write_combining, forced);
+  return copy::choose(features, cpu::MappingType::write_combining, settings.copy_kernel.c_str());
 }
 
 /// In a forked child nothing of the context may be destroyed or locked: only its name goes.
 base::Status close_inherited(ContextSlot& context, Handle handle) noexcept {
-  if (context.first_pin != no_slot || context.first_buffer != no_slot) {
+  if (context.first_pin != nullptr || context.first_buffer != nullptr) {
     return base::fail_literal(EACCES,
                               "the context has pins or buffers of the parent process; only the parent can close it");
   }
@@ -62,7 +61,8 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   return base::fail_literal(ENOMEM, "out of memory while opening a context");
 }
 
-base::Result<Handle> open_first_of(backend::RegistrationList backends, const base::Settings& settings) noexcept try {
+base::Result<Handle> open_first_of(std::span<const backend::Registration> backends,
+                                   const base::Settings& settings) noexcept try {
   // Before any backend is opened: a forced choice that cannot be met fails without touching a device.
   if (const base::Result<copy::Copier> copier = choose_copier(cpu::detect(), settings); !copier) {
     return base::pass(copier);
@@ -82,11 +82,7 @@ base::Result<Handle> open(const base::Settings& settings) noexcept {
 
 base::Status close(Handle handle) noexcept {
   ContextSlot* const context = context_table.find_live(handle);
-  if (context == nullptr) {
-    const base::Result<HeldContext> refused = HeldContext::hold(handle);
-    if (!refused) return base::pass(refused);
-    return base::fail(EINVAL, "cannot close the context: it is closed already");
-  }
+  if (context == nullptr) return not_a_handle("context", handle);
   if (!check_process(*context)) return close_inherited(*context, handle);
   // From here on new calls are refused, so that the exclusive lock waits only for those that are under way.
   Handle expected = handle;
@@ -95,13 +91,13 @@ base::Status close(Handle handle) noexcept {
   base::Status first;
   {
     const std::unique_lock lock(context->mutex);
-    while (PinSlot* const pin = any_pin(*context)) {
+    while (OwnedSlot* const pin = any_of(context->first_pin)) {
       const std::lock_guard pin_lock(pin->mutex);
-      base::keep_first(first, take_down_pin(*context, *pin));
+      base::keep_first(first, take_down_pin(*context, static_cast<PinSlot&>(*pin)));
     }
-    while (BufferSlot* const buffer = any_buffer(*context)) {
+    while (OwnedSlot* const buffer = any_of(context->first_buffer)) {
       const std::lock_guard buffer_lock(buffer->mutex);
-      base::keep_first(first, take_down_buffer(*context, *buffer));
+      base::keep_first(first, take_down_buffer(*context, static_cast<BufferSlot&>(*buffer)));
     }
     {
       const BackendCall call;
@@ -127,9 +123,10 @@ base::Result<std::string> engine_profile_path(Handle handle, int device) noexcep
 }
 
 base::Result<CopyKernelReport> copy_kernel(unsigned index) noexcept {
-  const copy::KernelList kernels = copy::kernels();
-  if (index >= kernels.count) return base::fail(ENOENT, "invalid index of a copy kernel; there are %zu", kernels.count);
-  const copy::KernelInfo& kernel = kernels.first[index];
+  const auto kernels = copy::kernels();
+  if (index >= kernels.size())
+    return base::fail(ENOENT, "invalid index of a copy kernel; there are %zu", kernels.size());
+  const copy::KernelInfo& kernel = kernels[index];
   return CopyKernelReport{kernel.name, kernel.runs_on(cpu::detect())};
 }
 

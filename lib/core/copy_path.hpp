@@ -25,8 +25,8 @@ namespace gdrkit::core {
 // No system call, lock, allocation, log line, environment read, or thread-local variable in these four.
 // 0, or EINVAL for a bad handle, an unmapped pin, a NULL host pointer or a range outside. A size of 0 is nothing to do.
 
-/// What these return of a mapping with an engine: the caller goes on by write_by_engine(), read_by_engine() or
-/// copy_mapping_by_engine(). No errno. Such a mapping has no bytes of its own, so that others pay no test for it.
+/// What these return of a mapping with an engine: the caller goes on by copy_by_engine() or copy_mapping_by_engine().
+/// No errno. Such a mapping has no bytes of its own, so that others pay no test for it.
 inline constexpr int by_engine = -1;
 
 /// A small copy of such a mapping by the CPU, where that is the choice, else by_engine. A read comes behind

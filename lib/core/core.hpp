@@ -76,13 +76,12 @@ enum class MapStart : std::uint8_t { anywhere, page };
                                         cpu::MappingType requested, MapStart start = MapStart::anywhere,
                                         const char* engine = nullptr) noexcept;
 /// Copies through a mapping that was given an engine (by_engine, copy_path.hpp); offset and range as write() and
-/// read().
-base::Status write_by_engine(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes) noexcept;
-base::Status read_by_engine(Handle pin, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
-/// One piece of a copy: `offset` as for write() and read(); `host` is only read where the copy is a write.
-/// Of a mapping with an engine, what copy_to_mapping() and copy_from_mapping() hand over; `device` as there.
+/// read(). `host` is only read where the copy is a write.
+base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
+/// The same for what copy_to_mapping() and copy_from_mapping() hand over; `device` as there.
 base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, void* host,
                                     std::size_t size_bytes) noexcept;
+/// One piece of a copy: `offset` as for write() and read(); `host` is only read where the copy is a write.
 /// gdrkit_segment under another name, which may be read as this one.
 struct [[gnu::may_alias]] Segment {
   std::size_t offset = 0;

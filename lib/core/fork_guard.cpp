@@ -58,6 +58,14 @@ void stand_aside() noexcept {
   } while (threads_in_forks.load() != 0 && Clock::now() < deadline);
 }
 
+/// `kept` is what the backend keeps for the slot.
+template <class Kept>
+void abandon(OwnedSlot& slot, Kept* kept) noexcept {
+  const bool is_whole = kept != nullptr && slot.running_calls.load(std::memory_order_relaxed) == 0;
+  if (is_whole && !slot.is_abandoned) kept->abandon_after_fork();
+  slot.is_abandoned = true;
+}
+
 /// The child has one thread. Locks may be held by threads that are gone: those of slots are not touched, and the slots
 /// are never used again. What a thread had half done to the tables does not matter: the free lists are forgotten, a
 /// slot was counted before anybody locked it, and an inherited context's list is only asked whether it is empty.
@@ -65,15 +73,9 @@ void child() noexcept {
   if (!std::exchange(is_forking, false)) return;
   pin_table.for_each([](PinSlot* slot) {
     slot->view.live.store(0, std::memory_order_relaxed);
-    const bool is_whole = slot->backend_pin != nullptr && slot->running_calls.load(std::memory_order_relaxed) == 0;
-    if (is_whole && !slot->is_abandoned) slot->backend_pin->abandon_after_fork();
-    slot->is_abandoned = true;
+    abandon(*slot, slot->backend_pin.get());
   });
-  buffer_table.for_each([](BufferSlot* slot) {
-    const bool is_whole = slot->backend_buffer != nullptr && slot->running_calls.load(std::memory_order_relaxed) == 0;
-    if (is_whole && !slot->is_abandoned) slot->backend_buffer->abandon_after_fork();
-    slot->is_abandoned = true;
-  });
+  buffer_table.for_each([](BufferSlot* slot) { abandon(*slot, slot->backend_buffer.get()); });
   context_table.for_each([](ContextSlot* slot) {
     // Not by the handle: a context that is being closed has none, and still holds what is open.
     if (slot->is_abandoned.exchange(true, std::memory_order_relaxed) || slot->backend == nullptr) return;

@@ -10,11 +10,10 @@ namespace gdrkit::core {
 /// Installs the fork handlers, once for the process; ENOMEM if the C library cannot, until it can. Afterwards, at each
 /// fork:
 ///  - the parent waits until no backend is inside an open, pin, map, unmap, unpin, allocate, free or close: no child
-///  inherits a mapping
-///    that is not MADV_DONTFORK yet, and the backend's own records are whole when the child gives them up;
-///  - in the child every context, pin and buffer there was is dead: copies answer EINVAL, other calls EACCES, what
-///  backends
-///    hold open is closed without issuing any ioctl. New contexts work.
+///    inherits a mapping that is not MADV_DONTFORK yet, and the backend's own records are whole when the child gives
+///    them up;
+///  - in the child every context, pin and buffer there was is dead: copies return EINVAL, other calls EACCES, what
+///    backends hold open is closed without issuing any ioctl. New contexts work.
 [[nodiscard]] base::Status install_fork_handlers() noexcept;
 
 /// Held around each of those backend calls: no fork of another thread happens meanwhile. Both sides wait for a bounded

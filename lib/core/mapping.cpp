@@ -25,21 +25,6 @@ base::Status check_region(const ContextSlot& context, const PinInfo& info, std::
                     size_bytes);
 }
 
-base::Result<copy::Copier> choose_copier(const ContextSlot& context, cpu::MappingType type) noexcept {
-  const char* forced = context.forced_copy_kernel.empty() ? nullptr : context.forced_copy_kernel.c_str();
-  return copy::choose(context.features, type, forced);
-}
-
-/// Takes over the mapping's path through engines, if it has one (`engine` not nullptr and not the CPU).
-base::Status open_path(ContextSlot& context, PinSlot& pin, const MappingView& view, const char* engine) noexcept {
-  if (engine == nullptr) return {};
-  const engine::Span span{pin.info.user_address, reinterpret_cast<char*>(view.user_base), view.user_bytes, view.copier};
-  auto opened = context.engines->open_path(span, engine);
-  if (!opened) return base::pass(opened);
-  pin.path = std::move(*opened);
-  return {};
-}
-
 void fill_view(PinSlot& pin, const backend::MappedRegion& region, const copy::Copier& copier) noexcept {
   const std::size_t user_offset = static_cast<std::size_t>(pin.info.user_address - pin.info.page_address);
   MappingView& view = pin.view;
@@ -49,6 +34,23 @@ void fill_view(PinSlot& pin, const backend::MappedRegion& region, const copy::Co
   view.user_bytes =
       region.size_bytes > user_offset ? std::min(pin.info.user_bytes, region.size_bytes - user_offset) : 0;
   view.copier = copier;
+}
+
+/// What copies need: the copy kernels, the view, and the path through engines, if there is one (`engine` not nullptr
+/// and not the CPU).
+base::Status prepare(ContextSlot& context, PinSlot& pin, std::size_t size_bytes, const backend::MappedRegion& region,
+                     const char* engine) noexcept {
+  if (base::Status usable = check_region(context, pin.info, size_bytes, region); !usable) return usable;
+  const auto copier = copy::choose(context.features, region.type, context.forced_copy_kernel.c_str());
+  if (!copier) return base::pass(copier);
+  fill_view(pin, region, *copier);
+  if (engine == nullptr) return {};
+  const MappingView& view = pin.view;
+  auto opened = context.engines->open_path(
+      {pin.info.user_address, reinterpret_cast<char*>(view.user_base), view.user_bytes, view.copier}, engine);
+  if (!opened) return base::pass(opened);
+  pin.path = std::move(*opened);
+  return {};
 }
 
 void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region) noexcept {
@@ -73,7 +75,7 @@ void publish(PinSlot& pin, Handle handle, const backend::MappedRegion& region) n
 
 base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size_t> asked, cpu::MappingType requested,
                           MapStart start, const char* engine) noexcept {
-  const base::Result<HeldPin> held = HeldPin::hold(context, handle);
+  const base::Result<HeldPin> held = hold_pin(context, handle);
   if (!held) return base::pass(held);
   PinSlot& pin = **held;
   if (pin.info.is_mapped)
@@ -93,42 +95,16 @@ base::Result<PinInfo> map(Handle context, Handle handle, std::optional<std::size
   if (size_bytes == 0 || size_bytes > pin.info.page_bytes) {
     return base::fail(EINVAL, "cannot map %zu bytes: 1 to %zu are pinned", size_bytes, pin.info.page_bytes);
   }
-  const PinCall call(pin);
+  const SlotCall call(pin);
   const base::Result<backend::MappedRegion> region = pin.backend_pin->map(size_bytes, requested);
   if (!region) return base::pass(region);
-  const base::Status usable = check_region(held->context(), pin.info, size_bytes, *region);
-  const base::Result<copy::Copier> copier =
-      usable ? choose_copier(held->context(), region->type) : base::Result<copy::Copier>(base::pass(usable));
-  base::Status prepared = copier ? base::Status() : base::Status(base::pass(copier));
-  if (prepared) {
-    fill_view(pin, *region, *copier);
-    prepared = open_path(held->context(), pin, pin.view, engine);
-  }
-  if (!prepared) {
+  if (base::Status prepared = prepare(held->context(), pin, size_bytes, *region, engine); !prepared) {
     pin.has_failed_unmap = !pin.backend_pin->unmap();
     return base::pass(prepared);
   }
   publish(pin, handle, *region);
   return pin.info;
 }
-
-namespace {
-
-/// Calls `copy(path)` once the range was found to lie inside the user's own.
-template <class Copy>
-base::Status by_path(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes, Copy copy) noexcept {
-  const MappingView* const view = find_mapping(pin);
-  if (view == nullptr || view->path == nullptr) return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped");
-  if (!is_inside(offset, size_bytes, view->path->size_bytes())) {
-    return base::fail(EINVAL, "cannot copy %zu bytes at offset %zu: the mapping has %zu bytes", size_bytes, offset,
-                      view->path->size_bytes());
-  }
-  if (size_bytes == 0) return {};
-  if (host == nullptr) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
-  return copy(*view->path);
-}
-
-}  // namespace
 
 int small_beside_engine(const MappingView& view, bool is_read, std::size_t offset, void* host,
                         std::size_t size_bytes) noexcept {
@@ -144,14 +120,18 @@ int small_beside_engine(const MappingView& view, bool is_read, std::size_t offse
   return 0;
 }
 
-base::Status write_by_engine(Handle pin, std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
-  return by_path(pin, offset, host, size_bytes,
-                 [=](engine::Path& path) { return path.write(offset, host, size_bytes); });
-}
-
-base::Status read_by_engine(Handle pin, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
-  return by_path(pin, offset, host, size_bytes,
-                 [=](engine::Path& path) { return path.read(offset, host, size_bytes); });
+base::Status copy_by_engine(Handle pin, bool is_write, std::size_t offset, void* host,
+                            std::size_t size_bytes) noexcept {
+  const MappingView* const view = find_mapping(pin);
+  if (view == nullptr || view->path == nullptr) return base::fail_literal(EINVAL, "cannot copy: the pin is not mapped");
+  if (!is_inside(offset, size_bytes, view->path->size_bytes())) {
+    return base::fail(EINVAL, "cannot copy %zu bytes at offset %zu: the mapping has %zu bytes", size_bytes, offset,
+                      view->path->size_bytes());
+  }
+  if (size_bytes == 0) return {};
+  if (host == nullptr) return base::fail(EINVAL, "cannot copy: the host pointer is NULL");
+  const auto direction = is_write ? engine::Direction::to_device : engine::Direction::from_device;
+  return view->path->copy(direction, offset, host, size_bytes);
 }
 
 base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, void* host,
@@ -171,11 +151,11 @@ base::Status copy_mapping_by_engine(Handle pin, bool is_write, void* device, voi
     engine::copy_by_cpu(view->copier, direction, device, host, size_bytes);
     return {};
   }
-  return is_write ? view->path->write(offset, host, size_bytes) : view->path->read(offset, host, size_bytes);
+  return view->path->copy(direction, offset, host, size_bytes);
 }
 
 base::Status unmap(Handle context, Handle handle, const void* expected) noexcept {
-  const base::Result<HeldPin> pin = HeldPin::hold(context, handle);
+  const base::Result<HeldPin> pin = hold_pin(context, handle);
   if (!pin) return base::pass(pin);
   if (!(*pin)->info.is_mapped) return base::fail(EINVAL, "cannot unmap the pin: it is not mapped");
   if (expected != nullptr && expected != (*pin)->info.mapping_address) {

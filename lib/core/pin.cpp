@@ -75,26 +75,26 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
   pin.has_failed_unmap = false;
   pin.backend_pin = std::move(*backend_pin);
   pin.owner.store(handle, std::memory_order_release);
-  link(context, pin);
+  link(context.first_pin, pin);
   const Handle name = make_handle(HandleKind::pin, pin.generation, pin.index);
   pin.handle.store(name, std::memory_order_release);
   return name;
 }
 
 base::Status unpin(Handle context, Handle handle) noexcept {
-  const base::Result<HeldPin> pin = HeldPin::hold(context, handle);
+  const base::Result<HeldPin> pin = hold_pin(context, handle);
   if (!pin) return base::pass(pin);
   return take_down_pin(pin->context(), **pin);
 }
 
 base::Result<PinInfo> pin_info(Handle context, Handle handle) noexcept {
-  const base::Result<HeldPin> pin = HeldPin::hold(context, handle);
+  const base::Result<HeldPin> pin = hold_pin(context, handle);
   if (!pin) return base::pass(pin);
   return (*pin)->info;
 }
 
 base::Result<bool> is_invalidated(Handle context, Handle handle) noexcept {
-  const base::Result<HeldPin> pin = HeldPin::hold(context, handle);
+  const base::Result<HeldPin> pin = hold_pin(context, handle);
   if (!pin) return base::pass(pin);
   return (*pin)->backend_pin->is_invalidated();
 }

@@ -23,13 +23,11 @@
 
 // Locks, in the order in which they are taken:
 //   1. ContextSlot::mutex   shared for every call on the context, its pins or its buffers, exclusive to close it
-//   2. PinSlot::mutex       serialises the slow calls on one pin
-//      BufferSlot::mutex    serialises the calls on one buffer; never taken together with a pin's
+//   2. OwnedSlot::mutex     serialises the slow calls on one pin or buffer; never two of them together
 //   3. BackendCall          around a backend's calls; they and forks wait for each other, for a bounded time only
 //                           (fork_guard.hpp)
 //   4. registry_mutex       free lists and the contexts' lists of pins and buffers; a leaf: nothing is called or
-//   allocated under
-//                           it. Not held across a fork: the child starts with a fresh one
+//                           allocated under it. Not held across a fork: the child starts with a fresh one
 // A slot's locks live as long as the process, so that the holder of a stale handle may lock first and look again after.
 
 namespace gdrkit::core {
@@ -55,6 +53,16 @@ static_assert(offsetof(MappingView, copier) + offsetof(copy::Copier, load_lines)
   return offset <= limit && size_bytes <= limit - offset;
 }
 
+/// What pins and buffers have in common.
+struct OwnedSlot : SlotHeader {
+  std::mutex mutex;
+  std::atomic<Handle> owner{0};              ///< the context's handle
+  std::atomic<int> running_calls{0};         ///< backend calls on it: its state may be in between
+  bool is_abandoned = false;                 ///< inherited by a forked child
+  OwnedSlot* next_of_context = nullptr;      ///< guarded by registry_mutex
+  OwnedSlot* previous_of_context = nullptr;  ///< guarded by registry_mutex
+};
+
 struct ContextSlot : SlotHeader {
   std::shared_mutex mutex;
   std::atomic<pid_t> owner_pid{0};
@@ -64,33 +72,21 @@ struct ContextSlot : SlotHeader {
   ContextInfo info;
   cpu::Features features;
   std::string forced_copy_kernel;
-  std::uint32_t first_pin = no_slot;     ///< guarded by registry_mutex
-  std::uint32_t first_buffer = no_slot;  ///< guarded by registry_mutex
+  OwnedSlot* first_pin = nullptr;     ///< guarded by registry_mutex
+  OwnedSlot* first_buffer = nullptr;  ///< guarded by registry_mutex
 };
 
-struct PinSlot : SlotHeader {
+struct PinSlot : OwnedSlot {
   MappingView view;
-  std::mutex mutex;
-  std::atomic<Handle> owner{0};       ///< the context's handle
-  std::atomic<int> running_calls{0};  ///< backend calls on this pin: its state may be in between
   std::unique_ptr<backend::BackendPin> backend_pin;
   std::unique_ptr<engine::Path> path;
   PinInfo info;
-  bool is_abandoned = false;                    ///< inherited by a forked child
-  bool has_failed_unmap = false;                ///< what the backend still has mapped is unknown: no further map
-  std::uint32_t next_of_context = no_slot;      ///< guarded by registry_mutex
-  std::uint32_t previous_of_context = no_slot;  ///< guarded by registry_mutex
+  bool has_failed_unmap = false;  ///< what the backend still has mapped is unknown: no further map
 };
 
-struct BufferSlot : SlotHeader {
-  std::mutex mutex;
-  std::atomic<Handle> owner{0};       ///< the context's handle
-  std::atomic<int> running_calls{0};  ///< as PinSlot's
+struct BufferSlot : OwnedSlot {
   std::unique_ptr<backend::BackendBuffer> backend_buffer;
   BufferInfo info;
-  bool is_abandoned = false;                    ///< inherited by a forked child
-  std::uint32_t next_of_context = no_slot;      ///< guarded by registry_mutex
-  std::uint32_t previous_of_context = no_slot;  ///< guarded by registry_mutex
 };
 
 extern SlotTable<ContextSlot, 64, 1024> context_table;
@@ -99,13 +95,10 @@ extern SlotTable<BufferSlot, 64, 1024> buffer_table;
 extern std::mutex registry_mutex;
 
 /// Puts the pin or buffer into, or takes it out of, its context's list.
-void link(ContextSlot& context, PinSlot& pin) noexcept;
-void link(ContextSlot& context, BufferSlot& buffer) noexcept;
-void unlink(ContextSlot& context, PinSlot& pin) noexcept;
-void unlink(ContextSlot& context, BufferSlot& buffer) noexcept;
-/// Any pin or buffer of the context; nullptr when it has none.
-[[nodiscard]] PinSlot* any_pin(const ContextSlot& context) noexcept;
-[[nodiscard]] BufferSlot* any_buffer(const ContextSlot& context) noexcept;
+void link(OwnedSlot*& first, OwnedSlot& slot) noexcept;
+void unlink(OwnedSlot*& first, OwnedSlot& slot) noexcept;
+/// Any slot of such a list; nullptr when it has none.
+[[nodiscard]] OwnedSlot* any_of(OwnedSlot* const& first) noexcept;
 
 /// A live context of this process, held against being closed.
 class HeldContext {
@@ -122,25 +115,41 @@ class HeldContext {
   std::shared_lock<std::shared_mutex> lock_;
 };
 
-/// A live pin, locked, together with its context.
-class HeldPin {
- public:
-  /// `context` 0: whichever owns the pin; a pin of another context is EINVAL.
-  [[nodiscard]] static base::Result<HeldPin> hold(Handle context, Handle pin) noexcept;
-  [[nodiscard]] ContextSlot& context() const noexcept { return *context_; }
-  [[nodiscard]] PinSlot& operator*() const noexcept { return *slot_; }
-  [[nodiscard]] PinSlot* operator->() const noexcept { return slot_; }
-
- private:
-  HeldPin(HeldContext context, PinSlot* slot, std::unique_lock<std::mutex> lock) noexcept
-      : context_(std::move(context)), slot_(slot), lock_(std::move(lock)) {}
-  HeldContext context_;
-  PinSlot* slot_;
-  std::unique_lock<std::mutex> lock_;
-};
-
 /// EINVAL, naming the kind of handle that was expected.
 [[nodiscard]] tl::unexpected<base::Error> not_a_handle(const char* kind, Handle handle) noexcept;
+
+/// A live pin or buffer, locked, together with its context.
+template <class Slot>
+class Held {
+ public:
+  /// EINVAL: `handle` is not, or not any more, of this table, whose slots are each a `kind`. EACCES: inherited.
+  template <class Table>
+  [[nodiscard]] static base::Result<Held> hold(const Table& table, const char* kind, Handle handle) noexcept {
+    Slot* const slot = table.find_live(handle);
+    if (slot == nullptr) return not_a_handle(kind, handle);
+    base::Result<HeldContext> context = HeldContext::hold(slot->owner.load(std::memory_order_acquire));
+    if (!context) return base::pass(context);
+    std::unique_lock lock(slot->mutex);
+    // The slot may have been given to another one since it was looked up.
+    if (slot->handle.load(std::memory_order_acquire) != handle) return not_a_handle(kind, handle);
+    return Held(std::move(*context), slot, std::move(lock));
+  }
+  [[nodiscard]] ContextSlot& context() const noexcept { return *context_; }
+  [[nodiscard]] Slot& operator*() const noexcept { return *slot_; }
+  [[nodiscard]] Slot* operator->() const noexcept { return slot_; }
+
+ private:
+  Held(HeldContext context, Slot* slot, std::unique_lock<std::mutex> lock) noexcept
+      : context_(std::move(context)), slot_(slot), lock_(std::move(lock)) {}
+  HeldContext context_;
+  Slot* slot_;
+  std::unique_lock<std::mutex> lock_;
+};
+using HeldPin = Held<PinSlot>;
+using HeldBuffer = Held<BufferSlot>;
+
+/// `context` 0: whichever owns the pin; a pin of another context is EINVAL.
+[[nodiscard]] base::Result<HeldPin> hold_pin(Handle context, Handle pin) noexcept;
 
 /// EACCES when the context belongs to another process: inherited by fork, or by a bare clone that ran no fork handler.
 [[nodiscard]] base::Status check_process(const ContextSlot& context) noexcept;
@@ -157,19 +166,16 @@ base::Status take_down_buffer(ContextSlot& context, BufferSlot& buffer) noexcept
 
 /// Held around each change of a pin or buffer, the backend's part included; may be nested. The count is for a fork that
 /// could not wait for the end.
-template <class Slot>
 class SlotCall {
  public:
-  explicit SlotCall(Slot& slot) noexcept : slot_(slot) { ++slot_.running_calls; }
+  explicit SlotCall(OwnedSlot& slot) noexcept : slot_(slot) { ++slot_.running_calls; }
   SlotCall(const SlotCall&) = delete;
   SlotCall& operator=(const SlotCall&) = delete;
   ~SlotCall() { --slot_.running_calls; }
 
  private:
   BackendCall call_;  // before the count: a fork that this call waits for finds the slot whole
-  Slot& slot_;
+  OwnedSlot& slot_;
 };
-using PinCall = SlotCall<PinSlot>;
-using BufferCall = SlotCall<BufferSlot>;
 
 }  // namespace gdrkit::core

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "core/core.hpp"
 #include "engine/path.hpp"
@@ -16,7 +17,7 @@ namespace gdrkit::core {
                                              const engine::CudaCalls* cuda = nullptr,
                                              const engine::ResidenceLimits& limits = {}) noexcept;
 /// As open(), on the first of these that can run instead of those of the list.
-[[nodiscard]] base::Result<Handle> open_first_of(backend::RegistrationList backends,
+[[nodiscard]] base::Result<Handle> open_first_of(std::span<const backend::Registration> backends,
                                                  const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::core

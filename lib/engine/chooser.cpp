@@ -101,20 +101,31 @@ base::Result<Table> Table::parse(const std::string& text) noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while reading the engines' profile");
 }
 
-void Table::find_shortcuts() noexcept {
-  for (const Direction direction : {from, to}) {
-    std::size_t shortcut = SIZE_MAX;
-    for (const HostMemory memory : {pinned, ordinary}) {
-      std::size_t own = 0;
-      for (std::size_t row = 0; row < count_; ++row) {
-        const Row& each = rows_[row];
-        if (each.direction != direction || each.host_memory != memory) continue;
-        if (each.choice.warm != Id::cpu || each.choice.cold != Id::cpu) break;
-        own = each.up_to_bytes;
-      }
-      shortcut = std::min(shortcut, own);
+/// Up to which size all choices of a direction are so, of either kind of host memory.
+template <class Condition>
+std::size_t Table::largest_of(Direction direction, Condition is_so) const noexcept {
+  std::size_t largest = SIZE_MAX;
+  for (const HostMemory memory : {pinned, ordinary}) {
+    std::size_t own = 0;
+    for (std::size_t row = 0; row < count_; ++row) {
+      const Row& each = rows_[row];
+      if (each.direction != direction || each.host_memory != memory) continue;
+      if (!is_so(each.choice.warm) || !is_so(each.choice.cold)) break;
+      own = each.up_to_bytes;
     }
-    largest_for_cpu_[static_cast<std::size_t>(direction)] = shortcut;
+    largest = std::min(largest, own);
+  }
+  return largest;
+}
+
+void Table::find_shortcuts() noexcept {
+  const auto is_cpu = [](Id id) { return id == Id::cpu; };
+  const auto are_cpus = [](Id id) { return id == Id::cpu || id == Id::lanes; };
+  for (const Direction direction : {from, to}) {
+    const auto at = static_cast<std::size_t>(direction);
+    largest_for_cpu_[at] = largest_of(direction, is_cpu);
+    // From the device, lanes have the GPU copy.
+    largest_by_cpus_[at] = direction == to ? largest_of(direction, are_cpus) : largest_for_cpu_[at];
   }
 }
 

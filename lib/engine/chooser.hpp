@@ -37,14 +37,21 @@ class Table {
   [[nodiscard]] std::size_t largest_for_cpu(Direction direction) const noexcept {
     return largest_for_cpu_[static_cast<std::size_t>(direction)];
   }
+  /// Up to this size CPUs alone move the bytes, whatever else is known of the copy.
+  [[nodiscard]] std::size_t largest_by_cpus(Direction direction) const noexcept {
+    return largest_by_cpus_[static_cast<std::size_t>(direction)];
+  }
 
  private:
   explicit Table(std::size_t) noexcept {}
   void find_shortcuts() noexcept;
+  template <class Condition>
+  [[nodiscard]] std::size_t largest_of(Direction direction, Condition is_so) const noexcept;
 
   std::array<Row, 128> rows_{};
   std::size_t count_ = 0;
   std::array<std::size_t, 3> largest_for_cpu_{};
+  std::array<std::size_t, 3> largest_by_cpus_{};
 };
 
 }  // namespace gdrkit::engine

@@ -11,35 +11,12 @@
 namespace gdrkit::engine {
 namespace {
 
-std::int64_t steady_ns() noexcept {
-  using namespace std::chrono;
-  return duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
-}
-
-char* advanced(void* address, std::size_t bytes) noexcept {
-  return address == nullptr ? nullptr : static_cast<char*>(address) + bytes;
-}
-
 std::size_t limit_of(const Traits& traits, const Copy& copy) noexcept {
   const bool is_ordinary = copy.direction != Direction::on_device && copy.host_memory == HostMemory::ordinary;
   return is_ordinary ? traits.largest_ordinary_bytes : traits.largest_bytes;
 }
 
-Copy piece_of(const Copy& copy, std::size_t at, std::size_t size_bytes) noexcept {
-  Copy piece = copy;
-  piece.device += at;
-  piece.source += at;
-  piece.mapped = advanced(copy.mapped, at);
-  piece.host = advanced(copy.host, at);
-  piece.size_bytes = size_bytes;
-  return piece;
-}
-
 }  // namespace
-
-#define GDRKIT_ENGINE(name, summary) base::Result<std::unique_ptr<Engine>> open_##name(const Place& place) noexcept;
-#include "engine/engines.def"
-#undef GDRKIT_ENGINE
 
 std::span<const Registration> registrations() noexcept {
   static constexpr Registration list[] = {
@@ -75,7 +52,7 @@ base::Status DeviceEngines::run(Id id, const Copy& copy, Pace pace) noexcept {
   const std::size_t limit = limit_of(engine.traits(), copy);
   for (std::size_t at = 0; at < copy.size_bytes;) {
     const std::size_t size_bytes = std::min(limit, copy.size_bytes - at);
-    const Copy piece = piece_of(copy, at, size_bytes);
+    const Copy piece = copy.part(at, size_bytes);
     const bool is_only_warm = pace == Pace::only_warm && at == 0;
     const base::Result<Ticket> submitted = is_only_warm ? engine.submit_if_warm(piece) : engine.submit(piece);
     if (!submitted) return base::pass(submitted);
@@ -122,7 +99,7 @@ base::Status DeviceEngines::run_fastest(const Copy& copy) noexcept {
     note_failure(choice.warm, moved.error().errno_value);
     wants_warmth = moved.error().errno_value == EAGAIN;
     // Warmed up when it would have stayed warm since the last copy that it is good for: that takes as long as a copy.
-    const std::int64_t since = steady_ns() - last_wish_ns_.load(std::memory_order_relaxed);
+    const std::int64_t since = now_ns() - last_wish_ns_.load(std::memory_order_relaxed);
     if (wants_warmth && since < place_.residence.idle.count() / 4 * 3) engines_[index(choice.warm)]->warm_up();
   }
   Id id = is_usable(choice.cold) ? choice.cold : Id::cpu;
@@ -133,7 +110,7 @@ base::Status DeviceEngines::run_fastest(const Copy& copy) noexcept {
     note_failure(id, moved.error().errno_value);
     id = Id::cpu;
   }
-  if (wants_warmth) last_wish_ns_.store(steady_ns(), std::memory_order_relaxed);
+  if (wants_warmth) last_wish_ns_.store(now_ns(), std::memory_order_relaxed);
   return moved;
 }
 

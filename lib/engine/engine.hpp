@@ -31,6 +31,17 @@ struct Copy {
   std::uint64_t source = 0;              ///< device address; only for on_device
   std::size_t size_bytes = 0;            ///< not 0
   const copy::Copier* copier = nullptr;  ///< of the mapping; not for on_device
+
+  /// Its bytes [at, at + bytes).
+  [[nodiscard]] Copy part(std::size_t at, std::size_t bytes) const noexcept {
+    Copy part = *this;
+    part.device += at;
+    part.source += at;
+    if (mapped != nullptr) part.mapped = static_cast<char*>(mapped) + at;
+    if (host != nullptr) part.host = static_cast<char*>(host) + at;
+    part.size_bytes = bytes;
+    return part;
+  }
 };
 
 /// By the calling thread; not for on_device.
@@ -96,12 +107,22 @@ struct ResidenceLimits {
   unsigned blocks = 2;  ///< 1 to 8; measured on an H200: 1 block is slower from 64 KiB on, 4 are no faster than 2
 };
 
+/// Of the steady clock.
+inline std::int64_t now_ns() noexcept {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 /// Where an engine works. What it refers to outlives the engine.
 struct Place {
   backend::Backend* backend = nullptr;
   Gpu* gpu = nullptr;  ///< nullptr: only the CPU's engines can be opened
   ResidenceLimits residence;
 };
+
+// Each opens its engine, or returns an error whose text says why it cannot run here.
+#define GDRKIT_ENGINE(name, summary) base::Result<std::unique_ptr<Engine>> open_##name(const Place& place) noexcept;
+#include "engine/engines.def"
+#undef GDRKIT_ENGINE
 
 /// One line of engines.def.
 enum class Id : std::uint8_t {
@@ -113,7 +134,6 @@ struct Registration {
   Id id;
   const char* name;
   const char* summary;
-  /// Opens the engine, or returns an error whose text says why it cannot run here.
   base::Result<std::unique_ptr<Engine>> (*open)(const Place& place) noexcept;
 };
 /// All engines; an Id is an index into the list.

@@ -25,11 +25,6 @@ std::optional<bool> may_access(const shim::CudaCalls& calls, std::uint64_t addre
 
 }  // namespace
 
-tl::unexpected<base::Error> cuda_failure(int result, const char* operation, const char* call) noexcept {
-  return base::fail_vendor(shim::cuda_result_errno(result), result, "%s: %s: %s", operation, call,
-                           shim::cuda_result_name(result));
-}
-
 base::Result<PointerFacts> pointer_facts(const shim::CudaCalls& calls, std::uint64_t address) noexcept {
   PointerFacts facts;
   void* targets[] = {&facts.context,    &facts.memory_type, &facts.device_address, &facts.buffer_id,
@@ -37,7 +32,7 @@ base::Result<PointerFacts> pointer_facts(const shim::CudaCalls& calls, std::uint
   int numbers[] = {1, 2, 3, 7, 8, 9, 11, 12};  // CUpointer_attribute, in the order of targets
   static_assert(std::size(targets) == std::size(numbers));
   const int result = calls.pointer_get_attributes(static_cast<unsigned>(std::size(targets)), numbers, targets, address);
-  if (result != 0) return cuda_failure(result, "cannot ask CUDA about an address", "cuPointerGetAttributes");
+  if (result != 0) return shim::cuda_failure(result, "cannot ask CUDA about an address: cuPointerGetAttributes");
   return facts;
 }
 
@@ -58,13 +53,12 @@ base::Result<std::unique_ptr<Gpu>> Gpu::open(const shim::CudaCalls& calls, int d
   }
   std::unique_ptr<Gpu> gpu(new (std::nothrow) Gpu(calls, device));
   if (gpu == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening a GPU for copies");
-  constexpr const char* operation = "cannot use the GPU for copies";
   if (const int result = calls.device_get(&gpu->handle_, device); result != 0) {
-    return cuda_failure(result, operation, "cuDeviceGet");
+    return shim::cuda_failure(result, "cannot use the GPU for copies: cuDeviceGet");
   }
   if (const int result = calls.primary_ctx_retain(&gpu->context_, gpu->handle_); result != 0) {
     gpu->context_ = nullptr;
-    return cuda_failure(result, operation, "cuDevicePrimaryCtxRetain");
+    return shim::cuda_failure(result, "cannot use the GPU for copies: cuDevicePrimaryCtxRetain");
   }
   return gpu;
 }
@@ -74,23 +68,21 @@ Gpu::~Gpu() {
 }
 
 base::Result<int> Gpu::attribute(int number) const noexcept {
-  constexpr const char* operation = "cannot ask CUDA about the GPU";
   int value = 0;
   const int result = calls_.device_get_attribute == nullptr ? shim::cuda_error_not_supported
                                                             : calls_.device_get_attribute(&value, number, handle_);
-  if (result != 0) return cuda_failure(result, operation, "cuDeviceGetAttribute");
+  if (result != 0) return shim::cuda_failure(result, "cannot ask CUDA about the GPU: cuDeviceGetAttribute");
   return value;
 }
 
 base::Result<std::string> Gpu::profile_name() const noexcept try {
-  constexpr const char* operation = "cannot name the GPU's profile";
   unsigned char uuid[16] = {};
   int driver = 0;
   if (const int result = calls_.device_get_uuid(uuid, handle_); result != 0) {
-    return cuda_failure(result, operation, "cuDeviceGetUuid");
+    return shim::cuda_failure(result, "cannot name the GPU's profile: cuDeviceGetUuid");
   }
   if (const int result = calls_.driver_get_version(&driver); result != 0) {
-    return cuda_failure(result, operation, "cuDriverGetVersion");
+    return shim::cuda_failure(result, "cannot name the GPU's profile: cuDriverGetVersion");
   }
   std::string name = "engines-";
   for (const unsigned char byte : uuid) name += {"0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
@@ -129,14 +121,14 @@ base::Result<Gpu::Scope> Gpu::enter() const noexcept {
   Scope scope(calls_);
   int mode = capture_mode_relaxed;
   if (const int result = calls_.exchange_stream_capture_mode(&mode); result != 0) {
-    return cuda_failure(result, "cannot use CUDA on this thread", "cuThreadExchangeStreamCaptureMode");
+    return shim::cuda_failure(result, "cannot use CUDA on this thread: cuThreadExchangeStreamCaptureMode");
   }
   scope.capture_mode_ = mode;
   void* current = nullptr;
   (void)calls_.ctx_get_current(&current);
   if (current == context_) return scope;
   if (const int result = calls_.ctx_push_current(context_); result != 0) {
-    return cuda_failure(result, "cannot use CUDA on this thread", "cuCtxPushCurrent");
+    return shim::cuda_failure(result, "cannot use CUDA on this thread: cuCtxPushCurrent");
   }
   scope.pushed_ = true;
   return scope;
@@ -152,7 +144,6 @@ base::Result<PinnedMemory> PinnedMemory::make(Gpu& gpu, std::size_t size_bytes) 
     ::munmap(mapped, size_bytes);
     return base::fail(error, "cannot keep %zu bytes of host memory from forks: %s", size_bytes, std::strerror(error));
   }
-  constexpr const char* operation = "cannot page-lock host memory for copies";
   const char* call = "cuMemHostRegister";
   std::uint64_t address = 0;
   int result = gpu.calls().mem_host_register(mapped, size_bytes, shim::cuda_host_register_portable_and_mapped);
@@ -163,7 +154,7 @@ base::Result<PinnedMemory> PinnedMemory::make(Gpu& gpu, std::size_t size_bytes) 
   }
   if (result != 0) {
     ::munmap(mapped, size_bytes);
-    return cuda_failure(result, operation, call);
+    return shim::cuda_failure(result, "cannot page-lock host memory for copies: %s", call);
   }
   PinnedMemory memory;
   memory.gpu_ = &gpu;

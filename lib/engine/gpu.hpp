@@ -34,9 +34,6 @@ struct PointerFacts {
 [[nodiscard]] int device_with_access(const shim::CudaCalls& calls, std::uint64_t address,
                                      const PointerFacts& facts) noexcept;
 
-/// "OPERATION: CALL: CUDA_ERROR_..." with the errno and the vendor's code of `result`.
-[[nodiscard]] tl::unexpected<base::Error> cuda_failure(int result, const char* operation, const char* call) noexcept;
-
 /// Thread safe. Retains the device's primary context, the one that the CUDA runtime uses too, until it is destroyed.
 class Gpu {
  public:

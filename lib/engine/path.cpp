@@ -33,21 +33,35 @@ bool Path::is_still_allocated() const noexcept {
 }
 
 HostMemory Path::kind_of(const void* host, std::size_t size_bytes) const noexcept {
+  // The calling thread's last pinned buffer: each fact costs a look at the driver's tables, so that few are asked for.
+  // Known by CUDA's names: no buffer outlives its context, and no other buffer gets its name.
+  static thread_local PointerFacts known;
   const Gpu& gpu = *engines_.gpu();
   const auto address = reinterpret_cast<std::uint64_t>(host);
   constexpr auto host_type = static_cast<std::uint32_t>(shim::cuda_memory_type_host);
-  auto facts = pointer_facts(gpu.calls(), address);
-  if (facts && facts->memory_type == host_type && facts->device_address == 0) {
-    // On a thread without a current context, CUDA tells all but the device's address of it.
-    const auto scope = gpu.enter();
-    facts = pointer_facts(gpu.calls(), address);
+  std::uint32_t memory_type = 0;
+  std::uint64_t buffer_id = 0;
+  void* targets[] = {&memory_type, &buffer_id};
+  int numbers[] = {2, 7};  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE, _BUFFER_ID
+  if (gpu.calls().pointer_get_attributes(2, numbers, targets, address) != 0 || memory_type != host_type) {
+    return HostMemory::ordinary;
   }
-  // What another context pinned may not be this GPU's to reach; managed memory moves.
-  const bool is_pinned = facts && facts->memory_type == host_type && facts->is_managed == 0 &&
-                         facts->context == gpu.context() && facts->device_address == address &&
-                         address - facts->range_start <= facts->range_bytes &&
-                         size_bytes <= facts->range_bytes - (address - facts->range_start);
-  return is_pinned ? HostMemory::pinned : HostMemory::ordinary;
+  if (buffer_id == 0 || known.buffer_id != buffer_id || known.context != gpu.context()) {
+    auto facts = pointer_facts(gpu.calls(), address);
+    if (facts && facts->memory_type == host_type && facts->device_address == 0) {
+      // On a thread without a current context, CUDA tells all but the device's address of it.
+      const auto scope = gpu.enter();
+      facts = pointer_facts(gpu.calls(), address);
+    }
+    // What another context pinned may not be this GPU's to reach; managed memory moves.
+    const bool is_pinned = facts && facts->memory_type == host_type && facts->is_managed == 0 &&
+                           facts->context == gpu.context() && facts->device_address == address;
+    if (!is_pinned) return HostMemory::ordinary;
+    known = *facts;
+  }
+  const std::uint64_t offset = address - known.range_start;
+  const bool is_inside = offset <= known.range_bytes && size_bytes <= known.range_bytes - offset;
+  return is_inside ? HostMemory::pinned : HostMemory::ordinary;
 }
 
 base::Result<std::optional<Copy>> Path::prepare(Direction direction, std::size_t offset, void* host,
@@ -63,6 +77,7 @@ base::Result<std::optional<Copy>> Path::prepare(Direction direction, std::size_t
   copy.host = host;
   copy.size_bytes = size_bytes;
   copy.copier = &span_.copier;
+  if (!forced_ && size_bytes <= engines_.table().largest_by_cpus(direction)) return std::optional<Copy>(copy);
   // A copy by the GPU of memory that is gone would end the program's CUDA context.
   if (!is_still_allocated()) {
     if (forced_) {
@@ -76,10 +91,10 @@ base::Result<std::optional<Copy>> Path::prepare(Direction direction, std::size_t
   return std::optional<Copy>(copy);
 }
 
-base::Status Path::run(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
-  const auto copy = prepare(direction, offset, host, size_bytes);
-  if (!copy) return base::pass(copy);
-  return *copy ? run(**copy) : base::Status();
+base::Status Path::copy(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept {
+  const auto prepared = prepare(direction, offset, host, size_bytes);
+  if (!prepared) return base::pass(prepared);
+  return *prepared ? run(**prepared) : base::Status();
 }
 
 Path::Part Path::start(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept {

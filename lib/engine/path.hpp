@@ -39,13 +39,9 @@ class Path {
   [[nodiscard]] std::size_t largest_for_cpu(Direction direction) const noexcept {
     return forced_ ? 0 : engines_.table().largest_for_cpu(direction);
   }
-  /// [offset, offset + size_bytes) lies inside the span; size_bytes is not 0.
-  base::Status write(std::size_t offset, const void* host, std::size_t size_bytes) noexcept {
-    return run(Direction::to_device, offset, const_cast<void*>(host), size_bytes);
-  }
-  base::Status read(std::size_t offset, void* host, std::size_t size_bytes) noexcept {
-    return run(Direction::from_device, offset, host, size_bytes);
-  }
+  /// [offset, offset + size_bytes) lies inside the span; size_bytes is not 0. `host` is only read where direction is
+  /// to_device.
+  base::Status copy(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
 
   /// Part of a copy that was started: moved already, or under way until finish().
   struct Part {
@@ -68,7 +64,6 @@ class Path {
   base::Status run(const Copy& copy) noexcept {
     return forced_ ? engines_.run_patiently(*forced_, copy) : engines_.run_fastest(copy);
   }
-  base::Status run(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept;
   [[nodiscard]] bool is_still_allocated() const noexcept;
   [[nodiscard]] HostMemory kind_of(const void* host, std::size_t size_bytes) const noexcept;
 

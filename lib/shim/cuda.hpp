@@ -120,5 +120,7 @@ class Cuda {
 /// 801 NOT_SUPPORTED -> EOPNOTSUPP, 2 OUT_OF_MEMORY -> ENOMEM, 1 INVALID_VALUE -> EINVAL, 100/101 -> ENODEV,
 /// 3 NOT_INITIALIZED -> EINVAL, else EIO.
 [[nodiscard]] int cuda_result_errno(int result) noexcept;
+/// The error of a call that returned `result`: printf's text, ": ", the result's name; its errno; the vendor code.
+[[gnu::format(printf, 2, 3)]] tl::unexpected<base::Error> cuda_failure(int result, const char* format, ...) noexcept;
 
 }  // namespace gdrkit::shim

@@ -12,29 +12,20 @@ namespace gdrkit::shim {
 namespace {
 
 template <class Function>
-bool load(const char* name, Function** function, base::Error* error) noexcept {
-  auto symbol = cuda_symbol(name);
-  if (!symbol) {
-    *error = symbol.error();
-    return false;
-  }
+base::Status load(const char* name, Function** function) noexcept {
+  const auto symbol = cuda_symbol(name);
+  if (!symbol) return base::pass(symbol);
   *function = reinterpret_cast<Function*>(*symbol);
-  return true;
+  return {};
 }
 
-template <class Function>
-void load_if_there(const char* name, Function** function) noexcept {
-  auto symbol = cuda_symbol(name);
-  *function = symbol ? reinterpret_cast<Function*>(*symbol) : nullptr;
-}
-
-bool load_all(CudaCalls* calls, base::Error* error) noexcept {
-#define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) load_if_there(#symbol, &calls->member);
+base::Status load_all(CudaCalls* calls) noexcept {
+#define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) (void)load(#symbol, &calls->member);
 #define GDRKIT_CUDA_CALL(member, symbol, ...) \
-  if (!load(#symbol, &calls->member, error)) return false;
+  if (base::Status loaded = load(#symbol, &calls->member); !loaded) return loaded;
 #include "shim/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
-  return true;
+  return {};
 }
 
 }  // namespace
@@ -45,8 +36,7 @@ base::Result<const CudaCalls*> cuda_calls() noexcept {
   if (const CudaCalls* calls = published.load(std::memory_order_acquire)) return calls;
   std::unique_ptr<CudaCalls> made(new (std::nothrow) CudaCalls);
   if (made == nullptr) return base::fail_literal(ENOMEM, "no memory for the table of CUDA driver functions");
-  base::Error error{};
-  if (!load_all(made.get(), &error)) return tl::unexpected<base::Error>(error);
+  if (base::Status loaded = load_all(made.get()); !loaded) return base::pass(loaded);
   const CudaCalls* earlier = nullptr;
   if (!published.compare_exchange_strong(earlier, made.get(), std::memory_order_acq_rel)) return earlier;
   return made.release();

@@ -3,6 +3,7 @@
 // Names and errno values of the CUresult codes that pinning can meet. Kept as our own table: asking libcuda for the
 // text needs a loaded library, and a failing load is one of the things to be reported.
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 
 #include "shim/cuda.hpp"
@@ -74,6 +75,14 @@ const char* cuda_result_name(int result) noexcept {
 int cuda_result_errno(int result) noexcept {
   const Row* row = find(result);
   return row != nullptr ? row->errno_value : EIO;
+}
+
+tl::unexpected<base::Error> cuda_failure(int result, const char* format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  const auto text = base::SharedText::format(format, arguments);
+  va_end(arguments);
+  return base::fail_vendor(cuda_result_errno(result), result, "%s: %s", text.c_str(), cuda_result_name(result));
 }
 
 }  // namespace gdrkit::shim

@@ -6,10 +6,8 @@
 // the identity.
 #include "shim/emulated_memory.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -48,11 +46,10 @@ std::uint64_t as_address(const void* pointer) noexcept { return reinterpret_cast
 std::mutex free_mutex;
 
 constexpr const char* name_format = "gdrkit-emulated:%u:%zu";  // kind, exact size
-constexpr std::string_view name_prefix = "/memfd:gdrkit-emulated:";
 
 bool parse_name(std::string_view name, EmulatedAllocation* allocation) noexcept {
-  if (!name.starts_with(name_prefix)) return false;
-  name.remove_prefix(name_prefix.size());
+  if (!name.starts_with(emulated_file_prefix)) return false;
+  name.remove_prefix(emulated_file_prefix.size());
   const char* end = name.data() + name.size();
   unsigned kind = 0;
   auto [kind_end, kind_error] = std::from_chars(name.data(), end, kind);
@@ -175,119 +172,45 @@ base::Result<void*> duplicate(std::uint64_t source, std::size_t size_bytes, int 
   return mapping;
 }
 
-base::Result<void*> map_pages(std::uint64_t page_address, std::size_t size_bytes, int protection) noexcept {
-  auto allocation = emulated_find(page_address);
-  if (!allocation) return base::pass(allocation);
-  const std::size_t room = allocation->start + round_up(allocation->size_bytes) - page_address;
-  if ((page_address & page_mask) != 0 || size_bytes == 0 || size_bytes > room) {
-    return base::fail(EINVAL, "cannot map 0x%" PRIx64 " + %zu bytes: not whole pages of one emulated allocation",
-                      page_address, size_bytes);
-  }
-  auto mapping = duplicate(page_address, size_bytes, protection);
-  if (!mapping) return mapping;
-  // Freed since emulated_find, and allocated anew by another thread? Then the duplicate shows memory nobody asked for.
-  auto again = emulated_find(page_address);
-  if (again && again->buffer_id == allocation->buffer_id) return mapping;
-  ::munmap(*mapping, size_bytes);
-  return base::fail(EINVAL, "cannot map emulated memory at 0x%" PRIx64 ": it was freed while it was being mapped",
-                    page_address);
-}
-
-}  // namespace
-
-namespace {
-
 /// Only filters of system calls answer EPERM.
 const char* advice_on(int error) noexcept {
   return error == EPERM ? "; allow memfd_create in this container's seccomp profile" : "";
 }
 
-/// *kept (may be nullptr): the memory file's descriptor.
-base::Result<std::uint64_t> allocate(std::size_t size_bytes, EmulatedKind kind, int* kept) noexcept {
-  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes of emulated memory");
-  if (size_bytes > largest_size()) {
-    return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: this machine has %zu", size_bytes,
-                      largest_size());
-  }
-  const std::size_t data_bytes = round_up(size_bytes);
+}  // namespace
+
+base::Result<int> emulated_create_file(std::size_t size_bytes, EmulatedKind kind) noexcept {
   char name[64];
   std::snprintf(name, sizeof name, name_format, static_cast<unsigned>(kind), size_bytes);
   UniqueFd file(create_memory_file(name));
   if (file.get() < 0)
     return base::fail(errno, "cannot allocate emulated memory: memfd_create: %s%s", std::strerror(errno),
                       advice_on(errno));
-  if (::ftruncate(file.get(), static_cast<off_t>(data_bytes)) != 0) {
+  if (::ftruncate(file.get(), static_cast<off_t>(round_up(size_bytes))) != 0) {
     return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: %s", size_bytes, std::strerror(errno));
   }
+  return file.release();
+}
+
+base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind, int* fd) noexcept {
+  if (size_bytes == 0) return base::fail(EINVAL, "cannot allocate 0 bytes of emulated memory");
+  if (size_bytes > largest_size()) {
+    return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: this machine has %zu", size_bytes,
+                      largest_size());
+  }
+  auto created = emulated_create_file(size_bytes, kind);
+  if (!created) return base::pass(created);
+  UniqueFd file(*created);
+  const std::size_t data_bytes = round_up(size_bytes);
   auto start = reserve(data_bytes);
   if (!start) return start;
   if (map_file(file.get(), *start, data_bytes)) {
-    if (kept != nullptr) *kept = file.release();
+    if (fd != nullptr) *fd = file.release();
     return start;
   }
   const int error = errno;
   release(*start, data_bytes);
   return base::fail(ENOMEM, "cannot map %zu bytes of emulated memory: %s", size_bytes, std::strerror(error));
-}
-
-/// Asks by path, not by number: other threads close and open descriptors meanwhile.
-bool is_file_of(int fd, std::uint64_t inode) noexcept {
-  char path[40];
-  std::snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  struct stat about {};
-  if (::stat(path, &about) != 0 || about.st_ino != inode) return false;
-  // Other file systems have files of the same number.
-  char target[64] = "";
-  const ssize_t length = ::readlink(path, target, sizeof target);
-  return length > 0 && std::string_view(target, static_cast<std::size_t>(length)).starts_with(name_prefix);
-}
-
-}  // namespace
-
-base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind) noexcept {
-  return allocate(size_bytes, kind, nullptr);
-}
-
-base::Result<std::uint64_t> emulated_allocate_exportable(std::size_t size_bytes, int* fd) noexcept {
-  if (size_bytes > SIZE_MAX - page_mask) return base::fail(ENOMEM, "cannot allocate %zu bytes", size_bytes);
-  return allocate(round_up(size_bytes), EmulatedKind::device, fd);
-}
-
-base::Result<int> emulated_export(std::uint64_t address) noexcept {
-  auto allocation = emulated_find(address);
-  if (!allocation) return base::pass(allocation);
-  if (allocation->start != address) {
-    return base::fail(EINVAL, "0x%" PRIx64 " is inside an emulated allocation that starts at 0x%" PRIx64, address,
-                      allocation->start);
-  }
-  DIR* const folder = ::opendir("/proc/self/fd");
-  if (folder == nullptr) return base::fail(errno, "cannot read /proc/self/fd: %s", std::strerror(errno));
-  int found = -1;
-  int error = EOPNOTSUPP;
-  while (const dirent* const entry = found < 0 ? ::readdir(folder) : nullptr) {
-    const std::string_view name(entry->d_name);
-    int fd = -1;
-    std::from_chars(name.data(), name.data() + name.size(), fd);
-    if (fd < 0 || !is_file_of(fd, allocation->buffer_id)) continue;
-    found = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (found < 0) error = errno;
-    // The number may have become another file's since it was asked about.
-    if (found >= 0 && !is_file_of(found, allocation->buffer_id)) ::close(std::exchange(found, -1));
-  }
-  ::closedir(folder);
-  if (found >= 0) return found;
-  if (error != EOPNOTSUPP) return base::fail(error, "cannot duplicate a descriptor: %s", std::strerror(error));
-  return base::fail(EOPNOTSUPP, "the emulated memory at 0x%" PRIx64 " was not allocated to be exported", address);
-}
-
-base::Result<int> emulated_create_shared(std::size_t size_bytes) noexcept {
-  char name[64];
-  std::snprintf(name, sizeof name, name_format, static_cast<unsigned>(EmulatedKind::device), size_bytes);
-  const int fd = create_memory_file(name);
-  if (fd >= 0 && ::ftruncate(fd, static_cast<off_t>(size_bytes)) == 0) return fd;
-  const int error = errno;
-  if (fd >= 0) ::close(fd);
-  return base::fail(error, "cannot create %zu bytes of shared emulated memory: %s", size_bytes, std::strerror(error));
 }
 
 base::Status emulated_adopt(int fd, std::uint64_t address, std::size_t size_bytes) noexcept {
@@ -326,12 +249,22 @@ base::Result<EmulatedAllocation> emulated_find(std::uint64_t address) noexcept {
       EINVAL, "no live emulated allocation at 0x%" PRIx64 ": freed, never allocated, or ordinary host memory", address);
 }
 
-base::Result<void*> emulated_map(std::uint64_t page_address, std::size_t size_bytes) noexcept {
-  return map_pages(page_address, size_bytes, PROT_READ | PROT_WRITE);
-}
-
 base::Result<void*> emulated_hold(std::uint64_t page_address, std::size_t size_bytes) noexcept {
-  return map_pages(page_address, size_bytes, PROT_NONE);
+  auto allocation = emulated_find(page_address);
+  if (!allocation) return base::pass(allocation);
+  const std::size_t room = allocation->start + round_up(allocation->size_bytes) - page_address;
+  if ((page_address & page_mask) != 0 || size_bytes == 0 || size_bytes > room) {
+    return base::fail(EINVAL, "cannot map 0x%" PRIx64 " + %zu bytes: not whole pages of one emulated allocation",
+                      page_address, size_bytes);
+  }
+  auto mapping = duplicate(page_address, size_bytes, PROT_NONE);
+  if (!mapping) return mapping;
+  // Freed since emulated_find, and allocated anew by another thread? Then the duplicate shows memory nobody asked for.
+  auto again = emulated_find(page_address);
+  if (again && again->buffer_id == allocation->buffer_id) return mapping;
+  ::munmap(*mapping, size_bytes);
+  return base::fail(EINVAL, "cannot map emulated memory at 0x%" PRIx64 ": it was freed while it was being mapped",
+                    page_address);
 }
 
 base::Result<void*> emulated_map_held(void* held, std::size_t size_bytes) noexcept {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/result.hpp"
 
@@ -25,35 +26,31 @@ inline constexpr std::size_t emulated_page_bytes = 65536;
 
 /// Allocates zeroed memory in its own 64 KiB-aligned pages between inaccessible guards. The state is in the address
 /// space itself (a named memory file), not in this library's variables: libgdrapi, libgdrkit and a test in one process
-/// see the same memory. Not inherited by fork, as a forked child has no device. EINVAL for size 0, ENOMEM, EMFILE.
-[[nodiscard]] base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind) noexcept;
+/// see the same memory. Not inherited by fork, as a forked child has no device. EINVAL for size 0, ENOMEM, EMFILE. *fd,
+/// if given, is the memory file, which the caller closes.
+[[nodiscard]] base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind,
+                                                            int* fd = nullptr) noexcept;
 /// EINVAL when `address` is not the start of a live emulated allocation.
 base::Status emulated_free(std::uint64_t address) noexcept;
-/// As emulated_allocate, for whole pages of kind device; *fd is the memory file, which the caller closes. For as long
-/// as it is open, emulated_export finds it.
-[[nodiscard]] base::Result<std::uint64_t> emulated_allocate_exportable(std::size_t size_bytes, int* fd) noexcept;
-/// A descriptor of the memory file of the live allocation that starts at `address`, to be mapped elsewhere by
-/// emulated_adopt; the caller closes it. EOPNOTSUPP: this process has none open. EINVAL: no allocation starts there.
-[[nodiscard]] base::Result<int> emulated_export(std::uint64_t address) noexcept;
-/// A memory file that processes share as one emulated allocation of `size_bytes`, a multiple of emulated_page_bytes. It
-/// takes memory where it is written to. The caller closes the descriptor.
-[[nodiscard]] base::Result<int> emulated_create_shared(std::size_t size_bytes) noexcept;
-/// Maps such a file at `address` as a live allocation. The caller has reserved the page before it and the page behind
-/// its end too: they become guards. Not inherited by fork. To be unmapped with its guards, by munmap.
+/// What the names of memory files begin with where Linux lists this process's descriptors and mappings.
+inline constexpr std::string_view emulated_file_prefix = "/memfd:gdrkit-emulated:";
+/// The memory file of an allocation that is not mapped yet; it takes memory where it is written to. The caller closes
+/// the descriptor.
+[[nodiscard]] base::Result<int> emulated_create_file(std::size_t size_bytes, EmulatedKind kind) noexcept;
+/// Maps the file of a device allocation of `size_bytes`, whole pages, at `address` as a live allocation. The caller has
+/// reserved the page before it and the page behind its end too: they become guards. Not inherited by fork. To be
+/// unmapped with its guards, by munmap.
 base::Status emulated_adopt(int fd, std::uint64_t address, std::size_t size_bytes) noexcept;
 /// The live allocation whose pages hold `address` (which may lie past the exact size, in the last page), by reading
 /// /proc/self/maps; EINVAL if there is none.
 [[nodiscard]] base::Result<EmulatedAllocation> emulated_find(std::uint64_t address) noexcept;
-/// A second mapping of the pages at `page_address` (64 KiB aligned, inside one allocation's pages), not inherited by
-/// fork; the emulated counterpart of a BAR1 mapping: it outlives emulated_free. Undo with emulated_unmap.
-[[nodiscard]] base::Result<void*> emulated_map(std::uint64_t page_address, std::size_t size_bytes) noexcept;
-
-/// As emulated_map, but inaccessible: keeps the pages alive past emulated_free, as a pin does. Undo with
-/// emulated_unmap.
+/// Keeps the pages at `page_address` (64 KiB aligned, inside one allocation's pages) alive past emulated_free, as a pin
+/// does: a second mapping, inaccessible, not inherited by fork. Undo with emulated_unmap.
 [[nodiscard]] base::Result<void*> emulated_hold(std::uint64_t page_address, std::size_t size_bytes) noexcept;
-/// A readable and writable mapping of the first `size_bytes` of what `held` holds. Undo with emulated_unmap.
+/// A readable and writable mapping of the first `size_bytes` of what `held` holds, the emulated counterpart of a BAR1
+/// mapping. Undo with emulated_unmap.
 [[nodiscard]] base::Result<void*> emulated_map_held(void* held, std::size_t size_bytes) noexcept;
-/// Ends a mapping made by emulated_map, emulated_hold or emulated_map_held with this size.
+/// Ends a mapping made by emulated_hold or emulated_map_held with this size.
 base::Status emulated_unmap(void* mapping, std::size_t size_bytes) noexcept;
 
 }  // namespace gdrkit::shim

@@ -20,10 +20,10 @@
 
 #include "base/settings.hpp"
 #include "platform/device/device.hpp"
+#include "platform/device/emulated_memory.hpp"
 #include "platform/device/emulated_stream.hpp"
 #include "platform/device/host_memory.hpp"
 #include "shim/emulated_device_identity.hpp"
-#include "shim/emulated_memory.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -186,7 +186,7 @@ class EmulatedDevice final : public Device {
   base::Result<Allocation> allocate_exportable(std::size_t size_bytes, std::size_t extent) noexcept {
     const std::lock_guard lock(exportable_mutex_);
     int fd = -1;
-    auto address = shim::emulated_allocate_exportable(extent, &fd);
+    auto address = emulated_allocate_exportable(extent, &fd);
     if (!address) return base::pass(address);
     try {
       exportable_.emplace(*address, fd);

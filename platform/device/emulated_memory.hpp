@@ -1,16 +1,31 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The emulated device's memory (lib/shim/emulated_memory.hpp) for those who use platform and not the inside of lib.
+// The emulated device's memory (lib/shim/emulated_memory.hpp) for those who use platform and not the inside of lib, and
+// how processes share it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.hpp"
 #include "shim/emulated_memory.hpp"
 
 namespace gdrkit::platform {
 
 using shim::emulated_adopt;
-using shim::emulated_create_shared;
-using shim::emulated_export;
 using shim::emulated_find;
 using shim::emulated_page_bytes;
+
+/// As emulated_allocate, for whole pages of kind device; *fd is the memory file, which the caller closes. For as long
+/// as it is open, emulated_export finds it.
+[[nodiscard]] base::Result<std::uint64_t> emulated_allocate_exportable(std::size_t size_bytes, int* fd) noexcept;
+/// A descriptor of the memory file of the live allocation that starts at `address`, to be mapped elsewhere by
+/// emulated_adopt; the caller closes it. EOPNOTSUPP: this process has none open. EINVAL: no allocation starts there.
+[[nodiscard]] base::Result<int> emulated_export(std::uint64_t address) noexcept;
+/// A memory file that processes share as one emulated allocation of `size_bytes`, a multiple of emulated_page_bytes. It
+/// takes memory where it is written to. The caller closes the descriptor.
+[[nodiscard]] inline base::Result<int> emulated_create_shared(std::size_t size_bytes) noexcept {
+  return shim::emulated_create_file(size_bytes, shim::EmulatedKind::device);
+}
 
 }  // namespace gdrkit::platform

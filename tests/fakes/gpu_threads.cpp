@@ -103,8 +103,12 @@ std::set<Stream*>& streams() {
 
 /// Host memory that was page-locked, by its first byte.
 std::mutex registered_mutex;
-std::map<std::uint64_t, std::size_t>& registered() {
-  static auto* const ranges = new std::map<std::uint64_t, std::size_t>;
+struct Registered {
+  std::size_t size_bytes = 0;
+  std::uint64_t buffer_id = 0;  ///< never used twice
+};
+std::map<std::uint64_t, Registered>& registered() {
+  static auto* const ranges = new std::map<std::uint64_t, Registered>;
   return *ranges;
 }
 
@@ -143,12 +147,12 @@ Facts facts_of(std::uint64_t address) {
   {
     const std::lock_guard lock(registered_mutex);
     auto after = registered().upper_bound(address);
-    if (after != registered().begin() && address - std::prev(after)->first < std::prev(after)->second) {
+    if (after != registered().begin() && address - std::prev(after)->first < std::prev(after)->second.size_bytes) {
       facts = {reinterpret_cast<std::uint64_t>(&the_context),
                address,
-               0,
+               std::prev(after)->second.buffer_id,
                std::prev(after)->first,
-               std::prev(after)->second,
+               std::prev(after)->second.size_bytes,
                cuda_memory_type_host};
       return facts;
     }
@@ -297,7 +301,8 @@ void set_memory(CudaCalls& calls) noexcept {
   calls.mem_host_register = [](void* address, std::size_t size, unsigned) {
     return taken(guarded([&] {
       const std::lock_guard lock(registered_mutex);
-      registered()[reinterpret_cast<std::uint64_t>(address)] = size;
+      static std::uint64_t next_id = std::uint64_t{1} << 40;  // beyond those of device memory
+      registered()[reinterpret_cast<std::uint64_t>(address)] = {size, next_id++};
       return success;
     }));
   };

@@ -57,6 +57,8 @@ int version() {
   return text != nullptr ? std::atoi(text) : 13030;
 }
 
+bool has_no_device() { return std::getenv("STAND_IN_CUDA_HAS_NO_DEVICE") != nullptr; }
+
 /// As drivers that export dma-bufs for adapters only.
 bool refuses_mmap() { return std::getenv("STAND_IN_CUDA_REFUSES_MMAP") != nullptr; }
 
@@ -152,7 +154,7 @@ int cuDriverGetVersion(int* number) {
   return success;
 }
 int cuDeviceGetCount(int* count) {
-  *count = 1;
+  *count = has_no_device() ? 0 : 1;
   return is_initialised ? success : not_initialised;
 }
 int cuDeviceGet(int* found, int ordinal) {

@@ -102,8 +102,6 @@ base::Result<std::unique_ptr<Backend>> open_dmabuf_on(shim::System& system, shim
 
 }  // namespace dmabuf
 
-base::Result<std::unique_ptr<Backend>> open_dmabuf(const base::Settings& settings) noexcept;
-
 base::Result<std::unique_ptr<Backend>> open_dmabuf(const base::Settings& settings) noexcept {
   auto cuda = shim::real_cuda();
   if (!cuda) return base::pass(cuda);

@@ -103,11 +103,7 @@ base::Status DmabufMapping::map(std::size_t size_bytes) noexcept {
   }
   address_ = static_cast<std::uint8_t*>(mapped);
   size_bytes_ = size_bytes;
-  // A child would keep the mapping beyond our unmap. Core holds fork off meanwhile.
-  const int advised = shim::as_user_errno(system_.madvise(mapped, size_bytes, MADV_DONTFORK));
-  if (advised >= 0) return {};
-  return base::fail(-advised, "cannot keep the mapping from forked children: madvise(MADV_DONTFORK): %s",
-                    std::strerror(-advised));
+  return keep_from_children(system_, mapped, size_bytes);
 }
 
 base::Status DmabufMapping::unmap() noexcept {

@@ -49,8 +49,8 @@ base::Result<MappedRegion> DmabufPin::map(std::size_t size_bytes, MappingType re
   auto length = length_to_map(*this, size_bytes, mapping_.address());
   if (!length) return base::pass(length);
   if (requested != MappingType::none && requested != mapping_.type()) {
-    const char* given = mapping_.type() == MappingType::cached ? "cached" : "write-combining";
-    return base::fail(EOPNOTSUPP, "invalid mapping type: the driver maps this dma-buf only %s", given);
+    return base::fail(EOPNOTSUPP, "invalid mapping type: the driver maps this dma-buf only %s",
+                      name_of(mapping_.type()));
   }
   base::Status mapped = mapping_.map(*length);
   base::Result<Verification> checked = Verification::none;

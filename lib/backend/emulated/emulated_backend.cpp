@@ -8,14 +8,13 @@
 #include "backend/backend.hpp"
 #include "backend/emulated/emulated_buffer.hpp"
 #include "backend/emulated/emulated_pin.hpp"
+#include "backend/pointer_check.hpp"
 #include "shim/emulated_device_identity.hpp"
 #include "shim/emulated_memory.hpp"
 
 namespace gdrkit::backend {
 namespace emulated {
 namespace {
-
-constexpr std::uint64_t page_mask = shim::emulated_page_bytes - 1;
 
 class EmulatedBackend final : public Backend {
  public:
@@ -48,36 +47,18 @@ base::Status refuse_kind(const shim::EmulatedAllocation& allocation, std::uint64
 }
 
 base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest& request) noexcept {
-  if (request.force_pcie)
-    return base::fail(EOPNOTSUPP, "cannot force PCIe for a pin: the emulated device has no choice of paths");
-  if (request.address == 0 || request.size_bytes == 0) {
-    return base::fail(EINVAL, "cannot pin %zu bytes at 0x%" PRIx64 ": both must be above 0", request.size_bytes,
-                      request.address);
-  }
-  std::uint64_t end = 0;
-  if (__builtin_add_overflow(request.address, request.size_bytes, &end) || end > UINT64_MAX - page_mask) {
-    return base::fail(EINVAL, "cannot pin 0x%" PRIx64 " + %zu bytes: the range reaches beyond the address space",
-                      request.address, request.size_bytes);
-  }
+  const auto range = enclosing_pages(request, traits_.page_size_bytes);
+  if (!range) return base::pass(range);
   auto allocation = shim::emulated_find(request.address);
   if (!allocation) return base::pass(allocation);
   if (auto refused = refuse_kind(*allocation, request.address); !refused) return base::pass(refused);
   const std::uint64_t exact_end = allocation->start + allocation->size_bytes;
-  const std::uint64_t allowed_end = request.exact_range ? exact_end : (exact_end + page_mask) & ~page_mask;
-  if (end > allowed_end) {
-    return base::fail(EINVAL,
-                      "cannot pin 0x%" PRIx64 " + %zu bytes: the range ends %" PRIu64
-                      " bytes past its allocation (0x%" PRIx64 " to 0x%" PRIx64 ")",
-                      request.address, request.size_bytes, end - exact_end, allocation->start, exact_end);
-  }
-  const std::uint64_t page_address = request.address & ~page_mask;
-  return EmulatedPin::create(page_address, ((end + page_mask) & ~page_mask) - page_address);
+  if (auto inside = check_end(request, allocation->start, exact_end); !inside) return base::pass(inside);
+  return EmulatedPin::create(range->page_address, static_cast<std::size_t>(range->page_bytes));
 }
 
 }  // namespace
 }  // namespace emulated
-
-base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings& settings) noexcept;
 
 base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings& settings) noexcept {
   const auto devices = shim::emulated_device_count(settings.emulated_devices);

@@ -39,8 +39,6 @@ base::Result<std::unique_ptr<BackendBuffer>> EmulatedBuffer::allocate(int device
   return std::unique_ptr<BackendBuffer>(std::move(buffer));
 }
 
-EmulatedBuffer::~EmulatedBuffer() { (void)free(); }
-
 base::Status EmulatedBuffer::copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept {
   copy_bytes(reinterpret_cast<void*>(address_ + offset), source, size_bytes);
   return {};

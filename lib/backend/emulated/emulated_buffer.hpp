@@ -17,7 +17,7 @@ class EmulatedBuffer final : public BackendBuffer {
                                                                              std::size_t size_bytes) noexcept;
   EmulatedBuffer(const EmulatedBuffer&) = delete;
   EmulatedBuffer& operator=(const EmulatedBuffer&) = delete;
-  ~EmulatedBuffer() override;
+  ~EmulatedBuffer() override { (void)free(); }
 
   base::Status copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept override;
   base::Status copy_to_host(std::size_t offset, void* target, std::size_t size_bytes) noexcept override;

@@ -18,7 +18,7 @@ class EmulatedPin final : public BackendPin {
                                                                         std::size_t page_bytes) noexcept;
   EmulatedPin(const EmulatedPin&) = delete;
   EmulatedPin& operator=(const EmulatedPin&) = delete;
-  ~EmulatedPin() override;
+  ~EmulatedPin() override { (void)unpin(); }
 
   base::Result<MappedRegion> map(std::size_t size_bytes, MappingType requested) noexcept override;
   base::Status unmap() noexcept override;

@@ -71,8 +71,6 @@ base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(shim::System& system, shim
 
 }  // namespace gdrdrv
 
-base::Result<std::unique_ptr<Backend>> open_gdrdrv(const base::Settings& settings) noexcept;
-
 base::Result<std::unique_ptr<Backend>> open_gdrdrv(const base::Settings&) noexcept {
   auto file = gdrdrv::ModuleFile::open(shim::real_system());
   if (!file) return base::pass(file);

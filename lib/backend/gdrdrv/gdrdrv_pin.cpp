@@ -2,24 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "backend/gdrdrv/gdrdrv_pin.hpp"
 
-#include <sys/mman.h>
-
 #include <cinttypes>
 #include <cstring>
 #include <utility>
 
 namespace gdrkit::backend::gdrdrv {
 namespace {
-
-const char* name_of(MappingType type) noexcept {
-  switch (type) {
-    case MappingType::write_combining: return "write-combining";
-    case MappingType::cached: return "cached";
-    case MappingType::device: return "device";
-    case MappingType::none: break;
-  }
-  return "unknown";
-}
 
 bool is_known(MappingType type) noexcept {
   return type == MappingType::write_combining || type == MappingType::cached || type == MappingType::device;
@@ -135,12 +123,7 @@ base::Status GdrdrvPin::map_pages(std::size_t bytes) noexcept {
   }
   address_ = mapped;
   mapped_bytes_ = bytes;
-  // The module does so itself; a child that kept the mapping would see the memory past our unpin.
-  if (const int advised = shim::as_user_errno(file_.system().madvise(mapped, bytes, MADV_DONTFORK)); advised < 0) {
-    return base::fail(-advised, "cannot keep the mapping from forked children: madvise(MADV_DONTFORK): %s",
-                      std::strerror(-advised));
-  }
-  return {};
+  return keep_from_children(file_.system(), mapped, bytes);  // what the module does too
 }
 
 /// The type decides how the memory may be accessed, so the module must report one that we know.

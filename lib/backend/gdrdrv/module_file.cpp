@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -71,7 +72,7 @@ ModuleFile::~ModuleFile() {
 }
 
 int ModuleFile::call(unsigned long request, void* argument) noexcept {
-  return shim::as_user_errno(system_.ioctl(fd_, request, argument));
+  return std::min(shim::as_user_errno(system_.ioctl(fd_, request, argument)), 0);
 }
 
 base::Status ModuleFile::shake_hands() noexcept {
@@ -109,19 +110,18 @@ int ModuleFile::pin(std::uint64_t address, std::uint64_t bytes, bool force_pcie,
     PinBufferV2 pin{address, bytes, force_pcie ? pin_flag_force_pcie : 0, 0, 0};
     const int result = call(request::pin_buffer_v2, &pin);
     *handle = pin.handle;
-    return result < 0 ? result : 0;
+    return result;
   }
   if (force_pcie) return -EINVAL;
   PinBuffer pin{address, bytes, 0, 0, 0, 0};
   const int result = call(request::pin_buffer, &pin);
   *handle = pin.handle;
-  return result < 0 ? result : 0;
+  return result;
 }
 
 int ModuleFile::unpin(std::uint64_t handle) noexcept {
   UnpinBuffer unpin{handle};
-  const int result = call(request::unpin_buffer, &unpin);
-  return result < 0 ? result : 0;
+  return call(request::unpin_buffer, &unpin);
 }
 
 int ModuleFile::state(std::uint64_t handle, PinState* state) noexcept {
@@ -155,8 +155,7 @@ int ModuleFile::is_freed_by_owner(std::uint64_t handle, bool* is_freed) noexcept
 
 int ModuleFile::request_mapping_type(std::uint64_t handle, std::uint32_t type) noexcept {
   RequestMappingType wish{handle, type, 0};
-  const int result = call(request::request_mapping_type, &wish);
-  return result < 0 ? result : 0;
+  return call(request::request_mapping_type, &wish);
 }
 
 int ModuleFile::map(std::uint64_t handle, std::size_t bytes, void** mapped) noexcept {

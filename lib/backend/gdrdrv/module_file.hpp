@@ -53,7 +53,7 @@ class ModuleFile {
  private:
   ModuleFile(shim::System& system, int fd) noexcept : system_(system), fd_(fd) {}
   base::Status shake_hands() noexcept;
-  int call(unsigned long request, void* argument) noexcept;
+  int call(unsigned long request, void* argument) noexcept;  ///< 0 or negative errno
   base::Status read_attribute(std::uint32_t attribute, const char* name, bool* value) noexcept;
 
   shim::System& system_;

@@ -102,13 +102,13 @@ base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<shim::Obs
 
 base::Result<MemoryPiece> decode_refused_export(const std::vector<shim::ObservedIoctl>& ioctls,
                                                 std::uint64_t expected_offset, std::uint64_t size_bytes) noexcept {
-  constexpr std::uint32_t invalid_argument = 0x1f;
   const ExportLayout* layout = ioctls.size() == 1 ? find_layout(ioctls[0]) : nullptr;
   if (layout == nullptr) return base::fail(EIO, "no object found in CUDA's refused dma-buf export");
   const auto& bytes = ioctls[0].argument;
   const MemoryPiece piece{field<std::uint32_t>(bytes, 4), field<std::uint32_t>(bytes, layout->handles),
                           field<std::uint64_t>(bytes, layout->offsets), size_bytes};
-  const bool is_expected = ioctls[0].result == 0 && field<std::uint32_t>(bytes, layout->status) == invalid_argument &&
+  const bool is_expected = ioctls[0].result == 0 &&
+                           field<std::uint32_t>(bytes, layout->status) == status::invalid_argument &&
                            field<std::uint32_t>(bytes, 8) == 1 && field<std::uint32_t>(bytes, 12) == 1 &&
                            piece.client != 0 && piece.object != 0 && piece.offset == expected_offset && size_bytes != 0;
   if (!is_expected) return base::fail(EIO, "no object at the expected offset found in CUDA's refused dma-buf export");

@@ -61,11 +61,6 @@ base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemo
   return check_object(client, memory.pieces.back());
 }
 
-tl::unexpected<base::Error> cuda_failed(const char* call, int result) noexcept {
-  return base::fail_vendor(shim::cuda_result_errno(result), result, "cannot find the memory: %s: %s", call,
-                           shim::cuda_result_name(result));
-}
-
 using Pieces = base::Result<std::vector<MemoryPiece>>;
 
 /// Asks CUDA for a dma-buf of [address, address + size) only to learn the handles; the descriptor is closed at once.
@@ -84,7 +79,8 @@ Pieces observed_pieces(const shim::ObservedExport& seen, int result, std::uint64
         EINVAL, result, "cannot export the memory: %s; it is imported from another process, or the range has holes",
         shim::cuda_result_name(result));
   }
-  if (result != 0) return cuda_failed("cuMemGetHandleForAddressRange (dma-buf export)", result);
+  if (result != 0)
+    return shim::cuda_failure(result, "cannot find the memory: cuMemGetHandleForAddressRange (dma-buf export)");
   if (!seen.hook) {
     return base::fail(EOPNOTSUPP, "libcuda's ioctl calls cannot be observed: %s", seen.hook.error().text());
   }
@@ -143,12 +139,12 @@ base::Result<ObjectHandle> import_exported(shim::Cuda& cuda, shim::System& syste
                                            std::uint64_t address) noexcept {
   std::uint64_t handle = 0;
   if (const int result = cuda.mem_retain_allocation_handle(address, &handle); result != 0) {
-    return cuda_failed("cuMemRetainAllocationHandle", result);
+    return shim::cuda_failure(result, "cannot find the memory: cuMemRetainAllocationHandle");
   }
   int fd = -1;
   const int result = cuda.mem_export_to_fd(handle, &fd);
   (void)cuda.mem_release(handle);
-  if (result != 0) return cuda_failed("cuMemExportToShareableHandle", result);
+  if (result != 0) return shim::cuda_failure(result, "cannot find the memory: cuMemExportToShareableHandle");
   ImportObject import{fd, import_type_rm, device.device(), device.device(), 0};
   auto imported =
       device.client().control(device.client().root(), control::import_object_from_fd, &import, sizeof import);
@@ -163,7 +159,7 @@ base::Status by_exported_file(shim::Cuda& cuda, shim::System& system, RmDevice& 
   for (std::uint64_t address = range.page_address; address < end;) {
     shim::PointerAttributes at;
     if (const int result = cuda.pointer_get_attributes(address, &at); result != 0) {
-      return cuda_failed("cuPointerGetAttributes", result);
+      return shim::cuda_failure(result, "cannot find the memory: cuPointerGetAttributes");
     }
     if ((at.allowed_handle_types & handle_type_posix_fd) == 0 || at.mapping_size == 0) {
       return base::fail(EOPNOTSUPP, "cannot export the memory as a file: it was not allocated for that");
@@ -188,7 +184,7 @@ base::Status by_exported_file(shim::Cuda& cuda, shim::System& system, RmDevice& 
 base::Status by_ipc_handle(shim::Cuda& cuda, RmDevice& device, const DeviceRange& range, OwnedMemory& memory) {
   shim::CudaIpcHandle handle{};
   if (const int result = cuda.ipc_get_mem_handle(range.attributes.range_start, &handle); result != 0) {
-    return cuda_failed("cuIpcGetMemHandle", result);
+    return shim::cuda_failure(result, "cannot find the memory: cuIpcGetMemHandle");
   }
   auto ipc = decode_ipc_handle(handle, range.attributes.range_size);
   if (!ipc) return base::pass(ipc);

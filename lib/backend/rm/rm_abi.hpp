@@ -17,7 +17,7 @@ constexpr unsigned long request_word(unsigned number, std::size_t bytes = sizeof
 }
 
 namespace number {
-inline constexpr unsigned card_info = 200, register_fd = 201, check_version = 210, export_to_dmabuf_fd = 217;
+inline constexpr unsigned card_info = 200, register_fd = 201, check_version = 210;
 inline constexpr unsigned rm_free = 0x29, rm_control = 0x2a, rm_alloc = 0x2b, rm_dup_object = 0x34;
 inline constexpr unsigned rm_map_memory = 0x4e, rm_unmap_memory = 0x4f;
 }  // namespace number
@@ -97,7 +97,7 @@ struct RmMapMemory {
 static_assert(sizeof(RmMapMemory) == 56 && offsetof(RmMapMemory, fd) == 48);
 /// Caching type of a new mapping in RmMapMemory::flags, bits 25:23.
 inline constexpr unsigned caching_shift = 23;
-inline constexpr std::uint32_t caching_mask = 7, caching_cached = 0, caching_uncached = 1, caching_write_combined = 2;
+inline constexpr std::uint32_t caching_mask = 7, caching_cached = 0, caching_write_combined = 2;
 
 struct RmUnmapMemory {
   std::uint32_t client, device, memory, pad0;

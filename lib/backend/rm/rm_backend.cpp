@@ -19,14 +19,17 @@ namespace {
 constexpr Traits rm_traits = {"rm", 65536, true, false, false};
 constexpr int attribute_integrated = 18;  // CU_DEVICE_ATTRIBUTE_INTEGRATED
 
-base::Result<std::unique_ptr<Backend>> serve(shim::System& system, shim::Cuda& cuda, const base::Settings& settings,
-                                             Probed probed) noexcept {
-  try {
-    return std::unique_ptr<Backend>(
-        std::make_unique<RmBackend>(system, cuda, settings, probed.layout, std::move(probed.client)));
-  } catch (...) {
-    return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
-  }
+template <class Load>
+base::Result<std::unique_ptr<Backend>> open_on(shim::System& system, Load load_cuda,
+                                               const base::Settings& settings) noexcept try {
+  auto probed = probe(system, settings);
+  if (!probed) return base::pass(probed);
+  const base::Result<shim::Cuda*> cuda = load_cuda();
+  if (!cuda) return base::pass(cuda);
+  return std::unique_ptr<Backend>(
+      std::make_unique<RmBackend>(system, **cuda, settings, probed->layout, std::move(probed->client)));
+} catch (...) {
+  return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
 }
 
 }  // namespace
@@ -41,8 +44,7 @@ base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
   if (result == 0) result = cuda_.device_get_pci_bus_id(cuda_ordinal, pci, sizeof pci);
   if (result == 0) result = cuda_.device_get_uuid(cuda_ordinal, &uuid);
   if (result != 0) {
-    return base::fail_vendor(shim::cuda_result_errno(result), result, "cannot find the GPU of CUDA device %d: %s",
-                             cuda_ordinal, shim::cuda_result_name(result));
+    return shim::cuda_failure(result, "cannot find the GPU of CUDA device %d", cuda_ordinal);
   }
   if (integrated != 0)
     return base::fail(EOPNOTSUPP, "cannot map memory of the GPU at %s: it is integrated and has no BAR1", pci);
@@ -83,18 +85,13 @@ void RmBackend::abandon_after_fork() noexcept {
 
 base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, shim::Cuda& cuda,
                                                   const base::Settings& settings) noexcept {
-  auto probed = probe(system, settings);
-  if (!probed) return base::pass(probed);
-  return serve(system, cuda, settings, std::move(*probed));
+  return open_on(
+      system, [&cuda]() noexcept { return base::Result<shim::Cuda*>(&cuda); }, settings);
 }
 
 base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, LoadCuda load_cuda,
                                                   const base::Settings& settings) noexcept {
-  auto probed = probe(system, settings);
-  if (!probed) return base::pass(probed);
-  auto cuda = load_cuda();
-  if (!cuda) return base::pass(cuda);
-  return serve(system, **cuda, settings, std::move(*probed));
+  return open_on(system, load_cuda, settings);
 }
 
 }  // namespace rm

@@ -75,22 +75,17 @@ base::Status RmDevice::check_uuid(const shim::CudaUuid& uuid) noexcept {
                     pci_.c_str());
 }
 
-Bar1Figures RmDevice::bar1(std::uint32_t fb_info_bytes) const noexcept {
+std::optional<Bar1Figures> RmDevice::bar1(std::uint32_t fb_info_bytes) const noexcept {
   constexpr std::size_t largest = 1028;
   alignas(8) std::uint8_t parameters[largest] = {};
-  Bar1Figures figures;
-  if (fb_info_bytes > largest) return figures;
+  if (fb_info_bytes > largest) return std::nullopt;
   const std::uint32_t count = 3;
   InfoEntry entries[count] = {{fb_bar1_size_kib, 0}, {fb_bar1_available_kib, 0}, {fb_bar1_contiguous_kib, 0}};
   std::memcpy(parameters, &count, sizeof count);
   std::memcpy(parameters + sizeof count, entries, sizeof entries);
-  if (!client_.control(subdevice_, control::fb_get_info_v2, parameters, fb_info_bytes)) return figures;
+  if (!client_.control(subdevice_, control::fb_get_info_v2, parameters, fb_info_bytes)) return std::nullopt;
   std::memcpy(entries, parameters + sizeof count, sizeof entries);
-  figures.size_mib = entries[0].data / 1024;
-  figures.available_mib = entries[1].data / 1024;
-  figures.contiguous_mib = entries[2].data / 1024;
-  figures.is_known = true;
-  return figures;
+  return Bar1Figures{entries[0].data / 1024, entries[1].data / 1024, entries[2].data / 1024};
 }
 
 void RmDevice::abandon_after_fork() noexcept {

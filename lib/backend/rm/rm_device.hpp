@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "backend/rm/rm_client.hpp"
@@ -17,7 +18,6 @@ struct Bar1Figures {
   std::uint32_t size_mib = 0;
   std::uint32_t available_mib = 0;
   std::uint32_t contiguous_mib = 0;
-  bool is_known = false;
 };
 
 /// Thread safe. Keeps one file of the GPU open for its life: RM allows the device object only to a process that has
@@ -36,8 +36,8 @@ class RmDevice {
   [[nodiscard]] ObjectHandle device() const noexcept { return device_; }
   [[nodiscard]] ObjectHandle subdevice() const noexcept { return subdevice_; }
   [[nodiscard]] std::uint32_t minor() const noexcept { return minor_; }
-  /// Advisory, for error sentences: is_known is false when the driver does not tell.
-  [[nodiscard]] Bar1Figures bar1(std::uint32_t fb_info_bytes) const noexcept;
+  /// Advisory, for errors' texts; nothing when the driver does not tell.
+  [[nodiscard]] std::optional<Bar1Figures> bar1(std::uint32_t fb_info_bytes) const noexcept;
   void abandon_after_fork() noexcept;
 
  private:

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 
 #include "backend/rm/rm_status.hpp"
@@ -23,20 +23,16 @@ cpu::MappingType type_of(std::uint32_t flags, bool reports_caching_type) noexcep
 
 tl::unexpected<base::Error> bar1_used_up(const RmDevice& device, const base::Error& error, std::size_t length,
                                          std::uint32_t fb_info_bytes) noexcept {
-  const Bar1Figures figures = device.bar1(fb_info_bytes);
   const auto status = static_cast<std::uint32_t>(error.vendor_code);
-  if (!figures.is_known) {
-    return base::fail_vendor(ENOMEM, error.vendor_code,
-                             "cannot map %zu KiB: BAR1 of %s is full (status 0x%x, %s); unmap something, pin a "
-                             "smaller range or enable resizable BAR",
-                             length / 1024, device.pci().c_str(), status, status_name(status));
+  char use[80] = "";
+  if (const auto figures = device.bar1(fb_info_bytes)) {
+    std::snprintf(use, sizeof use, "%u of %u MiB free, largest piece %u MiB; ", figures->available_mib,
+                  figures->size_mib, figures->contiguous_mib);
   }
-  return base::fail_vendor(
-      ENOMEM, error.vendor_code,
-      "cannot map %zu KiB: BAR1 of %s is full (%u of %u MiB free, largest piece %u MiB; status 0x%x, %s); unmap "
-      "something, pin a smaller range or enable resizable BAR",
-      length / 1024, device.pci().c_str(), figures.available_mib, figures.size_mib, figures.contiguous_mib, status,
-      status_name(status));
+  return base::fail_vendor(ENOMEM, error.vendor_code,
+                           "cannot map %zu KiB: BAR1 of %s is full (%sstatus 0x%x, %s); unmap something, pin a smaller "
+                           "range or enable resizable BAR",
+                           length / 1024, device.pci().c_str(), use, status, status_name(status));
 }
 
 }  // namespace
@@ -47,8 +43,7 @@ RmMapping::~RmMapping() {
   if (address_ != nullptr) device_.client().keep_for_ever();
 }
 
-base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes, bool reports_caching_type,
-                            std::uint32_t fb_info_bytes) noexcept {
+base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes) noexcept {
   if (address_ != nullptr || !parts_.empty())
     return base::fail(EIO, "cannot map the pin: an earlier mapping could not be undone; unpin it");
   try {
@@ -61,7 +56,7 @@ base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t s
   for (const OwnedPiece& piece : pieces) {
     if (at == size_bytes) break;
     const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size_bytes, size_bytes - at));
-    if (auto mapped = map_part(piece, at, length, reports_caching_type, fb_info_bytes); !mapped) return mapped;
+    if (auto mapped = map_part(piece, at, length); !mapped) return mapped;
     at += length;
   }
   return {};
@@ -79,13 +74,12 @@ base::Status RmMapping::reserve(std::size_t size_bytes) noexcept {
   return {};
 }
 
-base::Status RmMapping::map_part(const OwnedPiece& piece, std::size_t at, std::size_t length, bool reports_caching_type,
-                                 std::uint32_t fb_info_bytes) noexcept {
+base::Status RmMapping::map_part(const OwnedPiece& piece, std::size_t at, std::size_t length) noexcept {
   auto file = device_.client().open_device_file(device_.minor());
   if (!file) return base::pass(file);
   parts_.push_back({piece.object, *file, 0, false});
   Part& part = parts_.back();
-  if (auto mapped = rm_map(part, piece, length, reports_caching_type, fb_info_bytes); !mapped) return mapped;
+  if (auto mapped = rm_map(part, piece, length); !mapped) return mapped;
   void* mapped = nullptr;
   const int result =
       system_.mmap(address_ + at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, part.device_fd, 0, &mapped);
@@ -93,22 +87,15 @@ base::Status RmMapping::map_part(const OwnedPiece& piece, std::size_t at, std::s
     return base::fail(-result, "cannot map: mmap of %zu bytes of /dev/nvidia%u: %s", length, device_.minor(),
                       std::strerror(-result));
   }
-  // The driver leaves the mapping to forked children, who would keep it beyond our unmap. Core holds fork off
-  // meanwhile.
-  if (const int advised = system_.madvise(mapped, length, MADV_DONTFORK); advised < 0) {
-    return base::fail(-advised, "cannot keep the mapping from forked children: madvise(MADV_DONTFORK): %s",
-                      std::strerror(-advised));
-  }
-  return {};
+  return keep_from_children(system_, mapped, length);
 }
 
-base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t length, bool reports_caching_type,
-                               std::uint32_t fb_info_bytes) noexcept {
+base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t length) noexcept {
   auto mapped = device_.client().map(device_.device(), piece.object, piece.offset, length, part.device_fd);
   if (!mapped) {
     const auto status = static_cast<std::uint32_t>(mapped.error().vendor_code);
     if (status == status::insufficient_resources || status == status::no_memory) {
-      return bar1_used_up(device_, mapped.error(), length, fb_info_bytes);
+      return bar1_used_up(device_, mapped.error(), length, layout_.fb_info_bytes);
     }
     if (status == status::not_supported) {
       return base::fail_vendor(
@@ -120,7 +107,7 @@ base::Status RmMapping::rm_map(Part& part, const OwnedPiece& piece, std::size_t 
   }
   part.linear_address = mapped->linear_address;
   part.is_rm_mapped = true;
-  const cpu::MappingType type = type_of(mapped->flags, reports_caching_type);
+  const cpu::MappingType type = type_of(mapped->flags, layout_.reports_caching_type);
   if (type_ != cpu::MappingType::none && type_ != type) {
     return base::fail(EIO, "cannot map: the driver gave parts of one range different caching types");
   }

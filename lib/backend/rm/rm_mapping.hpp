@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "backend/rm/driver_layout.hpp"
 #include "backend/rm/memory_locator.hpp"
 #include "backend/rm/rm_device.hpp"
 #include "base/result.hpp"
@@ -19,15 +20,15 @@ namespace gdrkit::backend::rm {
 /// allocation.)
 class RmMapping {
  public:
-  RmMapping(shim::System& system, RmDevice& device) noexcept : system_(system), device_(device) {}
+  RmMapping(shim::System& system, RmDevice& device, const DriverLayout& layout) noexcept
+      : system_(system), device_(device), layout_(layout) {}
   ~RmMapping();
   RmMapping(const RmMapping&) = delete;
   RmMapping& operator=(const RmMapping&) = delete;
 
   /// Maps the first `size_bytes` (a multiple of the host's page) of `pieces`. ENOMEM with BAR1's figures when it is
   /// used up.
-  base::Status map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes, bool reports_caching_type,
-                   std::uint32_t fb_info_bytes) noexcept;
+  base::Status map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes) noexcept;
   base::Status unmap() noexcept;  ///< runs to its end, first error
   void abandon_after_fork() noexcept;
 
@@ -43,13 +44,12 @@ class RmMapping {
     bool is_rm_mapped = false;
   };
   base::Status reserve(std::size_t size_bytes) noexcept;
-  base::Status map_part(const OwnedPiece& piece, std::size_t at, std::size_t length, bool reports_caching_type,
-                        std::uint32_t fb_info_bytes) noexcept;
-  base::Status rm_map(Part& part, const OwnedPiece& piece, std::size_t length, bool reports_caching_type,
-                      std::uint32_t fb_info_bytes) noexcept;
+  base::Status map_part(const OwnedPiece& piece, std::size_t at, std::size_t length) noexcept;
+  base::Status rm_map(Part& part, const OwnedPiece& piece, std::size_t length) noexcept;
 
   shim::System& system_;
   RmDevice& device_;
+  const DriverLayout layout_;
   std::uint8_t* address_ = nullptr;
   std::size_t size_bytes_ = 0;
   cpu::MappingType type_ = cpu::MappingType::none;

@@ -10,26 +10,16 @@
 namespace gdrkit::backend::rm {
 namespace {
 
-const char* name_of(MappingType type) noexcept {
-  switch (type) {
-    case MappingType::write_combining: return "write-combining";
-    case MappingType::cached: return "cached";
-    default: return "uncached";
-  }
-}
-
 class RmScratch final : public ScratchMap {
  public:
   RmScratch(RmBackend& backend, RmDevice& device) noexcept
-      : backend_(backend), device_(device), mapping_(backend.system(), device) {}
+      : backend_(backend), device_(device), mapping_(backend.system(), device, backend.layout()) {}
 
   std::uint8_t* map(const DeviceRange& range) noexcept override {
     auto memory = locate(backend_.cuda(), backend_.system(), device_, range, backend_.settings());
     if (!memory) return nullptr;
     memory_.emplace(std::move(*memory));
-    const DriverLayout& layout = backend_.layout();
-    const auto mapped = mapping_.map(memory_->pieces, static_cast<std::size_t>(range.page_bytes),
-                                     layout.reports_caching_type, layout.fb_info_bytes);
+    const auto mapped = mapping_.map(memory_->pieces, static_cast<std::size_t>(range.page_bytes));
     return mapped ? mapping_.address() : nullptr;
   }
 
@@ -59,7 +49,7 @@ RmPin::RmPin(RmBackend& backend, RmDevice& device, const DeviceRange& range, Own
       rm_device_(device),
       range_(range),
       memory_(std::move(memory)),
-      mapping_(backend.system(), device) {
+      mapping_(backend.system(), device, backend.layout()) {
   page_address_ = range.page_address;
   page_bytes_ = static_cast<std::size_t>(range.page_bytes);
   device_ = device.pci();
@@ -76,15 +66,15 @@ base::Result<MappedRegion> RmPin::map(std::size_t size_bytes, MappingType reques
   }
   const auto length = length_to_map(*this, size_bytes, mapping_.address());
   if (!length) return base::pass(length);
-  base::Status mapped =
-      mapping_.map(memory_.pieces, *length, backend_.layout().reports_caching_type, backend_.layout().fb_info_bytes);
+  base::Status mapped = mapping_.map(memory_.pieces, *length);
   base::Result<Verification> verification = Verification::none;
   MappingType type = mapping_.type();
   // "Cached" is also what a driver seems to say that says nothing; word accesses are right in both cases.
   if (mapped && type == MappingType::cached && !is_coherent(backend_.cuda(), range_.attributes.device_ordinal))
     type = MappingType::device;
   if (mapped && requested != MappingType::none && type != requested)
-    mapped = base::fail(EOPNOTSUPP, "invalid mapping type: the driver maps GPU memory only %s here", name_of(type));
+    mapped = base::fail(EOPNOTSUPP, "invalid mapping type: the driver maps GPU memory only %s here",
+                        type == MappingType::device ? "uncached" : name_of(type));
   if (mapped) verification = verify();
   if (mapped && verification) return MappedRegion{mapping_.address(), *length, type, *verification};
   (void)mapping_.unmap();

@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "shim/cuda.hpp"
+
 namespace gdrkit::engine::copy_engine {
 namespace {
 
-constexpr const char* operation = "cannot copy by CUDA's copy engine";
-
 base::Status check(int result, const char* call) noexcept {
-  return result == 0 ? base::Status() : base::Status(cuda_failure(result, operation, call));
+  if (result == 0) return {};
+  return shim::cuda_failure(result, "cannot copy by CUDA's copy engine: %s", call);
 }
 
 }  // namespace

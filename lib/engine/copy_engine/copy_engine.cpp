@@ -67,8 +67,6 @@ class CopyEngine final : public Engine {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Engine>> open_copy_engine(const Place& place) noexcept;
-
 base::Result<std::unique_ptr<Engine>> open_copy_engine(const Place& place) noexcept {
   if (place.gpu == nullptr) return base::fail_literal(ENODEV, "engine copy_engine needs a GPU");
   std::unique_ptr<Engine> engine(new (std::nothrow) CopyEngine(*place.gpu));

@@ -28,8 +28,6 @@ class CpuEngine final : public Engine {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Engine>> open_cpu(const Place& place) noexcept;
-
 base::Result<std::unique_ptr<Engine>> open_cpu(const Place&) noexcept {
   std::unique_ptr<Engine> engine(new (std::nothrow) CpuEngine);
   if (engine == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the engine cpu");

@@ -60,11 +60,7 @@ struct Job {
 };
 
 base::Status move_chunk(const Copy& copy, std::size_t begin, std::size_t end, Channel& channel) noexcept {
-  Copy chunk = copy;
-  chunk.device += begin;
-  chunk.mapped = static_cast<char*>(copy.mapped) + begin;
-  chunk.host = static_cast<char*>(copy.host) + begin;
-  chunk.size_bytes = end - begin;
+  const Copy chunk = copy.part(begin, end - begin);
   if (copy.direction == Direction::to_device) {
     copy_by_cpu(*copy.copier, copy.direction, chunk.mapped, chunk.host, chunk.size_bytes);
     return {};
@@ -124,7 +120,7 @@ class Lanes final : public Engine {
 
 /// Fewer than asked for, or none, is no error: the completing thread does what nobody else does. They inherit the
 /// CPUs that the calling thread may use, and take no signals of the program's.
-void Lanes::start_helpers() noexcept try {
+void Lanes::start_helpers() noexcept {
   if (std::exchange(is_started_, true)) return;
   cpu_set_t usable;
   const int cpus = ::sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 1;
@@ -137,7 +133,6 @@ void Lanes::start_helpers() noexcept try {
   } catch (const std::exception&) {  // no more threads
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-} catch (const std::exception&) {
 }
 
 Lanes::~Lanes() {
@@ -235,8 +230,6 @@ base::Status Lanes::complete(Ticket ticket) noexcept {
 
 }  // namespace
 }  // namespace lanes
-
-base::Result<std::unique_ptr<Engine>> open_lanes(const Place& place) noexcept;
 
 base::Result<std::unique_ptr<Engine>> open_lanes(const Place& place) noexcept {
   if (place.gpu == nullptr) return base::fail_literal(ENODEV, "engine lanes needs a GPU");

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -28,19 +27,14 @@ namespace gdrkit::engine {
 namespace mover {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Phase = ResidentKernel::Phase;
 using Progress = ResidentKernel::Progress;
 
 constexpr std::size_t staging_bytes = 65536;  // of each command, for ordinary host memory
 constexpr std::size_t largest_bytes = std::size_t{4} << 20;
 constexpr std::size_t unit_bytes = 16;
-constexpr std::chrono::milliseconds rest_after_failed_start{10};
+constexpr std::int64_t rest_after_failed_start_ns = 10'000'000;
 constexpr unsigned polls_at_full_speed = 512;  // some 20 us; then the thread lets others run
-
-std::int64_t now_ns() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
-}
 
 class Mover final : public Engine {
  public:
@@ -185,7 +179,7 @@ base::Status Mover::wait_until_running(std::int64_t begin) noexcept {
       is_fresh = true;
     }
     if (now_ns() - begin > limits_.start.count()) {
-      rest_until_ns_ = now_ns() + std::chrono::nanoseconds(rest_after_failed_start).count();
+      rest_until_ns_ = now_ns() + rest_after_failed_start_ns;
       if (base::Status alive = kernel_->check_gpu(); !alive) return alive;
       return base::fail(EAGAIN, "engine mover: its GPU kernel did not start within %lld us: the GPU is full",
                         static_cast<long long>(limits_.start.count() / 1000));
@@ -198,8 +192,7 @@ void Mover::warm_up() noexcept {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || is_lost_.load() || now_ns() < rest_until_ns_) return;
   if (is_warm()) return;
-  if (base::Status started = start(); !started)
-    rest_until_ns_ = now_ns() + std::chrono::nanoseconds(rest_after_failed_start).count();
+  if (base::Status started = start(); !started) rest_until_ns_ = now_ns() + rest_after_failed_start_ns;
 }
 
 Command Mover::command_of(const Outstanding& slot) const noexcept {
@@ -296,8 +289,6 @@ base::Status Mover::complete(Ticket ticket) noexcept {
 
 }  // namespace
 }  // namespace mover
-
-base::Result<std::unique_ptr<Engine>> open_mover(const Place& place) noexcept;
 
 base::Result<std::unique_ptr<Engine>> open_mover(const Place& place) noexcept {
   if (place.gpu == nullptr) return base::fail_literal(ENODEV, "engine mover needs a GPU");

@@ -79,14 +79,14 @@ base::Status ResidentKernel::load() noexcept {
   const shim::CudaCalls& calls = gpu_.calls();
   if (const int result = calls.module_load_data(&module_, gdrkit_mover_ptx); result != 0) {
     module_ = nullptr;
-    return cuda_failure(result, open_operation, "cuModuleLoadData");
+    return shim::cuda_failure(result, "%s: cuModuleLoadData", open_operation);
   }
   if (const int result = calls.module_get_function(&function_, module_, entry_name); result != 0) {
-    return cuda_failure(result, open_operation, "cuModuleGetFunction");
+    return shim::cuda_failure(result, "%s: cuModuleGetFunction", open_operation);
   }
   if (const int result = calls.stream_create(&stream_, shim::cuda_stream_non_blocking); result != 0) {
     stream_ = nullptr;
-    return cuda_failure(result, open_operation, "cuStreamCreate");
+    return shim::cuda_failure(result, "%s: cuStreamCreate", open_operation);
   }
   return {};
 }
@@ -116,7 +116,7 @@ base::Status ResidentKernel::refuse_during_capture() const noexcept {
   if (result == 0 || result == capture_implicit) {
     return base::fail_vendor(EAGAIN, result, "engine mover is not started while a CUDA graph is being captured");
   }
-  return cuda_failure(result, "cannot start the mover's GPU kernel", "cuStreamIsCapturing");
+  return shim::cuda_failure(result, "cannot start the mover's GPU kernel: cuStreamIsCapturing");
 }
 
 base::Status ResidentKernel::launch(std::uint64_t lines, std::uint32_t first_tag) noexcept {
@@ -133,7 +133,7 @@ base::Status ResidentKernel::launch(std::uint64_t lines, std::uint32_t first_tag
   void* list[] = {&parameters};
   const int result =
       gpu_.calls().launch_kernel(function_, limits_.blocks, 1, 1, threads_per_block, 1, 1, 0, stream_, list, nullptr);
-  if (result != 0) return cuda_failure(result, "cannot start the mover's GPU kernel", "cuLaunchKernel");
+  if (result != 0) return shim::cuda_failure(result, "cannot start the mover's GPU kernel: cuLaunchKernel");
   launch_.store(number, std::memory_order_release);
   return {};
 }

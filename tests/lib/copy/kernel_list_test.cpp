@@ -12,8 +12,8 @@ namespace gdrkit::copy {
 namespace {
 
 TEST(KernelList, EndsWithScalarWhichRunsEverywhereInBothDirections) {
-  ASSERT_GE(kernels().count, 1u);
-  const KernelInfo& last = kernels().first[kernels().count - 1];
+  ASSERT_GE(kernels().size(), 1u);
+  const KernelInfo& last = kernels().back();
   EXPECT_STREQ(last.name, "scalar");
   EXPECT_TRUE(last.runs_on(cpu::Features{}));
   EXPECT_NE(last.store_lines, nullptr);

@@ -58,8 +58,8 @@ class Ls64 : public ::testing::Test {
     sigaction(SIGILL, &action, &old_);
     stores = loads = 0;
     is_misaligned = false;
-    kernel_ = std::find_if(kernels().begin(), kernels().end(),
-                           [](const KernelInfo& info) { return std::string_view(info.name) == "ls64"; });
+    kernel_ = &*std::find_if(kernels().begin(), kernels().end(),
+                             [](const KernelInfo& info) { return std::string_view(info.name) == "ls64"; });
     std::iota(std::begin(host_), std::end(host_), static_cast<unsigned char>(7));
   }
   void TearDown() override {

@@ -59,7 +59,7 @@ base::Result<std::unique_ptr<Backend>> choose(std::span<const Registration> list
   base::Settings settings;
   settings.backend = forced;
   opened_count = 0;
-  return choose_backend({list.data(), list.size()}, settings);
+  return choose_backend(list, settings);
 }
 
 TEST(ChooseBackend, TakesTheFirstAutomaticOneThatRuns) {
@@ -154,7 +154,7 @@ TEST(ProbeBackend, ReportsEveryLineOfTheListThenEnoent) {
       EXPECT_FALSE(report->is_automatic);
     }
   }
-  EXPECT_EQ(count, backend::registrations().count);
+  EXPECT_EQ(count, backend::registrations().size());
   EXPECT_TRUE(saw_emulated);
 }
 

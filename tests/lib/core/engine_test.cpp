@@ -61,19 +61,19 @@ TEST_F(CoreEngine, CopiesGoThroughTheEngineAndStayInsideTheUsersOwnRange) {
   ASSERT_TRUE(mapped) << mapped.error().text();
   EXPECT_EQ(write(handle, 0, host.data(), 5000), by_engine);
   EXPECT_EQ(read(handle, 0, host.data(), 5000), by_engine);
-  ASSERT_TRUE(tests::succeeded(write_by_engine(handle, 1, host.data(), user_bytes - 1)));
+  ASSERT_TRUE(tests::succeeded(copy_by_engine(handle, true, 1, host.data(), user_bytes - 1)));
   std::vector<char> seen(user_bytes);
-  ASSERT_TRUE(tests::succeeded(read_by_engine(handle, 0, seen.data(), user_bytes)));
+  ASSERT_TRUE(tests::succeeded(copy_by_engine(handle, false, 0, seen.data(), user_bytes)));
   EXPECT_EQ(seen[0], 0);
   EXPECT_EQ(std::memcmp(seen.data() + 1, host.data(), user_bytes - 1), 0);
   const auto* const device = reinterpret_cast<const char*>(memory);
   EXPECT_EQ(device[user_offset + 1], 'a');
   EXPECT_EQ(device[user_offset + user_bytes], 0);
 
-  EXPECT_TRUE(tests::succeeded(read_by_engine(handle, user_bytes, nullptr, 0)));
+  EXPECT_TRUE(tests::succeeded(copy_by_engine(handle, false, user_bytes, nullptr, 0)));
   for (const base::Status& refused :
-       {read_by_engine(handle, 1, seen.data(), user_bytes), write_by_engine(handle, user_bytes + 1, seen.data(), 0),
-        write_by_engine(handle, 0, nullptr, 1)}) {
+       {copy_by_engine(handle, false, 1, seen.data(), user_bytes),
+        copy_by_engine(handle, true, user_bytes + 1, seen.data(), 0), copy_by_engine(handle, true, 0, nullptr, 1)}) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().errno_value, EINVAL);
   }
@@ -93,7 +93,7 @@ TEST_F(CoreEngine, AfterUnmapAndWithAnUnknownNameNothingIsMapped) {
   ASSERT_TRUE(map("automatic"));
   ASSERT_TRUE(tests::succeeded(unmap(context, handle)));
   EXPECT_EQ(write(handle, 0, host.data(), 5000), EINVAL);
-  EXPECT_FALSE(write_by_engine(handle, 0, host.data(), 5000));
+  EXPECT_FALSE(copy_by_engine(handle, true, 0, host.data(), 5000));
   const auto refused = map("abacus");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().errno_value, EINVAL);
@@ -173,7 +173,7 @@ TEST_F(CoreEngine, StartedCopiesAreCompleteWhenTheyAreFinished) {
 
 TEST_F(CoreEngine, UnmapWaitsForStartedCopiesAndKeepsTheirOutcome) {
   ASSERT_TRUE(map("copy_engine"));
-  ASSERT_TRUE(tests::succeeded(write_by_engine(handle, 0, std::string(user_bytes, 'b').data(), user_bytes)));
+  ASSERT_TRUE(tests::succeeded(copy_by_engine(handle, true, 0, std::string(user_bytes, 'b').data(), user_bytes)));
   const Segment whole[] = {{0, host.data(), user_bytes}};
   const auto copy = start_copy(handle, false, whole);
   ASSERT_TRUE(copy) << copy.error().text();
@@ -187,13 +187,13 @@ TEST_F(CoreEngine, UnmapWaitsForStartedCopiesAndKeepsTheirOutcome) {
 
 TEST_F(CoreEngine, AForkedChildGetsEinvalWhileTheParentsEngineGoesOn) {
   ASSERT_TRUE(map("copy_engine"));
-  ASSERT_TRUE(tests::succeeded(write_by_engine(handle, 0, host.data(), user_bytes)));
+  ASSERT_TRUE(tests::succeeded(copy_by_engine(handle, true, 0, host.data(), user_bytes)));
   const tests::ChildEnd end = tests::run_in_child([&] {
     if (read(handle, 0, host.data(), 5000) != EINVAL) return 1;
-    return read_by_engine(handle, 0, host.data(), 5000) ? 2 : 0;
+    return copy_by_engine(handle, false, 0, host.data(), 5000) ? 2 : 0;
   });
   EXPECT_EQ(end.exit_code, 0);
-  EXPECT_TRUE(tests::succeeded(read_by_engine(handle, 0, host.data(), user_bytes)));
+  EXPECT_TRUE(tests::succeeded(copy_by_engine(handle, false, 0, host.data(), user_bytes)));
 }
 
 }  // namespace

@@ -27,6 +27,20 @@ TEST(Chooser, TheShortcutForTheCpuAgreesWithTheTable) {
   }
 }
 
+TEST(Chooser, OnlyCpusMoveWhatNothingIsAskedOf) {
+  const std::size_t largest = built_in.largest_by_cpus(Direction::to_device);
+  EXPECT_EQ(largest, std::size_t{384} << 10);
+  for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
+    for (std::size_t size = 1; size <= largest; size *= 2) {
+      const Choice choice = choose(Direction::to_device, kind, size);
+      EXPECT_TRUE(choice.warm == Id::cpu || choice.warm == Id::lanes) << size;
+      EXPECT_EQ(choice.cold, Id::cpu) << size;
+    }
+  }
+  EXPECT_EQ(built_in.largest_by_cpus(Direction::from_device), built_in.largest_for_cpu(Direction::from_device))
+      << "lanes from the device are the GPU's copies";
+}
+
 TEST(Chooser, NoColdEngineIsTheMover) {
   for (const Direction direction : {Direction::from_device, Direction::to_device, Direction::on_device}) {
     for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {

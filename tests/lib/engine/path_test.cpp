@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "engine_machine.hpp"
+#include "shim/emulated_memory.hpp"
 
 namespace gdrkit::engine {
 namespace {
@@ -47,10 +48,12 @@ class PathTest : public tests::EngineMachine {
     for (const std::size_t size : sizes) {
       const std::size_t offset = memory_bytes - size;
       std::memset(host.data(), 0, size);
-      if (base::Status done = path.read(offset, host.data(), size); !done) return done.error().text();
+      if (base::Status done = path.copy(Direction::from_device, offset, host.data(), size); !done)
+        return done.error().text();
       if (std::memcmp(host.data(), bytes.data() + offset, size) != 0) return "read wrong bytes";
       for (std::size_t at = 0; at < size; ++at) host[at] = static_cast<char>(~bytes[offset + at]);
-      if (base::Status done = path.write(offset, host.data(), size); !done) return done.error().text();
+      if (base::Status done = path.copy(Direction::to_device, offset, host.data(), size); !done)
+        return done.error().text();
       std::memcpy(bytes.data() + offset, host.data(), size);
       std::memset(host.data(), 0, size);
       EXPECT_TRUE(tests::succeeded(buffer->copy_to_host(offset, host.data(), size)));
@@ -101,9 +104,9 @@ TEST_F(PathTest, AutomaticCopiesOfEverySizeAreRight) {
   auto pinned = PinnedMemory::make(**gpu, memory_bytes);
   ASSERT_TRUE(pinned) << pinned.error().text();
   for (const std::size_t size : {5000ul, 200 * kibibyte, memory_bytes}) {
-    ASSERT_TRUE(tests::succeeded((*path)->read(0, pinned->bytes(), size)));
+    ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, pinned->bytes(), size)));
     EXPECT_EQ(std::memcmp(pinned->bytes(), bytes.data(), size), 0) << size;
-    ASSERT_TRUE(tests::succeeded((*path)->write(0, pinned->bytes(), size)));
+    ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::to_device, 0, pinned->bytes(), size)));
   }
   EXPECT_EQ(std::memcmp(mapped, bytes.data(), memory_bytes), 0);
 }
@@ -133,7 +136,7 @@ TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread)
   auto pinned = PinnedMemory::make(**gpu, memory_bytes);
   ASSERT_TRUE(pinned) << pinned.error().text();
   const auto target_of_read = [&](std::size_t size) {
-    EXPECT_TRUE(tests::succeeded((*path)->read(0, pinned->bytes(), size)));
+    EXPECT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, pinned->bytes(), size)));
     return last_target.load();
   };
   for (const std::size_t size : {64ul, 64 * kibibyte}) {
@@ -142,8 +145,89 @@ TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread)
     ASSERT_TRUE(scope);
     EXPECT_EQ(target_of_read(size), pinned->bytes()) << "the GPU's context is current";
   }
-  ASSERT_TRUE(tests::succeeded((*path)->read(0, host.data(), 64 * kibibyte)));
+  ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, host.data(), 64 * kibibyte)));
   EXPECT_NE(last_target.load(), host.data()) << "ordinary memory is staged";
+}
+
+/// How often the driver was asked about an address.
+std::atomic<int> questions{0};
+
+TEST_F(PathTest, ThePinnedBufferOfTheLastCopyIsKnownUntilItIsAnother) {
+  shim::CudaCalls calls = calls_that_count();
+  calls.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
+    ++questions;
+    return fakes::gpu_threads().pointer_get_attributes(count, numbers, targets, address);
+  };
+  const auto engines = engines_on(&calls);
+  const auto path = engines->open_path(span(), "automatic");
+  ASSERT_TRUE(path) << path.error().text();
+  const auto gpu = Gpu::open(calls, 0);
+  ASSERT_TRUE(gpu);
+  const auto scope = (*gpu)->enter();
+  auto pinned = PinnedMemory::make(**gpu, 256 * kibibyte);
+  ASSERT_TRUE(pinned) << pinned.error().text();
+  const auto questions_of = [&](Direction direction, void* memory, std::size_t size) {
+    questions = 0;
+    EXPECT_TRUE(tests::succeeded((*path)->copy(direction, 0, memory, size)));
+    return questions.load();
+  };
+  EXPECT_EQ(questions_of(Direction::from_device, pinned->bytes(), 64 * kibibyte), 3) << "the first of this buffer";
+  EXPECT_EQ(questions_of(Direction::from_device, pinned->bytes() + 4096, 64 * kibibyte), 2);
+  EXPECT_EQ(questions_of(Direction::from_device, host.data(), 64 * kibibyte), 2);
+  EXPECT_EQ(questions_of(Direction::to_device, host.data(), 64 * kibibyte), 0) << "the CPU moves it";
+  EXPECT_EQ(questions_of(Direction::to_device, host.data(), 200 * kibibyte), 0) << "CPUs move it";
+  void* const first = pinned->bytes();
+  pinned = PinnedMemory::make(**gpu, 256 * kibibyte);
+  ASSERT_TRUE(pinned);
+  EXPECT_EQ(questions_of(Direction::from_device, pinned->bytes(), 64 * kibibyte), 3)
+      << (first == pinned->bytes() ? "the same place, another buffer" : "another buffer");
+  EXPECT_EQ(std::memcmp(pinned->bytes(), bytes.data(), 64 * kibibyte), 0);
+  ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, pinned->bytes() + 224 * kibibyte, 4096)));
+  EXPECT_EQ(std::memcmp(pinned->bytes() + 224 * kibibyte, bytes.data(), 4096), 0);
+}
+
+int another_context = 0;  // its address is the context's name
+
+/// As on another device, in whose context the device memory is; what was pinned before stays the first context's.
+const shim::CudaCalls& calls_of_another_context() {
+  static const shim::CudaCalls calls = [] {
+    shim::CudaCalls made = calls_that_count();
+    made.primary_ctx_retain = [](void** context, int device) {
+      const int result = fakes::gpu_threads().primary_ctx_retain(context, device);
+      *context = &another_context;
+      return result;
+    };
+    made.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
+      const int result = fakes::gpu_threads().pointer_get_attributes(count, numbers, targets, address);
+      const auto context = reinterpret_cast<std::uint64_t>(&another_context);
+      for (unsigned at = 0; at < count; ++at) {
+        if (numbers[at] == 1 && shim::emulated_find(address)) std::memcpy(targets[at], &context, sizeof context);
+      }
+      return result;
+    };
+    return made;
+  }();
+  return calls;
+}
+
+TEST_F(PathTest, WhatOneContextPinnedIsOrdinaryMemoryInAnotherThoughTheirObjectsHadOnePlace) {
+  const auto gpu = Gpu::open(calls_that_count(), 0);
+  ASSERT_TRUE(gpu);
+  auto pinned = PinnedMemory::make(**gpu, memory_bytes);
+  ASSERT_TRUE(pinned) << pinned.error().text();
+  const auto is_staged = [&](const shim::CudaCalls& calls) {
+    const auto engines = engines_on(&calls);
+    const auto path = engines->open_path(span(), "copy_engine");
+    EXPECT_TRUE(path) << path.error().text();
+    if (!path) return false;
+    EXPECT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, pinned->bytes(), 64 * kibibyte)));
+    return last_target.load() != pinned->bytes();
+  };
+  // The allocator gives the next engines the place of the last ones.
+  for (int round = 0; round < 4; ++round) {
+    EXPECT_FALSE(is_staged(calls_that_count()));
+    EXPECT_TRUE(is_staged(calls_of_another_context()));
+  }
 }
 
 /// A profile by which no copy goes by the CPU alone, then the same damaged.
@@ -228,10 +312,10 @@ TEST_F(PathTest, FreedMemoryIsNotGivenToTheGpu) {
   const auto forced = engines->open_path(span(), "copy_engine");
   ASSERT_TRUE(automatic && forced);
   ASSERT_TRUE(tests::succeeded(buffer->free()));
-  base::Status refused = (*forced)->read(0, host.data(), 64 * kibibyte);
+  base::Status refused = (*forced)->copy(Direction::from_device, 0, host.data(), 64 * kibibyte);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().errno_value, EINVAL);
-  ASSERT_TRUE(tests::succeeded((*automatic)->read(0, host.data(), 64 * kibibyte)));
+  ASSERT_TRUE(tests::succeeded((*automatic)->copy(Direction::from_device, 0, host.data(), 64 * kibibyte)));
   EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 64 * kibibyte), 0) << "the pin keeps it for the CPU";
 }
 

@@ -51,6 +51,15 @@ class Memory {
   std::uint64_t address_ = 0;
 };
 
+/// As a backend maps pinned memory: held, and mapped by what holds it.
+base::Result<void*> emulated_map(std::uint64_t page_address, std::size_t size_bytes) {
+  const auto held = emulated_hold(page_address, size_bytes);
+  if (!held) return held;
+  auto mapping = emulated_map_held(*held, size_bytes);
+  EXPECT_TRUE(tests::succeeded(emulated_unmap(*held, size_bytes)));
+  return mapping;
+}
+
 std::string protection_at(const void* place) {
   const auto address = reinterpret_cast<std::uint64_t>(place);
   ProcessMaps maps;
@@ -334,7 +343,7 @@ TEST(EmulatedMemory, LeavesNothingWhenAddressSpaceIsUsedUp) {
 TEST(EmulatedMemory, SharedMemoryIsOneAllocationWhereverItIsAdopted) {
   constexpr std::size_t size = 4 * emulated_page_bytes;
   constexpr std::size_t room = size + 3 * emulated_page_bytes;
-  auto file = emulated_create_shared(size);
+  auto file = emulated_create_file(size, EmulatedKind::device);
   ASSERT_TRUE(file) << file.error().text();
   std::uint64_t adopted[2] = {};
   void* reserved[2] = {};
@@ -362,72 +371,6 @@ TEST(EmulatedMemory, SharedMemoryIsOneAllocationWhereverItIsAdopted) {
   EXPECT_EQ(static_cast<std::uint8_t*>(*mapping)[size - 1], 0x5a);
   EXPECT_TRUE(tests::succeeded(emulated_unmap(*mapping, size)));
   for (void* const mapped : reserved) ::munmap(mapped, room);
-}
-
-TEST(EmulatedMemory, ExportsOnlyWhatWasAllocatedForIt) {
-  const auto before = count_process_resources();
-  int file = -1;
-  const auto exportable = emulated_allocate_exportable(emulated_page_bytes + 1, &file);
-  ASSERT_TRUE(exportable) << exportable.error().text();
-  EXPECT_EQ(emulated_find(*exportable)->size_bytes, 2 * emulated_page_bytes);
-  bytes_at(*exportable)[7] = 0x5a;
-  auto exported = emulated_export(*exportable);
-  ASSERT_TRUE(exported) << exported.error().text();
-  std::uint8_t byte = 0;
-  EXPECT_EQ(::pread(*exported, &byte, 1, 7), 1);
-  EXPECT_EQ(byte, 0x5a);
-  EXPECT_EQ(emulated_export(*exportable + 1).error().errno_value, EINVAL);
-  ::close(file);
-  auto again = emulated_export(*exportable);
-  ASSERT_TRUE(again) << "by the descriptor that was exported: " << again.error().text();
-  ::close(*exported);
-  ::close(*again);
-  EXPECT_EQ(emulated_export(*exportable).error().errno_value, EOPNOTSUPP);
-  const auto other = emulated_allocate(emulated_page_bytes, EmulatedKind::device);
-  ASSERT_TRUE(other);
-  EXPECT_EQ(emulated_export(*other).error().errno_value, EOPNOTSUPP);
-  EXPECT_TRUE(tests::succeeded(emulated_free(*exportable)));
-  EXPECT_TRUE(tests::succeeded(emulated_free(*other)));
-  EXPECT_EQ(emulated_export(*other).error().errno_value, EINVAL);
-  EXPECT_EQ(emulated_allocate_exportable(SIZE_MAX, &file).error().errno_value, ENOMEM);
-  EXPECT_EQ(count_process_resources(), before);
-}
-
-/// For the thread sanitizer, and for the duplicate: a number that is looked at may be another file's a moment later.
-TEST(EmulatedMemory, IsExportedWhileOtherThreadsOpenAndCloseFiles) {
-  int file = -1;
-  const auto exportable = emulated_allocate_exportable(emulated_page_bytes, &file);
-  ASSERT_TRUE(exportable) << exportable.error().text();
-  bytes_at(*exportable)[7] = 0x5a;
-  // Behind the others, so that all of them are looked at.
-  const int last = ::fcntl(file, F_DUPFD_CLOEXEC, 64);
-  ASSERT_GE(last, 64);
-  ::close(file);
-  std::atomic<bool> is_over{false};
-  std::thread other([&is_over] {
-    while (!is_over.load()) {
-      const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-      ASSERT_GE(null, 0);
-      int another = -1;
-      const auto start = emulated_allocate_exportable(emulated_page_bytes, &another);
-      ::close(null);
-      ASSERT_TRUE(start) << start.error().text();
-      ::close(another);
-      EXPECT_TRUE(tests::succeeded(emulated_free(*start)));
-    }
-  });
-  for (int round = 0; round < 200; ++round) {
-    auto exported = emulated_export(*exportable);
-    ASSERT_TRUE(exported) << exported.error().text();
-    std::uint8_t byte = 0;
-    EXPECT_EQ(::pread(*exported, &byte, 1, 7), 1);
-    EXPECT_EQ(byte, 0x5a);
-    ::close(*exported);
-  }
-  is_over = true;
-  other.join();
-  ::close(last);
-  EXPECT_TRUE(tests::succeeded(emulated_free(*exportable)));
 }
 
 TEST(EmulatedMemory, SharedMemoryThatCannotBeMappedIsAnError) {

@@ -69,31 +69,5 @@ TEST_F(EmulatedBackend, MapsWriteCombiningAndClaimsNoVerification) {
   }
 }
 
-TEST_F(EmulatedBackend, CallsOutOfOrderAreRefused) {
-  const auto pinned = pin();
-  EXPECT_EQ(pinned->unmap().error().errno_value, EINVAL);
-  ASSERT_TRUE(pinned->map(1, MappingType::none));
-  EXPECT_EQ(pinned->map(1, MappingType::none).error().errno_value, EAGAIN);
-  EXPECT_TRUE(pinned->unmap());
-  EXPECT_EQ(pinned->unmap().error().errno_value, EINVAL);
-  EXPECT_TRUE(pinned->unpin());
-  EXPECT_EQ(pinned->unpin().error().errno_value, EINVAL);
-  EXPECT_EQ(pinned->map(1, MappingType::none).error().errno_value, EINVAL);
-}
-
-TEST_F(EmulatedBackend, RequestsThatCoreNeverMakesAreRefused) {
-  PinRequest request;
-  request.size_bytes = 1;
-  EXPECT_EQ(backend_->pin(request).error().errno_value, EINVAL);
-  request.address = memory_.address();
-  request.size_bytes = 0;
-  EXPECT_EQ(backend_->pin(request).error().errno_value, EINVAL);
-  request.size_bytes = SIZE_MAX;
-  EXPECT_EQ(backend_->pin(request).error().errno_value, EINVAL);
-  request.size_bytes = 1;
-  request.force_pcie = true;
-  EXPECT_EQ(backend_->pin(request).error().errno_value, EOPNOTSUPP);
-}
-
 }  // namespace
 }  // namespace gdrkit::backend
