@@ -15,8 +15,11 @@ const char* load_all(void* library, UcxCalls* calls) noexcept {
 #define GDRKIT_UCX_CALL(member, symbol, ...)                                            \
   calls->member = reinterpret_cast<decltype(calls->member)>(::dlsym(library, #symbol)); \
   if (calls->member == nullptr) return #symbol;
+#define GDRKIT_UCX_OPTIONAL_CALL(member, symbol, ...) \
+  calls->member = reinterpret_cast<decltype(calls->member)>(::dlsym(library, #symbol));
 #include "platform/vendor/ucx_calls.def"
 #undef GDRKIT_UCX_CALL
+#undef GDRKIT_UCX_OPTIONAL_CALL
   return nullptr;
 }
 
@@ -43,6 +46,20 @@ base::Result<const UcxCalls*> ucx_calls() noexcept {
   }
   is_loaded = true;
   return &calls;
+}
+
+UcxStatus ucx_hook_cuda(const UcxCalls& calls) noexcept {
+  if (calls.set_event_handler == nullptr || calls.unset_event_handler == nullptr) return ucx_ok;
+  constexpr int events = ucx_event_cuda_allocation | ucx_event_cuda_free;
+  const UcxEventHandler handler = [](int, void*, void*) {};
+  const UcxStatus status = calls.set_event_handler(events, 0, handler, nullptr);
+  // The hooks stay. The handler may not: this library can be unloaded before UCX.
+  if (status == ucx_ok) calls.unset_event_handler(events, handler, nullptr);
+  return status;
+}
+
+void prepare_ucx_before_cuda() noexcept {
+  if (const auto calls = ucx_calls()) (void)ucx_hook_cuda(**calls);
 }
 
 std::string ucx_version(const UcxCalls& calls) {

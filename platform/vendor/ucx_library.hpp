@@ -154,6 +154,10 @@ struct UcxMemoryParams {
   int memory_type = 0;
 };
 
+inline constexpr int ucx_event_cuda_allocation = 1 << 20;
+inline constexpr int ucx_event_cuda_free = 1 << 21;
+using UcxEventHandler = void (*)(int event, void* details, void* argument);
+
 static_assert(sizeof(UcxParams) == 80 && sizeof(UcxContextAttributes) == 64 && sizeof(UcxWorkerParams) == 200);
 static_assert(sizeof(UcxEndpointParams) == 104 && sizeof(UcxRequestParams) == 72 && sizeof(UcxMessageHandler) == 32);
 static_assert(sizeof(UcxMemoryParams) == 40 && sizeof(UcxMessageDetails) == 16);
@@ -162,8 +166,10 @@ static_assert(sizeof(UcxMemoryParams) == 40 && sizeof(UcxMessageDetails) == 16);
 /// negative number for an error, or a request.
 struct UcxCalls {
 #define GDRKIT_UCX_CALL(member, symbol, result, ...) result (*member)(__VA_ARGS__) = nullptr;
+#define GDRKIT_UCX_OPTIONAL_CALL GDRKIT_UCX_CALL
 #include "platform/vendor/ucx_calls.def"
 #undef GDRKIT_UCX_CALL
+#undef GDRKIT_UCX_OPTIONAL_CALL
 };
 
 /// What such a pointer says.
@@ -179,6 +185,17 @@ struct UcxCalls {
 /// process uses one. ENOENT: there is no such library, ENOSYS: it lacks a function of UCX 1.13. A failure is not
 /// remembered.
 [[nodiscard]] base::Result<const UcxCalls*> ucx_calls() noexcept;
+
+/// Makes UCX hook CUDA's functions that allocate and free, as ucp_init does later, and returns UCX's answer: ucx_ok,
+/// also from a UCX without CUDA support or without the function to ask, or ucx_unsupported. Without the hooks UCX
+/// caches no registration of GPU memory: with gdr_copy it pins and unpins for every message. UCX overwrites the first
+/// bytes of libcuda's functions. Where its hooks, which this call loads, are further than 2 GiB away, that takes more
+/// bytes, and UCX can move few kinds of instructions. cuInit reserves more address space than that between libcuda and
+/// what is loaded after: call this before cuInit.
+[[nodiscard]] UcxStatus ucx_hook_cuda(const UcxCalls& calls) noexcept;
+
+/// The same where UCX can be loaded, for a process that will use it. No failure: who uses it meets that again.
+void prepare_ucx_before_cuda() noexcept;
 
 /// "UCX 1.13.1".
 [[nodiscard]] std::string ucx_version(const UcxCalls& calls);

@@ -239,6 +239,7 @@ ExitCode run_osu(Front front, int argc, char** argv) {
     return ExitCode::ok;
   }
   const osu::Plan plan = osu::plan_of(options);
+  if (plan.engine->before_cuda != nullptr) plan.engine->before_cuda();
   const std::unique_ptr<osu::MpiStart> mpi = osu::start_of_launcher(options, plan);
   transfer::ProcessGroup processes{std::chrono::seconds(options.timeout_s)};
   if (processes.n_processes() == 1 && !options.is_rank && mpi == nullptr) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "transfer/osu/osu_engine.hpp"
 
+#include "platform/vendor/ucx_library.hpp"
+
 namespace gdrkit::tools::osu {
 namespace {
 
@@ -22,7 +24,7 @@ void OsuEngine::flush(int) { lack("puts"); }
 void OsuEngine::fetch_add(int) { lack("fetch-and-add"); }
 void OsuEngine::run_collective(Loop, std::size_t) { lack("collectives"); }
 
-#define GDRKIT_OSU_ENGINE(name, places, families, launcher) \
+#define GDRKIT_OSU_ENGINE(name, places, families, launcher, before_cuda) \
   std::unique_ptr<OsuEngine> make_##name##_engine(const EngineRequest& request);
 #include "transfer/osu/engines.def"
 #undef GDRKIT_OSU_ENGINE
@@ -30,8 +32,8 @@ void OsuEngine::run_collective(Loop, std::size_t) { lack("collectives"); }
 const std::vector<EngineKind>& all_osu_engines() {
   using namespace family;
   static const std::vector<EngineKind> all = {
-#define GDRKIT_OSU_ENGINE(name, places, families, launcher) \
-  {#name, places, families, Launcher::launcher, &make_##name##_engine},
+#define GDRKIT_OSU_ENGINE(name, places, families, launcher, before_cuda) \
+  {#name, places, families, Launcher::launcher, before_cuda, &make_##name##_engine},
 #include "transfer/osu/engines.def"
 #undef GDRKIT_OSU_ENGINE
   };

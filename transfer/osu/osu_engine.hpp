@@ -77,6 +77,7 @@ struct EngineKind {
   const char* places;  ///< the default
   unsigned families;
   Launcher launcher;
+  void (*before_cuda)() noexcept;                                    ///< or nullptr
   std::unique_ptr<OsuEngine> (*make)(const EngineRequest& request);  ///< collective; throws Failure
 
   [[nodiscard]] bool has(const OsuTest& test) const noexcept { return (families & test.kind()) != 0; }

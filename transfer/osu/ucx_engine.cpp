@@ -45,6 +45,7 @@ class UcxEngine : public OsuEngine {
     open_context(request);
     buffers_.emplace(request);
     connect();
+    check_hooks(request.place);
     if (request.test->is_one_sided()) share_target(request.target_bytes);
   }
   ~UcxEngine() override {
@@ -56,7 +57,7 @@ class UcxEngine : public OsuEngine {
   [[nodiscard]] std::uint64_t target() const override { return buffers_->target(); }
   [[nodiscard]] std::string path() const override {
     const int peer = (processes_.process() + n_ranks_ / 2) % n_ranks_;
-    return describe_ucx_path(calls_, context_, endpoints_[index(peer)], understands_gpu_);
+    return describe_ucx_path(calls_, context_, endpoints_[index(peer)], understands_gpu_) + why_slow_;
   }
 
   void send(int peer, std::size_t size_bytes) override { finish(start_send(peer, size_bytes, data_tag)); }
@@ -169,6 +170,13 @@ class UcxEngine : public OsuEngine {
     }
   }
 
+  /// Ranks differ, as each has addresses of its own.
+  void check_hooks(Place place) {
+    const bool is_needed = place != 'H' && understands_gpu_;
+    const bool is_hooked = !is_needed || platform::ucx_hook_cuda(calls_) == platform::ucx_ok;
+    why_slow_ = describe_ranks_without_hooks(processes_.gather(is_hooked ? 1.0 : 0.0));
+  }
+
   void share_target(std::size_t size_bytes) {
     platform::UcxMemoryParams params;
     params.field_mask = platform::ucx_memory_address | platform::ucx_memory_length;
@@ -234,6 +242,7 @@ class UcxEngine : public OsuEngine {
   int n_ranks_;
   bool understands_gpu_ = false;
   bool is_ended_ = false;
+  std::string why_slow_;  // for path()
   platform::UcxContext* context_ = nullptr;
   platform::UcxWorkerHandle* worker_ = nullptr;
   platform::UcxMemory* memory_ = nullptr;

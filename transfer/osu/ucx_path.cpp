@@ -93,6 +93,17 @@ bool has_ucx_domain(const std::string& printed, const std::string& domain) {
   return false;
 }
 
+std::string describe_ranks_without_hooks(const std::vector<double>& is_hooked) {
+  std::string ranks;
+  for (std::size_t rank = 0; rank < is_hooked.size(); ++rank) {
+    if (is_hooked[rank] == 0) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+  }
+  if (ranks.empty()) return "";
+  return "; UCX could not hook CUDA's allocation functions in rank " + ranks +
+         ", so it caches no registration of GPU memory: with gdr_copy it pins and unpins for every message; try "
+         "UCX_MEM_CUDA_HOOK_MODE=reloc";
+}
+
 std::string describe_ucx_path(const platform::UcxCalls& calls, platform::UcxContext* context,
                               platform::UcxEndpoint* endpoint, bool understands_gpu) {
   const char* const transports = std::getenv("UCX_TLS");

@@ -9,7 +9,38 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "platform/vendor/ucx_library.hpp"
+
 namespace gdrkit::tools::pgas {
+namespace {
+
+/// Of launchers that span machines: how many ranks there are, and on this machine.
+constexpr const char* const rank_counts[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                                {"WORLD_SIZE", "LOCAL_WORLD_SIZE"},
+                                                {"PMI_SIZE", "MPI_LOCALNRANKS"},
+                                                {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"}};
+
+/// Whether PEs may count as being on several machines. A guess before the PEs have met, which costs no more than a
+/// library that is loaded in vain.
+bool may_need_ucx() {
+  const char* const is_apart = std::getenv("GDRKIT_SHMEM_DISABLE_P2P");
+  if (is_apart != nullptr && std::strcmp(is_apart, "1") == 0) return true;
+  if (std::getenv("GDRKIT_SHMEM_NPES") != nullptr) return false;  // gdrkit run: this machine
+  for (const auto& [of_all, of_machine] : rank_counts) {
+    const char* const all = std::getenv(of_all);
+    const char* const here = std::getenv(of_machine);
+    if (all != nullptr && here != nullptr && std::strcmp(all, here) != 0) return true;
+  }
+  return false;
+}
+
+/// find_gpus() initialises CUDA, before the library can prepare itself.
+GpuFacts find_gpus_after_ucx() {
+  if (may_need_ucx()) platform::prepare_ucx_before_cuda();
+  return find_gpus();
+}
+
+}  // namespace
 
 std::string last_error(const std::string& what) { return what + ": " + gdrkit_shmem_last_error(); }
 
@@ -17,7 +48,7 @@ void require(int code, const char* what) {
   if (code < 0) throw Failure(ExitCode::failed, "gdrkit shmem: " + last_error(what));
 }
 
-PeSession::PeSession(const SessionRequest& request) : choice_(choose_device(find_gpus())) {
+PeSession::PeSession(const SessionRequest& request) : choice_(choose_device(find_gpus_after_ucx())) {
   sets_backend_ = choice_.is_emulated && std::getenv("GDRKIT_BACKEND") == nullptr;
   if (choice_.is_emulated) follow_emulated_choice();
   gdrkit_shmem_options options{};

@@ -14,6 +14,7 @@
 #include "support/requirements.hpp"
 
 #if __has_include(<ucp/api/ucp.h>)
+#include <ucm/api/ucm.h>
 #include <ucp/api/ucp.h>
 #define GDRKIT_HAS_UCX_HEADERS 1
 #endif
@@ -39,6 +40,33 @@ TEST(UcxLibrary, SaysWhatIsMissingAndLoadsLater) {
   calls = ucx_calls();
   if (!calls) GDRKIT_SKIP_OR_FAIL("ucx", calls.error().text());
   EXPECT_EQ(ucx_version(**calls).rfind("UCX 1.", 0), 0U);
+}
+
+UcxEventHandler kept = nullptr;  // UCX's list of handlers
+
+TEST(UcxLibrary, ReturnsWhatUcxSaysOfItsHooksAndLeavesNoHandlerBehind) {
+  UcxCalls calls;
+  EXPECT_EQ(ucx_hook_cuda(calls), ucx_ok);
+  calls.set_event_handler = [](int, int, UcxEventHandler, void*) { return ucx_unsupported; };
+  calls.unset_event_handler = [](int, UcxEventHandler, void*) { FAIL() << "nothing was set"; };
+  EXPECT_EQ(ucx_hook_cuda(calls), ucx_unsupported);
+  calls.set_event_handler = [](int events, int, UcxEventHandler handler, void*) {
+    EXPECT_EQ(events, ucx_event_cuda_allocation | ucx_event_cuda_free);
+    kept = handler;
+    return ucx_ok;
+  };
+  calls.unset_event_handler = [](int events, UcxEventHandler handler, void*) {
+    EXPECT_EQ(events, ucx_event_cuda_allocation | ucx_event_cuda_free);
+    if (handler == kept) kept = nullptr;
+  };
+  EXPECT_EQ(ucx_hook_cuda(calls), ucx_ok);
+  EXPECT_EQ(kept, nullptr);
+}
+
+TEST(UcxLibrary, UcxWithoutCudaSupportHasNothingToHook) {
+  const auto calls = ucx_calls();
+  if (!calls) GDRKIT_SKIP_OR_FAIL("ucx", calls.error().text());
+  EXPECT_EQ(ucx_hook_cuda(**calls), ucx_ok);
 }
 
 #if defined(GDRKIT_HAS_UCX_HEADERS)
@@ -94,6 +122,7 @@ TEST(UcxLibrary, UsesUcpsNumbers) {
             UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG);
   EXPECT_EQ(ucx_memory_address | ucx_memory_length | ucx_memory_type,
             UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE);
+  EXPECT_EQ(ucx_event_cuda_allocation | ucx_event_cuda_free, UCM_EVENT_MEM_TYPE_ALLOC | UCM_EVENT_MEM_TYPE_FREE);
   EXPECT_EQ(ucx_in_progress, UCS_INPROGRESS);
   EXPECT_EQ(ucx_unreachable, UCS_ERR_UNREACHABLE);
   EXPECT_EQ(ucx_canceled, UCS_ERR_CANCELED);

@@ -28,5 +28,13 @@ TEST(UcxPath, ADomainIsThereWhereItIsOpenNotWhereAComponentIs) {
   EXPECT_TRUE(has_ucx_domain(printed + "#            md 2  :  component 2  gdr_copy \n", "gdr_copy"));
 }
 
+TEST(UcxPath, RanksWhoseUcxHasNoHooksAreNamed) {
+  EXPECT_EQ(describe_ranks_without_hooks({1, 1}), "");
+  EXPECT_EQ(
+      describe_ranks_without_hooks({0, 1, 0}),
+      "; UCX could not hook CUDA's allocation functions in rank 0, 2, so it caches no registration of GPU memory: "
+      "with gdr_copy it pins and unpins for every message; try UCX_MEM_CUDA_HOOK_MODE=reloc");
+}
+
 }  // namespace
 }  // namespace gdrkit::tools::osu

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""UCX hooks CUDA's functions before CUDA is initialised, wherever UCX will be used: beside UCX, a libcuda.so.1 stands in."""
+import ctypes.util
+import os
+import tempfile
+import unittest
+
+from program import BIN, HAS_GPU, Test, main, run
+
+TESTS = os.path.join(BIN, "..", "tests")
+RECORDING_UCX = os.path.join(TESTS, "bin", "librecording_ucx.so")
+INIT = os.path.join(TESTS, "bin", "shmem_init")
+
+
+@unittest.skipIf(HAS_GPU, "the machine has a GPU, which this test's libcuda.so.1 would hide")
+@unittest.skipUnless(ctypes.util.find_library("ucp"), "no UCX (libucx0)")
+class UcxBeforeCuda(Test):
+    def states(self, *words, **environment):
+        """Of each process that asked UCX for hooks, in what state CUDA was when it did so first."""
+        with tempfile.TemporaryDirectory() as folder:
+            record = os.path.join(folder, "record")
+            ended = run("gdrkit", *words, environment={
+                "GDRKIT_UCX_LIBRARY": RECORDING_UCX, "LD_LIBRARY_PATH": os.path.join(TESTS, "stand_in_cuda"),
+                "RECORDED_UCX_HOOKS": record, **environment})
+            lines = []
+            if os.path.exists(record):
+                with open(record, encoding="ascii") as file:
+                    lines = [line.split(maxsplit=1) for line in file.read().splitlines()]
+        states = {}
+        for process, state in lines:
+            states.setdefault(process, state)
+        return ended, list(states.values())
+
+    def test_in_osu(self):
+        ended, states = self.states("run", "-n", "2", "--", f"{BIN}/gdrkit", "osu", "latency", "-m", "8:8", "-i", "5",
+                                    STAND_IN_CUDA_HAS_NO_DEVICE="1")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertEqual(states, ["not loaded"] * 2)
+
+    def test_in_programs_of_shmem(self):
+        command = ("run", "-n", "2", "--", f"{BIN}/gdrkit", "shmem", "info")
+        ended, states = self.states(*command, STAND_IN_CUDA_HAS_NO_DEVICE="1", GDRKIT_SHMEM_DISABLE_P2P="1")
+        self.assertEqual(ended.code, 0, ended.err)
+        self.assertEqual(states, ["not loaded"] * 2)
+        ended, states = self.states(*command, STAND_IN_CUDA_HAS_NO_DEVICE="1")
+        self.assertEqual((ended.code, states), (0, []), "UCX was loaded for PEs of one machine")
+
+    def test_in_the_library(self):
+        _, states = self.states("run", "-n", "2", "--", INIT, GDRKIT_SHMEM_DISABLE_P2P="1")
+        self.assertEqual(states, ["not loaded"] * 2)
+        _, states = self.states("run", "-n", "2", "--", INIT)
+        self.assertEqual(states, [], "UCX was loaded for PEs of one machine")
+
+
+if __name__ == "__main__":
+    main()
