@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// LocalBuffers: what the application said of its own buffers, so that a transfer need not ask the driver.
+// LocalBuffers: what local memory is: by its place, by what the application said of its buffers, or as the driver says.
 #pragma once
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include <shared_mutex>
 
 #include "base/result.hpp"
+#include "platform/device/cuda_calls.hpp"
 #include "shmem/transport/transport.hpp"
 
 namespace gdrkit::shmem {
@@ -24,6 +25,11 @@ class LocalBuffers {
   void clear() noexcept;
   /// What [address, address + size_bytes) is, if it lies in one of them.
   [[nodiscard]] std::optional<LocalMemory> find(std::uint64_t address, std::uint64_t size_bytes) const noexcept;
+  /// What [address, address + size_bytes), outside of the symmetric heap, is. Small transfers may get `host` where the
+  /// memory is pinned. `cuda`: nullptr where there is no device memory; asked only where nothing else tells, as that
+  /// takes longer than a small put.
+  [[nodiscard]] LocalMemory kind_of(const void* address, std::size_t size_bytes,
+                                    const platform::CudaCalls* cuda) const noexcept;
 
  private:
   struct Buffer {

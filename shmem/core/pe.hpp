@@ -215,8 +215,8 @@ class Pe {
   /// EINVAL for a range that leaves its allocation in the own heap.
   [[nodiscard]] base::Result<LocalMemory> memory_of(const void* address, std::size_t size_bytes) const noexcept;
   /// Like put, but answers which transport took it.
-  [[nodiscard]] base::Result<std::size_t> put_by(const Remote& remote, const void* source, std::size_t size_bytes,
-                                                 bool is_async) noexcept;
+  [[nodiscard]] base::Result<std::size_t> put_by(int slot, const HeapRange& range, const void* source,
+                                                 std::size_t size_bytes, bool is_async) noexcept;
   base::Status store_word(const Remote& remote, std::uint64_t value, std::size_t size_bytes,
                           std::optional<std::size_t> transport) noexcept;
   base::Status complete(int slot) noexcept;

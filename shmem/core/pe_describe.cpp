@@ -45,7 +45,7 @@ base::Result<std::string> Pe::describe(int pe) noexcept try {
       text += std::string("not used: ") + serves.error().text();
       continue;
     }
-    const TransportLimits limits = transport->limits();
+    const TransportLimits& limits = transport->limits();
     text += "put from " + text_of(limits.put) + "; get to " + text_of(limits.get);
   }
   text += is_remote(*slot) ? "\nGPU kernels: by proxy, a thread of this PE that takes their commands"

@@ -5,18 +5,13 @@
 #include <cstdio>
 #include <new>
 
-#include "platform/device/cuda_calls.hpp"
-#include "shmem/core/host_range.hpp"
 #include "shmem/core/pe.hpp"
 
 namespace gdrkit::shmem {
 namespace {
 
-/// Up to here all transports treat pinned memory as other host memory.
-constexpr std::size_t alike_bytes = 4096;
-
 std::size_t limit_of(const Transport& transport, bool is_put, LocalMemory memory) noexcept {
-  const TransportLimits limits = transport.limits();
+  const TransportLimits& limits = transport.limits();
   return (is_put ? limits.put : limits.get)[static_cast<std::size_t>(memory)];
 }
 
@@ -62,37 +57,31 @@ base::Result<LocalMemory> Pe::memory_of(const void* address, std::size_t size_by
     if (!range) return base::pass(range);
     return LocalMemory::heap;
   }
-  if (const auto known = buffers_.find(reinterpret_cast<std::uint64_t>(address), size_bytes)) return *known;
-  if (cuda_ == nullptr || (size_bytes <= alike_bytes && is_surely_host(address, size_bytes))) return LocalMemory::host;
-  unsigned type = 0;
-  int attribute = platform::cuda_pointer_attribute_memory_type;
-  void* values[] = {&type};
-  const auto word = reinterpret_cast<std::uint64_t>(address);
-  if (cuda_->pointer_get_attributes(1, &attribute, values, word) != 0) return LocalMemory::host;
-  return type == platform::cuda_memory_type_device ? LocalMemory::device : LocalMemory::pinned;
+  return buffers_.kind_of(address, size_bytes, cuda_);
 }
 
 base::Status Pe::put(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
-  auto remote = find_remote(target, size_bytes, pe);
-  if (!remote) return base::pass(remote);
+  const auto slot = slot_of(pe);
+  if (!slot) return base::pass(slot);
+  const auto range = heap_->find(target, size_bytes);
+  if (!range) return base::pass(range);
   if (size_bytes == 0) return {};
   if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
-  auto carried = put_by(*remote, source, size_bytes, is_async);
+  auto carried = put_by(*slot, *range, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
   return {};
 }
 
-base::Result<std::size_t> Pe::put_by(const Remote& remote, const void* source, std::size_t size_bytes,
+base::Result<std::size_t> Pe::put_by(int slot, const HeapRange& range, const void* source, std::size_t size_bytes,
                                      bool is_async) noexcept {
   auto memory = memory_of(source, size_bytes);
   if (!memory) return base::pass(memory);
-  return with_transport(
-      transports_, first_transport(remote.slot), remote.slot, size_bytes, true, *memory, [&](std::size_t i) {
-        if (auto ordered = order_.before_put(remote.slot, i, transports_); !ordered) return ordered;
-        auto given = transports_[i]->put(remote.slot, remote.range, source, size_bytes, *memory, is_async);
-        if (given) order_.after_put(remote.slot, i);
-        return given;
-      });
+  return with_transport(transports_, first_transport(slot), slot, size_bytes, true, *memory, [&](std::size_t i) {
+    if (auto ordered = order_.before_put(slot, i, transports_); !ordered) return ordered;
+    auto given = transports_[i]->put(slot, range, source, size_bytes, *memory, is_async);
+    if (given) order_.after_put(slot, i);
+    return given;
+  });
 }
 
 base::Status Pe::get(void* target, const void* source, std::size_t size_bytes, int pe, bool is_async) noexcept {
@@ -115,7 +104,7 @@ base::Status Pe::get(void* target, const void* source, std::size_t size_bytes, i
 base::Status Pe::store_word(const Remote& remote, std::uint64_t value, std::size_t size_bytes,
                             std::optional<std::size_t> transport) noexcept {
   if (!transport) {
-    auto carried = put_by(remote, &value, size_bytes, false);
+    auto carried = put_by(remote.slot, remote.range, &value, size_bytes, false);
     if (!carried) return base::pass(carried);
     return {};
   }
@@ -137,7 +126,7 @@ base::Status Pe::put_signal(void* target, const void* source, std::size_t size_b
   if (!remote) return base::pass(remote);
   if (size_bytes == 0) return signal(word, value, operation, pe);
   if (source == nullptr) return base::fail(EINVAL, "the source of a put to PE %d is NULL", pe);
-  auto carried = put_by(*remote, source, size_bytes, is_async);
+  auto carried = put_by(remote->slot, remote->range, source, size_bytes, is_async);
   if (!carried) return base::pass(carried);
   if (operation == SignalOperation::add) {
     // Messages to another machine keep their order; an update by this GPU follows what is complete.

@@ -3,8 +3,10 @@
 #include "shmem/heap/symmetric_heap.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cinttypes>
 #include <cstdio>
+#include <iterator>
 #include <mutex>
 #include <new>
 
@@ -24,6 +26,27 @@ struct Outcome {
   std::int32_t vendor_code = 0;
   char text[240] = "";
 };
+
+/// What a thread found of a heap in the state of that number.
+struct Known {
+  std::uint64_t state = 0;
+  Block block;
+  HeapChunk chunk;
+
+  [[nodiscard]] bool holds(std::uint64_t offset, std::uint64_t size_bytes) const noexcept {
+    const std::uint64_t inside = offset - block.offset;
+    return inside < block.size_bytes && size_bytes <= block.size_bytes - inside &&
+           offset - chunk.offset < chunk.size_bytes;
+  }
+};
+/// Enough for the data and the signal of a put, from the heap or to it.
+struct Recent {
+  Known known[4];
+  std::size_t oldest = 0;
+};
+constinit thread_local Recent recent;
+
+std::atomic<std::uint64_t> last_state{0};  // no two heaps of the process share a number
 
 }  // namespace
 
@@ -94,6 +117,7 @@ base::Status SymmetricHeap::grow(std::uint64_t size_bytes) {
   const std::unique_lock lock(mutex_);
   blocks_.extend(wanted);
   chunks_.push_back({chunks_.size(), offset, wanted});
+  locked_change();
   return {};
 }
 
@@ -137,6 +161,7 @@ base::Result<std::uint64_t> SymmetricHeap::allocate(std::uint64_t size_bytes, st
 
 base::Status SymmetricHeap::free(std::uint64_t address) noexcept try {
   const std::unique_lock lock(mutex_);
+  locked_change();
   const std::uint64_t offset = address - own_base_;
   if (offset >= reserved_bytes_ && offset < max_bytes_ && blocks_.give_back(offset)) return {};
   return base::fail(EINVAL, "no symmetric allocation starts at 0x%" PRIx64, address);
@@ -144,11 +169,21 @@ base::Status SymmetricHeap::free(std::uint64_t address) noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while symmetric memory was freed");
 }
 
+void SymmetricHeap::locked_change() noexcept {
+  state_.store(last_state.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
 base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t size_bytes) const noexcept {
   const std::uint64_t offset = reinterpret_cast<std::uint64_t>(address) - own_base_;
   if (offset >= max_bytes_) {
     return base::fail(EINVAL, "%p is not in this PE's symmetric heap (0x%" PRIx64 " + %" PRIu64 " bytes)", address,
                       own_base_, this->size_bytes());
+  }
+  Recent& mine = recent;
+  // Who frees an allocation while another thread transfers it has a race of his own; all others see the new state.
+  const std::uint64_t state = state_.load(std::memory_order_acquire);
+  for (const Known& known : mine.known) {
+    if (known.state == state && known.holds(offset, size_bytes)) return HeapRange{offset, known.chunk};
   }
   const std::shared_lock lock(mutex_);
   auto block = blocks_.find(offset);
@@ -160,7 +195,10 @@ base::Result<HeapRange> SymmetricHeap::find(const void* address, std::uint64_t s
   }
   const std::uint64_t inside = offset - block->offset;
   if (inside <= block->size_bytes && size_bytes <= block->size_bytes - inside) {
-    return HeapRange{offset, locked_chunk_at(offset)};
+    const HeapChunk chunk = locked_chunk_at(offset);
+    mine.known[mine.oldest] = {state_.load(std::memory_order_relaxed), *block, chunk};
+    mine.oldest = (mine.oldest + 1) % std::size(mine.known);
+    return HeapRange{offset, chunk};
   }
   return base::fail(EINVAL, "%p + %" PRIu64 " bytes leaves its symmetric allocation of %" PRIu64 " bytes", address,
                     size_bytes, block->size_bytes);

@@ -3,6 +3,7 @@
 // SymmetricHeap: the same objects at the same offsets on every PE's GPU.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -106,6 +107,8 @@ class SymmetricHeap {
   base::Status grow(std::uint64_t size_bytes);
   base::Status attach_peers(std::uint64_t offset, std::uint64_t size_bytes, const base::Result<UniqueFd>& own);
   base::Status agree(const base::Status& own, const char* step);
+  /// After what was there before went away or moved: what threads found before counts no more.
+  void locked_change() noexcept;
   [[nodiscard]] HeapChunk locked_chunk_at(std::uint64_t offset) const noexcept;
   [[nodiscard]] const SymmetricBuffer* locked_buffer_at(std::uint64_t offset) const noexcept;
   [[nodiscard]] base::Result<std::uint64_t> place_for(std::uint64_t size_bytes) const noexcept;
@@ -117,8 +120,9 @@ class SymmetricHeap {
   std::uint64_t own_base_ = 0;
   std::uint64_t max_bytes_ = 0;
   std::uint64_t reserved_bytes_ = 0;
-  std::uint64_t growth_end_ = 0;     // the lowest offset that buffers ever had, and one granule less
-  mutable std::shared_mutex mutex_;  // of all below
+  std::uint64_t growth_end_ = 0;         // the lowest offset that buffers ever had, and one granule less
+  mutable std::shared_mutex mutex_;      // of all below
+  std::atomic<std::uint64_t> state_{0};  // a new number, never used before, after each change of what can be found
   BlockList blocks_;
   std::vector<HeapChunk> chunks_;
   std::map<std::uint64_t, SymmetricBuffer> buffers_;  // by offset

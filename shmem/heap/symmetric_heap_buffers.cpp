@@ -125,6 +125,7 @@ base::Status SymmetricHeap::remove_buffer(std::uint64_t offset) noexcept {
     if (found == buffers_.end()) return base::fail(EINVAL, "no buffer is registered at %" PRIu64, offset);
     removed = found->second;
     buffers_.erase(found);
+    locked_change();
   }
   base::Status done;
   for (int slot = 0; slot < static_cast<int>(node_.pes().size()); ++slot) {

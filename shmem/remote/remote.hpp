@@ -63,6 +63,8 @@ class MeetingData {
 /// that a PE does to another one's memory by messages is done there by a thread of that PE, one at a time.
 class Remote final : private UcxReceiver {
  public:
+  /// What start() needs to have happened before CUDA is initialised; a missing UCX is start()'s to report.
+  static void prepare() noexcept { platform::prepare_ucx_before_cuda(); }
   /// Collective over the job; on failure all PEs fail with the same cause.
   [[nodiscard]] static base::Result<std::unique_ptr<Remote>> start(Exchange& exchange,
                                                                    const RemoteOptions& options) noexcept;

@@ -34,8 +34,10 @@ constexpr std::size_t small = 1024;
 // the driver takes 10 us.
 constexpr std::size_t largest_store[] = {SIZE_MAX, 256 << 10, small, 0};
 constexpr std::size_t largest_load[] = {8 << 10, 4 << 10, small, 0};
-/// Gets above `small` that an engine takes where one was asked for.
+/// Gets that an engine takes where one was asked for: above `small`; with `automatic` above these, as asking what the
+/// memory is takes longer than the loads that it saves.
 constexpr std::size_t largest_for_engine[] = {64 << 10, 256 << 10, 0, 0};
+constexpr std::size_t largest_beside_automatic[] = {4 << 10, 3 << 10, small, small};
 
 constexpr std::size_t at(LocalMemory memory) noexcept { return static_cast<std::size_t>(memory); }
 
@@ -51,6 +53,10 @@ class Bar1 final : public Transport {
         engine_(std::string_view(setting.reading_engine) == "cpu" ? "" : setting.reading_engine),
         slots_(static_cast<std::size_t>(setting.slots)) {
     for (Slot& slot : slots_) slot.windows = std::make_unique<std::atomic<std::uint64_t>[]>(4 * largest_chunk_count);
+    for (std::size_t memory = 0; memory < local_memory_count; ++memory) {
+      limits_.put[memory] = largest_store[memory];
+      limits_.get[memory] = std::max(largest_load[memory], engine_.empty() ? 0 : largest_for_engine[memory]);
+    }
     gdrkit_open_options options{};
     options.struct_size = sizeof options;
     if (setting.device->is_emulated()) options.backend = "emulated";
@@ -62,18 +68,13 @@ class Bar1 final : public Transport {
   }
 
   [[nodiscard]] const char* name() const noexcept override { return "bar1"; }
-  [[nodiscard]] TransportLimits limits() const noexcept override {
-    TransportLimits limits;
-    for (std::size_t memory = 0; memory < local_memory_count; ++memory) {
-      limits.put[memory] = largest_store[memory];
-      limits.get[memory] = std::max(largest_load[memory], engine_.empty() ? 0 : largest_for_engine[memory]);
-    }
-    return limits;
-  }
+  [[nodiscard]] const TransportLimits& limits() const noexcept override { return limits_; }
 
   base::Status serves(int slot) noexcept override {
     if (!unusable_) return unusable_;
-    if (auto here = is_of_this_machine(slot, static_cast<int>(slots_.size())); !here) return here;
+    if (static_cast<std::size_t>(slot) >= slots_.size()) {
+      return is_of_this_machine(slot, static_cast<int>(slots_.size()));
+    }
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     if (!state.is_refused.load(std::memory_order_acquire)) return {};
     const std::lock_guard lock(mutex_);
@@ -98,7 +99,7 @@ class Bar1 final : public Transport {
     const auto read = [&](gdrkit_pin_t pin, std::size_t offset, std::size_t from, std::size_t n) {
       return gdrkit_read(pin, offset, static_cast<char*>(target) + from, n);
     };
-    if (!engine_.empty() && size_bytes > small) {
+    if (!engine_.empty() && size_bytes > largest_beside_engine(memory)) {
       auto done = by_chunk(slot, source, size_bytes, By::engine, read);
       if (done || done.error().errno_value != EOPNOTSUPP || size_bytes > largest_load[at(memory)]) return done;
     }
@@ -138,6 +139,10 @@ class Bar1 final : public Transport {
   }
 
  private:
+  [[nodiscard]] std::size_t largest_beside_engine(LocalMemory memory) const noexcept {
+    return engine_ == "automatic" ? largest_beside_automatic[at(memory)] : small;
+  }
+
   /// Who moves the bytes of a mapping. Puts are always the CPU's: those of an engine would overtake posted stores.
   enum class By : std::uint8_t { cpu, engine };
 
@@ -248,6 +253,7 @@ class Bar1 final : public Transport {
   platform::Device& device_;
   const SymmetricHeap& heap_;
   const std::string engine_;  // of gets; "": the CPU
+  TransportLimits limits_;
   gdrkit_context_t context_{};
   base::Status unusable_;
   std::mutex mutex_;  // of making windows

@@ -35,9 +35,7 @@ class CopyEngine final : public Transport {
   }
 
   [[nodiscard]] const char* name() const noexcept override { return "copy_engine"; }
-  [[nodiscard]] TransportLimits limits() const noexcept override {
-    return {{SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}, {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}};
-  }
+  [[nodiscard]] const TransportLimits& limits() const noexcept override { return no_limits; }
   base::Status serves(int slot) noexcept override {
     if (!unusable_) return unusable_;
     return is_of_this_machine(slot, slots_);

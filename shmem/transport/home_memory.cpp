@@ -48,7 +48,7 @@ HeapRange HomeMemory::range_of(std::uint64_t address) const noexcept {
 
 bool HomeMemory::goes_by_bar1(std::uint64_t address, std::size_t size_bytes, bool is_write) noexcept {
   if (bar1_ == nullptr || !heap_.contains(reinterpret_cast<const void*>(address))) return false;
-  const TransportLimits limits = bar1_->limits();
+  const TransportLimits& limits = bar1_->limits();
   const auto host = static_cast<std::size_t>(LocalMemory::host);
   if (size_bytes > (is_write ? limits.put[host] : limits.get[host])) return false;
   return bar1_->serves(heap_.own_slot()).has_value();

@@ -38,7 +38,7 @@ class Transport {
  public:
   virtual ~Transport() = default;
   [[nodiscard]] virtual const char* name() const noexcept = 0;
-  [[nodiscard]] virtual TransportLimits limits() const noexcept = 0;
+  [[nodiscard]] virtual const TransportLimits& limits() const noexcept = 0;
   /// Whether it serves PEs of other machines, and no others.
   [[nodiscard]] virtual bool is_remote() const noexcept { return false; }
   /// An error: it cannot reach that slot, and why. Decided once; makes nothing.
@@ -73,6 +73,10 @@ enum class RemoteWay : std::uint8_t {
   staged,     ///< by messages through host memory, which the other side puts into its GPU by BAR1 or by copies
   copied,     ///< as staged, by copies only: for comparison
 };
+
+/// Of a transport that takes what no other does.
+inline constexpr TransportLimits no_limits = {{SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX},
+                                              {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}};
 
 /// What a transport is made from; all must outlive it.
 struct TransportSetting {

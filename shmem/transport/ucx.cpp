@@ -29,9 +29,7 @@ class Ucx final : public Transport {
 
   [[nodiscard]] const char* name() const noexcept override { return "ucx"; }
   [[nodiscard]] bool is_remote() const noexcept override { return true; }
-  [[nodiscard]] TransportLimits limits() const noexcept override {
-    return {{SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}, {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}};
-  }
+  [[nodiscard]] const TransportLimits& limits() const noexcept override { return no_limits; }
   base::Status serves(int slot) noexcept override {
     if (remote_ == nullptr) return base::fail_literal(EOPNOTSUPP, "all PEs are on this machine");
     if (slot < first_slot_) return base::fail_literal(EOPNOTSUPP, "the PE is on this machine");

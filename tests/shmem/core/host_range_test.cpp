@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -64,6 +65,48 @@ TEST(ShmemHostRange, MappedMemoryIsNotKnown) {
   EXPECT_FALSE(is_surely_host(mapped, 8));
   ::munmap(mapped, size_bytes);
   EXPECT_FALSE(is_surely_host(nullptr, 8));
+}
+
+TEST(ShmemHostRange, SmallBlocksOfMallocAreHostMemoryOnTheMainThread) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer has an allocator of its own";
+#endif
+  const std::vector<char> message(1024);
+  EXPECT_TRUE(is_surely_host(message.data(), message.size()));
+  bool knows_main_heap = false;
+  std::thread([&] { knows_main_heap = is_surely_host(message.data(), message.size()); }).join();
+  EXPECT_TRUE(knows_main_heap);
+}
+
+TEST(ShmemHostRange, AForkedChildKnowsTheSame) {
+  auto* const heap = static_cast<char*>(::sbrk(4096));
+  ASSERT_NE(heap, reinterpret_cast<char*>(-1));
+  const auto answers = [&] {
+    return is_surely_host(__builtin_frame_address(0), 16) && is_surely_host(heap, 4096) &&
+           is_surely_host(variable, sizeof variable) && !is_surely_host(reinterpret_cast<const void*>(&::getpid), 1);
+  };
+  EXPECT_TRUE(answers());
+  // Also of a thread whose stack is the child's only one from then on, and which never asked before.
+  for (const bool is_other_thread : {false, true}) {
+    int status = -1;
+    const auto fork_and_ask = [&] {
+      const pid_t child = ::fork();
+      if (child == 0) ::_exit(answers() ? 0 : 1);
+      ::waitpid(child, &status, 0);
+    };
+    is_other_thread ? std::thread(fork_and_ask).join() : fork_and_ask();
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << is_other_thread;
+  }
+}
+
+/// What freed memory of brk() leaves behind may be mapped by anybody.
+TEST(ShmemHostRange, TheHeapOfBrkShrinks) {
+  ASSERT_FALSE(is_surely_host(nullptr, 8));  // the first call may enlarge malloc's heap
+  auto* const start = static_cast<char*>(::sbrk(4096));
+  ASSERT_NE(start, reinterpret_cast<char*>(-1));
+  ASSERT_TRUE(is_surely_host(start, 4096));
+  ASSERT_NE(::sbrk(-4096), reinterpret_cast<void*>(-1));
+  EXPECT_FALSE(is_surely_host(start, 8));
 }
 
 struct Fiber {

@@ -3,6 +3,8 @@
 #include "shmem/core/local_buffers.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <vector>
@@ -47,6 +49,59 @@ TEST(LocalBuffers, WhatIsWrongIsRefused) {
   EXPECT_EQ(buffers.add(500, 0, LocalMemory::host).error().errno_value, EINVAL);
   EXPECT_EQ(buffers.add(500, UINT64_MAX, LocalMemory::host).error().errno_value, EINVAL);
   EXPECT_EQ(buffers.remove(101).error().errno_value, EINVAL);
+}
+
+int questions = 0;
+unsigned answer = platform::cuda_memory_type_host;
+int says_pointer_type(unsigned, int*, void** values, std::uint64_t) {
+  ++questions;
+  *static_cast<unsigned*>(values[0]) = answer;
+  return 0;
+}
+
+/// A driver that counts what it is asked about addresses, and answers `type`.
+platform::CudaCalls driver_that_says(unsigned type) {
+  questions = 0;
+  answer = type;
+  platform::CudaCalls calls{};
+  calls.pointer_get_attributes = &says_pointer_type;
+  return calls;
+}
+
+TEST(LocalBuffers, TheDriverIsNotAskedOfSmallMemoryOnTheStackOrTheHeap) {
+  const LocalBuffers buffers;
+  // What it would say of memory that cudaHostRegister has pinned.
+  const auto calls = driver_that_says(platform::cuda_memory_type_host);
+  auto* const heap = static_cast<char*>(::sbrk(8192));
+  ASSERT_NE(heap, reinterpret_cast<char*>(-1));
+  for (const std::size_t size : {8ul, 1024ul, 4096ul}) {
+    EXPECT_EQ(buffers.kind_of(heap, size, &calls), LocalMemory::host) << size;
+  }
+  EXPECT_EQ(buffers.kind_of(__builtin_frame_address(0), 8, &calls), LocalMemory::host);
+  EXPECT_EQ(questions, 0);
+  // From here on it matters which of the two it is.
+  EXPECT_EQ(buffers.kind_of(heap, 4097, &calls), LocalMemory::pinned);
+  EXPECT_EQ(questions, 1);
+}
+
+/// Device memory may come to lie where other memory was mapped, so nothing is remembered.
+TEST(LocalBuffers, TheDriverIsAskedOfMappedMemoryEachTime) {
+  LocalBuffers buffers;
+  constexpr std::size_t size = 65536;
+  void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto calls = driver_that_says(platform::cuda_memory_type_host);
+  EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), LocalMemory::pinned);
+  calls = driver_that_says(platform::cuda_memory_type_device);
+  EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), LocalMemory::device);
+  EXPECT_EQ(buffers.kind_of(mapped, 8, &calls), LocalMemory::device);
+  EXPECT_EQ(questions, 2);
+  // Unless the application has said what it is.
+  ASSERT_TRUE(buffers.add(reinterpret_cast<std::uint64_t>(mapped), size, LocalMemory::host));
+  EXPECT_EQ(buffers.kind_of(mapped, size, &calls), LocalMemory::host);
+  EXPECT_EQ(questions, 2);
+  EXPECT_EQ(buffers.kind_of(mapped, 8, nullptr), LocalMemory::host) << "on the emulated device";
+  ::munmap(mapped, size);
 }
 
 /// Of host memory, and on a GPU of device memory, also by the streams' GPU kernels.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <thread>
 #include <vector>
 
 #include "support/results.hpp"
@@ -38,6 +39,53 @@ TEST(ShmemMemory, ObjectsLieAtTheSameOffsetsOnAllPes) {
     EXPECT_EQ(*again, last);
   });
   for (const auto& others : offsets) EXPECT_EQ(others, offsets[0]);
+}
+
+TEST(ShmemMemory, WhatWasFoundIsNotFoundAfterItWasFreed) {
+  run_shmem_job({}, [](Pe& pe) {
+    auto large = pe.allocate(4096, 1, false);
+    ASSERT_TRUE(large) << large.error().text();
+    const char* const bytes = static_cast<char*>(*large);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      auto found = pe.heap().find(bytes + 96, 4000);
+      ASSERT_TRUE(found) << found.error().text();
+      EXPECT_EQ(found->offset, offset_of(pe, bytes + 96));
+      EXPECT_FALSE(pe.heap().find(bytes + 96, 4001)) << "leaves it";
+    }
+    ASSERT_TRUE(tests::succeeded(pe.free(*large)));
+    EXPECT_FALSE(pe.heap().find(bytes, 8));
+    auto little = pe.allocate(100, 1, false);
+    ASSERT_TRUE(little) << little.error().text();
+    ASSERT_EQ(*little, bytes);
+    EXPECT_TRUE(pe.heap().find(bytes, 100));
+    EXPECT_FALSE(pe.heap().find(bytes, 4096));
+    EXPECT_FALSE(pe.heap().find(bytes + 4000, 8));
+  });
+}
+
+/// Each thread and each allocation, more of them than are remembered.
+TEST(ShmemMemory, ManyAllocationsAreFoundByManyThreads) {
+  run_shmem_job({}, [](Pe& pe) {
+    std::vector<char*> made;
+    for (int i = 0; i < 9; ++i) {
+      auto one = pe.allocate(1000, 1, false);
+      ASSERT_TRUE(one) << one.error().text();
+      made.push_back(static_cast<char*>(*one));
+    }
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 3; ++thread) {
+      threads.emplace_back([&] {
+        for (int round = 0; round < 200; ++round) {
+          const char* const one = made[static_cast<std::size_t>(round) % 8];
+          const auto found = pe.heap().find(one + round, 8);
+          EXPECT_TRUE(found && found->offset == offset_of(pe, one + round) && found->chunk.end() > found->offset);
+          EXPECT_FALSE(pe.heap().find(one + 1000, 1));
+        }
+      });
+    }
+    EXPECT_TRUE(tests::succeeded(pe.free(made[8])));
+    for (auto& thread : threads) thread.join();
+  });
 }
 
 TEST(ShmemMemory, GrowsAndReachesWhatItGrewBy) {

@@ -137,6 +137,19 @@ TEST_F(RemoteFaults, AConnectionThatCannotBeMadeIsNamed) {
   EXPECT_NE(texts[0], "started");
 }
 
+/// As UCX answers where the other PE's endpoint came first and does without: shared memory tells of no death.
+TEST_F(RemoteFaults, WhereTheOtherPeConnectedFirstWithoutErrorHandlingThisOneDoesToo) {
+  ::setenv("UCX_TLS", "posix,self", 1);
+  faulty.ep_create = [](platform::UcxWorkerHandle* worker, const platform::UcxEndpointParams* params,
+                        platform::UcxEndpoint** endpoint) {
+    if (params->error_mode == platform::ucx_error_mode_peer) return platform::ucx_unsupported;
+    return (*platform::ucx_calls())->ep_create(worker, params, endpoint);
+  };
+  const auto texts = texts_of_job(faulty, RemoteWay::staged);
+  EXPECT_EQ(texts[0], "started");
+  EXPECT_EQ(texts[faulty_pe], "started");
+}
+
 /// Where the memory of a PE cannot be registered, data that was to go directly is an error with the cause; staged data
 /// still arrives.
 TEST_F(RemoteFaults, MemoryThatCannotBeRegisteredIsReportedByTheOtherPe) {
