@@ -17,28 +17,29 @@ GDRKIT_SHMEM_ANYWHERE unsigned unrolled_for() {
 }
 
 template <Reads reads, class Group>
-GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION void spread_narrow(Turn<Group> turn, unsigned but, unsigned nor,
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION void spread_narrow(Members members, Group group, unsigned but, unsigned nor,
                                                                char* target, const char* source,
                                                                std::size_t size_bytes);
 
 /// Reads once, and writes to every member but the two named ones (n() or more: no member).
 template <class Group>
 struct Spread {
-  const Turn<Group>& turn;
+  Members members;
+  Group group;
   unsigned but;
   unsigned nor;
 
   template <Reads reads, unsigned unrolled, class Word>
   GDRKIT_SHMEM_FUNCTION void write(Word* target, const Word* source, std::size_t at) const {
-    const std::size_t step = turn.group().size();
+    const std::size_t step = group.size();
     Word words[unrolled];
     GDRKIT_SHMEM_UNROLLED
     for (unsigned i = 0; i < unrolled; ++i) words[i] = read<reads>(source + at + i * step);
     GDRKIT_SHMEM_ROLLED
-    for (unsigned distance = 1; distance <= turn.n(); ++distance) {
-      const unsigned member = turn.next(distance);
+    for (unsigned distance = 1; distance <= members.n; ++distance) {
+      const unsigned member = members.next(distance);
       if (member == but || member == nor) continue;
-      Word* const to = turn.at(target + at, member);
+      Word* const to = members.at(target + at, member);
       GDRKIT_SHMEM_UNROLLED
       for (unsigned i = 0; i < unrolled; ++i) to[i * step] = words[i];
     }
@@ -49,8 +50,8 @@ struct Spread {
     constexpr unsigned unrolled = unrolled_for<Word>();
     auto* const to = reinterpret_cast<Word*>(target);
     const auto* const from = reinterpret_cast<const Word*>(source);
-    const std::size_t count = size_bytes / sizeof(Word), step = turn.group().size();
-    std::size_t at = turn.group().rank();
+    const std::size_t count = size_bytes / sizeof(Word), step = group.size();
+    std::size_t at = group.rank();
     GDRKIT_SHMEM_ROLLED
     for (; at + (unrolled - 1) * step < count; at += unrolled * step) write<reads, unrolled>(to, from, at);
     if constexpr (unrolled > 1) {
@@ -65,16 +66,17 @@ struct Spread {
     const std::size_t whole = both % 16 == 0 ? size_bytes / 16 * 16 : 0;
     words<reads, Words16>(target, source, whole);
     if (whole != size_bytes) {
-      spread_narrow<reads>(turn, but, nor, target + whole, source + whole, size_bytes - whole);
+      spread_narrow<reads>(members, group, but, nor, target + whole, source + whole, size_bytes - whole);
     }
   }
 };
 
-/// By words of 4 bytes or 1. The turn by value: a reference would keep the caller's in memory.
+/// By words of 4 bytes or 1. Values alone: an address that a function takes is one of memory, and a GPU kernel's
+/// parameters would be copied to where each use of them is a load.
 template <Reads reads, class Group>
-GDRKIT_SHMEM_FUNCTION void spread_narrow(Turn<Group> turn, unsigned but, unsigned nor, char* target, const char* source,
-                                         std::size_t size_bytes) {
-  const Spread<Group> spread{turn, but, nor};
+GDRKIT_SHMEM_FUNCTION void spread_narrow(Members members, Group group, unsigned but, unsigned nor, char* target,
+                                         const char* source, std::size_t size_bytes) {
+  const Spread<Group> spread{members, group, but, nor};
   const auto both = reinterpret_cast<std::uintptr_t>(target) | reinterpret_cast<std::uintptr_t>(source);
   const std::size_t whole = both % 4 == 0 ? size_bytes / 4 * 4 : 0;
   spread.template words<reads, std::uint32_t>(target, source, whole);
@@ -170,7 +172,7 @@ class LargeTurn {
   template <Reads reads>
   GDRKIT_SHMEM_FUNCTION void spread(char* target, const char* source, std::size_t size_bytes, unsigned but,
                                     unsigned nor) const {
-    Spread<Group>{turn_, but, nor}.template bytes<reads>(target, source, size_bytes);
+    Spread<Group>{turn_.members(), turn_.group(), but, nor}.template bytes<reads>(target, source, size_bytes);
   }
 
   /// Which part of a broadcast is `member`'s to hand on.

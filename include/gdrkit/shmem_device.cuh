@@ -176,13 +176,27 @@ GDRKIT_SHMEM_FUNCTION void copy(char* target, const char* source, std::size_t si
 // One PE's memory, from another.
 
 namespace detail {
-/// Of a PE that is_beyond() does not name.
+/// The copy of `address` that lies so many heaps further.
 template <class T>
-GDRKIT_SHMEM_FUNCTION T* near(const State& state, T* address, int pe) {
-  const std::int64_t heaps = state.proxy_address == 0 ? pe - state.pe : proxy_of(state)->heaps_away[pe];
+GDRKIT_SHMEM_FUNCTION T* heaps_further(const State& state, T* address, std::int64_t heaps) {
   const auto distance = heaps * static_cast<std::int64_t>(state.stride_bytes);
   return in_global_memory(
       reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(distance)));
+}
+/// Of a PE that is_beyond() does not name.
+template <class T>
+GDRKIT_SHMEM_FUNCTION T* near(const State& state, T* address, int pe) {
+  std::int64_t heaps = pe - state.pe;
+  if (state.proxy_address != 0) heaps = heaps_between(proxy_of(state), pe);
+  return heaps_further(state, address, heaps);
+}
+/// What takes a few instructions, on PE `pe`'s copy of `address`: direct(copy), or by_proxy() where only the proxy
+/// reaches it. One branch on the way of a job on one machine.
+template <class T, class Direct, class ByProxy>
+GDRKIT_SHMEM_FUNCTION auto on_pe(const State& state, T* address, int pe, Direct direct, ByProxy by_proxy) {
+  if (state.proxy_address == 0) return direct(heaps_further(state, address, pe - state.pe));
+  const std::int64_t heaps = heaps_between(proxy_of(state), pe);
+  return heaps == beyond_reach ? by_proxy() : direct(heaps_further(state, address, heaps));
 }
 }  // namespace detail
 
@@ -195,36 +209,39 @@ GDRKIT_SHMEM_FUNCTION T* ptr(const State& state, T* address, int pe) {
 /// One store, one load.
 template <class T>
 GDRKIT_SHMEM_FUNCTION void p(const State& state, T* target, T value, int pe) {
-  if (state.proxy_address != 0 && detail::is_beyond(state, pe))
-    return detail::put_value_by_proxy(state, target, value, pe);
-  *static_cast<volatile T*>(detail::near(state, target, pe)) = value;
+  detail::on_pe(
+      state, target, pe, [&](T* there) { *static_cast<volatile T*>(there) = value; },
+      [&] { detail::put_value_by_proxy(state, target, value, pe); });
 }
 template <class T>
 GDRKIT_SHMEM_FUNCTION T g(const State& state, const T* source, int pe) {
-  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) return detail::get_value_by_proxy(state, source, pe);
-  return *static_cast<const volatile T*>(detail::near(state, source, pe));
+  return detail::on_pe(
+      state, source, pe, [&](const T* there) -> T { return *static_cast<const volatile T*>(there); },
+      [&]() -> T { return detail::get_value_by_proxy(state, source, pe); });
 }
 
 // Updates of one word of 4 or 8 bytes of another PE, atomic with respect to each other, to the host's atomics and to
 // other GPUs' system-scope atomics. They order nothing.
 
 namespace detail {
-template <class Word>
-GDRKIT_SHMEM_FUNCTION Bits<Word>* bits_of(const State& state, Word* target, int pe) {
+/// update(its bits), or what the proxy answers that is given the same as a command.
+template <class Word, class Update>
+GDRKIT_SHMEM_FUNCTION Word update_on_pe(const State& state, Word* target, gdrkit_shmem_atomic_operation operation,
+                                        Word value, Word compare, int pe, ProxyWait wait, Update update) {
   static_assert(std::is_integral_v<Word> && (sizeof(Word) == 4 || sizeof(Word) == 8), "an integer of 4 or 8 bytes");
-  return reinterpret_cast<Bits<Word>*>(near(state, target, pe));
+  return on_pe(
+      state, target, pe, [&](Word* there) { return static_cast<Word>(update(reinterpret_cast<Bits<Word>*>(there))); },
+      [&] { return update_by_proxy(state, target, operation, value, compare, pe, wait); });
 }
 }  // namespace detail
 
 // gdrkit::shmem::atomic_<operation>(state, target, value, pe) returns the word's value before.
-#define GDRKIT_SHMEM_ATOMIC(operation, proxied)                                                           \
-  template <class Word>                                                                                   \
-  GDRKIT_SHMEM_FUNCTION Word atomic_##operation(const State& state, Word* target, Word value, int pe) {   \
-    if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {                                       \
-      return detail::update_by_proxy(state, target, proxied, value, Word{}, pe, detail::ProxyWait::done); \
-    }                                                                                                     \
-    return static_cast<Word>(                                                                             \
-        detail::operation(detail::bits_of(state, target, pe), static_cast<detail::Bits<Word>>(value)));   \
+#define GDRKIT_SHMEM_ATOMIC(operation, proxied)                                                                       \
+  template <class Word>                                                                                               \
+  GDRKIT_SHMEM_FUNCTION Word atomic_##operation(const State& state, Word* target, Word value, int pe) {               \
+    return detail::update_on_pe(                                                                                      \
+        state, target, proxied, value, Word{}, pe, detail::ProxyWait::done,                                           \
+        [&](detail::Bits<Word>* there) { return detail::operation(there, static_cast<detail::Bits<Word>>(value)); }); \
   }
 GDRKIT_SHMEM_ATOMIC(fetch_add, GDRKIT_SHMEM_ATOMIC_ADD)
 GDRKIT_SHMEM_ATOMIC(fetch_and, GDRKIT_SHMEM_ATOMIC_AND)
@@ -236,23 +253,19 @@ GDRKIT_SHMEM_ATOMIC(swap, GDRKIT_SHMEM_ATOMIC_SWAP)
 /// Replaces the word by `value` where it holds `compare`; returns its value before.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION Word atomic_compare_swap(const State& state, Word* target, Word compare, Word value, int pe) {
-  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
-    return detail::update_by_proxy(state, target, GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP, value, compare, pe,
-                                   detail::ProxyWait::done);
-  }
-  return static_cast<Word>(detail::compare_swap(detail::bits_of(state, target, pe),
-                                                static_cast<detail::Bits<Word>>(compare),
-                                                static_cast<detail::Bits<Word>>(value)));
+  using Bits = detail::Bits<Word>;
+  return detail::update_on_pe(
+      state, target, GDRKIT_SHMEM_ATOMIC_COMPARE_SWAP, value, compare, pe, detail::ProxyWait::done,
+      [&](Bits* there) { return detail::compare_swap(there, static_cast<Bits>(compare), static_cast<Bits>(value)); });
 }
 /// Does not wait for an answer; complete after quiet.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION void atomic_add(const State& state, Word* target, Word value, int pe) {
-  if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
-    (void)detail::update_by_proxy(state, target, GDRKIT_SHMEM_ATOMIC_ADD, value, Word{}, pe,
-                                  detail::ProxyWait::nothing);
-    return;
-  }
-  detail::add(detail::bits_of(state, target, pe), static_cast<detail::Bits<Word>>(value));
+  (void)detail::update_on_pe(state, target, GDRKIT_SHMEM_ATOMIC_ADD, value, Word{}, pe, detail::ProxyWait::nothing,
+                             [&](detail::Bits<Word>* there) {
+                               detail::add(there, static_cast<detail::Bits<Word>>(value));
+                               return 0;
+                             });
 }
 template <class Word>
 GDRKIT_SHMEM_FUNCTION Word atomic_fetch(const State& state, const Word* target, int pe) {
@@ -321,10 +334,10 @@ GDRKIT_SHMEM_FUNCTION void signal_op(const State& state, std::uint64_t* signal, 
                                      gdrkit_shmem_signal operation, int pe) {
   if (operation == GDRKIT_SHMEM_SIGNAL_ADD) {
     atomic_add(state, signal, value, pe);
-  } else if (state.proxy_address != 0 && detail::is_beyond(state, pe)) {
-    detail::put_value_by_proxy(state, signal, value, pe);
   } else {
-    detail::store_relaxed(detail::near(state, signal, pe), value);
+    detail::on_pe(
+        state, signal, pe, [&](std::uint64_t* there) { detail::store_relaxed(there, value); },
+        [&] { detail::put_value_by_proxy(state, signal, value, pe); });
   }
 }
 

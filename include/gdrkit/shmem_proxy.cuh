@@ -84,6 +84,13 @@ GDRKIT_SHMEM_FUNCTION bool is_beyond(const State& state, int pe) {
   return proxy_of(state)->heaps_away[pe] == beyond_reach;
 }
 
+/// Of a PE that is not beyond. Out of line, so that a job on one machine branches around it: the compiler would turn
+/// these loads into some that happen on a condition, and each of them delays what follows by 40 cycles also where it
+/// does not.
+GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION std::int64_t heaps_between(const ProxyRing* ring, int pe) {
+  return ring->heaps_away[pe];
+}
+
 /// Polls by relaxed loads, as an acquire would empty the first-level cache each time.
 GDRKIT_SHMEM_FUNCTION bool proxy_has_room(ProxyRing* ring, std::uint64_t position) {
   if (load_relaxed(&ring->turns[position % proxy_places]) != position) return false;

@@ -139,7 +139,7 @@ struct Reduction {
   }
 };
 
-// Any type and reduction: a way for each type of computing, and as few instructions as that needs.
+// Any type and reduction: a way for each type of computing, and as few instructions as that needs, but for sums.
 
 /// Sums or products, minima or maxima.
 enum class Combining : bool { as_numbers, by_order };
@@ -212,12 +212,23 @@ GDRKIT_SHMEM_FUNCTION Words16 combine_of_type(unsigned type, const Words16& left
   return left;
 }
 
+/// What programs reduce most, without loops.
+GDRKIT_SHMEM_FUNCTION Words16 sum_of_type(unsigned type, const Words16& left, const Words16& right) {
+  if (type == GDRKIT_SHMEM_TYPE_FLOAT) return combine_elements<GDRKIT_SHMEM_SUM, float>(left, right);
+  if (type == GDRKIT_SHMEM_TYPE_BFLOAT16) return combine_elements<GDRKIT_SHMEM_SUM, Bfloat16>(left, right);
+  if (type == GDRKIT_SHMEM_TYPE_HALF) return combine_elements<GDRKIT_SHMEM_SUM, Half>(left, right);
+  if (type == GDRKIT_SHMEM_TYPE_DOUBLE) return combine_elements<GDRKIT_SHMEM_SUM, double>(left, right);
+  // Signed or not makes no difference to sums of integers.
+  if ((type & 15U) == 4) return combine_elements<GDRKIT_SHMEM_SUM, std::uint32_t>(left, right);
+  if ((type & 15U) == 8) return combine_elements<GDRKIT_SHMEM_SUM, std::uint64_t>(left, right);
+  return combine_of_type<Combining::as_numbers>(type, left, right, false);
+}
+
 GDRKIT_SHMEM_OUTLINED GDRKIT_SHMEM_FUNCTION Words16 combine_any(unsigned type, unsigned reduction, Words16 left,
                                                                 Words16 right) {
+  if (reduction == GDRKIT_SHMEM_SUM) return sum_of_type(type, left, right);
   switch (reduction) {
-    case GDRKIT_SHMEM_SUM:
-    case GDRKIT_SHMEM_PROD:
-      return combine_of_type<Combining::as_numbers>(type, left, right, reduction == GDRKIT_SHMEM_PROD);
+    case GDRKIT_SHMEM_PROD: return combine_of_type<Combining::as_numbers>(type, left, right, true);
     case GDRKIT_SHMEM_MIN:
     case GDRKIT_SHMEM_MAX:
       return combine_of_type<Combining::by_order>(type, left, right, reduction == GDRKIT_SHMEM_MAX);

@@ -126,6 +126,34 @@ struct Slice {
   }
 };
 
+/// The members of a team, and where each one's memory is. Values, for registers: where the team lies in memory, each
+/// use would load from it again.
+struct Members {
+  std::int64_t first_bytes;
+  std::int64_t stride_bytes;
+  unsigned n;
+  unsigned me;
+
+  GDRKIT_SHMEM_FUNCTION explicit Members(const TeamState& team)
+      : first_bytes(team.first_bytes),
+        stride_bytes(team.stride_bytes),
+        n(static_cast<unsigned>(team.n_pes)),
+        me(static_cast<unsigned>(team.pe)) {}
+
+  /// `distance` members further on (at most n), round the end.
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned next(unsigned distance) const {
+    const unsigned member = me + distance;
+    return member < n ? member : member - n;
+  }
+  /// Member `member`'s copy of what is at `own`.
+  template <class T>
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION T* at(T* own, unsigned member) const {
+    const std::int64_t distance = first_bytes + static_cast<std::int64_t>(member) * stride_bytes;
+    return in_global_memory(
+        reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(own) + static_cast<std::uintptr_t>(distance)));
+  }
+};
+
 /// What a PE's begin tells the others, of its group's threads and of the GPU kernels before.
 enum class Begin {
   now,           ///< nothing
@@ -149,6 +177,7 @@ class Turn {
 
   GDRKIT_SHMEM_FUNCTION Turn(const State& state, const TeamState& team, Group group, Lane lane = {})
       : team_(team),
+        members_(team),
         limit_ns_(state.limit_ns),
         control_(reinterpret_cast<const Control*>(state.control_address)),
         lane_(lane),
@@ -159,13 +188,10 @@ class Turn {
     begun_seen_ = group.rank() < n() ? load_relaxed(begun() + group.rank()) : 0;
   }
 
-  [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned n() const { return static_cast<unsigned>(team_.n_pes); }
-  [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned me() const { return static_cast<unsigned>(team_.pe); }
-  /// `distance` members further on (at most n()), round the end.
-  [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned next(unsigned distance) const {
-    const unsigned member = me() + distance;
-    return member < n() ? member : member - n();
-  }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION const Members& members() const { return members_; }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned n() const { return members_.n; }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned me() const { return members_.me; }
+  [[nodiscard]] GDRKIT_SHMEM_FUNCTION unsigned next(unsigned distance) const { return members_.next(distance); }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t number() const { return number_; }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION Lane lane() const { return lane_; }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION Group group() const { return group_; }
@@ -174,12 +200,9 @@ class Turn {
     return Slice(size_bytes, lane_.number, lane_.count);
   }
 
-  /// Member `member`'s copy of what is at `own`.
   template <class T>
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION T* at(T* own, unsigned member) const {
-    const std::int64_t distance = team_.first_bytes + static_cast<std::int64_t>(member) * team_.stride_bytes;
-    return in_global_memory(
-        reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(own) + static_cast<std::uintptr_t>(distance)));
+    return members_.at(own, member);
   }
 
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool is_usable() const { return group_.all(!is_broken_); }
@@ -298,6 +321,7 @@ class Turn {
   }
 
   const TeamState& team_;
+  const Members members_;
   const std::uint64_t limit_ns_;
   const Control* const control_;
   const Lane lane_;

@@ -37,7 +37,7 @@ struct CollectiveParameters {
 
 namespace gdrkit::platform {
 
-extern "C" __global__ void __launch_bounds__(512) gdrkit_collective(const CollectiveParameters parameters) {
+extern "C" __global__ void __launch_bounds__(512, 1) gdrkit_collective(const CollectiveParameters parameters) {
   (void)run_collective(parameters, shmem::block(), {blockIdx.x, gridDim.x});
 }
 

@@ -75,7 +75,10 @@ struct ShmemParameters {
 
 namespace gdrkit::platform {
 
-extern "C" __global__ void gdrkit_shmem(const ShmemParameters parameters) { run_shmem<GdrkitShmem>(parameters); }
+// All registers that 512 threads have: with fewer, loads of reductions wait for each other.
+extern "C" __global__ void __launch_bounds__(512, 1) gdrkit_shmem(const ShmemParameters parameters) {
+  run_shmem<GdrkitShmem>(parameters);
+}
 
 }  // namespace gdrkit::platform
 
@@ -95,6 +98,10 @@ base::Status check(const ShmemParameters& parameters, LaunchShape shape, unsigne
   const bool is_alone = parameters.operation >= ShmemOperation::ping_pong;
   if (is_alone && (shape.blocks != 1 || parameters.has_every_group != 0)) {
     return base::fail(EINVAL, "shmem: %u blocks where one group is needed", shape.blocks);
+  }
+  constexpr unsigned most_threads_of_a_block = 512;
+  if (shape.threads > most_threads_of_a_block) {
+    return base::fail(EINVAL, "shmem: blocks of %u threads; at most %u", shape.threads, most_threads_of_a_block);
   }
   if (parameters.operation >= ShmemOperation::broadcast && parameters.scope != ShmemScope::block) {
     return base::fail(EINVAL, "shmem: collectives are of blocks");

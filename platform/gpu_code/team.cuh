@@ -63,7 +63,7 @@ class AnyGroup {
   ShmemScope scope_;
 };
 
-extern "C" __global__ void __launch_bounds__(512) gdrkit_team(const TeamParameters parameters) {
+extern "C" __global__ void __launch_bounds__(512, 1) gdrkit_team(const TeamParameters parameters) {
   constexpr unsigned warp_threads = 32;
   if (parameters.scope == ShmemScope::thread && threadIdx.x != 0) return;
   if (parameters.scope == ShmemScope::warp && threadIdx.x >= warp_threads) return;
