@@ -18,6 +18,16 @@ namespace {
 
 constexpr std::int64_t calibration_ns = 20'000'000;
 constexpr int overhead_looks = 1001;
+/// Reading CLOCK_MONOTONIC without a system call costs up to twice as much as reading the counter.
+constexpr double system_call_ratio = 4;
+
+constexpr bool has_tsc() noexcept {
+#if defined(__x86_64__)
+  return true;
+#else
+  return false;
+#endif
+}
 
 /// CPUID 0x80000007 EDX bit 8: the counter runs at one rate in every power state (Intel SDM vol. 3, 18.17.1), and
 /// 0x80000001 EDX bit 27: RDTSCP. A hypervisor that moves guests between hosts hides the first.
@@ -50,11 +60,26 @@ std::uint64_t Clock::read_tsc() noexcept {
 
 std::uint64_t Clock::read_monotonic() noexcept { return static_cast<std::uint64_t>(platform::now_ns()); }
 
-Clock::Clock() {
+Clock::Clock(Counter accepted) {
   is_tsc_ = has_constant_tsc();
   why_ = is_tsc_ ? "the time-stamp counter runs at a constant rate here and costs least to read"
                  : "CPUID reports no time-stamp counter of constant rate";
   calibrate();
+  overhead_ns_ = pair_cost_ns();
+  if (is_tsc_ || accepted == Counter::constant || !has_tsc()) return;
+  is_tsc_ = true;
+  calibrate();
+  const double cost_ns = pair_cost_ns();
+  if (cost_ns * system_call_ratio < overhead_ns_) {
+    overhead_ns_ = cost_ns;
+    why_ = "CPUID does not promise a constant rate, but reading CLOCK_MONOTONIC is slow here";
+    return;
+  }
+  is_tsc_ = false;
+  ns_per_tick_ = 1;
+}
+
+double Clock::pair_cost_ns() const {
   const std::function<void(std::size_t)> nothing = [](std::size_t) {};
   std::vector<double> looks;
   looks.reserve(overhead_looks);
@@ -63,7 +88,7 @@ Clock::Clock() {
     nothing(0);
     looks.push_back(ns(now() - begin));
   }
-  overhead_ns_ = median(std::move(looks));
+  return median(std::move(looks));
 }
 
 void Clock::calibrate() noexcept {

@@ -13,8 +13,13 @@ namespace gdrkit::measure {
 /// earlier nor later instructions cross the reading. Elsewhere CLOCK_MONOTONIC serves here too.
 class Clock {
  public:
+  /// Which time-stamp counter may serve. `any`: also one whose rate CPUID does not promise to be constant, where
+  /// reading CLOCK_MONOTONIC costs several times as much, as where Linux keeps its time by an HPET. For programs that
+  /// are compared with one that reads the counter without asking.
+  enum class Counter { constant, any };
+
   /// Chooses and calibrates (about 20 ms). Not cheap: one for a run.
-  Clock();
+  explicit Clock(Counter accepted = Counter::constant);
 
   /// Ticks, after everything before it has finished (loads returned, stores retired; a store fence is the caller's).
   [[nodiscard]] std::uint64_t now() const noexcept { return is_tsc_ ? read_tsc() : read_monotonic(); }
@@ -31,6 +36,7 @@ class Clock {
   static std::uint64_t read_tsc() noexcept;
   static std::uint64_t read_monotonic() noexcept;
   void calibrate() noexcept;
+  [[nodiscard]] double pair_cost_ns() const;
 
   bool is_tsc_ = false;
   const char* why_ = "";

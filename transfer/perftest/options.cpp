@@ -84,7 +84,8 @@ void follow_launcher(Plan* plan) {
 void check_unsupported(const Options& options) {
   if (options.uses_events) refuse("-e: completions are polled for; leave -e out");
   if (options.connection == "XRC" || options.connection == "DC") {
-    refuse("-c " + options.connection + " is not supported: RC, UC or UD");
+    refuse("-c " + options.connection +
+           " is not supported: use -c RC, which has all tests, UC or UD; or perftest's own programs at both ends");
   }
 }
 

@@ -39,6 +39,15 @@ int operation_of(Verb verb) {
   return verbs_write;
 }
 
+/// Seconds between times that follow each other, divided by how many messages that is.
+std::vector<double> intervals(const std::vector<std::chrono::steady_clock::time_point>& times, double messages) {
+  std::vector<double> seconds;
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    seconds.push_back(std::chrono::duration<double>(times[i] - times[i - 1]).count() / messages);
+  }
+  return seconds;
+}
+
 }  // namespace
 
 /// When messages were posted and completed.
@@ -55,8 +64,7 @@ struct Traffic::StreamClock {
   std::vector<Clock::time_point> posted;
   std::vector<std::pair<std::uint64_t, Clock::time_point>> completions;  ///< messages by then
 
-  void on_completed(std::uint64_t messages, const Plan& plan) {
-    const auto now = Clock::now();
+  void on_completed(std::uint64_t messages, Clock::time_point now, const Plan& plan) {
     completed += messages;
     if (plan.options->duration_s > 0) {
       if (now > margin_end) return;
@@ -219,10 +227,10 @@ std::uint64_t Traffic::take(StreamClock* clock) {
     const bool is_receive = (completions[i].id & receive_flag) != 0;
     const std::uint64_t done = rails_[pair].done;
     take_one(completions[i]);
-    const std::uint64_t now = is_receive ? (counts_receives ? 1 : 0) : rails_[pair].done - done;
-    messages += now;
+    const std::uint64_t finished = is_receive ? (counts_receives ? 1 : 0) : rails_[pair].done - done;
+    messages += finished;
     if (is_receive) top_up(pair);
-    if (clock != nullptr && now > 0) clock->on_completed(now, plan_);
+    if (clock != nullptr && finished > 0) clock->on_completed(finished, now(), plan_);
   }
   return messages;
 }
@@ -239,8 +247,13 @@ void Traffic::idle() {
                                          step_.c_str(), exchange_.peer().c_str(), plan_.options->timeout_s));
 }
 
-bool Traffic::has_stopped(Clock::time_point begin) const {
-  return plan_.options->duration_s > 0 && Clock::now() - begin >= std::chrono::seconds(plan_.options->duration_s);
+Traffic::Clock::time_point Traffic::now() const noexcept {
+  const double ns = message_clock_.ns(message_clock_.now() - first_tick_);
+  return Clock::time_point(std::chrono::nanoseconds(static_cast<std::int64_t>(ns)));
+}
+
+bool Traffic::has_stopped(Clock::time_point begin, Clock::time_point now) const noexcept {
+  return plan_.options->duration_s > 0 && now - begin >= std::chrono::seconds(plan_.options->duration_s);
 }
 
 void Traffic::post_more(StreamClock* clock, bool is_stopping) {
@@ -252,7 +265,7 @@ void Traffic::post_more(StreamClock* clock, bool is_stopping) {
     const std::uint64_t limit = is_stopping ? rail.posted + (rail.since_signal > 0 ? 1 : 0) : messages_each_;
     while (rail.posted < limit && rail.posted - rail.done < depth) {
       const bool is_last = rail.posted + 1 == limit;
-      if (clock->keeps_times) clock->posted.push_back(Clock::now());
+      if (clock->keeps_times) clock->posted.push_back(now());
       post(pair, is_last || rail.since_signal + 1 >= moderation);
     }
   }
@@ -278,14 +291,14 @@ Stream Traffic::stream() {
   StreamClock clock;
   clock.keeps_times = sends && !plan_.options->skips_peak && plan_.options->duration_s == 0 &&
                       messages_each_ * rails_.size() <= most_peak_messages;
-  const auto begun = Clock::now();
+  const auto begun = now();
   const auto margin = std::chrono::seconds(plan_.options->margin_s);
   clock.first = clock.last = begun;
   clock.margin_begin = begun + margin;
   clock.margin_end = begun + std::chrono::seconds(plan_.options->duration_s) - margin;
   bool is_stopping = false;
   for (;;) {
-    is_stopping = is_stopping || has_stopped(begun);
+    is_stopping = is_stopping || (plan_.options->duration_s > 0 && has_stopped(begun, now()));
     if (sends) post_more(&clock, is_stopping);
     const bool is_first_receive = !sends && clock.completed == 0;
     (void)take(&clock);
@@ -336,28 +349,33 @@ bool Traffic::wait_for_receive(std::uint64_t count) {
   return true;
 }
 
+std::vector<Traffic::Clock::time_point> Traffic::room_for_times() const {
+  std::vector<Clock::time_point> times;
+  times.reserve(std::min(messages_each_, most_completions) + 1);
+  return times;
+}
+
 template <class Wait, class Mark>
 std::vector<double> Traffic::in_turn(bool leads, Wait wait, Mark mark) {
-  std::vector<double> seconds;
-  const auto begun = Clock::now();
-  auto posted = begun;
-  const auto add = [&] { seconds.push_back(std::chrono::duration<double>(Clock::now() - posted).count() / 2); };
+  std::vector<Clock::time_point> times = room_for_times();
+  const auto begun = now();
+  auto last = begun;
+  bool is_answered = true;
   // The client ends a run for a duration, and the server sees that nothing more comes.
-  for (std::uint64_t i = 1; i <= messages_each_ && (plan_.is_server || !has_stopped(begun)); ++i) {
-    if (!leads) {
-      if (!wait(i)) break;
-      if (i > 1) add();
-    }
-    wait_until_sent();
+  for (std::uint64_t i = 1; i <= messages_each_ && (plan_.is_server || !has_stopped(begun, last)); ++i) {
+    if (!leads && !wait(i)) break;
+    last = now();
+    times.push_back(last);
     mark(i);
-    posted = Clock::now();
     post(0, true);
-    if (!leads) continue;
-    if (!wait(i)) break;
-    add();
+    // Before the answer is waited for: it is on its way meanwhile.
+    wait_until_sent();
+    is_answered = !leads || wait(i);
+    if (!is_answered) break;
   }
+  if (leads && is_answered) times.push_back(now());
   while (rails_[0].done < rails_[0].posted) (void)take(nullptr);
-  return seconds;
+  return intervals(times, 2);
 }
 
 /// The last byte of a message is its number. As in perftest, the server's message comes first.
@@ -376,15 +394,15 @@ std::vector<double> Traffic::send_in_turn() {
 }
 
 std::vector<double> Traffic::fetch_in_turn() {
-  std::vector<double> seconds;
-  const auto begun = Clock::now();
-  for (std::uint64_t i = 1; i <= messages_each_ && !has_stopped(begun); ++i) {
-    const auto posted = Clock::now();
+  std::vector<Clock::time_point> times = room_for_times();
+  times.push_back(now());
+  const auto begun = times.front();
+  for (std::uint64_t i = 1; i <= messages_each_ && !has_stopped(begun, times.back()); ++i) {
     post(0, true);
     while (rails_[0].done < rails_[0].posted) (void)take(nullptr);
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - posted).count());
+    times.push_back(now());
   }
-  return seconds;
+  return intervals(times, 1);
 }
 
 }  // namespace gdrkit::tools::perftest

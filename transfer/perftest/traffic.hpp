@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "measure/harness/clock.hpp"
 #include "transfer/perftest/lines.hpp"
 #include "transfer/perftest/memory.hpp"
 
@@ -31,7 +32,8 @@ class Traffic {
   void prepare(std::size_t size_bytes);
   /// After prepare(). All functions here throw Failure with the peer's name when it is gone or a request fails.
   [[nodiscard]] Stream stream();
-  /// Of each message, in seconds. An end that only answers with its memory has none.
+  /// Of each message, in seconds: as in perftest, from its post to the next one's; of the last, to its answer. An end
+  /// that only answers with its memory has none.
   [[nodiscard]] std::vector<double> latencies(std::size_t size_bytes);
   /// Both ends of gdrkit, at the same time. How many bytes at this end (atomics: words) are not what they must be.
   [[nodiscard]] std::uint64_t count_wrong(std::size_t size_bytes);
@@ -64,7 +66,9 @@ class Traffic {
   /// Nothing has come. Now and then lets others run and looks at the peer; throws after the time limit.
   void idle();
   void progressed() noexcept { empty_polls_ = 0; }
-  [[nodiscard]] bool has_stopped(Clock::time_point begin) const;
+  /// For messages, unlike Clock::now(), which time limits are kept by: two of these are only compared with each other.
+  [[nodiscard]] Clock::time_point now() const noexcept;
+  [[nodiscard]] bool has_stopped(Clock::time_point begin, Clock::time_point now) const noexcept;
   void post_more(StreamClock* clock, bool is_stopping);
   [[nodiscard]] bool all_sent() const;
   [[nodiscard]] bool all_received() const;
@@ -72,6 +76,7 @@ class Traffic {
   /// Messages and answers; who leads sends the first.
   template <class Wait, class Mark>
   std::vector<double> in_turn(bool leads, Wait wait, Mark mark);
+  [[nodiscard]] std::vector<Clock::time_point> room_for_times() const;
   std::vector<double> write_in_turn(std::size_t size_bytes);
   std::vector<double> send_in_turn();
   std::vector<double> fetch_in_turn();
@@ -92,6 +97,9 @@ class Traffic {
   int moderation_ = 1;
   std::uint64_t empty_polls_ = 0;
   Clock::time_point deadline_;
+  /// perftest reads the time-stamp counter. A system call for each message would show in latencies next to its.
+  measure::Clock message_clock_{measure::Clock::Counter::any};
+  std::uint64_t first_tick_ = message_clock_.now();
   bool peer_spoke_ = false;
 };
 

@@ -390,7 +390,7 @@ class Failures(PerftestTest):
         for arguments, text in (((), "name a test and, on the client, the server's host: write_bw, "),
                                 (("write_bww",), "there is no test 'write_bww'; did you mean 'write_bw'?"),
                                 (("write_bw", "-n", "4"), "-n must be from 5"), (("write_bw", "-m", "1000"), "an MTU is 256"),
-                                (("write_lat", "-R", "-c", "UC"), "-R is for -c RC"), (("write_bw", "-c", "XRC"), "-c XRC is not supported"),
+                                (("write_lat", "-R", "-c", "UC"), "-R is for -c RC"), (("write_bw", "-c", "XRC"), "-c XRC is not supported: use -c RC"),
                                 (("write_bw", "-c", "UD"), "-c UD is for send_bw"), (("atomic_bw", "-s", "16"), "atomic_bw has one size, 8"),
                                 (("read_bw", "-c", "UC"), "-c UC has no read_bw"), (("write_lat", "-b"), "-b is for bandwidths"),
                                 (("write_lat", "-q", "2"), "-q is for bandwidths"), (("write_bw", "-D", "3"), "-D 3 leaves no time"),

@@ -26,8 +26,10 @@ make_link() { # words for tc
     # shellcheck disable=SC2086
     /tools/tc -n "m$side" qdisc add dev link0 root $1 || return 1
   done
-  # UCX leaves out a device that is not up.
-  until /tools/ip -n m0 link show link0 | grep -q "state UP"; do usleep 50000; done
+  # UCX leaves out a device that is not up, and either side may be the later one.
+  for side in 0 1; do
+    until /tools/ip -n "m$side" link show link0 | grep -q "state UP"; do usleep 50000; done
+  done
 }
 start_pe() { # number, command: sets `pid`
   # shellcheck disable=SC2086
