@@ -95,7 +95,8 @@ class ShmemBenchReport(Test):
             self.assertEqual(ended.code, 0, ended.err)
             with open(page, encoding="utf-8") as file:
                 text = file.read()
-            for wanted in ("put from host memory (gdrkit)", "put from host memory (nvshmem)", "g, by a thread (gdrkit)"):
+            for wanted in ("put from host heap memory (gdrkit)", "put from host heap memory (nvshmem)",
+                           "g, by a thread (gdrkit)"):
                 self.assertIn(wanted, text)
 
 

@@ -167,5 +167,18 @@ TEST(ShmemBenchCase, SizesEndWhereASizeCannotGrow) {
   EXPECT_EQ(sizes, (std::vector<std::size_t>{std::size_t{1} << 62, std::size_t{1} << 63}));
 }
 
+TEST(ShmemBenchCase, NvshmemsScratchHasRoomForThePartsOfAllPesInItsHalf) {
+  for (const Case& one : all_cases()) {
+    SizeRange range;
+    const bool needs_it = std::strcmp(one.name, "device_reducescatter_block") == 0;
+    EXPECT_EQ(nvshmem_scratch_bytes(one, range), needs_it ? std::size_t{4} << 20 : 0) << one.name;
+    range.n_pes = 8;
+    EXPECT_EQ(nvshmem_scratch_bytes(one, range), needs_it ? std::size_t{16} << 20 : 0) << one.name;
+    range.n_pes = 2;
+    range.largest_bytes = 128 << 10;  // what its own choice has room for
+    EXPECT_EQ(nvshmem_scratch_bytes(one, range), 0U) << one.name;
+  }
+}
+
 }  // namespace
 }  // namespace gdrkit::tools::pgas

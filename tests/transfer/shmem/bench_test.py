@@ -36,7 +36,7 @@ class ShmemBench(Test):
         latency = r"size\(B\) +scope +latency \(us\) +p99"
         self.assert_lines(ended.lines, [
             NOTE, r"#shmem_start: from the start .*", latency, rf"- +host +{NUMBER} +-", "",
-            r"#shmem_put_host_quiet: put from host memory, quiet", latency
+            r"#shmem_put_host_quiet: put from host heap memory, quiet", latency
         ] + [rf"{size} +host +{NUMBER} +{NUMBER}" for size in (8, 16, 32, 64)] + [
             "", r"#shmem_barrier_all: barrier_all", latency, rf"- +host +{NUMBER} +{NUMBER}", "",
             r"#shmem_get_host_bandwidth: get to host memory", r"size\(B\) +scope +bandwidth \(GB/s\) +p99",
@@ -134,10 +134,31 @@ class ShmemBenchPeer(Test):
         environment = {"GDRKIT_BACKEND": "emulated", "STAND_IN_ENDS_IN_GET": "1"}
         document, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "get_host", "-t", "p", *QUICK,
                                        environment=environment)
-        self.assertIn("NOTE: get to host memory: nvshmem PE 0 has ended", ended.err)
-        self.assertEqual(document["notes"], ["get to host memory: nvshmem PE 0 has ended"])
+        self.assertIn("NOTE: get to host heap memory: nvshmem PE 0 has ended", ended.err)
+        self.assertEqual(document["notes"], ["get to host heap memory: nvshmem PE 0 has ended"])
         self.assertEqual([series["id"] for series in document["series"][2:]],
                          ["shmem/p/gdrkit", "shmem/p/nvshmem", "shmem/get_host/gdrkit"])
+
+    def scratch_of_starts(self, *arguments, **environment):
+        """What each start of NVSHMEM found in its environment, of both PEs."""
+        _, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "device_p", "-t", "device_reducescatter_block", "-t",
+                                "device_p_rate", "-q", "--bulk", "8M", "--rounds", "3", "--starts", "1", *arguments,
+                                environment={"GDRKIT_BACKEND": "emulated", "STAND_IN_TELLS_SCRATCH": "1", **environment})
+        told = [line[len("scratch: "):] for line in ended.err.splitlines() if line.startswith("scratch: ")]
+        self.assertEqual(told[::2], told[1::2], ended.err)
+        return told[::2]
+
+    def test_its_reducescatter_on_the_device_has_room_and_nothing_else_is_changed(self):
+        self.assertEqual(self.scratch_of_starts("-e", "1M"), ["its own", "4194304", "its own"])
+        self.assertEqual(self.scratch_of_starts("-e", "64K"), ["its own"])
+        self.assertEqual(self.scratch_of_starts("-e", "1M", NVSHMEM_REDUCE_SCRATCH_SIZE="77"), ["77", "77", "77"])
+
+    def test_of_lines_that_are_alike_some_are_shown(self):
+        environment = {"GDRKIT_BACKEND": "emulated", "STAND_IN_LINES": "10000"}
+        _, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "p", *QUICK, environment=environment)
+        lines = [line for line in ended.err.splitlines() if not line.startswith("NOTE:")]
+        self.assertEqual(sorted(lines), sorted(2 * (
+            [f"thread [{i},0,0] failed" for i in range(3)] + ["(and 9997 lines like it)"])), ended.err[:1000])
 
     def test_a_device_side_that_is_not_there_is_left_out_with_its_reason(self):
         cases = [("/nonexistent", "cannot read /nonexistent"), (__file__, f"cannot load {__file__}: ")]

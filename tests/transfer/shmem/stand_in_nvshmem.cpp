@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include "gdrkit/shmem.h"
 
@@ -33,12 +35,22 @@ bool has_version_one(const void* bytes, std::size_t offset, std::size_t size_byt
   return value_at<std::int32_t>(bytes, offset) == (1 << 16) + static_cast<std::int32_t>(size_bytes);
 }
 
+/// Of the environment, read once, by the first call, as NVSHMEM does.
+const std::string& scratch() {
+  static const std::string seen = [] {
+    const char* const set = std::getenv("NVSHMEM_REDUCE_SCRATCH_SIZE");
+    return std::string(set == nullptr ? "its own" : set);
+  }();
+  return seen;
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 int nvshmemx_get_uniqueid(void* id) {
+  (void)scratch();
   if (!has_version_one(id, 0, 128)) return 1;
   return gdrkit_shmem_get_unique_id(static_cast<gdrkit_shmem_unique_id_t*>(id));
 }
@@ -53,6 +65,9 @@ int nvshmemx_hostlib_init_attr(unsigned flags, void* attributes) {
       !has_version_one(attributes, 24, 24)) {
     return 1;
   }
+  const char* const lines = std::getenv("STAND_IN_LINES");
+  for (int i = 0; lines != nullptr && i < std::atoi(lines); ++i) std::fprintf(stderr, "thread [%d,0,0] failed\n", i);
+  if (std::getenv("STAND_IN_TELLS_SCRATCH") != nullptr) std::fprintf(stderr, "scratch: %s\n", scratch().c_str());
   gdrkit_shmem_options options{};
   options.struct_size = sizeof options;
   options.unique_id = value_at<const gdrkit_shmem_unique_id_t*>(attributes, id_offset);

@@ -75,6 +75,15 @@ const std::vector<Case>& all_cases() {
   return all;
 }
 
+std::size_t nvshmem_scratch_bytes(const Case& one, const SizeRange& range) {
+  if (!one.device || one.device->operation != platform::ShmemOperation::reducescatter) return 0;
+  // Half of it takes the parts of all PEs, by NVSHMEM's reducescatter.cuh, 3.4 to 3.8.
+  constexpr std::size_t own_choice = std::size_t{512} << 10;
+  const std::vector<std::size_t> sizes = sizes_of(one, range);
+  const std::size_t needed = sizes.empty() ? 0 : 2 * static_cast<std::size_t>(range.n_pes) * sizes.back();
+  return needed > own_choice ? needed : 0;
+}
+
 std::vector<std::size_t> sizes_of(const Case& one, const SizeRange& range) {
   const std::size_t least = range.smallest_bytes;
   switch (one.sizes) {

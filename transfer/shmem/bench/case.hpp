@@ -56,6 +56,11 @@ struct SizeRange {
   std::size_t largest_bulk_bytes = std::size_t{256} << 20;  ///< 0: no bandwidth
   int n_pes = 2;                                            ///< whose parts of a collective share an object
 };
+/// What NVSHMEM must reserve for a case's largest size where its own choice is too small, else 0. Its other cases, and
+/// its start, are measured without, as the reserve has a part in them: it is made for each of up to 64 teams, and
+/// `reduce` chooses its algorithm by it.
+[[nodiscard]] std::size_t nvshmem_scratch_bytes(const Case& one, const SizeRange& range);
+
 /// Ascending; {0} for cases without a size.
 [[nodiscard]] std::vector<std::size_t> sizes_of(const Case& one, const SizeRange& range);
 

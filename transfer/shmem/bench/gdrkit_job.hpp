@@ -24,7 +24,7 @@ class GdrkitJob {
  public:
   using Library = GdrkitLibrary;
 
-  void make_id(unsigned char* id) {
+  void make_id(const Request& /*request*/, unsigned char* id) {
     gdrkit_shmem_unique_id_t made{};
     require(gdrkit_shmem_get_unique_id(&made), "get_unique_id");
     static_assert(sizeof made == id_bytes);

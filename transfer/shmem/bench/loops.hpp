@@ -47,6 +47,7 @@ struct Loops {
   static int put_host_quiet(const Library& l, Station& s, std::size_t count) {
     return put_then_quiet(l, s, count, s.host);
   }
+  static int put_mapped(const Library& l, Station& s, std::size_t count) { return put(l, s, count, s.mapped); }
   static int put_registered(const Library& l, Station& s, std::size_t count) { return put(l, s, count, s.registered); }
   static int put_registered_quiet(const Library& l, Station& s, std::size_t count) {
     return put_then_quiet(l, s, count, s.registered);

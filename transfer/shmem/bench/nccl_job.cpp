@@ -19,7 +19,7 @@ NcclJob::NcclJob(const PeerFiles& files) {
   calls_ = *calls;
 }
 
-void NcclJob::make_id(unsigned char* id) {
+void NcclJob::make_id(const Request&, unsigned char* id) {
   platform::NcclUniqueId made;
   static_assert(sizeof made == id_bytes);
   if (const int code = calls_->get_unique_id(&made); code != platform::nccl_success) {

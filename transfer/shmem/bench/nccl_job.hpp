@@ -21,7 +21,7 @@ class NcclJob {
   using Library = NcclLibrary;
 
   explicit NcclJob(const PeerFiles& files);
-  void make_id(unsigned char* id);
+  void make_id(const Request& request, unsigned char* id);
   void start(const Request& request);
   /// Memory of the own GPU alone: NCCL knows no symmetric addresses.
   [[nodiscard]] void* allocate(std::size_t size_bytes);

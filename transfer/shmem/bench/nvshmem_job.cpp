@@ -44,6 +44,15 @@ void require_zero(int code, const char* what) {
 /// What the user has set stays.
 void set_default(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 0); }
 
+/// Before NVSHMEM's first call, which is where it reads its environment: PEs that read different sizes cannot map each
+/// other's memory.
+void set_sizes(const Request& request) {
+  set_default("NVSHMEM_SYMMETRIC_SIZE", std::to_string(heap_bytes_for(request.size_bytes)));
+  if (request.scratch_bytes != 0) {
+    set_default("NVSHMEM_REDUCE_SCRATCH_SIZE", std::to_string(request.scratch_bytes));
+  }
+}
+
 }  // namespace
 
 NvshmemJob::NvshmemJob(const PeerFiles& files)
@@ -53,14 +62,15 @@ NvshmemJob::NvshmemJob(const PeerFiles& files)
   set_default("NVSHMEM_DISABLE_NVLS", "1");
 }
 
-void NvshmemJob::make_id(unsigned char* id) {
+void NvshmemJob::make_id(const Request& request, unsigned char* id) {
+  set_sizes(request);
   const std::int32_t version = versioned(id_bytes);
   std::memcpy(id, &version, sizeof version);
   require_zero(library_.calls().get_uniqueid(id), "nvshmemx_get_uniqueid");
 }
 
 void NvshmemJob::start(const Request& request) {
-  set_default("NVSHMEM_SYMMETRIC_SIZE", std::to_string(heap_bytes_for(request.size_bytes)));
+  set_sizes(request);
   device_ = open_peer_gpu(request.pe, "NVSHMEM");
   pe_ = request.pe;
   n_pes_ = request.n_pes;

@@ -20,7 +20,7 @@ class NvshmemJob {
   using Library = NvshmemLibrary;
 
   explicit NvshmemJob(const PeerFiles& files);
-  void make_id(unsigned char* id);
+  void make_id(const Request& request, unsigned char* id);
   void start(const Request& request);
   [[nodiscard]] void* allocate(std::size_t size_bytes);
   [[nodiscard]] void* create_stream();

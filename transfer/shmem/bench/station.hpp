@@ -15,7 +15,8 @@ struct Station {
   int peer = 0;                            ///< the next PE
   std::uint8_t* object = nullptr;          ///< symmetric: what the others put to and get from
   std::uint8_t* symmetric = nullptr;       ///< symmetric: the local side
-  std::uint8_t* host = nullptr;            ///< ordinary memory: the local side
+  std::uint8_t* host = nullptr;            ///< ordinary memory as malloc has it for this size: the local side
+  std::uint8_t* mapped = nullptr;          ///< ordinary memory of an mmap of its own: the local side
   std::uint8_t* registered = nullptr;      ///< ordinary memory that the library was shown: the local side
   std::uint8_t* pinned = nullptr;          ///< host memory that the driver has pinned: the local side
   std::uint64_t* word = nullptr;           ///< symmetric: of p, g and atomic operations
@@ -38,6 +39,8 @@ struct Station {
 }
 /// A fourth of them for words of the CPU, its signals and those of GPU kernels.
 inline constexpr std::size_t word_area_bytes = 65536;
+/// Of a message in malloc's heap; glibc maps blocks from 128 KiB on.
+inline constexpr std::size_t largest_heap_message_bytes = 65536;
 [[nodiscard]] constexpr std::size_t heap_bytes_for(std::size_t largest_bytes) {
   return 2 * object_bytes(largest_bytes) + (std::size_t{64} << 20);
 }

@@ -13,7 +13,7 @@ namespace gdrkit::tools::pgas {
 inline constexpr std::size_t id_bytes = 128;  // of gdrkit's unique ids and of NVSHMEM's
 
 enum class RequestKind : std::uint32_t {
-  make_id,  ///< answers `id`
+  make_id,  ///< before start: answers `id`; with start's sizes, which a library may read in its first call
   start,    ///< init with `id`, `pe`, `n_pes`, a heap for operations of up to `size_bytes`, and the first put
   prepare,  ///< memory for operations of up to `size_bytes`
   batch,    ///< `count` operations of `case_number`, back to back
@@ -26,6 +26,7 @@ struct Request {
   std::uint32_t case_number = 0;
   std::uint64_t size_bytes = 0;
   std::uint64_t count = 0;
+  std::uint64_t scratch_bytes = 0;  ///< of start: what the library reserves for reductions; 0: its own choice
   std::int32_t pe = 0;
   std::int32_t n_pes = 0;
   unsigned char id[id_bytes] = {};

@@ -59,7 +59,7 @@ class Worker {
   Reply serve(const Request& request) {
     Reply reply;
     switch (request.kind) {
-      case RequestKind::make_id: job_.make_id(reply.id); break;
+      case RequestKind::make_id: job_.make_id(request, reply.id); break;
       case RequestKind::start: start(request, &reply); break;
       case RequestKind::prepare: prepare(request); break;
       case RequestKind::batch: reply.code = run(request, &reply); break;
@@ -107,7 +107,8 @@ class Worker {
     station_.symmetric = static_cast<std::uint8_t*>(job_.allocate(bytes));
     settle(job_.device(), station_.pe, request.n_pes);
     host_.emplace(bytes);
-    station_.host = host_->data();
+    station_.mapped = host_->data();
+    message_.assign(largest_heap_message_bytes, 0x5c);
     registered_.emplace(bytes);
     station_.registered = registered_->data();
     job_.register_buffer(station_.registered, bytes);
@@ -116,7 +117,7 @@ class Worker {
     if (!pinned) throw Failure(ExitCode::failed, pinned.error().text());
     pinned_ = std::move(*pinned);
     station_.pinned = reinterpret_cast<std::uint8_t*>(pinned_.address());
-    for (std::uint8_t* local : {station_.host, station_.registered, station_.pinned}) std::memset(local, 0x5c, bytes);
+    for (std::uint8_t* local : {station_.mapped, station_.registered, station_.pinned}) std::memset(local, 0x5c, bytes);
     auto result = job_.device().allocate(platform::AllocationKind::cuda_malloc, sizeof(platform::ShmemResult));
     if (!result) throw Failure(ExitCode::failed, result.error().text());
     result_ = std::move(*result);
@@ -127,6 +128,7 @@ class Worker {
   /// All PEs that take part have come.
   int begin(const Request& request) {
     station_.size_bytes = request.size_bytes;
+    station_.host = request.size_bytes <= message_.size() ? message_.data() : station_.mapped;
     const bool is_together = all_cases()[request.case_number].who == Who::together;
     return is_together ? job_.meet() : 0;
   }
@@ -180,6 +182,7 @@ class Worker {
 
   Job job_;
   Station station_;
+  std::vector<std::uint8_t> message_;
   std::optional<measure::HostBuffer> host_;
   std::optional<measure::HostBuffer> registered_;
   platform::Allocation pinned_;

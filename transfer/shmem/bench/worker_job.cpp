@@ -60,6 +60,8 @@ void WorkerJob::launch(int pe) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  auto output = std::make_unique<WorkerOutput>();
+  const int writer = output->writer();
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
   if (id == 0) {
@@ -67,23 +69,25 @@ void WorkerJob::launch(int pe) {
     // already.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);
+    // Standard output is bench's alone. First, as the channel may be the number of another descriptor here.
+    ::dup2(writer, STDOUT_FILENO);
+    ::dup2(writer, STDERR_FILENO);
     if (sockets[1] == channel) {
       ::fcntl(channel, F_SETFD, 0);
     } else {
       ::dup2(sockets[1], channel);
     }
-    // Standard output is bench's alone.
-    ::dup2(STDERR_FILENO, STDOUT_FILENO);
     ::execv("/proc/self/exe", pointers.data());
     ::_exit(127);
   }
   const int error = errno;
   ::close(sockets[1]);
+  output->close_writer();
   if (id < 0) {
     ::close(sockets[0]);
     fail(format("cannot start %s: %s", name_of(pe).c_str(), std::strerror(error)));
   }
-  processes_.push_back({id, sockets[0]});
+  processes_.push_back({id, sockets[0], std::move(output)});
 }
 
 void WorkerJob::kill_all() noexcept {
@@ -126,11 +130,12 @@ double WorkerJob::start() {
   for (int pe = 0; pe < n_pes_; ++pe) launch(pe);
   Request request;
   request.kind = RequestKind::make_id;
+  request.size_bytes = largest_bytes_;
+  request.scratch_bytes = scratch_bytes_;
+  request.n_pes = n_pes_;
   send(0, request);
   const Reply made = receive(0);
   request.kind = RequestKind::start;
-  request.size_bytes = largest_bytes_;
-  request.n_pes = n_pes_;
   std::memcpy(request.id, made.id, id_bytes);
   for (request.pe = 0; request.pe < n_pes_; ++request.pe) send(request.pe, request);
   for (int pe = 0; pe < n_pes_; ++pe) {
@@ -156,6 +161,13 @@ void WorkerJob::end() {
     process = {};
   }
   processes_.clear();
+}
+
+void WorkerJob::set_scratch(std::size_t size_bytes) {
+  if (size_bytes == scratch_bytes_) return;
+  scratch_bytes_ = size_bytes;
+  end();
+  (void)start();
 }
 
 Reply WorkerJob::ask(const Request& request) {

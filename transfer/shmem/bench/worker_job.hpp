@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "transfer/shmem/bench/case.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/wire.hpp"
+#include "transfer/shmem/bench/worker_output.hpp"
 
 namespace gdrkit::tools::pgas {
 
@@ -43,6 +45,8 @@ class WorkerJob {
   /// Processes, init, the first put and its quiet; then, untimed, what the cases need. Answers nanoseconds.
   double start();
   void end();
+  /// Of what the library reserves for reductions, 0: its own choice. Starts it again where that changes.
+  void set_scratch(std::size_t size_bytes);
   /// Why the library cannot do it, a clause: "no host API for: ..."; "" if it can.
   [[nodiscard]] std::string why_not(std::size_t case_number, std::size_t size_bytes);
   /// Nanoseconds for one of `count` operations, as PE 0 saw them.
@@ -53,6 +57,7 @@ class WorkerJob {
   struct Process {
     pid_t id = -1;
     int socket = -1;
+    std::unique_ptr<WorkerOutput> output;
   };
   void launch(int pe);
   void send(int pe, const Request& request);
@@ -68,6 +73,7 @@ class WorkerJob {
   PeerFiles files_;
   int n_pes_;
   std::size_t largest_bytes_;
+  std::size_t scratch_bytes_ = 0;
   std::string version_;
   std::vector<int> devices_;
   std::vector<Process> processes_;
