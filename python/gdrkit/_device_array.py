@@ -10,6 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from gdrkit import _core
+from gdrkit._dtypes import find_dtype
 
 _KINDS = {"i": "int", "u": "uint", "f": "float", "c": "complex"}
 _DLPACK_CODES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex"}
@@ -34,7 +35,7 @@ def describe(array: Any, is_emulated: bool) -> DeviceArray:
         array = array.detach()  # the same memory; frameworks export no other
     try:
         interface = getattr(array, "__cuda_array_interface__", None)
-    except Exception:  # PyTorch raises for types that the interface cannot name, such as bfloat16
+    except Exception:  # PyTorch raises KeyError for types that the interface cannot name, such as those of 8-bit floats
         interface = None
     if interface is not None:
         return _from_interface(array, interface)
@@ -49,8 +50,13 @@ def _from_interface(array: object, interface: dict[str, Any]) -> DeviceArray:
     address, readonly = interface["data"]
     if interface.get("mask") is not None:
         raise TypeError("cannot map a masked array")
-    if kind == "b":
-        dtype: str | None = "bool"
+    # The array's own type first: a typestr cannot name bfloat16, which PyTorch gives as "<V2", and 2.5 gave as "<f2".
+    own = find_dtype(getattr(array, "dtype", None))
+    dtype: str | None
+    if own is not None and own.itemsize == itemsize:
+        dtype = own.name
+    elif kind == "b":
+        dtype = "bool"
     else:
         dtype = f"{_KINDS[kind]}{8 * itemsize}" if kind in _KINDS else None
     strides = interface.get("strides")
@@ -64,7 +70,10 @@ def _from_dlpack(array: Any, is_emulated: bool) -> DeviceArray:
     if device_type not in allowed:
         where = "host memory" if device_type == _DLPACK_CPU else f"memory of DLPack device type {device_type}"
         raise TypeError(f"cannot map {type(array).__name__}: it is in {where}, not in memory of an NVIDIA GPU")
-    arguments = {"stream": -1} if device_type != _DLPACK_CPU else {}
+    # -1: wait for no stream. JAX would take it for a stream's handle, and waits for none where it is not given. JAX's
+    # arrays are immutable, which its interface says and its DLPack cannot.
+    is_jax = type(array).__module__.partition(".")[0] in ("jax", "jaxlib")
+    arguments = {"stream": -1} if device_type != _DLPACK_CPU and not is_jax else {}
     try:
         capsule = array.__dlpack__(max_version=(1, 1), **arguments)
     except TypeError:  # from before DLPack 1.0
@@ -76,7 +85,7 @@ def _from_dlpack(array: Any, is_emulated: bool) -> DeviceArray:
     _require_contiguous(shape, strides, 1)
     nbytes = (math.prod(shape) * bits * lanes + 7) // 8
     return DeviceArray(
-        address, _size_of((nbytes,), 1), shape, dtype, False, (array, keep), device_type == _DLPACK_CPU
+        address, _size_of((nbytes,), 1), shape, dtype, is_jax, (array, keep), device_type == _DLPACK_CPU
     )
 
 

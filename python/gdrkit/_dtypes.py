@@ -52,10 +52,15 @@ _DTYPES = {
 _KIND_OF_CHARACTER = {**dict.fromkeys("bhilqn", "int"), **dict.fromkeys("BHILQN", "uint"), **dict.fromkeys("efd", "float")}
 
 
-def dtype_of(dtype: Any) -> DType:
-    """Of "float32", numpy.float32, numpy.dtype("float32"), torch.float32."""
+def find_dtype(dtype: Any) -> DType | None:
+    """Of "float32", numpy.float32, numpy.dtype("float32"), torch.float32; None for what is not in the table."""
     name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None)
-    found = _DTYPES.get(name if isinstance(name, str) else str(dtype).rpartition(".")[2])
+    return _DTYPES.get(name if isinstance(name, str) else str(dtype).rpartition(".")[2])
+
+
+def dtype_of(dtype: Any) -> DType:
+    """find_dtype, for what must be in the table."""
+    found = find_dtype(dtype)
     if found is None:
         raise TypeError(f"{dtype!r} is not an element type; use one of {', '.join(_DTYPES)}")
     return found

@@ -36,6 +36,16 @@ def test_the_ring_works_under_gdrkit_run():
     assert "PE 0 of 2: 100 rounds" in output and "PE 1 of 2: 100 rounds" in output
 
 
+def test_a_folder_called_gdrkit_is_not_taken_for_the_program(tmp_path, monkeypatch):
+    """Where pip installed the package into the current folder."""
+    (tmp_path / "gdrkit").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GDRKIT_BIN", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(pytest.skip.Exception, match="not built here"):
+        gdrkit_program()
+
+
 def test_the_first_program_of_the_page_has_ten_lines_and_works():
     first = programs()[0]
     assert len(first.splitlines()) <= 10

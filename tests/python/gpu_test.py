@@ -1,12 +1,16 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""On a GPU, with PyTorch: its tensors through mappings, its streams, and tensors on the symmetric heap of two GPUs."""
+"""On a GPU, with PyTorch: its tensors through mappings, its streams, and tensors on the symmetric heap of two GPUs. Arrays
+of CuPy and JAX through mappings."""
 import gc
+import importlib.util
+import sys
 
 import gdrkit
 import pytest
+from examples_test import EXAMPLES, programs
 from gdrkit import shmem
-from jobs import run_all_well
+from jobs import expect_each_once, gdrkit_program, run_all_well, run_ok, torchrun
 
 pytestmark = pytest.mark.gpu
 
@@ -33,6 +37,40 @@ with shmem.init():
     print("PE", pe)
 """
 
+WITH_NCCL = """
+import torch
+import torch.distributed as distributed
+import gdrkit.shmem as shmem
+with shmem.init():
+    pe, n_pes = shmem.my_pe(), shmem.n_pes()
+    torch.cuda.set_device(shmem.info().device)
+    distributed.init_process_group("nccl")
+    assert (pe, n_pes) == (distributed.get_rank(), distributed.get_world_size())
+    array = shmem.zeros((64, 100), torch.bfloat16)
+    tensor = array.tensor()
+    tensor.fill_(pe + 1)
+    distributed.all_reduce(tensor)
+    torch.cuda.synchronize()
+    assert (tensor == n_pes * (n_pes + 1) // 2).all()
+    distributed.destroy_process_group()
+    del tensor
+    print("PE", pe)
+"""
+
+# In a process of its own: a second framework takes memory of the GPU until its process ends.
+WITH_JAX = """
+import jax
+import numpy
+import gdrkit
+print(jax.default_backend())
+for dtype in ("float32", "bfloat16") if jax.default_backend() == "gpu" else ():
+    array = jax.block_until_ready(jax.numpy.arange(1000).astype(dtype))
+    data = numpy.asarray(array).tobytes()
+    with gdrkit.map(array) as mapping:
+        assert (mapping.shape, mapping.dtype, mapping.readonly) == ((1000,), dtype, True), mapping
+        assert mapping.read(0, len(data)) == data
+"""
+
 
 @pytest.fixture
 def torch():
@@ -40,6 +78,12 @@ def torch():
     if not torch.cuda.is_available():
         pytest.skip("PyTorch finds no GPU")
     return torch
+
+
+@pytest.fixture
+def two_gpus(torch):
+    if torch.cuda.device_count() < 2:
+        pytest.skip("needs two GPUs")
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "int64", "bool", "complex64"])
@@ -63,8 +107,40 @@ def test_a_parameter_and_a_slice_are_mapped(torch):
         assert mapping.load_flag(0, torch.int64) == 333
     with pytest.raises(ValueError, match="contiguous"):
         gdrkit.map(torch.zeros(10, 10, device="cuda").T)
+    with pytest.raises(ValueError, match="empty"):
+        gdrkit.map(torch.zeros(0, device="cuda"))
     with pytest.raises(TypeError, match="host memory"):
         gdrkit.map(torch.zeros(10))
+
+
+def test_the_librarys_memory_becomes_a_tensor(torch, context, buffer):
+    tensor = torch.from_dlpack(buffer).view(torch.int32)
+    assert tensor.is_cuda and tensor.data_ptr() == buffer.device_address
+    tensor.fill_(7)
+    torch.cuda.synchronize()
+    with context.map(tensor[16:]) as mapping:
+        assert (mapping.dtype, mapping.load_flag(0, "int32")) == ("int32", 7)
+        mapping.write(0, bytes(range(8)))
+    assert tensor.view(torch.uint8)[64:72].tolist() == list(range(8))
+    del tensor
+
+
+def test_an_array_of_cupy_is_mapped():
+    cupy = pytest.importorskip("cupy", reason="CuPy is not installed")
+    array = cupy.arange(1000, dtype="float32")
+    data = array.get().tobytes()
+    with gdrkit.map(array) as mapping:
+        assert (mapping.shape, mapping.dtype, mapping.nbytes) == ((1000,), "float32", len(data))
+        assert mapping.read(0, len(data)) == data
+        mapping.write(0, bytes(len(data)))
+        assert not array.get().any()
+
+
+def test_an_array_of_jax_is_mapped():
+    if importlib.util.find_spec("jax") is None:
+        pytest.skip("JAX is not installed")
+    if run_ok(sys.executable, "-c", WITH_JAX, XLA_PYTHON_CLIENT_PREALLOCATE="false") != "gpu\n":
+        pytest.skip("JAX finds no GPU")
 
 
 def test_a_mapping_keeps_the_tensors_memory(torch):
@@ -119,8 +195,34 @@ def test_a_tensor_on_the_symmetric_heap_of_one_gpu(torch):
         gc.collect()
 
 
-def test_tensors_of_two_gpus_put_and_signal(torch):
-    if torch.cuda.device_count() < 2:
-        pytest.skip("needs two GPUs")
-    outputs = run_all_well(2, TWO_GPUS, backend="")
-    assert sorted(outputs) == ["PE 0\n", "PE 1\n"]
+def test_tensors_of_any_type_are_put_and_got(torch):
+    with shmem.init(timeout=60):
+        for dtype in ("uint8", "float16", "bfloat16", "float32", "int64", "bool"):
+            array = shmem.zeros(1000, dtype)
+            source = (torch.arange(1000, device="cuda") % 2).to(getattr(torch, dtype))
+            target = torch.zeros_like(source)
+            torch.cuda.synchronize()
+            shmem.put(array, source, 0)
+            shmem.get(target, array, 0)
+            assert target.equal(source), dtype
+            array.free()
+
+
+@pytest.mark.parametrize("program", [TWO_GPUS, WITH_NCCL], ids=["put_and_signal", "nccl"])
+def test_tensors_of_two_gpus(two_gpus, program):
+    assert all(f"PE {pe}\n" in output for pe, output in enumerate(run_all_well(2, program, backend="")))
+
+
+@pytest.mark.parametrize("launcher", ["gdrkit run", "torchrun"])
+def test_the_ring_runs_on_two_gpus(two_gpus, launcher):
+    ring = str(EXAMPLES / "shmem_ring.py")
+    if launcher == "torchrun":
+        output = torchrun(2, ring, backend="")
+    else:
+        output = run_ok(gdrkit_program(), "run", "-n", "2", "--", sys.executable, ring)
+    expect_each_once(output, [f"PE {pe} of 2: 100 rounds of 1000 numbers from PE {1 - pe}" for pe in range(2)])
+
+
+def test_the_pages_program_runs_on_two_gpus(two_gpus):
+    page = next(text for text in programs() if "shmem.init()" in text)
+    run_all_well(2, page, backend="")

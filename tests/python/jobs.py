@@ -24,11 +24,17 @@ def expect_each_once(output, texts):
 
 
 def gdrkit_program():
-    program = os.path.join(os.environ.get("GDRKIT_BIN", ""), "gdrkit")
-    program = program if os.path.exists(program) else shutil.which("gdrkit")
+    folder = os.environ.get("GDRKIT_BIN")
+    program = (shutil.which("gdrkit", path=folder) if folder else None) or shutil.which("gdrkit")
     if program is None:
         pytest.skip("the program gdrkit is not built here")
     return program
+
+
+def torchrun(n_pes, *arguments, backend="emulated"):
+    """What the command torchrun does, by the interpreter that has PyTorch. backend "": one GPU for each."""
+    return run_ok(sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(n_pes), *arguments,
+                  GDRKIT_SHMEM_TIMEOUT_S="60", OMP_NUM_THREADS="1", **({"GDRKIT_BACKEND": backend} if backend else {}))
 
 
 def run_job(n_pes, program, torchrun=True, backend="emulated", timeout=120):

@@ -267,6 +267,61 @@ def test_a_type_has_its_common_name(context, buffer, typestr, dtype, itemsize):
         assert mapping.dtype == dtype and mapping.shape == (2, 5) and mapping.nbytes == 10 * itemsize
 
 
+class FrameworksType:
+    """Has only a text, as PyTorch's types do."""
+
+    def __init__(self, name):
+        self.text = f"framework.{name}"
+
+    def __repr__(self):
+        return self.text
+
+
+@pytest.mark.parametrize("typestr, own, dtype", [
+    ("<V2", "bfloat16", "bfloat16"), ("<f2", "bfloat16", "bfloat16"),  # PyTorch's, later and in 2.5
+    ("<f4", "float32", "float32"), ("|b1", "bool", "bool"),
+    ("<c16", "complex128", "complex128"), ("<V8", "void64", None), ("|u1", "float32", "uint8")])
+def test_the_arrays_own_name_of_its_type_goes_first_where_it_fits(context, buffer, typestr, own, dtype):
+    array = Array(buffer, typestr=typestr, shape=(10,))
+    for array.dtype in (FrameworksType(own), own):
+        with context.map(array) as mapping:
+            assert (mapping.dtype, mapping.nbytes) == (dtype, 10 * int(typestr[2:]))
+
+
+def test_a_mapping_of_a_type_that_numpy_lacks_says_which(context, buffer):
+    pytest.importorskip("numpy")
+    array = Array(buffer, typestr="<V2", shape=(10,))
+    array.dtype = FrameworksType("bfloat16")
+    with context.map(array) as mapping:
+        with pytest.raises(TypeError, match="type bfloat16; pass dtype"):
+            mapping.numpy()
+        assert mapping.numpy("uint16").shape == (10,)
+
+
+class Exporter:
+    """By DLPack alone, from a GPU; keeps what it was asked."""
+
+    def __init__(self, buffer):
+        self.memory = buffer
+        self.asked = {}
+
+    def __dlpack__(self, **arguments):
+        self.asked = arguments
+        return self.memory.__dlpack__()
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+
+def test_an_exporter_is_asked_to_wait_for_no_stream(context, buffer):
+    exporter = Exporter(buffer)
+    with context.map(exporter) as mapping:
+        assert exporter.asked["stream"] == -1 and mapping.nbytes == len(buffer) and not mapping.readonly
+    jaxs = type("ArrayImpl", (Exporter,), {"__module__": "jaxlib._jax"})(buffer)
+    with context.map(jaxs) as mapping:
+        assert "stream" not in jaxs.asked and mapping.nbytes == len(buffer) and mapping.readonly
+
+
 def test_a_read_only_array_is_not_written(context, buffer):
     array = Array(buffer, data=(buffer.device_address, True))
     with context.map(array) as mapping:

@@ -225,6 +225,24 @@ def test_a_tensor_that_a_thread_or_a_cycle_still_holds_is_waited_for(job):
     assert held == []
 
 
+def test_the_local_side_may_be_an_array_of_a_framework_in_bfloat16(job):
+    class Array:
+        def __init__(self, address):
+            self.__cuda_array_interface__ = {"shape": (2,), "typestr": "<V2", "data": (address, False), "version": 2}
+            self.dtype = "bfloat16"
+
+    array, mine, other = (shmem.zeros(2, dtype) for dtype in ("bfloat16", "bfloat16", "float16"))
+    shmem.put(mine, b"\x80\x3f\x00\x40", 0)
+    shmem.put(array, Array(mine.address), 0)
+    target = bytearray(4)
+    shmem.get(target, array, 0)
+    assert target == b"\x80\x3f\x00\x40"
+    with pytest.raises(TypeError, match="type bfloat16, the symmetric array of type float16"):
+        shmem.put(other, Array(mine.address), 0)
+    for made in (array, mine, other):
+        made.free()
+
+
 def test_bfloat16_has_no_number_in_python(job):
     array = shmem.zeros(2, "bfloat16")
     shmem.put(array, b"\x80\x3f\x00\x40", 0)

@@ -1,18 +1,18 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""PyTorch without a GPU: its tensors on emulated memory and on symmetric memory, and its launcher torchrun. On a GPU: gpu_test.py."""
+"""PyTorch without a GPU: its tensors on emulated memory and on symmetric memory, and its launcher torchrun, whose PEs are
+emulated also where the tests run on a GPU. On a GPU: gpu_test.py."""
 import importlib.util
-import sys
 
 import gdrkit.shmem
 import pytest
 from conftest import WANTS_GPU
 from examples_test import EXAMPLES, programs
-from jobs import expect_each_once, gdrkit_program, run_ok
+from jobs import expect_each_once, gdrkit_program, torchrun
 
 # By marks: a module that is skipped as a whole has no tests, which is an error to pytest.
-pytestmark = [pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed"),
-              pytest.mark.skipif(WANTS_GPU, reason="the tests run on a GPU")]
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
+needs_emulated_memory = pytest.mark.skipif(WANTS_GPU, reason="needs emulated memory; gpu_test.py has the same for a GPU")
 
 # torch.distributed keeps a reference to a tensor in a thread of its own until a little after a collective.
 WITH_DISTRIBUTED = """
@@ -49,12 +49,7 @@ distributed.destroy_process_group()
 START = "distributed.init_process_group('gloo')"
 
 
-def torchrun(n_pes, *arguments):
-    """What the command torchrun does, by the interpreter that has PyTorch."""
-    return run_ok(sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(n_pes), *arguments,
-                  GDRKIT_BACKEND="emulated", GDRKIT_SHMEM_TIMEOUT_S="60", OMP_NUM_THREADS="1")
-
-
+@needs_emulated_memory
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "bfloat16", "float32", "int64", "complex64"])
 def test_a_tensor_on_emulated_memory_is_mapped(buffer, context, dtype):
     import torch
@@ -77,6 +72,7 @@ def test_a_mapping_becomes_a_tensor(mapping, buffer):
     assert buffer.copy_to_host(20, 4) == (77).to_bytes(4, "little")
 
 
+@needs_emulated_memory
 def test_tensors_that_cannot_be_mapped_are_refused(context):
     import torch
     for tensor in (torch.zeros(10), torch.zeros(10, dtype=torch.bfloat16), torch.nn.Parameter(torch.zeros(10))):
