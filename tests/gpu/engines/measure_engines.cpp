@@ -70,33 +70,60 @@ void open(Machine& machine, bool is_emulated) {
   if (machine.calls->stream_create(&machine.stream, shim::cuda_stream_non_blocking) != 0) std::exit(1);
 }
 
-/// Median in us of `once`, 0 where it failed. `pause`: before each.
-double median_us(std::size_t size, std::chrono::microseconds pause, const std::function<bool()>& once) {
-  const bool is_cold = pause.count() != 0;
-  const int rounds = size > 1048576 ? 30 : is_cold ? 60 : 200;
-  std::vector<double> times;
-  for (int round = 0; round < rounds; ++round) {
-    if (is_cold) std::this_thread::sleep_for(pause);
-    const auto begin = Clock::now();
-    if (!once()) return 0;
-    times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
-  }
-  std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
-  return times[static_cast<std::size_t>(rounds) / 2];
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
-void print_row(const char* name, const std::function<double(std::size_t)>& time_of) {
-  std::printf("%-26s", name);
-  for (const std::size_t size : sizes) {
-    const double time = time_of(size);
-    if (time == 0) {
-      std::printf("%9s", "-");
-    } else {
-      std::printf("%9.2f", time);
+/// One row: a way to copy so many bytes.
+struct Way {
+  std::string name;
+  std::size_t largest_bytes;
+  bool is_single;  ///< an engine as it is shipped: what the automatic choice is held against
+  std::function<bool(std::size_t)> copy;
+  std::vector<double> medians;  ///< in us, of the turns at the current size; empty: it cannot, or one failed
+};
+
+constexpr int turns = 9;
+
+/// Every way in turns, as a machine's speed changes from second to second.
+void measure_size(std::vector<Way>& ways, std::size_t size, std::chrono::microseconds pause) {
+  const bool is_cold = pause.count() != 0;
+  const int copies = size > 1048576 ? 4 : is_cold ? 7 : 25;
+  const int untimed = is_cold ? 0 : 3;  // the mover is warm after the first
+  for (Way& way : ways) way.medians.clear();
+  for (int turn = 0; turn < turns; ++turn) {
+    for (Way& way : ways) {
+      if (size > way.largest_bytes || way.medians.size() != static_cast<std::size_t>(turn)) continue;
+      std::vector<double> times;
+      bool is_good = true;
+      for (int round = -untimed; round < copies && is_good; ++round) {
+        if (is_cold) std::this_thread::sleep_for(pause);
+        const auto begin = Clock::now();
+        is_good = way.copy(size);
+        if (round >= 0) times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
+      }
+      if (is_good) way.medians.push_back(median(times));
     }
-    std::fflush(stdout);
   }
-  std::printf("\n");
+  for (Way& way : ways) {
+    if (way.medians.size() != static_cast<std::size_t>(turns)) way.medians.clear();
+  }
+}
+
+/// How many times as long as the fastest single engine `way` took, the median over the turns.
+double ratio_to_fastest(const std::vector<Way>& ways, const Way& way) {
+  const Way* fastest = nullptr;
+  for (const Way& single : ways) {
+    if (!single.is_single || single.medians.empty()) continue;
+    if (fastest == nullptr || median(single.medians) < median(fastest->medians)) fastest = &single;
+  }
+  std::vector<double> ratios;
+  for (std::size_t turn = 0; turn < way.medians.size(); ++turn) {
+    ratios.push_back(way.medians[turn] / fastest->medians[turn]);
+  }
+  return ratios.empty() ? 0 : median(ratios);
 }
 
 Copy copy_of(const Machine& machine, Direction direction, HostMemory kind, std::size_t size) {
@@ -139,45 +166,88 @@ std::unique_ptr<engine::Engine> open_engine(Machine& machine, const engine::Regi
   return opened ? std::move(*opened) : nullptr;
 }
 
-void measure_rows(Machine& machine, Direction direction, HostMemory kind, std::chrono::microseconds pause,
-                  bool is_emulated) {
-  std::printf("%-26s", "bytes");
-  for (const std::size_t size : sizes) std::printf("%9zu", size);
-  std::printf("\n");
-  const auto scope = must(machine.gpu->enter(), "enter");  // as in a program that uses CUDA
-  print_row("cudaMemcpyAsync", [&](std::size_t size) {
-    const Copy copy = copy_of(machine, direction, kind, size);
-    return median_us(size, pause, [&] { return run_baseline(machine, copy); });
-  });
+void add_engines(Machine& machine, HostMemory kind, Direction direction, bool is_emulated,
+                 std::vector<std::unique_ptr<engine::Engine>>* engines, std::vector<Way>* ways) {
   for (const engine::Registration& entry : engine::registrations()) {
     const bool is_mover = entry.id == engine::Id::mover;
     for (const unsigned blocks : {4u, 2u, 1u}) {
       if (!is_mover && blocks != 4) continue;
-      const auto engine = open_engine(machine, entry, blocks, is_emulated);
+      engines->push_back(open_engine(machine, entry, blocks, is_emulated));
+      engine::Engine* const engine = engines->back().get();
       if (engine == nullptr) continue;
       const engine::Traits& traits = engine->traits();
       const std::size_t own = kind == HostMemory::pinned ? traits.largest_bytes : traits.largest_ordinary_bytes;
-      const std::size_t limit = entry.id == engine::Id::cpu ? std::size_t{1} << 20 : own;
-      const std::string name = is_mover ? std::string("mover, ") + std::to_string(blocks) + " blocks" : entry.name;
-      print_row(name.c_str(), [&](std::size_t size) {
-        const Copy copy = copy_of(machine, direction, kind, size);
-        return size > limit ? 0 : median_us(size, pause, [&] { return run_engine(*engine, copy); });
-      });
+      const std::string name = is_mover ? "mover, " + std::to_string(blocks) + " blocks" : entry.name;
+      ways->push_back({name,
+                       entry.id == engine::Id::cpu ? std::size_t{1} << 20 : own,
+                       !is_mover || blocks == engine::ResidenceLimits{}.blocks,
+                       [&machine, engine, direction, kind](std::size_t size) {
+                         return run_engine(*engine, copy_of(machine, direction, kind, size));
+                       },
+                       {}});
     }
   }
-  engine::Engines engines(*machine.backend, "", machine.calls);
-  const engine::Span span{machine.buffer->address(), machine.mapped, memory_bytes, machine.copier};
-  const auto path = must(engines.open_path(span, "automatic"), "open the automatic choice");
-  print_row("automatic", [&](std::size_t size) {
-    const Copy copy = copy_of(machine, direction, kind, size);
-    return median_us(size, pause, [&] {
-      return direction == Direction::from_device ? bool(path->read(0, copy.host, size))
-                                                 : bool(path->write(0, copy.host, size));
-    });
-  });
 }
 
-int run(bool is_emulated) {
+void print_row(const std::string& name, const std::vector<double>& values) {
+  std::printf("%-26s", name.c_str());
+  for (const double value : values) {
+    if (value == 0) {
+      std::printf("%9s", "-");
+    } else {
+      std::printf("%9.2f", value);
+    }
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+void measure_rows(Machine& machine, Direction direction, HostMemory kind, std::chrono::microseconds pause,
+                  const std::string& profiles, bool is_emulated) {
+  const auto scope = must(machine.gpu->enter(), "enter");  // as in a program that uses CUDA
+  std::vector<std::unique_ptr<engine::Engine>> engines;
+  std::vector<Way> ways;
+  ways.push_back({"cudaMemcpyAsync",
+                  memory_bytes,
+                  false,
+                  [&](std::size_t size) { return run_baseline(machine, copy_of(machine, direction, kind, size)); },
+                  {}});
+  add_engines(machine, kind, direction, is_emulated, &engines, &ways);
+  const engine::Span span{machine.buffer->address(), machine.mapped, memory_bytes, machine.copier};
+  engine::Engines built_in(*machine.backend, "", machine.calls);
+  engine::Engines tuned(*machine.backend, "", machine.calls, {}, profiles);
+  const auto by_built_in = must(built_in.open_path(span, "automatic"), "open the automatic choice");
+  const auto by_tuned = must(tuned.open_path(span, "automatic"), "open the automatic choice");
+  const auto add_automatic = [&](const char* name, engine::Path& path) {
+    ways.push_back({name,
+                    memory_bytes,
+                    false,
+                    [&](std::size_t size) {
+                      return bool(path.copy(direction, 0, copy_of(machine, direction, kind, size).host, size));
+                    },
+                    {}});
+  };
+  add_automatic("automatic", *by_built_in);
+  if (!profiles.empty()) add_automatic("automatic, tuned", *by_tuned);
+  const std::size_t automatic = ways.size() - (profiles.empty() ? 1 : 2);
+  std::vector<std::vector<double>> rows(ways.size()), ratios(ways.size() - automatic);
+  for (const std::size_t size : sizes) {
+    measure_size(ways, size, pause);
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+      rows[way].push_back(ways[way].medians.empty() ? 0 : median(ways[way].medians));
+      if (way >= automatic) ratios[way - automatic].push_back(ratio_to_fastest(ways, ways[way]));
+    }
+  }
+  std::printf("%-26s", "bytes");
+  for (const std::size_t size : sizes) std::printf("%9zu", size);
+  std::printf("\n");
+  for (std::size_t way = 0; way < ways.size(); ++way) print_row(ways[way].name, rows[way]);
+  for (std::size_t each = 0; each < ratios.size(); ++each) {
+    print_row((each == 0 ? "automatic" : "tuned") + std::string(" to the fastest"), ratios[each]);
+  }
+}
+
+int run(const std::string& profiles, bool is_emulated) {
   Machine machine;
   open(machine, is_emulated);
   std::printf("medians in us; backend %s%s\n", machine.backend->traits().name,
@@ -188,7 +258,7 @@ int run(bool is_emulated) {
         std::printf("\n%s, %s host memory, %s\n",
                     direction == Direction::from_device ? "device to host" : "host to device",
                     kind == HostMemory::pinned ? "pinned" : "ordinary", pause.count() == 0 ? "warm" : "1 ms apart");
-        measure_rows(machine, direction, kind, pause, is_emulated);
+        measure_rows(machine, direction, kind, pause, profiles, is_emulated);
       }
     }
   }
@@ -201,10 +271,11 @@ int run(bool is_emulated) {
 }  // namespace gdrkit::tests
 
 int main(int count, char** arguments) {
-  const bool is_emulated = count == 2 && std::strcmp(arguments[1], "--emulated") == 0;
-  if (count > 1 && !is_emulated) {
-    std::printf("usage: measure_engines [--emulated]\n");
+  const std::string argument = count == 2 ? arguments[1] : "";
+  const bool is_emulated = argument == "--emulated";
+  if (count > 2 || (!is_emulated && argument.rfind("-", 0) == 0)) {
+    std::printf("usage: measure_engines [--emulated | FOLDER]\nFOLDER: of profiles that \"gdrkit tune\" wrote\n");
     return 2;
   }
-  return gdrkit::tests::run(is_emulated);
+  return gdrkit::tests::run(is_emulated ? "" : argument, is_emulated);
 }
