@@ -9,7 +9,7 @@ import sys
 import pytest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from free_ports import two_free_ports  # noqa: E402  pylint: disable=wrong-import-position
+from free_ports import free_ports  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def run_ok(*command, **variables):
@@ -39,7 +39,7 @@ def torchrun(n_pes, *arguments, backend="emulated"):
 
 def run_job(n_pes, program, torchrun=True, backend="emulated", timeout=120):
     """Runs the text `program` on every PE; returns (exit codes, outputs). backend "": one GPU for each."""
-    port = two_free_ports()
+    port = free_ports(2)
     children = []
     for pe in range(n_pes):
         environment = {**os.environ, "PE": str(pe), "N_PES": str(n_pes), "GDRKIT_SHMEM_TIMEOUT_S": "60", "GDRKIT_BACKEND": backend}

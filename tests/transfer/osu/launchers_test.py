@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from free_ports import two_free_ports  # pylint: disable=wrong-import-position
+from free_ports import free_ports  # pylint: disable=wrong-import-position
 import slurm_cluster  # pylint: disable=wrong-import-position
 from program import BIN, IS_FULL, Test
 
@@ -42,7 +42,7 @@ class Torchrun(Test):
     """What torchrun promises its workers is their environment."""
 
     def run_workers(self, ranks, *arguments, **changes):
-        port = str(two_free_ports())
+        port = str(free_ports(2))
         workers = []
         for rank in range(ranks):
             variables = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
@@ -80,7 +80,7 @@ class TorchrunItself(Test):
     def test_it_starts_the_ranks(self):
         if shutil.which("torchrun") is None:
             self.skipTest("no torchrun (PyPI: torch)")
-        ended = subprocess.run(["torchrun", "--nproc-per-node", "2", "--master-port", str(two_free_ports()), "--no-python", GDRKIT, "osu",
+        ended = subprocess.run(["torchrun", "--nproc-per-node", "2", "--master-port", str(free_ports(2)), "--no-python", GDRKIT, "osu",
                                 "latency", "--engine", "shmem", *QUICK, "-c"], env=clean_environment(), capture_output=True, text=True,
                                timeout=240, check=False, stdin=subprocess.DEVNULL)
         self.assertEqual((ended.returncode, ended.stdout.count("Pass")), (0, 5), ended.stderr)

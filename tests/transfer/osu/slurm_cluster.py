@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 import time
 
+from free_ports import free_ports
+
 PROGRAMS = {"munged": "munge", "slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client", "sinfo": "slurm-client"}
 SBIN = ":/usr/sbin:/sbin"
 LIMIT_S = 60
@@ -49,16 +51,6 @@ def why_not():
     return "" if os.geteuid() == 0 else "slurmd needs root"
 
 
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 class OneNode:
     def __enter__(self):
         self.folder = tempfile.mkdtemp(prefix="gdrkit-slurm-")
@@ -95,7 +87,8 @@ class OneNode:
         with open(key, "wb") as file:
             file.write(os.urandom(128))
         os.chmod(key, 0o400)
-        controller_port, node_port = free_ports(2)
+        controller_port = free_ports(2)
+        node_port = controller_port + 1
         with open(os.path.join(self.folder, "slurm.conf"), "w", encoding="utf-8") as file:
             file.write(CONFIGURATION.format(node=socket.gethostname().split(".")[0], user=getpass.getuser(), folder=self.folder,
                                             controller_port=controller_port, node_port=node_port, cpus=os.cpu_count()))

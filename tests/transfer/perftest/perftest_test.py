@@ -6,7 +6,6 @@ each call of libibverbs failed once at each end."""
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +14,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "diag"))
 import doctor_runs  # pylint: disable=wrong-import-position
+from free_ports import free_ports  # pylint: disable=wrong-import-position
 from program import BIN, Test, judged, run
 
 STAND_IN = os.path.join(BIN, "..", "tests", "bin", "stand_in_verbs")
@@ -22,12 +22,6 @@ TESTS = ("write_bw", "write_lat", "read_bw", "read_lat", "send_bw", "send_lat", 
 NUMBER = r" *[0-9]+\.[0-9]+ *"
 CALLS = ("get_device_list", "open_device", "query_device", "query_port", "query_gid", "alloc_pd", "reg_mr",
          "create_cq", "create_qp", "modify_qp", "post_send", "post_recv", "poll")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
 
 
 class PerftestTest(Test):
@@ -61,7 +55,7 @@ class PerftestTest(Test):
     def pair(self, *arguments, server_fault="", client_fault="", timeout="20", meets=True):
         """Both ends as (exit code, output, error message), as users start them. Where the client fails before it has met
         the server, that would wait for another one."""
-        port = free_port()
+        port = str(free_ports())
         options = (*arguments, "-p", port, "--timeout", timeout)
         server = self.start(*options, fault=server_fault)
         deadline = time.monotonic() + 20
@@ -287,16 +281,17 @@ class Failures(PerftestTest):
             for number in (1, 3) if call in ("modify_qp", "post_send", "poll") else (3,) if call == "query_gid" else (1,):
                 meets = call in ("post_send", "poll") or (call, number) == ("modify_qp", 3)
                 server, client = self.pair("send_lat", "-n", "20", "-I", "0", client_fault=f"fail {call} {number}", meets=meets)
-                self.assertEqual(client[0], 1, f"{call} {number}: {client[2]}")
-                self.assertRegex(client[2], "^gdrkit perftest: .*" + {"query_gid": "GID 1 of soft0", "poll": "ibv_poll_cq"}.get(call, "ibv_" + call))
-                self.assertEqual(self.leaks(), "", call)
+                both = f"{call} {number}: server {server}, client {client}"
+                self.assertEqual(client[0], 1, both)
+                self.assertRegex(client[2], "^gdrkit perftest: .*" + {"query_gid": "GID 1 of soft0", "poll": "ibv_poll_cq"}.get(call, "ibv_" + call), both)
+                self.assertEqual(self.leaks(), "", both)
                 if meets:
-                    self.assertEqual(server[0], 1, f"{call} {number}: {server[2]}")
-                    self.assertIn("client 127.0.0.1 has ended the connection at: ", server[2])
+                    self.assertEqual(server[0], 1, both)
+                    self.assertIn("client 127.0.0.1 has ended the connection at: ", server[2], both)
 
     def test_a_call_that_fails_at_the_server(self):
         for call in CALLS[:4]+CALLS[5:9]:
-            server = self.start("send_lat", "-I", "0", "-p", free_port(), fault=f"fail {call} 1")
+            server = self.start("send_lat", "-I", "0", "-p", str(free_ports()), fault=f"fail {call} 1")
             _, err = server.communicate(timeout=30)
             self.assertEqual(server.returncode, 1, call)
             self.assertIn("gdrkit perftest: ", err)
@@ -329,7 +324,7 @@ class Failures(PerftestTest):
 
     def test_a_peer_that_is_silent_ends_the_other_at_its_limit(self):
         for test in ("write_lat", "send_bw"):
-            port = free_port()
+            port = str(free_ports())
             server = self.start(test, "-p", port, "--timeout", "1", "-n", "5000")
             while not self.listens(port):
                 time.sleep(0.01)
@@ -341,7 +336,7 @@ class Failures(PerftestTest):
             self.assertRegex(err, r"nothing came from 127\.0\.0\.1 for 1 s|client 127\.0\.0\.1 said nothing for 1 s")
 
     def test_a_silent_server_that_only_lends_its_memory_ends_the_client_at_its_limit(self):
-        port = free_port()
+        port = str(free_ports())
         server = self.start("write_bw", "-p", port, "-D", "3", "-f", "0", fault="stop modify_qp 3")
         while not self.listens(port):
             time.sleep(0.01)
@@ -355,7 +350,7 @@ class Failures(PerftestTest):
         self.assertLess(time.monotonic() - began, 4)
 
     def test_ends_that_differ(self):
-        port = free_port()
+        port = str(free_ports())
         server = self.start("write_bw", "-p", port, "-s", "64")
         while not self.listens(port):
             time.sleep(0.01)
@@ -431,7 +426,7 @@ class RdmaCm(PerftestTest):
             self.assertRegex(client[2], f"^gdrkit perftest: {call}( to 127.0.0.1)?: Input/output error")
             self.assertEqual(self.leaks(), "", call)
         for call in ("rdma_create_id", "rdma_listen"):
-            server = self.start("write_bw", "-z", "-p", free_port(), fault=f"fail {call} 1")
+            server = self.start("write_bw", "-z", "-p", str(free_ports()), fault=f"fail {call} 1")
             _, err = server.communicate(timeout=30)
             self.assertEqual(server.returncode, 1, err)
             self.assertIn(f"{call}: Input/output error", err)
@@ -447,7 +442,7 @@ class RdmaCm(PerftestTest):
             self.assertRegex(server[2], r"^gdrkit perftest: client 127\.0\.0\.1 (has ended the connection|cannot be reached .*) at: ")
 
     def test_a_peer_that_is_silent_ends_the_other_at_its_limit(self):
-        port = free_port()
+        port = str(free_ports())
         server = self.start("write_lat", "-z", "-p", port, "--timeout", "1", "-n", "5000")
         while not self.listens(port):
             time.sleep(0.01)
@@ -459,7 +454,7 @@ class RdmaCm(PerftestTest):
         self.assertIn("client 127.0.0.1 said nothing for 1 s at: ", err)
 
     def test_nobody_listens(self):
-        ended = run("gdrkit", "perftest", "write_bw", "-z", "-p", free_port(), "--timeout", "1", "127.0.0.1", environment=self.environment())
+        ended = run("gdrkit", "perftest", "write_bw", "-z", "-p", str(free_ports()), "--timeout", "1", "127.0.0.1", environment=self.environment())
         self.assertEqual(ended.code, 1)
         self.assertRegex(ended.err, "cannot connect to 127.0.0.1 by rdma_cm, port [0-9]+: nobody listens; start the server there first")
 
