@@ -31,7 +31,8 @@ struct Machine {
   std::unique_ptr<backend::BackendBuffer> buffer;
   std::unique_ptr<backend::BackendPin> pin;
   std::unique_ptr<engine::Gpu> gpu;
-  engine::PinnedMemory pinned;
+  engine::PinnedMemory stand_in;  ///< for memory of CUDA's, where threads play the GPU
+  char* pinned = nullptr;
   std::vector<char> ordinary = std::vector<char>(memory_bytes, 1);
   char* mapped = nullptr;
   copy::Copier copier;
@@ -65,8 +66,16 @@ void open(Machine& machine, bool is_emulated) {
   machine.mapped = static_cast<char*>(region.address) + (request.address - machine.pin->page_address());
   machine.copier = must(copy::choose(cpu::detect(), region.type, nullptr), "choose copy kernels");
   const auto scope = must(machine.gpu->enter(), "enter");
-  machine.pinned = must(engine::PinnedMemory::make(*machine.gpu, memory_bytes), "pin host memory");
-  std::memset(machine.pinned.bytes(), 1, memory_bytes);
+  if (is_emulated) {
+    machine.stand_in = must(engine::PinnedMemory::make(*machine.gpu, memory_bytes), "pin host memory");
+    machine.pinned = machine.stand_in.bytes();
+  } else {
+    // What programs use, and "gdrkit tune" measures with: the GPU reads memory that was registered at another speed.
+    void* allocated = nullptr;
+    if (machine.calls->mem_alloc_host(&allocated, memory_bytes) != 0) std::exit(1);
+    machine.pinned = static_cast<char*>(allocated);
+  }
+  std::memset(machine.pinned, 1, memory_bytes);
   if (machine.calls->stream_create(&machine.stream, shim::cuda_stream_non_blocking) != 0) std::exit(1);
 }
 
@@ -80,7 +89,7 @@ double median(std::vector<double> values) {
 struct Way {
   std::string name;
   std::size_t largest_bytes;
-  bool is_single;  ///< an engine as it is shipped: what the automatic choice is held against
+  bool is_single;  ///< a mapping that names its engine: what the automatic choice is held against
   std::function<bool(std::size_t)> copy;
   std::vector<double> medians;  ///< in us, of the turns at the current size; empty: it cannot, or one failed
 };
@@ -132,7 +141,7 @@ Copy copy_of(const Machine& machine, Direction direction, HostMemory kind, std::
   copy.host_memory = kind;
   copy.device = machine.buffer->address();
   copy.mapped = machine.mapped;
-  copy.host = kind == HostMemory::pinned ? machine.pinned.bytes() : const_cast<char*>(machine.ordinary.data());
+  copy.host = kind == HostMemory::pinned ? machine.pinned : const_cast<char*>(machine.ordinary.data());
   copy.size_bytes = size;
   copy.copier = &machine.copier;
   return copy;
@@ -166,26 +175,46 @@ std::unique_ptr<engine::Engine> open_engine(Machine& machine, const engine::Regi
   return opened ? std::move(*opened) : nullptr;
 }
 
-void add_engines(Machine& machine, HostMemory kind, Direction direction, bool is_emulated,
-                 std::vector<std::unique_ptr<engine::Engine>>* engines, std::vector<Way>* ways) {
+/// The mover with each number of blocks, by itself.
+void add_movers(Machine& machine, HostMemory kind, Direction direction, bool is_emulated,
+                std::vector<std::unique_ptr<engine::Engine>>* movers, std::vector<Way>* ways) {
   for (const engine::Registration& entry : engine::registrations()) {
-    const bool is_mover = entry.id == engine::Id::mover;
+    if (entry.id != engine::Id::mover) continue;
     for (const unsigned blocks : {4u, 2u, 1u}) {
-      if (!is_mover && blocks != 4) continue;
-      engines->push_back(open_engine(machine, entry, blocks, is_emulated));
-      engine::Engine* const engine = engines->back().get();
-      if (engine == nullptr) continue;
-      const engine::Traits& traits = engine->traits();
-      const std::size_t own = kind == HostMemory::pinned ? traits.largest_bytes : traits.largest_ordinary_bytes;
-      const std::string name = is_mover ? "mover, " + std::to_string(blocks) + " blocks" : entry.name;
-      ways->push_back({name,
-                       entry.id == engine::Id::cpu ? std::size_t{1} << 20 : own,
-                       !is_mover || blocks == engine::ResidenceLimits{}.blocks,
-                       [&machine, engine, direction, kind](std::size_t size) {
-                         return run_engine(*engine, copy_of(machine, direction, kind, size));
+      movers->push_back(open_engine(machine, entry, blocks, is_emulated));
+      engine::Engine* const mover = movers->back().get();
+      if (mover == nullptr) continue;
+      const engine::Traits& traits = mover->traits();
+      ways->push_back({"mover, " + std::to_string(blocks) + " blocks",
+                       kind == HostMemory::pinned ? traits.largest_bytes : traits.largest_ordinary_bytes,
+                       false,
+                       [&machine, mover, direction, kind](std::size_t size) {
+                         return run_engine(*mover, copy_of(machine, direction, kind, size));
                        },
                        {}});
     }
+  }
+}
+
+/// As in a program, whose mappings share the engines of their context: each engine by its name, then the choice.
+void add_mappings(Machine& machine, HostMemory kind, Direction direction, engine::Engines& engines,
+                  std::vector<std::unique_ptr<engine::Path>>* paths, std::vector<Way>* ways) {
+  const engine::Span span{machine.buffer->address(), machine.mapped, memory_bytes, machine.copier};
+  for (const char* name : {"lanes", "copy_engine", "mover", "automatic"}) {
+    auto opened = engines.open_path(span, name);
+    if (!opened) {
+      std::printf("%s cannot run here: %s\n", name, opened.error().text());
+      continue;
+    }
+    paths->push_back(std::move(*opened));
+    engine::Path& path = *paths->back();
+    ways->push_back({name,
+                     memory_bytes,
+                     name != std::string("automatic"),
+                     [&machine, &path, direction, kind](std::size_t size) {
+                       return bool(path.copy(direction, 0, copy_of(machine, direction, kind, size).host, size));
+                     },
+                     {}});
   }
 }
 
@@ -205,46 +234,43 @@ void print_row(const std::string& name, const std::vector<double>& values) {
 void measure_rows(Machine& machine, Direction direction, HostMemory kind, std::chrono::microseconds pause,
                   const std::string& profiles, bool is_emulated) {
   const auto scope = must(machine.gpu->enter(), "enter");  // as in a program that uses CUDA
-  std::vector<std::unique_ptr<engine::Engine>> engines;
+  std::vector<std::unique_ptr<engine::Engine>> movers;
   std::vector<Way> ways;
   ways.push_back({"cudaMemcpyAsync",
                   memory_bytes,
                   false,
                   [&](std::size_t size) { return run_baseline(machine, copy_of(machine, direction, kind, size)); },
                   {}});
-  add_engines(machine, kind, direction, is_emulated, &engines, &ways);
-  const engine::Span span{machine.buffer->address(), machine.mapped, memory_bytes, machine.copier};
-  engine::Engines built_in(*machine.backend, "", machine.calls);
-  engine::Engines tuned(*machine.backend, "", machine.calls, {}, profiles);
-  const auto by_built_in = must(built_in.open_path(span, "automatic"), "open the automatic choice");
-  const auto by_tuned = must(tuned.open_path(span, "automatic"), "open the automatic choice");
-  const auto add_automatic = [&](const char* name, engine::Path& path) {
-    ways.push_back({name,
-                    memory_bytes,
-                    false,
-                    [&](std::size_t size) {
-                      return bool(path.copy(direction, 0, copy_of(machine, direction, kind, size).host, size));
-                    },
-                    {}});
-  };
-  add_automatic("automatic", *by_built_in);
-  if (!profiles.empty()) add_automatic("automatic, tuned", *by_tuned);
-  const std::size_t automatic = ways.size() - (profiles.empty() ? 1 : 2);
-  std::vector<std::vector<double>> rows(ways.size()), ratios(ways.size() - automatic);
+  add_movers(machine, kind, direction, is_emulated, &movers, &ways);
+  // A mapping that names the CPU has no path.
+  ways.push_back({"cpu",
+                  std::size_t{1} << 20,
+                  true,
+                  [&](std::size_t size) {
+                    const Copy copy = copy_of(machine, direction, kind, size);
+                    engine::copy_by_cpu(machine.copier, direction, copy.mapped, copy.host, size);
+                    return true;
+                  },
+                  {}});
+  engine::ResidenceLimits limits;
+  if (is_emulated) limits.start = std::chrono::seconds(2);
+  engine::Engines engines(*machine.backend, "", machine.calls, limits, profiles);
+  std::vector<std::unique_ptr<engine::Path>> paths;
+  add_mappings(machine, kind, direction, engines, &paths, &ways);
+  std::vector<std::vector<double>> rows(ways.size());
+  std::vector<double> ratios;
   for (const std::size_t size : sizes) {
     measure_size(ways, size, pause);
     for (std::size_t way = 0; way < ways.size(); ++way) {
       rows[way].push_back(ways[way].medians.empty() ? 0 : median(ways[way].medians));
-      if (way >= automatic) ratios[way - automatic].push_back(ratio_to_fastest(ways, ways[way]));
     }
+    ratios.push_back(ratio_to_fastest(ways, ways.back()));
   }
   std::printf("%-26s", "bytes");
   for (const std::size_t size : sizes) std::printf("%9zu", size);
   std::printf("\n");
   for (std::size_t way = 0; way < ways.size(); ++way) print_row(ways[way].name, rows[way]);
-  for (std::size_t each = 0; each < ratios.size(); ++each) {
-    print_row((each == 0 ? "automatic" : "tuned") + std::string(" to the fastest"), ratios[each]);
-  }
+  print_row("automatic to the fastest", ratios);
 }
 
 int run(const std::string& profiles, bool is_emulated) {
@@ -264,6 +290,7 @@ int run(const std::string& profiles, bool is_emulated) {
   }
   const auto scope = must(machine.gpu->enter(), "enter");
   (void)machine.calls->stream_destroy(machine.stream);
+  if (!is_emulated) (void)machine.calls->mem_free_host(machine.pinned);
   return 0;
 }
 
@@ -274,7 +301,9 @@ int main(int count, char** arguments) {
   const std::string argument = count == 2 ? arguments[1] : "";
   const bool is_emulated = argument == "--emulated";
   if (count > 2 || (!is_emulated && argument.rfind("-", 0) == 0)) {
-    std::printf("usage: measure_engines [--emulated | FOLDER]\nFOLDER: of profiles that \"gdrkit tune\" wrote\n");
+    std::printf(
+        "usage: measure_engines [--emulated | FOLDER]\nFOLDER: of profiles that \"gdrkit tune\" wrote; without it the "
+        "built-in table chooses\n");
     return 2;
   }
   return gdrkit::tests::run(is_emulated ? "" : argument, is_emulated);
