@@ -69,6 +69,23 @@ GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
   return value;
 }
 GDRKIT_SHMEM_FUNCTION void relax() {}
+// Polls of a word, and behind the one that ends them, what makes visible all that its writer put before it. An acquire
+// load empties the first-level cache, and the next poll waits for that: on an H200 a signal's round trip takes longer
+// by such polls than by relaxed ones and one acquire load behind them (signal_round_trips.txt of 2026-11-23-h200-x2 in
+// docs/results). The fence that empties it once needs compute capability 9.0 and PTX 8.6.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
+template <class Word>
+GDRKIT_SHMEM_FUNCTION Word load_polled(const Word* address) {
+  return load_relaxed(address);
+}
+GDRKIT_SHMEM_FUNCTION void end_polls() { asm volatile("fence.acquire.sys;" ::: "memory"); }
+#else
+template <class Word>
+GDRKIT_SHMEM_FUNCTION Word load_polled(const Word* address) {
+  return load_acquire(address);
+}
+GDRKIT_SHMEM_FUNCTION void end_polls() {}
+#endif
 #else
 template <class T>
 inline T* in_global_memory(T* address) {
@@ -82,6 +99,11 @@ template <class Word>
 inline Word load_relaxed(const Word* address) {
   return __atomic_load_n(address, __ATOMIC_RELAXED);
 }
+template <class Word>
+inline Word load_polled(const Word* address) {
+  return load_acquire(address);
+}
+inline void end_polls() {}
 inline void store_relaxed(std::uint64_t* address, std::uint64_t value) {
   __atomic_store_n(address, value, __ATOMIC_RELAXED);
 }
@@ -117,8 +139,8 @@ struct Control {
   std::uint64_t given_up;  ///< the address of the word that the last wait to give up was for; 0: none did
 };
 
-/// Waits for what the word at `address` shall say. false: the state's limit went by, or a PE has ended; the CPU is
-/// told. Neither is looked for before polls_per_clock polls.
+/// Waits for what the word at `address` shall say, which is_there() reads by load_polled(). false: the state's limit
+/// went by, or a PE has ended; the CPU is told. Neither is looked for before polls_per_clock polls.
 template <class Condition>
 GDRKIT_SHMEM_FUNCTION bool wait_for(const State& state, const void* address, Condition is_there) {
   auto* const control = reinterpret_cast<Control*>(state.control_address);
@@ -126,7 +148,10 @@ GDRKIT_SHMEM_FUNCTION bool wait_for(const State& state, const void* address, Con
   for (;;) {
     GDRKIT_SHMEM_ROLLED
     for (unsigned poll = 0; poll < polls_per_clock; ++poll) {
-      if (is_there()) return true;
+      if (is_there()) {
+        end_polls();
+        return true;
+      }
     }
     relax();
     const std::uint64_t now = clock_ns();

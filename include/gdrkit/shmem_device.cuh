@@ -358,24 +358,30 @@ GDRKIT_SHMEM_FUNCTION void put_signal(const State& state, void* target, const vo
   }
 }
 
+namespace detail {
+
+/// As the accesses of words take it.
+template <class Word>
+GDRKIT_SHMEM_FUNCTION auto* unsigned_word(const Word* address) {
+  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "a word of 4 or 8 bytes");
+  return reinterpret_cast<const std::conditional_t<sizeof(Word) == 4, std::uint32_t, std::uint64_t>*>(address);
+}
+
+}  // namespace detail
+
 /// Whether the caller's own word compares as asked; then what was put before it is there.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION bool test(const Word* address, gdrkit_shmem_comparison comparison, Word value) {
-  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "a word of 4 or 8 bytes");
-  if constexpr (sizeof(Word) == 4) {
-    const auto seen = detail::load_acquire(reinterpret_cast<const std::uint32_t*>(address));
-    return detail::compares(static_cast<Word>(seen), comparison, value);
-  } else {
-    const auto seen = detail::load_acquire(reinterpret_cast<const std::uint64_t*>(address));
-    return detail::compares(static_cast<Word>(seen), comparison, value);
-  }
+  return detail::compares(static_cast<Word>(detail::load_acquire(detail::unsigned_word(address))), comparison, value);
 }
 
 /// Waits until the caller's own word compares as asked. false: the state's limit went by, or a PE has ended.
 template <class Word>
 GDRKIT_SHMEM_FUNCTION bool wait_until(const State& state, const Word* address, gdrkit_shmem_comparison comparison,
                                       Word value) {
-  return detail::wait_for(state, address, [=] { return test(address, comparison, value); });
+  return detail::wait_for(state, address, [=] {
+    return detail::compares(static_cast<Word>(detail::load_polled(detail::unsigned_word(address))), comparison, value);
+  });
 }
 GDRKIT_SHMEM_FUNCTION std::uint64_t signal_fetch(const std::uint64_t* signal) { return detail::load_acquire(signal); }
 GDRKIT_SHMEM_FUNCTION bool signal_wait_until(const State& state, const std::uint64_t* signal,
@@ -417,7 +423,7 @@ GDRKIT_SHMEM_FUNCTION bool barrier_all(const State& state, Group group) {
   GDRKIT_SHMEM_ROLLED
   for (int other = static_cast<int>(group.rank()); other < state.n_pes; other += static_cast<int>(group.size())) {
     const std::uint64_t* const arrival = &own->arrivals[other];
-    is_there = is_there && detail::wait_for(state, arrival, [=] { return detail::load_acquire(arrival) >= round; });
+    is_there = is_there && detail::wait_for(state, arrival, [=] { return detail::load_polled(arrival) >= round; });
   }
   group.sync();
   return is_there;

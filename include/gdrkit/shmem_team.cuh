@@ -299,11 +299,13 @@ class Turn {
   }
 
  private:
-  /// By value: where the team lies in memory, each poll would load from it first, and past the caches, as an acquire
+  /// By value: where the team lies in memory, each poll would load from it first, and past the caches, where an acquire
   /// load has emptied them.
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION bool wait_for_number(unsigned member, const std::uint64_t* word,
                                                            std::uint64_t least) const {
-    return wait(member, [word, least] { return load_acquire(word) >= least; });
+    if (!wait(member, [word, least] { return load_polled(word) >= least; })) return false;
+    end_polls();
+    return true;
   }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION std::uint64_t mark(std::uint64_t step) const { return number_ << 16 | step; }
   [[nodiscard]] GDRKIT_SHMEM_FUNCTION TeamWords* words() const {
