@@ -69,22 +69,27 @@ GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
   return value;
 }
 GDRKIT_SHMEM_FUNCTION void relax() {}
-// Polls of a word, and behind the one that ends them, what makes visible all that its writer put before it. An acquire
-// load empties the first-level cache, and the next poll waits for that: on an H200 a signal's round trip takes longer
-// by such polls than by relaxed ones and one acquire load behind them (signal_round_trips.txt of 2026-11-23-h200-x2 in
-// docs/results). The fence that empties it once needs compute capability 9.0 and PTX 8.6.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
+// With GDRKIT_SHMEM_LIGHT_ORDER, and from compute capability 9.0 and PTX 8.6 on, ordering costs less; not the default
+// before the litmus tests have run with it on GPUs.
+// - Polls are relaxed loads, and a fence behind the last one acquires. An acquire load empties the first-level cache,
+//   and the next poll waits for that: on an H200 a signal's round trip takes longer by such polls than by relaxed ones
+//   and one acquire load behind them (signal_round_trips.txt of 2026-11-23-h200-x2 in docs/results).
+// - What only has to come before a store that others wait for has a release fence, not one of sequential consistency.
+#if defined(GDRKIT_SHMEM_LIGHT_ORDER) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 template <class Word>
 GDRKIT_SHMEM_FUNCTION Word load_polled(const Word* address) {
   return load_relaxed(address);
 }
+/// Behind the poll that saw what was waited for: what its writer put before is there.
 GDRKIT_SHMEM_FUNCTION void end_polls() { asm volatile("fence.acquire.sys;" ::: "memory"); }
+GDRKIT_SHMEM_FUNCTION void fence_release() { asm volatile("fence.release.sys;" ::: "memory"); }
 #else
 template <class Word>
 GDRKIT_SHMEM_FUNCTION Word load_polled(const Word* address) {
   return load_acquire(address);
 }
 GDRKIT_SHMEM_FUNCTION void end_polls() {}
+GDRKIT_SHMEM_FUNCTION void fence_release() { fence_system(); }
 #endif
 #else
 template <class T>
@@ -109,6 +114,7 @@ inline void store_relaxed(std::uint64_t* address, std::uint64_t value) {
 }
 inline void post(std::uint64_t* address, std::uint64_t value) { __atomic_store_n(address, value, __ATOMIC_RELEASE); }
 inline void fence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline void fence_release() { fence_system(); }
 inline std::uint64_t clock_ns() {
   timespec now;
   ::clock_gettime(CLOCK_MONOTONIC, &now);

@@ -311,7 +311,7 @@ GDRKIT_SHMEM_FUNCTION void get(const State& state, void* target, const void* sou
 
 /// This thread's earlier puts reach each PE before its later ones; and those of threads whose barrier came between.
 GDRKIT_SHMEM_FUNCTION void fence(const State& state) {
-  detail::fence_system();
+  detail::fence_release();
   if (state.proxy_address != 0) detail::fence_by_proxy(state);
 }
 /// This thread's earlier puts are visible to every PE; and those of threads whose barrier came between.
@@ -353,7 +353,7 @@ GDRKIT_SHMEM_FUNCTION void put_signal(const State& state, void* target, const vo
   }
   put(state, target, source, size_bytes, pe, group);
   if (group.rank() == 0) {
-    if (size_bytes != 0) detail::fence_system();
+    if (size_bytes != 0) detail::fence_release();
     signal_op(state, signal, value, operation, pe);
   }
 }
@@ -412,7 +412,7 @@ GDRKIT_SHMEM_FUNCTION bool barrier_all(const State& state, Group group) {
     if (group.rank() == 0) detail::arrive_by_proxy(state, round);
     group.sync();
   }
-  detail::fence_system();
+  detail::fence_release();
   bool is_there = true;
   GDRKIT_SHMEM_ROLLED
   for (int other = static_cast<int>(group.rank()); other < state.n_pes; other += static_cast<int>(group.size())) {

@@ -214,7 +214,7 @@ class Turn {
     GDRKIT_SHMEM_ROLLED
     for (unsigned member = group_.rank(); member < n(); member += group_.size()) {
       if (member == me()) continue;
-      if (tells == Begin::after_writes) fence_system();
+      if (tells == Begin::after_writes) fence_release();
       post(at(begun(), member) + me(), number_);
     }
   }
@@ -242,7 +242,7 @@ class Turn {
 
   /// Tells `member` that this lane has come to `step`, by one thread, after a barrier of the group.
   GDRKIT_SHMEM_FUNCTION void tell(unsigned member, std::uint64_t step) const {
-    fence_system();
+    fence_release();
     post(at(done(), member) + me(), mark(step));
   }
   /// The group has written all that the others wait for in this turn.
@@ -276,7 +276,7 @@ class Turn {
       words()->ended_lanes = 0;
       words()->turns = number_;
       if (ticket != 0) {
-        fence_system();
+        fence_release();
         post(&report()->finished, ticket);
       }
     }
