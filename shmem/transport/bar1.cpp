@@ -179,12 +179,13 @@ class Bar1 final : public Transport {
     }
     auto& window = window_at(slot, chunk, by);
     const std::uint64_t pin = window.load(std::memory_order_acquire);
-    if (pin == refused_window) {
-      return base::fail(EOPNOTSUPP, by == By::cpu ? "this registered buffer cannot be mapped through BAR1"
-                                                  : "GDRKIT_ENGINE cannot read this memory");
-    }
-    if (pin != 0) return gdrkit_pin_t{pin};
-    return open_window(slot, chunk, by, window);
+    return pin != 0 ? made_window(pin, by) : open_window(slot, chunk, by, window);
+  }
+
+  static base::Result<gdrkit_pin_t> made_window(std::uint64_t pin, By by) noexcept {
+    if (pin != refused_window) return gdrkit_pin_t{pin};
+    return base::fail(EOPNOTSUPP, by == By::cpu ? "this registered buffer cannot be mapped through BAR1"
+                                                : "GDRKIT_ENGINE cannot read this memory");
   }
 
   [[nodiscard]] std::atomic<std::uint64_t>& window_at(int slot, const HeapChunk& chunk, By by) const noexcept {
@@ -197,7 +198,7 @@ class Bar1 final : public Transport {
                                          std::atomic<std::uint64_t>& window) noexcept {
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     const std::lock_guard lock(mutex_);
-    if (const std::uint64_t pin = window.load(std::memory_order_relaxed); pin != 0) return gdrkit_pin_t{pin};
+    if (const std::uint64_t made = window.load(std::memory_order_relaxed); made != 0) return made_window(made, by);
     if (!unusable_) return base::pass(unusable_);
     if (!state.refusal) return base::pass(state.refusal);
     // Its primary context is there already: none is created for the sake of verifying the mapping.

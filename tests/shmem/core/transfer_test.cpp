@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -236,6 +237,31 @@ TEST(ShmemTransfer, GetsByAnEngineMoveEveryByte) {
       }
       ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
       ASSERT_TRUE(tests::succeeded(pe.free(*object)));
+    });
+  }
+}
+
+TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
+  ShmemJobOptions job;
+  job.reading_engine = "mover";
+  for (int repeat = 0; repeat < 10; ++repeat) {  // only a job's first gets meet it
+    run_shmem_job(job, [&](Pe& pe) {
+      constexpr std::size_t size = 5000;
+      constexpr int n_threads = 4;
+      auto object = pe.allocate(size, 1, true);
+      ASSERT_TRUE(object) << object.error().text();
+      std::barrier together(n_threads);
+      std::vector<std::thread> threads;
+      for (int i = 0; i < n_threads; ++i) {
+        threads.emplace_back([&] {
+          std::vector<std::uint8_t> seen(size, 0xee);
+          together.arrive_and_wait();
+          EXPECT_TRUE(tests::succeeded(pe.get(seen.data(), *object, size, 1 - pe.pe(), false)));
+          EXPECT_EQ(tests::first_difference(seen, std::vector<std::uint8_t>(size)), size);
+        });
+      }
+      for (auto& thread : threads) thread.join();
+      ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     });
   }
 }
