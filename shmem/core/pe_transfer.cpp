@@ -78,9 +78,7 @@ base::Result<std::size_t> Pe::put_by(int slot, const HeapRange& range, const voi
   if (!memory) return base::pass(memory);
   return with_transport(transports_, first_transport(slot), slot, size_bytes, true, *memory, [&](std::size_t i) {
     if (auto ordered = order_.before_put(slot, i, transports_); !ordered) return ordered;
-    auto given = transports_[i]->put(slot, range, source, size_bytes, *memory, is_async);
-    if (given) order_.after_put(slot, i);
-    return given;
+    return transports_[i]->put(slot, range, source, size_bytes, *memory, is_async);
   });
 }
 

@@ -19,7 +19,7 @@ class PutOrder {
  public:
   void open(std::size_t slots, std::size_t transports) {
     transports_ = transports;
-    last_ = std::make_unique<std::atomic<std::uint64_t>[]>(slots * transports);
+    puts_ = std::make_unique<Puts[]>(slots * transports);
   }
   void fence() noexcept { fences_.fetch_add(1, std::memory_order_acq_rel); }
 
@@ -29,27 +29,34 @@ class PutOrder {
                           const std::vector<std::unique_ptr<Transport>>& transports) noexcept {
     const std::uint64_t now = fences_.load(std::memory_order_acquire);
     for (std::size_t other = 0; other < transports.size(); ++other) {
-      if (last(slot, other).load(std::memory_order_acquire) >= now || !transports[other]->is_pending(slot)) continue;
-      if (other == chosen) {
-        if (auto ordered = transports[other]->order(slot); !ordered) return ordered;
-        continue;
+      Puts& puts = puts_of(slot, other);
+      const bool is_chosen = other == chosen;
+      if ((is_chosen ? puts.ordered : puts.complete).load(std::memory_order_acquire) >= now) continue;
+      const bool is_pending = transports[other]->is_pending(slot);
+      if (is_pending) {
+        auto done = is_chosen ? transports[other]->order(slot) : transports[other]->complete(slot);
+        if (!done) return done;
       }
-      if (auto done = transports[other]->complete(slot); !done) return done;
+      // What other threads are putting meanwhile is not among it: a fence behind that counts further than `now`.
+      puts.ordered.store(now, std::memory_order_release);
+      if (!is_chosen || !is_pending) puts.complete.store(now, std::memory_order_release);
     }
     return {};
   }
-  void after_put(int slot, std::size_t chosen) noexcept {
-    last(slot, chosen).store(fences_.load(std::memory_order_acquire), std::memory_order_release);
-  }
 
  private:
-  [[nodiscard]] std::atomic<std::uint64_t>& last(int slot, std::size_t transport) const noexcept {
-    return last_[static_cast<std::size_t>(slot) * transports_ + transport];
+  /// Of one transport to one slot: puts from before so many fences are
+  struct Puts {
+    std::atomic<std::uint64_t> complete{0};
+    std::atomic<std::uint64_t> ordered{0};  ///< done before what this transport is given from now on
+  };
+  [[nodiscard]] Puts& puts_of(int slot, std::size_t transport) const noexcept {
+    return puts_[static_cast<std::size_t>(slot) * transports_ + transport];
   }
 
   std::size_t transports_ = 0;
   std::atomic<std::uint64_t> fences_{0};
-  std::unique_ptr<std::atomic<std::uint64_t>[]> last_;  // how many fences there had been at the last put
+  std::unique_ptr<Puts[]> puts_;
 };
 
 }  // namespace gdrkit::shmem
