@@ -75,7 +75,9 @@ LocalMemory LocalBuffers::kind_of(const void* address, std::size_t size_bytes,
   int attribute = platform::cuda_pointer_attribute_memory_type;
   void* values[] = {&type};
   if (cuda->pointer_get_attributes(1, &attribute, values, word) != 0) return LocalMemory::host;
-  return type == platform::cuda_memory_type_device ? LocalMemory::device : LocalMemory::pinned;
+  if (type == platform::cuda_memory_type_device) return LocalMemory::device;
+  // Of memory that it does not know the driver answers no type, without an error.
+  return type == platform::cuda_memory_type_host ? LocalMemory::pinned : LocalMemory::host;
 }
 
 }  // namespace gdrkit::shmem

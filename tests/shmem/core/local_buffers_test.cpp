@@ -84,6 +84,17 @@ TEST(LocalBuffers, TheDriverIsNotAskedOfSmallMemoryOnTheStackOrTheHeap) {
   EXPECT_EQ(questions, 1);
 }
 
+TEST(LocalBuffers, MemoryThatTheDriverDoesNotKnowIsNotPinned) {
+  const LocalBuffers buffers;
+  constexpr std::size_t size = 65536;
+  void* const mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  const auto calls = driver_that_says(0);  // as cuPointerGetAttributes does, and returns success
+  EXPECT_EQ(buffers.kind_of(mapped, size, &calls), LocalMemory::host);
+  EXPECT_EQ(questions, 1);
+  ::munmap(mapped, size);
+}
+
 /// Device memory may come to lie where other memory was mapped, so nothing is remembered.
 TEST(LocalBuffers, TheDriverIsAskedOfMappedMemoryEachTime) {
   LocalBuffers buffers;
