@@ -153,12 +153,33 @@ class ShmemBenchPeer(Test):
         self.assertEqual(self.scratch_of_starts("-e", "64K"), ["its own"])
         self.assertEqual(self.scratch_of_starts("-e", "1M", NVSHMEM_REDUCE_SCRATCH_SIZE="77"), ["77", "77", "77"])
 
-    def test_of_lines_that_are_alike_some_are_shown(self):
-        environment = {"GDRKIT_BACKEND": "emulated", "STAND_IN_LINES": "10000"}
-        _, ended = self.json_of("shmem", "bench", *self.PEER, "-t", "p", *QUICK, environment=environment)
-        lines = [line for line in ended.err.splitlines() if not line.startswith("NOTE:")]
-        self.assertEqual(sorted(lines), sorted(2 * (
-            [f"thread [{i},0,0] failed" for i in range(3)] + ["(and 9997 lines like it)"])), ended.err[:1000])
+    def printed_by_pes(self, count, *tests, **more):
+        """What both PEs printed in their one start, of which each prints so many lines."""
+        environment = {"GDRKIT_BACKEND": "emulated", "STAND_IN_LINES": str(count), **more}
+        _, ended = self.json_of("shmem", "bench", *self.PEER, *tests, *QUICK, environment=environment)
+        return [line for line in ended.err.splitlines() if not line.startswith("NOTE:")]
+
+    def test_what_a_peer_prints_is_shown_for_one_pe_after_the_other(self):
+        lines = [f"thread [{i},0,0] failed" for i in range(100)]
+        self.assertEqual(self.printed_by_pes(100, "-t", "p"), 2 * lines)
+
+    def test_of_much_the_beginning_and_the_end_are_shown(self):
+        printed = self.printed_by_pes(10000, "-t", "p")
+        self.assertLess(len("\n".join(printed)), 2 * 4096 + 200)
+        for pe in range(2):
+            of_pe = printed[pe * len(printed) // 2:(pe + 1) * len(printed) // 2]
+            told = [i for i, line in enumerate(of_pe) if line.startswith("(")]
+            self.assertEqual(len(told), 1, of_pe)
+            head, tail = told[0], len(of_pe) - told[0] - 1
+            self.assertGreater(min(head, tail), 50)
+            self.assertEqual(of_pe, [f"thread [{i},0,0] failed" for i in range(head)] +
+                             [f"(nvshmem PE {pe} printed {10000 - head - tail} more lines here)"] +
+                             [f"thread [{i},0,0] failed" for i in range(10000 - tail, 10000)])
+
+    def test_what_a_peer_prints_before_it_ends_is_shown(self):
+        printed = self.printed_by_pes(2, "-t", "get_host", STAND_IN_ENDS_IN_GET="1")
+        # Of two starts: it starts again after it has ended.
+        self.assertEqual(printed, 4 * ["thread [0,0,0] failed", "thread [1,0,0] failed"])
 
     def test_a_device_side_that_is_not_there_is_left_out_with_its_reason(self):
         cases = [("/nonexistent", "cannot read /nonexistent"), (__file__, f"cannot load {__file__}: ")]

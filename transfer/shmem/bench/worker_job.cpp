@@ -3,14 +3,19 @@
 #include "transfer/shmem/bench/worker_job.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "cli/common/exit_code.hpp"
@@ -29,6 +34,31 @@ Request case_request(RequestKind kind, std::size_t case_number, std::size_t size
   request.size_bytes = size_bytes;
   request.count = count;
   return request;
+}
+
+/// Of much, the lines that it begins and ends with: an assertion that fails in a GPU kernel prints one for each thread.
+void show_output(int file, const std::string& name) {
+  constexpr std::size_t shown_bytes = 2048;  // of each end
+  struct stat about {};
+  if (::fstat(file, &about) != 0 || about.st_size == 0) return;
+  const auto size = static_cast<std::size_t>(about.st_size);
+  void* const start = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
+  if (start == MAP_FAILED) return;
+  const std::string_view all(static_cast<const char*>(start), size);
+  const auto print = [](std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); };
+  std::size_t shown_again = 0;
+  if (size > 2 * shown_bytes) {
+    const std::size_t head = all.substr(0, shown_bytes).rfind('\n') + 1;  // 0: no line ends there
+    const std::size_t line = all.find('\n', size - shown_bytes);
+    shown_again = line == std::string_view::npos ? size : line + 1;
+    print(all.substr(0, head));
+    const std::string_view between = all.substr(head, shown_again - head);
+    std::fprintf(stderr, "(%s printed %td more lines here)\n", name.c_str(),
+                 std::count(between.begin(), between.end(), '\n'));
+  }
+  print(all.substr(shown_again));
+  if (all.back() != '\n') print("\n");
+  (void)::munmap(start, size);
 }
 
 }  // namespace
@@ -60,8 +90,8 @@ void WorkerJob::launch(int pe) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  auto output = std::make_unique<WorkerOutput>();
-  const int writer = output->writer();
+  const int output = ::memfd_create("gdrkit-worker-output", MFD_CLOEXEC);
+  const int printed = output >= 0 ? output : STDERR_FILENO;  // where there may be no such file
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
   if (id == 0) {
@@ -70,8 +100,8 @@ void WorkerJob::launch(int pe) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);
     // Standard output is bench's alone. First, as the channel may be the number of another descriptor here.
-    ::dup2(writer, STDOUT_FILENO);
-    ::dup2(writer, STDERR_FILENO);
+    ::dup2(printed, STDOUT_FILENO);
+    ::dup2(printed, STDERR_FILENO);
     if (sockets[1] == channel) {
       ::fcntl(channel, F_SETFD, 0);
     } else {
@@ -82,21 +112,27 @@ void WorkerJob::launch(int pe) {
   }
   const int error = errno;
   ::close(sockets[1]);
-  output->close_writer();
   if (id < 0) {
     ::close(sockets[0]);
+    if (output >= 0) ::close(output);
     fail(format("cannot start %s: %s", name_of(pe).c_str(), std::strerror(error)));
   }
-  processes_.push_back({id, sockets[0], std::move(output)});
+  processes_.push_back({id, sockets[0], output});
 }
 
 void WorkerJob::kill_all() noexcept {
-  for (Process& process : processes_) {
-    if (process.socket >= 0) ::close(process.socket);
-    if (process.id > 0) {
-      ::kill(process.id, SIGKILL);
-      ::waitpid(process.id, nullptr, 0);
-    }
+  for (const Process& process : processes_) ::kill(process.id, SIGKILL);
+  reap();
+}
+
+void WorkerJob::reap() noexcept {
+  for (std::size_t pe = 0; pe < processes_.size(); ++pe) {
+    const Process& process = processes_[pe];
+    ::close(process.socket);
+    ::waitpid(process.id, nullptr, 0);
+    if (process.output < 0) continue;
+    show_output(process.output, name_of(static_cast<int>(pe)));
+    ::close(process.output);
   }
   processes_.clear();
 }
@@ -154,13 +190,7 @@ void WorkerJob::end() {
   if (processes_.empty()) return;
   for (int pe = 0; pe < n_pes_; ++pe) send(pe, Request());
   for (int pe = 0; pe < n_pes_; ++pe) (void)receive(pe);
-  for (Process& process : processes_) {
-    ::close(process.socket);
-    int status = 0;
-    ::waitpid(process.id, &status, 0);
-    process = {};
-  }
-  processes_.clear();
+  reap();
 }
 
 void WorkerJob::set_scratch(std::size_t size_bytes) {

@@ -5,7 +5,6 @@
 
 #include <sys/types.h>
 
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "transfer/shmem/bench/case.hpp"
 #include "transfer/shmem/bench/peer_files.hpp"
 #include "transfer/shmem/bench/wire.hpp"
-#include "transfer/shmem/bench/worker_output.hpp"
 
 namespace gdrkit::tools::pgas {
 
@@ -57,7 +55,7 @@ class WorkerJob {
   struct Process {
     pid_t id = -1;
     int socket = -1;
-    std::unique_ptr<WorkerOutput> output;
+    int output = -1;  ///< a file in memory: what it prints, shown once it has ended
   };
   void launch(int pe);
   void send(int pe, const Request& request);
@@ -66,6 +64,8 @@ class WorkerJob {
   /// Of all PEs, or of PE 0 for one-sided cases. Answers PE 0's reply.
   Reply ask(const Request& request);
   void kill_all() noexcept;
+  /// Waits for the processes, which end, and shows what they have printed.
+  void reap() noexcept;
   [[nodiscard]] std::string name_of(int pe) const;
   [[noreturn]] void fail(const std::string& text) const;
 
