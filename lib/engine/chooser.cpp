@@ -101,21 +101,20 @@ base::Result<Table> Table::parse(const std::string& text) noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while reading the engines' profile");
 }
 
-/// Up to which size all choices of a direction are so, of either kind of host memory.
+/// Up to which size both choices are so, and the same for either kind of host memory.
 template <class Condition>
 std::size_t Table::largest_of(Direction direction, Condition is_so) const noexcept {
-  std::size_t largest = SIZE_MAX;
-  for (const HostMemory memory : {pinned, ordinary}) {
-    std::size_t own = 0;
+  for (std::size_t largest = 0; largest != SIZE_MAX;) {
+    std::size_t next = SIZE_MAX;  // between the ends of two rows nothing changes
     for (std::size_t row = 0; row < count_; ++row) {
       const Row& each = rows_[row];
-      if (each.direction != direction || each.host_memory != memory) continue;
-      if (!is_so(each.choice.warm) || !is_so(each.choice.cold)) break;
-      own = each.up_to_bytes;
+      if (each.direction == direction && each.up_to_bytes > largest) next = std::min(next, each.up_to_bytes);
     }
-    largest = std::min(largest, own);
+    const Choice choice = choose(direction, pinned, next);
+    if (choice != choose(direction, ordinary, next) || !is_so(choice.warm) || !is_so(choice.cold)) return largest;
+    largest = next;
   }
-  return largest;
+  return SIZE_MAX;
 }
 
 void Table::find_shortcuts() noexcept {

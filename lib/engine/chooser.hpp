@@ -15,6 +15,8 @@ namespace gdrkit::engine {
 struct Choice {
   Id warm;  ///< while this one is warm
   Id cold;  ///< while that one is not
+
+  bool operator==(const Choice&) const = default;
 };
 
 /// For copies of up to so many bytes; rows of one direction and kind of memory are in the order of their sizes.
@@ -37,7 +39,7 @@ class Table {
   [[nodiscard]] std::size_t largest_for_cpu(Direction direction) const noexcept {
     return largest_for_cpu_[static_cast<std::size_t>(direction)];
   }
-  /// Up to this size CPUs alone move the bytes, whatever else is known of the copy.
+  /// Up to this size CPUs alone move the bytes, by the same choice whatever else is known of the copy.
   [[nodiscard]] std::size_t largest_by_cpus(Direction direction) const noexcept {
     return largest_by_cpus_[static_cast<std::size_t>(direction)];
   }

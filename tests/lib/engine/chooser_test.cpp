@@ -89,6 +89,20 @@ TEST(Profile, IsReadAsItIsWritten) {
   EXPECT_EQ(table->largest_for_cpu(Direction::to_device), 4096u);
 }
 
+TEST(Profile, WhatDependsOnTheKindOfMemoryIsAskedFor) {
+  const auto table = Table::parse(profile);
+  ASSERT_TRUE(table) << table.error().text();
+  EXPECT_EQ(table->largest_by_cpus(Direction::to_device), 4096u) << "lanes above, where it is pinned";
+  EXPECT_EQ(table->largest_by_cpus(Direction::from_device), 0u);
+  std::string alike = profile;
+  alike.replace(alike.find("to_device ordinary 0 cpu cpu"), std::string("to_device ordinary 0 cpu cpu").size(),
+                "to_device ordinary 1024 cpu cpu\nto_device ordinary 4096 cpu cpu\nto_device ordinary 0 lanes cpu");
+  const auto same = Table::parse(alike);
+  ASSERT_TRUE(same) << same.error().text();
+  EXPECT_EQ(same->largest_by_cpus(Direction::to_device), SIZE_MAX) << "however the rows are cut";
+  EXPECT_EQ(same->largest_for_cpu(Direction::to_device), 4096u);
+}
+
 TEST(Profile, ADamagedOneIsRefusedWholly) {
   const std::string whole = profile;
   for (std::size_t length = 0; length < whole.size(); ++length) {
