@@ -16,11 +16,17 @@
 namespace gdrkit::copy {
 
 // A direction the line leaves out is declared all the same, never defined and never used.
+#define GDRKIT_COPY_KERNEL(name, stores, loads, streams, piece, widest, usable)        \
+  namespace copy_kernel::name {                                                        \
+  void store_lines(void* target, const void* source, std::size_t line_count) noexcept; \
+  void load_lines(void* target, const void* source, std::size_t line_count) noexcept;  \
+  void load_piece(void* target, const void* source, std::size_t piece_bytes) noexcept; \
+  }
+#include GDRKIT_COPY_KERNELS_DEF
+#undef GDRKIT_COPY_KERNEL
+
 #define GDRKIT_COPY_KERNEL(name, stores, loads, streams, piece, widest, usable)                   \
   namespace copy_kernel::name {                                                                   \
-  void store_lines(void* target, const void* source, std::size_t line_count) noexcept;            \
-  void load_lines(void* target, const void* source, std::size_t line_count) noexcept;             \
-  void load_piece(void* target, const void* source, std::size_t piece_bytes) noexcept;            \
   static bool runs_on([[maybe_unused]] const cpu::Features& features) noexcept { return usable; } \
   static constexpr KernelInfo info{#name, stores, loads, streams, piece, widest, runs_on};        \
   }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copy kernel "sse41": 16-byte non-temporal stores and 16-byte streaming loads.
+// Copy kernel "sse41": 16-byte streaming loads. The rest is sse2's.
 #include <smmintrin.h>
 
 #include <cstddef>
@@ -9,22 +9,6 @@
 
 namespace gdrkit::copy::copy_kernel::sse41 {
 
-[[gnu::target("sse4.1")]] void store_lines(void* target, const void* source, std::size_t line_count) noexcept {
-  auto* to = static_cast<__m128i*>(target);
-  const auto* from = static_cast<const __m128i*>(source);
-  for (; line_count != 0; --line_count, to += 4, from += 4) {
-    const __m128i first = _mm_loadu_si128(from);
-    const __m128i second = _mm_loadu_si128(from + 1);
-    const __m128i third = _mm_loadu_si128(from + 2);
-    const __m128i fourth = _mm_loadu_si128(from + 3);
-    _mm_stream_si128(to, first);
-    _mm_stream_si128(to + 1, second);
-    _mm_stream_si128(to + 2, third);
-    _mm_stream_si128(to + 3, fourth);
-  }
-}
-
-// The four loads of a line stand together: the first fetches the line, the others take their part of the same fetch.
 [[gnu::target("sse4.1")]] void load_lines(void* target, const void* source, std::size_t line_count) noexcept {
   auto* to = static_cast<__m128i*>(target);
   auto* from = static_cast<__m128i*>(const_cast<void*>(source));  // older headers declare the intrinsic without const
@@ -38,13 +22,6 @@ namespace gdrkit::copy::copy_kernel::sse41 {
     _mm_storeu_si128(to + 2, third);
     _mm_storeu_si128(to + 3, fourth);
   }
-}
-
-// Volatile: an ordinary load could be repeated or narrowed by the compiler, and each would be a round trip to the
-// device.
-[[gnu::target("sse4.1")]] void load_piece(void* target, const void* source,
-                                          [[maybe_unused]] std::size_t piece_bytes) noexcept {
-  _mm_storeu_si128(static_cast<__m128i*>(target), *static_cast<const volatile __m128i*>(source));
 }
 
 }  // namespace gdrkit::copy::copy_kernel::sse41
