@@ -3,24 +3,19 @@
 #include "shim/driver_version.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace gdrkit::shim {
 namespace {
 
-constexpr std::size_t max_digits = 5;
-
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr std::ptrdiff_t max_digits = 5;
 
 /// Takes one decimal number off the front; false if there is none or it is too long.
 bool take_number(std::string_view& text, unsigned& value) noexcept {
-  std::size_t digits = 0;
-  value = 0;
-  while (digits < text.size() && is_digit(text[digits])) {
-    if (++digits > max_digits) return false;
-    value = value * 10 + static_cast<unsigned>(text[digits - 1] - '0');
-  }
-  text.remove_prefix(digits);
-  return digits > 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end - text.data() > max_digits) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
 }
 
 bool take_dot(std::string_view& text) noexcept {
