@@ -73,16 +73,14 @@ base::Status DmabufBackend::try_scratch() noexcept {
   return scratch.failure();
 }
 
-base::Result<std::unique_ptr<BackendPin>> DmabufBackend::pin(const PinRequest& request) noexcept {
-  try {
-    auto range = check_pointer(cuda_, request, traits_.page_size_bytes);
-    if (!range) return base::pass(range);
-    if (!request.force_pcie && is_cpu_pointer(cuda_, request.address, *range))
-      return PointerPin::create(cuda_, request.address, *range);
-    return DmabufPin::create(*this, *range, request.force_pcie);
-  } catch (...) {
-    return base::fail_literal(ENOMEM, "out of memory while pinning");
-  }
+base::Result<std::unique_ptr<BackendPin>> DmabufBackend::pin(const PinRequest& request) noexcept try {
+  auto range = check_pointer(cuda_, request, traits_.page_size_bytes);
+  if (!range) return base::pass(range);
+  if (!request.force_pcie && is_cpu_pointer(cuda_, request.address, *range))
+    return PointerPin::create(cuda_, request.address, *range);
+  return DmabufPin::create(*this, *range, request.force_pcie);
+} catch (...) {
+  return base::fail_literal(ENOMEM, "out of memory while pinning");
 }
 
 base::Result<std::unique_ptr<BackendBuffer>> DmabufBackend::allocate(int device, std::size_t size_bytes) noexcept {

@@ -45,15 +45,13 @@ GdrdrvBackend::GdrdrvBackend(std::unique_ptr<ModuleFile> file, shim::Cuda* cuda)
   traits_.module_version = file_->version().word;
 }
 
-base::Result<std::unique_ptr<BackendPin>> GdrdrvBackend::pin(const PinRequest& request) noexcept {
-  try {
-    auto range = check(cuda_, request);
-    if (!range) return base::pass(range);
-    return GdrdrvPin::create(*file_, {range->page_address, range->page_bytes, request.force_pcie},
-                             cuda_ != nullptr ? pci_of(*cuda_, *range) : std::string());
-  } catch (const std::bad_alloc&) {
-    return base::fail_literal(ENOMEM, "out of memory while pinning");
-  }
+base::Result<std::unique_ptr<BackendPin>> GdrdrvBackend::pin(const PinRequest& request) noexcept try {
+  auto range = check(cuda_, request);
+  if (!range) return base::pass(range);
+  return GdrdrvPin::create(*file_, {range->page_address, range->page_bytes, request.force_pcie},
+                           cuda_ != nullptr ? pci_of(*cuda_, *range) : std::string());
+} catch (const std::bad_alloc&) {
+  return base::fail_literal(ENOMEM, "out of memory while pinning");
 }
 
 base::Result<std::unique_ptr<BackendBuffer>> GdrdrvBackend::allocate(int device, std::size_t size_bytes) noexcept {

@@ -79,25 +79,22 @@ base::Status decode_one(const shim::ObservedIoctl& seen, std::uint64_t size_byte
 }  // namespace
 
 base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<shim::ObservedIoctl>& ioctls,
-                                                     std::uint64_t size_bytes) noexcept {
-  try {
-    std::vector<MemoryPiece> pieces;
-    Totals totals;
-    for (const shim::ObservedIoctl& seen : ioctls) {
-      if (auto decoded = decode_one(seen, size_bytes, totals, pieces); !decoded) return base::pass(decoded);
-    }
-    if (pieces.empty()) {
-      return base::fail(
-          EIO, "no ioctl was seen while CUDA exported the range; check whether another tool hooks its ioctl calls");
-    }
-    if (pieces.size() != totals.objects || totals.bytes != size_bytes) {
-      return base::fail(EIO, "incomplete dma-buf export by CUDA: %zu of %u objects seen", pieces.size(),
-                        totals.objects);
-    }
-    return pieces;
-  } catch (...) {
-    return base::fail_literal(ENOMEM, "out of memory while decoding CUDA's dma-buf export");
+                                                     std::uint64_t size_bytes) noexcept try {
+  std::vector<MemoryPiece> pieces;
+  Totals totals;
+  for (const shim::ObservedIoctl& seen : ioctls) {
+    if (auto decoded = decode_one(seen, size_bytes, totals, pieces); !decoded) return base::pass(decoded);
   }
+  if (pieces.empty()) {
+    return base::fail(
+        EIO, "no ioctl was seen while CUDA exported the range; check whether another tool hooks its ioctl calls");
+  }
+  if (pieces.size() != totals.objects || totals.bytes != size_bytes) {
+    return base::fail(EIO, "incomplete dma-buf export by CUDA: %zu of %u objects seen", pieces.size(), totals.objects);
+  }
+  return pieces;
+} catch (...) {
+  return base::fail_literal(ENOMEM, "out of memory while decoding CUDA's dma-buf export");
 }
 
 base::Result<MemoryPiece> decode_refused_export(const std::vector<shim::ObservedIoctl>& ioctls,

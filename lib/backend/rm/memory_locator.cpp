@@ -210,23 +210,21 @@ base::Status OwnedMemory::free() noexcept {
 }
 
 base::Result<OwnedMemory> locate(shim::Cuda& cuda, shim::System& system, RmDevice& device, const DeviceRange& range,
-                                 const base::Settings& settings) noexcept {
-  try {
-    OwnedMemory memory(device.client());
-    auto found = by_observed_export(cuda, system, device, range, memory);
-    if (found) return memory;
-    if ((range.attributes.allowed_handle_types & handle_type_posix_fd) != 0) {
-      (void)memory.free();
-      if (by_exported_file(cuda, system, device, range, memory)) return memory;
-    }
-    if (settings.allow_ipc_handle && range.attributes.is_legacy_ipc_capable != 0) {
-      (void)memory.free();
-      if (by_ipc_handle(cuda, device, range, memory)) return memory;
-    }
-    return base::pass(found);
-  } catch (...) {
-    return base::fail_literal(ENOMEM, "out of memory while pinning");
+                                 const base::Settings& settings) noexcept try {
+  OwnedMemory memory(device.client());
+  auto found = by_observed_export(cuda, system, device, range, memory);
+  if (found) return memory;
+  if ((range.attributes.allowed_handle_types & handle_type_posix_fd) != 0) {
+    (void)memory.free();
+    if (by_exported_file(cuda, system, device, range, memory)) return memory;
   }
+  if (settings.allow_ipc_handle && range.attributes.is_legacy_ipc_capable != 0) {
+    (void)memory.free();
+    if (by_ipc_handle(cuda, device, range, memory)) return memory;
+  }
+  return base::pass(found);
+} catch (...) {
+  return base::fail_literal(ENOMEM, "out of memory while pinning");
 }
 
 }  // namespace gdrkit::backend::rm

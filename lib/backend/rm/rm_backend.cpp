@@ -56,22 +56,19 @@ base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
   return devices_.emplace(pci, std::move(*opened)).first->second.get();
 }
 
-base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& request) noexcept {
-  try {
-    auto range = check_pointer(cuda_, request, rm_traits.page_size_bytes);
-    if (!range) return base::pass(range);
-    if (is_cpu_pointer(cuda_, request.address, *range)) return PointerPin::create(cuda_, request.address, *range);
-    auto scope =
-        CudaScope::enter(cuda_, range->attributes.context, range->attributes.device_ordinal, range->valid_start);
-    if (!scope) return base::pass(scope);
-    auto device = device_of(range->attributes.device_ordinal);
-    if (!device) return base::pass(device);
-    auto memory = locate(cuda_, system_, **device, *range, settings_);
-    if (!memory) return base::pass(memory);
-    return std::unique_ptr<BackendPin>(std::make_unique<RmPin>(*this, **device, *range, std::move(*memory)));
-  } catch (...) {
-    return base::fail_literal(ENOMEM, "out of memory while pinning");
-  }
+base::Result<std::unique_ptr<BackendPin>> RmBackend::pin(const PinRequest& request) noexcept try {
+  auto range = check_pointer(cuda_, request, rm_traits.page_size_bytes);
+  if (!range) return base::pass(range);
+  if (is_cpu_pointer(cuda_, request.address, *range)) return PointerPin::create(cuda_, request.address, *range);
+  auto scope = CudaScope::enter(cuda_, range->attributes.context, range->attributes.device_ordinal, range->valid_start);
+  if (!scope) return base::pass(scope);
+  auto device = device_of(range->attributes.device_ordinal);
+  if (!device) return base::pass(device);
+  auto memory = locate(cuda_, system_, **device, *range, settings_);
+  if (!memory) return base::pass(memory);
+  return std::unique_ptr<BackendPin>(std::make_unique<RmPin>(*this, **device, *range, std::move(*memory)));
+} catch (...) {
+  return base::fail_literal(ENOMEM, "out of memory while pinning");
 }
 
 base::Result<std::unique_ptr<BackendBuffer>> RmBackend::allocate(int device, std::size_t size_bytes) noexcept {

@@ -44,8 +44,6 @@ RmMapping::~RmMapping() {
 }
 
 base::Status RmMapping::map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes) noexcept {
-  if (address_ != nullptr || !parts_.empty())
-    return base::fail(EIO, "cannot map the pin: an earlier mapping could not be undone; unpin it");
   try {
     parts_.reserve(pieces.size());
   } catch (...) {

@@ -26,8 +26,8 @@ class RmMapping {
   RmMapping(const RmMapping&) = delete;
   RmMapping& operator=(const RmMapping&) = delete;
 
-  /// Maps the first `size_bytes` (a multiple of the host's page) of `pieces`. ENOMEM with BAR1's figures when it is
-  /// used up.
+  /// Maps the first `size_bytes` (a multiple of the host's page) of `pieces`, while address() is nullptr. ENOMEM with
+  /// BAR1's figures when it is used up.
   base::Status map(const std::vector<OwnedPiece>& pieces, std::size_t size_bytes) noexcept;
   base::Status unmap() noexcept;  ///< runs to its end, first error
   void abandon_after_fork() noexcept;

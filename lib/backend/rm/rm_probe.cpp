@@ -95,24 +95,22 @@ base::Status find_usable_node(shim::System& system, RmClient& client) noexcept {
 
 }  // namespace
 
-base::Result<Probed> probe(shim::System& system, const base::Settings& settings) noexcept {
-  try {
-    auto text = read_version(system);
-    if (!text) return base::pass(text);
-    auto version = shim::parse_driver_version(*text);
-    if (!version) return base::pass(version);
-    auto layout = layout_for(*version, *text, settings.allow_unreviewed_driver);
-    if (!layout) return base::pass(layout);
-    auto client = RmClient::open(system, *text);
-    if (!client) return base::pass(client);
-    if (layout->has_version_query) {
-      if (auto confirmed = confirm_version(system, **client); !confirmed) return base::pass(confirmed);
-    }
-    if (auto usable = find_usable_node(system, **client); !usable) return base::pass(usable);
-    return Probed{*layout, std::move(*client)};
-  } catch (...) {
-    return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
+base::Result<Probed> probe(shim::System& system, const base::Settings& settings) noexcept try {
+  auto text = read_version(system);
+  if (!text) return base::pass(text);
+  auto version = shim::parse_driver_version(*text);
+  if (!version) return base::pass(version);
+  auto layout = layout_for(*version, *text, settings.allow_unreviewed_driver);
+  if (!layout) return base::pass(layout);
+  auto client = RmClient::open(system, *text);
+  if (!client) return base::pass(client);
+  if (layout->has_version_query) {
+    if (auto confirmed = confirm_version(system, **client); !confirmed) return base::pass(confirmed);
   }
+  if (auto usable = find_usable_node(system, **client); !usable) return base::pass(usable);
+  return Probed{*layout, std::move(*client)};
+} catch (...) {
+  return base::fail_literal(ENOMEM, "out of memory while opening the rm backend");
 }
 
 }  // namespace gdrkit::backend::rm
