@@ -44,24 +44,16 @@ base::Result<Handle> allocate_buffer(Handle handle, int device, std::size_t size
   const BackendCall call;  // to the end: a fork must not find what the backend holds before the handle is there
   base::Result<std::unique_ptr<backend::BackendBuffer>> allocated = context.backend->allocate(device, size_bytes);
   if (!allocated) return base::pass(allocated);
-  base::Status usable = check_memory(context.info.traits, size_bytes, **allocated);
-  base::Result<BufferSlot*> acquired =
-      usable ? buffer_table.acquire(registry_mutex) : base::Result<BufferSlot*>(base::pass(usable));
-  if (!acquired) {
-    (void)(*allocated)->free();
-    return base::pass(acquired);
-  }
+  if (base::Status usable = check_memory(context.info.traits, size_bytes, **allocated); !usable)
+    return base::pass(usable);
+  const base::Result<BufferSlot*> acquired = buffer_table.acquire(registry_mutex);
+  if (!acquired) return base::pass(acquired);
 
   // Without the slot's lock: holders of a stale handle look at nothing but `handle`, which is stored last.
   BufferSlot& buffer = **acquired;
   buffer.info = {device, (*allocated)->address(), size_bytes};
-  buffer.is_abandoned = false;
   buffer.backend_buffer = std::move(*allocated);
-  buffer.owner.store(handle, std::memory_order_release);
-  link(context.first_buffer, buffer);
-  const Handle name = make_handle(HandleKind::buffer, buffer.generation, buffer.index);
-  buffer.handle.store(name, std::memory_order_release);
-  return name;
+  return link(context.first_buffer, buffer, HandleKind::buffer, handle);
 }
 
 base::Status free_buffer(Handle handle) noexcept {
@@ -97,7 +89,6 @@ base::Status take_down_buffer(ContextSlot& context, BufferSlot& buffer) noexcept
   buffer.handle.store(0, std::memory_order_release);
   base::Status freed = buffer.backend_buffer->free();
   buffer.backend_buffer.reset();
-  buffer.owner.store(0, std::memory_order_release);
   unlink(context.first_buffer, buffer);
   buffer_table.release(&buffer, registry_mutex);
   return freed;

@@ -54,13 +54,9 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
   const BackendCall call;  // to the end: a fork must not find what the backend holds before the handle is there
   base::Result<std::unique_ptr<backend::BackendPin>> backend_pin = context.backend->pin(request);
   if (!backend_pin) return base::pass(backend_pin);
-  base::Status usable = check_pages(traits, request, **backend_pin);
-  base::Result<PinSlot*> acquired =
-      usable ? pin_table.acquire(registry_mutex) : base::Result<PinSlot*>(base::pass(usable));
-  if (!acquired) {
-    (void)(*backend_pin)->unpin();
-    return base::pass(acquired);
-  }
+  if (base::Status usable = check_pages(traits, request, **backend_pin); !usable) return base::pass(usable);
+  const base::Result<PinSlot*> acquired = pin_table.acquire(registry_mutex);
+  if (!acquired) return base::pass(acquired);
 
   // Without the slot's lock: holders of a stale handle look at nothing but `handle`, which is stored last.
   PinSlot& pin = **acquired;
@@ -71,14 +67,9 @@ base::Result<Handle> pin(Handle handle, std::uint64_t address, std::size_t size_
   pin.info.user_bytes = size_bytes;
   pin.info.page_size_bytes = traits.page_size_bytes;
   pin.info.cost = (*backend_pin)->cost();
-  pin.is_abandoned = false;
   pin.has_failed_unmap = false;
   pin.backend_pin = std::move(*backend_pin);
-  pin.owner.store(handle, std::memory_order_release);
-  link(context.first_pin, pin);
-  const Handle name = make_handle(HandleKind::pin, pin.generation, pin.index);
-  pin.handle.store(name, std::memory_order_release);
-  return name;
+  return link(context.first_pin, pin, HandleKind::pin, handle);
 }
 
 base::Status unpin(Handle context, Handle handle) noexcept {

@@ -21,15 +21,23 @@ tl::unexpected<base::Error> not_a_handle(const char* kind, Handle handle) noexce
                     static_cast<unsigned long long>(handle));
 }
 
-void link(OwnedSlot*& first, OwnedSlot& slot) noexcept {
-  const std::lock_guard lock(registry_mutex);
-  slot.previous_of_context = nullptr;
-  slot.next_of_context = first;
-  if (first != nullptr) first->previous_of_context = &slot;
-  first = &slot;
+Handle link(OwnedSlot*& first, OwnedSlot& slot, HandleKind kind, Handle context) noexcept {
+  slot.is_abandoned = false;
+  slot.owner.store(context, std::memory_order_release);
+  {
+    const std::lock_guard lock(registry_mutex);
+    slot.previous_of_context = nullptr;
+    slot.next_of_context = first;
+    if (first != nullptr) first->previous_of_context = &slot;
+    first = &slot;
+  }
+  const Handle handle = make_handle(kind, slot.generation, slot.index);
+  slot.handle.store(handle, std::memory_order_release);
+  return handle;
 }
 
 void unlink(OwnedSlot*& first, OwnedSlot& slot) noexcept {
+  slot.owner.store(0, std::memory_order_release);
   const std::lock_guard lock(registry_mutex);
   OwnedSlot* const next = slot.next_of_context;
   OwnedSlot* const previous = slot.previous_of_context;
@@ -92,7 +100,6 @@ base::Status take_down_pin(ContextSlot& context, PinSlot& pin) noexcept {
   if (pin.info.is_mapped) base::keep_first(first, take_down_mapping(pin));
   base::keep_first(first, pin.backend_pin->unpin());
   pin.backend_pin.reset();
-  pin.owner.store(0, std::memory_order_release);
   unlink(context.first_pin, pin);
   pin_table.release(&pin, registry_mutex);
   return first;

@@ -94,8 +94,9 @@ extern SlotTable<PinSlot, 256, 4096> pin_table;
 extern SlotTable<BufferSlot, 64, 1024> buffer_table;
 extern std::mutex registry_mutex;
 
-/// Puts the pin or buffer into, or takes it out of, its context's list.
-void link(OwnedSlot*& first, OwnedSlot& slot) noexcept;
+/// Puts a pin or buffer, whose record is filled in, into its context's list, and names it last: others find it then.
+[[nodiscard]] Handle link(OwnedSlot*& first, OwnedSlot& slot, HandleKind kind, Handle context) noexcept;
+/// Takes it out of the list.
 void unlink(OwnedSlot*& first, OwnedSlot& slot) noexcept;
 /// Any slot of such a list; nullptr when it has none.
 [[nodiscard]] OwnedSlot* any_of(OwnedSlot* const& first) noexcept;
