@@ -160,8 +160,9 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
   auto prepared = prepare(call);
   if (!prepared) return base::pass(prepared);
   const CheckedCall& checked = prepared->checked;
-  if (call.operation == CollectiveOperation::barrier) {
-    if (auto done = pe_.quiet(); !done) return done;
+  const bool is_barrier = call.operation == CollectiveOperation::barrier;
+  if (is_barrier) {
+    if (auto done = pe_.complete_all(); !done) return done;
   }
   if (checked.has_data() && call.size_bytes == 0) return meet(*prepared, false, {});
   if (checked.has_data() && !fits_host_exchange(checked) && prepared->team->is_over_machines()) {
@@ -171,7 +172,11 @@ base::Status TeamCollectives::run(const CollectiveCall& call) noexcept {
     if (auto met = meet(*prepared, false, {}); !met) return met;
     return run_on_gpu(*prepared);
   }
-  if (!checked.has_data()) return meet(*prepared, false, {});
+  if (!checked.has_data()) {
+    if (auto met = meet(*prepared, false, {}); !met || !is_barrier) return met;
+    // Behind the meeting, as in barrier_all.
+    return pe_.check_gpu_waits();
+  }
   unsigned char buffer[TeamWord::most_bytes];
   auto message = read_source(pe_, *prepared->team, checked, buffer);
   if (!message) return base::pass(message);

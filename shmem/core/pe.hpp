@@ -160,6 +160,9 @@ class Pe {
   base::Status quiet() noexcept;
   /// What this PE's CPU put to and wants from that PE is there.
   base::Status complete_to(int pe) noexcept;
+  // The two parts of quiet, for those who meet between them.
+  base::Status complete_all() noexcept;
+  base::Status check_gpu_waits() noexcept;
 
   // Work of a stream of this PE's GPU (a CUstream; nullptr: the default stream): added, not waited for.
 
@@ -220,8 +223,6 @@ class Pe {
   base::Status store_word(const Remote& remote, std::uint64_t value, std::size_t size_bytes,
                           std::optional<std::size_t> transport) noexcept;
   base::Status complete(int slot) noexcept;
-  base::Status complete_all() noexcept;
-  base::Status check_gpu_waits() noexcept;
 
   /// Synchronises all PEs of all machines.
   [[nodiscard]] base::Result<AgreedCalls> sync_machines(const char* what, const AgreedCall& call,

@@ -155,6 +155,31 @@ TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
   }
 }
 
+/// One member's barrier tells of it; the others do not wait for that PE in vain.
+TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
+  run_shmem_job({}, [](Pe& pe) {
+    CollectiveSide side(pe, 64);
+    const Word word{side.source, 8, false};
+    pe.set_limit(50ms);
+    if (pe.pe() == 0) {
+      void* const stream = reinterpret_cast<void*>(side.stream().handle);
+      ASSERT_TRUE(succeeded(pe.wait_on_stream(word, Comparison::equal, UINT64_MAX, stream)));
+      const platform::DeviceScope scope(pe.own_device());
+      ASSERT_TRUE(succeeded(pe.own_device().synchronize(side.stream())));
+    }
+    pe.set_limit(3s);
+    const auto came = pe.collectives().run({CollectiveOperation::barrier, world});
+    if (pe.pe() == 0) {
+      ASSERT_FALSE(came);
+      EXPECT_EQ(came.error().errno_value, ETIMEDOUT);
+      EXPECT_THAT(came.error().text(), ::testing::HasSubstr("gave up waiting for the word at 0x"));
+    } else {
+      EXPECT_TRUE(succeeded(came));
+    }
+    EXPECT_TRUE(succeeded(pe.collectives().run({CollectiveOperation::barrier, world}))) << "told twice";
+  });
+}
+
 /// The CPUs have met and compared; then the limit is the CPU's.
 TEST(ShmemRefusal, AHostCallThatNobodyElseMakesEnds) {
   run_shmem_job({}, [](Pe& pe) {
