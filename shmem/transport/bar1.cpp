@@ -238,7 +238,7 @@ class Bar1 final : public Transport {
     char bytes[small];
     auto own = heap_.find(source, size_bytes);
     if (!own) return base::pass(own);
-    if (auto read = get(own_slot(), *own, bytes, size_bytes, LocalMemory::host, false); !read) return read;
+    if (auto read = get(own_slot(), *own, bytes, size_bytes, LocalMemory::host, false); !read) return of_own(read);
     return put(slot, target, bytes, size_bytes, LocalMemory::host, false);
   }
   base::Status get_to_heap(int slot, const HeapRange& source, void* target, std::size_t size_bytes) noexcept {
@@ -246,8 +246,14 @@ class Bar1 final : public Transport {
     auto own = heap_.find(target, size_bytes);
     if (!own) return base::pass(own);
     if (auto read = get(slot, source, bytes, size_bytes, LocalMemory::host, false); !read) return read;
-    if (auto written = put(own_slot(), *own, bytes, size_bytes, LocalMemory::host, false); !written) return written;
-    return complete(own_slot());
+    auto written = put(own_slot(), *own, bytes, size_bytes, LocalMemory::host, false);
+    return written ? complete(own_slot()) : of_own(written);
+  }
+  /// Where the own heap cannot be mapped, other transports carry what begins or ends there: serves() of the other slot
+  /// does not tell.
+  base::Status of_own(const base::Status& failed) noexcept {
+    if (serves(own_slot())) return failed;
+    return base::fail_vendor(EOPNOTSUPP, failed.error().vendor_code, "%s", failed.error().text());
   }
   [[nodiscard]] int own_slot() const noexcept { return heap_.own_slot(); }
 

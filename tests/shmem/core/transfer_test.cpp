@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <barrier>
 #include <cerrno>
@@ -264,6 +265,36 @@ TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
       ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
     });
   }
+}
+
+/// The heap is moved aside for that long, so that nothing can be mapped where it was.
+TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
+  if (std::string(GDRKIT_CONFORMANCE_PLACE) == "gpu") GTEST_SKIP() << "a GPU's memory cannot be moved aside";
+  run_shmem_job({}, [](Pe& pe) {
+    if (pe.remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
+    const Objects objects(pe);
+    const int other = *pe.slot_of(1 - pe.pe());
+    const HeapRange range = *pe.heap().find(objects.target, 8);
+    auto bar1 = make_bar1(pe.transport_setting());
+    ASSERT_TRUE(bar1) << bar1.error().text();
+    const std::size_t size = pe.heap().max_bytes();
+    void* const place = reinterpret_cast<void*>(pe.heap().own_address(0));
+    void* const aside = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(aside, MAP_FAILED);
+    ASSERT_TRUE(tests::succeeded(pe.sync_all()));
+    ASSERT_EQ(::mremap(place, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, aside), aside);
+    const auto put = (*bar1)->put(other, range, objects.source, 8, LocalMemory::heap, false);
+    const auto got = (*bar1)->get(other, range, objects.source, 8, LocalMemory::heap, false);
+    ASSERT_EQ(::mremap(aside, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, place), place);
+    for (const base::Status& refused : {put, got}) {
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().errno_value, EOPNOTSUPP) << refused.error().text();
+    }
+    EXPECT_TRUE(tests::succeeded((*bar1)->serves(other)));
+    const std::uint64_t value = 1;
+    EXPECT_TRUE(tests::succeeded((*bar1)->put(other, range, &value, 8, LocalMemory::host, false)));
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+  });
 }
 
 TEST(ShmemTransfer, AnEngineOfNoSuchNameIsNamed) {
