@@ -126,7 +126,6 @@ Measured run_loop(const Part& part, const Work& work) {
     measured.each_seconds.push_back(std::chrono::duration<double>(now - begin).count());
     begin = now;
   }
-  measured.round_seconds = rounds.take();
   if (part.is_first) measured.seconds = std::chrono::duration<double>(Clock::now() - first).count();
   measured.round_seconds = rounds.take();
   part.engine->barrier();

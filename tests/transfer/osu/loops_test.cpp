@@ -82,6 +82,7 @@ TEST(OsuLoops, WarmUpIsNotTimedAndEachIterationIsWhereAskedFor) {
   NotingEngine engine;
   const Measured measured = run_loop({&engine, 1, true, 'H'}, {&loop_named("put_latency"), 8, 5, 2, 1, true});
   EXPECT_EQ(measured.each_seconds.size(), 5U);
+  EXPECT_EQ(measured.round_seconds.size(), 5U);
   EXPECT_GT(measured.seconds, 0);
   std::size_t puts = 0;
   for (std::size_t at = engine.calls.find("put"); at != std::string::npos; at = engine.calls.find("put", at + 1))
@@ -100,6 +101,7 @@ TEST(OsuLoops, ABarrierFollowsEachCollectiveButABarrier) {
     EXPECT_EQ(engine.calls, expected) << name;
     EXPECT_EQ(engine.barriers, name == "barrier" ? 2 : 9) << name;
     EXPECT_EQ(measured.each_seconds.size(), 5U) << name;
+    EXPECT_EQ(measured.round_seconds.size(), 5U) << name;
     EXPECT_GT(measured.seconds, 0) << name;
   }
 }

@@ -106,6 +106,9 @@ class OsuShmem(Test):
         (series,) = document["series"]
         self.assertEqual((series["id"], series["unit"], series["better"]), ("osu/bw/DD/shmem", "GB/s", "higher"))
         self.assertEqual([point["x"] for point in series["points"]], [4, 8, 16, 32, 64])
+        for point in series["points"]:
+            self.assertGreater(point["value"], 0)
+            self.assertEqual(len(point["rounds"]), 5)
         document, _ = self.json_of("osu", "latency", "--engine", "shmem", *QUICK, "-z", "50")
         self.assertEqual([sorted(one) for one in document["percentiles"]], [["p50", "size_bytes"]] * 5)
         self.assertNotIn(os.uname().nodename, str(document))
