@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The one program: finds the subcommand by the program's own name or by the first word.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -40,6 +43,15 @@ void print_help(std::FILE* out) {
       "as all_reduce_perf, osu_latency and the like, those of nccl-tests and OSU.\n"
       "Sizes are bytes, or K, M, G and T for powers of 1024: 64K, 1M.\n"
       "Exit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here; doctor has its own.\n");
+}
+
+/// A closed standard descriptor's number would be given to the next socket or file, which then took what is printed.
+/// /dev/null, opened the wrong way round, keeps the number and fails reads and writes as before.
+void keep_standard_descriptors() {
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // The lowest free number, which is this one, as those below it are open.
+    if (::fcntl(standard, F_GETFD) < 0) (void)::open("/dev/null", standard == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
 }
 
 /// Output that did not arrive (a full disk, a closed pipe) is a failure like any other.
@@ -124,4 +136,7 @@ int run_program(int argc, char** argv) {
 
 }  // namespace gdrkit::tools
 
-int main(int argc, char** argv) { return gdrkit::tools::run_program(argc, argv); }
+int main(int argc, char** argv) {
+  gdrkit::tools::keep_standard_descriptors();
+  return gdrkit::tools::run_program(argc, argv);
+}

@@ -138,6 +138,13 @@ class RunOutput(Test):
                                capture_output=True, text=True, timeout=SOON, check=False, env=variables())
         self.assertEqual((ended.stdout, ended.returncode), ("[0] y\n", 128 + signal.SIGPIPE))
 
+    def test_a_closed_standard_descriptor_is_nothing_elses(self):
+        for number, closed in enumerate(("<&-", ">&-", "2>&-")):
+            text = f"test \"$(readlink /proc/$$/fd/{number})\" = /dev/null"
+            ended = subprocess.run(["bash", "-c", f"exec '{GDRKIT}' run -n 2 -- sh -c '{text}' {closed}"], timeout=SOON, check=False,
+                                   env=variables())
+            self.assertEqual(ended.returncode, 0, closed)
+
     def test_without_prefix_pes_print_themselves(self):
         self.assertEqual(run("-n", "2", "--", "echo", "x").stdout, "x\nx\n")
 
