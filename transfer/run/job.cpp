@@ -201,7 +201,13 @@ void Job::write_lines(Stream* stream) {
   const ssize_t put = ::write(stream->target, ready.data(), std::min(ready.size(), write_piece));
   if (put > 0) stream->lines.take(static_cast<std::size_t>(put));
   if (put >= 0 || errno == EINTR || errno == EAGAIN) return;
-  // Nobody reads any more: PEs that go on printing are to see that as they would without the launcher.
+  // Where the reader is gone, PEs that go on printing see that, as they would without the launcher. A full disk does
+  // not end them if they print no more, so that the launcher must say what was lost.
+  if (errno != EPIPE) {
+    say(format("standard %s cannot be written: %s; what PEs print is lost",
+               stream->target == STDOUT_FILENO ? "output" : "error", std::strerror(errno)));
+    if (!code_) code_ = static_cast<int>(ExitCode::failed);
+  }
   stream->lines.take(ready.size());
   for (int& pipe : stream->pipes) {
     if (pipe >= 0) ::close(pipe);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // run: starts the PEs of a job on this machine.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -43,24 +44,34 @@ std::chrono::milliseconds to_time(const char* option, const std::string& text) {
   return std::chrono::milliseconds(static_cast<long long>(std::ceil(seconds * 1000)));
 }
 
+/// 0, or why exec would refuse it. A folder that may be entered passes access().
+int cannot_exec(const std::string& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return errno;
+  if (S_ISDIR(status.st_mode)) return EACCES;
+  return ::access(file.c_str(), X_OK) == 0 ? 0 : errno;
+}
+
 /// Looked up once, so that a name that is not there is said once.
 std::string find_program(const std::string& name, int* error) {
   *error = ENOENT;
   if (name.find('/') != std::string::npos) {
-    *error = ::access(name.c_str(), X_OK) == 0 ? 0 : errno;
+    *error = cannot_exec(name);
     return name;
   }
+  if (name.empty()) return name;
   const char* const path = std::getenv("PATH");
   const std::string folders = path == nullptr ? "/bin:/usr/bin" : path;
   for (std::size_t begin = 0; begin <= folders.size();) {
     const std::size_t end = std::min(folders.find(':', begin), folders.size());
     const std::string folder = folders.substr(begin, end - begin);
     const std::string file = (folder.empty() ? "." : folder) + "/" + name;
-    if (::access(file.c_str(), X_OK) == 0) {
+    const int refusal = cannot_exec(file);
+    if (refusal == 0) {
       *error = 0;
       return file;
     }
-    if (errno == EACCES) *error = EACCES;
+    if (refusal == EACCES) *error = EACCES;
     begin = end + 1;
   }
   return name;

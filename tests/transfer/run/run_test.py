@@ -138,6 +138,13 @@ class RunOutput(Test):
                                capture_output=True, text=True, timeout=SOON, check=False, env=variables())
         self.assertEqual((ended.stdout, ended.returncode), ("[0] y\n", 128 + signal.SIGPIPE))
 
+    def test_output_that_is_lost_is_said_and_fails(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            ended = subprocess.run([GDRKIT, "run", "-n", "1", "--prefix", "--", "echo", "x"], stdout=full, stderr=subprocess.PIPE,
+                                   text=True, timeout=SOON, check=False, env=variables())
+        self.assertEqual((ended.returncode, ended.stderr),
+                         (1, "gdrkit run: standard output cannot be written: No space left on device; what PEs print is lost\n"))
+
     def test_a_closed_standard_descriptor_is_nothing_elses(self):
         for number, closed in enumerate(("<&-", ">&-", "2>&-")):
             text = f"test \"$(readlink /proc/$$/fd/{number})\" = /dev/null"
@@ -205,6 +212,14 @@ class RunEnds(Test):
             os.chmod(file.name, stat.S_IRUSR)
             ended = run("-n", "3", "--", file.name)
             self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: {file.name}: Permission denied\n"))
+
+    def test_a_folder_is_no_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(os.path.join(folder, "echo"))
+            ended = run("-n", "1", "--", "echo", "x", environment=variables(PATH=f"{folder}:{os.environ['PATH']}"))
+            self.assertEqual((ended.returncode, ended.stdout), (0, "x\n"))
+            ended = run("-n", "3", "--", folder)
+            self.assertEqual((ended.returncode, ended.stderr), (126, f"gdrkit run: {folder}: Permission denied\n"))
 
     def test_a_file_that_is_no_program_is_said(self):
         with tempfile.NamedTemporaryFile("w", delete=False) as file:
