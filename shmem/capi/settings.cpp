@@ -67,16 +67,13 @@ base::Result<PeOptions> options_from_environment() noexcept try {
   if (auto known = read("GDRKIT_SHMEM_HEAP", true, &options.heap_bytes); !known) return base::pass(known);
   if (auto known = read("GDRKIT_SHMEM_HEAP_MAX", true, &options.heap_max_bytes); !known) return base::pass(known);
   if (auto known = read("GDRKIT_SHMEM_TIMEOUT_S", false, &seconds); !known) return base::pass(known);
-  std::uint64_t compares = 0;
-  const char* const check = std::getenv("GDRKIT_SHMEM_CHECK_COLLECTIVES");
-  if (check != nullptr && std::string_view(check) != "0") {
-    if (auto known = read("GDRKIT_SHMEM_CHECK_COLLECTIVES", false, &compares); !known) return base::pass(known);
-  }
-  options.compares_stream_collectives = compares != 0;
+  const auto compares = read_switch("GDRKIT_SHMEM_CHECK_COLLECTIVES");
+  if (!compares) return base::pass(compares);
   const auto is_p2p_disabled = read_switch("GDRKIT_SHMEM_DISABLE_P2P");
   if (!is_p2p_disabled) return base::pass(is_p2p_disabled);
   const auto way = read_remote_way();
   if (!way) return base::pass(way);
+  options.compares_stream_collectives = *compares;
   options.is_p2p_disabled = *is_p2p_disabled;
   options.remote_way = *way;
   options.reading_engine = base::read_settings().engine;

@@ -32,8 +32,10 @@ class EmulatedHeapSpace final : public HeapSpace {
     const std::uint64_t total = stride_bytes_ * is_mapped_.size() + 2 * granularity;
     void* const reserved = ::mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) {
-      return base::fail(ENOMEM, "cannot reserve %" PRIu64 " bytes of address space for %zu symmetric heaps: %s", total,
-                        is_mapped_.size(), std::strerror(errno));
+      return base::fail(ENOMEM,
+                        "cannot reserve %" PRIu64
+                        " bytes of address space for %zu symmetric heaps: %s; GDRKIT_SHMEM_HEAP_MAX makes them smaller",
+                        total, is_mapped_.size(), std::strerror(errno));
     }
     reserved_ = reserved;
     reserved_bytes_ = total;

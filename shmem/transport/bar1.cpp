@@ -67,6 +67,10 @@ class Bar1 final : public Transport {
     if (unusable_) (void)gdrkit_close(context_);  // with all pins
   }
 
+  /// Of an unknown name in GDRKIT_BACKEND or GDRKIT_COPY_KERNEL.
+  [[nodiscard]] base::Status refusal_of_choice() const noexcept {
+    return !unusable_ && unusable_.error().errno_value == EINVAL ? unusable_ : base::Status();
+  }
   [[nodiscard]] const char* name() const noexcept override { return "bar1"; }
   [[nodiscard]] const TransportLimits& limits() const noexcept override { return limits_; }
 
@@ -270,7 +274,10 @@ class Bar1 final : public Transport {
 }  // namespace
 
 base::Result<std::unique_ptr<Transport>> make_bar1(const TransportSetting& setting) noexcept try {
-  return std::make_unique<Bar1>(setting);
+  auto bar1 = std::make_unique<Bar1>(setting);
+  // A backend or copy kernel that there is not: who asked for it is to know, not to be served by the driver's copies.
+  if (auto refusal = bar1->refusal_of_choice(); !refusal) return base::pass(refusal);
+  return bar1;
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while the transport bar1 was made");
 }

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <thread>
@@ -198,6 +200,19 @@ TEST_P(TransportConformance, ThreadsMayUseItTogether) {
     }
     for (auto& thread : threads) thread.join();
     EXPECT_FALSE(side.transport.is_pending(side.other));
+  });
+}
+
+TEST(Bar1, ACopyKernelThatThereIsNotIsRefused) {
+  tests::ShmemJobOptions job;
+  job.n_pes = 1;
+  tests::run_shmem_job(job, [](Pe& pe) {
+    ::setenv("GDRKIT_COPY_KERNEL", "nothing", 1);
+    const auto made = make_bar1(pe.transport_setting());
+    ::unsetenv("GDRKIT_COPY_KERNEL");
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().errno_value, EINVAL);
+    EXPECT_NE(std::strstr(made.error().text(), "unknown copy kernel 'nothing'"), nullptr) << made.error().text();
   });
 }
 

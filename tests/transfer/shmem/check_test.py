@@ -38,6 +38,12 @@ class ShmemInfo(Test):
             self.assertEqual([line.split(":")[0] for line in way["transports"]], ["bar1", "copy_engine", "ucx", "GPU kernels"])
 
 
+    def test_a_setting_that_is_wrong_is_said(self):
+        for name in ("GDRKIT_SHMEM_CHECK_COLLECTIVES", "GDRKIT_SHMEM_DISABLE_P2P"):
+            ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", name: "yes"})
+            self.assertEqual((ended.code, ended.err), (1, f"gdrkit shmem: init: {name}=yes is neither 0 nor 1\n"))
+
+
 class ShmemCheck(Test):
     def test_it_starts_two_pes_and_every_check_passes(self):
         ended = run("gdrkit", "shmem", "check", *QUICK)
