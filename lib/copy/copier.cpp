@@ -44,24 +44,15 @@ bool is_flag(const void* device, std::size_t size) noexcept {
   load_words(host, device, size);
 }
 
-/// Words up to the first line boundary, whole lines, words again.
-[[gnu::noinline]] void store_words_and_lines(CopyLines store_lines, char* device, const char* host,
-                                             std::size_t size) noexcept {
-  const LineSplit split = split_at_lines(address_of(device), size);
-  if (split.head_bytes != 0) store_words_out_of_line(device, host, split.head_bytes);
+/// Words up to the device's first line boundary, whole lines, words again.
+template <void (*copy_words)(char*, const char*, std::size_t) noexcept>
+[[gnu::noinline]] void copy_words_and_lines(CopyLines copy_lines, char* target, const char* source,
+                                            std::uintptr_t device, std::size_t size) noexcept {
+  const LineSplit split = split_at_lines(device, size);
+  if (split.head_bytes != 0) copy_words(target, source, split.head_bytes);
   const std::size_t tail_start = split.head_bytes + split.line_count * line_bytes;
-  if (split.line_count != 0) store_lines(device + split.head_bytes, host + split.head_bytes, split.line_count);
-  if (split.tail_bytes != 0) store_words_out_of_line(device + tail_start, host + tail_start, split.tail_bytes);
-}
-
-/// Likewise from the device, where the copy kernel has no streaming loads.
-[[gnu::noinline]] void load_words_and_lines(CopyLines load_lines, char* host, const char* device,
-                                            std::size_t size) noexcept {
-  const LineSplit split = split_at_lines(address_of(device), size);
-  if (split.head_bytes != 0) load_words_out_of_line(host, device, split.head_bytes);
-  const std::size_t tail_start = split.head_bytes + split.line_count * line_bytes;
-  if (split.line_count != 0) load_lines(host + split.head_bytes, device + split.head_bytes, split.line_count);
-  if (split.tail_bytes != 0) load_words_out_of_line(host + tail_start, device + tail_start, split.tail_bytes);
+  if (split.line_count != 0) copy_lines(target + split.head_bytes, source + split.head_bytes, split.line_count);
+  if (split.tail_bytes != 0) copy_words(target + tail_start, source + tail_start, split.tail_bytes);
 }
 
 /// The smallest naturally aligned piece of 16, 32, 64, ... bytes that holds the range of at least one byte.
@@ -117,7 +108,7 @@ void Copier::to_device(void* device, const void* host, std::size_t size) const n
     } else if ((address_of(target) | size) % line_bytes == 0) {
       store_lines(target, source, size / line_bytes);
     } else {
-      store_words_and_lines(store_lines, target, source, size);
+      copy_words_and_lines<store_words_out_of_line>(store_lines, target, source, address_of(target), size);
     }
     cpu::flush_write_combining();
   } else if (type == MappingType::cached) {
@@ -142,7 +133,7 @@ void Copier::load_more(void* host, const void* device, std::size_t size) const n
     if (piece_bytes <= widest_load_bytes) {
       load_enclosing_piece(load_piece, target, source, size, piece_bytes);
     } else if (!streaming_loads) {
-      load_words_and_lines(load_lines, target, source, size);
+      copy_words_and_lines<load_words_out_of_line>(load_lines, target, source, address_of(source), size);
     } else {
       // Of a short copy order_before_load() did not know that it would be streamed.
       if (size <= line_bytes) cpu::order_before_streaming_loads();
