@@ -14,10 +14,7 @@ namespace {
 
 std::string names_of(std::span<const backend::Registration> backends) {
   std::string names;
-  for (const backend::Registration& entry : backends) {
-    if (!names.empty()) names += ", ";
-    names += entry.name;
-  }
+  for (const backend::Registration& entry : backends) names += (names.empty() ? "" : ", ") + std::string(entry.name);
   return names;
 }
 
