@@ -20,7 +20,7 @@ std::size_t limit_of(const Traits& traits, const Copy& copy) noexcept {
 
 std::span<const Registration> registrations() noexcept {
   static constexpr Registration list[] = {
-#define GDRKIT_ENGINE(name, summary) {Id::name, #name, summary, &open_##name},
+#define GDRKIT_ENGINE(name, summary) {Id::name, #name, &open_##name},
 #include "engine/engines.def"
 #undef GDRKIT_ENGINE
   };

@@ -55,7 +55,6 @@ inline void copy_by_cpu(const copy::Copier& copier, Direction direction, void* m
 }
 
 struct Traits {
-  const char* name = "";
   bool moves_on_device = false;            ///< serves Direction::on_device
   std::size_t largest_bytes = 0;           ///< of one copy whose host memory is pinned, or that has none
   std::size_t largest_ordinary_bytes = 0;  ///< of one copy whose host memory is ordinary
@@ -133,7 +132,6 @@ enum class Id : std::uint8_t {
 struct Registration {
   Id id;
   const char* name;
-  const char* summary;
   base::Result<std::unique_ptr<Engine>> (*open)(const Place& place) noexcept;
 };
 /// All engines; an Id is an index into the list.

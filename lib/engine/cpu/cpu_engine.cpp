@@ -12,7 +12,7 @@ namespace {
 class CpuEngine final : public Engine {
  public:
   [[nodiscard]] const Traits& traits() const noexcept override {
-    static constexpr Traits own = {"cpu", false, SIZE_MAX, SIZE_MAX, UINT32_MAX};
+    static constexpr Traits own = {false, SIZE_MAX, SIZE_MAX, UINT32_MAX};
     return own;
   }
   [[nodiscard]] base::Result<Ticket> submit(const Copy& copy) noexcept override {

@@ -84,7 +84,7 @@ class Lanes final : public Engine {
   ~Lanes() override;
 
   [[nodiscard]] const Traits& traits() const noexcept override {
-    static constexpr Traits own = {"lanes", false, SIZE_MAX, SIZE_MAX, most_jobs};
+    static constexpr Traits own = {false, SIZE_MAX, SIZE_MAX, most_jobs};
     return own;
   }
   [[nodiscard]] base::Result<Ticket> submit(const Copy& copy) noexcept override;

@@ -43,7 +43,7 @@ class Mover final : public Engine {
   base::Status open(const Place& place) noexcept;
 
   [[nodiscard]] const Traits& traits() const noexcept override {
-    static constexpr Traits own = {"mover", true, largest_bytes, staging_bytes, ring_lines};
+    static constexpr Traits own = {true, largest_bytes, staging_bytes, ring_lines};
     return own;
   }
   [[nodiscard]] base::Result<Ticket> submit(const Copy& copy) noexcept override { return submit_to(copy, false); }
