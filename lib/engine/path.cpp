@@ -2,19 +2,14 @@
 // SPDX-License-Identifier: MIT
 #include "engine/path.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstring>
 #include <new>
 #include <string>
 
 #include "shim/cuda_calls.hpp"
+#include "shim/system.hpp"
 
 namespace gdrkit::engine {
 namespace {
-
-constexpr std::size_t largest_profile = 16384;  // bytes; a longer one is cut off, and so damaged
 
 std::string names_of_engines() {
   std::string names = "automatic";
@@ -155,14 +150,11 @@ base::Result<std::string> Engines::profile_path(int device) noexcept {
 /// The built-in table where there is no profile, or a damaged one: either choice gives right copies.
 Table Engines::table_for(const Gpu& gpu) const noexcept try {
   const auto path = profile_path(gpu);
-  const int file = path ? ::open(path->c_str(), O_RDONLY | O_CLOEXEC) : -1;
-  if (file < 0) return {};
-  std::string text(largest_profile, '\0');
-  const ssize_t bytes = ::read(file, text.data(), text.size());
-  ::close(file);
+  if (!path) return {};
+  char text[16384];  // a longer one is cut off, and so damaged
+  const ssize_t bytes = shim::real_system().read_text(path->c_str(), text, sizeof text);
   if (bytes <= 0) return {};
-  text.resize(static_cast<std::size_t>(bytes));
-  const auto table = Table::parse(text);
+  const auto table = Table::parse({text, static_cast<std::size_t>(bytes)});
   return table ? *table : Table();
 } catch (const std::bad_alloc&) {
   return {};
