@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <new>

@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <new>
 
 #include "base/result.hpp"

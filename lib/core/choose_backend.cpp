@@ -3,7 +3,6 @@
 #include "core/choose_backend.hpp"
 
 #include <cstring>
-#include <new>
 #include <string>
 
 #include "core/core.hpp"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <compare>
-#include <string>
 #include <string_view>
 
 #include "base/result.hpp"

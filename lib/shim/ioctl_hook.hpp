@@ -3,7 +3,6 @@
 // Observes the ioctls that libcuda issues on the calling thread, by way of libcuda's own import slots for `ioctl`.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "base/result.hpp"

@@ -1,9 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Cuda on the functions of libcuda.so.1.
-#include <unistd.h>
-
-#include <cstring>
 #include <iterator>
 #include <new>
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "backend/rm/rm_backend.hpp"
 
-#include <new>
-
 #include "backend/cuda_buffer.hpp"
 #include "backend/cuda_scope.hpp"
 #include "backend/pointer_check.hpp"

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <string>
 
-#include "backend/rm/rm_status.hpp"
 #include "shim/driver_version.hpp"
 
 namespace gdrkit::backend::rm {
