@@ -64,8 +64,7 @@ class HostTeam {
   /// The first that is on another machine, as a PE of the job; -1: none.
   [[nodiscard]] int first_away() const noexcept { return first_away_; }
 
-  /// How many meetings teams of this slot have had on this PE; what others count from is set before the first meeting.
-  [[nodiscard]] std::uint64_t own_arrivals() const noexcept { return line(own_).arrivals.load(); }
+  /// How many meetings teams of this slot have had on each member: what it counts from. Before the first meeting.
   void set_first_arrivals(std::vector<std::uint64_t> arrivals) noexcept { first_arrivals_ = std::move(arrivals); }
 
   /// Comes, says what it has to say, and waits for all; what they said stays until the next meeting but one. `what`,

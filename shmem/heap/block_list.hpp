@@ -35,7 +35,6 @@ class BlockList {
   /// The taken block that holds `offset`, with the size that was asked for.
   [[nodiscard]] std::optional<Block> find(std::uint64_t offset) const;
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_bytes_; }
-  [[nodiscard]] std::size_t taken_count() const noexcept { return taken_.size(); }
 
  private:
   void add_free(std::uint64_t offset, std::uint64_t size_bytes);

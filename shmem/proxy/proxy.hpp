@@ -74,7 +74,6 @@ class Proxy {
   void answer(std::uint64_t position) noexcept;
   void note(const base::Status& done, const detail::ProxyCommand* command) noexcept;
   void look_for_overflow() noexcept;
-  [[nodiscard]] std::uint64_t* host_words() const noexcept;
 
   platform::Device& device_;
   ProxyWork& work_;
@@ -88,9 +87,8 @@ class Proxy {
   std::uint64_t* has_overflown_ = nullptr;
   // What was fetched, by place. Stays for as long as an answer from another machine may come.
   std::unique_ptr<std::uint64_t[]> fetched_ = std::make_unique<std::uint64_t[]>(detail::proxy_places);
-  std::vector<std::uint64_t> waiting_;   // positions, of this batch
-  std::uint64_t next_ = 0;               // the thread's
-  std::atomic<std::uint64_t> begun_{0};  // = *taken_, without those that are under way
+  std::vector<std::uint64_t> waiting_;  // positions, of this batch
+  std::uint64_t next_ = 0;              // the thread's
   bool is_overflow_noted_ = false;
 
   std::mutex mutex_;  // of all below

@@ -118,7 +118,6 @@ class Remote final : private UcxReceiver {
   /// The end of another PE is no failure from now on.
   void leave() noexcept { is_leaving_.store(true, std::memory_order_release); }
   [[nodiscard]] bool is_leader() const noexcept { return leader_of_[static_cast<std::size_t>(pe_)] == pe_; }
-  [[nodiscard]] std::string ucx_name() const { return platform::ucx_version(*calls_); }
   /// What it holds: endpoints, and bytes that grow with the number of PEs.
   struct Connections {
     int endpoints = 0;
