@@ -64,6 +64,8 @@ base::Status HomeMemory::write(std::uint64_t address, const void* data, std::siz
     if (written || is_bar1s_own(written)) return written;
     // Only now it turned out that the memory cannot be mapped.
   }
+  // A copy by the GPU does not wait for stores that are still on the bus.
+  if (auto there = complete_stores(); !there) return there;
   const platform::DeviceScope scope(device_);
   if (auto current = scope.status(); !current) return current;
   if (auto given = device_.copy_to_device_async(address, data, size_bytes, stream_); !given) return given;
@@ -75,8 +77,7 @@ base::Status HomeMemory::read(std::uint64_t address, void* data, std::size_t siz
     auto done = bar1_->get(heap_.own_slot(), range_of(address), data, size_bytes, LocalMemory::host, false);
     if (done || is_bar1s_own(done)) return done;
   }
-  // A copy by the GPU does not wait for stores that are still on the bus.
-  if (auto there = complete(); !there) return there;
+  if (auto there = complete(); !there) return there;  // as in write
   const platform::DeviceScope scope(device_);
   if (auto current = scope.status(); !current) return current;
   if (auto given = device_.copy_to_host_async(data, address, size_bytes, stream_); !given) return given;

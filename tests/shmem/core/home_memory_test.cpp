@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/transport/home_memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "support/device_access.hpp"
+#include "support/results.hpp"
+#include "support/shmem_job.hpp"
+
+namespace gdrkit::shmem {
+namespace {
+
+/// Takes one put, and cannot map what comes after it.
+class TakesOnePut final : public Transport {
+ public:
+  [[nodiscard]] const char* name() const noexcept override { return "takes one put"; }
+  [[nodiscard]] const TransportLimits& limits() const noexcept override { return no_limits; }
+  base::Status serves(int) noexcept override { return {}; }
+  base::Status put(int, const HeapRange&, const void*, std::size_t, LocalMemory, bool) noexcept override {
+    if (has_put_) return base::fail_literal(EOPNOTSUPP, "cannot be mapped");
+    has_put_ = is_pending_ = true;
+    return {};
+  }
+  base::Status get(int, const HeapRange&, void*, std::size_t, LocalMemory, bool) noexcept override { return {}; }
+  [[nodiscard]] bool is_pending(int) const noexcept override { return is_pending_; }
+  base::Status complete(int) noexcept override {
+    is_pending_ = false;
+    return {};
+  }
+
+ private:
+  bool has_put_ = false;
+  bool is_pending_ = false;
+};
+
+TEST(HomeMemory, StoresAreThereBeforeACopyThatFollowsThem) {
+  tests::run_shmem_job({.n_pes = 1}, [](Pe& pe) {
+    auto object = pe.allocate(64, 1, true);
+    ASSERT_TRUE(object) << object.error().text();
+    auto atomics = Atomics::make(pe.own_device(), pe.gpu_kernels());
+    ASSERT_TRUE(atomics) << atomics.error().text();
+    auto home = HomeMemory::make(pe.own_device(), pe.heap(), **atomics);
+    ASSERT_TRUE(home) << home.error().text();
+    TakesOnePut bar1;
+    (*home)->use(bar1);
+    const auto address = reinterpret_cast<std::uint64_t>(*object);
+    const std::uint64_t value = 5;
+    ASSERT_TRUE(tests::succeeded((*home)->write(address, &value, sizeof value)));
+    ASSERT_TRUE(bar1.is_pending(0));
+    ASSERT_TRUE(tests::succeeded((*home)->write(address + 8, &value, sizeof value)));
+    EXPECT_FALSE(bar1.is_pending(0)) << "the copy may be seen first";
+    const auto bytes = tests::device_bytes(pe, static_cast<char*>(*object) + 8, sizeof value);
+    EXPECT_EQ(std::memcmp(bytes.data(), &value, sizeof value), 0);
+  });
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem
