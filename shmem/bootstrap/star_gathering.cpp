@@ -161,6 +161,7 @@ class Gathering {
       if (!socket) {
         const bool is_full = errno == EMFILE || errno == ENFILE;
         if (is_full && !strangers_.empty()) {
+          if (i > 0) return {};  // those of this call may be PEs, and are heard first
           strangers_.erase(strangers_.begin());
           continue;
         }

@@ -182,6 +182,16 @@ TEST(NodeProcesses, APeThatMayOpenNoMoreFilesIsNamed) {
   }
 }
 
+TEST(NodeProcesses, AFirstPeThatMayNotOpenAConnectionForEachSaysSo) {
+  const auto ends = run_nodes([](Exchange& exchange) -> std::string {
+    std::optional<FileLimit> limit;
+    // Its listening socket and one connection.
+    if (exchange.pe() == 0) limit.emplace(next_file() + 2);
+    return end_of(Node::join(exchange, 4096, long_limit));
+  });
+  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(EMFILE)), HasSubstr("one connection for each of 4 PEs")));
+}
+
 /// Linux bounds how many descriptors of a user are on their way: they go in turns then.
 TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
   constexpr int n_pes = 16;
