@@ -105,6 +105,7 @@ class ShmemUsage(Test):
                                 (("check", "-t", "get"), "no check 'get'; did you mean 'gets'?"),
                                 (("check", "-n", "2000"), "-n is 1 to 1024"), (("check", "-n", "0"), "-n is 1 to 1024"),
                                 (("check", "-e", "0"), "--largest must not be 0"),
+                                (("check", "-e", "9M"), "--largest is 8M at most"),
                                 (("check", "--rounds", "0"), "--rounds must be at least 1")):
             ended = run("gdrkit", "shmem", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)

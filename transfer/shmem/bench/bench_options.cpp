@@ -110,7 +110,7 @@ void check(const BenchOptions& options) {
     refuse("-b must be from 1 to -e");
   }
   check_names(options.names, case_names(), "; --list lists what there is");
-  check_names(options.peers, known_peers, "");
+  check_names(options.peers, known_peers, " for --peer; there are nvshmem and nccl");
 }
 
 void shorten(BenchOptions* options) {

@@ -8,6 +8,7 @@
 #include "cli/common/common_options.hpp"
 #include "cli/common/suggestion.hpp"
 #include "transfer/shmem/check/check_report.hpp"
+#include "transfer/shmem/check/transfer_plan.hpp"
 #include "transfer/shmem/parts.hpp"
 
 namespace gdrkit::tools::pgas {
@@ -68,6 +69,8 @@ void check_values(const Options& options) {
   if (options.n_pes == 0 || options.n_pes > most_pes)
     throw Failure(ExitCode::usage, "gdrkit shmem check: -n is 1 to 1024");
   if (options.check.largest_bytes == 0) throw Failure(ExitCode::usage, "gdrkit shmem check: --largest must not be 0");
+  if (options.check.largest_bytes > largest_planned_bytes)
+    throw Failure(ExitCode::usage, "gdrkit shmem check: --largest is 8M at most; gdrkit shmem bench --bulk moves more");
   if (options.check.rounds < 1) throw Failure(ExitCode::usage, "gdrkit shmem check: --rounds must be at least 1");
 }
 

@@ -25,6 +25,7 @@ constexpr std::size_t large_sizes[] = {256,          257,      1000,         1 *
                                        4 * kib - 1,  4 * kib,  4 * kib + 1,  8 * kib, 16 * kib + 3, 32 * kib,
                                        32 * kib + 1, 64 * kib, 64 * kib + 1, 100'000, 256 * kib,    1 * mib,
                                        1 * mib + 1,  2 * mib,  4 * mib,      8 * mib};
+static_assert(large_sizes[std::size(large_sizes) - 1] == largest_planned_bytes);
 struct Shifts {
   std::size_t local, remote;
 };

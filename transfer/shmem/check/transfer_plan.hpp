@@ -26,7 +26,9 @@ struct TransferPlan {
 
 enum class Side { local, remote };
 
-/// Sizes from 1 byte to `largest_bytes`.
+constexpr std::size_t largest_planned_bytes = std::size_t{8} << 20;
+
+/// Sizes from 1 byte to `largest_bytes`, and to largest_planned_bytes at most.
 [[nodiscard]] TransferPlan plan_transfers(std::size_t largest_bytes);
 /// The region with every transfer's data, made from `seed`, on that side, and `filler` in all other bytes.
 [[nodiscard]] std::vector<std::uint8_t> region_image(const TransferPlan& plan, Side side, std::uint64_t seed,
