@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """What a small call costs from Python, and what the same call of the C API takes in the same process.
 
-usage: python3 -m gdrkit.bench [--json]
 Nanoseconds for each call, median of 21 rounds that take turns. "C" calls gdrkit_write and gdrkit_read in a loop of C, so the
 difference is Python's, the interpreter's loop included.
 """
 from __future__ import annotations
 
+import argparse
 import json
 import statistics
 import sys
@@ -63,9 +63,12 @@ def measure() -> list[tuple[str, float, float | None]]:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(prog="python3 -m gdrkit.bench", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="write one JSON document instead of the table")
+    options = parser.parse_args()
     info = gdrkit.context().info
     results = measure()
-    if "--json" in sys.argv[1:]:
+    if options.json:
         calls = [{"call": name, "python_ns": python, "c_ns": c} for name, python, c in results]
         print(json.dumps({"backend": info.backend, "python": sys.version.split()[0], "rounds": ROUNDS, "calls": calls}))
         return 0

@@ -169,3 +169,8 @@ array.put(b"")
     code, output = run_mypy(tmp_path / "cache", str(program))
     wrong = sorted({int(line.split(":")[1]) for line in output.splitlines() if ": error: " in line})
     assert code == 1 and wrong == [10, 11, 12, 13, 14], output
+
+
+def test_the_benchmark_refuses_an_option_that_it_lacks():
+    ended = subprocess.run([sys.executable, "-m", "gdrkit.bench", "--rounds", "3"], capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 2 and "--rounds" in ended.stderr
