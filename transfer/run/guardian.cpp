@@ -41,7 +41,7 @@ namespace {
 
 }  // namespace
 
-Guardian::Guardian() {
+Guardian::Guardian(int listener) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
     throw Failure(ExitCode::failed, format("gdrkit run: cannot open a pipe: %s", std::strerror(errno)));
@@ -49,6 +49,7 @@ Guardian::Guardian() {
   id_ = ::fork();
   if (id_ == 0) {
     ::close(ends[1]);
+    if (listener >= 0) ::close(listener);
     guard(ends[0]);
   }
   ::close(ends[0]);

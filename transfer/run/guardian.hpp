@@ -11,8 +11,9 @@ namespace gdrkit::tools {
 /// that it was told of, and ends too.
 class Guardian {
  public:
-  /// Forks; to be called while this process has one thread. Throws Failure(failed).
-  Guardian();
+  /// Forks; to be called while this process has one thread. It does not keep `listener` (-1: there is none), where
+  /// nobody listens once PE 0 has ended. Throws Failure(failed).
+  explicit Guardian(int listener);
   Guardian(const Guardian&) = delete;
   Guardian& operator=(const Guardian&) = delete;
   /// Waits for its end; the groups that it still watches are killed.

@@ -58,7 +58,7 @@ Job::Job(JobPlan plan, RankEnvironment& environment)
   ::signal(SIGPIPE, SIG_IGN);
   signals_ = ::signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals_ < 0) throw Failure(ExitCode::failed, format("gdrkit run: signalfd: %s", std::strerror(errno)));
-  guardian_.emplace();
+  guardian_.emplace(environment_.listener());
   if (!plan_.has_prefixes) return;
   streams_.emplace_back(plan_.n_pes, 1);
   streams_.emplace_back(plan_.n_pes, 2);

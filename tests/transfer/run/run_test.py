@@ -76,6 +76,16 @@ class RunEnvironment(Test):
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         self.assertEqual(by_pe(ended), {0: ["0 3 0"], 1: ["1 3 1"], 2: ["2 3 2"]})
 
+    def test_nobody_listens_at_the_root_when_pe_0_has_ended(self):
+        ended = run("-n", "2", "--time-limit", str(SOON / 2), "--", sys.executable, "-c", (
+            "import os, socket, sys, time\n"
+            "host, port = os.environ['GDRKIT_SHMEM_ROOT'].split(':')\n"
+            "while os.environ['GDRKIT_SHMEM_PE'] == '1':\n"
+            "  try: socket.create_connection((host, int(port))).close()\n"
+            "  except ConnectionRefusedError: break\n"
+            "  time.sleep(0.05)\n"))
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+
     def test_pe_0_listens_at_the_root_that_all_know(self):
         ended = run("-n", "3", "--prefix", "--", sys.executable, "-c", (
             "import os, socket\n"
