@@ -56,9 +56,9 @@ void keep_standard_descriptors() {
 
 /// Output that did not arrive (a full disk, a closed pipe) is a failure like any other.
 ExitCode after_output(const std::string& program, ExitCode code) {
-  if ((std::fflush(stdout) == 0 && std::ferror(stdout) == 0) || code != ExitCode::ok) return code;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fprintf(stderr, "%s: the output could not be written\n", program.c_str());
-  return ExitCode::failed;
+  return code == ExitCode::ok ? ExitCode::failed : code;
 }
 
 int run(const Subcommand& subcommand, Front front, int argc, char** argv) {

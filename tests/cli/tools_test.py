@@ -52,6 +52,12 @@ class Program(Test):
             self.assertEqual(process.returncode, 1, words)
             self.assertIn(b"could not be written", process.stderr)
 
+    def test_output_that_does_not_arrive_is_named_whatever_the_tool_found(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            process = subprocess.run([os.path.join(BIN, "gdrkit"), "info"], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+        self.assertIn(process.returncode, (1, 77))  # 77: nothing but the emulated backend can run here
+        self.assertIn(b"could not be written", process.stderr)
+
     def test_names_without_the_prefix_have_the_gdrcopy_front_too(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("sanity", "copybw", "copylat", "pplat", "apiperf"):

@@ -4,9 +4,11 @@
 #include "engine/path.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "engine_machine.hpp"
@@ -232,7 +234,8 @@ TEST_F(PathTest, WhatOneContextPinnedIsOrdinaryMemoryInAnotherThoughTheirObjects
 
 /// A profile by which no copy goes by the CPU alone, then the same damaged.
 TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
-  const std::string folder = testing::TempDir();
+  const std::string folder = testing::TempDir() + "engine_path_test_" + std::to_string(::getpid());
+  ASSERT_TRUE(std::filesystem::create_directory(folder));
   const auto engines_by = [&](const std::string& text) {
     auto engines = std::make_unique<Engines>(*backend, "", &calls_that_count(), fakes::patient_limits(), folder);
     const auto path = engines->profile_path(0);
@@ -253,6 +256,7 @@ TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
     EXPECT_EQ(use(**path, {100}), "");
     EXPECT_EQ(last_target != nullptr, is_whole);
   }
+  std::filesystem::remove_all(folder);
 }
 
 /// Memory of no context, such as a peer's that was imported for device 1 alone.
