@@ -29,10 +29,13 @@ struct Ended {
   std::string output;
 };
 
-/// Leaks are not looked for in the programs: libpmix leaks by itself.
+/// Leaks are not looked for in the programs: libpmix leaks by itself. TMPDIR: where two of Open MPI's mpirun start at
+/// the same time, each makes the folder for the user's sessions, and one of them fails.
 Ended run_command(const std::string& command) {
   Ended ended;
-  FILE* const pipe = ::popen(("export ASAN_OPTIONS=detect_leaks=0; (" + command + ") 2>&1 < /dev/null").c_str(), "r");
+  const std::string apart = "export ASAN_OPTIONS=detect_leaks=0 TMPDIR=$(mktemp -d); (" + command +
+                            ") 2>&1 < /dev/null; status=$?; rm -rf \"$TMPDIR\"; exit $status";
+  FILE* const pipe = ::popen(apart.c_str(), "r");
   if (pipe == nullptr) return ended;
   char bytes[4096];
   for (std::size_t got; (got = ::fread(bytes, 1, sizeof bytes, pipe)) > 0;) ended.output.append(bytes, got);

@@ -5,6 +5,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 import sys
 import unittest
 
@@ -92,9 +93,10 @@ class MpiForPython(Test):
             self.skipTest(f"{PYTHON} has no mpi4py (Debian: python3-mpi4py)")
         if shutil.which("mpirun.openmpi") is None:
             self.skipTest("no mpirun.openmpi (Debian: openmpi-bin)")
-        ended = subprocess.run(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "3", PYTHON, "-c", WHO_AM_I,
-                                SHMEM_LIBRARY], env=clean_environment(), capture_output=True, text=True, timeout=120, check=False,
-                               stdin=subprocess.DEVNULL)
+        with tempfile.TemporaryDirectory() as folder:  # apart from another mpirun that starts at the same time
+            ended = subprocess.run(["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "3", PYTHON, "-c", WHO_AM_I,
+                                    SHMEM_LIBRARY], env={**clean_environment(), "TMPDIR": folder}, capture_output=True, text=True,
+                                   timeout=120, check=False, stdin=subprocess.DEVNULL)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(sorted(ended.stdout.split("\n")), ["", "0 of 3: PE 0 of 3", "1 of 3: PE 1 of 3", "2 of 3: PE 2 of 3"])
 

@@ -34,9 +34,11 @@ def why_not(mpi):
 
 def mpirun(mpi, ranks, *arguments, program=(GDRKIT,), **variables):
     clean = {name: value for name, value in os.environ.items() if not name.startswith(OF_LAUNCHERS)}
-    return subprocess.run([*MPIRUN[mpi], "-n", str(ranks), *program, "osu", *arguments, "--engine", "mpi"],
-                          env={**clean, "GDRKIT_BACKEND": "emulated", **variables}, capture_output=True, text=True, timeout=120,
-                          check=False, stdin=subprocess.DEVNULL)
+    # Where two of Open MPI's mpirun start at the same time, each makes the folder for the user's sessions, and one fails.
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run([*MPIRUN[mpi], "-n", str(ranks), *program, "osu", *arguments, "--engine", "mpi"],
+                              env={**clean, "GDRKIT_BACKEND": "emulated", "TMPDIR": folder, **variables}, capture_output=True, text=True,
+                              timeout=120, check=False, stdin=subprocess.DEVNULL)
 
 
 def sizes_of(ended):
