@@ -69,13 +69,15 @@ GDRKIT_SHMEM_FUNCTION std::uint64_t clock_ns() {
   return value;
 }
 GDRKIT_SHMEM_FUNCTION void relax() {}
-// With GDRKIT_SHMEM_LIGHT_ORDER, and from compute capability 9.0 and PTX 8.6 on, ordering costs less; not the default
+// With GDRKIT_SHMEM_LIGHT_ORDER, from compute capability 9.0 and CUDA 12.8 on, ordering costs less; not the default
 // before the litmus tests have run with it on GPUs.
 // - Polls are relaxed loads, and a fence behind the last one acquires. An acquire load empties the first-level cache,
-//   and the next poll waits for that: on an H200 a signal's round trip takes longer by such polls than by relaxed ones
-//   and one acquire load behind them (signal_round_trips.txt of 2026-11-23-h200-x2 in docs/results).
+//   and the next poll waits for that: on an H200 a signal's round trip takes up to 7 % longer by such polls than by
+//   relaxed ones and one acquire load behind them, but at 2 MiB 6 % less (signal_round_trips.txt of 2026-11-23-h200-x2
+//   in docs/results).
 // - What only has to come before a store that others wait for has a release fence, not one of sequential consistency.
-#if defined(GDRKIT_SHMEM_LIGHT_ORDER) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(GDRKIT_SHMEM_LIGHT_ORDER) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && \
+    __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
 template <class Word>
 GDRKIT_SHMEM_FUNCTION Word load_polled(const Word* address) {
   return load_relaxed(address);
@@ -145,8 +147,8 @@ struct Control {
   std::uint64_t given_up;  ///< the address of the word that the last wait to give up was for; 0: none did
 };
 
-/// Waits for what the word at `address` shall say, which is_there() reads by load_polled(). false: the state's limit
-/// went by, or a PE has ended; the CPU is told. Neither is looked for before polls_per_clock polls.
+/// Waits for what the word at `address` shall say; what is_there() reads by load_polled() is acquired then. false: the
+/// state's limit went by, or a PE has ended; the CPU is told. Neither is looked for before polls_per_clock polls.
 template <class Condition>
 GDRKIT_SHMEM_FUNCTION bool wait_for(const State& state, const void* address, Condition is_there) {
   auto* const control = reinterpret_cast<Control*>(state.control_address);

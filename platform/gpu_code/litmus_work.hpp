@@ -151,15 +151,16 @@ class LitmusWork {
     switch (parameters_.shape) {
       case LitmusShape::third_word:
         flag = shmem::g(state_, words_ + flag_at, writer());
-        shmem::fence(state_);
+        shmem::detail::fence_system();
         break;
       case LitmusShape::atomics:
         flag = shmem::atomic_fetch_add<std::uint64_t>(state_, words_ + flag_at, 0, reader());
-        shmem::fence(state_);
+        shmem::detail::fence_system();
         break;
       // get promises data that is no older than the call, whatever was loaded before: no acquire helps it.
       case LitmusShape::fresh_get: flag = shmem::g(state_, words_ + flag_at, reader()); break;
-      default: flag = shmem::detail::load_acquire(words_ + flag_at);
+      // As the library's waits do.
+      default: flag = shmem::detail::load_polled(words_ + flag_at); shmem::detail::end_polls();
     }
     return flag;
   }
