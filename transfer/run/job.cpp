@@ -90,7 +90,7 @@ int Job::run() {
   };
   is_ending_ = false;
   while (has_lines() && !is_ending_) wait_and_work();
-  return code_.value_or(0);
+  return code_.value_or(static_cast<int>(is_output_lost_ ? ExitCode::failed : ExitCode::ok));
 }
 
 void Job::start_pes() {
@@ -206,7 +206,7 @@ void Job::write_lines(Stream* stream) {
   if (errno != EPIPE) {
     say(format("standard %s cannot be written: %s; what PEs print is lost",
                stream->target == STDOUT_FILENO ? "output" : "error", std::strerror(errno)));
-    if (!code_) code_ = static_cast<int>(ExitCode::failed);
+    is_output_lost_ = true;
   }
   stream->lines.take(ready.size());
   for (int& pipe : stream->pipes) {

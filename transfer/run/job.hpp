@@ -34,7 +34,8 @@ class Job {
   Job& operator=(const Job&) = delete;
   ~Job();
 
-  /// The launcher's exit code: that of the first PE that failed, 124 at the time limit, 128 + the signal that ended it.
+  /// The launcher's exit code: that of the first PE that failed, 124 at the time limit, 128 + the signal that ended it,
+  /// else 1 where what PEs printed could not be written.
   [[nodiscard]] int run();
 
   static constexpr int time_limit_code = 124;  // as timeout(1) has it
@@ -77,6 +78,7 @@ class Job {
   std::optional<Clock::time_point> end_at_;
   std::optional<Clock::time_point> kill_at_;
   bool is_ending_ = false;
+  bool is_output_lost_ = false;
 };
 
 }  // namespace gdrkit::tools

@@ -127,7 +127,8 @@ ExitCode run_run(Front front, int argc, char** argv) {
       "--time-limit 60 -- python train.py";
   line.exit_codes =
       "that of the first PE that failed, 128 + the signal for one that was killed; 0 if all PEs exited with "
-      "0; 124 at the time limit, 126 cannot start the program, 127 program not found; 2 wrong usage";
+      "0; 1 if their output could not be written; 124 at the time limit, 126 cannot start the program, 127 program not "
+      "found; 2 wrong usage";
   line.options = {
       {'n', "number", "N", &options.n_pes, "how many PEs", false, false},
       {'\0', "emulated", "", &options.is_emulated,
