@@ -36,28 +36,30 @@ Request case_request(RequestKind kind, std::size_t case_number, std::size_t size
   return request;
 }
 
-/// Of much, the lines that it begins and ends with: an assertion that fails in a GPU kernel prints one for each thread.
+/// Of much, what it begins and ends with, in whole lines: an assertion that fails in a GPU kernel prints one for each
+/// thread.
 void show_output(int file, const std::string& name) {
-  constexpr std::size_t shown_bytes = 2048;  // of each end
+  constexpr std::size_t shown_bytes = 16384;  // of each end
   struct stat about {};
   if (::fstat(file, &about) != 0 || about.st_size == 0) return;
   const auto size = static_cast<std::size_t>(about.st_size);
   void* const start = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
   if (start == MAP_FAILED) return;
-  const std::string_view all(static_cast<const char*>(start), size);
+  std::string_view rest(static_cast<const char*>(start), size);
   const auto print = [](std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); };
-  std::size_t shown_again = 0;
   if (size > 2 * shown_bytes) {
-    const std::size_t head = all.substr(0, shown_bytes).rfind('\n') + 1;  // 0: no line ends there
-    const std::size_t line = all.find('\n', size - shown_bytes);
-    shown_again = line == std::string_view::npos ? size : line + 1;
-    print(all.substr(0, head));
-    const std::string_view between = all.substr(head, shown_again - head);
-    std::fprintf(stderr, "(%s printed %td more lines here)\n", name.c_str(),
-                 std::count(between.begin(), between.end(), '\n'));
+    const std::size_t head = rest.substr(0, shown_bytes).rfind('\n') + 1;  // 0: no line ends there
+    print(rest.substr(0, head));
+    rest.remove_prefix(head);
+    std::size_t tail = rest.size() - shown_bytes;
+    // In the middle of a line where that is a long one: the last line says most.
+    if (const std::size_t line = rest.find('\n', tail); line + 1 < rest.size()) tail = line + 1;
+    const auto lines = std::count(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(tail), '\n');
+    std::fprintf(stderr, "(%s printed %zu more bytes here, %td lines)\n", name.c_str(), tail, lines);
+    rest.remove_prefix(tail);
   }
-  print(all.substr(shown_again));
-  if (all.back() != '\n') print("\n");
+  print(rest);
+  if (rest.back() != '\n') print("\n");
   (void)::munmap(start, size);
 }
 
