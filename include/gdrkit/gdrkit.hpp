@@ -64,7 +64,7 @@ inline void check_copy(int result, const char* what, std::size_t offset, std::si
   } else if (offset > mapped || size_bytes > mapped - offset) {
     text += "the mapping has " + std::to_string(mapped) + " bytes";
   } else {
-    text += "its pin or context is gone; both must outlive the mapping";
+    text += "its pin or context is gone, or the mapping is of the process that forked this one; both must outlive it";
   }
   throw Error(-result, text.c_str());
 }

@@ -66,8 +66,11 @@ int gdrkit_shmem_wait_until_any(const gdrkit_shmem_words* words, size_t* index) 
 }
 
 int gdrkit_shmem_wait_until_some(const gdrkit_shmem_words* words, size_t* indices, size_t* found_count) {
-  return with_words(words, wait_for_some, [=](const Indices& found) -> base::Result<int> {
+  const auto wait = [=](Pe& self, const Words& known) -> base::Result<Indices> {
     if (indices == nullptr || found_count == nullptr) return base::pass(refuse_null("the indices or their number"));
+    return self.wait_until_some(known);
+  };
+  return with_words(words, wait, [=](const Indices& found) -> base::Result<int> {
     std::copy(found.begin(), found.end(), indices);
     *found_count = found.size();
     return 0;

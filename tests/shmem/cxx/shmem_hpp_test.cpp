@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <gdrkit/shmem.hpp>
@@ -103,6 +104,10 @@ TEST(ShmemHpp, WhatIsWrongThrowsAndWritesNothing) {
     }
     job.set_timeout(std::chrono::milliseconds(20));
     EXPECT_THROW(span[0].wait_until(Comparison::equal, 1), Error);
+    const std::uint64_t one = 1;
+    const gdrkit_shmem_words words{span.data(), 1, GDRKIT_SHMEM_INT32, GDRKIT_SHMEM_EQ, &one, 1, nullptr};
+    std::size_t index = 0;
+    EXPECT_EQ(gdrkit_shmem_wait_until_some(&words, &index, nullptr), -EINVAL) << "before it waits";
     job.set_timeout(std::chrono::seconds(30));
     EXPECT_EQ(span[0].load(0), 0);
     EXPECT_THROW((void)job.allocate<int>(std::size_t{1} << 60), Error);
