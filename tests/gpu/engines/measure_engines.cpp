@@ -202,15 +202,16 @@ void add_mappings(Machine& machine, HostMemory kind, Direction direction, engine
   const engine::Span span{machine.buffer->address(), machine.mapped, memory_bytes, machine.copier};
   for (const char* name : {"lanes", "copy_engine", "mover", "automatic"}) {
     auto opened = engines.open_path(span, name);
-    if (!opened) {
+    const bool is_automatic = name == std::string("automatic");
+    if (!opened && !is_automatic) {
       std::printf("%s cannot run here: %s\n", name, opened.error().text());
       continue;
     }
-    paths->push_back(std::move(*opened));
+    paths->push_back(must(std::move(opened), "open the automatic choice"));
     engine::Path& path = *paths->back();
     ways->push_back({name,
                      memory_bytes,
-                     name != std::string("automatic"),
+                     !is_automatic,
                      [&machine, &path, direction, kind](std::size_t size) {
                        return bool(path.copy(direction, 0, copy_of(machine, direction, kind, size).host, size));
                      },

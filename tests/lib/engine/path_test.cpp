@@ -4,7 +4,7 @@
 #include "engine/path.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 #include <atomic>
 #include <cstring>
@@ -234,8 +234,8 @@ TEST_F(PathTest, WhatOneContextPinnedIsOrdinaryMemoryInAnotherThoughTheirObjects
 
 /// A profile by which no copy goes by the CPU alone, then the same damaged.
 TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
-  const std::string folder = testing::TempDir() + "engine_path_test_" + std::to_string(::getpid());
-  ASSERT_TRUE(std::filesystem::create_directory(folder));
+  std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
   const auto engines_by = [&](const std::string& text) {
     auto engines = std::make_unique<Engines>(*backend, "", &calls_that_count(), fakes::patient_limits(), folder);
     const auto path = engines->profile_path(0);

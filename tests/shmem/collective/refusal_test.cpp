@@ -167,7 +167,7 @@ TEST(ShmemRefusal, ABarrierMeetsAlsoWhereAStreamHasWaitedInVain) {
       const platform::DeviceScope scope(pe.own_device());
       ASSERT_TRUE(succeeded(pe.own_device().synchronize(side.stream())));
     }
-    pe.set_limit(3s);
+    pe.set_limit(30s);
     const auto came = pe.collectives().run({CollectiveOperation::barrier, world});
     if (pe.pe() == 0) {
       ASSERT_FALSE(came);
