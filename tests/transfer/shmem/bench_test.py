@@ -165,7 +165,7 @@ class ShmemBenchPeer(Test):
 
     def test_of_much_the_beginning_and_the_end_are_shown(self):
         printed = self.printed_by_pes(10000, "-t", "p")
-        self.assertLess(len("\n".join(printed)), 2 * 4096 + 200)
+        self.assertLess(len("\n".join(printed)), 2 * 8192 + 200)
         for pe in range(2):
             of_pe = printed[pe * len(printed) // 2:(pe + 1) * len(printed) // 2]
             told = [i for i, line in enumerate(of_pe) if line.startswith("(")]
@@ -175,6 +175,11 @@ class ShmemBenchPeer(Test):
             self.assertEqual(of_pe, [f"thread [{i},0,0] failed" for i in range(head)] +
                              [f"(nvshmem PE {pe} printed {10000 - head - tail} more lines here)"] +
                              [f"thread [{i},0,0] failed" for i in range(10000 - tail, 10000)])
+
+    def test_a_long_last_line_is_shown_from_within(self):
+        printed = self.printed_by_pes(10000, "-t", "p", STAND_IN_LAST_LINE="6000")
+        self.assertEqual([line for line in printed if "x" in line], 2 * [4095 * "x"])
+        self.assertEqual(len([line for line in printed if "more lines here" in line]), 2)
 
     def test_what_a_peer_prints_before_it_ends_is_shown(self):
         printed = self.printed_by_pes(2, "-t", "get_host", STAND_IN_ENDS_IN_GET="1")

@@ -39,7 +39,7 @@ Request case_request(RequestKind kind, std::size_t case_number, std::size_t size
 /// Of much, what it begins and ends with, in whole lines: an assertion that fails in a GPU kernel prints one for each
 /// thread.
 void show_output(int file, const std::string& name) {
-  constexpr std::size_t shown_bytes = 16384;  // of each end
+  constexpr std::size_t shown_bytes = 4096;  // of each end
   struct stat about {};
   if (::fstat(file, &about) != 0 || about.st_size == 0) return;
   const auto size = static_cast<std::size_t>(about.st_size);
@@ -55,7 +55,7 @@ void show_output(int file, const std::string& name) {
     // In the middle of a line where that is a long one: the last line says most.
     if (const std::size_t line = rest.find('\n', tail); line + 1 < rest.size()) tail = line + 1;
     const auto lines = std::count(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(tail), '\n');
-    std::fprintf(stderr, "(%s printed %zu more bytes here, %td lines)\n", name.c_str(), tail, lines);
+    std::fprintf(stderr, "(%s printed %td more lines here)\n", name.c_str(), lines);
     rest.remove_prefix(tail);
   }
   print(rest);
