@@ -177,9 +177,10 @@ class ShmemBenchPeer(Test):
                              [f"thread [{i},0,0] failed" for i in range(10000 - tail, 10000)])
 
     def test_a_long_last_line_is_shown_from_within(self):
-        printed = self.printed_by_pes(10000, "-t", "p", STAND_IN_LAST_LINE="6000")
-        self.assertEqual([line for line in printed if "x" in line], 2 * [4095 * "x"])
-        self.assertEqual(len([line for line in printed if "more lines here" in line]), 2)
+        for more, shown in ({}, 4095), ({"STAND_IN_LAST_LINE_IS_CUT_OFF": "1"}, 4096):
+            printed = self.printed_by_pes(10000, "-t", "p", STAND_IN_LAST_LINE="6000", **more)
+            self.assertEqual([line for line in printed if "x" in line], 2 * [shown * "x"])
+            self.assertEqual(len([line for line in printed if "more lines here" in line]), 2)
 
     def test_what_a_peer_prints_before_it_ends_is_shown(self):
         printed = self.printed_by_pes(2, "-t", "get_host", STAND_IN_ENDS_IN_GET="1")

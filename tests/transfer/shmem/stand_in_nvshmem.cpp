@@ -68,7 +68,8 @@ int nvshmemx_hostlib_init_attr(unsigned flags, void* attributes) {
   const char* const lines = std::getenv("STAND_IN_LINES");
   for (int i = 0; lines != nullptr && i < std::atoi(lines); ++i) std::fprintf(stderr, "thread [%d,0,0] failed\n", i);
   if (const char* const bytes = std::getenv("STAND_IN_LAST_LINE")) {
-    std::fprintf(stderr, "%s\n", std::string(std::strtoul(bytes, nullptr, 10), 'x').c_str());
+    const bool ends = std::getenv("STAND_IN_LAST_LINE_IS_CUT_OFF") == nullptr;
+    std::fprintf(stderr, "%s%s", std::string(std::strtoul(bytes, nullptr, 10), 'x').c_str(), ends ? "\n" : "");
   }
   if (std::getenv("STAND_IN_TELLS_SCRATCH") != nullptr) std::fprintf(stderr, "scratch: %s\n", scratch().c_str());
   gdrkit_shmem_options options{};

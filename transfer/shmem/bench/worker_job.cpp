@@ -53,7 +53,7 @@ void show_output(int file, const std::string& name) {
     rest.remove_prefix(head);
     std::size_t tail = rest.size() - shown_bytes;
     // In the middle of a line where that is a long one: the last line says most.
-    if (const std::size_t line = rest.find('\n', tail); line + 1 < rest.size()) tail = line + 1;
+    if (const std::size_t line = rest.find('\n', tail); line < rest.size() - 1) tail = line + 1;
     const auto lines = std::count(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(tail), '\n');
     std::fprintf(stderr, "(%s printed %td more lines here)\n", name.c_str(), lines);
     rest.remove_prefix(tail);
