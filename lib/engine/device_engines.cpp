@@ -90,17 +90,37 @@ void DeviceEngines::note_failure(Id id, int error) noexcept {
   if (error != EAGAIN && error != EOPNOTSUPP) usable_[index(id)].store(false, std::memory_order_release);
 }
 
+/// Of a copy that a warm engine would have served: whether it would still be warm, had it served the last such copy.
+bool DeviceEngines::is_wished_for_again(std::size_t size_bytes) noexcept {
+  constexpr std::size_t bytes_per_ns = 16;  // the copy's end is estimated: a second look at the clock costs 5 % of 4 us
+  const std::int64_t now = now_ns();
+  const std::int64_t since = now - last_wish_ns_.load(std::memory_order_relaxed);
+  last_wish_ns_.store(now + static_cast<std::int64_t>(size_bytes / bytes_per_ns), std::memory_order_relaxed);
+  return since < place_.residence.idle.count() / 4 * 3;
+}
+
+bool DeviceEngines::leaves_to_cpu(Direction direction, std::size_t size_bytes,
+                                  std::span<const HostMemory> kinds) noexcept {
+  bool can_get_warm = false;
+  for (const HostMemory kind : kinds) {
+    const Choice choice = table_.choose(direction, kind, size_bytes);
+    if (choice.cold != Id::cpu) return false;
+    if (choice.warm == Id::cpu || !is_usable(choice.warm)) continue;
+    if (engines_[index(choice.warm)]->is_warm()) return false;
+    can_get_warm = true;
+  }
+  return !can_get_warm || !is_wished_for_again(size_bytes);
+}
+
 base::Status DeviceEngines::run_fastest(const Copy& copy) noexcept {
   const Choice choice = table_.choose(copy.direction, copy.host_memory, copy.size_bytes);
-  bool wants_warmth = false;
   if (choice.warm != choice.cold && is_usable(choice.warm)) {
     base::Status moved = run(choice.warm, copy, Pace::only_warm);
     if (moved || moved.error().errno_value == ETIMEDOUT) return moved;
     note_failure(choice.warm, moved.error().errno_value);
-    wants_warmth = moved.error().errno_value == EAGAIN;
-    // Warmed up when it would have stayed warm since the last copy that it is good for: that takes as long as a copy.
-    const std::int64_t since = now_ns() - last_wish_ns_.load(std::memory_order_relaxed);
-    if (wants_warmth && since < place_.residence.idle.count() / 4 * 3) engines_[index(choice.warm)]->warm_up();
+    // That takes as long as a copy.
+    const bool is_cold = moved.error().errno_value == EAGAIN;
+    if (is_cold && is_wished_for_again(copy.size_bytes)) engines_[index(choice.warm)]->warm_up();
   }
   Id id = is_usable(choice.cold) ? choice.cold : Id::cpu;
   base::Status moved;
@@ -110,7 +130,6 @@ base::Status DeviceEngines::run_fastest(const Copy& copy) noexcept {
     note_failure(id, moved.error().errno_value);
     id = Id::cpu;
   }
-  if (wants_warmth) last_wish_ns_.store(now_ns(), std::memory_order_relaxed);
   return moved;
 }
 

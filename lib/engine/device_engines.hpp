@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "base/result.hpp"
 #include "engine/chooser.hpp"
@@ -50,6 +51,10 @@ class DeviceEngines {
   base::Status complete(const Started& started) noexcept {
     return engines_[index(started.id)]->complete(started.ticket);
   }
+  /// Whether the CPU is to move so many bytes now, whichever of these kinds the host memory is of: no other engine is
+  /// warm, and none is worth warming up. Who asks moves them.
+  [[nodiscard]] bool leaves_to_cpu(Direction direction, std::size_t size_bytes,
+                                   std::span<const HostMemory> kinds) noexcept;
   /// By the fastest engine that can serve the copy. Fails only with ETIMEDOUT (Engine::complete), where no other engine
   /// may take over.
   base::Status run_fastest(const Copy& copy) noexcept;
@@ -61,6 +66,7 @@ class DeviceEngines {
   [[nodiscard]] bool is_usable(Id id) const noexcept { return usable_[index(id)].load(std::memory_order_acquire); }
   [[nodiscard]] static std::size_t index(Id id) noexcept { return static_cast<std::size_t>(id); }
   void note_failure(Id id, int error) noexcept;
+  [[nodiscard]] bool is_wished_for_again(std::size_t size_bytes) noexcept;
 
   static constexpr std::size_t engine_count = 0
 #define GDRKIT_ENGINE(name, summary) +1
@@ -73,7 +79,7 @@ class DeviceEngines {
   std::mutex opening_;
   std::array<std::unique_ptr<Engine>, engine_count> engines_;
   std::array<std::atomic<bool>, engine_count> usable_{};  ///< open, and has not failed for good
-  std::atomic<std::int64_t> last_wish_ns_{0};             ///< end of the last copy that a warm engine would have served
+  std::atomic<std::int64_t> last_wish_ns_{0};  ///< about the end of the last copy that a warm engine would have served
 };
 
 }  // namespace gdrkit::engine

@@ -154,12 +154,66 @@ TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread)
 /// How often the driver was asked about an address.
 std::atomic<int> questions{0};
 
-TEST_F(PathTest, ThePinnedBufferOfTheLastCopyIsKnownUntilItIsAnother) {
+shim::CudaCalls calls_that_count_questions() {
   shim::CudaCalls calls = calls_that_count();
   calls.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
     ++questions;
     return fakes::gpu_threads().pointer_get_attributes(count, numbers, targets, address);
   };
+  return calls;
+}
+
+TEST_F(PathTest, NothingIsAskedOfACopyThatTheCpuMakesWhileNoEngineIsWarm) {
+  shim::CudaCalls calls = calls_that_count_questions();
+  ResidenceLimits limits = fakes::patient_limits();
+  limits.idle = std::chrono::seconds(100);  // so long a copy counts as the next one
+  const auto questions_of = [&](Path& path, std::size_t size) {
+    questions = 0;
+    std::memset(host.data(), 0, size);
+    EXPECT_TRUE(tests::succeeded(path.copy(Direction::from_device, 0, host.data(), size)));
+    EXPECT_EQ(std::memcmp(host.data(), bytes.data(), size), 0);
+    return questions.load();
+  };
+  {
+    Engines engines(*backend, "", &calls, limits);
+    const auto path = engines.open_path(span(), "automatic");
+    ASSERT_TRUE(path) << path.error().text();
+    EXPECT_EQ(questions_of(**path, 4096), 0);
+    EXPECT_EQ(questions_of(**path, 4096), 2) << "the next one warms the mover up";
+    EXPECT_EQ(questions_of(**path, 4096), 2) << "which has it then";
+  }
+  calls.module_load_data = [](void**, const void*) { return 209; };  // CUDA_ERROR_NO_BINARY_FOR_GPU
+  Engines engines(*backend, "", &calls, limits);
+  const auto path = engines.open_path(span(), "automatic");
+  ASSERT_TRUE(path) << path.error().text();
+  for (int round = 0; round < 3; ++round) EXPECT_EQ(questions_of(**path, 4096), 0) << "there is no mover";
+  EXPECT_EQ(questions_of(**path, 64 * kibibyte), 2);
+}
+
+TEST_F(PathTest, WhereTheCpuMovesOrdinaryMemoryAloneTheOtherQuestionIsSpared) {
+  std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const shim::CudaCalls calls = calls_that_count_questions();
+  const auto file = Engines(*backend, "", &calls, fakes::patient_limits(), folder).profile_path(0);
+  ASSERT_TRUE(file) << file.error().text();
+  std::ofstream(*file)
+      << "gdrkit engines 1\nfrom_device pinned 0 copy_engine copy_engine\n"
+         "from_device ordinary 0 mover cpu\nto_device pinned 0 cpu cpu\nto_device ordinary 0 cpu cpu\n";
+  Engines engines(*backend, "", &calls, fakes::patient_limits(), folder);
+  const auto path = engines.open_path(span(), "automatic");
+  ASSERT_TRUE(path) << path.error().text();
+  questions = 0;
+  ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, host.data(), 4096)));
+  EXPECT_EQ(questions, 1);
+  EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 4096), 0);
+  ASSERT_TRUE(tests::succeeded(buffer->free()));
+  ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, host.data(), 8192)));
+  EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 8192), 0) << "the pin keeps it for the CPU";
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(PathTest, ThePinnedBufferOfTheLastCopyIsKnownUntilItIsAnother) {
+  const shim::CudaCalls calls = calls_that_count_questions();
   const auto engines = engines_on(&calls);
   const auto path = engines->open_path(span(), "automatic");
   ASSERT_TRUE(path) << path.error().text();
