@@ -17,7 +17,7 @@ constexpr Direction to = Direction::to_device;
 constexpr HostMemory pinned = HostMemory::pinned;
 constexpr HostMemory ordinary = HostMemory::ordinary;
 
-// Crossovers on an H200 (docs/results/2026-11-22-h200-engines-2, docs/design/0019-engines.md).
+// Crossovers on H200 and H100 (docs/results/2026-11-23-h200-engines-2, docs/design/0019-engines.md).
 constexpr Row measured[] = {
     {from, pinned, 3 * kib, {Id::cpu, Id::cpu}},
     {from, pinned, 8 * kib, {Id::mover, Id::cpu}},
@@ -25,12 +25,13 @@ constexpr Row measured[] = {
     {from, pinned, SIZE_MAX, {Id::copy_engine, Id::copy_engine}},
     {from, ordinary, 3 * kib, {Id::cpu, Id::cpu}},
     {from, ordinary, 8 * kib, {Id::mover, Id::cpu}},
-    {from, ordinary, 64 * kib, {Id::mover, Id::copy_engine}},
-    {from, ordinary, 768 * kib, {Id::copy_engine, Id::copy_engine}},
+    {from, ordinary, 128 * kib, {Id::mover, Id::copy_engine}},
+    {from, ordinary, 384 * kib, {Id::copy_engine, Id::copy_engine}},
     {from, ordinary, 1024 * kib, {Id::lanes, Id::copy_engine}},
     {from, ordinary, SIZE_MAX, {Id::lanes, Id::lanes}},
     {to, pinned, 64 * kib, {Id::cpu, Id::cpu}},
     {to, pinned, 384 * kib, {Id::lanes, Id::cpu}},
+    {to, pinned, 768 * kib, {Id::mover, Id::copy_engine}},
     {to, pinned, SIZE_MAX, {Id::copy_engine, Id::copy_engine}},
     {to, ordinary, 64 * kib, {Id::cpu, Id::cpu}},
     {to, ordinary, 1024 * kib, {Id::lanes, Id::cpu}},

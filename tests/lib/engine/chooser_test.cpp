@@ -51,7 +51,7 @@ TEST(Chooser, NoColdEngineIsTheMover) {
   }
 }
 
-// docs/results/2026-11-22-h200-engines and 2026-11-22-h200-engines-2: the fastest row of each column.
+// docs/results/2026-11-23-h200-engines-2: the fastest row of each column.
 TEST(Chooser, TakesWhatWasTheFastestOnAnH200) {
   const auto warm = [](Direction direction, std::size_t size, HostMemory kind = HostMemory::pinned) {
     return choose(direction, kind, size).warm;
@@ -61,8 +61,12 @@ TEST(Chooser, TakesWhatWasTheFastestOnAnH200) {
   EXPECT_EQ(warm(Direction::from_device, 2048 * kib), Id::mover);
   EXPECT_EQ(warm(Direction::from_device, 16384 * kib), Id::copy_engine);
   EXPECT_EQ(warm(Direction::from_device, 64 * kib, HostMemory::ordinary), Id::mover);
+  EXPECT_EQ(warm(Direction::from_device, 128 * kib, HostMemory::ordinary), Id::mover);
+  EXPECT_EQ(warm(Direction::from_device, 256 * kib, HostMemory::ordinary), Id::copy_engine);
+  EXPECT_EQ(warm(Direction::from_device, 512 * kib, HostMemory::ordinary), Id::lanes);
   EXPECT_EQ(warm(Direction::from_device, 4096 * kib, HostMemory::ordinary), Id::lanes);
   EXPECT_EQ(warm(Direction::to_device, 64 * kib), Id::cpu);
+  EXPECT_EQ(warm(Direction::to_device, 512 * kib), Id::mover);
   EXPECT_EQ(warm(Direction::to_device, 1024 * kib), Id::copy_engine);
   EXPECT_EQ(warm(Direction::to_device, 1024 * kib, HostMemory::ordinary), Id::lanes);
   EXPECT_EQ(choose(Direction::from_device, HostMemory::pinned, 4 * kib).cold, Id::cpu);
