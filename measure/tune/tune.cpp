@@ -6,10 +6,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <memory>
-#include <thread>
 
 #include "cli/common/device_choice.hpp"
 #include "cli/common/whole_file.hpp"
@@ -30,6 +29,7 @@ constexpr std::int64_t cell_ns = 3'000'000;    // a size of an engine is measure
 constexpr double slowest_us = 2500;            // an engine that takes longer is not measured with larger sizes
 constexpr std::size_t fewest = 5, most = 200;  // copies of a size
 constexpr std::size_t cold_rounds = 7;
+constexpr std::int64_t cold_pause_ns = 1'000'000;  // the mover and the lanes' helpers have gone by then
 constexpr int passes = 2;  // over all engines; the smaller median counts: other work on the machine comes in bursts
 
 CommandLine command_line(TuneOptions* options) {
@@ -137,9 +137,13 @@ class Tune {
             mapping->write(0, bytes);
           }
         };
-        measure_sizes([&](std::size_t size) { return warm_us([&] { copy(size); }); }, &times.warm[engine]);
+        // As a program that wrote what it sends: the GPU reads 6 to 10 % faster from the CPU's caches.
+        const auto touch = [&](std::size_t size) { std::memset(host.bytes, 1, size); };
+        const auto warm = [&](std::size_t size) { return touch(size), warm_us([&] { copy(size); }); };
+        const auto cold = [&](std::size_t size) { return touch(size), cold_us([&] { copy(size); }); };
+        measure_sizes(warm, &times.warm[engine]);
         if (engine == std::string("mover")) continue;  // a launch: no choice while it does not run
-        measure_sizes([&](std::size_t size) { return cold_us([&] { copy(size); }); }, &times.cold[engine]);
+        measure_sizes(cold, &times.cold[engine]);
       }
     }
   }
@@ -169,7 +173,9 @@ class Tune {
   static double cold_us(Once once) {
     std::vector<double> times;
     for (std::size_t round = 0; round < cold_rounds; ++round) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      // Not asleep: what a core takes to wake up is no engine's time.
+      for (const std::int64_t begin = platform::now_ns(); platform::now_ns() - begin < cold_pause_ns;) {
+      }
       times.push_back(platform::time_batch(1, [&](std::size_t) { once(); }) / 1000);
     }
     return measure::median(times);

@@ -37,5 +37,20 @@ TEST(TuneProfile, ADifferenceWithinTheNoiseChangesNothing) {
             "gdrkit engines 1\nto_device ordinary 2048 cpu cpu\nto_device ordinary 0 lanes cpu\n");
 }
 
+TEST(TuneProfile, OtherCoresAreOnlyTakenWhereThatIsFaster) {
+  EngineTimes times{"to_device", "pinned", {}, {}};
+  times.warm["cpu"] = {{65536, 3.2}, {262144, 13.0}, {524288, 26.0}, {1048576, 52.0}};
+  times.warm["lanes"] = {{65536, 3.6}, {262144, 9.5}, {524288, 17.0}, {1048576, 32.0}};
+  times.warm["mover"] = {{65536, 5.5}, {262144, 10.6}, {524288, 17.2}, {1048576, 29.0}};
+  times.warm["copy_engine"] = {{65536, 9.0}, {262144, 12.4}, {524288, 17.3}, {1048576, 27.0}};
+  times.cold["cpu"] = times.warm["cpu"];
+  EXPECT_EQ(profile_text({times}),
+            "gdrkit engines 1\n"
+            "to_device pinned 65536 cpu cpu\n"
+            "to_device pinned 262144 lanes cpu\n"
+            "to_device pinned 524288 mover cpu\n"
+            "to_device pinned 0 copy_engine cpu\n");
+}
+
 }  // namespace
 }  // namespace gdrkit::tools
