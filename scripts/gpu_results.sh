@@ -176,7 +176,8 @@ for part in $parts; do
       cache=$(mktemp -d)
       XDG_CACHE_HOME=$cache keep tune 60 "$build/bin/gdrkit" tune --json "$output/tune.json"
       sed -i -E "s/engines-[0-9a-f]{32}/engines-UUID/" "$output"/tune.*
-      keep measure_engines 300 "$build/tests/bin/measure_engines" "$cache/gdrkit"
+      XDG_CACHE_HOME=$cache keep measure_engines 300 "$build/tests/bin/measure_engines"
+      XDG_CACHE_HOME=$(mktemp -d) keep measure_engines_by_table 300 "$build/tests/bin/measure_engines"
       GDRKIT_REQUIRE=gpu keep memory_model 200 "$build/tests/bin/memory_model_gpu_test"
       keep gemm_beside_mover 120 python3 "$here/tests/gpu/clients/gemm_beside_mover.py" "$build/lib"
       ;;

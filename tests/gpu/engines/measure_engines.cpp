@@ -6,12 +6,13 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <gdrkit/gdrkit.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "engine/path.hpp"
-#include "fakes/gpu_threads.hpp"
+#include "engine/engine.hpp"
+#include "engine/gpu.hpp"
+#include "shim/cuda_calls.hpp"
 
 namespace gdrkit::tests {
 namespace {
@@ -25,20 +26,6 @@ constexpr std::size_t memory_bytes = std::size_t{16} << 20;
 constexpr std::size_t sizes[] = {8,     64,     1024,   2048,   3072,    4096,    8192,    16384,   32768,
                                  65536, 131072, 262144, 524288, 1048576, 2097152, 4194304, 16777216};
 
-struct Machine {
-  const shim::CudaCalls* calls = nullptr;
-  std::unique_ptr<backend::Backend> backend;
-  std::unique_ptr<backend::BackendBuffer> buffer;
-  std::unique_ptr<backend::BackendPin> pin;
-  std::unique_ptr<engine::Gpu> gpu;
-  engine::PinnedMemory stand_in;  ///< for memory of CUDA's, where threads play the GPU
-  char* pinned = nullptr;
-  std::vector<char> ordinary = std::vector<char>(memory_bytes, 1);
-  char* mapped = nullptr;
-  copy::Copier copier;
-  void* stream = nullptr;
-};
-
 template <class T>
 T must(base::Result<T> result, const char* step, int exit_code = 1) {
   if (!result) {
@@ -48,36 +35,38 @@ T must(base::Result<T> result, const char* step, int exit_code = 1) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-void open(Machine& machine, bool is_emulated) {
-  machine.calls = is_emulated ? &fakes::gpu_threads() : must(shim::cuda_calls(), "CUDA", 77);
-  for (const backend::Registration& entry : backend::registrations()) {
-    if (entry.automatic == is_emulated || machine.backend != nullptr) continue;
-    auto opened = entry.open({});
-    if (opened) machine.backend = std::move(*opened);
-  }
-  if (machine.backend == nullptr) std::exit((std::printf("no backend can run here\n"), 77));
-  machine.buffer = must(machine.backend->allocate(0, memory_bytes), "allocate", 77);
-  machine.gpu = must(engine::Gpu::open(*machine.calls, 0), "open the GPU");
-  backend::PinRequest request;
-  request.address = machine.buffer->address();
-  request.size_bytes = memory_bytes;
-  machine.pin = must(machine.backend->pin(request), "pin");
-  const auto region = must(machine.pin->map(machine.pin->page_bytes(), backend::MappingType::none), "map");
-  machine.mapped = static_cast<char*>(region.address) + (request.address - machine.pin->page_address());
-  machine.copier = must(copy::choose(cpu::detect(), region.type, nullptr), "choose copy kernels");
-  const auto scope = must(machine.gpu->enter(), "enter");
-  if (is_emulated) {
-    machine.stand_in = must(engine::PinnedMemory::make(*machine.gpu, memory_bytes), "pin host memory");
-    machine.pinned = machine.stand_in.bytes();
-  } else {
+/// What a program has, and below it what the engines are made of, for those with another number of blocks.
+struct Machine {
+  Context context;
+  Buffer buffer = context.allocate(memory_bytes);
+  Pin pin = context.pin(buffer);
+
+  const shim::CudaCalls* calls = must(shim::cuda_calls(), "CUDA", 77);
+  std::unique_ptr<backend::Backend> backend;
+  std::unique_ptr<engine::Gpu> gpu = must(engine::Gpu::open(*calls, 0), "open the GPU");
+  engine::Gpu::Scope scope = must(gpu->enter(), "enter");  ///< as in a program that uses CUDA
+  std::byte* pinned = nullptr;
+  std::vector<std::byte> ordinary = std::vector<std::byte>(memory_bytes, std::byte{1});
+  void* stream = nullptr;
+
+  Machine() {
+    for (const backend::Registration& entry : backend::registrations()) {
+      if (!entry.automatic || backend != nullptr) continue;
+      if (auto opened = entry.open({})) backend = std::move(*opened);
+    }
     // What programs use, and "gdrkit tune" measures with: the GPU reads memory that was registered at another speed.
     void* allocated = nullptr;
-    if (machine.calls->mem_alloc_host(&allocated, memory_bytes) != 0) std::exit(1);
-    machine.pinned = static_cast<char*>(allocated);
+    if (calls->mem_alloc_host(&allocated, memory_bytes) != 0) std::exit(1);
+    pinned = static_cast<std::byte*>(allocated);
+    std::memset(pinned, 1, memory_bytes);
+    if (calls->stream_create(&stream, shim::cuda_stream_non_blocking) != 0) std::exit(1);
   }
-  std::memset(machine.pinned, 1, memory_bytes);
-  if (machine.calls->stream_create(&machine.stream, shim::cuda_stream_non_blocking) != 0) std::exit(1);
-}
+  ~Machine() {
+    (void)calls->stream_destroy(stream);
+    (void)calls->mem_free_host(pinned);
+  }
+  [[nodiscard]] std::byte* host(HostMemory kind) { return kind == HostMemory::pinned ? pinned : ordinary.data(); }
+};
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -94,24 +83,33 @@ struct Way {
   std::vector<double> medians;  ///< in us, of the turns at the current size; empty: it cannot, or one failed
 };
 
-constexpr int turns = 9;
+/// The calling thread computes, as it would between two copies: what a core takes to wake up is no engine's time.
+void compute_for(std::chrono::microseconds time) {
+  const auto end = Clock::now() + time;
+  while (Clock::now() < end) {
+  }
+}
 
 /// Every way in turns, as a machine's speed changes from second to second.
 void measure_size(std::vector<Way>& ways, std::size_t size, std::chrono::microseconds pause) {
   const bool is_cold = pause.count() != 0;
-  const int copies = size > 1048576 ? 4 : is_cold ? 7 : 25;
+  const int turns = is_cold ? 15 : 9;
+  const int times_of_a_turn = size > 1048576 ? 4 : is_cold ? 7 : 25;
   const int untimed = is_cold ? 0 : 3;  // the mover is warm after the first
+  // A single small write seems to take 40 or 125 ns, by whether the clock waits for its store; ten take ten times one.
+  const int batch = !is_cold && size <= 8192 ? 10 : 1;
   for (Way& way : ways) way.medians.clear();
   for (int turn = 0; turn < turns; ++turn) {
     for (Way& way : ways) {
       if (size > way.largest_bytes || way.medians.size() != static_cast<std::size_t>(turn)) continue;
       std::vector<double> times;
       bool is_good = true;
-      for (int round = -untimed; round < copies && is_good; ++round) {
-        if (is_cold) std::this_thread::sleep_for(pause);
+      for (int round = -untimed; round < times_of_a_turn && is_good; ++round) {
+        if (is_cold) compute_for(pause);
         const auto begin = Clock::now();
-        is_good = way.copy(size);
-        if (round >= 0) times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
+        for (int copy = 0; copy < batch && is_good; ++copy) is_good = way.copy(size);
+        const double time = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+        if (round >= 0) times.push_back(time / batch);
       }
       if (is_good) way.medians.push_back(median(times));
     }
@@ -135,23 +133,11 @@ double ratio_to_fastest(const std::vector<Way>& ways, const Way& way) {
   return ratios.empty() ? 0 : median(ratios);
 }
 
-Copy copy_of(const Machine& machine, Direction direction, HostMemory kind, std::size_t size) {
-  Copy copy;
-  copy.direction = direction;
-  copy.host_memory = kind;
-  copy.device = machine.buffer->address();
-  copy.mapped = machine.mapped;
-  copy.host = kind == HostMemory::pinned ? machine.pinned : const_cast<char*>(machine.ordinary.data());
-  copy.size_bytes = size;
-  copy.copier = &machine.copier;
-  return copy;
-}
-
-bool run_baseline(const Machine& machine, const Copy& copy) {
-  const int begun =
-      copy.direction == Direction::from_device
-          ? machine.calls->memcpy_device_to_host_async(copy.host, copy.device, copy.size_bytes, machine.stream)
-          : machine.calls->memcpy_host_to_device_async(copy.device, copy.host, copy.size_bytes, machine.stream);
+bool run_baseline(Machine& machine, Direction direction, std::byte* host, std::size_t size) {
+  const std::uint64_t device = machine.buffer.device_address();
+  const int begun = direction == Direction::from_device
+                        ? machine.calls->memcpy_device_to_host_async(host, device, size, machine.stream)
+                        : machine.calls->memcpy_host_to_device_async(device, host, size, machine.stream);
   return begun == 0 && machine.calls->stream_synchronize(machine.stream) == 0;
 }
 
@@ -163,57 +149,66 @@ bool run_engine(engine::Engine& engine, const Copy& copy) {
   return false;
 }
 
-std::unique_ptr<engine::Engine> open_engine(Machine& machine, const engine::Registration& entry, unsigned blocks,
-                                            bool is_emulated) {
-  engine::Place place;
-  place.backend = machine.backend.get();
-  place.gpu = machine.gpu.get();
-  place.residence.blocks = blocks;
-  if (is_emulated) place.residence.start = std::chrono::seconds(2);
-  auto opened = entry.open(place);
-  if (!opened) std::printf("%s cannot run here: %s\n", entry.name, opened.error().text());
-  return opened ? std::move(*opened) : nullptr;
-}
-
 /// The mover with each number of blocks, by itself.
-void add_movers(Machine& machine, HostMemory kind, Direction direction, bool is_emulated,
+void add_movers(Machine& machine, HostMemory kind, Direction direction,
                 std::vector<std::unique_ptr<engine::Engine>>* movers, std::vector<Way>* ways) {
-  for (const engine::Registration& entry : engine::registrations()) {
-    if (entry.id != engine::Id::mover) continue;
-    for (const unsigned blocks : {4u, 2u, 1u}) {
-      movers->push_back(open_engine(machine, entry, blocks, is_emulated));
-      engine::Engine* const mover = movers->back().get();
-      if (mover == nullptr) continue;
-      const engine::Traits& traits = mover->traits();
-      ways->push_back({"mover, " + std::to_string(blocks) + " blocks",
-                       kind == HostMemory::pinned ? traits.largest_bytes : traits.largest_ordinary_bytes,
-                       false,
-                       [&machine, mover, direction, kind](std::size_t size) {
-                         return run_engine(*mover, copy_of(machine, direction, kind, size));
-                       },
-                       {}});
+  for (const unsigned blocks : {4u, 2u, 1u}) {
+    engine::Place place;
+    place.backend = machine.backend.get();
+    place.gpu = machine.gpu.get();
+    place.residence.blocks = blocks;
+    auto opened = engine::open_mover(place);
+    if (!opened) {
+      std::printf("mover cannot run here: %s\n", opened.error().text());
+      continue;
     }
+    movers->push_back(std::move(*opened));
+    engine::Engine* const mover = movers->back().get();
+    const engine::Traits& traits = mover->traits();
+    Copy copy;
+    copy.direction = direction;
+    copy.host_memory = kind;
+    copy.device = machine.buffer.device_address();
+    copy.host = machine.host(kind);
+    ways->push_back({"mover, " + std::to_string(blocks) + " blocks",
+                     kind == HostMemory::pinned ? traits.largest_bytes : traits.largest_ordinary_bytes,
+                     false,
+                     [mover, copy](std::size_t size) {
+                       Copy sized = copy;
+                       sized.size_bytes = size;
+                       return run_engine(*mover, sized);
+                     },
+                     {}});
   }
 }
 
-/// As in a program, whose mappings share the engines of their context: each engine by its name, then the choice.
-void add_mappings(Machine& machine, HostMemory kind, Direction direction, engine::Engines& engines,
-                  std::vector<std::unique_ptr<engine::Path>>* paths, std::vector<Way>* ways) {
-  const engine::Span span{machine.buffer->address(), machine.mapped, memory_bytes, machine.copier};
-  for (const char* name : {"lanes", "copy_engine", "mover", "automatic"}) {
-    auto opened = engines.open_path(span, name);
-    const bool is_automatic = name == std::string("automatic");
-    if (!opened && !is_automatic) {
-      std::printf("%s cannot run here: %s\n", name, opened.error().text());
+/// As a program has them, of one context: each engine by its name, then the choice.
+void add_mappings(Machine& machine, HostMemory kind, Direction direction, std::vector<Pin>* pins,
+                  std::vector<Mapping>* mappings, std::vector<Way>* ways) {
+  std::byte* const host = machine.host(kind);
+  const std::vector<std::string> names = {"cpu", "lanes", "copy_engine", "mover", "automatic"};
+  pins->reserve(names.size());
+  mappings->reserve(names.size());
+  for (const std::string& name : names) {
+    pins->push_back(machine.context.pin(machine.buffer));
+    try {
+      mappings->push_back(pins->back().map(MappingType::automatic, name));
+    } catch (const Error& error) {
+      std::printf("%s cannot run here: %s\n", name.c_str(), error.what());
       continue;
     }
-    paths->push_back(must(std::move(opened), "open the automatic choice"));
-    engine::Path& path = *paths->back();
+    const Mapping& mapping = mappings->back();
+    // From the device, larger ones by the CPU take milliseconds.
     ways->push_back({name,
-                     memory_bytes,
-                     !is_automatic,
-                     [&machine, &path, direction, kind](std::size_t size) {
-                       return bool(path.copy(direction, 0, copy_of(machine, direction, kind, size).host, size));
+                     name == "cpu" ? std::size_t{1} << 20 : memory_bytes,
+                     name != "automatic",
+                     [&mapping, direction, host](std::size_t size) {
+                       if (direction == Direction::from_device) {
+                         mapping.read(0, std::span(host, size));
+                       } else {
+                         mapping.write(0, std::span(host, size));
+                       }
+                       return true;
                      },
                      {}});
   }
@@ -232,32 +227,19 @@ void print_row(const std::string& name, const std::vector<double>& values) {
   std::fflush(stdout);
 }
 
-void measure_rows(Machine& machine, Direction direction, HostMemory kind, std::chrono::microseconds pause,
-                  const std::string& profiles, bool is_emulated) {
-  const auto scope = must(machine.gpu->enter(), "enter");  // as in a program that uses CUDA
+void measure_rows(Machine& machine, Direction direction, HostMemory kind, std::chrono::microseconds pause) {
   std::vector<std::unique_ptr<engine::Engine>> movers;
+  std::vector<Pin> pins;
+  std::vector<Mapping> mappings;
   std::vector<Way> ways;
+  std::byte* const host = machine.host(kind);
   ways.push_back({"cudaMemcpyAsync",
                   memory_bytes,
                   false,
-                  [&](std::size_t size) { return run_baseline(machine, copy_of(machine, direction, kind, size)); },
+                  [&, host](std::size_t size) { return run_baseline(machine, direction, host, size); },
                   {}});
-  add_movers(machine, kind, direction, is_emulated, &movers, &ways);
-  // A mapping that names the CPU has no path.
-  ways.push_back({"cpu",
-                  std::size_t{1} << 20,
-                  true,
-                  [&](std::size_t size) {
-                    const Copy copy = copy_of(machine, direction, kind, size);
-                    engine::copy_by_cpu(machine.copier, direction, copy.mapped, copy.host, size);
-                    return true;
-                  },
-                  {}});
-  engine::ResidenceLimits limits;
-  if (is_emulated) limits.start = std::chrono::seconds(2);
-  engine::Engines engines(*machine.backend, "", machine.calls, limits, profiles);
-  std::vector<std::unique_ptr<engine::Path>> paths;
-  add_mappings(machine, kind, direction, engines, &paths, &ways);
+  add_movers(machine, kind, direction, &movers, &ways);
+  add_mappings(machine, kind, direction, &pins, &mappings, &ways);
   std::vector<std::vector<double>> rows(ways.size());
   std::vector<double> ratios;
   for (const std::size_t size : sizes) {
@@ -274,38 +256,34 @@ void measure_rows(Machine& machine, Direction direction, HostMemory kind, std::c
   print_row("automatic to the fastest", ratios);
 }
 
-int run(const std::string& profiles, bool is_emulated) {
+int run() {
   Machine machine;
-  open(machine, is_emulated);
-  std::printf("medians in us; backend %s%s\n", machine.backend->traits().name,
-              is_emulated ? "; threads play the GPU: these times say nothing" : "");
+  std::printf("medians in us; backend %s\n", machine.context.backend_name());
   for (const auto pause : {std::chrono::microseconds(0), std::chrono::microseconds(1000)}) {
     for (const Direction direction : {Direction::from_device, Direction::to_device}) {
       for (const HostMemory kind : {HostMemory::pinned, HostMemory::ordinary}) {
         std::printf("\n%s, %s host memory, %s\n",
                     direction == Direction::from_device ? "device to host" : "host to device",
                     kind == HostMemory::pinned ? "pinned" : "ordinary", pause.count() == 0 ? "warm" : "1 ms apart");
-        measure_rows(machine, direction, kind, pause, profiles, is_emulated);
+        measure_rows(machine, direction, kind, pause);
       }
     }
   }
-  const auto scope = must(machine.gpu->enter(), "enter");
-  (void)machine.calls->stream_destroy(machine.stream);
-  if (!is_emulated) (void)machine.calls->mem_free_host(machine.pinned);
   return 0;
 }
 
 }  // namespace
 }  // namespace gdrkit::tests
 
-int main(int count, char** arguments) {
-  const std::string argument = count == 2 ? arguments[1] : "";
-  const bool is_emulated = argument == "--emulated";
-  if (count > 2 || (!is_emulated && argument.rfind("-", 0) == 0)) {
+int main(int count, char**) try {
+  if (count > 1) {
     std::printf(
-        "usage: measure_engines [--emulated | FOLDER]\nFOLDER: of profiles that \"gdrkit tune\" wrote; without it the "
-        "built-in table chooses\n");
+        "usage: measure_engines\nThe automatic choice is by the profile that \"gdrkit tune\" wrote to the user's cache "
+        "folder (XDG_CACHE_HOME), without one by the built-in table.\n");
     return 2;
   }
-  return gdrkit::tests::run(is_emulated ? "" : argument, is_emulated);
+  return gdrkit::tests::run();
+} catch (const gdrkit::Error& error) {
+  std::printf("%s\n", error.what());
+  return error.code() == std::errc::no_such_device ? 77 : 1;
 }
