@@ -131,7 +131,7 @@ class Bar1 final : public Transport {
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     const std::uint64_t issued = state.issued.load(std::memory_order_acquire);
     if (state.completed.load(std::memory_order_acquire) >= issued) return {};
-    auto window = window_of(slot, heap_.chunk_at(0), By::cpu);
+    auto window = made_for_stores(slot);
     if (!window) return base::pass(window);
     std::uint32_t word = 0;
     if (const int read = gdrkit_read(*window, 0, &word, sizeof word); read < 0) return failure(read, "reading", slot);
@@ -190,6 +190,16 @@ class Bar1 final : public Transport {
     if (pin != refused_window) return gdrkit_pin_t{pin};
     return base::fail(EOPNOTSUPP, by == By::cpu ? "this registered buffer cannot be mapped through BAR1"
                                                 : "GDRKIT_ENGINE cannot read this memory");
+  }
+
+  /// Some memory of the slot that is mapped, whichever it is: all of it is the same GPU's. The heap's first chunk may
+  /// not be, where there was no room for it.
+  base::Result<gdrkit_pin_t> made_for_stores(int slot) noexcept {
+    for (std::size_t each = 0; each < 2 * largest_chunk_count; ++each) {
+      const std::uint64_t pin = slots_[static_cast<std::size_t>(slot)].windows[each].load(std::memory_order_acquire);
+      if (pin != 0 && pin != refused_window) return gdrkit_pin_t{pin};
+    }
+    return window_of(slot, heap_.chunk_at(0), By::cpu);
   }
 
   [[nodiscard]] std::atomic<std::uint64_t>& window_at(int slot, const HeapChunk& chunk, By by) const noexcept {

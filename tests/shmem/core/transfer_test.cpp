@@ -304,6 +304,36 @@ TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
   });
 }
 
+/// As where BAR1 has room for what the heap grew by, but not for its first chunk.
+TEST(ShmemTransfer, StoresAreCompletedThroughWhatIsMapped) {
+  if (std::string(GDRKIT_CONFORMANCE_PLACE) == "gpu") GTEST_SKIP() << "a GPU's memory cannot be moved aside";
+  run_shmem_job({}, [](Pe& pe) {
+    if (pe.remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
+    constexpr std::size_t larger = 200 << 20;  // than the first chunk; begins in what is left of it
+    const Objects objects(pe);
+    auto grown = pe.allocate(larger, 1, false);
+    ASSERT_TRUE(grown) << grown.error().text();
+    const HeapRange range = *pe.heap().find(static_cast<char*>(*grown) + larger - 8, 8);
+    ASSERT_GT(range.chunk.number, 0U);
+    const int other = *pe.slot_of(1 - pe.pe());
+    auto bar1 = make_bar1(pe.transport_setting());
+    ASSERT_TRUE(bar1) << bar1.error().text();
+    const std::uint64_t value = 1;
+    ASSERT_TRUE(tests::succeeded((*bar1)->put(other, range, &value, 8, LocalMemory::host, false)));
+    EXPECT_TRUE((*bar1)->is_pending(other));
+    const std::size_t size = pe.heap().max_bytes();
+    void* const place = reinterpret_cast<void*>(pe.heap().address(other, 0));
+    void* const aside = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(aside, MAP_FAILED);
+    ASSERT_EQ(::mremap(place, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, aside), aside);
+    const auto completed = (*bar1)->complete(other);
+    ASSERT_EQ(::mremap(aside, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, place), place);
+    EXPECT_TRUE(tests::succeeded(completed));
+    EXPECT_FALSE((*bar1)->is_pending(other));
+    ASSERT_TRUE(tests::succeeded(pe.barrier_all()));
+  });
+}
+
 TEST(ShmemTransfer, AnEngineOfNoSuchNameIsNamed) {
   ShmemJobOptions job;
   job.reading_engine = "abacus";
