@@ -98,8 +98,7 @@ int gdrkit_shmem_init(const gdrkit_shmem_options* options) {
   if (!read_options) return error_of(read_options);
   auto pe = Pe::start(*read_options);
   if (!pe) return error_of(pe);
-  if (auto filled = shmem::fill_states(**pe); !filled) return error_of(filled);
-  auto kept = shmem::keep_pe(std::move(*pe));
+  auto kept = shmem::fill_and_keep(std::move(*pe));
   return kept ? 0 : error_of(kept);
 }
 

@@ -13,7 +13,7 @@ namespace gdrkit::shmem {
 namespace {
 
 struct Users {
-  std::mutex mutex;
+  std::mutex mutex;  // held while a PE is filled and kept, and while a user comes to all PEs: neither misses the other
   std::vector<gdrkit_shmem_fill_state_t> fills;
 };
 
@@ -23,13 +23,18 @@ Users& users() noexcept {
   return *one;
 }
 
+/// Under the mutex, so that no user is called after it was removed.
+base::Status call_all(Pe& pe) noexcept {
+  base::Status filled;
+  for (const auto fill : users().fills) base::keep_first(filled, pe.fill_state(fill));
+  return filled;
+}
+
 }  // namespace
 
 base::Status add_state_user(gdrkit_shmem_fill_state_t fill) noexcept try {
-  {
-    const std::lock_guard lock(users().mutex);
-    users().fills.push_back(fill);
-  }
+  const std::lock_guard lock(users().mutex);
+  users().fills.push_back(fill);
   return for_each_pe([&](Pe& pe) { return pe.fill_state(fill); });
 } catch (const std::bad_alloc&) {
   return base::fail_literal(ENOMEM, "out of memory while a user of the device state was registered");
@@ -41,11 +46,15 @@ void remove_state_user(gdrkit_shmem_fill_state_t fill) noexcept {
 }
 
 base::Status fill_states(Pe& pe) noexcept {
-  // Held, so that no user is called after it was removed.
   const std::lock_guard lock(users().mutex);
-  base::Status filled;
-  for (const auto fill : users().fills) base::keep_first(filled, pe.fill_state(fill));
-  return filled;
+  return call_all(pe);
+}
+
+base::Status fill_and_keep(std::unique_ptr<Pe> pe) noexcept {
+  const std::lock_guard lock(users().mutex);
+  if (auto filled = call_all(*pe); !filled) return filled;
+  auto kept = keep_pe(std::move(pe));
+  return kept ? base::Status() : base::pass(kept);
 }
 
 }  // namespace gdrkit::shmem

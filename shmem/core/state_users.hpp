@@ -3,6 +3,8 @@
 // StateUsers: code that keeps a copy of each PE's device state where its GPU kernels find it.
 #pragma once
 
+#include <memory>
+
 #include "base/result.hpp"
 #include "gdrkit/shmem.h"
 #include "shmem/core/pe.hpp"
@@ -16,5 +18,7 @@ void remove_state_user(gdrkit_shmem_fill_state_t fill) noexcept;
 /// Calls all of them for this PE, with its GPU current; where there are some, the PE watches for its GPU kernels. The
 /// emulated device has none.
 base::Status fill_states(Pe& pe) noexcept;
+/// The same for a new PE, which is one of the process's then (keep_pe).
+base::Status fill_and_keep(std::unique_ptr<Pe> pe) noexcept;
 
 }  // namespace gdrkit::shmem
