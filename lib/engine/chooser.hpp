@@ -29,7 +29,7 @@ struct Row {
 
 class Table {
  public:
-  /// As measured on an H200.
+  /// As measured on an H200 and an H100.
   Table() noexcept;
   /// The lines of a profile (docs/tools.md); EINVAL, with the line's number, for one that is not complete and exact.
   [[nodiscard]] static base::Result<Table> parse(const std::string& text) noexcept;

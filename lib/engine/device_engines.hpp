@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 
 #include "base/result.hpp"
 #include "engine/chooser.hpp"
@@ -51,10 +50,9 @@ class DeviceEngines {
   base::Status complete(const Started& started) noexcept {
     return engines_[index(started.id)]->complete(started.ticket);
   }
-  /// Whether the CPU is to move so many bytes now, whichever of these kinds the host memory is of: no other engine is
-  /// warm, and none is worth warming up. Who asks moves them.
-  [[nodiscard]] bool leaves_to_cpu(Direction direction, std::size_t size_bytes,
-                                   std::span<const HostMemory> kinds) noexcept;
+  /// Moves it by the CPU, and returns true, where that is the choice now: the faster engine is not warm, and not worth
+  /// warming up.
+  bool run_if_left_to_cpu(const Choice& choice, const Copy& copy) noexcept;
   /// By the fastest engine that can serve the copy. Fails only with ETIMEDOUT (Engine::complete), where no other engine
   /// may take over.
   base::Status run_fastest(const Copy& copy) noexcept;
@@ -62,11 +60,14 @@ class DeviceEngines {
  private:
   DeviceEngines(backend::Backend& backend, std::unique_ptr<Gpu> gpu, const ResidenceLimits& limits,
                 const Table& table) noexcept
-      : gpu_(std::move(gpu)), table_(table), place_{&backend, gpu_.get(), limits} {}
+      : gpu_(std::move(gpu)), table_(table), place_{&backend, gpu_.get(), limits} {
+    for (auto& last : last_wish_ns_) last.store(INT64_MIN / 2, std::memory_order_relaxed);
+  }
   [[nodiscard]] bool is_usable(Id id) const noexcept { return usable_[index(id)].load(std::memory_order_acquire); }
   [[nodiscard]] static std::size_t index(Id id) noexcept { return static_cast<std::size_t>(id); }
   void note_failure(Id id, int error) noexcept;
-  [[nodiscard]] bool is_wished_for_again(std::size_t size_bytes) noexcept;
+  [[nodiscard]] bool is_wished_for_again(Id id, std::size_t size_bytes) noexcept;
+  void note_end_of_wish(Id id, std::size_t size_bytes) noexcept;
 
   static constexpr std::size_t engine_count = 0
 #define GDRKIT_ENGINE(name, summary) +1
@@ -79,7 +80,8 @@ class DeviceEngines {
   std::mutex opening_;
   std::array<std::unique_ptr<Engine>, engine_count> engines_;
   std::array<std::atomic<bool>, engine_count> usable_{};  ///< open, and has not failed for good
-  std::atomic<std::int64_t> last_wish_ns_{0};  ///< about the end of the last copy that a warm engine would have served
+  /// About the end of the last copy that this engine would have served, had it been warm.
+  std::array<std::atomic<std::int64_t>, engine_count> last_wish_ns_;
 };
 
 }  // namespace gdrkit::engine

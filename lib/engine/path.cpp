@@ -61,15 +61,10 @@ HostMemory Path::kind_of(const void* host, std::size_t size_bytes) const noexcep
 
 base::Result<std::optional<Copy>> Path::prepare(Direction direction, std::size_t offset, void* host,
                                                 std::size_t size_bytes) noexcept {
-  const auto moved_by_cpu = [&] {
+  if (size_bytes <= largest_for_cpu(direction)) {
     copy_by_cpu(span_.copier, direction, span_.mapped + offset, host, size_bytes);
     return std::optional<Copy>();
-  };
-  const auto is_left_to_cpu = [&](std::span<const HostMemory> kinds) {
-    return !forced_ && engines_.leaves_to_cpu(direction, size_bytes, kinds);
-  };
-  static constexpr HostMemory either[] = {HostMemory::pinned, HostMemory::ordinary};
-  if (size_bytes <= largest_for_cpu(direction) || is_left_to_cpu(either)) return moved_by_cpu();
+  }
   Copy copy;
   copy.direction = direction;
   copy.device = span_.address + offset;
@@ -77,15 +72,26 @@ base::Result<std::optional<Copy>> Path::prepare(Direction direction, std::size_t
   copy.host = host;
   copy.size_bytes = size_bytes;
   copy.copier = &span_.copier;
-  if (!forced_ && size_bytes <= engines_.table().largest_by_cpus(direction)) return std::optional<Copy>(copy);
+  const Table& table = engines_.table();
+  const Choice of_pinned = table.choose(direction, HostMemory::pinned, size_bytes);
+  const Choice of_ordinary = table.choose(direction, HostMemory::ordinary, size_bytes);
+  const auto is_moved_by_cpu = [&](const Choice& choice) {
+    return !forced_ && engines_.run_if_left_to_cpu(choice, copy);
+  };
+  if (of_pinned == of_ordinary && is_moved_by_cpu(of_pinned)) return std::optional<Copy>();
+  if (!forced_ && size_bytes <= table.largest_by_cpus(direction)) return std::optional<Copy>(copy);
   // Of the two questions to CUDA, each up to 0.3 us where the last one was a while ago, this one may answer both.
   copy.host_memory = kind_of(host, size_bytes);
-  if (is_left_to_cpu({&copy.host_memory, 1})) return moved_by_cpu();
+  const Choice& of_kind = copy.host_memory == HostMemory::pinned ? of_pinned : of_ordinary;
+  if (of_pinned != of_ordinary && is_moved_by_cpu(of_kind)) return std::optional<Copy>();
   // A copy by the GPU of memory that is gone would end the program's CUDA context.
   if (is_still_allocated()) return std::optional<Copy>(copy);
-  if (!forced_) return moved_by_cpu();
-  return base::fail(EINVAL, "cannot copy %zu bytes of 0x%llx: the device memory was freed", size_bytes,
-                    static_cast<unsigned long long>(copy.device));
+  if (forced_) {
+    return base::fail(EINVAL, "cannot copy %zu bytes of 0x%llx: the device memory was freed", size_bytes,
+                      static_cast<unsigned long long>(copy.device));
+  }
+  if (base::Status moved = engines_.run(Id::cpu, copy); !moved) return base::pass(moved);
+  return std::optional<Copy>();
 }
 
 base::Status Path::copy(Direction direction, std::size_t offset, void* host, std::size_t size_bytes) noexcept {

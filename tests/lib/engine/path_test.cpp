@@ -7,9 +7,11 @@
 #include <stdlib.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "engine_machine.hpp"
 #include "shim/emulated_memory.hpp"
@@ -163,52 +165,129 @@ shim::CudaCalls calls_that_count_questions() {
   return calls;
 }
 
-TEST_F(PathTest, NothingIsAskedOfACopyThatTheCpuMakesWhileNoEngineIsWarm) {
+std::atomic<int> path_launches{0};
+
+shim::CudaCalls calls_that_count_launches() {
   shim::CudaCalls calls = calls_that_count_questions();
-  ResidenceLimits limits = fakes::patient_limits();
-  limits.idle = std::chrono::seconds(100);  // so long a copy counts as the next one
-  const auto questions_of = [&](Path& path, std::size_t size) {
+  calls.launch_kernel = [](auto... arguments) {
+    ++path_launches;
+    return fakes::gpu_threads().launch_kernel(arguments...);
+  };
+  return calls;
+}
+
+class ShortCopies : public PathTest {
+ protected:
+  /// One read; answers how often CUDA was asked about an address, and what was launched in all is in `path_launches`.
+  int questions_of(Path& path, std::size_t size) {
     questions = 0;
     std::memset(host.data(), 0, size);
     EXPECT_TRUE(tests::succeeded(path.copy(Direction::from_device, 0, host.data(), size)));
     EXPECT_EQ(std::memcmp(host.data(), bytes.data(), size), 0);
     return questions.load();
-  };
-  {
-    Engines engines(*backend, "", &calls, limits);
-    const auto path = engines.open_path(span(), "automatic");
-    ASSERT_TRUE(path) << path.error().text();
-    EXPECT_EQ(questions_of(**path, 4096), 0);
-    EXPECT_EQ(questions_of(**path, 4096), 2) << "the next one warms the mover up";
-    EXPECT_EQ(questions_of(**path, 4096), 2) << "which has it then";
   }
+  void SetUp() override {
+    PathTest::SetUp();
+    path_launches = 0;
+    limits.busy = std::chrono::seconds(1000);
+    limits.idle = std::chrono::seconds(100);  // so long a copy counts as the next one
+  }
+  ResidenceLimits limits = fakes::patient_limits();
+};
+
+TEST_F(ShortCopies, NothingIsAskedOfOneThatTheCpuMakesWhileNoEngineIsWarm) {
+  const shim::CudaCalls calls = calls_that_count_launches();
+  Engines engines(*backend, "", &calls, limits);
+  const auto path = engines.open_path(span(), "automatic");
+  ASSERT_TRUE(path) << path.error().text();
+  EXPECT_EQ(questions_of(**path, 4096), 0);
+  EXPECT_EQ(path_launches, 0);
+  EXPECT_EQ(questions_of(**path, 4096), 2);
+  EXPECT_EQ(path_launches, 1) << "the next one warms the mover up";
+  EXPECT_EQ(questions_of(**path, 4096), 2) << "which has it then";
+  EXPECT_EQ(path_launches, 1);
+}
+
+TEST_F(ShortCopies, NothingIsAskedWhereThereIsNoFasterEngine) {
+  shim::CudaCalls calls = calls_that_count_launches();
   calls.module_load_data = [](void**, const void*) { return 209; };  // CUDA_ERROR_NO_BINARY_FOR_GPU
   Engines engines(*backend, "", &calls, limits);
   const auto path = engines.open_path(span(), "automatic");
   ASSERT_TRUE(path) << path.error().text();
   for (int round = 0; round < 3; ++round) EXPECT_EQ(questions_of(**path, 4096), 0) << "there is no mover";
   EXPECT_EQ(questions_of(**path, 64 * kibibyte), 2);
+  EXPECT_EQ(path_launches, 0);
 }
 
-TEST_F(PathTest, WhereTheCpuMovesOrdinaryMemoryAloneTheOtherQuestionIsSpared) {
+/// Larger ones keep the mover warm, for longer than a wish counts.
+TEST_F(ShortCopies, GoByAWarmEngineHoweverLongAgoItWasWishedFor) {
+  const shim::CudaCalls calls = calls_that_count_launches();
+  limits.idle = std::chrono::seconds(2);
+  Engines engines(*backend, "", &calls, limits);
+  const auto path = engines.open_path(span(), "automatic");
+  ASSERT_TRUE(path) << path.error().text();
+  for (int round = 0; round < 2; ++round) (void)questions_of(**path, 32 * kibibyte);
+  ASSERT_EQ(path_launches, 1);
+  for (int round = 0; round < 18; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    (void)questions_of(**path, 32 * kibibyte);
+  }
+  EXPECT_EQ(questions_of(**path, 4096), 2);
+  EXPECT_EQ(path_launches, 1);
+}
+
+TEST_F(ShortCopies, StartedOnesWarmTheMoverUp) {
+  const shim::CudaCalls calls = calls_that_count_launches();
+  Engines engines(*backend, "", &calls, limits);
+  const auto path = engines.open_path(span(), "automatic");
+  ASSERT_TRUE(path) << path.error().text();
+  const auto read_later = [&] {
+    Path::Part part = (*path)->start(Direction::from_device, 0, host.data(), 32 * kibibyte);
+    EXPECT_TRUE(tests::succeeded((*path)->finish(part)));
+    EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 32 * kibibyte), 0);
+  };
+  read_later();
+  EXPECT_EQ(path_launches, 0);
+  read_later();
+  EXPECT_EQ(path_launches, 1);
+}
+
+/// The mover's limit is half of such a copy. It ends, in about every fifth round behind the first half, and does not
+/// start again, as on a full GPU.
+TEST_F(ShortCopies, NoPartWaitsForAMoverThatHasEnded) {
+  shim::CudaCalls calls = calls_that_count_launches();
+  calls.launch_kernel = [](auto... arguments) {
+    return ++path_launches > 1 ? 0 : fakes::gpu_threads().launch_kernel(arguments...);
+  };
+  limits.busy = std::chrono::milliseconds(8);
+  limits.start = std::chrono::seconds(10);
+  for (int round = 0; round < 40; ++round) {
+    path_launches = 0;
+    Engines engines(*backend, "", &calls, limits);
+    const auto path = engines.open_path(span(), "automatic");
+    ASSERT_TRUE(path) << path.error().text();
+    const auto begin = std::chrono::steady_clock::now();
+    while (path_launches < 2) (void)questions_of(**path, 128 * kibibyte);
+    ASSERT_LT(std::chrono::steady_clock::now() - begin, limits.start) << "round " << round;
+  }
+}
+
+TEST_F(ShortCopies, OfOrdinaryMemoryThatTheCpuMovesAloneTheAllocationIsNotAskedFor) {
   std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const shim::CudaCalls calls = calls_that_count_questions();
-  const auto file = Engines(*backend, "", &calls, fakes::patient_limits(), folder).profile_path(0);
+  const shim::CudaCalls calls = calls_that_count_launches();
+  const auto file = Engines(*backend, "", &calls, limits, folder).profile_path(0);
   ASSERT_TRUE(file) << file.error().text();
   std::ofstream(*file)
       << "gdrkit engines 1\nfrom_device pinned 0 copy_engine copy_engine\n"
          "from_device ordinary 0 mover cpu\nto_device pinned 0 cpu cpu\nto_device ordinary 0 cpu cpu\n";
-  Engines engines(*backend, "", &calls, fakes::patient_limits(), folder);
+  Engines engines(*backend, "", &calls, limits, folder);
   const auto path = engines.open_path(span(), "automatic");
   ASSERT_TRUE(path) << path.error().text();
-  questions = 0;
-  ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, host.data(), 4096)));
-  EXPECT_EQ(questions, 1);
-  EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 4096), 0);
+  EXPECT_EQ(questions_of(**path, 4096), 1);
   ASSERT_TRUE(tests::succeeded(buffer->free()));
-  ASSERT_TRUE(tests::succeeded((*path)->copy(Direction::from_device, 0, host.data(), 8192)));
-  EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 8192), 0) << "the pin keeps it for the CPU";
+  EXPECT_EQ(questions_of(**path, 8192), 2) << "the pin keeps it for the CPU";
+  EXPECT_EQ(path_launches, 0);
   std::filesystem::remove_all(folder);
 }
 
