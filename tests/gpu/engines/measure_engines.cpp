@@ -126,6 +126,7 @@ double ratio_to_fastest(const std::vector<Way>& ways, const Way& way) {
     if (!single.is_single || single.medians.empty()) continue;
     if (fastest == nullptr || median(single.medians) < median(fastest->medians)) fastest = &single;
   }
+  if (fastest == nullptr) return 0;
   std::vector<double> ratios;
   for (std::size_t turn = 0; turn < way.medians.size(); ++turn) {
     ratios.push_back(way.medians[turn] / fastest->medians[turn]);
@@ -197,18 +198,14 @@ void add_mappings(Machine& machine, HostMemory kind, Direction direction, std::v
       std::printf("%s cannot run here: %s\n", name.c_str(), error.what());
       continue;
     }
-    const Mapping& mapping = mappings->back();
+    const gdrkit_pin_t pin = pins->back().handle();
     // From the device, larger ones by the CPU take milliseconds.
     ways->push_back({name,
                      name == "cpu" ? std::size_t{1} << 20 : memory_bytes,
                      name != "automatic",
-                     [&mapping, direction, host](std::size_t size) {
-                       if (direction == Direction::from_device) {
-                         mapping.read(0, std::span(host, size));
-                       } else {
-                         mapping.write(0, std::span(host, size));
-                       }
-                       return true;
+                     [pin, direction, host](std::size_t size) {
+                       return (direction == Direction::from_device ? gdrkit_read(pin, 0, host, size)
+                                                                   : gdrkit_write(pin, 0, host, size)) == 0;
                      },
                      {}});
   }
