@@ -137,7 +137,7 @@ int gdrkit_map_with_options(gdrkit_pin_t pin, const struct gdrkit_map_options* o
 int gdrkit_unmap(gdrkit_pin_t pin);
 /* The file that "automatic" reads its choices from when a context first uses engines on device number `device`, as CUDA
  * counts: "gdrkit tune" writes it, for this GPU and driver, below $XDG_CACHE_HOME or $HOME/.cache. Without it, or where
- * it is damaged, the choices are those of an H200. -ERANGE: `path` is too short. -ENOENT: neither variable is set. */
+ * it is damaged, the choices are built in. -ERANGE: `path` is too short. -ENOENT: neither variable is set. */
 int gdrkit_engine_profile_path(gdrkit_context_t context, int device, char* path, size_t capacity);
 
 /* Returns 1 once the owner freed the memory and the backend removed it from the mapping, else 0. A persistent backend

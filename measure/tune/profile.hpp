@@ -20,8 +20,9 @@ struct EngineTimes {
 
 /// One line for each range of sizes with one choice: direction, kind of memory, largest size (0: all larger ones), the
 /// engine that is the fastest while warm, and the fastest while that one is not. What is not slower than the fastest by
-/// more than 3 % stays the choice, since each change costs a line and noise would make many. The mover serves up to 2
-/// MiB: its GPU kernel, launched ahead, would end while a larger copy goes on by another engine.
+/// more than 3 % stays the choice, since each change costs a line and noise would make many; but lanes, which take
+/// other cores, go where another engine is as fast. The mover serves up to 2 MiB: its GPU kernel, launched ahead, would
+/// end while a larger copy goes on by another engine.
 [[nodiscard]] std::string profile_text(const std::vector<EngineTimes>& times);
 
 }  // namespace gdrkit::tools
