@@ -142,7 +142,6 @@ class Tune {
         const auto warm = [&](std::size_t size) { return touch(size), warm_us([&] { copy(size); }); };
         const auto cold = [&](std::size_t size) { return touch(size), cold_us([&] { copy(size); }); };
         measure_sizes(warm, &times.warm[engine]);
-        if (engine == std::string("mover")) continue;  // a launch: no choice while it does not run
         measure_sizes(cold, &times.cold[engine]);
       }
     }

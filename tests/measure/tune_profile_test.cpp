@@ -16,6 +16,7 @@ TEST(TuneProfile, NamesTheFastestOfEachRangeOfSizes) {
   times.warm["copy_engine"] = {{1024, 7.0},     {2048, 7.0},     {4096, 7.0},      {8192, 7.0},
                                {1048576, 26.0}, {4194304, 83.0}, {16777216, 310.0}};
   times.cold["cpu"] = {{1024, 1.1}, {2048, 2.1}, {4096, 4.1}};
+  times.cold["mover"] = {{1024, 0.5}, {4096, 0.5}, {1048576, 20.0}};  // such a launch is no choice, however fast
   times.cold["copy_engine"] = {{1024, 9.0},     {2048, 9.0},     {4096, 9.0},      {8192, 9.0},
                                {1048576, 28.0}, {4194304, 85.0}, {16777216, 312.0}};
   EXPECT_EQ(profile_text({times}),
