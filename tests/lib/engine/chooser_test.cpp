@@ -51,7 +51,7 @@ TEST(Chooser, NoColdEngineIsTheMover) {
   }
 }
 
-// docs/results/2026-11-23-h200-engines-2: the fastest row of each column.
+// docs/results/2026-11-23-h200-engines-2: the fastest row of each column, or one within 5 % of it.
 TEST(Chooser, TakesWhatWasTheFastestOnAnH200) {
   const auto warm = [](Direction direction, std::size_t size, HostMemory kind = HostMemory::pinned) {
     return choose(direction, kind, size).warm;
