@@ -137,11 +137,13 @@ class Tune {
             mapping->write(0, bytes);
           }
         };
-        // As a program that wrote what it sends: the GPU reads 6 to 10 % faster from the CPU's caches.
+        // As a program that wrote what it sends: the mover reads faster from the CPU's caches (docs/design/0019).
         const auto touch = [&](std::size_t size) { std::memset(host.bytes, 1, size); };
         const auto warm = [&](std::size_t size) { return touch(size), warm_us([&] { copy(size); }); };
         const auto cold = [&](std::size_t size) { return touch(size), cold_us([&] { copy(size); }); };
         measure_sizes(warm, &times.warm[engine]);
+        // No choice where it has to be launched, so that once is enough to show it.
+        if (engine == std::string("mover") && !times.cold[engine].empty()) continue;
         measure_sizes(cold, &times.cold[engine]);
       }
     }
