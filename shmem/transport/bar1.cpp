@@ -131,7 +131,7 @@ class Bar1 final : public Transport {
     Slot& state = slots_[static_cast<std::size_t>(slot)];
     const std::uint64_t issued = state.issued.load(std::memory_order_acquire);
     if (state.completed.load(std::memory_order_acquire) >= issued) return {};
-    auto window = made_for_stores(slot);
+    auto window = any_window_of(slot);
     if (!window) return base::pass(window);
     std::uint32_t word = 0;
     if (const int read = gdrkit_read(*window, 0, &word, sizeof word); read < 0) return failure(read, "reading", slot);
@@ -194,7 +194,7 @@ class Bar1 final : public Transport {
 
   /// Some memory of the slot that is mapped, whichever it is: all of it is the same GPU's. The heap's first chunk may
   /// not be, where there was no room for it.
-  base::Result<gdrkit_pin_t> made_for_stores(int slot) noexcept {
+  base::Result<gdrkit_pin_t> any_window_of(int slot) noexcept {
     for (std::size_t each = 0; each < 2 * largest_chunk_count; ++each) {
       const std::uint64_t pin = slots_[static_cast<std::size_t>(slot)].windows[each].load(std::memory_order_acquire);
       if (pin != 0 && pin != refused_window) return gdrkit_pin_t{pin};
