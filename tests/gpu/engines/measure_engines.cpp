@@ -39,7 +39,6 @@ T must(base::Result<T> result, const char* step, int exit_code = 1) {
 struct Machine {
   Context context;
   Buffer buffer = context.allocate(memory_bytes);
-  Pin pin = context.pin(buffer);
 
   const shim::CudaCalls* calls = must(shim::cuda_calls(), "CUDA", 77);
   std::unique_ptr<backend::Backend> backend;
