@@ -19,10 +19,8 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-/// For copies of up to so many bytes; rows of one direction and kind of memory are in the order of their sizes.
+/// For copies of up to so many bytes.
 struct Row {
-  Direction direction = Direction::from_device;
-  HostMemory host_memory = HostMemory::ordinary;
   std::size_t up_to_bytes = 0;
   Choice choice{};
 };
@@ -45,15 +43,22 @@ class Table {
   }
 
  private:
-  explicit Table(std::size_t) noexcept {}
+  /// Of one direction and kind of memory, in the order of their sizes; the last one serves every larger copy.
+  using Column = std::array<Row, 32>;
+
+  struct Empty {};
+  explicit Table(Empty) noexcept {}
+  [[nodiscard]] bool append(Direction direction, HostMemory host_memory, const Row& row) noexcept;
+  [[nodiscard]] const Column& column(Direction direction, HostMemory host_memory) const noexcept {
+    return columns_[static_cast<std::size_t>(direction)][static_cast<std::size_t>(host_memory)];
+  }
   void find_shortcuts() noexcept;
   template <class Condition>
   [[nodiscard]] std::size_t largest_of(Direction direction, Condition is_so) const noexcept;
 
-  std::array<Row, 128> rows_{};
-  std::size_t count_ = 0;
   std::array<std::size_t, 3> largest_for_cpu_{};
   std::array<std::size_t, 3> largest_by_cpus_{};
+  std::array<std::array<Column, 2>, 2> columns_{};
 };
 
 }  // namespace gdrkit::engine
