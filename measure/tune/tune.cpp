@@ -25,12 +25,19 @@ constexpr std::size_t sizes[] = {1 * kib,   2 * kib,   3 * kib,    4 * kib,    6
                                  32 * kib,  64 * kib,  96 * kib,   128 * kib,  192 * kib,  256 * kib,  384 * kib,
                                  512 * kib, 768 * kib, 1024 * kib, 2048 * kib, 4096 * kib, 8192 * kib, 16384 * kib};
 constexpr std::size_t memory_bytes = 16384 * kib;
-constexpr std::int64_t cell_ns = 3'000'000;    // a size of an engine is measured so long, back to back
-constexpr double slowest_us = 2500;            // an engine that takes longer is not measured with larger sizes
-constexpr std::size_t fewest = 5, most = 200;  // copies of a size
-constexpr std::size_t cold_rounds = 7;
-constexpr std::int64_t cold_pause_ns = 1'000'000;  // the mover and the lanes' helpers have gone by then
-constexpr int passes = 2;  // over all engines; the smaller median counts: other work on the machine comes in bursts
+constexpr double slowest_us = 2500;  // an engine that takes longer is not measured with larger sizes
+constexpr int passes = 2;            // over everything; the smaller time counts: other work comes in bursts
+constexpr int turns = 3;             // of each engine at a size, in a pass
+
+/// Copies that are timed in a turn: as many as the time allows.
+struct Pace {
+  std::int64_t pause_ns;  ///< before each
+  std::int64_t turn_ns;
+  std::size_t fewest, most;
+};
+constexpr Pace back_to_back = {0, 800'000, 1, 40};
+constexpr Pace apart = {1'000'000, 0, 2, 2};       // the mover and the lanes' helpers have gone by then
+constexpr Pace apart_once = {1'000'000, 0, 1, 1};  // for the mover, which has to be launched: never a choice
 
 CommandLine command_line(TuneOptions* options) {
   CommandLine line;
@@ -88,18 +95,14 @@ class Tune {
     {
       const Context context;
       report_.backend = context.backend_name();
-      const Pin pin = context.pin(address, memory_bytes);
       report_.path = options_.output.empty() ? own_path(context) : options_.output;
-      for (int pass = 0; pass < passes; ++pass) {
-        report_.notes.clear();
-        for (const char* engine : {"cpu", "lanes", "copy_engine", "mover"}) measure_engine(pin, engine);
-      }
+      measure(context, address, {"cpu", "lanes", "copy_engine", "mover"});
     }
     report_.profile = profile_text(report_.times);
     write_whole_file(report_.path, report_.profile);
     if (!options_.output.empty()) return;
     const Context context;  // reads the profile
-    for (int pass = 0; pass < passes; ++pass) measure_engine(context.pin(address, memory_bytes), "automatic");
+    measure(context, address, {"automatic"});
   }
 
   [[nodiscard]] std::string own_path(const Context& context) const {
@@ -117,65 +120,75 @@ class Tune {
     }
   }
 
-  void measure_engine(const Pin& pin, const char* engine) {
-    std::optional<Mapping> mapping;
-    try {
-      mapping.emplace(pin.map(MappingType::automatic, engine));
-    } catch (const gdrkit::Error& error) {
-      report_.notes.push_back(std::string(engine) + " cannot run here: " + error.what());
-      return;
+  /// An engine that can run here.
+  struct Way {
+    std::string engine;
+    Pin pin;
+    Mapping mapping;
+  };
+
+  void measure(const Context& context, std::uint64_t address, std::initializer_list<const char*> engines) {
+    std::vector<Way> ways;
+    for (const char* engine : engines) {
+      try {
+        Pin pin = context.pin(address, memory_bytes);
+        Mapping mapping = pin.map(MappingType::automatic, engine);
+        ways.push_back({engine, std::move(pin), std::move(mapping)});
+      } catch (const gdrkit::Error& error) {
+        report_.notes.push_back(std::string(engine) + " cannot run here: " + error.what());
+      }
     }
-    std::size_t cell = 0;
-    for (const bool is_read : {true, false}) {
-      for (const HostBlock& host : hosts_) {
-        EngineTimes& times = report_.times[cell++];
-        const auto copy = [&](std::size_t size) {
-          const std::span<std::byte> bytes(host.bytes, size);
-          if (is_read) {
-            mapping->read(0, bytes);
-          } else {
-            mapping->write(0, bytes);
-          }
-        };
-        // As a program that wrote what it sends: the mover reads faster from the CPU's caches (docs/design/0019).
-        const auto touch = [&](std::size_t size) { std::memset(host.bytes, 1, size); };
-        const auto warm = [&](std::size_t size) { return touch(size), warm_us([&] { copy(size); }); };
-        const auto cold = [&](std::size_t size) { return touch(size), cold_us([&] { copy(size); }); };
-        measure_sizes(warm, &times.warm[engine]);
-        // No choice where it has to be launched, so that once is enough to show it.
-        if (engine == std::string("mover") && !times.cold[engine].empty()) continue;
-        measure_sizes(cold, &times.cold[engine]);
+    for (int pass = 0; pass < passes; ++pass) {
+      std::size_t cell = 0;
+      for (const bool is_read : {true, false}) {
+        for (const HostBlock& host : hosts_) {
+          EngineTimes& times = report_.times[cell++];
+          measure_sizes(ways, is_read, host.bytes, false, &times.warm);
+          measure_sizes(ways, is_read, host.bytes, true, &times.cold);
+        }
       }
     }
   }
 
-  template <class TimeOf>
-  static void measure_sizes(TimeOf time_of, std::map<std::size_t, double>* times) {
+  /// The engines in turns, so that what slows the machine for longer slows all of them alike.
+  static void measure_sizes(std::vector<Way>& ways, bool is_read, std::byte* host, bool is_cold,
+                            std::map<std::string, std::map<std::size_t, double>>* times) {
     for (const std::size_t size : sizes) {
-      const double time = time_of(size);
-      const auto known = times->emplace(size, time).first;
-      known->second = std::min(known->second, time);
-      if (time > slowest_us) return;
+      std::map<std::string, std::vector<double>> medians;
+      for (int turn = 0; turn < turns; ++turn) {
+        for (Way& way : ways) {
+          const std::map<std::size_t, double>& known = (*times)[way.engine];
+          const bool is_slow = !known.empty() && known.rbegin()->second > slowest_us;
+          if (is_slow && known.rbegin()->first < size) continue;
+          const std::span<std::byte> bytes(host, size);
+          // As a program that wrote what it sends: how fast the GPU reads depends on it (docs/design/0019).
+          std::memset(host, 1, size);
+          const Pace& pace = !is_cold ? back_to_back : way.engine == "mover" ? apart_once : apart;
+          medians[way.engine].push_back(turn_us(pace, [&] {
+            if (is_read) {
+              way.mapping.read(0, bytes);
+            } else {
+              way.mapping.write(0, bytes);
+            }
+          }));
+        }
+      }
+      for (const auto& [engine, values] : medians) {
+        const double time = measure::median(values);
+        double& known = (*times)[engine].emplace(size, time).first->second;
+        known = std::min(known, time);
+      }
     }
   }
 
   template <class Once>
-  static double warm_us(Once once) {
-    once();
+  static double turn_us(const Pace& pace, Once once) {
+    once();  // the host memory is as the engine's last copy left it, and the engine warm where there is no pause
     std::vector<double> times;
     const std::int64_t begin = platform::now_ns();
-    while (times.size() < fewest || (times.size() < most && platform::now_ns() - begin < cell_ns)) {
-      times.push_back(platform::time_batch(1, [&](std::size_t) { once(); }) / 1000);
-    }
-    return measure::median(times);
-  }
-
-  template <class Once>
-  static double cold_us(Once once) {
-    std::vector<double> times;
-    for (std::size_t round = 0; round < cold_rounds; ++round) {
+    while (times.size() < pace.fewest || (times.size() < pace.most && platform::now_ns() - begin < pace.turn_ns)) {
       // Not asleep: what a core takes to wake up is no engine's time.
-      for (const std::int64_t begin = platform::now_ns(); platform::now_ns() - begin < cold_pause_ns;) {
+      for (const std::int64_t pause = platform::now_ns(); platform::now_ns() - pause < pace.pause_ns;) {
       }
       times.push_back(platform::time_batch(1, [&](std::size_t) { once(); }) / 1000);
     }

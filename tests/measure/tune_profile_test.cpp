@@ -27,13 +27,15 @@ TEST(TuneProfile, NamesTheFastestOfEachRangeOfSizes) {
             "from_device pinned 0 copy_engine copy_engine\n");
 }
 
-TEST(TuneProfile, ADifferenceWithinTheNoiseChangesNothing) {
+TEST(TuneProfile, TheCpuIsLeftForNoDifferenceWithinTheNoise) {
   EngineTimes times{"to_device", "ordinary", {}, {}};
   times.warm["cpu"] = {{1024, 1.0}, {2048, 1.02}, {4096, 2.0}};
   times.warm["lanes"] = {{1024, 1.1}, {2048, 1.0}, {4096, 1.99}};
   times.cold = times.warm;
   EXPECT_EQ(profile_text({times}), "gdrkit engines 1\nto_device ordinary 0 cpu cpu\n");
-  times.warm["lanes"][4096] = 1.9;
+  times.warm["lanes"][4096] = 1.92;
+  EXPECT_EQ(profile_text({times}), "gdrkit engines 1\nto_device ordinary 0 cpu cpu\n");
+  times.warm["lanes"][4096] = 1.88;
   EXPECT_EQ(profile_text({times}),
             "gdrkit engines 1\nto_device ordinary 2048 cpu cpu\nto_device ordinary 0 lanes cpu\n");
 }
@@ -45,6 +47,12 @@ TEST(TuneProfile, OtherCoresAreOnlyTakenWhereThatIsFaster) {
   times.warm["mover"] = {{65536, 5.5}, {262144, 10.6}, {524288, 17.2}, {1048576, 29.0}};
   times.warm["copy_engine"] = {{65536, 9.0}, {262144, 12.4}, {524288, 17.3}, {1048576, 27.0}};
   times.cold["cpu"] = times.warm["cpu"];
+  EXPECT_EQ(profile_text({times}),
+            "gdrkit engines 1\n"
+            "to_device pinned 65536 cpu cpu\n"
+            "to_device pinned 262144 lanes cpu\n"
+            "to_device pinned 0 copy_engine cpu\n");
+  times.warm["copy_engine"][524288] = 18.0;  // and the mover, which takes multiprocessors, rather than cores
   EXPECT_EQ(profile_text({times}),
             "gdrkit engines 1\n"
             "to_device pinned 65536 cpu cpu\n"
