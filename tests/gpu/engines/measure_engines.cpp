@@ -89,18 +89,19 @@ void compute_for(std::chrono::microseconds time) {
   }
 }
 
-/// Every way in turns, as a machine's speed changes from second to second.
-void measure_size(std::vector<Way>& ways, std::size_t size, std::chrono::microseconds pause) {
+/// Every way in turns, as a machine's speed changes from second to second, each with memory that the CPU just wrote.
+void measure_size(std::vector<Way>& ways, std::byte* host, std::size_t size, std::chrono::microseconds pause) {
   const bool is_cold = pause.count() != 0;
   const int turns = is_cold ? 15 : 9;
   const int times_of_a_turn = size > 1048576 ? 4 : is_cold ? 7 : 25;
-  const int untimed = is_cold ? 0 : 3;  // the mover is warm after the first
+  const int untimed = is_cold ? 1 : 3;  // the mover is warm after the first
   // A single small write seems to take 40 or 125 ns, by whether the clock waits for its store; ten take ten times one.
   const int batch = !is_cold && size <= 8192 ? 10 : 1;
   for (Way& way : ways) way.medians.clear();
   for (int turn = 0; turn < turns; ++turn) {
     for (Way& way : ways) {
       if (size > way.largest_bytes || way.medians.size() != static_cast<std::size_t>(turn)) continue;
+      std::memset(host, 1, size);
       std::vector<double> times;
       bool is_good = true;
       for (int round = -untimed; round < times_of_a_turn && is_good; ++round) {
@@ -239,7 +240,7 @@ void measure_rows(Machine& machine, Direction direction, HostMemory kind, std::c
   std::vector<std::vector<double>> rows(ways.size());
   std::vector<double> ratios;
   for (const std::size_t size : sizes) {
-    measure_size(ways, size, pause);
+    measure_size(ways, host, size, pause);
     for (std::size_t way = 0; way < ways.size(); ++way) {
       rows[way].push_back(ways[way].medians.empty() ? 0 : median(ways[way].medians));
     }
