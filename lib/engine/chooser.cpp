@@ -23,7 +23,7 @@ struct Line {
   Row row;
 };
 
-// Crossovers on H200 and H100 (docs/results/2026-11-23-h200-engines-2, docs/design/0019-engines.md).
+// Crossovers on H200 and H100 (docs/results/2026-11-23-h200-engines-2 and -3, docs/design/0019-engines.md).
 constexpr Line measured[] = {
     {from, pinned, {3 * kib, {Id::cpu, Id::cpu}}},
     {from, pinned, {8 * kib, {Id::mover, Id::cpu}}},
@@ -36,7 +36,8 @@ constexpr Line measured[] = {
     {from, ordinary, {1024 * kib, {Id::lanes, Id::copy_engine}}},
     {from, ordinary, {SIZE_MAX, {Id::lanes, Id::lanes}}},
     {to, pinned, {64 * kib, {Id::cpu, Id::cpu}}},
-    {to, pinned, {384 * kib, {Id::lanes, Id::cpu}}},
+    {to, pinned, {256 * kib, {Id::lanes, Id::cpu}}},
+    {to, pinned, {384 * kib, {Id::lanes, Id::copy_engine}}},
     {to, pinned, {768 * kib, {Id::mover, Id::copy_engine}}},
     {to, pinned, {SIZE_MAX, {Id::copy_engine, Id::copy_engine}}},
     {to, ordinary, {64 * kib, {Id::cpu, Id::cpu}}},
@@ -57,9 +58,12 @@ bool find_id(const char* name, Id* id) noexcept {
 bool read_line(const char* text, Line* line) noexcept {
   char direction[16], memory[16], warm[16], cold[16];
   unsigned long long size = 0;
-  int used = 0;
-  if (std::sscanf(text, "%15s %15s %20llu %15s %15s %n", direction, memory, &size, warm, cold, &used) != 5)
+  int before_size = 0, used = 0;
+  if (std::sscanf(text, "%15s %15s %n%19llu %15s %15s %n", direction, memory, &before_size, &size, warm, cold, &used) !=
+          5 ||
+      text[before_size] == '-' || text[before_size] == '+') {
     return false;
+  }
   const bool is_from = std::strcmp(direction, "from_device") == 0;
   const bool is_pinned = std::strcmp(memory, "pinned") == 0;
   line->direction = is_from ? from : to;
@@ -98,7 +102,7 @@ base::Result<Table> Table::parse(const std::string& text) noexcept try {
                     : read_line(each.c_str(), &line) && table.append(line.direction, line.host_memory, line.row);
     if (!is_good) {
       return base::fail(EINVAL,
-                        "line %zu of the engines' profile is not one of \"gdrkit tune\", or its size is not in order",
+                        "line %zu of the engines' profile is not one of \"gdrkit tune\", not in order, or one too many",
                         number + 1);
     }
   }

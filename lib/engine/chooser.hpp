@@ -29,7 +29,8 @@ class Table {
  public:
   /// As measured on an H200 and an H100.
   Table() noexcept;
-  /// The lines of a profile (docs/tools.md); EINVAL, with the line's number, for one that is not complete and exact.
+  /// The lines of a profile (docs/tools.md); EINVAL, with the number of the first wrong line, for one that is not
+  /// complete and exact.
   [[nodiscard]] static base::Result<Table> parse(const std::string& text) noexcept;
 
   [[nodiscard]] Choice choose(Direction direction, HostMemory host_memory, std::size_t size_bytes) const noexcept;

@@ -23,8 +23,8 @@ using engine::HostMemory;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t memory_bytes = std::size_t{16} << 20;
-constexpr std::size_t sizes[] = {8,     64,     1024,   2048,   3072,    4096,    8192,    16384,   32768,
-                                 65536, 131072, 262144, 524288, 1048576, 2097152, 4194304, 16777216};
+constexpr std::size_t sizes[] = {8,     64,     1024,   2048,   3072,   4096,    8192,    16384,   32768,
+                                 65536, 131072, 262144, 393216, 524288, 1048576, 2097152, 4194304, 16777216};
 
 template <class T>
 T must(base::Result<T> result, const char* step, int exit_code = 1) {

@@ -29,7 +29,7 @@ TEST(Chooser, TheShortcutForTheCpuAgreesWithTheTable) {
 
 TEST(Chooser, OnlyCpusMoveWhatNothingIsAskedOf) {
   const std::size_t largest = built_in.largest_by_cpus(Direction::to_device);
-  EXPECT_EQ(largest, std::size_t{384} << 10);
+  EXPECT_EQ(largest, std::size_t{256} << 10);
   for (const HostMemory kind : {HostMemory::ordinary, HostMemory::pinned}) {
     for (std::size_t size = 1; size <= largest; size *= 2) {
       const Choice choice = choose(Direction::to_device, kind, size);
@@ -118,14 +118,22 @@ TEST(Profile, ADamagedOneIsRefusedWholly) {
   };
   for (const auto& damaged : {with("engines 1", "engines 2"), with("2048", "abc"), with("mover", "abacus"),
                               with("pinned", "borrowed"), with("from_device", "on_device"), with("2048 cpu", "2048"),
-                              with("cpu\n", "cpu cpu\n"), with("pinned 4096", "pinned 0"), whole + "\n"}) {
+                              with("cpu\n", "cpu cpu\n"), with("pinned 4096", "pinned 0"), with("4096", "-4096"),
+                              with("4096", "+4096"), with("4096", "40960000000000000000"), whole + "\n"}) {
     const auto table = Table::parse(damaged);
     ASSERT_FALSE(table) << damaged;
     EXPECT_EQ(table.error().errno_value, EINVAL);
   }
-  std::string long_one = "gdrkit engines 1\n";
-  for (int row = 1; row < 100; ++row) long_one += "from_device pinned " + std::to_string(row) + " cpu cpu\n";
-  EXPECT_FALSE(Table::parse(long_one));
+}
+
+TEST(Profile, HasRoomFor32RowsOfAColumn) {
+  for (const int rows : {32, 33}) {
+    std::string text = profile;
+    std::string column;
+    for (int row = 1; row < rows; ++row) column += "to_device ordinary " + std::to_string(row) + " cpu cpu\n";
+    text.insert(text.find("to_device ordinary 0"), column);
+    EXPECT_EQ(Table::parse(text).has_value(), rows == 32) << rows;
+  }
 }
 
 }  // namespace
