@@ -25,7 +25,8 @@ double time_of(const Times& times, const std::string& engine, std::size_t size) 
 std::string fastest(const Times& times, std::size_t size) {
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [engine, unused] : times) best = std::min(best, time_of(times, engine, size));
-  // The GPU's engines need questions to CUDA first; of those, only the copy engine takes no multiprocessor and no core.
+  // Most copies by other engines need questions to CUDA; of these engines the copy engine alone takes no multiprocessor
+  // and no core.
   if (time_of(times, "cpu", size) <= best * 1.05) return "cpu";
   for (const char* engine : {"copy_engine", "mover"}) {
     if (time_of(times, engine, size) <= best * 1.03) return engine;

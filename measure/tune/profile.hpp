@@ -19,10 +19,10 @@ struct EngineTimes {
 };
 
 /// One line for each range of sizes with one choice: direction, kind of memory, largest size (0: all larger ones), the
-/// engine that is the fastest while warm, and the fastest while that one is not. What is not slower than the fastest by
-/// more than 3 % stays the choice, since each change costs a line and noise would make many; but lanes, which take
-/// other cores, go where another engine is as fast. The mover serves up to 2 MiB: its GPU kernel, launched ahead, would
-/// end while a larger copy goes on by another engine.
+/// engine that is the fastest while warm, and the fastest while that one is not. Of engines about as fast as the
+/// fastest, the one that takes the least from the program: the CPU within 5 %, the copy engine, the mover within 3 %,
+/// then lanes. The mover serves up to 2 MiB: its GPU kernel, launched ahead, would end while a larger copy goes on by
+/// another engine.
 [[nodiscard]] std::string profile_text(const std::vector<EngineTimes>& times);
 
 }  // namespace gdrkit::tools

@@ -125,16 +125,18 @@ class Tune {
     std::string engine;
     Pin pin;
     Mapping mapping;
+    bool has_failed = false;
   };
 
   void measure(const Context& context, std::uint64_t address, std::initializer_list<const char*> engines) {
     std::vector<Way> ways;
     for (const char* engine : engines) {
+      Pin pin = context.pin(address, memory_bytes);
       try {
-        Pin pin = context.pin(address, memory_bytes);
         Mapping mapping = pin.map(MappingType::automatic, engine);
         ways.push_back({engine, std::move(pin), std::move(mapping)});
       } catch (const gdrkit::Error& error) {
+        if (!can_be_left_out(engine)) throw;
         report_.notes.push_back(std::string(engine) + " cannot run here: " + error.what());
       }
     }
@@ -151,26 +153,25 @@ class Tune {
   }
 
   /// The engines in turns, so that what slows the machine for longer slows all of them alike.
-  static void measure_sizes(std::vector<Way>& ways, bool is_read, std::byte* host, bool is_cold,
-                            std::map<std::string, std::map<std::size_t, double>>* times) {
+  void measure_sizes(std::vector<Way>& ways, bool is_read, std::byte* host, bool is_cold,
+                     std::map<std::string, std::map<std::size_t, double>>* times) {
     for (const std::size_t size : sizes) {
       std::map<std::string, std::vector<double>> medians;
       for (int turn = 0; turn < turns; ++turn) {
-        for (Way& way : ways) {
+        for (std::size_t number = 0; number < ways.size(); ++number) {
+          // Each behind each other one: an engine's threads, or its GPU kernel, are busy for a while after its last
+          // copy.
+          Way& way = ways[(number + static_cast<std::size_t>(turn)) % ways.size()];
+          if (way.has_failed) continue;
           const std::map<std::size_t, double>& known = (*times)[way.engine];
           const bool is_slow = !known.empty() && known.rbegin()->second > slowest_us;
           if (is_slow && known.rbegin()->first < size) continue;
-          const std::span<std::byte> bytes(host, size);
-          // As a program that wrote what it sends: how fast the GPU reads depends on it (docs/design/0019).
-          std::memset(host, 1, size);
-          const Pace& pace = !is_cold ? back_to_back : way.engine == "mover" ? apart_once : apart;
-          medians[way.engine].push_back(turn_us(pace, [&] {
-            if (is_read) {
-              way.mapping.read(0, bytes);
-            } else {
-              way.mapping.write(0, bytes);
-            }
-          }));
+          try {
+            medians[way.engine].push_back(median_of_turn(way, is_read, {host, size}, is_cold));
+          } catch (const gdrkit::Error& error) {
+            leave_out(way, size, error.what());
+            medians.erase(way.engine);
+          }
         }
       }
       for (const auto& [engine, values] : medians) {
@@ -179,6 +180,32 @@ class Tune {
         known = std::min(known, time);
       }
     }
+  }
+
+  static bool can_be_left_out(const std::string& engine) { return engine != "cpu" && engine != "automatic"; }
+
+  void leave_out(Way& way, std::size_t size, const std::string& why) {
+    const std::string what = way.engine + " failed with a copy of " + std::to_string(size) + " bytes";
+    if (!can_be_left_out(way.engine)) throw Failure(ExitCode::failed, what + ": " + why);
+    report_.notes.push_back(what + " and is left out: " + why);
+    way.has_failed = true;
+    for (EngineTimes& each : report_.times) {
+      each.warm.erase(way.engine);
+      each.cold.erase(way.engine);
+    }
+  }
+
+  static double median_of_turn(Way& way, bool is_read, std::span<std::byte> host, bool is_cold) {
+    // As a program that wrote what it sends: how fast the GPU reads depends on it (docs/design/0019).
+    std::memset(host.data(), 1, host.size());
+    const Pace& pace = !is_cold ? back_to_back : way.engine == "mover" ? apart_once : apart;
+    return turn_us(pace, [&] {
+      if (is_read) {
+        way.mapping.read(0, host);
+      } else {
+        way.mapping.write(0, host);
+      }
+    });
   }
 
   template <class Once>

@@ -1,19 +1,52 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""tune on the emulated device, which has only the engine cpu."""
+"""tune on the emulated device, which has only the engine cpu; the others are played."""
 import json
 import os
 import tempfile
 import unittest
 
-from program import Test, run
+from program import BIN, Test, run
 
 KINDS = [(direction, memory) for direction in ("from_device", "to_device") for memory in ("pinned", "ordinary")]
 PROFILE = "gdrkit engines 1\n" + "".join(f"{direction} {memory} 0 cpu cpu\n" for direction, memory in KINDS)
 
 
+PLAYED = os.path.join(os.path.dirname(BIN), "tests", "bin", "libplayed_engines.so")
+
+
+def run_played(folder, failure):
+    path = os.path.join(folder, "profile")
+    variables = {"GDRKIT_BACKEND": "emulated", "LD_PRELOAD": PLAYED, "PLAYED_FAILURE": failure}
+    return run("gdrkit", "tune", "-o", path, "--json", environment=variables), path
+
+
 class Tune(Test):
+    def test_an_engine_that_fails_on_the_way_is_left_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ended, path = run_played(folder, "mover 1000")
+            self.assertEqual(ended.code, 0, ended.err)
+            document = json.loads(ended.out)
+            self.assertRegex("\n".join(document["notes"]),
+                             r"^mover failed with a copy of \d+ bytes and is left out: .+$")
+            self.assertEqual({series["id"].split("/")[-1] for series in document["series"]},
+                             {"cpu", "lanes", "copy_engine"})
+            for series in document["series"]:
+                self.assertGreaterEqual(len(series["points"]), 10)
+            with open(path, encoding="utf-8") as file:
+                self.assertNotIn("mover", file.read())
+
+    def test_without_the_cpu_there_is_no_profile(self):
+        for failure, said in (("cpu 1000", r"cpu failed with a copy of \d+ bytes: .*Input/output error"),
+                              ("map_cpu 1", ".*Input/output error"), ("pin 1", ".*Cannot allocate memory"),
+                              ("pin 3", ".*Cannot allocate memory")):
+            with self.subTest(failure), tempfile.TemporaryDirectory() as folder:
+                ended, path = run_played(folder, failure)
+                self.assertEqual((ended.code, ended.out), (1, ""))
+                self.assertRegex(ended.err, "\n" + said + "\n$")
+                self.assertFalse(os.path.exists(path))
+
     def test_measures_what_can_run_and_writes_the_profile(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "profile")
