@@ -159,9 +159,8 @@ class Tune {
       std::map<std::string, std::vector<double>> medians;
       for (int turn = 0; turn < turns; ++turn) {
         for (std::size_t number = 0; number < ways.size(); ++number) {
-          // Each behind each other one: an engine's threads, or its GPU kernel, are busy for a while after its last
-          // copy.
-          Way& way = ways[(number + static_cast<std::size_t>(turn)) % ways.size()];
+          // There and back: an engine's threads, or its GPU kernel, are busy for a while after its last copy.
+          Way& way = ways[turn % 2 == 0 ? number : ways.size() - 1 - number];
           if (way.has_failed) continue;
           const std::map<std::size_t, double>& known = (*times)[way.engine];
           const bool is_slow = !known.empty() && known.rbegin()->second > slowest_us;
