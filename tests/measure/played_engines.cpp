@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
