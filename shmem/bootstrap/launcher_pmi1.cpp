@@ -3,8 +3,10 @@
 // PMI-1, the lines of text that MPICH's hydra and its relatives speak over the socket whose number is in PMI_FD.
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -64,11 +66,19 @@ class PmiConnection {
 
 int pmi_socket = -1;
 pid_t pmi_process = -1;
+struct stat pmi_file {};
 
-/// hydra takes the end of a process that began and did not finalize for a failure. The application's MPI may have
-/// finalized already, which closes the other end; that is as good.
-void finalize_pmi() {
-  if (pmi_process != ::getpid()) return;
+bool is_same_file(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/// hydra treats a process that began PMI and ends without finalizing it as failed. A destructor function, not a handler
+/// of atexit(): MPICH 4.2 finalizes in such a handler, which may be older than ours, and SIGPIPE ends the process if
+/// hydra has closed the connection by then. Destructors run after all handlers. If MPICH has finalized, the connection
+/// is closed there, or the number of its descriptor belongs to another file; then nothing is left to do.
+[[gnu::destructor]] void finalize_pmi() {
+  struct stat now {};
+  if (pmi_process != ::getpid() || ::fstat(pmi_socket, &now) != 0 || !is_same_file(now, pmi_file)) return;
   const auto last = PmiConnection(pmi_socket).ask("finalize", "finalize_ack", "", Deadline(std::chrono::seconds(1)));
   static_cast<void>(last);
 }
@@ -77,9 +87,11 @@ base::Status begin_pmi(PmiConnection* connection, int socket, const Deadline& de
   if (pmi_process == ::getpid()) return {};
   const auto begun = connection->ask("init pmi_version=1 pmi_subversion=1", "response_to_init", "", deadline);
   if (!begun) return base::pass(begun);
+  if (::fstat(socket, &pmi_file) != 0) {
+    return base::fail(errno, "its PMI connection failed at 'init': %s", std::strerror(errno));
+  }
   pmi_socket = socket;
   pmi_process = ::getpid();
-  std::atexit(finalize_pmi);
   return {};
 }
 

@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <functional>
 #include <map>
 #include <thread>
 
@@ -94,8 +96,17 @@ class PmiServer {
   }
   [[nodiscard]] int client(int pe) const { return clients_[static_cast<std::size_t>(pe)].get(); }
 
-  /// In a process of its own.
-  void serve() {
+  /// In the process of that PE: its connection in PMI_FD, and no other open, as the sockets of others would keep the
+  /// server.
+  int become_client(int pe) {
+    const int own = ::dup(client(pe));
+    *this = PmiServer(0);
+    ::setenv("PMI_FD", std::to_string(own).c_str(), 1);
+    return own;
+  }
+
+  /// In a process of its own; returns the commands that came, in order.
+  std::string serve() {
     clients_.clear();
     std::size_t waiting = 0;
     std::vector<std::string> unread(servers_.size());
@@ -115,6 +126,7 @@ class PmiServer {
       }
       ::usleep(500);
     }
+    return commands_;
   }
 
  private:
@@ -129,6 +141,7 @@ class PmiServer {
                                      : line.substr(at + name.size() + 1, line.find(' ', at) - at - name.size() - 1);
     };
     const std::string command = word("cmd");
+    commands_ += command + " ";
     if (command == "init") say(i, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
     if (command == "get_my_kvsname") say(i, "cmd=my_kvsname kvsname=kvs_7");
     if (command == "put") {
@@ -150,6 +163,7 @@ class PmiServer {
   std::vector<UniqueFd> clients_;
   std::vector<UniqueFd> servers_;
   std::map<std::string, std::string> values_;
+  std::string commands_;
 };
 
 std::vector<std::string> share_over_pmi(int n_pes, std::chrono::milliseconds limit, int absent) {
@@ -157,14 +171,8 @@ std::vector<std::string> share_over_pmi(int n_pes, std::chrono::milliseconds lim
   auto ends = run_processes(
       n_pes + 1,
       [&](int pe) -> std::string {
-        if (pe == n_pes) {
-          server.serve();
-          return "served";
-        }
-        // The sockets of the others would keep the server.
-        const int own = ::dup(server.client(pe));
-        server = PmiServer(0);
-        ::setenv("PMI_FD", std::to_string(own).c_str(), 1);
+        if (pe == n_pes) return server.serve();
+        server.become_client(pe);
         if (pe == absent) return "absent";
         std::string all;
         for (const char* key : {"one", "two"}) {
@@ -187,6 +195,46 @@ TEST(Pmi, EndsWhereAPeDoesNotCome) {
   const auto ends = share_over_pmi(3, 200ms, 1);
   for (const std::size_t pe : {0, 2})
     EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PMI")));
+}
+
+/// The server's commands where one PE shares a value, does what `before` and `after` say, and exits.
+std::string commands_of_pe_that_exits(const std::function<void(int socket)>& before,
+                                      const std::function<void(int socket)>& after) {
+  PmiServer server(1);
+  const auto ends = run_processes(
+      2,
+      [&](int pe) -> std::string {
+        if (pe == 1) return server.serve();
+        const int own = server.become_client(0);
+        before(own);
+        const auto value = share_by_pmi1(0, "one", "value", long_limit);
+        after(own);
+        std::exit(value ? 0 : 1);
+      },
+      [&] { server = PmiServer(0); });
+  EXPECT_EQ(ends[0], "");
+  return ends[1];
+}
+
+int socket_of_handler = -1;
+
+/// MPICH 4.2 finalizes PMI in such a handler, and dies of SIGPIPE if ours has come before.
+TEST(Pmi, FinalizesAfterTheHandlersOfAtexit) {
+  const auto add_handler = [](int socket) {
+    socket_of_handler = socket;
+    std::atexit([] { static_cast<void>(::send(socket_of_handler, "cmd=handler\n", 12, MSG_NOSIGNAL)); });
+  };
+  EXPECT_EQ(commands_of_pe_that_exits(add_handler, [](int) {}), "init get_my_kvsname put barrier_in handler finalize ");
+}
+
+TEST(Pmi, WritesNothingToADescriptorThatIsReused) {
+  std::array<int, 2> others{-1, -1};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, others.data()), 0);
+  EXPECT_EQ(commands_of_pe_that_exits([](int) {}, [&](int socket) { ::dup2(others[1], socket); }),
+            "init get_my_kvsname put barrier_in ");
+  char byte = 0;
+  EXPECT_EQ(::recv(others[0], &byte, 1, MSG_DONTWAIT), -1);
+  for (const int one : others) ::close(one);
 }
 
 }  // namespace
