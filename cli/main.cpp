@@ -54,6 +54,13 @@ void keep_standard_descriptors() {
   }
 }
 
+/// Makes each line one write(2). From glibc 2.37 on, fprintf to an unbuffered stream writes every 128 bytes by
+/// themselves, so the errors of two processes mix within words.
+void buffer_lines_of_errors() {
+  static char buffer[std::size_t{64} << 10];
+  (void)std::setvbuf(stderr, buffer, _IOLBF, sizeof buffer);
+}
+
 /// Output that did not arrive (a full disk, a closed pipe) is a failure like any other.
 ExitCode after_output(const std::string& program, ExitCode code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -138,5 +145,6 @@ int run_program(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   gdrkit::tools::keep_standard_descriptors();
+  gdrkit::tools::buffer_lines_of_errors();
   return gdrkit::tools::run_program(argc, argv);
 }

@@ -9,6 +9,7 @@
 #include <gdrkit/shmem.hpp>
 #include <numbers>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace {
@@ -45,6 +46,6 @@ int main() try {
   job.barrier();
   return is_right ? 0 : 1;
 } catch (const gdrkit::Error& error) {
-  std::fprintf(stderr, "%s\n", error.what());
+  std::fputs((std::string(error.what()) + "\n").c_str(), stderr);  // by one write, as lines of several PEs must not mix
   return 1;
 }

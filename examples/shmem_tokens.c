@@ -130,6 +130,7 @@ static int play(int pe, int n_pes) {
 }
 
 int main(void) {
+  setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* by lines, as those of several PEs must not mix */
   if (gdrkit_shmem_init(NULL) != 0) return report("init");
   const int result = play(gdrkit_shmem_my_pe(), gdrkit_shmem_n_pes());
   if (gdrkit_shmem_finalize() != 0) return report("finalize");

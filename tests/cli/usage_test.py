@@ -5,6 +5,8 @@
 import glob
 import os
 import re
+import socket
+import subprocess
 import unittest
 
 from program import BIN, Test, run, subcommands
@@ -53,6 +55,20 @@ class Version(Test):
             ended = run(*command, "--version")
             self.assertEqual((ended.code, ended.out, ended.err), (0, line, ""), command)
         self.assertEqual(len(GDRCOPY), 5)
+
+
+class Errors(Test):
+    def test_a_line_is_one_write(self):
+        """So that the lines of two processes do not mix: each write(2) to such a socket is a message of its own."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        word = "x" * 20000
+        with ours, theirs:
+            ended = subprocess.run([os.path.join(BIN, "gdrkit"), word], stderr=theirs, timeout=120, check=False)
+            theirs.close()
+            messages = list(iter(lambda: ours.recv(1 << 20), b""))
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn(word, messages[0].decode())
+        self.assertEqual([message[-1:] for message in messages], [b"\n"] * len(messages), messages)
 
 
 class DidYouMean(Test):

@@ -57,7 +57,9 @@ void Progress::end_section() {
 }
 
 void Progress::end() {
-  if (!is_quiet_ && is_terminal_) std::fputs("\r\033[K", stderr);
+  if (is_quiet_ || !is_terminal_) return;
+  std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
 }
 
 }  // namespace gdrkit::tools

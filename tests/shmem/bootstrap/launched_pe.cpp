@@ -10,6 +10,7 @@
 using namespace gdrkit;
 
 int main(int argc, char** /*argv*/) {
+  (void)std::setvbuf(stderr, nullptr, _IOLBF, BUFSIZ);  // lines of two PEs must not mix
   const auto environment = shmem::read_launch_environment();
   if (!environment) return std::fprintf(stderr, "%s\n", environment.error().text()), 1;
   if (argc > 1 && environment->pe == 1) return 0;
