@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Runs a command on the last commit inside a Debian 12 that has nothing but its smallest set of packages, for what the
+# Runs a command on the last commit inside a Debian that has nothing but its smallest set of packages, for what the
 # README promises of one. Exits as the command does. Needs root and debootstrap; uses a network for packages.
-# usage: scripts/clean_debian.sh FOLDER [COMMAND [ARGUMENT...]]      e.g. scripts/clean_debian.sh /var/tmp/clean ./run test
+# usage: scripts/clean_debian.sh [--release NAME] FOLDER [COMMAND [ARGUMENT...]]
+#   NAME      Debian's name of the release, such as trixie (default: bookworm, Debian 12)
 #   FOLDER    holds the fresh system (base/, made once) and the copy that the command changes (system/, made each time)
-#   COMMAND   run in the repository's copy by bash; ./run build if not said. A single argument may be a whole script.
-#   GDRKIT_DEBIAN_FILES    a folder whose copy is /root/files inside
-#   GDRKIT_DEBIAN_MIRROR   where packages come from, else debootstrap's own choice
+#   COMMAND   run in the repository's copy by bash (default: ./run build). A single argument may be a whole script.
+#   GDRKIT_DEBIAN_FILES         a folder whose copy is /root/files inside
+#   GDRKIT_DEBIAN_MIRROR        where packages come from, else debootstrap's own choice
+#   GDRKIT_DEBIAN_CERTIFICATES  a file of certificates that pip trusts inside, for networks that inspect TLS
+# For example: scripts/clean_debian.sh --release trixie /var/tmp/clean ./run test
 set -euo pipefail
+umask 022
 
 usage() {
   printf 'error: %s\n' "$1" >&2
@@ -16,24 +20,54 @@ usage() {
   exit 2
 }
 
+# Whoever may change the system, or rename a folder above it, chooses what runs as root. Above it the owner of these scripts may,
+# and others in folders such as /var/tmp, whose sticky bit keeps them from what is not theirs.
+refuse_what_others_may_change() { # path, "above" for the folders above the system
+  local owner why=""
+  owner=$(stat -c %u "$1")
+  if [ "$owner" != 0 ] && { [ "${2:-}" != above ] || [ "$owner" != "$(stat -c %u "$root")" ]; }; then
+    why="it belongs to $(stat -c %U "$1")"
+  elif [ ! -L "$1" ] && [ -n "$(find "$1" -maxdepth 0 -perm /022 "${@:3}")" ]; then
+    why="users other than root may write to it"
+  fi
+  [ -z "$why" ] || {
+    printf 'error: cannot make a Debian system in %s: %s is not safe: %s; remove it or name another folder\n' "$folder" "$1" "$why" >&2
+    exit 1
+  }
+}
+
+release=bookworm
+if [ "${1:-}" = --release ]; then
+  release=${2:-}
+  [[ $release =~ ^[a-z]+$ ]] || usage "--release needs the name of a Debian release, not '$release'"
+  shift 2
+fi
 [ $# -ge 1 ] || usage "a folder is needed"
 case $1 in -*) usage "unknown option '$1'" ;; esac
 [ "$(id -u)" -eq 0 ] || usage "only root can make a system and change into it"
-command -v debootstrap >/dev/null || usage "debootstrap is not here (Debian: debootstrap)"
+command -v debootstrap >/dev/null || usage "debootstrap is missing (Debian: debootstrap)"
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "$1"
 folder=$(cd -- "$1" && pwd)
 shift
+for made in "$folder" "$folder/base" "$folder/system"; do
+  if [ -e "$made" ] || [ -L "$made" ]; then refuse_what_others_may_change "$made"; fi
+done
+above=$(dirname "$folder")
+while [ "$above" != / ] && [ "$above" != "$root" ]; do
+  refuse_what_others_may_change "$above" above ! -perm -1000
+  above=$(dirname "$above")
+done
 [ $# -ge 1 ] || set -- ./run build
 
-# A system that was not finished has no mark, and is made again.
-if [ ! -e "$folder/base/.is_complete" ]; then
+# A system that was not finished has no mark, and is made again; so is one of another release.
+if [ "$(cat "$folder/base/.is_complete" 2>/dev/null)" != "$release" ]; then
   rm -rf "$folder/base"
-  debootstrap --variant=minbase bookworm "$folder/base" ${GDRKIT_DEBIAN_MIRROR:+"$GDRKIT_DEBIAN_MIRROR"} >"$folder/debootstrap.log" 2>&1 || {
+  debootstrap --variant=minbase "$release" "$folder/base" ${GDRKIT_DEBIAN_MIRROR:+"$GDRKIT_DEBIAN_MIRROR"} >"$folder/debootstrap.log" 2>&1 || {
     tail -n 20 "$folder/debootstrap.log"
     exit 1
   }
-  touch "$folder/base/.is_complete"
+  echo "$release" >"$folder/base/.is_complete"
 fi
 rm -rf "$folder/system"
 cp -a --reflink=auto "$folder/base" "$folder/system"
@@ -41,6 +75,10 @@ rm "$folder/system/.is_complete"
 cp -L /etc/resolv.conf "$folder/system/etc/resolv.conf"
 git -c safe.directory="$root" clone -q --no-hardlinks "$root" "$folder/system/root/gdrkit"
 [ -z "${GDRKIT_DEBIAN_FILES:-}" ] || cp -r "$GDRKIT_DEBIAN_FILES" "$folder/system/root/files"
+if [ -n "${GDRKIT_DEBIAN_CERTIFICATES:-}" ]; then
+  cp -L "$GDRKIT_DEBIAN_CERTIFICATES" "$folder/system/etc/pip-certificates.pem"
+  printf '[global]\ncert = /etc/pip-certificates.pem\n' >"$folder/system/etc/pip.conf"
+fi
 if [ $# -eq 1 ]; then script=$1; else script=$(printf '%q ' "$@"); fi
 echo "== Debian $(cat "$folder/system/etc/debian_version"), $(find "$folder/system/var/lib/dpkg/info" -name '*.list' | wc -l) packages: $script"
 

@@ -32,7 +32,7 @@ has_googletest() {
   [ -e third_party/googletest/CMakeLists.txt ] || { has_header gtest/gtest.h && has_header gmock/gmock.h; }
 }
 
-has_clang_format() { has_tool clang-format || has_tool clang-format-14; }
+has_clang_format() { has_venv || bash scripts/clang_format.sh >/dev/null 2>&1; } # or PyPI's, in an environment
 
 has_yaml() { has_tool python3 && python3 -c 'import yaml' >/dev/null 2>&1; }
 
@@ -73,7 +73,8 @@ googletest|has_googletest|libgtest-dev libgmock-dev googletest|the tests
 python|has_tool python3|python3|the checks of tests/tidy and the list of skipped tests
 venv|has_venv|python3-venv|the tests of the Python package as a wheel
 python_headers|has_python_headers|python3-dev|the Python package
-format|has_clang_format|clang-format|the check that every file is formatted
+format|has_clang_format|python3-venv|the check that every file is formatted: clang-format 14, from PyPI if missing
+shellcheck|has_tool shellcheck|shellcheck|the check of the shell scripts
 ucx|has_library libucp.so.0|libucx0|the tests of shmem between machines
 ucx_headers|has_header ucp/api/ucp.h|libucx-dev|the test that compares our declarations of UCX with its own
 namespaces|has_administrators_tool ip|iproute2|the tests of shmem between network namespaces
@@ -119,7 +120,7 @@ needs_of_tests=(googletest python)
 needs_of_wheel=(python venv python_headers)
 needs_of_browser_tests=(browser)
 needs_of_trace_tests=(trace)
-needs_of_format_tests=(format)
+needs_of_format_tests=(format shellcheck)
 needs_of_remote_tests=(ucx ucx_headers namespaces)
 needs_of_mpi_tests=(openmpi mpich mpi4py)
 needs_of_slurm_tests=(slurm) # --full

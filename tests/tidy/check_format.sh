@@ -1,23 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Every C and C++ file outside kernel/ (which keeps Linux's own style) is as .clang-format says. Versions of clang-format
-# disagree, so only the one that the tree is formatted with judges; exit code 77 where it is not here.
+# Every C and C++ file outside kernel/ (which keeps Linux's own style) is as .clang-format says. Exit code 77
+# if the clang-format of the tree is missing.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
-version=14
-
-formatter=""
-for name in "clang-format-$version" clang-format; do
-  if [[ $("$name" --version 2>/dev/null) =~ version\ $version\. ]]; then
-    formatter=$name
-    break
-  fi
-done
-if [ -z "$formatter" ]; then
-  echo "SKIPPED: no clang-format $version (Debian 12: clang-format)"
+formatter=$(bash scripts/clang_format.sh 2>&1) || {
+  echo "SKIPPED: $formatter"
   exit 77
-fi
+}
 
 mapfile -d '' -t files < <(find . \( -path ./kernel -o -path './build*' -o -path ./third_party -o -path ./dist -o -name '.?*' \) -prune -o \
   -type f \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print0)

@@ -25,4 +25,6 @@ expect 2 "belongs to the command test" bench --no-sanitizers
 expect 2 "belongs to the command test" build --full
 expect 2 "part of the command test" build kernel
 expect 2 "part of the command test" build package
+expect 2 "part of the command test" distributions
+expect 1 "need a network" test distributions --offline
 expect 2 "belongs to the command test" package --full
