@@ -98,7 +98,7 @@ elf_headers|has_header libelf.h|libelf-dev|the Linux with checks: its objtool
 flex|has_tool flex|flex|the Linux with checks: its configuration
 bison|has_tool bison|bison|the Linux with checks: its configuration
 bc|has_tool bc|bc|the Linux with checks: its tables
-xz|has_tool xz|xz-utils|the Linux with checks: its source is packed so
+xz|has_tool xz|xz-utils|the tests over soft RDMA and the Linux with checks: modules and sources are packed so
 debhelper|has_tool dh|debhelper|packages: the debs
 dpkg|has_tool dpkg-buildpackage|dpkg-dev build-essential|packages: the debs
 rpm|has_tool rpmbuild|rpm|packages: the rpms

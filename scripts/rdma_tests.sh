@@ -6,7 +6,7 @@
 run_tests_of_rdma() {
   local results=$root/build/test-results failed=0 options=()
   [ "$full" = 0 ] || options+=(--full)
-  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" python machine cpio
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" python machine cpio xz
   say "building the programs, which are tested over soft RDMA"
   configure_release
   compile release gdrkit_program

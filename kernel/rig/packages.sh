@@ -16,10 +16,17 @@ know_packages() { # fills apt's lists where they are empty, as in a fresh contai
 
 dependencies_of() { apt-cache depends --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances "$1" 2>/dev/null | sed -n 's/^ *|\{0,1\}Depends: \([^<]*\)$/\1/p'; }
 
+# From Debian 13 on, libraries whose type of time has 64 bits have names that end in t64, also where these are the same libraries.
+name_here() { # package
+  if [ -z "$(apt-cache show --no-all-versions "$1" 2>/dev/null)" ] && apt-cache show "$1t64" >/dev/null 2>&1; then echo "$1t64"; else echo "$1"; fi
+}
+
 # Unpacks the named packages into a folder, once for each version of them.
 unpack() { # folder packages...
-  local folder=$1 package mark
+  local folder=$1 package mark names=()
   shift
+  for package in "$@"; do names+=("$(name_here "$package")"); done
+  set -- "${names[@]}"
   mark=$(apt-cache show --no-all-versions "$@" | sed -n 's/^SHA256: //p' | sort)
   [ -n "$mark" ] || return 1
   [ "$(cat "$folder/.unpacked" 2>/dev/null)" != "$mark" ] || return 0
@@ -66,5 +73,16 @@ fetch_busybox() { # sets `busybox`
     why_not="the package busybox-static could not be fetched"
     return 1
   }
-  busybox=$downloads/busybox/bin/busybox
+  busybox=$(find "$downloads/busybox" -path '*/bin/busybox' -type f) # in /usr from Debian 13 on
+}
+
+# Debian 13 compresses the modules of its Linux.
+copy_module() { # folder with a Linux, name, folder; 1 if there is no such module
+  local file
+  file=$(find "$1" -name "$2.ko*" -o -name "${2//_/-}.ko*" | head -n 1)
+  case "$file" in
+    *.ko) cp "$file" "$3/$2.ko" ;;
+    *.ko.xz) xz -dc "$file" >"$3/$2.ko" ;;
+    *) return 1 ;;
+  esac
 }

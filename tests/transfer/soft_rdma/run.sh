@@ -57,7 +57,7 @@ modules=(crc32_generic udp_tunnel ip6_udp_tunnel configfs ib_core ib_uverbs rdma
 check_tools() {
   local tool
   [ "$(uname -m)" = x86_64 ] || cannot "the virtual machine is an x86-64 one, and this is $(uname -m)"
-  for tool in qemu-system-x86_64 apt-get dpkg-deb cpio ldd; do
+  for tool in qemu-system-x86_64 apt-get dpkg-deb cpio ldd xz; do
     command -v "$tool" >/dev/null || cannot "$tool is not here"
   done
   [ -x "$programs/gdrkit" ] || cannot "$programs/gdrkit is not here; './run build' makes it"
@@ -101,13 +101,11 @@ make_machine() { # result
   done
   add_program "$programs/gdrkit" tools
   for program in libucp libuct libucs libucm; do add_program "$from/usr/lib/x86_64-linux-gnu/$program.so.0" lib; done
-  add_program "$from/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so" usr/lib/x86_64-linux-gnu/libibverbs
+  add_program "$from"/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav*.so usr/lib/x86_64-linux-gnu/libibverbs
   cp "$from/etc/libibverbs.d/rxe.driver" "$folder/etc/libibverbs.d/"
   cp -L /lib64/ld-linux-x86-64.so.2 "$folder/lib64/"
   for module in "${modules[@]}"; do
-    file=$(find "$downloads/rdma-linux-$linux_release/lib/modules" -name "$module.ko" -o -name "${module//_/-}.ko" | head -n 1)
-    [ -n "$file" ] || cannot "Linux $linux_release has no module $module"
-    cp "$file" "$folder/modules/$module.ko"
+    copy_module "$downloads/rdma-linux-$linux_release" "$module" "$folder/modules" || cannot "Linux $linux_release has no module $module"
     echo "$module" >>"$folder/rig/modules"
   done
   cp "$here/machine_init" "$folder/init"
