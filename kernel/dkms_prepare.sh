@@ -2,17 +2,20 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Before a build against the installed NVIDIA driver: finds its source, its flavour and the symbol versions of its build,
-# and writes installed.mk, which the Makefile reads. Where one is missing it stops with a sentence. DKMS leaves no
-# Module.symvers of NVIDIA's build: then the versions are read from the module that was built, and written to nvidia.symvers.
-#   usage: dkms_prepare.sh [--check] <Linux version>      --check: only says whether it can be built; writes nothing
+# and writes installed.mk, which the Makefile reads. Where one is missing, or the compiler that built Linux, it stops with a
+# sentence. DKMS leaves no Module.symvers of NVIDIA's build: then the versions are read from the module that was built, and
+# written to nvidia.symvers.
+#   usage: dkms_prepare.sh [--check] <Linux version> [headers folder]
+#          --check: only says whether it can be built; writes nothing
 #   GDRKIT_NVIDIA_SOURCE, GDRKIT_NVIDIA_SYMVERS: folder and file to take instead of those found
 #   GDRKIT_ROOT: the folder to look in for /usr/src and so on, for tests
 set -euo pipefail
 
 only_check=0
 [ "${1:-}" != --check ] || { only_check=1 && shift; }
-linux=${1:?usage: dkms_prepare.sh [--check] <Linux version>}
+linux=${1:?usage: dkms_prepare.sh [--check] <Linux version> [headers folder]}
 top=${GDRKIT_ROOT:-}
+headers=${2:-$top/lib/modules/$linux/build}
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 
 stop() {
@@ -144,7 +147,8 @@ source_folder=$(find_source)
 symvers=$(find_symvers "$source_folder")
 flavour=$(flavour_of "$source_folder")
 ofed=$(ofed_symvers)
+compiler=$("$here/compat/compiler.sh" "$headers") || exit 1
 [ "$only_check" = 0 ] || exit 0
 printf '# Written by dkms_prepare.sh for Linux %s and %s.\nFLAVOUR := %s\nSYMVERS := %s\n' \
   "$linux" "$source_folder" "$flavour" "$symvers${ofed:+ $ofed}" >"$here/installed.mk"
-echo "building the $flavour flavour against $source_folder, symbol versions from $symvers${ofed:+ and $ofed}"
+echo "building the $flavour flavour against $source_folder, symbol versions from $symvers${ofed:+ and $ofed}${compiler:+, with $compiler}"

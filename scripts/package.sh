@@ -70,7 +70,7 @@ build_modules_of_packages() {
     cd "$folder"/source/src/gdrkit-*
     kernelver=$GDRKIT_PREBUILT_LINUX kernel_source_dir=$headers
     source ./dkms.conf
-    bash ./dkms_prepare.sh "$kernelver"
+    bash ./dkms_prepare.sh "$kernelver" "$kernel_source_dir"
     # The build ID is of all that is compiled, debug information with its paths too.
     export KCFLAGS="${KCFLAGS:-} -ffile-prefix-map=$PWD=."
     eval "${MAKE[0]}" >"$folder/build.log" 2>&1 || { tail -n 20 "$folder/build.log"; exit 1; }

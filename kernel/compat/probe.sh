@@ -16,7 +16,9 @@ stop() {
 }
 
 compile_all() { # compiles every probe, and goes on after those that fail
-  local source objects=()
+  local source objects=() compiler
+  compiler=$("$here/compiler.sh" "$headers") || exit 1
+  eval "compiler=($compiler)"
   mkdir -p "$scratch"
   scratch=$(cd "$scratch" && pwd)
   cp "$here"/probes/*.c "$scratch/"
@@ -27,7 +29,7 @@ compile_all() { # compiles every probe, and goes on after those that fail
   done
   printf 'obj-m := %s\nccflags-y := -Werror -Wno-missing-prototypes\n' "${objects[*]}" >"$scratch/Kbuild"
   # As modules of one object each; modpost is never reached, because the refused probe ends every build.
-  make -k -C "$headers" M="$scratch" modules >"$scratch/log" 2>&1 && stop "the probe that must fail compiled; see $scratch/log"
+  make -k -C "$headers" M="$scratch" "${compiler[@]}" modules >"$scratch/log" 2>&1 && stop "the probe that must fail compiled; see $scratch/log"
   return 0
 }
 

@@ -77,6 +77,22 @@ test_dkms_waits_for_the_driver() {
   must apt-get purge -y gdrkit-dkms
 }
 
+# The compiler of Linux fails: dpkg must have the package configured, and build once it works.
+test_failed_build_leaves_dpkg_configured() {
+  local compiler
+  compiler=/usr/local/bin/gcc-$(sed -n 's/^CONFIG_GCC_VERSION=\(.*\)0[0-9]0[0-9]$/\1/p' "/lib/modules/$linux/build/include/config/auto.conf")
+  # shellcheck disable=SC2016 # expanded by the compiler
+  printf '#!/bin/sh\n[ "$1" = -dumpversion ] && exec /usr/bin/%s "$@"\nexit 1\n' "${compiler##*/}" >"$compiler"
+  chmod +x "$compiler"
+  must_say "gdrkit-dkms: cannot build the kernel modules" apt-get install -y "$files/new/"gdrkit-dkms_*.deb
+  is_installed gdrkit-dkms || fail "dpkg has the package half-configured"
+  [ ! -e "$(module gdrdrv)" ] || fail "a module was built without a compiler"
+  rm "$compiler"
+  must "/usr/src/gdrkit-$version/dkms_install.sh" add
+  [ -e "$(module gdrdrv)" ] || fail "no module was built"
+  must apt-get purge -y gdrkit-dkms
+}
+
 test_old_version_replaces_gdrcopys() {
   install_debs "$stands_in"/{libgdrapi,gdrdrv-dkms,gdrcopy-tests}_*.deb
   must_say "2.5.1" modinfo -F version "$(module gdrdrv)"
@@ -252,7 +268,7 @@ install_debs dkms linux-headers-amd64 gcc g++ make cmake ninja-build pkg-config 
 for linux in /lib/modules/*/build; do linux=$(basename "${linux%/build}"); done
 make_stand_ins "$stands_in" "$linux" "$tree"
 list_system >"$files/before"
-tests=(dkms_waits_for_the_driver old_version_replaces_gdrcopys upgrade modules_are_for_this_linux_and_signed tools_run
+tests=(dkms_waits_for_the_driver failed_build_leaves_dpkg_configured old_version_replaces_gdrcopys upgrade modules_are_for_this_linux_and_signed tools_run
   every_command_and_function_has_a_page consumers_compile)
 ! compgen -G "$files/new/python3-gdrkit_*.deb" >/dev/null || tests+=(python_package)
 tests+=(going_back_to_gdrcopys purge_leaves_nothing)

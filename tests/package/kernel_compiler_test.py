@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""The kernel modules are built by the compiler that built Linux, with headers folders and compilers that are stand-ins; and a
+build of DKMS that fails leaves dpkg with a configured package."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+KERNEL = os.path.join(SOURCE, "kernel")
+OTHER_GCC = 'CONFIG_CC_VERSION_TEXT="gcc-98 (Debian 98.1.0-3) 98.1.0"\nCONFIG_GCC_VERSION=980100\n'
+OTHER_CLANG = 'CONFIG_CC_VERSION_TEXT="Debian clang version 97.1.7 (3+b1)"\nCONFIG_CC_IS_CLANG=y\nCONFIG_CLANG_VERSION=970107\n'
+LLD = "CONFIG_LD_IS_LLD=y\n"
+LLVM_TOOLS = ("ld.lld", "llvm-ar", "llvm-nm", "llvm-objcopy")
+# In place of the build system of Linux: a probe compiles if it is the first answer to its question.
+LINUX_MAKEFILE = """modules:
+\t@echo "CC=$(CC) LLVM=$(LLVM)" >>{record}
+\t@case "$(M)" in */probes) cd "$(M)" && for name in {answers}; do echo >$$name.o; done; exit 1;; esac
+clean:
+"""
+
+
+class KernelCompiler(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="gdrkit-compiler-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.bin = os.path.join(self.folder, "bin")
+        self.headers = os.path.join(self.folder, "headers")
+        self.record = os.path.join(self.folder, "record")
+        os.mkdir(self.bin)
+        with open(os.path.join(KERNEL, "compat", "questions.txt"), encoding="utf-8") as file:
+            answers = ["canary"] + [f"{line.split(':')[0]}.{re.split('[:=]', line)[1].strip()}" for line in file if re.match(r"\w+:", line)]
+        self.write("headers/Makefile", LINUX_MAKEFILE.format(record=self.record, answers=" ".join(answers)))
+        self.compiler("gcc", "88")  # the machine's own
+
+    def write(self, path, text):
+        path = os.path.join(self.folder, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def compiler(self, name, version):
+        os.chmod(self.write(f"bin/{name}", f"#!/bin/sh\necho {version}\n"), 0o755)
+
+    def run_it(self, *command, **variables):
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("CC", "LLVM", "CROSS_COMPILE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+        # /usr/bin has shells, make and compilers, but none of the versions that the tests look for.
+        environment.update(PATH=f"{self.bin}:/usr/bin:/bin", **variables)
+        return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False)
+
+    def found(self, config, file="include/config/auto.conf", **variables):
+        self.write(os.path.join("headers", file), config)
+        ended = self.run_it("bash", os.path.join(KERNEL, "compat", "compiler.sh"), self.headers, **variables)
+        return ended.returncode, ended.stdout.strip()
+
+    def test_gcc_of_linux_is_found_by_its_major_version(self):
+        self.compiler("gcc-98", "98")
+        self.assertEqual(self.found(OTHER_GCC), (0, "CC=gcc-98"))
+        self.assertEqual(self.found(OTHER_GCC.replace("gcc-98 (", "x86_64-linux-gnu-gcc-98 (")), (0, "CC=gcc-98"))
+        self.assertEqual(self.found('CONFIG_CC_VERSION_TEXT="gcc (GCC) 88.3.1 20230605 (Red Hat 88.3.1-2)"\n'), (0, "CC=gcc"))
+        self.assertEqual(self.found('CONFIG_CC_VERSION_TEXT="gcc (SUSE Linux) 88.3.0"\n'), (0, "CC=gcc"))
+
+    def test_the_other_files_that_name_it(self):
+        self.compiler("gcc-98", "98.1.0")
+        self.assertEqual(self.found(OTHER_GCC, ".config"), (0, "CC=gcc-98"))
+        os.remove(os.path.join(self.headers, ".config"))
+        line = '#define LINUX_COMPILER "gcc-98 (Debian 98.1.0-3) 98.1.0, GNU ld (GNU Binutils for Debian) 2.44"\n'
+        self.assertEqual(self.found(line, "include/generated/compile.h"), (0, "CC=gcc-98"))
+        os.remove(os.path.join(self.headers, "include", "generated", "compile.h"))
+        self.assertEqual(self.found("CONFIG_64BIT=y\n"), (0, ""))  # older Linux: the default
+
+    def test_a_missing_gcc_is_named(self):
+        status, said = self.found(OTHER_GCC)
+        self.assertEqual(status, 1)
+        self.assertEqual(said, f"error: cannot build kernel modules against {self.headers}: GCC 98 built that Linux and is not "
+                               "installed; install gcc-98, or name another compiler in CC")
+
+    def test_cross_compilers_have_their_prefix(self):
+        self.compiler("gcc-98", "98")
+        self.compiler("aarch64-linux-gnu-gcc-98", "98")
+        self.assertEqual(self.found(OTHER_GCC, CROSS_COMPILE="aarch64-linux-gnu-"), (0, "CC=aarch64-linux-gnu-gcc-98"))
+        self.assertIn("install riscv64-linux-gnu-gcc-98", self.found(OTHER_GCC, CROSS_COMPILE="riscv64-linux-gnu-")[1])
+
+    def test_clang_of_linux_and_its_linker(self):
+        self.compiler("clang", "11.0.0")
+        self.assertIn("clang-97 is not installed; install clang-97, lld-97 and llvm-97", self.found(OTHER_CLANG + LLD)[1])
+        self.compiler("clang-97", "97.1.7")
+        self.assertEqual(self.found(OTHER_CLANG), (0, "CC=clang-97"))  # linked by GNU ld
+        status, said = self.found(OTHER_CLANG + LLD)
+        self.assertEqual(status, 1)
+        self.assertIn("ld.lld-97, llvm-ar-97, llvm-nm-97, llvm-objcopy-97 is not installed", said)
+        for tool in LLVM_TOOLS:
+            self.compiler(f"{tool}-97", "97.1.7")
+        self.assertEqual(self.found(OTHER_CLANG + LLD), (0, "LLVM=-97"))
+        os.remove(os.path.join(self.bin, "clang-97"))
+        self.compiler("clang", "97.1.1")
+        for tool in LLVM_TOOLS:
+            self.compiler(tool, "97.1.1")
+        self.assertEqual(self.found(OTHER_CLANG + LLD), (0, "LLVM=1"))
+
+    def test_variables_take_precedence(self):
+        self.assertEqual(self.found(OTHER_GCC, CC="gcc-12"), (0, "CC=gcc-12"))
+        self.assertEqual(self.found(OTHER_GCC, LLVM="1"), (0, "LLVM=1"))
+        self.assertEqual(self.found(OTHER_GCC, CC="ccache gcc-12"), (0, r"CC=ccache\ gcc-12"))
+
+    def tree(self):
+        """What DKMS builds, in a folder of its own."""
+        tree = os.path.join(self.folder, "tree")
+        shutil.copytree(KERNEL, tree, ignore=shutil.ignore_patterns("rig", "tests", "fake_*"), dirs_exist_ok=True)
+        return tree
+
+    def make(self, *arguments, **variables):
+        self.write("record", "")
+        ended = self.run_it("make", "-C", self.tree(), f"KDIR={self.headers}", *arguments, **variables)
+        with open(self.record, encoding="utf-8") as file:
+            return ended, file.read().splitlines()
+
+    def test_make_gives_it_to_the_probes_and_to_the_modules(self):
+        self.write("headers/include/config/auto.conf", OTHER_GCC)
+        ended, used = self.make()
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("install gcc-98", ended.stdout)
+        self.assertEqual(used, [])
+        self.assertEqual(self.make("clean")[0].returncode, 0)  # needs none
+        self.compiler("gcc-98", "98")
+        ended, used = self.make()
+        self.assertEqual((ended.returncode, used), (0, ["CC=gcc-98 LLVM="] * 2), ended.stdout)
+        for arguments, variables in ((["CC=ccache gcc-12"], {}), ([], {"CC": "ccache gcc-12"})):
+            ended, used = self.make(*arguments, **variables)
+            self.assertEqual((ended.returncode, used), (0, ["CC=ccache gcc-12 LLVM="] * 2), ended.stdout)
+        self.write("headers/include/config/auto.conf", OTHER_CLANG + LLD)
+        for tool in ("clang", *LLVM_TOOLS):
+            self.compiler(f"{tool}-97", "97.1.7")
+        self.assertEqual(self.make()[1], ["CC=cc LLVM=-97"] * 2)
+
+    def plant_driver(self):
+        root = os.path.join(self.folder, "root")
+        driver = os.path.join(root, "usr", "src", "nvidia-580.1")
+        os.makedirs(os.path.join(driver, "nvidia"))
+        shutil.copy(os.path.join(KERNEL, "include", "nv-p2p.h"), os.path.join(driver, "nvidia"))
+        self.write("root/usr/src/nvidia-580.1/Module.symvers", "0x1\tnvidia_p2p_get_pages\tnvidia\tEXPORT_SYMBOL\t\n")
+        return root
+
+    def test_dkms_and_insmod_name_the_missing_compiler_before_they_build(self):
+        self.write("headers/include/config/auto.conf", OTHER_GCC)
+        root = self.plant_driver()
+        prepare = os.path.join(self.tree(), "dkms_prepare.sh")
+        with open(os.path.join(KERNEL, "dkms.conf"), encoding="utf-8") as file:
+            self.assertIn('\nPRE_BUILD="dkms_prepare.sh ${kernelver} ${kernel_source_dir}"\n', file.read())
+        for command in ((prepare, "7.1.0", self.headers), (prepare, "--check", "7.1.0", self.headers)):
+            ended = self.run_it("bash", *command, GDRKIT_ROOT=root)
+            self.assertEqual(ended.returncode, 1)
+            self.assertIn("install gcc-98", ended.stdout)
+        linux = os.uname().release
+        os.makedirs(os.path.join(root, "lib", "modules", linux))
+        os.symlink(self.headers, os.path.join(root, "lib", "modules", linux, "build"))
+        ended = self.run_it("bash", os.path.join(self.tree(), "insmod.sh"), "--build", GDRKIT_ROOT=root)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("install gcc-98", ended.stdout)
+        self.compiler("gcc-98", "98")
+        ended = self.run_it("bash", prepare, "7.1.0", self.headers, GDRKIT_ROOT=root)
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        self.assertIn("with CC=gcc-98", ended.stdout)
+
+
+class MaintainerScripts(unittest.TestCase):
+    def test_a_failed_build_does_not_fail_dpkg(self):
+        with tempfile.TemporaryDirectory() as folder:
+            failing = os.path.join(folder, "dkms_install.sh")
+            with open(failing, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\necho the build failed\nexit 1\n")
+            os.chmod(failing, 0o755)
+            for script, step in (("postinst", "configure"), ("postinst", "triggered"), ("prerm", "remove"), ("prerm", "upgrade")):
+                with open(os.path.join(SOURCE, "packaging", "debian", f"gdrkit-dkms.{script}"), encoding="utf-8") as file:
+                    text = file.read().replace("/usr/src/gdrkit-#MODULES_VERSION#", folder)
+                ended = subprocess.run(["sh", "-s", step], input=text, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                self.assertEqual(ended.returncode, 0, ended.stdout)
+                self.assertIn("the build failed\ngdrkit-dkms: cannot ", ended.stdout)
+
+
+if __name__ == "__main__":
+    if shutil.which("make") is None:
+        print("make is not installed (Debian: make)")
+        sys.exit(77)
+    unittest.main()
