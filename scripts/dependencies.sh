@@ -128,7 +128,7 @@ needs_of_install_tests=(pkgconfig)
 needs_of_container_tests=(yaml)
 needs_of_packages=(python help2man make dpkg debhelper rpm)
 needs_of_python_package=(system_headers system_venv dh_python)
-needs_of_package_tests=(debootstrap lintian rpmlint openssl dnf)
+needs_of_package_tests=(cpio debootstrap lintian rpmlint openssl dnf)
 needs_of_kernel_tests=(python machine cpio make kmod libelf)
 needs_of_checked_linux=(elf_headers flex bison bc xz) # --full
 

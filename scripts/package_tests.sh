@@ -90,6 +90,36 @@ test_rpms_hold_what_debs_hold() {
   if [ -z "$differ" ] && [ "$count" -ge 6 ]; then package_result rpm_contents pass; else package_result rpm_contents fail "$differ"; fi
 }
 
+in_system() { # root folder, command...
+  # shellcheck disable=SC2016 # expanded inside
+  unshare --mount --pid --fork --propagation private bash -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
+    exec chroot "$0" /usr/bin/env -i GDRKIT_BACKEND=emulated PATH=/opt/gdrkit/bin:/usr/bin:/bin "$@"' "$@" 2>&1
+}
+
+# What is shipped runs on glibc 2.28 and newer: the versions of all symbols, and the archive's programs in Debian 11 (2.31).
+test_old_glibc() { # folder
+  local said file
+  mkdir -p "$1/archive" "$1/rpms" "$1/debs"
+  tar -xzf "dist/packages/gdrkit-$(project_version)-linux-$(uname -m).tar.gz" -C "$1/archive"
+  for file in dist/packages/*.rpm; do rpm2cpio "$file" | (cd "$1/rpms" && cpio -idm --quiet); done
+  for file in dist/packages/*.deb; do dpkg-deb -x "$file" "$1/debs"; done
+  if said=$(python3 -B packaging/glibc/symbol_versions.py "$1/archive" && python3 -B packaging/glibc/symbol_versions.py "$1/rpms" &&
+    python3 -B packaging/glibc/symbol_versions.py "$1/debs"); then
+    package_result symbol_versions pass
+  else
+    package_result symbol_versions fail "$said"
+  fi
+  if ! said=$(debootstrap --variant=minbase bullseye "$1/system" ${GDRKIT_DEBIAN_MIRROR:+"$GDRKIT_DEBIAN_MIRROR"} 2>&1); then
+    package_result runs_on_debian_11 skip "Debian 11 cannot be installed: $(tail -n 1 <<<"$said")"
+  elif cp -r "$1"/archive/gdrkit-* "$1/system/gdrkit" &&
+    said=$(in_system "$1/system" /gdrkit/install.sh --prefix /opt/gdrkit && in_system "$1/system" gdrkit info &&
+      in_system "$1/system" gdrkit sanity --time-limit 600 && in_system "$1/system" gdrkit run -n 2 --emulated -- gdrkit shmem check); then
+    package_result runs_on_debian_11 pass
+  else
+    package_result runs_on_debian_11 fail "$said"
+  fi
+}
+
 test_rpms_with_dnf() { # folder
   local said
   if ! has_tool dnf; then
@@ -184,6 +214,7 @@ run_package_tests() { # folder for the JUnit file
   step "linting"
   test_linted
   test_rpms_hold_what_debs_hold
+  test_old_glibc "$folder/old_glibc"
   test_rpms_with_dnf "$folder/dnf"
   step "making the packages of an older version"
   rm -rf "$folder/elsewhere"

@@ -25,7 +25,7 @@ clean:
 """
 
 
-class KernelCompiler(unittest.TestCase):
+class CompilerTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="gdrkit-compiler-")
         self.addCleanup(shutil.rmtree, self.folder)
@@ -60,6 +60,8 @@ class KernelCompiler(unittest.TestCase):
         ended = self.run_it("bash", os.path.join(KERNEL, "compat", "compiler.sh"), self.headers, **variables)
         return ended.returncode, ended.stdout.strip()
 
+
+class KernelCompiler(CompilerTest):
     def test_gcc_of_linux_is_found_by_its_major_version(self):
         self.compiler("gcc-98", "98")
         self.assertEqual(self.found(OTHER_GCC), (0, "CC=gcc-98"))
@@ -110,6 +112,8 @@ class KernelCompiler(unittest.TestCase):
         self.assertEqual(self.found(OTHER_GCC, LLVM="1"), (0, "LLVM=1"))
         self.assertEqual(self.found(OTHER_GCC, CC="ccache gcc-12"), (0, r"CC=ccache\ gcc-12"))
 
+
+class KernelBuild(CompilerTest):
     def tree(self):
         """What DKMS builds, in a folder of its own."""
         tree = os.path.join(self.folder, "tree")
@@ -170,19 +174,15 @@ class KernelCompiler(unittest.TestCase):
         self.assertIn("with CC=gcc-98", ended.stdout)
 
 
-class MaintainerScripts(unittest.TestCase):
+class MaintainerScripts(CompilerTest):
     def test_a_failed_build_does_not_fail_dpkg(self):
-        with tempfile.TemporaryDirectory() as folder:
-            failing = os.path.join(folder, "dkms_install.sh")
-            with open(failing, "w", encoding="utf-8") as file:
-                file.write("#!/bin/sh\necho the build failed\nexit 1\n")
-            os.chmod(failing, 0o755)
-            for script, step in (("postinst", "configure"), ("postinst", "triggered"), ("prerm", "remove"), ("prerm", "upgrade")):
-                with open(os.path.join(SOURCE, "packaging", "debian", f"gdrkit-dkms.{script}"), encoding="utf-8") as file:
-                    text = file.read().replace("/usr/src/gdrkit-#MODULES_VERSION#", folder)
-                ended = subprocess.run(["sh", "-s", step], input=text, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-                self.assertEqual(ended.returncode, 0, ended.stdout)
-                self.assertIn("the build failed\ngdrkit-dkms: cannot ", ended.stdout)
+        os.chmod(self.write("dkms_install.sh", "#!/bin/sh\necho the build failed\nexit 1\n"), 0o755)
+        for script, step in (("postinst", "configure"), ("postinst", "triggered"), ("prerm", "remove"), ("prerm", "upgrade")):
+            with open(os.path.join(SOURCE, "packaging", "debian", f"gdrkit-dkms.{script}"), encoding="utf-8") as file:
+                text = file.read().replace("/usr/src/gdrkit-#MODULES_VERSION#", self.folder)
+            ended = self.run_it("sh", "-c", text, "script", step)
+            self.assertEqual(ended.returncode, 0, ended.stdout)
+            self.assertIn("the build failed\ngdrkit-dkms: cannot ", ended.stdout)
 
 
 if __name__ == "__main__":

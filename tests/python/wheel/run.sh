@@ -20,9 +20,11 @@ echo "== auditwheel"
 PATH=$work/tools/bin:$PATH auditwheel show "$wheel"
 PATH=$work/tools/bin:$PATH auditwheel repair --wheel-dir "$work/repaired" "$wheel"
 repaired=$(echo "$work"/repaired/*.whl)
+"$work/tools/bin/python" -m zipfile -e "$repaired" "$work/files"
+"$work/tools/bin/python" -B "$root/packaging/glibc/symbol_versions.py" "$work/files"
 case $(basename "$repaired") in
-  *manylinux*) ;;
-  *) echo "$repaired is not a manylinux wheel" >&2; exit 1 ;;
+  *manylinux_2_[0-9]_* | *manylinux_2_1[0-9]_* | *manylinux_2_2[0-8]_*) ;;
+  *) echo "error: cannot ship $repaired: its tag is not manylinux_2_28 or older; see the output of auditwheel above" >&2; exit 1 ;;
 esac
 mkdir -p "$root/dist"
 cp "$repaired" "$work"/raw/*.tar.gz "$root/dist/"

@@ -1,0 +1,15 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Binds all that is linked to an older glibc than this machine's (packaging/glibc, docs/design/0022-packages.md): packages and wheels
+# are built on one machine and run on others.
+set(GDRKIT_GLIBC "" CACHE STRING "oldest glibc that the result runs on, for instance 2.28; empty: this machine's")
+if(NOT GDRKIT_GLIBC)
+  return()
+endif()
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(old_glibc ${PROJECT_BINARY_DIR}/old_glibc)
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/packaging/glibc/*)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/packaging/glibc/old_glibc.py ${old_glibc} ${GDRKIT_GLIBC}
+  ${CMAKE_C_COMPILER} COMMAND_ERROR_IS_FATAL ANY)
+add_link_options(-L${old_glibc} -Wl,--wrap=__libc_start_main)

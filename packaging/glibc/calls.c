@@ -1,0 +1,79 @@
+/* SPDX-FileCopyrightText: The gdrkit authors
+ * SPDX-License-Identifier: MIT
+ * Functions and data that came after glibc 2.28 and that libstdc++.a or gdrkit use. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* 2.32: "false" makes std::shared_ptr count by atomic operations, always. */
+char __libc_single_threaded = 0;
+
+/* 2.33: before, these were macros over __xstat. The layout of struct stat is the system call's on 64-bit machines. */
+_Static_assert(sizeof(void*) == 8, "a 64-bit machine");
+int fstatat(int folder, const char* restrict path, struct stat* restrict result, int flags) {
+  return (int)syscall(SYS_newfstatat, folder, path, result, flags);
+}
+int stat(const char* restrict path, struct stat* restrict result) { return fstatat(AT_FDCWD, path, result, 0); }
+int lstat(const char* restrict path, struct stat* restrict result) {
+  return fstatat(AT_FDCWD, path, result, AT_SYMLINK_NOFOLLOW);
+}
+int fstat(int file, struct stat* result) { return (int)syscall(SYS_fstat, file, result); }
+int fstatat64(int, const char* restrict, struct stat64* restrict, int) __attribute__((alias("fstatat")));
+int stat64(const char* restrict, struct stat64* restrict) __attribute__((alias("stat")));
+int lstat64(const char* restrict, struct stat64* restrict) __attribute__((alias("lstat")));
+int fstat64(int, struct stat64*) __attribute__((alias("fstat")));
+
+/* 2.36: std::random_device. */
+uint32_t arc4random(void) {
+  uint32_t value = 0;
+  while (getrandom(&value, sizeof value, 0) != (ssize_t)sizeof value) {
+  }
+  return value;
+}
+
+/* 2.32. */
+const char* strerrordesc_np(int error) { return strerror(error); }
+
+/* 2.30: waits of std::condition_variable and std::timed_mutex for a steady clock. Where glibc lacks them, the same time
+ * from now by the system clock, as libstdc++ did; both callers compare with their clock afterwards. */
+static struct timespec by_system_clock(clockid_t clock, const struct timespec* end) {
+  struct timespec now, result;
+  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_REALTIME, &result);
+  result.tv_sec += end->tv_sec - now.tv_sec;
+  result.tv_nsec += end->tv_nsec - now.tv_nsec;
+  if (result.tv_nsec < 0) {
+    result.tv_nsec += 1000000000;
+    --result.tv_sec;
+  } else if (result.tv_nsec >= 1000000000) {
+    result.tv_nsec -= 1000000000;
+    ++result.tv_sec;
+  }
+  return result;
+}
+
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const struct timespec* end) {
+  int (*const of_libc)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*) = (int (*)(
+      pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*))dlsym(RTLD_NEXT, "pthread_cond_clockwait");
+  if (of_libc != NULL) return of_libc(condition, mutex, clock, end);
+  const struct timespec system_end = by_system_clock(clock, end);
+  return pthread_cond_timedwait(condition, mutex, &system_end);
+}
+
+int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const struct timespec* end) {
+  int (*const of_libc)(pthread_mutex_t*, clockid_t, const struct timespec*) =
+      (int (*)(pthread_mutex_t*, clockid_t, const struct timespec*))dlsym(RTLD_NEXT, "pthread_mutex_clocklock");
+  if (of_libc != NULL) return of_libc(mutex, clock, end);
+  const struct timespec system_end = by_system_clock(clock, end);
+  return pthread_mutex_timedlock(mutex, &system_end);
+}

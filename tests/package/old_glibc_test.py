@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""What is linked for glibc 2.28 needs no newer symbol and runs; the check of symbol versions finds what does not."""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(HERE))
+GLIBC = os.path.join(SOURCE, "packaging", "glibc")
+CC = os.environ.get("CC", "cc")
+CXX = shlex.split(os.environ.get("CXX", "c++"))
+STATIC = ["-static-libstdc++", "-static-libgcc"]
+
+
+def run(*command, **options):
+    return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **options)
+
+
+class LinkedTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="gdrkit-old-glibc-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        made = run(sys.executable, "-B", os.path.join(GLIBC, "old_glibc.py"), cls.folder, "2.28", CC)
+        assert made.returncode == 0, made.stdout
+        cls.object = os.path.join(cls.folder, "program.o")
+        made = run(*CXX, "-std=c++20", "-O1", "-fPIC", "-c", os.path.join(HERE, "old_glibc_program.cpp"), "-o", cls.object)
+        assert made.returncode == 0, made.stdout
+
+    def link(self, name, *options):
+        path = os.path.join(self.folder, name)
+        made = run(*CXX, self.object, *options, "-o", path)
+        self.assertEqual(made.returncode, 0, made.stdout)
+        return path
+
+    def check(self, *files):
+        return run(sys.executable, "-B", os.path.join(GLIBC, "symbol_versions.py"), *files)
+
+
+class OldGlibc(LinkedTest):
+    def test_a_program_needs_no_newer_symbol_and_runs(self):
+        program = self.link("program", *STATIC, f"-L{self.folder}", "-Wl,--wrap=__libc_start_main")
+        checked = self.check(program)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+        self.assertRegex(checked.stdout, r"GLIBC_2\.\d")
+        ended = run(program)
+        self.assertEqual((ended.returncode, ended.stdout), (0, "all checks passed\n"))
+        # The loader of glibc 2.31 and older exports a malloc of its own: that of libc must be found first.
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", program).stdout)
+        self.assertEqual([name for name in needed if name.startswith("ld-")], needed[needed.index("libc.so.6") + 1:])
+
+    def test_a_library_hides_what_it_brings(self):
+        library = self.link("library.so", "-shared", *STATIC, "-Wl,--exclude-libs,ALL", f"-L{self.folder}")
+        symbols = run("nm", "-D", "--defined-only", library).stdout
+        for name in ("_dl_find_object", "__libc_single_threaded", "pthread_cond_clockwait"):
+            self.assertNotIn(name, symbols)
+
+    def test_the_check_finds_a_newer_symbol(self):
+        """The numbers of glibc's releases: a program of this machine has the version of its newest symbol."""
+        program = self.link("of_this_machine", *STATIC)
+        needs = [tuple(map(int, version.split("."))) for version in re.findall(r"GLIBC_([\d.]+)", run("readelf", "-V", program).stdout)]
+        checked = self.check(program)
+        self.assertEqual(checked.returncode, int(max(needs) > (2, 28)), checked.stdout)
+        self.assertIn(f"GLIBC_{'.'.join(map(str, max(needs)))}", checked.stdout)
+
+    def test_the_check_finds_a_newer_cxx_library(self):
+        source = os.path.join(self.folder, "cxx.s")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(".globl planted\nplanted: .zero 8\n.section .note.GNU-stack\n")
+        script = os.path.join(self.folder, "cxx.map")
+        with open(script, "w", encoding="ascii") as file:
+            file.write("GLIBCXX_3.4.30 { planted; };\n")
+        own = os.path.join(self.folder, "libplanted.so")
+        self.assertEqual(run(CC, "-shared", "-nostdlib", source, f"-Wl,--version-script={script}", "-o", own).returncode, 0)
+        user = os.path.join(self.folder, "user.c")
+        with open(user, "w", encoding="ascii") as file:
+            file.write("extern int planted; int* use(void) { return &planted; }\n")
+        self.assertEqual(run(CC, "-shared", "-nostdlib", "-fPIC", user, own, "-o", os.path.join(self.folder, "user.so")).returncode, 0)
+        checked = self.check(os.path.join(self.folder, "user.so"))
+        self.assertEqual(checked.returncode, 1)
+        self.assertIn("GLIBCXX is above 3.4.25", checked.stdout)
+
+    def test_the_check_finds_exports_of_the_cxx_library(self):
+        exporting = self.link("exporting.so", "-shared", *STATIC)
+        self.assertIn("of the C++ library", self.check(exporting).stdout)
+        empty = os.path.join(self.folder, "empty")
+        os.makedirs(empty, exist_ok=True)
+        self.assertEqual(self.check(empty).returncode, 1)
+
+    def test_packages_and_wheels_are_linked_so(self):
+        for name, wanted in (("CMakePresets.json", '"GDRKIT_GLIBC": "2.28"'), ("pyproject.toml", 'GDRKIT_GLIBC = "2.28"')):
+            with open(os.path.join(SOURCE, name), encoding="utf-8") as file:
+                self.assertIn(wanted, file.read(), name)
+
+
+if __name__ == "__main__":
+    if "gnu" not in run(CC, "-dumpmachine").stdout:
+        print("this machine has another C library than glibc")
+        sys.exit(77)
+    unittest.main()
