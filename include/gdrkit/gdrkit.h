@@ -130,8 +130,13 @@ int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address);
  *   NULL           $GDRKIT_ENGINE, else "cpu"
  * With an engine other than "cpu", the device memory must not be freed while a copy goes on, a copy may take locks and
  * make system calls, and a failed one leaves a text in gdrkit_last_error_detail(). All else holds as gdrkit_write and
- * gdrkit_read say; a copy is complete when the call returns, or another engine repeats it. -ETIMEDOUT: the GPU does not
- * react any more, and the host memory must not be reused. Opening an engine retains the device's primary CUDA context.
+ * gdrkit_read say; a copy is complete when the call returns, or another engine repeats it. Opening an engine retains
+ * the device's primary CUDA context.
+ * A busy GPU delays a copy and does not make it fail. A copy waits up to 50 ms for a named engine that has no room on
+ * the GPU or too many copies outstanding; then the CPU copies. For the next 500 ms the CPU makes all copies for which
+ * that engine is not ready at once. An engine that lacks memory is not waited for. What an engine has begun is waited
+ * for: up to 60 s for the mover, then -ETIMEDOUT is returned, since the GPU does not react any more. The host memory
+ * must not be reused then.
  * -EINVAL: no engine of this name. */
 int gdrkit_map_with_options(gdrkit_pin_t pin, const struct gdrkit_map_options* options, void** address);
 int gdrkit_unmap(gdrkit_pin_t pin);

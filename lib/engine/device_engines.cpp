@@ -14,6 +14,13 @@ namespace {
 /// The end of a smaller copy is estimated, as the CPU loads: 1 byte in a ns. A look at the clock takes 0.1 us.
 constexpr std::size_t largest_estimated_bytes = 16384;
 
+/// A copy waits so long for a named engine, over all its pieces. Other processes' time slices take some ms each.
+constexpr std::int64_t patience_ns = 50'000'000;
+/// So long after a copy that waited in vain, no other one waits: a GPU that stays full costs a tenth of the time.
+constexpr std::int64_t rest_ns = 10 * patience_ns;
+/// Between two attempts, unless the engine gets warm earlier.
+constexpr std::int64_t pause_ns = 1'000'000;
+
 std::size_t limit_of(const Traits& traits, const Copy& copy) noexcept {
   const bool is_ordinary = copy.direction != Direction::on_device && copy.host_memory == HostMemory::ordinary;
   return is_ordinary ? traits.largest_ordinary_bytes : traits.largest_bytes;
@@ -50,17 +57,16 @@ base::Status DeviceEngines::need(Id id) noexcept {
   return {};
 }
 
-base::Status DeviceEngines::run(Id id, const Copy& copy, Pace pace) noexcept {
+base::Status DeviceEngines::run(Id id, Copy& left, Pace pace) noexcept {
   Engine& engine = *engines_[index(id)];
-  const std::size_t limit = limit_of(engine.traits(), copy);
-  for (std::size_t at = 0; at < copy.size_bytes;) {
-    const std::size_t size_bytes = std::min(limit, copy.size_bytes - at);
-    const Copy piece = copy.part(at, size_bytes);
+  const std::size_t limit = limit_of(engine.traits(), left);
+  while (left.size_bytes != 0) {
+    const Copy piece = left.part(0, std::min(limit, left.size_bytes));
     const base::Result<Ticket> submitted =
         pace == Pace::only_warm ? engine.submit_if_warm(piece) : engine.submit(piece);
     if (!submitted) return base::pass(submitted);
     if (base::Status completed = engine.complete(*submitted); !completed) return completed;
-    at += size_bytes;
+    left = left.part(piece.size_bytes, left.size_bytes - piece.size_bytes);
   }
   return {};
 }
@@ -73,24 +79,42 @@ std::optional<DeviceEngines::Started> DeviceEngines::start(std::optional<Id> for
     if (id == Id::cpu || !is_usable(id)) continue;
     Engine& engine = *engines_[index(id)];
     if (copy.size_bytes > limit_of(engine.traits(), copy)) continue;
-    const bool is_only_warm = choice.warm != choice.cold && id == choice.warm;
+    const bool is_only_warm = forced ? is_resting(id) : choice.warm != choice.cold && id == choice.warm;
     const base::Result<Ticket> submitted = is_only_warm ? engine.submit_if_warm(copy) : engine.submit(copy);
     if (submitted) {
       if (is_cold && is_wished_for_again(choice.warm, copy.size_bytes)) engines_[index(choice.warm)]->warm_up();
       return Started{id, *submitted};
     }
+    if (forced) break;
     is_cold = is_only_warm && submitted.error().errno_value == EAGAIN;
   }
   return std::nullopt;
 }
 
-base::Status DeviceEngines::run_patiently(Id id, const Copy& copy) noexcept {
-  constexpr int attempts = 200;  // with a pause of 1 ms from the fourth on
-  for (int attempt = 1;; ++attempt) {
-    base::Status moved = run(id, copy);
-    if (moved || moved.error().errno_value != EAGAIN || attempt == attempts) return moved;
-    if (attempt > 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+base::Status DeviceEngines::wait_for_room(Id id, Copy& left) noexcept {
+  const Engine& engine = *engines_[index(id)];
+  for (const std::int64_t end = now_ns() + patience_ns;;) {
+    // A GPU kernel that gets its turn on a shared GPU ends soon when it gets no command: look often.
+    for (const std::int64_t next = now_ns() + pause_ns; now_ns() < next;) {
+      std::this_thread::yield();
+      if (engine.is_warm()) break;
+    }
+    base::Status moved = run(id, left);
+    if (moved || moved.error().errno_value != EAGAIN || now_ns() >= end) return moved;
   }
+}
+
+base::Status DeviceEngines::run_named(Id id, const Copy& copy) noexcept {
+  Copy left = copy;
+  const bool is_rest = is_resting(id);
+  base::Status moved = run(id, left, is_rest ? Pace::only_warm : Pace::any);
+  if (moved || !is_shortage(moved)) return moved;
+  if (!is_rest) {
+    if (moved.error().errno_value == EAGAIN) moved = wait_for_room(id, left);
+    if (moved || !is_shortage(moved)) return moved;
+    rest_until_ns_[index(id)].store(now_ns() + rest_ns, std::memory_order_relaxed);
+  }
+  return run(Id::cpu, left);
 }
 
 /// What failed for good is not tried again. EAGAIN and EOPNOTSUPP: not now, or not this copy.
@@ -123,10 +147,11 @@ bool DeviceEngines::run_if_left_to_cpu(const Choice& choice, const Copy& copy) n
 }
 
 base::Status DeviceEngines::run_fastest(const Copy& copy) noexcept {
+  Copy left = copy;
   const Choice choice = table_.choose(copy.direction, copy.host_memory, copy.size_bytes);
   bool is_cold = false;
   if (choice.warm != choice.cold && is_usable(choice.warm)) {
-    base::Status moved = run(choice.warm, copy, Pace::only_warm);
+    base::Status moved = run(choice.warm, left, Pace::only_warm);
     if (moved || moved.error().errno_value == ETIMEDOUT) return moved;
     note_failure(choice.warm, moved.error().errno_value);
     is_cold = moved.error().errno_value == EAGAIN;
@@ -136,7 +161,7 @@ base::Status DeviceEngines::run_fastest(const Copy& copy) noexcept {
   Id id = is_usable(choice.cold) ? choice.cold : Id::cpu;
   base::Status moved;
   for (;;) {
-    moved = run(id, copy);
+    moved = run(id, left);
     if (moved || moved.error().errno_value == ETIMEDOUT || id == Id::cpu) break;
     note_failure(id, moved.error().errno_value);
     id = Id::cpu;

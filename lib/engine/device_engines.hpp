@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,12 @@
 #include "engine/gpu.hpp"
 
 namespace gdrkit::engine {
+
+/// Of an engine's errors: the GPU has no room or no memory for the copy now, and the CPU may make it.
+[[nodiscard]] inline bool is_shortage(const base::Status& failed) noexcept {
+  const int error = failed ? 0 : failed.error().errno_value;
+  return error == EAGAIN || error == EBUSY || error == ENOMEM;
+}
 
 /// Thread safe.
 class DeviceEngines {
@@ -33,10 +40,11 @@ class DeviceEngines {
 
   /// only_warm: EAGAIN where the engine is not warm.
   enum class Pace : std::uint8_t { any, only_warm };
-  /// By this engine, in pieces where it has a limit; its own error.
-  base::Status run(Id id, const Copy& copy, Pace pace = Pace::any) noexcept;
-  /// The same, repeated for a while where it asks for that (EAGAIN).
-  base::Status run_patiently(Id id, const Copy& copy) noexcept;
+  /// By this engine, in pieces where it has a limit; its own error. `left`: the copy, and after an error what the
+  /// engine has not moved of it.
+  base::Status run(Id id, Copy& left, Pace pace = Pace::any) noexcept;
+  /// By the engine that the user named. Where the GPU is busy the copy waits for a bounded time, then the CPU makes it.
+  base::Status run_named(Id id, const Copy& copy) noexcept;
   /// Starts it, by this engine or by the fastest. Nothing where no engine but the CPU takes the copy whole now: then
   /// one of the calls above serves it.
   struct Started {
@@ -66,6 +74,11 @@ class DeviceEngines {
   [[nodiscard]] bool is_usable(Id id) const noexcept { return usable_[index(id)].load(std::memory_order_acquire); }
   [[nodiscard]] static std::size_t index(Id id) noexcept { return static_cast<std::size_t>(id); }
   void note_failure(Id id, int error) noexcept;
+  [[nodiscard]] bool is_resting(Id id) const noexcept {
+    const std::int64_t until = rest_until_ns_[index(id)].load(std::memory_order_relaxed);
+    return until != 0 && now_ns() < until;  // a look at the clock only where there was a shortage
+  }
+  base::Status wait_for_room(Id id, Copy& left) noexcept;
   [[nodiscard]] bool is_wished_for_again(Id id, std::size_t size_bytes) noexcept;
   void note_end_of_wish(Id id, std::size_t size_bytes) noexcept;
 
@@ -82,6 +95,8 @@ class DeviceEngines {
   std::array<std::atomic<bool>, engine_count> usable_{};  ///< open, and has not failed for good
   /// About the end of the last copy that this engine would have served, had it been warm.
   std::array<std::atomic<std::int64_t>, engine_count> last_wish_ns_;
+  /// Until then a named engine is used only while it is warm; 0: it has always had room.
+  std::array<std::atomic<std::int64_t>, engine_count> rest_until_ns_{};
 };
 
 }  // namespace gdrkit::engine

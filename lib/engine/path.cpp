@@ -90,7 +90,7 @@ base::Result<std::optional<Copy>> Path::prepare(Direction direction, std::size_t
     return base::fail(EINVAL, "cannot copy %zu bytes of 0x%llx: the device memory was freed", size_bytes,
                       static_cast<unsigned long long>(copy.device));
   }
-  if (base::Status moved = engines_.run(Id::cpu, copy); !moved) return base::pass(moved);
+  copy_by_cpu(*copy.copier, copy.direction, copy.mapped, copy.host, copy.size_bytes);
   return std::optional<Copy>();
 }
 
@@ -115,8 +115,7 @@ base::Status Path::finish(Part& part) noexcept {
   if (!part.started) return std::move(part.outcome);
   base::Status moved = engines_.complete(*part.started);
   part.started.reset();
-  const bool is_final =
-      moved || moved.error().errno_value == ETIMEDOUT || (forced_ && moved.error().errno_value != EAGAIN);
+  const bool is_final = moved || moved.error().errno_value == ETIMEDOUT || (forced_ && !is_shortage(moved));
   return is_final ? moved : run(part.copy);
 }
 

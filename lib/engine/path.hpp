@@ -62,7 +62,7 @@ class Path {
   base::Result<std::optional<Copy>> prepare(Direction direction, std::size_t offset, void* host,
                                             std::size_t size_bytes) noexcept;
   base::Status run(const Copy& copy) noexcept {
-    return forced_ ? engines_.run_patiently(*forced_, copy) : engines_.run_fastest(copy);
+    return forced_ ? engines_.run_named(*forced_, copy) : engines_.run_fastest(copy);
   }
   [[nodiscard]] bool is_still_allocated() const noexcept;
   [[nodiscard]] HostMemory kind_of(const void* host, std::size_t size_bytes) const noexcept;

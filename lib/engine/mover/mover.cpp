@@ -13,6 +13,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <thread>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -254,8 +255,12 @@ base::Status Mover::wait_for(std::uint32_t launch, std::uint32_t tag) noexcept {
     _mm_pause();
 #endif
     if (polls < polls_at_full_speed) continue;
-    ::sched_yield();
-    if (polls % 64 != 0) continue;
+    if (is_revoked) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } else {
+      ::sched_yield();
+      if (polls % 64 != 0) continue;
+    }
     const std::int64_t waited = now_ns() - begin;
     if (waited < limits_.answer.count()) continue;
     if (base::Status alive = kernel_->check_gpu(); !alive) return alive;

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// BusyGpu: gpu_threads() on a GPU that other work fills: launches fail or start late, running GPU kernels are
+// suspended, copies are delayed.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+#include "shim/cuda_calls.hpp"
+
+namespace gdrkit::fakes {
+
+/// What the other work does, for calls from now on.
+struct BusyGpu {
+  using Time = std::chrono::nanoseconds;
+
+  std::atomic<int> refused_launches{0};        ///< so many launches fail
+  std::atomic<int> refusal{701};               ///< with this result: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+  std::atomic<int> late_launches{0};           ///< so many launches start after `delay`
+  std::atomic<int> suspended_launches{0};      ///< so many start, and get no time for `delay`
+  std::atomic<bool> ends_when_resumed{false};  ///< a suspended one has then used up its time, and does no command
+  std::atomic<int> late_copies{0};             ///< so many copies of CUDA's start after `delay`
+  std::atomic<Time> delay{Time(0)};
+  std::atomic<int> launches{0};  ///< counts them, the refused ones among them
+
+  void reset() noexcept;
+};
+[[nodiscard]] BusyGpu& busy_gpu() noexcept;
+[[nodiscard]] const shim::CudaCalls& busy_gpu_threads() noexcept;
+
+}  // namespace gdrkit::fakes

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// TestThread: a thread that does not end the test program: not by an exception, nor when the test returns early.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <utility>
+
+namespace gdrkit::tests {
+
+/// Runs body(is_over), which ends soon after `is_over` has become true. An exception that leaves it fails the test. The
+/// destructor stops and joins the thread, so what the body uses has to be declared before.
+class TestThread {
+ public:
+  template <class Body>
+  explicit TestThread(Body body)
+      : thread_([this, body = std::move(body)]() mutable {
+          try {
+            body(std::as_const(is_over_));
+          } catch (const std::exception& thrown) {
+            ADD_FAILURE() << "a thread of the test threw: " << thrown.what();
+          }
+          has_ended_ = true;
+        }) {}
+  TestThread(const TestThread&) = delete;
+  TestThread& operator=(const TestThread&) = delete;
+  ~TestThread() { stop(); }
+
+  [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }
+  void stop() {
+    is_over_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::atomic<bool> is_over_{false};
+  std::atomic<bool> has_ended_{false};
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace gdrkit::tests
