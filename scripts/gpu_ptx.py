@@ -8,6 +8,7 @@ and `.target` are lowered to the lowest that ptxas accepts for these instruction
 the memory model) on.
 
 usage: scripts/gpu_ptx.py"""
+import collections
 import concurrent.futures
 import os
 import re
@@ -22,7 +23,7 @@ OLDEST_TARGET = 70
 OLDEST_VERSION = (6, 0)
 HEAD = """// SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The GPU kernels of this folder as PTX. Made by "./run ptx" with nvcc {release}: do not edit.
+// The GPU kernels of this folder as PTX. Made by "./run ptx" with nvcc {compiler}: do not edit.
 """
 
 
@@ -62,13 +63,27 @@ def output_of(*command):
     return ended.stdout
 
 
-def release_of(nvcc):
-    """"13.0.88" of "Cuda compilation tools, release 13.0, V13.0.88"."""
-    return re.search(r", V([0-9.]+)", output_of(nvcc, "--version")).group(1)
+def compiler_of(text):
+    """"13.0.88 (CL-36424714)" of the head that nvcc writes. The part of nvcc that makes PTX has a package and a version of
+    its own, so `nvcc --version` does not identify it."""
+    build = re.search(r"(?m)^// Compiler Build ID: (\S+)$", text).group(1)
+    return re.search(r"(?m)^// Cuda compilation tools, .*, V([0-9.]+)$", text).group(1) + f" ({build})"
 
 
-def recorded_release(text):
-    return re.search(r'Made by "./run ptx" with nvcc ([0-9.]+):', text).group(1)
+def recorded_compiler(text):
+    return re.search(r'Made by "./run ptx" with nvcc (.+): do not edit', text).group(1)
+
+
+def what_it_does(text):
+    """{function: how often it has each instruction}, without the names of registers and labels, which are numbered in the
+    order of their use, and without the order of instructions, which says nothing of the work."""
+    functions = {}
+    for body in re.split(r"(?m)^(?=(?:\.visible |\.weak )?\.(?:entry|func)\b)", re.sub(r"(?m)[ \t]*//.*$", "", text)):
+        lines = [re.sub(r"(%[a-z]+|\$L__BB|\$L)[0-9_]+", r"\1", " ".join(line.split())) for line in body.splitlines()]
+        kept = [line for line in lines if line and not line.startswith((".reg ", "$L"))]
+        name = re.search(r"\b(?:entry|func)\b.*?(\w+) ?\($", kept[0] if kept else "")
+        functions.setdefault(name.group(1) if name else "", collections.Counter()).update(kept)
+    return functions
 
 
 def architectures(ptxas):
@@ -117,10 +132,11 @@ def compile_ptx(image):
                   source, "-o", path)
         with open(path, encoding="ascii") as file:
             text = file.read()
+    compiler = compiler_of(text)
     text = re.sub(r"(?m)^[ \t]*//.*\n", "", text)  # nvcc's head, marks of inline assembly
     text = re.sub(r'(?m)^[ \t]*\.pragma "used_bytes_mask .*\n', "", text)  # a hint that only PTX 8.3 knows
     text = re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
-    return HEAD.format(release=release_of(nvcc)) + lower(text, ptxas)
+    return HEAD.format(compiler=compiler) + lower(text, ptxas)
 
 
 def each_at_once(function, arguments):
