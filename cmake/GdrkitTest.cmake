@@ -56,9 +56,14 @@ function(gdrkit_add_test name)
     DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT ${TEST_TIMEOUT})
   # gtest_discover_tests passes no list as a property's value, so the labels are set by a script that CTest reads after.
+  # Tests on GPUs take turns: some measure times, and some use all GPUs and much of their memory.
+  set(lock "")
+  if("gpu" IN_LIST TEST_LABELS)
+    set(lock " RESOURCE_LOCK gpu")
+  endif()
   set(script ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
   file(WRITE ${script} "foreach(test IN LISTS ${name}_TESTS)
-  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${TEST_LABELS}\")
+  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${TEST_LABELS}\"${lock})
 endforeach()
 ")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
