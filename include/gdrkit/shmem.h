@@ -1,6 +1,7 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * One-sided communication between GPUs, for C and C++ of any standard. Names and layouts may change until version 1.0.
+ * One-sided communication between GPUs, for C (C99 or newer) and C++ (C++11 or newer). Names and layouts may change
+ * until version 1.0.
  *
  * A job has n processing elements (PEs), numbered from 0, each with one GPU. Each PE's GPU holds a symmetric heap:
  * every PE allocates the same objects in the same order, and names another PE's copy of an object by the address of its
@@ -92,11 +93,14 @@ struct gdrkit_shmem_device_state {
   uint64_t proxy_address; /* how GPU kernels reach PEs of other machines (gdrkit/shmem_proxy.cuh); 0: there are none */
 };
 
-/* What other languages and casts pass is compared with the values below, so every int must be one of the type's. */
-#if defined(__cplusplus) && __cplusplus >= 201103L
+/* IS_INT: what other languages and casts pass is compared with the values below, so every int must be one of the
+ * type's. CAST: a conversion that neither C nor C++ compilers warn of. */
+#ifdef __cplusplus
 #define GDRKIT_SHMEM_IS_INT : int
+#define GDRKIT_SHMEM_CAST(type, value) static_cast<type>(value)
 #else
 #define GDRKIT_SHMEM_IS_INT
+#define GDRKIT_SHMEM_CAST(type, value) ((type)(value))
 #endif
 
 enum gdrkit_shmem_comparison GDRKIT_SHMEM_IS_INT {

@@ -14,11 +14,12 @@ extern "C" {
 /* A handle of the calling thread's PE; other PEs may have another number for the same team. */
 typedef int32_t gdrkit_shmem_team_t;
 
-#define GDRKIT_SHMEM_TEAM_INVALID ((gdrkit_shmem_team_t)-1)
-#define GDRKIT_SHMEM_TEAM_WORLD ((gdrkit_shmem_team_t)0)  /* all PEs of the job */
-#define GDRKIT_SHMEM_TEAM_SHARED ((gdrkit_shmem_team_t)1) /* those whose memory this PE's GPU reaches */
-#define GDRKIT_SHMEM_TEAM_NODE ((gdrkit_shmem_team_t)2)   /* those of this machine */
-#define GDRKIT_SHMEM_TEAMS_MAX 32                         /* that a PE is in at a time, those three included */
+#define GDRKIT_SHMEM_TEAM_INVALID GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, -1)
+#define GDRKIT_SHMEM_TEAM_WORLD GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, 0) /* all PEs of the job */
+#define GDRKIT_SHMEM_TEAM_SHARED \
+  GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, 1)                              /* those whose memory this PE's GPU reaches */
+#define GDRKIT_SHMEM_TEAM_NODE GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, 2) /* those of this machine */
+#define GDRKIT_SHMEM_TEAMS_MAX 32 /* that a PE is in at a time, those three included */
 
 /* Errors are as in gdrkit/shmem.h. -EINVAL: no such team (destroyed, of another PE, INVALID), a target or source that
  * is no symmetric object or too small, a root outside the team; nothing is written then, and the PE has taken no part.
@@ -129,8 +130,10 @@ int gdrkit_shmem_barrier_all_on_stream(void* stream);
 /* clang-format on */
 
 /* enum gdrkit_shmem_type of a C type. */
-#define GDRKIT_SHMEM_TYPE_OF(type) \
-  ((enum gdrkit_shmem_type)(sizeof(type) | ((type)-1 > (type)0 ? 0U : 16U) | ((type)0.5 > (type)0 ? 32U : 0U)))
+#define GDRKIT_SHMEM_TYPE_OF(type)                                                                         \
+  GDRKIT_SHMEM_CAST(enum gdrkit_shmem_type,                                                                \
+                    sizeof(type) | (GDRKIT_SHMEM_CAST(type, -1) > GDRKIT_SHMEM_CAST(type, 0) ? 0U : 16U) | \
+                        (GDRKIT_SHMEM_CAST(type, 0.5) > GDRKIT_SHMEM_CAST(type, 0) ? 32U : 0U))
 
 #define GDRKIT_SHMEM_DEFINE_COLLECTIVE(name, type, operation, parameter, argument)                                \
   static inline int gdrkit_shmem_##name##_##operation(gdrkit_shmem_team_t team, type* target, const type* source, \

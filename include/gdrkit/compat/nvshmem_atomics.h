@@ -7,11 +7,16 @@
 #include "nvshmem_base.h"
 
 /* In the order of enum gdrkit_shmem_atomic_operation where the CPU asks for them; answers the bits before. */
-static inline uint64_t gdrkit_nvshmem_atomic(void* target, size_t size, enum gdrkit_shmem_atomic_operation operation,
-                                             uint64_t operand, uint64_t compare, int is_fetched, int pe,
-                                             const char* name) {
+static inline uint64_t gdrkit_nvshmem_atomic(const void* target, size_t size,
+                                             enum gdrkit_shmem_atomic_operation operation, uint64_t operand,
+                                             uint64_t compare, int is_fetched, int pe, const char* name) {
+#if defined(__cplusplus)
+  void* const word = const_cast<void*>(target); /* const for FETCH alone, which only reads it */
+#else
+  void* const word = (void*)target;
+#endif
   uint64_t before = 0;
-  gdrkit_nvshmem_check(gdrkit_shmem_atomic(target, size, operation, operand, compare, is_fetched ? &before : NULL, pe),
+  gdrkit_nvshmem_check(gdrkit_shmem_atomic(word, size, operation, operand, compare, is_fetched ? &before : NULL, pe),
                        name);
   return before;
 }
@@ -51,10 +56,12 @@ __device__ inline T nvshmem_swap(const State& state, T* target, T value, int pe)
     return value;                                                     \
   }
 
-#define GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, OPERATION, operand, compare, is_fetched, function)                  \
-  gdrkit_nvshmem_##name##_of_bits(gdrkit_nvshmem_atomic(                                                           \
-      (void*)target, sizeof(type), GDRKIT_SHMEM_ATOMIC_##OPERATION, gdrkit_nvshmem_##name##_bits((type)(operand)), \
-      gdrkit_nvshmem_##name##_bits((type)(compare)), is_fetched, pe, "nvshmem_" #name "_atomic_" #function))
+#define GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, OPERATION, operand, compare, is_fetched, function)           \
+  gdrkit_nvshmem_##name##_of_bits(                                                                          \
+      gdrkit_nvshmem_atomic(target, sizeof(type), GDRKIT_SHMEM_ATOMIC_##OPERATION,                          \
+                            gdrkit_nvshmem_##name##_bits(GDRKIT_SHMEM_CAST(type, operand)),                 \
+                            gdrkit_nvshmem_##name##_bits(GDRKIT_SHMEM_CAST(type, compare)), is_fetched, pe, \
+                            "nvshmem_" #name "_atomic_" #function))
 
 #define GDRKIT_NVSHMEM_EXTENDED_ATOMICS(name, type)                                                              \
   GDRKIT_NVSHMEM_BITS(name, type)                                                                                \
@@ -72,14 +79,16 @@ __device__ inline T nvshmem_swap(const State& state, T* target, T value, int pe)
   }
 
 /* fetch_<operation> and <operation>; `value` may be a parameter or a number. */
-#define GDRKIT_NVSHMEM_UPDATE(name, type, operation, OPERATION, update, parameter, value)                           \
-  GDRKIT_NVSHMEM_BOTH type nvshmem_##name##_atomic_fetch_##operation(type* target parameter, int pe) {              \
-    return GDRKIT_NVSHMEM_SPLIT(GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, OPERATION, value, 0, 1, fetch_##operation),  \
-                                ::gdrkit::shmem::atomic_##update(GDRKIT_NVSHMEM_STATE, target, (type)(value), pe)); \
-  }                                                                                                                 \
-  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_atomic_##operation(type* target parameter, int pe) {                    \
-    GDRKIT_NVSHMEM_SPLIT((void)GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, OPERATION, value, 0, 0, operation),           \
-                         (void)::gdrkit::shmem::atomic_##update(GDRKIT_NVSHMEM_STATE, target, (type)(value), pe));  \
+#define GDRKIT_NVSHMEM_UPDATE(name, type, operation, OPERATION, update, parameter, value)                    \
+  GDRKIT_NVSHMEM_BOTH type nvshmem_##name##_atomic_fetch_##operation(type* target parameter, int pe) {       \
+    return GDRKIT_NVSHMEM_SPLIT(                                                                             \
+        GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, OPERATION, value, 0, 1, fetch_##operation),                   \
+        ::gdrkit::shmem::atomic_##update(GDRKIT_NVSHMEM_STATE, target, static_cast<type>(value), pe));       \
+  }                                                                                                          \
+  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_atomic_##operation(type* target parameter, int pe) {             \
+    GDRKIT_NVSHMEM_SPLIT(                                                                                    \
+        (void)GDRKIT_NVSHMEM_HOST_ATOMIC(name, type, OPERATION, value, 0, 0, operation),                     \
+        (void)::gdrkit::shmem::atomic_##update(GDRKIT_NVSHMEM_STATE, target, static_cast<type>(value), pe)); \
   }
 #define GDRKIT_NVSHMEM_COMMA ,
 #define GDRKIT_NVSHMEM_STANDARD_ATOMICS(name, type)                                                                 \

@@ -99,8 +99,8 @@ static inline void gdrkit_nvshmem_check(int result, const char* name) {
   abort();
 }
 
-#define GDRKIT_NVSHMEM_CMP(comparison) ((enum gdrkit_shmem_comparison)(comparison))
-#define GDRKIT_NVSHMEM_SIG(operation) ((enum gdrkit_shmem_signal)(operation))
+#define GDRKIT_NVSHMEM_CMP(comparison) GDRKIT_SHMEM_CAST(enum gdrkit_shmem_comparison, comparison)
+#define GDRKIT_NVSHMEM_SIG(operation) GDRKIT_SHMEM_CAST(enum gdrkit_shmem_signal, operation)
 
 /* clang-format off */
 /* Integers of 4 or 8 bytes: of waits, and of atomic updates. */

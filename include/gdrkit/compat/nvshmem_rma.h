@@ -93,13 +93,15 @@
   GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_iput(type* target, const type* source, ptrdiff_t target_stride,        \
                                                  ptrdiff_t source_stride, size_t count, int pe) {                  \
     for (size_t i = 0; i < count; ++i) {                                                                           \
-      nvshmem_##name##_put(target + (ptrdiff_t)i * target_stride, source + (ptrdiff_t)i * source_stride, 1, pe);   \
+      nvshmem_##name##_put(target + GDRKIT_SHMEM_CAST(ptrdiff_t, i) * target_stride,                               \
+                           source + GDRKIT_SHMEM_CAST(ptrdiff_t, i) * source_stride, 1, pe);                       \
     }                                                                                                              \
   }                                                                                                                \
   GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_iget(type* target, const type* source, ptrdiff_t target_stride,        \
                                                  ptrdiff_t source_stride, size_t count, int pe) {                  \
     for (size_t i = 0; i < count; ++i) {                                                                           \
-      nvshmem_##name##_get(target + (ptrdiff_t)i * target_stride, source + (ptrdiff_t)i * source_stride, 1, pe);   \
+      nvshmem_##name##_get(target + GDRKIT_SHMEM_CAST(ptrdiff_t, i) * target_stride,                               \
+                           source + GDRKIT_SHMEM_CAST(ptrdiff_t, i) * source_stride, 1, pe);                       \
     }                                                                                                              \
   }
 

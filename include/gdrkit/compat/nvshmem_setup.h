@@ -82,8 +82,8 @@ static inline int nvshmemx_set_attr_uniqueid_args(const int rank, const int n_ra
 }
 #if defined(MPI_VERSION)
 static inline int gdrkit_nvshmem_mpi_allgather(const void* mine, size_t size_bytes, void* all, void* communicator) {
-  return MPI_Allgather(mine, (int)size_bytes, MPI_BYTE, all, (int)size_bytes, MPI_BYTE, *(MPI_Comm*)communicator) ==
-                 MPI_SUCCESS
+  return MPI_Allgather(mine, GDRKIT_SHMEM_CAST(int, size_bytes), MPI_BYTE, all, GDRKIT_SHMEM_CAST(int, size_bytes),
+                       MPI_BYTE, *GDRKIT_SHMEM_CAST(MPI_Comm*, communicator)) == MPI_SUCCESS
              ? 0
              : 1;
 }
@@ -97,8 +97,8 @@ static inline int nvshmemx_init_attr(unsigned flags, nvshmemx_init_attr_t* attri
     options.unique_id = &attributes->args.uid_args.id->id;
 #if defined(MPI_VERSION)
   } else if ((flags & NVSHMEMX_INIT_WITH_MPI_COMM) != 0) {
-    MPI_Comm_rank(*(MPI_Comm*)attributes->mpi_comm, &options.pe);
-    MPI_Comm_size(*(MPI_Comm*)attributes->mpi_comm, &options.n_pes);
+    MPI_Comm_rank(*GDRKIT_SHMEM_CAST(MPI_Comm*, attributes->mpi_comm), &options.pe);
+    MPI_Comm_size(*GDRKIT_SHMEM_CAST(MPI_Comm*, attributes->mpi_comm), &options.n_pes);
     options.allgather = gdrkit_nvshmem_mpi_allgather;
     options.allgather_argument = attributes->mpi_comm;
 #endif
@@ -139,7 +139,8 @@ static inline void* nvshmem_align(size_t alignment, size_t size) { return gdrkit
 static inline void nvshmem_free(void* address) { gdrkit_nvshmem_check(gdrkit_shmem_free(address), "nvshmem_free"); }
 GDRKIT_NVSHMEM_BOTH void* nvshmem_ptr(const void* address, int pe) {
   return GDRKIT_NVSHMEM_SPLIT(gdrkit_shmem_ptr(address, pe),
-                              (void*)::gdrkit::shmem::ptr(GDRKIT_NVSHMEM_STATE, (char*)address, pe));
+                              static_cast<void*>(::gdrkit::shmem::ptr(
+                                  GDRKIT_NVSHMEM_STATE, static_cast<char*>(const_cast<void*>(address)), pe)));
 }
 
 /* Ordering. */

@@ -75,7 +75,7 @@ static inline size_t gdrkit_nvshmem_some(const struct gdrkit_shmem_words* words,
   const int result =
       waits ? gdrkit_shmem_wait_until_some(words, indices, &found) : gdrkit_shmem_test_some(words, indices);
   gdrkit_nvshmem_check(result, name);
-  return waits ? found : (size_t)result;
+  return waits ? found : GDRKIT_SHMEM_CAST(size_t, result);
 }
 static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int waits, const char* name) {
   const int result = waits ? gdrkit_shmem_wait_until_all(words) : gdrkit_shmem_test_all(words);
@@ -84,17 +84,17 @@ static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int
 }
 
 /* clang-format off */
-#define GDRKIT_NVSHMEM_WORD(type) ((enum gdrkit_shmem_word)(((type)-1 > (type)0 ? 1 : -1) * (int)sizeof(type)))
+#define GDRKIT_NVSHMEM_WORD(type) GDRKIT_SHMEM_CAST(enum gdrkit_shmem_word, (GDRKIT_SHMEM_CAST(type, -1) > GDRKIT_SHMEM_CAST(type, 0) ? 1 : -1) * GDRKIT_SHMEM_CAST(int, sizeof(type)))
 /* What the CPU does with the words, then frees a copy of their values. */
 #define GDRKIT_NVSHMEM_HOST_WORDS(name, type, take, result_type, n, call)                                              \
   uint64_t* const wide = gdrkit_nvshmem_##name##_##take(value, n);                                                     \
   const struct gdrkit_shmem_words words =                                                                              \
-      gdrkit_nvshmem_words((const void*)address, count, status, GDRKIT_NVSHMEM_WORD(type), comparison, wide, n);       \
+      gdrkit_nvshmem_words(address, count, status, GDRKIT_NVSHMEM_WORD(type), comparison, wide, n);       \
   const result_type result = call;                                                                                     \
   free(wide);                                                                                                          \
   return result
 #define GDRKIT_NVSHMEM_GPU_WORDS(type, Values) \
-  (::gdrkit::shmem::Words<type, Values>{(const type*)address, count, status, GDRKIT_NVSHMEM_CMP(comparison), value})
+  (::gdrkit::shmem::Words<type, Values>{static_cast<const type*>(address), count, status, GDRKIT_NVSHMEM_CMP(comparison), value})
 /* clang-format on */
 
 /* One function of each: all, any, some, as waits and as tests. `take`: one or each; Values and `n` accordingly. */
@@ -152,51 +152,53 @@ static inline int gdrkit_nvshmem_all(const struct gdrkit_shmem_words* words, int
                               gdrkit_nvshmem_some(&words, indices, waits, "nvshmem_" #name " wait or test of some"));  \
   }
 
-#define GDRKIT_NVSHMEM_WAITS(name, type)                                                                              \
-  static inline uint64_t* gdrkit_nvshmem_##name##_each(const type* values, size_t count) {                            \
-    uint64_t* const wide = (uint64_t*)malloc((count == 0 ? 1 : count) * sizeof(uint64_t));                            \
-    if (wide == NULL) gdrkit_nvshmem_check(-ENOMEM, "nvshmem_" #name " wait or test of many words: out of memory");   \
-    for (size_t i = 0; i < count; ++i) wide[i] = (uint64_t)values[i];                                                 \
-    return wide;                                                                                                      \
-  }                                                                                                                   \
-  static inline uint64_t* gdrkit_nvshmem_##name##_one(type value, size_t count) {                                     \
-    return gdrkit_nvshmem_##name##_each(&value, count);                                                               \
-  }                                                                                                                   \
-  GDRKIT_NVSHMEM_HOST_MANY(name, type, one, type, 1)                                                                  \
-  GDRKIT_NVSHMEM_HOST_MANY(name, type, each, const type*, count)                                                      \
-  GDRKIT_NVSHMEM_MANY(name, type, , one, type, 1)                                                                     \
-  GDRKIT_NVSHMEM_MANY(name, type, _vector, each, const type*, count)                                                  \
-  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_wait_until(type* address, int comparison, type value) {                   \
-    GDRKIT_NVSHMEM_SPLIT(                                                                                             \
-        gdrkit_nvshmem_check(gdrkit_shmem_wait_until((const void*)address, GDRKIT_NVSHMEM_WORD(type),                 \
-                                                     GDRKIT_NVSHMEM_CMP(comparison), (uint64_t)value),                \
-                             "nvshmem_" #name "_wait_until"),                                                         \
-        (void)::gdrkit::shmem::wait_until(GDRKIT_NVSHMEM_STATE, (const type*)address, GDRKIT_NVSHMEM_CMP(comparison), \
-                                          value));                                                                    \
-  }                                                                                                                   \
-  static inline int gdrkit_nvshmem_##name##_test(type* address, int comparison, type value) {                         \
-    const int result = gdrkit_shmem_test((const void*)address, GDRKIT_NVSHMEM_WORD(type),                             \
-                                         GDRKIT_NVSHMEM_CMP(comparison), (uint64_t)value);                            \
-    gdrkit_nvshmem_check(result, "nvshmem_" #name "_test");                                                           \
-    return result;                                                                                                    \
-  }                                                                                                                   \
-  GDRKIT_NVSHMEM_BOTH int nvshmem_##name##_test(type* address, int comparison, type value) {                          \
-    return GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_##name##_test(address, comparison, value),                             \
-                                ::gdrkit::shmem::test((const type*)address, GDRKIT_NVSHMEM_CMP(comparison), value));  \
-  }                                                                                                                   \
-  static inline void nvshmemx_##name##_wait_until_on_stream(type* address, int comparison, type value,                \
-                                                            cudaStream_t stream) {                                    \
-    gdrkit_nvshmem_check(gdrkit_shmem_wait_until_on_stream((const void*)address, GDRKIT_NVSHMEM_WORD(type),           \
-                                                           GDRKIT_NVSHMEM_CMP(comparison), (uint64_t)value, stream),  \
-                         "nvshmemx_" #name "_wait_until_on_stream");                                                  \
-  }                                                                                                                   \
-  /* `status` is read during the call. */                                                                             \
-  static inline void nvshmemx_##name##_wait_until_all_on_stream(type* address, size_t count, const int* status,       \
-                                                                int comparison, type value, cudaStream_t stream) {    \
-    for (size_t i = 0; i < count; ++i) {                                                                              \
-      if (status != NULL && status[i] != 0) continue;                                                                 \
-      nvshmemx_##name##_wait_until_on_stream(address + i, comparison, value, stream);                                 \
-    }                                                                                                                 \
+#define GDRKIT_NVSHMEM_WAITS(name, type)                                                                            \
+  static inline uint64_t* gdrkit_nvshmem_##name##_each(const type* values, size_t count) {                          \
+    uint64_t* const wide = GDRKIT_SHMEM_CAST(uint64_t*, malloc((count == 0 ? 1 : count) * sizeof(uint64_t)));       \
+    if (wide == NULL) gdrkit_nvshmem_check(-ENOMEM, "nvshmem_" #name " wait or test of many words: out of memory"); \
+    for (size_t i = 0; i < count; ++i) wide[i] = GDRKIT_SHMEM_CAST(uint64_t, values[i]);                            \
+    return wide;                                                                                                    \
+  }                                                                                                                 \
+  static inline uint64_t* gdrkit_nvshmem_##name##_one(type value, size_t count) {                                   \
+    return gdrkit_nvshmem_##name##_each(&value, count);                                                             \
+  }                                                                                                                 \
+  GDRKIT_NVSHMEM_HOST_MANY(name, type, one, type, 1)                                                                \
+  GDRKIT_NVSHMEM_HOST_MANY(name, type, each, const type*, count)                                                    \
+  GDRKIT_NVSHMEM_MANY(name, type, , one, type, 1)                                                                   \
+  GDRKIT_NVSHMEM_MANY(name, type, _vector, each, const type*, count)                                                \
+  GDRKIT_NVSHMEM_BOTH void nvshmem_##name##_wait_until(type* address, int comparison, type value) {                 \
+    GDRKIT_NVSHMEM_SPLIT(gdrkit_nvshmem_check(gdrkit_shmem_wait_until(address, GDRKIT_NVSHMEM_WORD(type),           \
+                                                                      GDRKIT_NVSHMEM_CMP(comparison),               \
+                                                                      GDRKIT_SHMEM_CAST(uint64_t, value)),          \
+                                              "nvshmem_" #name "_wait_until"),                                      \
+                         (void)::gdrkit::shmem::wait_until(GDRKIT_NVSHMEM_STATE, static_cast<const type*>(address), \
+                                                           GDRKIT_NVSHMEM_CMP(comparison), value));                 \
+  }                                                                                                                 \
+  static inline int gdrkit_nvshmem_##name##_test(type* address, int comparison, type value) {                       \
+    const int result = gdrkit_shmem_test(address, GDRKIT_NVSHMEM_WORD(type), GDRKIT_NVSHMEM_CMP(comparison),        \
+                                         GDRKIT_SHMEM_CAST(uint64_t, value));                                       \
+    gdrkit_nvshmem_check(result, "nvshmem_" #name "_test");                                                         \
+    return result;                                                                                                  \
+  }                                                                                                                 \
+  GDRKIT_NVSHMEM_BOTH int nvshmem_##name##_test(type* address, int comparison, type value) {                        \
+    return GDRKIT_NVSHMEM_SPLIT(                                                                                    \
+        gdrkit_nvshmem_##name##_test(address, comparison, value),                                                   \
+        ::gdrkit::shmem::test(static_cast<const type*>(address), GDRKIT_NVSHMEM_CMP(comparison), value));           \
+  }                                                                                                                 \
+  static inline void nvshmemx_##name##_wait_until_on_stream(type* address, int comparison, type value,              \
+                                                            cudaStream_t stream) {                                  \
+    gdrkit_nvshmem_check(                                                                                           \
+        gdrkit_shmem_wait_until_on_stream(address, GDRKIT_NVSHMEM_WORD(type), GDRKIT_NVSHMEM_CMP(comparison),       \
+                                          GDRKIT_SHMEM_CAST(uint64_t, value), stream),                              \
+        "nvshmemx_" #name "_wait_until_on_stream");                                                                 \
+  }                                                                                                                 \
+  /* `status` is read during the call. */                                                                           \
+  static inline void nvshmemx_##name##_wait_until_all_on_stream(type* address, size_t count, const int* status,     \
+                                                                int comparison, type value, cudaStream_t stream) {  \
+    for (size_t i = 0; i < count; ++i) {                                                                            \
+      if (status != NULL && status[i] != 0) continue;                                                               \
+      nvshmemx_##name##_wait_until_on_stream(address + i, comparison, value, stream);                               \
+    }                                                                                                               \
   }
 
 GDRKIT_NVSHMEM_FOR_EACH_WORD(GDRKIT_NVSHMEM_WAITS)
