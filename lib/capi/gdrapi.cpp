@@ -281,7 +281,7 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
 
 // The enumeration's check is off in the two functions below: they must accept numbers outside it.
 
-[[gnu::no_sanitize("enum")]] int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v) {
+__attribute__((no_sanitize("enum"))) int gdr_get_attribute(gdr_t g, gdr_attr_t attr, int* v) {
   if (v == nullptr) return refuse_null(__func__);
   const base::Result<core::ContextInfo> info = core::context_info(context_of(g));
   if (!info) return refuse(__func__, info.error());
@@ -293,7 +293,7 @@ int gdr_driver_get_version(gdr_t g, int* major, int* minor) {
   }
 }
 
-[[gnu::no_sanitize("enum")]] int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type, const char** str) {
+__attribute__((no_sanitize("enum"))) int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type, const char** str) {
   static constexpr const char* names[] = {"None", "Write Combining", "Caching", "Device"};
   static_assert(sizeof names / sizeof names[0] == GDR_MAPPING_TYPE_MAX);
   if (str == nullptr) return refuse_null(__func__);

@@ -192,7 +192,7 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info) {
 }
 
 // The enumeration's check is off: this function must accept numbers outside it.
-[[gnu::no_sanitize("enum")]] int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address) {
+__attribute__((no_sanitize("enum"))) int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address) {
   return map_by(pin, static_cast<unsigned>(type), "", address);
 }
 

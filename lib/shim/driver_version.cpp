@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 
 namespace gdrkit::shim {
 namespace {
