@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <memory>
 
 #include "platform/facts/number_list.hpp"
