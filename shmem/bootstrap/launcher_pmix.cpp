@@ -13,6 +13,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 
 #include "shmem/bootstrap/deadline.hpp"
 #include "shmem/bootstrap/launcher_store.hpp"

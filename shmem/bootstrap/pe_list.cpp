@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include <cstddef>
+
 #include "shmem/bootstrap/pe_list.hpp"
 
 namespace gdrkit::shmem {

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <cstring>
+#include <new>
 
 #include "shmem/remote/remote.hpp"
 
