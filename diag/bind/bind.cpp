@@ -3,6 +3,7 @@
 // bind: binds the process near its GPU, then execs the program.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>

@@ -3,6 +3,7 @@
 // LocalRank: the number of this process within its job on this machine, from the launcher.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>

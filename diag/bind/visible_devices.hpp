@@ -3,6 +3,7 @@
 // VisibleDevices: CUDA_VISIBLE_DEVICES as GPUs in PCI order.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "diag/doctor/metric_text.hpp"
 
+#include <cstddef>
+
 #include "cli/common/exit_code.hpp"
 
 namespace gdrkit::tools::doctor {

@@ -3,6 +3,7 @@
 // Rules for NCCL, which finds most of a machine itself.
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <set>
 
 #include "cli/common/exit_code.hpp"

@@ -3,6 +3,7 @@
 #include "diag/machine/environment.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace gdrkit::tools {
 namespace {

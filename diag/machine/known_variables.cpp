@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 
 namespace gdrkit::tools {
 namespace {

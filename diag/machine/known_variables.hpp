@@ -3,6 +3,7 @@
 // KnownVariables: names that the libraries read, names that they read once, and what a misspelt one may have meant.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "diag/machine/machine.hpp"
 
+#include <algorithm>
+
 #include "base/result.hpp"
 #include "cli/common/exit_code.hpp"
 #include "diag/machine/hypervisor.hpp"

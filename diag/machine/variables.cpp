@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "diag/machine/variables.hpp"
 
 namespace gdrkit::tools {

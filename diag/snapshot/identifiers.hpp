@@ -3,6 +3,8 @@
 // Identifiers: what in a text says which machine, card, network or person it is from, found and replaced.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>

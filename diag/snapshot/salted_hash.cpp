@@ -8,6 +8,7 @@
 #include <bit>
 #include <cctype>
 #include <cstring>
+#include <iterator>
 
 #include "cli/common/exit_code.hpp"
 

@@ -3,6 +3,7 @@
 // XmlElement: the small part of XML that NCCL writes: elements, attributes, comments. Bounded, for text of any origin.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>

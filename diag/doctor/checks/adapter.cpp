@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Group adapter: the ports of RDMA adapters.
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <map>

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 // Group gpu, from files: processors for which NVIDIA's driver refuses peer transfers that pass through them.
 #include <algorithm>
+#include <cstdlib>
 
 #include "diag/doctor/check.hpp"
 

@@ -3,6 +3,7 @@
 // Group environment: names, origins and left-overs of what is set for NCCL, UCX, NVSHMEM and MPI.
 #include "diag/doctor/checks/environment.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "cli/common/shell_word.hpp"

@@ -3,6 +3,7 @@
 #include "diag/doctor/verdict/access.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace gdrkit::tools::doctor {
 

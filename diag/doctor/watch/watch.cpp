@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "diag/doctor/watch/watch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
