@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The definitions are nvbandwidth's (v0.8): what runs beside what, with how many bytes, and what counts.
+#include <utility>
+
 #include "measure/bandwidth/plan.hpp"
 
 namespace gdrkit::tools::bus {

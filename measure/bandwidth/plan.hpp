@@ -3,6 +3,7 @@
 // Plan: which copies each cell of a test's matrix consists of, and which of their bytes count.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "measure/bandwidth/test_case.hpp"

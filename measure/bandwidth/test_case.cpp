@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 
 #include "cli/common/exit_code.hpp"
 

@@ -3,6 +3,7 @@
 // Spread: how far the rounds of a point lie apart, and how well that is known.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace gdrkit::measure {

@@ -3,6 +3,7 @@
 // Markup: text made safe for HTML, and numbers as SVG takes them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 

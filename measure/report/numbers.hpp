@@ -3,6 +3,7 @@
 // Numbers: how a report writes every figure, in one place. Three significant digits unless a count is exact.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace gdrkit::tools::report {

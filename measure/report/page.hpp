@@ -3,6 +3,7 @@
 // Page: the contents of a report, as plain data. Texts are as in the documents; html/ and chart/ escape them.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>

@@ -5,6 +5,7 @@
 
 #include <sched.h>
 
+#include <cstddef>
 #include <vector>
 
 namespace gdrkit::tools {

@@ -3,6 +3,7 @@
 // Scale: where a value lies between two pixels, and which values an axis names.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "measure/report/page.hpp"
