@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // The part of Traffic that compares what came with what was sent.
+#include <algorithm>
+
 #include "transfer/perftest/traffic.hpp"
 
 namespace gdrkit::tools::perftest {

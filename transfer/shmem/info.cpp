@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // gdrkit shmem info: the job as one PE sees it, and what serves the way to each other PE.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <vector>

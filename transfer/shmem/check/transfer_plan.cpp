@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "cli/common/exit_code.hpp"
 #include "transfer/shmem/check/checker.hpp"
