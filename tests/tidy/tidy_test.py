@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import check_includes
 import check_json
 import check_labels
 import check_layers
@@ -249,6 +250,18 @@ class Json(TidyTest):
         self.expect(check_json)
         self.plant("docs/results/a.json", "{")
         self.assertNotEqual(subprocess.run([sys.executable, script, path], capture_output=True, check=False).returncode, 0)
+
+
+class Includes(TidyTest):
+    def test_accepts_names_whose_headers_are_included_here_or_by_a_header_of_the_tree(self):
+        self.plant("lib/base/size.hpp", "#include <stdint.h>\n#include <vector>\nusing Sizes = std::vector<std::uint64_t>;\n")
+        self.plant("lib/base/size.cpp", '#include "base/size.hpp"\nstd::vector<std::uint64_t> sizes;  // std::map\n')
+        self.plant("platform/size.cpp", '#include <cstring>\nconst char* text = "std::map";\nstd::size_t size;\n')
+        self.expect(check_includes)
+
+    def test_refuses_a_name_that_only_a_standard_header_may_bring_once_a_file(self):
+        self.plant("lib/base/size.cpp", "#include <vector>\n#include <map>\nstd::map<int, std::uint64_t> one;\nstd::uint32_t two;\n")
+        self.expect(check_includes, "lib/base/size.cpp:3: std::uint64_t needs #include <cstdint>")
 
 
 class Labels(TidyTest):
