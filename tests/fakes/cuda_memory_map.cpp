@@ -3,6 +3,7 @@
 #include "fakes/cuda_memory_map.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace gdrkit::fakes {
 namespace {

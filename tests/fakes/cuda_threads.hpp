@@ -3,6 +3,7 @@
 // CudaThreads: what CUDA keeps for each thread: its stack of contexts, its stream-capture mode, the captures it began.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <thread>

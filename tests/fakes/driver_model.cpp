@@ -3,6 +3,7 @@
 #include "fakes/driver_model.hpp"
 
 #include <array>
+#include <cstddef>
 
 namespace gdrkit::fakes {
 namespace {

@@ -4,6 +4,7 @@
 #include "fakes/fake_cuda.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 
 #include "fakes/export_encoder.hpp"
@@ -25,8 +26,8 @@ enum Result : int {
 };
 
 /// As a copy engine reads memory that a program may be writing to: no race of this process's threads.
-[[gnu::no_sanitize("thread")]] void read_as_device(std::uint8_t* target, const volatile std::uint8_t* source,
-                                                   std::size_t size_bytes) noexcept {
+__attribute__((no_sanitize("thread"))) void read_as_device(std::uint8_t* target, const volatile std::uint8_t* source,
+                                                           std::size_t size_bytes) noexcept {
   for (std::size_t i = 0; i < size_bytes; ++i) target[i] = source[i];
 }
 

@@ -3,6 +3,7 @@
 // What an application does with CUDA: allocations of every kind, contexts, and the device's own view of memory.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
 
 #include "fakes/fake_cuda.hpp"

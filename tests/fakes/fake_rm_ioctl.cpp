@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "fakes/fake_rm.hpp"
 #include "fakes/wire.hpp"

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Memory that the backend itself allocates: it can be pinned and mapped as any other, and the driver's copies see it.
+#include <algorithm>
 #include <string>
 #include <thread>
 #include <utility>

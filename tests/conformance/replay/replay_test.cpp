@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
+#include <system_error>
 
 #include "fakes/recording/flows.hpp"
 #include "fakes/recording/replay.hpp"
@@ -65,7 +68,8 @@ TEST(Recordings, AreThere) { EXPECT_FALSE(recordings().empty()) << "none below "
 TEST_P(Recording, IsSaidAgainByteForByte) { expect_replays(conversation); }
 
 TEST_P(Recording, IsReproducedByTheFakes) {
-  const Flow& flow = flow_named(conversation.header_line("flow").text("name"));
+  const std::string name = conversation.header_line("flow").text("name");
+  const Flow& flow = flow_named(name);
   expect_same_calls(conversation, record_on_fakes(conversation, flow));
 }
 

@@ -3,6 +3,7 @@
 // CanonicalNames: numbers that differ from run to run, replaced by numbers in the order in which they first appear.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>

@@ -3,6 +3,7 @@
 // Conversation: what the library said to the system and to CUDA in one flow, and what they answered, as lines of text.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

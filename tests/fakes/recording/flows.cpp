@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "fakes/recording/flows.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <numeric>
