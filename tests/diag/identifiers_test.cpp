@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <utility>
 
 namespace gdrkit::tools::snapshot {
 namespace {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "diag/topology/machine_view.hpp"
 #include "fuzz_target.hpp"

@@ -4,6 +4,7 @@
 // not hand out a mapping that it saw to be wrong, must give everything back, and must not touch the user's memory.
 #include <sys/ioctl.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>

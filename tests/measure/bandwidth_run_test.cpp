@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <tuple>
 
 #include "measure/bandwidth/report.hpp"
 #include "tests/measure/faulty_device.hpp"

@@ -3,6 +3,8 @@
 // The comparison on rounds that were measured on an H200: docs/results/2026-11-22-h200-x2-bench.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "measure/compare_laboratory.hpp"
 #include "measure/result/result_file.hpp"
 

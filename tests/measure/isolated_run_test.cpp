@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <new>
 
 #include "measure/sanity/helper_process.hpp"

@@ -5,8 +5,10 @@
 
 #include <elf.h>
 
+#include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gdrkit::test {

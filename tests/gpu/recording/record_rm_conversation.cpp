@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
+#include <type_traits>
 
 #include "base/result.hpp"
 #include "fakes/raw_rm.hpp"

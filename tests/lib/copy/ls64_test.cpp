@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <string_view>
 #include <vector>
 
 #include "copy/copier.hpp"

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
+
 #include "shmem/bootstrap/deadline.hpp"
 #include "shmem/bootstrap/pe_list.hpp"
 #include "shmem/bootstrap/tcp_address.hpp"

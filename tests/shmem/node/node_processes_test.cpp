@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <optional>
 #include <set>
 
 #include "shmem/bootstrap/deadline.hpp"

@@ -17,6 +17,7 @@
 #include <numeric>
 #include <set>
 #include <sstream>
+#include <system_error>
 
 #include "shmem/bootstrap/deadline.hpp"
 #include "support/process_resources.hpp"

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <utility>
 
 namespace gdrkit::tools::pgas {
 namespace {

@@ -4,6 +4,8 @@
 // has a name for.
 #include "fakes/fault_injection.hpp"
 
+#include <tuple>
+
 #include "lib/backend/dmabuf/dmabuf_machine.hpp"
 #include "support/results.hpp"
 

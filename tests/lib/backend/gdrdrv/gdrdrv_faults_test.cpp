@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Every system call and every allocation fails once: nothing is left, and the error says something.
+#include <tuple>
+
 #include "fakes/allocation_faults.hpp"
 #include "fakes/fault_injection.hpp"
 #include "lib/backend/gdrdrv/gdrdrv_machine.hpp"

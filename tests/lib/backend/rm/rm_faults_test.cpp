@@ -4,6 +4,8 @@
 // is handed out, and the error says something.
 #include "fakes/fault_injection.hpp"
 
+#include <tuple>
+
 #include "lib/backend/rm/rm_flow.hpp"
 
 namespace gdrkit::backend::rm {
