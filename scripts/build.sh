@@ -56,10 +56,11 @@ build_programs() {
 }
 
 build_release() {
-  provide "${needs_of_library[@]}" "${needs_of_programs[@]}"
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_users[@]}"
   provide_python
   say "building the release"
   build_programs
+  compile release gdrkit_installed # pages of the manual too
   say "programs in build/bin, libraries in build/lib"
 }
 

@@ -83,7 +83,7 @@ mpich|has_mpi mpich|mpich libmpich-dev|the tests of gdrkit osu over MPICH
 mpi4py|has_mpi4py|python3-mpi4py|the test that mpi4py's ranks are our PEs
 slurm|has_slurm|slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge|the test of gdrkit osu under srun
 yaml|has_yaml|python3-yaml|the tests of the examples for Kubernetes
-pkgconfig|has_tool pkg-config|pkg-config|the test of the pkg-config files
+pkgconfig|has_tool pkg-config|pkg-config|programs that find the libraries by pkg-config
 trace|has_tool strace|strace|the trace of what the doctor opens
 browser|has_browser|chromium fonts-dejavu-core|the look at reports in a browser
 cross_arm64|has_cross_compiler aarch64-linux-gnu|g++-aarch64-linux-gnu|the tests for arm64
@@ -91,7 +91,7 @@ cross_ppc64le|has_cross_compiler powerpc64le-linux-gnu|g++-powerpc64le-linux-gnu
 user_machine|has_tool qemu-aarch64|qemu-user|the tests for arm64 and POWER
 machine|has_tool qemu-system-x86_64|qemu-system-x86|the tests of the kernel modules: they run in a virtual machine
 cpio|has_tool cpio|cpio|the tests of the kernel modules: its file system
-make|has_tool make|make|the kernel modules
+make|has_tool make|make|CMake projects that use the libraries, and the kernel modules
 kmod|has_administrators_tool modprobe|kmod|the kernel modules: symbol versions are read from built ones
 libelf|has_library libelf.so.1|libelf1|the kernel modules: objtool of Linux needs it
 elf_headers|has_header libelf.h|libelf-dev|the Linux with checks: its objtool
@@ -125,6 +125,7 @@ needs_of_remote_tests=(ucx ucx_headers namespaces)
 needs_of_mpi_tests=(openmpi mpich mpi4py)
 needs_of_slurm_tests=(slurm) # --full
 needs_of_install_tests=(pkgconfig)
+needs_of_users=(pkgconfig make) # of those who build programs on the installed libraries, as docs/install.md says
 needs_of_container_tests=(yaml)
 needs_of_packages=(python help2man make dpkg debhelper rpm)
 needs_of_python_package=(system_headers system_venv dh_python)

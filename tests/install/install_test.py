@@ -15,9 +15,9 @@ import unittest
 SOURCE, BUILD, CMAKE = (os.environ["GDRKIT_" + name] for name in ("SOURCE", "BUILD", "CMAKE"))
 CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The README installs into ~/gdrkit, so the prefix is that of a home of the tests' own. The Prefix tests make it anew.
+# The README installs into ~/opt/gdrkit, so the prefix is that of a home of the tests' own. The Prefix tests make it anew.
 HOME = os.path.join(BUILD, "tests", "install-home")
-PREFIX = os.path.join(HOME, "gdrkit")
+PREFIX = os.path.join(HOME, "opt", "gdrkit")
 SOLVED = "what the CPU stored"
 
 
@@ -307,7 +307,7 @@ class Readme(InstallTest):
         with open(os.path.join(self.folder, "first_copy.cpp"), "w", encoding="utf-8") as file:
             file.write(program.group(1))
         self.assertIn("GDRKIT_BACKEND=emulated ./first_copy", commands.group(1))
-        self.assertIn("~/gdrkit", commands.group(1))
+        self.assertIn("~/opt/gdrkit", commands.group(1))
         link = os.path.join(PREFIX, "lib")
         if not os.path.exists(link):  # lib64, where the README says lib for Debian
             os.symlink(libraries, link)
@@ -315,7 +315,7 @@ class Readme(InstallTest):
         self.assertIn("emulated: the device has what the CPU stored", output)
 
     def test_the_install_command_is_the_one_that_the_prefix_was_made_by(self):
-        self.assertIn("cmake --install build --prefix ~/gdrkit\n", self.text)
+        self.assertIn("cmake --install build --prefix ~/opt/gdrkit\n", self.text)
 
 
 if __name__ == "__main__":

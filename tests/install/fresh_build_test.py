@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""What `cmake --install build` installs is built by `./run build`, with and without each optional tool. Nothing is compiled: a copy
+of the tree is configured by ./run, and the files of the install rules are looked up in ninja's graph below the targets that
+./run gives. GDRKIT_FULL: each tool by itself as well."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE, CMAKE = os.environ["GDRKIT_SOURCE"], os.environ["GDRKIT_CMAKE"]
+# Tool -> the variables that leave it out; with it, a stand-in is found that succeeds at all.
+TOOLS = {
+    "help2man": ["GDRKIT_HELP2MAN"],
+    "mpicc.openmpi": ["GDRKIT_MPICC_openmpi"],
+    "mpicc.mpich": ["GDRKIT_MPICC_mpich"],
+    "nvcc": ["GDRKIT_NVCC"],
+    "doxygen": ["DOXYGEN_EXECUTABLE"],
+}
+
+
+def edges_of(build):
+    """Output -> (outputs, inputs) of its edge in build.ninja and what it includes."""
+    edges = {}
+    with open(os.path.join(build, "build.ninja"), encoding="utf-8") as file:
+        text = file.read().replace("$\n", "")
+    for line in text.splitlines():
+        if not line.startswith("build "):
+            continue
+        # A colon in a name is written "$:", a space "$ ".
+        outputs, rest = re.split(r"(?<!\$): ", line[len("build "):], maxsplit=1)
+        names = [[name.replace("$ ", " ").replace("$:", ":").replace("${cmake_ninja_workdir}", "") for name in re.split(r"(?<!\$) +", part)
+                  if name.strip("|@")] for part in (outputs, rest)]
+        edge = (names[0], names[1][1:])  # without the rule
+        for output in names[0]:
+            edges[output] = edge
+    return edges
+
+
+def made_by(targets, build):
+    """Full names of all files that ninja makes for the targets."""
+    edges, made, open_names = edges_of(build), set(), list(targets)
+    while open_names:
+        name = open_names.pop()
+        outputs, inputs = edges.get(name, ([], []))
+        for output in outputs:
+            if output not in made:
+                made.add(output)
+                open_names += inputs
+    return {os.path.join(build, name) for name in made}
+
+
+def installed_from(build):
+    """What a plain install takes from the build folder."""
+    found = set()
+    for folder, _, names in os.walk(build):
+        if "cmake_install.cmake" not in names:
+            continue
+        with open(os.path.join(folder, "cmake_install.cmake"), encoding="utf-8") as file:
+            # Blocks by component; one that is installed only by its name lacks "OR NOT CMAKE_INSTALL_COMPONENT".
+            for block in re.split(r"\n(?=if\(CMAKE_INSTALL_COMPONENT)", file.read()):
+                if "OR NOT CMAKE_INSTALL_COMPONENT" in block.splitlines()[0]:
+                    found |= set(re.findall(rf'"({re.escape(build)}/[^"]+)"', re.sub(r"file\(RPATH_CHANGE.*?\)", "", block, flags=re.DOTALL)))
+    return found
+
+
+class FreshBuild(unittest.TestCase):
+    def setUp(self):
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="gdrkit-fresh-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.tree = os.path.join(self.folder, "tree")
+
+        def ignore(folder, names):
+            left_out = {name for name in names if name.startswith(("build", ".git", "dist"))} if folder == SOURCE else set()
+            return left_out | {name for name in names if name in ("results", "__pycache__", "recordings")}
+
+        shutil.copytree(SOURCE, self.tree, ignore=ignore, symlinks=True)
+
+    def tool(self, name, text="exit 0"):
+        path = os.path.join(self.folder, "bin", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n{text}\n")
+        os.chmod(path, 0o755)
+
+    def expect_all_is_built(self, tools):
+        build = os.path.join(self.tree, "build")
+        targets = os.path.join(self.folder, "targets")
+        for path in (build, os.path.join(self.folder, "bin")):
+            shutil.rmtree(path, ignore_errors=True)
+        left_out = [f"-D{variable}=OFF" for tool in TOOLS if tool not in tools for variable in TOOLS[tool]]
+        for tool in tools:
+            self.tool(tool, "echo compute_90" if tool == "nvcc" else "exit 0")
+        # Builds nothing, and notes the targets; tests are not part of what is installed.
+        self.tool("cmake", f'case "$1" in\n--build) shift 2; while [ "$1" != --target ]; do shift; done; shift; echo "$@" >>{targets} ;;\n'
+                           f'--version) exec {CMAKE} --version ;;\n*) exec {CMAKE} "$@" -DGDRKIT_BUILD_TESTS=OFF {" ".join(left_out)} ;;\nesac')
+        with open(targets, "w", encoding="utf-8"):
+            pass
+        environment = {**os.environ, "PATH": os.path.join(self.folder, "bin") + ":" + os.environ["PATH"], "PYTHONPATH": ""}
+        ended = subprocess.run(["bash", "run", "build", "--offline"], cwd=self.tree, env=environment, text=True, check=False,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(ended.returncode, 0, ended.stdout)
+        with open(targets, encoding="utf-8") as file:
+            made = made_by(file.read().split(), build)
+        installed = installed_from(build)
+        for name, tool in (("man/man1", "help2man"), ("lib/gdrkit/gdrkit_osu_mpich.so", "mpicc.mpich"),
+                           ("lib/gdrkit/gdrkit_osu_openmpi.so", "mpicc.openmpi")):
+            self.assertEqual(os.path.join(build, name) in installed, tool in tools, f"{name} {tools}")
+        self.assertIn(os.path.join(build, "bin", "gdrkit"), installed)
+        # A folder of generated files has a stamp beside its parent; what CMake wrote itself exists.
+        lacking = [path for path in installed if path not in made and os.path.dirname(path) + ".stamp" not in made and not os.path.isfile(path)]
+        self.assertEqual(lacking, [], f"with {tools or 'no tool'}: ./run build does not make what cmake --install needs")
+
+    def test_with_and_without_optional_tools(self):
+        choices = [[], list(TOOLS)]
+        if os.environ.get("GDRKIT_FULL"):
+            choices += [[tool] for tool in TOOLS]
+        for tools in choices:
+            with self.subTest(tools=tools):
+                self.expect_all_is_built(tools)
+
+
+if __name__ == "__main__":
+    if shutil.which("ninja") is None:
+        print("ninja is not installed (Debian: ninja-build)")
+        sys.exit(77)
+    unittest.main()
