@@ -135,6 +135,7 @@ run_tests() {
   if [ "$full" = 1 ]; then
     provide "${needs_of_packages[@]}" "${needs_of_package_tests[@]}"
     (run_package_tests "$results") || failed=1
+    run_doc_tests "$results" || failed=1
   fi
   say "all tests"
   if has_tool python3; then

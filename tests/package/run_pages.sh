@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# Runs the commands of README and docs in a clean Debian, as root: ./run test docs starts it there. Prints a line for each page,
+# "PASS page (blocks)" or "FAIL page:line: why".
+#   usage: run_pages.sh FOLDER     FOLDER: what scripts/doc_commands.py wrote
+set -uo pipefail
+
+folder=$(cd -- "$1" && pwd)
+export DEBIAN_FRONTEND=noninteractive
+# help2man: with it, a build makes pages of the manual, which a plain installation needs.
+apt-get update -qq && apt-get install -y -qq --no-install-recommends help2man >/dev/null || echo "FAIL preparation: apt-get failed"
+while read -r script page count; do
+  began=$SECONDS
+  if bash "$folder/$script" >"$folder/$script.log" 2>&1 </dev/null; then
+    echo "PASS $page ($count blocks, $((SECONDS - began)) s)"
+  else
+    tail -n 30 "$folder/$script.log"
+    grep '^FAIL ' "$folder/$script.log" || echo "FAIL $page: it did not come to its end"
+  fi
+  export PATH=$HOME/opt/gdrkit/bin:$PATH # as README.md says
+done <"$folder/pages"
+echo "all pages ran"
