@@ -9,10 +9,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <thread>
 
 #include "support/process_resources.hpp"
 #include "support/results.hpp"
+#include "support/test_thread.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -60,8 +60,7 @@ TEST(SharedEmulatedMemory, IsExportedWhileOtherThreadsOpenAndCloseFiles) {
   const int last = ::fcntl(file, F_DUPFD_CLOEXEC, 64);
   ASSERT_GE(last, 64);
   ::close(file);
-  std::atomic<bool> is_over{false};
-  std::thread other([&is_over] {
+  tests::TestThread other([](const std::atomic<bool>& is_over) {
     while (!is_over.load()) {
       const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
       ASSERT_GE(null, 0);
@@ -81,8 +80,7 @@ TEST(SharedEmulatedMemory, IsExportedWhileOtherThreadsOpenAndCloseFiles) {
     EXPECT_EQ(byte, 0x5a);
     ::close(*exported);
   }
-  is_over = true;
-  other.join();
+  other.stop();
   ::close(last);
   EXPECT_TRUE(tests::succeeded(shim::emulated_free(*exportable)));
 }

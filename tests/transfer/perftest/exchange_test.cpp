@@ -9,13 +9,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "cli/common/exit_code.hpp"
+#include "support/test_thread.hpp"
 #include "transfer/perftest/socket_wire.hpp"
 
 namespace gdrkit::tools::perftest {
@@ -115,9 +116,8 @@ TEST_F(ExchangeTest, SwapsResultsAsPerftestDoes) {
 }
 
 TEST_F(ExchangeTest, KnowsItsOwnKind) {
-  std::thread client([this] { say(std::string("6.06\0gdrkit 1\0\0\0\0\0\x10\0\0\0\0@", 24)); });
+  const tests::TestThread client([this](const std::atomic<bool>&) { say(std::string("6.06\0gdrkit 1\0\0\0\0\0\x10\0\0\0\0@", 24)); });
   exchange_->begin();
-  client.join();
   EXPECT_TRUE(exchange_->is_own());
 }
 
