@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/common/device_choice.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "measure/common/buffer_options.hpp"
 #include "measure/common/counts.hpp"
 #include "measure/common/histogram.hpp"
@@ -115,10 +116,11 @@ class Apiperf {
     }
     if (!prints_own()) return;
     if (!options_.common.quiet) {
-      std::printf("%s %s, backend %s\n", report_.machine.gpu_name.c_str(), report_.machine.gpu_pci_address.c_str(),
-                  report_.names.backend.c_str());
-      std::printf("%d calls of each kind per size; %s, whose overhead of %.1f ns is included\n", options_.iterations,
-                  report_.clock->name.c_str(), report_.clock->overhead_ns);
+      const std::string head = format("%s %s, backend %s\n", report_.machine.gpu_name.c_str(),
+                                      report_.machine.gpu_pci_address.c_str(), report_.names.backend.c_str()) +
+                               format("%d calls of each kind per size; %s, whose overhead of %.1f ns is included",
+                                      options_.iterations, report_.clock->name.c_str(), report_.clock->overhead_ns);
+      std::printf("%s\n", fitted(head, 2).c_str());
       if (nodes_.kind != NumaChoice::Kind::all) print_place(placed_);
     }
     if (nodes_.kind != NumaChoice::Kind::all) print_cost_head();

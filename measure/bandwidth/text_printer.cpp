@@ -49,10 +49,11 @@ void print_list() {
 
 void print_head(const Report& report, const BandwidthOptions& options) {
   std::printf("gdrkit bandwidth %s: the tests of nvbandwidth 0.8, under the same names\n", gdrkit_version());
-  std::printf("%s; buffers of %zu MiB, %d copies per sample, %s of %d samples, %s\n",
-              report.machine.driver_version.c_str(), report.buffer_bytes >> 20, options.loops,
-              options.uses_mean ? "mean" : "median", options.samples,
-              options.skips_verification ? "data not checked" : "data checked");
+  const std::string head = format("%s; buffers of %zu MiB, %d copies per sample, %s of %d samples, %s",
+                                  report.machine.driver_version.c_str(), report.buffer_bytes >> 20, options.loops,
+                                  options.uses_mean ? "mean" : "median", options.samples,
+                                  options.skips_verification ? "data not checked" : "data checked");
+  std::printf("%s\n", fitted(head, 2).c_str());
   for (std::size_t number = 0; number < report.devices.size(); ++number) {
     std::printf("Device %zu: %s\n", number, report.devices[number].c_str());
   }

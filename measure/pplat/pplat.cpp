@@ -200,9 +200,11 @@ class Pplat {
 
   void print_own_head() const {
     if (options_.common.quiet) return;
-    std::printf("%s %s, backend %s, mapping type %s\n", report_.machine.gpu_name.c_str(),
-                report_.machine.gpu_pci_address.c_str(), report_.names.backend.c_str(), report_.mapping_type.c_str());
-    std::printf("%s\n", fitted(describe_match(options_, request_), 2).c_str());
+    const std::string head =
+        format("%s %s, backend %s, mapping type %s\n", report_.machine.gpu_name.c_str(),
+               report_.machine.gpu_pci_address.c_str(), report_.names.backend.c_str(), report_.mapping_type.c_str()) +
+        describe_match(options_, request_);
+    std::printf("%s\n", fitted(head, 2).c_str());
     if (nodes_.kind != NumaChoice::Kind::all) print_place(placed_);
   }
 

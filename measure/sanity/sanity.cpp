@@ -166,8 +166,10 @@ ExitCode run(Front front, const SanityOptions& options) {
   print_note(findings.choice, options.common.json.is_on_stdout());
   SanityReport report{findings.choice.is_emulated, findings.machine, findings.backend, {}};
   if (front == Front::gdrkit && !options.common.json.is_on_stdout() && !options.common.quiet) {
-    std::printf("%s %s, %s, backend %s\n", report.machine.gpu_name.c_str(), report.machine.gpu_pci_address.c_str(),
-                report.machine.driver_version.c_str(), report.backend.c_str());
+    const std::string head =
+        format("%s %s, %s, backend %s", report.machine.gpu_name.c_str(), report.machine.gpu_pci_address.c_str(),
+               report.machine.driver_version.c_str(), report.backend.c_str());
+    std::printf("%s\n", fitted(head, 2).c_str());
   }
   for (const SanityTest& test : selected) {
     if (options.is_verbose) std::fprintf(stderr, "&&&& RUNNING %s\n", test.name.c_str());

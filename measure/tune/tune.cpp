@@ -12,6 +12,7 @@
 
 #include "cli/common/device_choice.hpp"
 #include "cli/common/whole_file.hpp"
+#include "cli/common/wrapped_text.hpp"
 #include "gdrkit/gdrkit.hpp"
 #include "measure/common/mapped_buffer.hpp"
 #include "measure/harness/samples.hpp"
@@ -238,7 +239,7 @@ class Tune {
         std::printf("\n");
       }
     }
-    for (const std::string& note : report_.notes) std::printf("%s\n", note.c_str());
+    for (const std::string& note : report_.notes) std::printf("%s\n", fitted(note, 2).c_str());
     std::printf("%s: profile of %s, measured in %.1f s\n", report_.path.c_str(), report_.machine.gpu_name.c_str(),
                 report_.seconds);
   }

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <regex>
 #include <stdexcept>
+#include <string>
 
+#include "cli/common/wrapped_text.hpp"
 #include "measure/bench/collector.hpp"
 #include "measure/bench/measure/copy_team.hpp"
 #include "measure/bench/measure/injected_slowdown.hpp"
@@ -13,6 +16,7 @@
 #include "measure/bench/output/csv.hpp"
 #include "measure/bench/output/summary.hpp"
 #include "measure/bench/section.hpp"
+#include "measure/copylat/printer.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -51,6 +55,52 @@ TEST(Summary, SaysWhereTheMappingStopsBeingFastest) {
     result.series.push_back(series);
   }
   EXPECT_NE(summary_text(result).find("faster than every copy by the driver up to 4 KiB"), std::string::npos);
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    longest = std::max(longest, end - at);
+    at = end + 1;
+  }
+  return longest;
+}
+
+/// Those of a recent CPU and a large GPU, and longer.
+void give_long_names(Machine* machine) {
+  machine->gpu_name = "NVIDIA GH200 480GB Grace Hopper Superchip Engineering Sample MIG 3g.48gb";
+  machine->gpu_pci_address = "00000009:01:00.0";
+  machine->driver_version = "driver 580.159.04 (open flavour), CUDA 13.0 of the driver";
+  machine->cpu_model = "Intel(R) Xeon(R) Platinum 8480CL with a long name, of two sockets with 56 cores each";
+  machine->os_release = "Linux 6.8.0-1024-nvidia-64k-lowlatency-with-a-flavour";
+}
+constexpr const char* long_kernel = "avx512_movdir64b_of_the_future";
+
+TEST(Summary, LongNamesOfTheMachineFitTheColumns) {
+  Result result;
+  give_long_names(&result.machine);
+  result.backend = "emulated";
+  result.settings = {{"mapping_type", "write-combining"}, {"store_kernel", long_kernel}, {"load_kernel", long_kernel}};
+  const std::string text = summary_text(result);
+  EXPECT_NE(text.find(long_kernel), std::string::npos);
+  EXPECT_LE(longest_line(text), output_columns) << text;
+}
+
+TEST(CopylatText, LongNamesOfTheMachineFitTheColumns) {
+  CopylatOptions options;
+  CopylatReport report;
+  give_long_names(&report.machine);
+  report.names = {"emulated", long_kernel, long_kernel};
+  report.mapping_type = "write-combining";
+  report.raw_kind = std::string(long_kernel) + " and " + long_kernel;
+  report.place.emplace();
+  report.place_line = "on CPU 1";
+  testing::internal::CaptureStdout();
+  make_table_printer(options)->raw_begins(report);
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_NE(text.find(long_kernel), std::string::npos);
+  EXPECT_LE(longest_line(text), output_columns) << text;
 }
 
 TEST(Collector, SeveralProcessesMakeOnePoint) {

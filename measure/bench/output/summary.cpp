@@ -165,7 +165,7 @@ std::string head(const Result& result) {
              // A run that copied nothing has none.
              mapping_type.empty() ? "" : (", mapping type " + mapping_type).c_str(), setting("store_kernel").c_str(),
              setting("load_kernel").c_str(), setting("raw_loops").c_str());
-  text += fitted(backend, 2) + "\n";
+  text = fitted(text + backend, 2) + "\n";
   if (result.place) {
     Placed placed;
     placed.place = *result.place;
