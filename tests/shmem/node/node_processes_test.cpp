@@ -11,9 +11,18 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <sstream>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 #include "shmem/bootstrap/deadline.hpp"
 #include "shmem/node/node.hpp"
@@ -35,19 +44,21 @@ void kill_self() { ::kill(::getpid(), SIGKILL); }
 /// Kills its process before or after one of the steps.
 class FatalExchange final : public Exchange {
  public:
-  FatalExchange(Exchange& exchange, int point) : exchange_(exchange), point_(point) {}
+  FatalExchange(Exchange& exchange, int point, std::function<void()> die = kill_self)
+      : exchange_(exchange), point_(point), die_(std::move(die)) {}
   int pe() const noexcept override { return exchange_.pe(); }
   int n_pes() const noexcept override { return exchange_.n_pes(); }
   base::Status allgather(const void* mine, std::size_t size_bytes, void* all, const char* step) noexcept override {
-    if (next_++ == point_) kill_self();
+    if (next_++ == point_) die_();
     auto done = exchange_.allgather(mine, size_bytes, all, step);
-    if (next_++ == point_) kill_self();
+    if (next_++ == point_) die_();
     return done;
   }
 
  private:
   Exchange& exchange_;
   int point_;
+  std::function<void()> die_;
   int next_ = 0;
 };
 
@@ -247,27 +258,58 @@ TEST(NodeProcesses, APeThatLeftAndEndedIsNoFailure) {
   for (const std::size_t pe : {0, 1, 3}) EXPECT_EQ(ends[pe], "-1");
 }
 
-std::set<std::string> local_names() {
-  std::set<std::string> names;
+/// Abstract names of gdrkit's sockets on this machine, by the sockets' inodes.
+std::multimap<std::string, std::string> local_names() {
+  std::multimap<std::string, std::string> names;
   std::ifstream file("/proc/net/unix");
   for (std::string line; std::getline(file, line);) {
-    if (const std::size_t at = line.find("@gdrkit-shmem-"); at != std::string::npos) names.insert(line.substr(at));
+    std::istringstream words(line);
+    std::string unused, inode, name;
+    for (int column = 0; column < 6; ++column) words >> unused;
+    words >> inode >> name;
+    if (name.rfind("@gdrkit-shmem-", 0) == 0) names.emplace(inode, name);
   }
   return names;
 }
 
+/// Those of this process, a line each.
+std::string own_local_names() {
+  std::string own;
+  const auto names = local_names();
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code ignored;
+    const std::string target = std::filesystem::read_symlink(entry.path(), ignored).string();  // "socket:[12345]"
+    if (target.rfind("socket:[", 0) != 0) continue;
+    const auto [first, last] = names.equal_range(target.substr(8, target.size() - 9));
+    for (auto name = first; name != last; ++name) own += name->second + "\n";
+  }
+  return own;
+}
+
 TEST(NodeProcesses, NothingRemainsOfKilledOnes) {
-  const auto ends = run_nodes([](Exchange& exchange) -> std::string {
+  int told[2];
+  ASSERT_EQ(::pipe2(told, O_CLOEXEC), 0);
+  const auto ends = run_nodes([&](Exchange& exchange) {
     // While its sockets listen and are connected.
-    FatalExchange fatal(exchange, 3);
+    FatalExchange fatal(exchange, 3, [&] {
+      const std::string own = own_local_names();
+      if (::write(told[1], own.data(), own.size()) == static_cast<ssize_t>(own.size())) kill_self();
+    });
     return end_of(Node::join(fatal, 1 << 20, long_limit));
   });
+  ::close(told[1]);
   EXPECT_THAT(ends, Each(AllOf(StartsWith("signal 9"))));
-  // Other tests may have sockets of their own at the same time: those go.
-  std::set<std::string> left = local_names();
+  std::set<std::string> left;
+  std::string text(65536, '\0');
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(told[0], text.data(), text.size()))));
+  ::close(told[0]);
+  std::istringstream lines(text);
+  for (std::string name; std::getline(lines, name);) left.insert(name);
+  EXPECT_THAT(left, ::testing::Not(::testing::IsEmpty()));
   for (const Deadline deadline(20s); !left.empty() && !deadline.has_passed(); std::this_thread::sleep_for(5ms)) {
-    const auto now = local_names();
-    std::erase_if(left, [&](const std::string& name) { return now.count(name) == 0; });
+    std::set<std::string> still;
+    for (const auto& [inode, name] : local_names()) still.insert(name);
+    std::erase_if(left, [&](const std::string& name) { return still.count(name) == 0; });
   }
   EXPECT_THAT(left, ::testing::IsEmpty());
 }

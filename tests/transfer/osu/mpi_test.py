@@ -21,6 +21,8 @@ QUICK = ("-m", "4:64", *FEW)
 # Open MPI refuses root, and more ranks than CPUs, unless it is told not to.
 MPIRUN = {"openmpi": ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"), "mpich": ("mpirun.mpich",)}
 PACKAGES = {"openmpi": "openmpi-bin and libopenmpi-dev", "mpich": "mpich and libmpich-dev"}
+# Open MPI (4 and 5) does not start without an ssh client, which ranks of this machine do not need: any program serves.
+NO_SSH = {"OMPI_MCA_plm_rsh_agent": "true", "PRTE_MCA_plm_ssh_agent": "true"}
 OF_LAUNCHERS = ("GDRKIT_", "OMPI_", "PMI", "SLURM_")
 
 
@@ -37,7 +39,7 @@ def mpirun(mpi, ranks, *arguments, program=(GDRKIT,), **variables):
     # Where two of Open MPI's mpirun start at the same time, each makes the folder for the user's sessions, and one fails.
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run([*MPIRUN[mpi], "-n", str(ranks), *program, "osu", *arguments, "--engine", "mpi"],
-                              env={**clean, "GDRKIT_BACKEND": "emulated", "TMPDIR": folder, **variables}, capture_output=True, text=True,
+                              env={**clean, **NO_SSH, "GDRKIT_BACKEND": "emulated", "TMPDIR": folder, **variables}, capture_output=True, text=True,
                               timeout=120, check=False, stdin=subprocess.DEVNULL)
 
 

@@ -116,7 +116,8 @@ TEST_F(ExchangeTest, SwapsResultsAsPerftestDoes) {
 }
 
 TEST_F(ExchangeTest, KnowsItsOwnKind) {
-  const tests::TestThread client([this](const std::atomic<bool>&) { say(std::string("6.06\0gdrkit 1\0\0\0\0\0\x10\0\0\0\0@", 24)); });
+  const tests::TestThread client(
+      [this](const std::atomic<bool>&) { say(std::string("6.06\0gdrkit 1\0\0\0\0\0\x10\0\0\0\0@", 24)); });
   exchange_->begin();
   EXPECT_TRUE(exchange_->is_own());
 }
