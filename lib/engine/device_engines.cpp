@@ -94,13 +94,13 @@ std::optional<DeviceEngines::Started> DeviceEngines::start(std::optional<Id> for
 base::Status DeviceEngines::wait_for_room(Id id, Copy& left) noexcept {
   const Engine& engine = *engines_[index(id)];
   for (const std::int64_t end = now_ns() + patience_ns;;) {
+    base::Status moved = run(id, left);  // at once: the GPU kernel may have ended just before its command
+    if (moved || moved.error().errno_value != EAGAIN || now_ns() >= end) return moved;
     // A GPU kernel that gets its turn on a shared GPU ends soon when it gets no command: look often.
     for (const std::int64_t next = now_ns() + pause_ns; now_ns() < next;) {
       std::this_thread::yield();
       if (engine.is_warm()) break;
     }
-    base::Status moved = run(id, left);
-    if (moved || moved.error().errno_value != EAGAIN || now_ns() >= end) return moved;
   }
 }
 
