@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """CTest labels: what the lists of tests set, what tests/README.md explains and what the filters of CMakePresets.json select
-are the same words, so that no filter silently selects nothing."""
+are the same words, so that no filter silently selects nothing. What has the label gpu also takes turns."""
 import json
 import re
 
@@ -41,6 +41,14 @@ def labels_selected(root):
                     yield preset["name"], label
 
 
+def gpu_tests_without_lock(root):
+    for path in repo.own_files(root):
+        if path.endswith("CMakeLists.txt"):
+            for call in re.findall(r"set_tests_properties\(([^)]*)\)", repo.read(root, path)):
+                if re.search(r"LABELS\s+gpu\b", call) and "RESOURCE_LOCK gpu" not in call:
+                    yield path
+
+
 def find_violations(root):
     used, explained = labels_set(root), labels_explained(root)
     for label in sorted(set(used) - explained):
@@ -50,6 +58,8 @@ def find_violations(root):
     for preset, label in labels_selected(root):
         if label not in used:
             yield f"CMakePresets.json: the test preset '{preset}' selects the label '{label}', which no test has"
+    for path in gpu_tests_without_lock(root):
+        yield f"{path}: a test with the label gpu lacks RESOURCE_LOCK gpu"
 
 
 if __name__ == "__main__":

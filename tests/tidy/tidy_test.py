@@ -278,6 +278,12 @@ class Labels(TidyTest):
     def test_accepts_the_same_words_everywhere(self):
         self.expect(check_labels)
 
+    def test_finds_a_test_on_gpus_that_takes_no_turns(self):
+        self.plant("tests/README.md", self.README + "| `a` | `gpu` | x |\n")
+        self.plant("tests/b/CMakeLists.txt", "set_tests_properties(x PROPERTIES LABELS gpu TIMEOUT 1)\n"
+                                             "set_tests_properties(y PROPERTIES LABELS gpu RESOURCE_LOCK gpu)\n")
+        self.expect(check_labels, "tests/b/CMakeLists.txt: a test with the label gpu lacks RESOURCE_LOCK gpu")
+
     def test_finds_a_label_that_one_of_them_lacks(self):
         self.plant("tests/b/CMakeLists.txt", "add(x LABELS slow)\n")
         self.plant("tests/README.md", self.README + "| `a` | `gone` | x |\n")
