@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Device on emulated memory. What a stream is given while a GPU kernel's stand-in occupies it waits in its order.
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "base/cpu_set.hpp"
 #include "base/settings.hpp"
 #include "platform/device/device.hpp"
 #include "platform/device/emulated_memory.hpp"
@@ -266,14 +266,13 @@ class EmulatedDevice final : public Device {
   static void order_copies() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
   /// A device is no thread of the application: one that binds itself later does not bind the device.
-  static cpu_set_t present_cpus() noexcept {
-    cpu_set_t cpus;
-    CPU_ZERO(&cpus);
-    (void)::sched_getaffinity(0, sizeof cpus, &cpus);
+  static base::CpuSet present_cpus() noexcept {
+    base::CpuSet cpus;
+    (void)cpus.read();
     return cpus;
   }
 
-  const cpu_set_t cpus_;
+  const base::CpuSet cpus_;
   const std::shared_ptr<EmulatedStream> default_stream_;
   std::mutex streams_mutex_;
   std::map<std::uint64_t, std::shared_ptr<EmulatedStream>> streams_;

@@ -66,7 +66,7 @@ void EmulatedStream::run(State& state) {
 void EmulatedStream::enqueue(std::function<void()> work) {
   if (!state_->thread.joinable()) {
     state_->thread = std::thread([state = state_.get(), cpus = cpus_] {
-      (void)::sched_setaffinity(0, sizeof cpus, &cpus);  // not allowed: then on the starter's
+      (void)cpus.apply();  // not allowed: then on the starter's
       run(*state);
     });
   }

@@ -3,8 +3,6 @@
 // EmulatedStream: the emulated device's order of work, and EmulatedEvent, a mark in it.
 #pragma once
 
-#include <sched.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -13,6 +11,8 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+
+#include "base/cpu_set.hpp"
 
 namespace gdrkit::platform {
 
@@ -40,7 +40,7 @@ class EmulatedEvent {
 class EmulatedStream {
  public:
   /// Its thread may run on `cpus`, wherever the thread that starts it is bound to then.
-  explicit EmulatedStream(const cpu_set_t& cpus) : cpus_(cpus) {}
+  explicit EmulatedStream(const base::CpuSet& cpus) : cpus_(cpus) {}
   EmulatedStream(const EmulatedStream&) = delete;
   EmulatedStream& operator=(const EmulatedStream&) = delete;
   /// Waits for all work. In a forked child, which has no copy of the thread, leaves it.
@@ -69,7 +69,7 @@ class EmulatedStream {
 
   std::unique_ptr<State> state_ = std::make_unique<State>();
   int owner_ = own_process();
-  cpu_set_t cpus_;
+  base::CpuSet cpus_;
 };
 
 }  // namespace gdrkit::platform

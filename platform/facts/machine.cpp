@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "platform/facts/machine.hpp"
 
-#include <sched.h>
 #include <sys/utsname.h>
 
 #include <fstream>
+
+#include "base/cpu_set.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -21,9 +22,8 @@ std::string cpu_model() {
 }
 
 int cpu_count() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 0;
+  base::CpuSet cpus;
+  return cpus.read() == 0 ? cpus.count() : 0;
 }
 
 }  // namespace

@@ -12,41 +12,25 @@
 #include <cstddef>
 #include <memory>
 
+#include "base/cpu_set.hpp"
 #include "platform/facts/number_list.hpp"
 #include "platform/host/placement.hpp"
 
 namespace gdrkit::platform {
 namespace {
 
-constexpr int most_cpus = largest_listed_number + 1;
 constexpr int most_nodes = 1024;  // what Linux can be built for at most
 
-struct CpuSetFree {
-  void operator()(cpu_set_t* set) const noexcept { CPU_FREE(set); }
-};
-
-/// Larger than cpu_set_t, which ends at 1024 CPUs and makes the system answer EINVAL on machines with more.
-class CpuSet {
- public:
-  CpuSet() : set_(CPU_ALLOC(most_cpus)) {
-    if (set_ != nullptr) CPU_ZERO_S(size(), set_.get());
-  }
-  [[nodiscard]] cpu_set_t* get() const noexcept { return set_.get(); }
-  [[nodiscard]] static std::size_t size() noexcept { return CPU_ALLOC_SIZE(most_cpus); }
-
- private:
-  std::unique_ptr<cpu_set_t, CpuSetFree> set_;
-};
+static_assert(base::CpuSet::most_cpus == largest_listed_number + 1);
 
 class RealPlacementCalls final : public PlacementCalls {
  public:
   int allowed_cpus(std::vector<int>* cpus) noexcept override {
-    const CpuSet set;
-    if (set.get() == nullptr) return -ENOMEM;
-    if (::sched_getaffinity(0, CpuSet::size(), set.get()) != 0) return -errno;
+    base::CpuSet set;
+    if (const int error = set.read(); error < 0) return error;
     cpus->clear();
-    for (int cpu = 0; cpu < most_cpus; ++cpu) {
-      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), CpuSet::size(), set.get())) cpus->push_back(cpu);
+    for (int cpu = 0; cpu < base::CpuSet::most_cpus; ++cpu) {
+      if (set.has(cpu)) cpus->push_back(cpu);
     }
     return 0;
   }
@@ -57,10 +41,9 @@ class RealPlacementCalls final : public PlacementCalls {
   }
 
   int bind_thread(const std::vector<int>& cpus) noexcept override {
-    const CpuSet set;
-    if (set.get() == nullptr) return -ENOMEM;
-    for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), CpuSet::size(), set.get());
-    return ::sched_setaffinity(0, CpuSet::size(), set.get()) == 0 ? 0 : -errno;
+    base::CpuSet set;
+    for (const int cpu : cpus) set.add(cpu);
+    return set.apply();
   }
 
   int bind_memory(int node) noexcept override {

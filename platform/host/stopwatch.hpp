@@ -5,8 +5,11 @@
 
 #include <sched.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
+
+#include "base/cpu_set.hpp"
 
 namespace gdrkit::platform {
 
@@ -23,11 +26,7 @@ inline constexpr const char* timer_name = "clock_gettime(CLOCK_MONOTONIC), two r
 /// number, or -1 where the system does not allow it (the measurement goes on, unpinned).
 inline int stay_on_this_cpu() noexcept {
   const int cpu = ::sched_getcpu();
-  if (cpu < 0 || cpu >= CPU_SETSIZE) return -1;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpu, &set);
-  return ::sched_setaffinity(0, sizeof(set), &set) == 0 ? cpu : -1;
+  return cpu >= 0 && base::CpuSet::of(cpu).apply() == 0 ? cpu : -1;
 }
 
 /// Calls `once` `count` times; nanoseconds for one call.

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""House rules that a pattern can see: no leftovers of a merge, licence headers, who reads the environment, and a library that is silent, never
-throws and never ends its process."""
+"""House rules that a pattern can see: no leftovers of a merge, licence headers, no CPU set of fixed size, who reads the environment, and a library
+that is silent, never throws and never ends its process."""
 import re
 
 import repo
@@ -24,6 +24,11 @@ BANNED_IN_LIBRARY = (
 
 
 MERGE_LEFTOVER = re.compile(r"(?m)^(?:<{7}|\|{7}|>{7}) ")  # a line of = alone underlines headings too
+
+
+# It ends at 1024 CPUs.
+FIXED_CPU_SET = re.compile(r"\bcpu_set_t\b")
+CPU_SET_HEADER = "lib/base/cpu_set.hpp"
 
 
 def has_spdx_header(source):
@@ -51,6 +56,8 @@ def find_violations(root):
         source = repo.read(root, path)
         if source.strip() and not has_spdx_header(source):
             yield f"{path}: the two SPDX lines are missing at the top"
+        if repo.is_c_family(path) and path != CPU_SET_HEADER and (fixed := FIXED_CPU_SET.search(repo.code_only(source))):
+            yield f"{path}:{repo.line_of(source, fixed.start())}: cpu_set_t ends at 1024 CPUs: use CpuSet of {CPU_SET_HEADER}"
         if path.startswith("lib/") and repo.is_c_family(path):
             yield from library_violations(path, source)
 

@@ -182,6 +182,12 @@ class Rules(TidyTest):
         self.plant("docs/a.md", "fine\n" + ">" * 7 + " 1234567 (docs: say it)\n")
         self.expect(check_rules, "README.md:3: a conflict", "docs/a.md:2: a conflict")
 
+    def test_refuses_a_cpu_set_of_fixed_size(self):
+        for path in ("lib/base/cpu_set.hpp", "lib/core/a.cpp", "platform/host/b.hpp", "tests/unit/c_test.cpp"):
+            self.plant(path, SPDX + "// not a cpu_set_t\ncpu_set_t set;\n")
+        self.plant("measure/fine.cpp", SPDX + "// cpu_set_t ends at 1024 CPUs\nbase::CpuSet set;\n")
+        self.expect(check_rules, "lib/core/a.cpp:4: cpu_set_t", "platform/host/b.hpp:4:", "tests/unit/c_test.cpp:4:")
+
     def test_finds_what_the_library_must_not_do(self):
         for number, code in enumerate((
             'const char* x = std::getenv("X");', "::secure_getenv(name);", 'std::printf("x");', 'fprintf(stderr, "x");',

@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/cpu_set.hpp"
 #include "engine/copy_engine/channel.hpp"
 #include "engine/engine.hpp"
 #include "engine/gpu.hpp"
@@ -123,8 +124,8 @@ class Lanes final : public Engine {
 /// CPUs that the calling thread may use, and take no signals of the program's.
 void Lanes::start_helpers() noexcept {
   if (std::exchange(is_started_, true)) return;
-  cpu_set_t usable;
-  const int cpus = ::sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 1;
+  base::CpuSet usable;
+  const int cpus = usable.read() == 0 ? usable.count() : 1;
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -24,6 +24,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/cpu_set.hpp"
 #include "shmem/bootstrap/deadline.hpp"
 #include "shmem/node/node.hpp"
 #include "tests/shmem/bootstrap/processes_as_pes.hpp"
@@ -215,10 +216,7 @@ TEST(NodeProcesses, ManyDescriptorsPassUnderALowLimit) {
   ASSERT_TRUE(id) << id.error().text();
   const auto ends = run_processes(n_pes, [&](int pe) -> std::string {
     // On one processor, the sender before the receivers, so that much is on its way.
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    ::sched_setaffinity(0, sizeof one, &one);
+    (void)base::CpuSet::of(cpu).apply();
     ::setpriority(PRIO_PROCESS, 0, pe == 0 ? -20 : 10);
     const FileLimit limit(128);
     if (::setgid(65534) != 0 || ::setuid(65534) != 0 || ::prctl(PR_SET_DUMPABLE, 1) != 0) return "still root";
