@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,8 +14,7 @@
 #include "cli/common/common_options.hpp"
 #include "cli/common/shell_word.hpp"
 #include "diag/bind/binding.hpp"
-#include "diag/bind/local_rank.hpp"
-#include "diag/bind/visible_devices.hpp"
+#include "diag/bind/gpu_choice.hpp"
 #include "diag/machine/environment.hpp"
 #include "diag/machine/machine.hpp"
 #include "diag/machine/rank_layout.hpp"
@@ -52,59 +52,49 @@ std::vector<NamedGpu> named_gpus(const MachineView& view, const RankLayout& layo
   for (const RankPlace& place : layout.ranks) {
     const auto& function = layout.tree.gpus[place.gpu].function;
     const auto text = view.text("/proc/driver/nvidia/gpus/" + function.name + "/information");
-    gpus.push_back({labelled(text, "GPU UUID").value, format("%lld", static_cast<long long>(function.device.value))});
+    NamedGpu gpu{labelled(text, "GPU UUID").value, format("%lld", static_cast<long long>(function.device.value)), {}};
+    const std::string minor = labelled(text, "Device Minor").value;
+    int number = 0;
+    const auto [stop, error] = std::from_chars(minor.data(), minor.data() + minor.size(), number);
+    if (error == std::errc() && stop == minor.data() + minor.size()) gpu.minor = number;
+    gpus.push_back(std::move(gpu));
   }
   return gpus;
 }
 
-struct Chosen {
-  std::size_t index;  ///< in RankLayout::ranks
-  std::string why;
-};
-
-Chosen choose_by_rank(const Options& options, const MachineView& view, const RankLayout& layout) {
+GpuChoice choose_by_rank(const Options& options, const std::vector<NamedGpu>& gpus, const UsableGpus& usable) {
   const LocalRank rank = find_local_rank(look_up);
   for (const std::string& other : rank.others) {
     std::fprintf(stderr, "gdrkit bind: note: using %s=%zu, not %s\n", rank.variable.c_str(), rank.value,
                  printable(other).c_str());
   }
-  const auto gpus = named_gpus(view, layout);
-  const bool is_pci_order = look_up("CUDA_DEVICE_ORDER") == "PCI_BUS_ID";
-  VisibleDevices visible;
-  const auto list = look_up("CUDA_VISIBLE_DEVICES");
-  if (list) {
-    visible = parse_visible_devices(*list, gpus, is_pci_order);
-  } else if (!is_pci_order && !are_equal(gpus)) {
-    throw Failure(ExitCode::usage,
-                  "gdrkit bind: the GPUs differ, and CUDA then numbers them by speed; set "
-                  "CUDA_DEVICE_ORDER=PCI_BUS_ID, or choose the GPU with --gpu N");
-  } else {
-    for (std::size_t index = 0; index < gpus.size(); ++index) visible.gpus.push_back(index);
-  }
-  const std::string why = rank.variable + "=" + std::to_string(rank.value);
-  if (visible.is_one_by_uuid) return {visible.gpus.front(), "the GPU of CUDA_VISIBLE_DEVICES"};
-  if (rank.value >= visible.gpus.size() && !options.wraps) {
-    throw Failure(ExitCode::usage, format("gdrkit bind: %s, but there %s %zu GPU%s%s: start fewer processes, give each "
-                                          "its GPU by UUID or --gpu N, or share them with --wrap",
-                                          why.c_str(), visible.gpus.size() == 1 ? "is" : "are", visible.gpus.size(),
-                                          visible.gpus.size() == 1 ? "" : "s", list ? " in CUDA_VISIBLE_DEVICES" : ""));
-  }
-  return {visible.gpus[rank.value % visible.gpus.size()], why};
+  return choose_gpu(look_up, rank, gpus, usable, options.wraps);
 }
 
-Chosen choose(const Options& options, const MachineView& view, const RankLayout& layout) {
+GpuChoice choose(const Options& options, const MachineView& view, const RankLayout& layout) {
   if (layout.ranks.empty()) {
     throw Failure(ExitCode::cannot_run,
                   layout.tree.pci_outcome == Outcome::found
                       ? format("gdrkit bind: no NVIDIA GPU among %zu PCI devices", layout.tree.pci_count)
                       : "gdrkit bind: cannot read whether this machine has a GPU: " + layout.tree.pci_reason);
   }
-  if (options.gpu.empty()) return choose_by_rank(options, view, layout);
+  const auto gpus = named_gpus(view, layout);
+  const UsableGpus usable =
+      view.is_live()
+          ? find_usable_gpus(gpus, true, can_open_node)
+          : find_usable_gpus(gpus, false, [&](const std::string& path) { return view.node(path).is_found(); });
+  if (options.gpu.empty()) return choose_by_rank(options, gpus, usable);
   char* end = nullptr;
   const unsigned long number = std::strtoul(options.gpu.c_str(), &end, 10);
   if (options.gpu.find_first_not_of("0123456789") != std::string::npos || number >= layout.ranks.size()) {
     throw Failure(ExitCode::usage, format("gdrkit bind: --gpu %s: this machine has GPUs 0 to %zu, in PCI order",
                                           options.gpu.c_str(), layout.ranks.size() - 1));
+  }
+  if (usable.is_proven && std::find(usable.gpus.begin(), usable.gpus.end(), number) == usable.gpus.end()) {
+    throw Failure(
+        ExitCode::usage,
+        format("gdrkit bind: --gpu %s: this process cannot open the GPU; in PCI order it can open %s",
+               options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
   }
   return {number, "--gpu"};
 }
@@ -189,8 +179,8 @@ std::optional<ExitCode> bind_near_gpu(const Options& options, const std::vector<
   const MachineView view = open_view(options.root);
   const RankLayout layout =
       lay_out(view, links_of(gather_probe(view, Level::quick).nvml), allowed_cpus(options, view), options.reserves);
-  const Chosen chosen = choose(options, view, layout);
-  const RankPlace& place = layout.ranks[chosen.index];
+  const GpuChoice chosen = choose(options, view, layout);
+  const RankPlace& place = layout.ranks[chosen.gpu];
   if (place.cpus.empty())
     throw Failure(ExitCode::failed,
                   "gdrkit bind: " + (place.notes.empty() ? std::string("no CPU is left") : place.notes.back()));

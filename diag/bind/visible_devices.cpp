@@ -39,37 +39,52 @@ std::size_t find_uuid(const std::string& text, const std::string& word, const st
                          : "UUIDs are not known here (/proc/driver/nvidia/gpus); choose the GPU with --gpu N");
 }
 
-}  // namespace
-
-bool are_equal(const std::vector<NamedGpu>& gpus) {
-  return std::all_of(gpus.begin(), gpus.end(), [&](const NamedGpu& gpu) { return gpu.kind == gpus.front().kind; });
+/// "MIG-GPU-8f1c.../1/0", as drivers before 470 wrote it, names the GPU; "MIG-8f1c..." does not.
+std::size_t find_mig(const std::string& text, const std::string& word, const std::vector<NamedGpu>& gpus,
+                     const std::vector<std::size_t>& numbered) {
+  constexpr std::size_t mark = 4;  // "MIG-"
+  if (word.compare(mark, mark, "GPU-") == 0) return find_uuid(text, word.substr(mark, word.find('/') - mark), gpus);
+  if (numbered.size() == 1) return numbered.front();
+  refuse(text, "files do not tell which GPU an MIG instance belongs to; choose it with --gpu N");
 }
 
-VisibleDevices parse_visible_devices(const std::string& text, const std::vector<NamedGpu>& gpus, bool is_pci_order) {
+}  // namespace
+
+bool are_equal(const std::vector<NamedGpu>& gpus, const std::vector<std::size_t>& numbered) {
+  return std::all_of(numbered.begin(), numbered.end(),
+                     [&](std::size_t gpu) { return gpus[gpu].kind == gpus[numbered.front()].kind; });
+}
+
+VisibleDevices parse_visible_devices(const std::string& text, const std::vector<NamedGpu>& gpus,
+                                     const std::vector<std::size_t>& numbered, bool is_pci_order) {
   VisibleDevices visible;
   bool has_uuid = false;
   for (const std::string& word : words_of(text)) {
-    if (word.rfind("MIG-", 0) == 0)
-      refuse(text, "files do not tell which GPU a MIG instance belongs to; choose it with --gpu N");
-    std::size_t index = 0;
-    if (word.rfind("GPU-", 0) == 0) {
+    const bool is_mig = word.rfind("MIG-", 0) == 0;
+    std::size_t gpu = 0;
+    if (is_mig || word.rfind("GPU-", 0) == 0) {
       has_uuid = true;
-      index = find_uuid(text, word, gpus);
+      gpu = is_mig ? find_mig(text, word, gpus, numbered) : find_uuid(text, word, gpus);
+      if (std::find(numbered.begin(), numbered.end(), gpu) == numbered.end())
+        refuse(text, "this process cannot open the GPU '" + word + "'");
     } else {
+      std::size_t index = 0;
       const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), index);
       const bool is_number = error == std::errc() && stop == word.data() + word.size() && !word.empty();
       // CUDA takes what stands before the first word that names no GPU.
-      if (!is_number || index >= gpus.size()) break;
-      if (!is_pci_order && !are_equal(gpus)) {
+      if (!is_number || index >= numbered.size()) break;
+      if (!is_pci_order && !are_equal(gpus, numbered)) {
         refuse(text,
                "the GPUs differ, and CUDA then numbers them by speed; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or choose the "
                "GPU with --gpu N");
       }
+      gpu = numbered[index];
     }
-    if (std::find(visible.gpus.begin(), visible.gpus.end(), index) != visible.gpus.end()) {
+    if (std::find(visible.gpus.begin(), visible.gpus.end(), gpu) != visible.gpus.end()) {
       refuse(text, "names a GPU twice: CUDA then shows no GPU");
     }
-    visible.gpus.push_back(index);
+    visible.gpus.push_back(gpu);
+    if (is_mig) break;  // CUDA uses one MIG instance, the first
   }
   if (visible.gpus.empty()) refuse(text, "hides all GPUs from the program");
   visible.is_one_by_uuid = has_uuid && visible.gpus.size() == 1;

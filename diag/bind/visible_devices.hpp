@@ -4,15 +4,17 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace gdrkit::tools {
 
-/// A GPU as far as the variable can name it.
+/// A GPU as far as variables and device nodes can name it.
 struct NamedGpu {
-  std::string uuid;  ///< GPU-8f1c...; "" when it is not known
-  std::string kind;  ///< PCI ID: CUDA numbers equal ones in PCI order
+  std::string uuid;          ///< GPU-8f1c...; "" when it is not known
+  std::string kind;          ///< PCI ID: CUDA numbers equal ones in PCI order
+  std::optional<int> minor;  ///< N of /dev/nvidiaN; nothing when the driver does not list the GPU
 };
 
 struct VisibleDevices {
@@ -20,13 +22,15 @@ struct VisibleDevices {
   bool is_one_by_uuid = false;    ///< one GPU, named so that it is the same for every rank
 };
 
-/// `gpus` in PCI order. Throws Failure(usage) for what CUDA would not take, what hides all GPUs, and what files do not
-/// tell: MIG instances, a UUID that is not known, numbers among different GPUs that CUDA orders by speed
+/// `gpus` in PCI order; `numbered`: those that CUDA counts from 0, since a process does not see GPUs that it cannot
+/// open. Throws Failure(usage) for what CUDA would not take, what hides all GPUs, and what files do not tell: an MIG
+/// instance where several GPUs may have it, a UUID that is not known, numbers among different GPUs that CUDA orders by
+/// speed
 /// (`is_pci_order`: CUDA_DEVICE_ORDER=PCI_BUS_ID).
 [[nodiscard]] VisibleDevices parse_visible_devices(const std::string& text, const std::vector<NamedGpu>& gpus,
-                                                   bool is_pci_order);
+                                                   const std::vector<std::size_t>& numbered, bool is_pci_order);
 
-/// All GPUs are of one kind, so that CUDA's order is PCI order.
-[[nodiscard]] bool are_equal(const std::vector<NamedGpu>& gpus);
+/// All numbered GPUs are of one kind, so that CUDA's order is PCI order.
+[[nodiscard]] bool are_equal(const std::vector<NamedGpu>& gpus, const std::vector<std::size_t>& numbered);
 
 }  // namespace gdrkit::tools

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
+#include <numeric>
 
 #include "cli/common/exit_code.hpp"
-#include "diag/bind/local_rank.hpp"
-#include "diag/bind/visible_devices.hpp"
+#include "diag/bind/gpu_choice.hpp"
 
 namespace gdrkit::tools {
 namespace {
@@ -56,22 +58,31 @@ TEST(LocalRankOf, NoneAndNonsenseAreRefused) {
   }
 }
 
-const std::vector<NamedGpu> equal = {{"GPU-aa11", "1"}, {"GPU-aa22", "1"}, {"GPU-bb33", "1"}};
-const std::vector<NamedGpu> different = {{"GPU-aa11", "1"}, {"GPU-aa22", "2"}};
+using Positions = std::vector<std::size_t>;
+
+const std::vector<NamedGpu> equal = {{"GPU-aa11", "1", {}}, {"GPU-aa22", "1", {}}, {"GPU-bb33", "1", {}}};
+const std::vector<NamedGpu> different = {{"GPU-aa11", "1", {}}, {"GPU-aa22", "2", {}}};
+
+/// CUDA counts all GPUs.
+VisibleDevices visible(const std::string& text, const std::vector<NamedGpu>& gpus, bool is_pci_order) {
+  Positions all(gpus.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return parse_visible_devices(text, gpus, all, is_pci_order);
+}
 
 TEST(VisibleDevicesOf, NumbersAndUuidsGivePositions) {
-  EXPECT_EQ(parse_visible_devices("2,0", equal, false).gpus, (std::vector<std::size_t>{2, 0}));
-  EXPECT_EQ(parse_visible_devices("GPU-bb33, 1", equal, false).gpus, (std::vector<std::size_t>{2, 1}));
-  EXPECT_EQ(parse_visible_devices("GPU-bb", equal, false).gpus, (std::vector<std::size_t>{2}));
-  EXPECT_TRUE(parse_visible_devices("GPU-bb", equal, false).is_one_by_uuid);
-  EXPECT_FALSE(parse_visible_devices("2", equal, false).is_one_by_uuid);
-  EXPECT_EQ(parse_visible_devices("1", different, true).gpus, (std::vector<std::size_t>{1}));
-  EXPECT_EQ(parse_visible_devices("GPU-aa22", different, false).gpus, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(visible("2,0", equal, false).gpus, (Positions{2, 0}));
+  EXPECT_EQ(visible("GPU-bb33, 1", equal, false).gpus, (Positions{2, 1}));
+  EXPECT_EQ(visible("GPU-bb", equal, false).gpus, (Positions{2}));
+  EXPECT_TRUE(visible("GPU-bb", equal, false).is_one_by_uuid);
+  EXPECT_FALSE(visible("2", equal, false).is_one_by_uuid);
+  EXPECT_EQ(visible("1", different, true).gpus, (Positions{1}));
+  EXPECT_EQ(visible("GPU-aa22", different, false).gpus, (Positions{1}));
 }
 
 TEST(VisibleDevicesOf, AListEndsBeforeTheFirstThatIsNone) {
-  EXPECT_EQ(parse_visible_devices("1,-1,0", equal, false).gpus, (std::vector<std::size_t>{1}));
-  EXPECT_EQ(parse_visible_devices("1,3", equal, false).gpus, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(visible("1,-1,0", equal, false).gpus, (Positions{1}));
+  EXPECT_EQ(visible("1,3", equal, false).gpus, (Positions{1}));
 }
 
 TEST(VisibleDevicesOf, WhatCannotBeKnownIsRefusedWithTheReason) {
@@ -79,14 +90,127 @@ TEST(VisibleDevicesOf, WhatCannotBeKnownIsRefusedWithTheReason) {
       {"", "hides all"},     {"-1", "hides all"},      {"7", "hides all"}, {"0,0", "twice"},
       {"GPU-aa", "several"}, {"GPU-cc", "no GPU has"}, {"MIG-1234", "MIG"}};
   for (const auto& [text, part] : cases) {
-    const std::string found = refusal([&, text = text] { (void)parse_visible_devices(text, equal, false); });
+    const std::string found = refusal([&, text = text] { (void)visible(text, equal, false); });
     EXPECT_NE(found.find(part), std::string::npos) << text << ": " << found;
   }
-  EXPECT_NE(refusal([] { (void)parse_visible_devices("0", different, false); }).find("PCI_BUS_ID"), std::string::npos);
+  EXPECT_NE(refusal([] { (void)visible("0", different, false); }).find("PCI_BUS_ID"), std::string::npos);
+  EXPECT_NE(refusal([] { (void)visible("GPU-a", {{"", "1", {}}}, false); }).find("not known here"), std::string::npos);
+}
+
+TEST(VisibleDevicesOf, NumbersCountWithinTheGpusThatCanBeOpened) {
+  EXPECT_EQ(parse_visible_devices("0", equal, {2}, false).gpus, (Positions{2}));
+  EXPECT_EQ(parse_visible_devices("1,0", equal, {0, 2}, false).gpus, (Positions{2, 0}));
+  EXPECT_EQ(parse_visible_devices("0,2", equal, {0, 2}, false).gpus, (Positions{0}));  // there is no third
+  EXPECT_EQ(parse_visible_devices("0", different, {1}, false).gpus, (Positions{1}));   // one GPU has an order
   EXPECT_NE(refusal([] {
-              (void)parse_visible_devices("GPU-a", {{"", "1"}}, false);
-            }).find("not known here"),
+              (void)parse_visible_devices("GPU-aa11", equal, {1, 2}, false);
+            }).find("cannot open"),
             std::string::npos);
+}
+
+TEST(VisibleDevicesOf, AMigInstanceIsOfTheGpuInItsNameOrOfTheOnlyOne) {
+  EXPECT_EQ(visible("MIG-GPU-bb33/1/0", equal, false).gpus, (Positions{2}));
+  EXPECT_EQ(parse_visible_devices("MIG-12ab,MIG-34cd", equal, {1}, false).gpus, (Positions{1}));
+  EXPECT_TRUE(parse_visible_devices("MIG-12ab", equal, {1}, false).is_one_by_uuid);
+  EXPECT_NE(refusal([] { (void)visible("MIG-GPU-cc/1/0", equal, false); }).find("no GPU has"), std::string::npos);
+}
+
+TEST(UsableGpusOf, AreThoseWhoseNodesCanBeOpened) {
+  const std::vector<NamedGpu> gpus = {{"", "1", 3}, {"", "1", 1}, {"", "1", {}}, {"", "1", 0}};
+  const auto usable = [&](bool is_live, std::vector<std::string> nodes) {
+    return find_usable_gpus(gpus, is_live, [nodes](const std::string& path) {
+      return std::find(nodes.begin(), nodes.end(), path) != nodes.end();
+    });
+  };
+  EXPECT_EQ(usable(true, {"/dev/nvidia1", "/dev/nvidia3"}).gpus, (Positions{0, 1}));
+  EXPECT_TRUE(usable(true, {"/dev/nvidia1"}).is_proven);
+  EXPECT_EQ(usable(false, {"/dev/nvidia0"}).gpus, (Positions{3}));
+  EXPECT_FALSE(usable(false, {"/dev/nvidia0"}).is_proven);
+  EXPECT_EQ(usable(true, {}).gpus, (Positions{0, 1, 2, 3}));
+  EXPECT_FALSE(usable(true, {}).is_proven);
+}
+
+TEST(UsableGpusOf, NodesAreTriedWithoutOpeningThem) {
+  EXPECT_TRUE(can_open_node("/dev/null"));
+  EXPECT_FALSE(can_open_node("/dev/gdrkit-no-such-node"));
+}
+
+/// Eight equal GPUs in a job of Slurm.
+struct Job {
+  std::map<std::string, std::string> variables;
+  Positions usable = {0, 1, 2, 3, 4, 5, 6, 7};
+  bool is_proven = false;
+  bool may_wrap = false;
+  std::vector<NamedGpu> gpus = std::vector<NamedGpu>(8, {"", "1", {}});
+
+  [[nodiscard]] GpuChoice choice() const {
+    const Lookup lookup = of(variables);
+    return choose_gpu(lookup, find_local_rank(lookup), gpus, {usable, is_proven}, may_wrap);
+  }
+  [[nodiscard]] std::size_t gpu() const { return choice().gpu; }
+  [[nodiscard]] std::string refused() const {
+    return refusal([this] { (void)choice(); });
+  }
+};
+
+TEST(GpuChoiceOf, AConstrainedJobCountsWithinTheGpusThatItCanOpen) {
+  EXPECT_EQ((Job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "5"}, {"CUDA_VISIBLE_DEVICES", "0"}}, {5}, true}).gpu(),
+            5u);
+  EXPECT_EQ((Job{{{"LOCAL_RANK", "1"}, {"CUDA_VISIBLE_DEVICES", "0,1"}}, {4, 6}, true}).gpu(), 6u);
+  EXPECT_EQ((Job{{{"LOCAL_RANK", "1"}}, {4, 6}, true}).gpu(), 6u);
+  EXPECT_NE((Job{{{"LOCAL_RANK", "2"}}, {4, 6}, true}).refused().find("there are 2 GPUs"), std::string::npos);
+  // Variables of another node do not matter where the nodes were tried.
+  EXPECT_EQ((Job{{{"SLURM_LOCALID", "0"}, {"SLURM_JOB_GPUS", "0"}, {"CUDA_VISIBLE_DEVICES", "0"}}, {5}, true}).gpu(),
+            5u);
+}
+
+TEST(GpuChoiceOf, ATaskOfSlurmWithAGpuOfItsOwnTakesIt) {
+  const std::map<std::string, std::string> third = {
+      {"SLURM_LOCALID", "2"}, {"SLURM_STEP_GPUS", "4,5,6,7"}, {"CUDA_VISIBLE_DEVICES", "2"}};
+  EXPECT_EQ((Job{third, {4, 5, 6, 7}, true}).gpu(), 6u);  // --gpu-bind in the step's control group
+  auto own_group = third;
+  own_group["CUDA_VISIBLE_DEVICES"] = "0";
+  EXPECT_EQ((Job{own_group, {6}, true}).gpu(), 6u);  // --gpus-per-task: in the task's
+  auto global = third;
+  global["CUDA_VISIBLE_DEVICES"] = "6";
+  EXPECT_EQ((Job{global, {0, 1, 2, 3, 4, 5, 6, 7}, true}).gpu(), 6u);  // without control groups
+  auto of_mpirun = own_group;
+  of_mpirun["OMPI_COMM_WORLD_LOCAL_RANK"] = "2";
+  EXPECT_NE((Job{of_mpirun, {6}, true}).refused().find("there is 1 GPU"), std::string::npos);
+}
+
+TEST(GpuChoiceOf, WithoutATrialSlurmsNumbersDecide) {
+  const auto job = [](const char* rank, const char* slurm, const char* visible) {
+    return Job{{{"SLURM_LOCALID", rank}, {"SLURM_STEP_GPUS", slurm}, {"CUDA_VISIBLE_DEVICES", visible}}};
+  };
+  EXPECT_EQ(job("0", "5", "0").gpu(), 5u);
+  EXPECT_EQ(job("0", "5", "5").gpu(), 5u);
+  EXPECT_EQ(job("1", "4,5,6,7", "0,1,2,3").gpu(), 5u);
+  EXPECT_EQ(job("1", "0-3", "0,1,2,3").gpu(), 1u);
+  EXPECT_EQ(job("0", "5", "0").choice().why, "SLURM_LOCALID=0 in SLURM_STEP_GPUS=5");
+  EXPECT_EQ((Job{{{"SLURM_LOCALID", "0"}, {"SLURM_JOB_GPUS", "3"}, {"CUDA_VISIBLE_DEVICES", "0"}}}).gpu(), 3u);
+  EXPECT_NE(job("0", "1,2", "1").refused().find("may name two GPUs"), std::string::npos);
+  EXPECT_NE(job("0", "5", "3").refused().find("name different GPUs"), std::string::npos);
+  EXPECT_NE(job("0", "9", "0").refused().find("this machine has 8 GPUs"), std::string::npos);
+  EXPECT_NE(job("0", "gpu5", "0").refused().find("not a list of numbers"), std::string::npos);
+  EXPECT_NE(job("3", "5", "0").refused().find("there is 1 GPU in CUDA_VISIBLE_DEVICES"), std::string::npos);
+}
+
+TEST(GpuChoiceOf, WhatContradictsSlurmOnAMachineWithoutConstraintsIsRefused) {
+  Job job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "5"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
+  job.is_proven = true;
+  EXPECT_NE(job.refused().find("SLURM_STEP_GPUS=5 and CUDA_VISIBLE_DEVICES=0 name different GPUs"), std::string::npos);
+  job.variables["CUDA_VISIBLE_DEVICES"] = "5";
+  EXPECT_EQ(job.gpu(), 5u);
+}
+
+TEST(GpuChoiceOf, DeviceFilesInAnotherOrderThanPciLeaveSlurmsNumbersOpen) {
+  Job job{{{"SLURM_LOCALID", "0"}, {"SLURM_STEP_GPUS", "1"}, {"CUDA_VISIBLE_DEVICES", "0"}}};
+  job.gpus[1].minor = 2;
+  EXPECT_NE(job.refused().find("is /dev/nvidia2"), std::string::npos);
+  job.usable = {1};
+  job.is_proven = true;
+  EXPECT_EQ(job.gpu(), 1u);
 }
 
 }  // namespace

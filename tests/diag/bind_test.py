@@ -15,7 +15,8 @@ from parts import gpu_folders
 from program import BIN, Test
 
 RANKS = ("GDRKIT_SHMEM_LOCAL_INDEX", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID",
-         "LOCAL_RANK", "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "UCX_NET_DEVICES")
+         "LOCAL_RANK", "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "UCX_NET_DEVICES", "SLURM_STEP_GPUS",
+         "SLURM_JOB_GPUS")
 EVERYWHERE = {"/proc/self/status": m.status(processors="0-223")}
 
 
@@ -145,6 +146,34 @@ class BindChoice(Test):
         self.assertEqual(self.gpu(SLURM_LOCALID="1", CUDA_VISIBLE_DEVICES="6,3"), "GPU3")
         self.assertEqual(self.gpu(SLURM_LOCALID="0", CUDA_VISIBLE_DEVICES="GPU-7,GPU-1"), "GPU7")
         self.assertEqual(self.gpu(SLURM_LOCALID="5", CUDA_VISIBLE_DEVICES="GPU-4abc"), "GPU4")
+
+    def test_a_slurm_job_with_constrained_devices_is_bound_near_the_gpu_that_slurm_names(self):
+        job = {"SLURM_LOCALID": "0", "SLURM_STEP_GPUS": "5", "SLURM_JOB_GPUS": "5", "CUDA_VISIBLE_DEVICES": "0"}
+        found = place(bind(self.folder, "--dry-run", **job))
+        self.assertEqual((found["gpu"].split()[0], found["adapter"].split(",")[0]), ("GPU5", "mlx5_5:1"))
+        self.assertIn("SLURM_LOCALID=0 in SLURM_STEP_GPUS=5", found["gpu"])
+        self.assertEqual(self.gpu(**{**job, "SLURM_LOCALID": "2", "SLURM_STEP_GPUS": "4,5,6,7", "CUDA_VISIBLE_DEVICES": "0,1,2,3"}), "GPU6")
+        self.assertEqual(self.gpu(**{**job, "CUDA_VISIBLE_DEVICES": "GPU-5abc"}), "GPU5")
+
+    def test_variables_that_contradict_each_other_bind_nothing_and_set_no_adapter(self):
+        for variables, part in (({"SLURM_STEP_GPUS": "1,2", "CUDA_VISIBLE_DEVICES": "1"}, "may name two GPUs"),
+                                ({"SLURM_STEP_GPUS": "5", "CUDA_VISIBLE_DEVICES": "3"}, "name different GPUs")):
+            ended = bind(self.folder, "--dry-run", SLURM_LOCALID="0", **variables)
+            self.assertEqual((ended.returncode, ended.stdout), (2, ""), variables)
+            self.assertIn(part, ended.stderr)
+            unbound = bind(self.folder, "--or-unbound", "--", "env", SLURM_LOCALID="0", **variables)
+            self.assertEqual(unbound.returncode, 0, unbound.stderr)
+            self.assertNotIn("UCX_NET_DEVICES", unbound.stdout)
+
+    def test_a_container_counts_the_gpus_whose_nodes_it_has(self):
+        tree = m.changed(NAMED["dgx-h100-ok"](), {**EVERYWHERE, **{f"/dev/nvidia{index}": None for index in range(8) if index not in (3, 6)}})
+        for index, path in enumerate(gpu_folders(tree)):
+            tree[f"/proc/driver/nvidia/gpus/{path.rsplit('/', 1)[1]}/information"] = f"GPU UUID: \t GPU-{index}\nDevice Minor: \t {index}\n"
+        with Lent(tree) as folder:
+            self.assertEqual(place(bind(folder, "--dry-run", LOCAL_RANK="0"))["gpu"].split()[0], "GPU3")
+            self.assertEqual(place(bind(folder, "--dry-run", LOCAL_RANK="0", CUDA_VISIBLE_DEVICES="1"))["gpu"].split()[0], "GPU6")
+            self.assertIn("there are 2 GPUs", bind(folder, "--dry-run", LOCAL_RANK="2").stderr)
+            self.assertIn("cannot open", bind(folder, "--dry-run", LOCAL_RANK="0", CUDA_VISIBLE_DEVICES="GPU-5").stderr)
 
     def test_a_rank_beyond_the_gpus_is_refused_unless_it_may_wrap(self):
         for variables, part in (({"LOCAL_RANK": "8"}, "there are 8 GPUs"),

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/bind/gpu_choice.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "cli/common/exit_code.hpp"
+#include "platform/facts/number_list.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+[[noreturn]] void refuse(const std::string& why) { throw Failure(ExitCode::usage, "gdrkit bind: " + why); }
+
+bool contains(const std::vector<std::size_t>& gpus, std::size_t gpu) {
+  return std::find(gpus.begin(), gpus.end(), gpu) != gpus.end();
+}
+
+/// The GPUs that Slurm gave the step on this node. Slurm numbers the machine's GPUs in PCI order, whatever the step's
+/// control group hides; but CUDA_VISIBLE_DEVICES counts within the control group where devices are constrained.
+struct SlurmGpus {
+  std::string setting;  ///< SLURM_STEP_GPUS=4,5
+  std::vector<int> numbers;
+};
+
+std::optional<SlurmGpus> find_slurm_gpus(const Lookup& lookup) {
+  for (const char* name : {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"}) {
+    const auto text = lookup(name);
+    if (!text || text->empty()) continue;
+    const std::string setting = std::string(name) + "=" + *text;
+    const auto numbers = platform::parse_number_list(*text);
+    if (!numbers) refuse(setting + " is not a list of numbers; choose the GPU with --gpu N");
+    return SlurmGpus{setting, *numbers};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::size_t> positions_of(const SlurmGpus& slurm, const std::vector<NamedGpu>& gpus) {
+  std::vector<std::size_t> positions;
+  for (const int number : slurm.numbers) {
+    const auto gpu = static_cast<std::size_t>(number);
+    if (gpu >= gpus.size())
+      refuse(format("%s: this machine has %zu GPUs; choose the GPU with --gpu N", slurm.setting.c_str(), gpus.size()));
+    if (gpus[gpu].minor && *gpus[gpu].minor != number)
+      refuse(
+          format("%s: GPU %d in PCI order is /dev/nvidia%d, and Slurm may count either way; choose the GPU with "
+                 "--gpu N",
+                 slurm.setting.c_str(), number, *gpus[gpu].minor));
+    positions.push_back(gpu);
+  }
+  return positions;
+}
+
+class Chooser {
+ public:
+  Chooser(const Lookup& lookup, const LocalRank& rank, const std::vector<NamedGpu>& gpus, const UsableGpus& usable,
+          bool may_wrap)
+      : rank_(rank),
+        gpus_(gpus),
+        usable_(usable),
+        may_wrap_(may_wrap),
+        list_(lookup("CUDA_VISIBLE_DEVICES")),
+        is_pci_order_(lookup("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"),
+        slurm_(find_slurm_gpus(lookup)) {}
+
+  GpuChoice choose() const {
+    const bool is_constrained = usable_.is_proven && usable_.gpus.size() < gpus_.size();
+    if (!slurm_ || is_constrained) return among(usable_.gpus);
+    const auto allocated = positions_of(*slurm_, gpus_);
+    // Nodes that were not tried leave two ways to count: on the machine, and within Slurm's GPUs.
+    std::vector<std::vector<std::size_t>> countings = {usable_.gpus};
+    if (!usable_.is_proven) countings.push_back(allocated);
+    std::vector<GpuChoice> choices;
+    std::vector<Failure> failures;
+    for (const auto& numbered : countings) {
+      try {
+        const GpuChoice choice = among(numbered);
+        if (contains(allocated, choice.gpu)) choices.push_back({choice.gpu, choice.why + " in " + slurm_->setting});
+      } catch (const Failure& failure) {
+        failures.push_back(failure);
+      }
+    }
+    if (failures.size() == countings.size()) throw failures.front();
+    if (choices.empty()) refuse_contradiction("name different GPUs");
+    if (choices.front().gpu != choices.back().gpu) refuse_contradiction("may name two GPUs");
+    return choices.front();
+  }
+
+ private:
+  [[noreturn]] void refuse_contradiction(const char* how) const {
+    refuse(slurm_->setting + " and " + (list_ ? "CUDA_VISIBLE_DEVICES=" + *list_ : "no CUDA_VISIBLE_DEVICES") + " " +
+           how + " for " + rank_text() + "; choose the GPU with --gpu N");
+  }
+
+  std::string rank_text() const { return rank_.variable + "=" + std::to_string(rank_.value); }
+
+  /// `numbered`: the GPUs that CUDA counts.
+  GpuChoice among(const std::vector<std::size_t>& numbered) const {
+    VisibleDevices visible;
+    if (list_) {
+      visible = parse_visible_devices(*list_, gpus_, numbered, is_pci_order_);
+    } else if (!is_pci_order_ && !are_equal(gpus_, numbered)) {
+      refuse(
+          "the GPUs differ, and CUDA then numbers them by speed; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or choose the GPU "
+          "with --gpu N");
+    } else {
+      visible.gpus = numbered;
+    }
+    if (visible.is_one_by_uuid) return {visible.gpus.front(), "the GPU of CUDA_VISIBLE_DEVICES"};
+    // With --gpus-per-task and --gpu-bind each task has a GPU of its own.
+    const bool is_of_task =
+        usable_.is_proven && slurm_ && slurm_->numbers.size() > 1 && rank_.variable == "SLURM_LOCALID";
+    if (is_of_task && visible.gpus.size() == 1) return {visible.gpus.front(), "the only GPU of this Slurm task"};
+    const std::size_t count = visible.gpus.size();
+    if (rank_.value >= count && !may_wrap_) {
+      refuse(
+          format("%s, but there %s %zu GPU%s%s: start fewer processes, give each its GPU by UUID or --gpu N, or share "
+                 "them with --wrap",
+                 rank_text().c_str(), count == 1 ? "is" : "are", count, count == 1 ? "" : "s",
+                 list_ ? " in CUDA_VISIBLE_DEVICES" : ""));
+    }
+    return {visible.gpus[rank_.value % count], rank_text()};
+  }
+
+  const LocalRank& rank_;
+  const std::vector<NamedGpu>& gpus_;
+  const UsableGpus& usable_;
+  bool may_wrap_;
+  std::optional<std::string> list_;
+  bool is_pci_order_;
+  std::optional<SlurmGpus> slurm_;
+};
+
+}  // namespace
+
+GpuChoice choose_gpu(const Lookup& lookup, const LocalRank& rank, const std::vector<NamedGpu>& gpus,
+                     const UsableGpus& usable, bool may_wrap) {
+  return Chooser(lookup, rank, gpus, usable, may_wrap).choose();
+}
+
+}  // namespace gdrkit::tools
