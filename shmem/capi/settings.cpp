@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 #include <string_view>
 
 #include "base/settings.hpp"
@@ -48,6 +49,11 @@ base::Result<bool> read_switch(const char* name) noexcept {
   return base::fail(EINVAL, "%s=%s is neither 0 nor 1", name, text);
 }
 
+std::string text_of(const char* name) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
 base::Result<RemoteWay> read_remote_way() noexcept {
   constexpr const char* name = "GDRKIT_SHMEM_REMOTE";
   const char* const text = std::getenv(name);
@@ -76,6 +82,8 @@ base::Result<PeOptions> options_from_environment() noexcept try {
   options.compares_stream_collectives = *compares;
   options.is_p2p_disabled = *is_p2p_disabled;
   options.remote_way = *way;
+  options.host_id = text_of("GDRKIT_SHMEM_HOSTID");
+  options.socket_folder = text_of("GDRKIT_SHMEM_SOCKET_DIR");
   options.reading_engine = base::read_settings().engine;
   constexpr std::uint64_t largest = 1000000000;
   options.limit = std::chrono::seconds(seconds < largest ? seconds : largest);

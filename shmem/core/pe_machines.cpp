@@ -47,7 +47,9 @@ void fold_calls(void* state, const void* other) {
 }  // namespace
 
 base::Status Pe::join_machine(Exchange& exchange, const PeOptions& options, std::size_t area_bytes_for_each) {
-  auto machine = read_machine_name();
+  auto place = MeetingPlace::open(options.socket_folder);
+  if (!place) return base::pass(place);
+  auto machine = read_machine_name({options.host_id, !options.socket_folder.empty()});
   if (!machine) return base::pass(machine);
   if (options.is_p2p_disabled) {
     auto machines = exchange.gather(*machine, "machines of the PEs");
@@ -56,7 +58,7 @@ base::Status Pe::join_machine(Exchange& exchange, const PeOptions& options, std:
     local_index_ = static_cast<int>(std::count(machines->begin(), own, *machine));
     std::snprintf(machine->boot_id, sizeof machine->boot_id, "machine %d, apart", options.machine.value_or(pe_));
   }
-  auto node = join_node(*machine, exchange, 0, options.limit, area_bytes_for_each);
+  auto node = join_node(*machine, exchange, 0, options.limit, area_bytes_for_each, *place);
   if (!node) return base::pass(node);
   node_ = std::move(*node);
   own_slot_ = node_->index_of(pe_);

@@ -152,6 +152,13 @@ base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
     if (auto started = start_remote(exchange, options); !started) return started;
   }
   auto heap = SymmetricHeap::create(*device_, *node_, pe_, sizes, cuda_);
+  const bool is_stated = !options.host_id.empty() || !options.socket_folder.empty();
+  if (!heap && heap.error().vendor_code != 0 && is_stated && node_pes() > 1) {
+    return base::fail_vendor(heap.error().errno_value, heap.error().vendor_code,
+                             "%s; PEs that GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR joins must see each other's "
+                             "GPUs: pass all of them to each container, or unset both variables",
+                             heap.error().text());
+  }
   if (!heap) return base::pass(heap);
   heap_ = std::move(*heap);
   return {};

@@ -13,12 +13,25 @@
 
 namespace gdrkit::shmem {
 
-base::Result<MachineName> read_machine_name() {
+base::Result<MachineName> read_machine_name(const StatedMachine& stated) {
   constexpr const char* path = "/proc/sys/kernel/random/boot_id";
   MachineName name;
+  if (!stated.host_id.empty()) {
+    if (stated.host_id.size() >= sizeof name.boot_id) {
+      return base::fail(EINVAL, "cannot use GDRKIT_SHMEM_HOSTID=%s: it has %zu characters, and at most %zu are allowed",
+                        stated.host_id.c_str(), stated.host_id.size(), sizeof name.boot_id - 1);
+    }
+    std::memcpy(name.boot_id, stated.host_id.data(), stated.host_id.size());
+    name.is_stated = 1;
+    return name;
+  }
   const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
   const ssize_t got = file ? ::read(file.get(), name.boot_id, sizeof name.boot_id - 1) : -1;
   if (got <= 0) return base::fail(errno, "cannot read %s, which names this machine: %s", path, std::strerror(errno));
+  if (stated.has_folder) {
+    name.is_stated = 1;
+    return name;
+  }
   struct stat status {};
   if (::stat("/proc/thread-self/ns/net", &status) != 0) {
     return base::fail(errno, "cannot read /proc/thread-self/ns/net, which names the network namespace: %s",

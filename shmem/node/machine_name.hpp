@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/result.hpp"
 
@@ -14,10 +15,18 @@ struct MachineName {
   char boot_id[40] = {};
   std::uint64_t network_namespace = 0;  ///< its inode: names of abstract sockets hold within one
   std::uint64_t user = 0;
+  std::uint64_t is_stated = 0;  ///< the user joins PEs by StatedMachine: equal names must reach each other
   bool operator==(const MachineName&) const = default;
 };
 
-/// Of this process.
-[[nodiscard]] base::Result<MachineName> read_machine_name();
+/// What a user says about the machine of this process.
+struct StatedMachine {
+  std::string host_id;      ///< in place of the boot identifier; "": not stated
+  bool has_folder = false;  ///< PEs meet in a folder, across network namespaces
+};
+
+/// Of this process. Of a stated machine neither the network namespace nor the user is a part: a connection shows both.
+/// EINVAL: the host id is too long.
+[[nodiscard]] base::Result<MachineName> read_machine_name(const StatedMachine& stated = {});
 
 }  // namespace gdrkit::shmem

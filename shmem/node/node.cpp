@@ -7,7 +7,6 @@
 #include <new>
 
 #include "shmem/bootstrap/star.hpp"
-#include "shmem/node/local_socket.hpp"
 #include "shmem/node/node_area.hpp"
 #include "shmem/node/node_join.hpp"
 
@@ -143,10 +142,31 @@ struct Meeting {
   UniqueFd socket;       ///< of the first: it listens; of the others: connected and introduced to the first
 };
 
+/// A connection, introduced, to the first PE of a machine.
+base::Result<UniqueFd> reach(const Exchange& exchange, int first, const PeCard& card, const MeetingPlace& place,
+                             const Deadline& deadline) {
+  auto connected = place.connect(card.name, deadline);
+  base::Status reached = connected ? base::Status{} : base::Status(base::pass(connected));
+  if (connected && !is_same_user(connected->get())) reached = base::fail(EACCES, "it runs as another user");
+  if (reached) reached = introduce_member(connected->get(), card.secret, exchange.pe(), exchange.n_pes());
+  if (reached) return connected;
+  return base::fail(EHOSTUNREACH,
+                    "cannot reach PE %d, which states the same machine: %s; mount one GDRKIT_SHMEM_SOCKET_DIR in all "
+                    "containers of a machine, and state another GDRKIT_SHMEM_HOSTID on each",
+                    first, reached.error().text());
+}
+
+/// How a PE fared in a round of meet().
+struct Attempt {
+  std::int32_t reached = -1;  ///< the first of its machine; -1: not known yet
+  Outcome outcome;
+};
+
 /// Of PEs with one machine name, the first is tried by all others. Those that do not reach it are on another machine in
-/// truth, and try the first among themselves: a round for each machine of that name, one if names are right.
-base::Result<Meeting> meet(Exchange& exchange, const std::vector<PeCard>& cards, UniqueFd listener,
-                           const Deadline& deadline) {
+/// truth, and try the first among themselves: a round for each machine of that name, one if names are right. Of a
+/// stated name it is an error: the user expects memory that is shared.
+base::Result<Meeting> meet(Exchange& exchange, const std::vector<PeCard>& cards, LocalListener listener,
+                           const MeetingPlace& place, const Deadline& deadline) {
   const auto n_pes = static_cast<std::size_t>(exchange.n_pes());
   const auto me = static_cast<std::size_t>(exchange.pe());
   std::vector<int> first_of(n_pes, -1);
@@ -156,22 +176,27 @@ base::Result<Meeting> meet(Exchange& exchange, const std::vector<PeCard>& cards,
     for (std::size_t pe = 0; first_of[me] < 0 && tried < 0 && pe <= me; ++pe) {
       if (first_of[pe] < 0 && cards[pe].machine == cards[me].machine) tried = static_cast<int>(pe);
     }
-    int reached = first_of[me];
+    Attempt attempt;
+    attempt.reached = first_of[me];
     if (tried == exchange.pe()) {
-      meeting.socket = std::move(listener);
-      reached = tried;
+      meeting.socket = listener.take_socket();
+      attempt.reached = tried;
     } else if (tried >= 0) {
-      auto connected = connect_locally(cards[static_cast<std::size_t>(tried)].name, deadline);
-      if (connected && is_same_user(connected->get()) &&
-          introduce_member(connected->get(), cards[static_cast<std::size_t>(tried)].secret, exchange.pe(),
-                           exchange.n_pes())) {
+      auto connected = reach(exchange, tried, cards[static_cast<std::size_t>(tried)], place, deadline);
+      if (connected) {
         meeting.socket = std::move(*connected);
-        reached = tried;
+        attempt.reached = tried;
+      } else if (cards[me].machine.is_stated != 0) {
+        attempt.outcome = outcome_of(base::pass(connected));
       }
     }
-    auto all = exchange.gather(reached, "PEs of each machine");
+    auto all = exchange.gather(attempt, "PEs of each machine");
     if (!all) return base::pass(all);
-    first_of = *all;
+    for (std::size_t pe = 0; pe < n_pes; ++pe) {
+      const Outcome& outcome = (*all)[pe].outcome;
+      if (outcome.error != 0) return base::fail(outcome.error, "PE %zu: %s", pe, outcome.text);
+      first_of[pe] = (*all)[pe].reached;
+    }
   }
   for (std::size_t pe = 0; pe < n_pes; ++pe) {
     if (first_of[pe] == first_of[me]) meeting.pes.push_back(static_cast<int>(pe));
@@ -210,7 +235,8 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
 }  // namespace
 
 base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchange& exchange, std::size_t area_bytes,
-                                              std::chrono::milliseconds limit, std::size_t bytes_for_each) {
+                                              std::chrono::milliseconds limit, std::size_t bytes_for_each,
+                                              const MeetingPlace& place) {
   const Deadline deadline(limit);
   PeCard card;
   card.machine = machine;
@@ -219,11 +245,11 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchan
     if (!made) return base::pass(made);
     *token = *made;
   }
-  auto listener = listen_locally(card.name);
+  auto listener = place.listen(card.name);
   if (!listener) return base::pass(listener);
   const auto cards = exchange.gather(card, "machines");
   if (!cards) return base::pass(cards);
-  auto meeting = meet(exchange, *cards, std::move(*listener), deadline);
+  auto meeting = meet(exchange, *cards, std::move(*listener), place, deadline);
   if (!meeting) return base::pass(meeting);
   area_bytes += meeting->pes.size() * bytes_for_each;
   auto node = found_node(exchange.pe(), exchange.n_pes(), std::move(*meeting), *cards, area_bytes, limit);

@@ -5,7 +5,8 @@
 
     unshare -Urnm python3 network.py '{"command": [...], "pes": 2, ...}'
 
-pes: of each namespace. qdisc: words for `tc qdisc add dev link root` on both sides. kill_after: seconds until the last PE
+pes: of each namespace. environment: additional variables of all PEs. containers: each namespace also has PIDs, a host name
+and a boot identifier of its own. qdisc: words for `tc qdisc add dev link root` on both sides. kill_after: seconds until the last PE
 is killed; cut_after: until the link is taken down. Prints one JSON object for each namespace: the ends of its PEs, in
 seconds since the event, or since the start where there is none, and what the queue of their side dropped."""
 import ctypes
@@ -14,6 +15,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -41,7 +43,7 @@ def environment_of(index, job, local):
             "LOCAL_RANK": str(local), "MASTER_ADDR": f"{NETWORK}.1", "MASTER_PORT": "29500",
             "GDRKIT_SHMEM_INTERFACE": DEVICE, "GDRKIT_SHMEM_HEAP_MAX": "512M", "UCX_NET_DEVICES": DEVICE,
             "UCX_TLS": "tcp,self", "UCX_HANDLE_ERRORS": "none", "UCX_LOG_LEVEL": "fatal",
-            "UCX_WARN_UNUSED_ENV_VARS": "n"}
+            "UCX_WARN_UNUSED_ENV_VARS": "n", **job.get("environment", {})}
 
 
 def wait_for(process, result):
@@ -66,9 +68,19 @@ def dropped():
     return sum(queue.get("drops", 0) for queue in json.loads(shown.stdout))
 
 
+def be_a_container(index):
+    call("hostname", f"container{index}")
+    with tempfile.NamedTemporaryFile("w", suffix=".boot_id") as file:
+        file.write(f"{index:08d}-0000-4000-8000-000000000000\n")
+        file.flush()
+        call("mount", "--bind", file.name, "/proc/sys/kernel/random/boot_id")
+
+
 def inside(index, job):
     """In a namespace whose side of the link is there once a line came."""
     sys.stdin.readline()
+    if job.get("containers"):
+        be_a_container(index)
     call("mount", "-t", "sysfs", "sysfs", "/sys")  # of this namespace's devices, which UCX looks up there
     call("ip", "address", "add", f"{NETWORK}.{index + 1}/24", "dev", DEVICE)
     call("ip", "link", "set", "lo", "up")
@@ -107,7 +119,8 @@ def inside(index, job):
 
 
 def outside(job):
-    sides = [start(["unshare", "-nm", sys.executable, __file__, "inside", str(index), json.dumps(job)],
+    apart = ["-nmpu", "--fork", "--mount-proc", "--kill-child"] if job.get("containers") else ["-nm"]
+    sides = [start(["unshare", *apart, sys.executable, __file__, "inside", str(index), json.dumps(job)],
                    stdin=subprocess.PIPE, stdout=subprocess.PIPE) for index in range(2)]
     own = os.readlink("/proc/self/ns/net")
     for side in sides:

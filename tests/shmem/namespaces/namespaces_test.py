@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""gdrkit shmem check between network namespaces, which are machines of their own to it: by UCX over TCP."""
+"""gdrkit shmem check between network namespaces: machines of their own by UCX over TCP, or containers of one machine."""
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from namespaces import NETEM, SLOW, run_in_namespaces, why_no_namespaces, why_no_queue
@@ -18,7 +19,7 @@ SHORT = [word for name in ("identity", "allocation", "scalars", "signals", "atom
 
 def why_not(names):
     reason = why_no_namespaces()
-    if reason:
+    if reason or names == ["ShmemAcrossContainers"]:
         return reason
     looked = subprocess.run([GDRKIT, "shmem", "check", "-n", "2", "-t", "identity"], capture_output=True, text=True, check=False,
                             env={**os.environ, "GDRKIT_BACKEND": "emulated", "GDRKIT_SHMEM_DISABLE_P2P": "1"})
@@ -68,6 +69,43 @@ class ShmemAcrossNamespaces(Test):
         ends = run_job("check", "-t", "barriers", "--rounds", "100000000", cut_after=3, limit=30)
         assert_named(self, ends[0], r"PE 1\b.*has ended")
         assert_named(self, ends[1], r"PE 0\b.*has ended")
+
+
+class ShmemAcrossContainers(Test):
+    """Containers of one machine that share a folder; UCX is broken, so that nothing but shared memory can work."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.job = {"containers": True, "environment": {"GDRKIT_SHMEM_SOCKET_DIR": self.folder, "GDRKIT_SHMEM_HOSTID": "node",
+                                                        "GDRKIT_UCX_LIBRARY": "/nonexistent"}}
+
+    def test_all_pes_are_of_one_machine(self):
+        ends = run_job("check", "-e", "16K", "--rounds", "10", *([] if IS_FULL else SHORT), pes=2, **self.job)
+        assert_green(self, ends)
+        self.assertIn("4 PEs on", ends[0]["out"])
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_killed_pe_is_named_in_both_containers(self):
+        ends = run_job("check", "-t", "barriers", "--rounds", "100000000", pes=2, kill_after=3, limit=30, **self.job)
+        self.assertEqual(ends[3]["code"], -9)
+        for end in ends[:3]:
+            assert_named(self, end, r"PE 3\b.*(has ended|is gone)")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_without_the_folder_the_refusal_says_what_to_do(self):
+        del self.job["environment"]["GDRKIT_SHMEM_SOCKET_DIR"]
+        for end in run_job("check", *SHORT, **self.job):
+            self.assertEqual(end["code"], 1, end["err"])
+            self.assertRegex(end["err"], "PE 1: cannot reach PE 0, which states the same machine: .*Connection refused; mount "
+                             "one GDRKIT_SHMEM_SOCKET_DIR in all containers")
+
+    def test_a_folder_that_others_can_enter_is_refused(self):
+        os.chmod(self.folder, 0o777)
+        for end in run_job("check", *SHORT, **self.job):
+            self.assertEqual(end["code"], 1, end["err"])
+            self.assertRegex(end["err"], "cannot use the folder .*: its mode gives other users access to it; .*mkdir -m 700")
 
 
 class ShmemOverASlowLink(Test):

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/node/meeting_place.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+
+namespace gdrkit::shmem {
+namespace {
+
+constexpr char prefix[] = "gdrkit-shmem-";
+/// A socket refuses connections between its bind and its listen, too: younger ones are left alone.
+constexpr time_t least_stale_age_s = 60;
+
+struct LocalAddress {
+  sockaddr_un address{};
+  socklen_t size = 0;
+};
+
+/// In a folder by its descriptor: the path fits at any depth, and names the folder that was checked.
+LocalAddress local_address(const std::string& name, int folder) {
+  const bool is_abstract = folder < 0;
+  const std::string text = is_abstract ? name : "/proc/self/fd/" + std::to_string(folder) + "/" + name;
+  LocalAddress local;
+  local.address.sun_family = AF_UNIX;
+  // The first byte of an abstract name stays 0.
+  std::memcpy(local.address.sun_path + (is_abstract ? 1 : 0), text.data(), text.size());
+  local.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  return local;
+}
+
+UniqueFd local_socket() { return UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+
+int connect_once(int socket, const LocalAddress& local) {
+  return ::connect(socket, reinterpret_cast<const sockaddr*>(&local.address), local.size);
+}
+
+tl::unexpected<base::Error> refused(const std::string& path, int error, const std::string& why) {
+  return base::fail(error,
+                    "cannot use the folder %s (GDRKIT_SHMEM_SOCKET_DIR): %s; make one for this user only, by "
+                    "mkdir -m 700, and mount it in each container",
+                    path.c_str(), why.c_str());
+}
+
+tl::unexpected<base::Error> cannot_listen() {
+  return base::fail(errno, "cannot open a UNIX socket for the PEs of this machine: %s", std::strerror(errno));
+}
+
+}  // namespace
+
+LocalListener::~LocalListener() {
+  if (folder_) ::unlinkat(folder_.get(), name_.c_str(), 0);
+}
+
+base::Result<MeetingPlace> MeetingPlace::open(const std::string& path) {
+  MeetingPlace place;
+  if (path.empty()) return place;
+  place.folder_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat status {};
+  if (!place.folder_ || ::fstat(place.folder_.get(), &status) != 0) return refused(path, errno, std::strerror(errno));
+  if (status.st_uid != ::geteuid()) {
+    return refused(path, EPERM,
+                   "it belongs to user " + std::to_string(status.st_uid) + ", and this process to user " +
+                       std::to_string(::geteuid()));
+  }
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return refused(path, EPERM, "its mode gives other users access to it");
+  }
+  return place;
+}
+
+base::Result<LocalListener> MeetingPlace::listen(const Token& token) const {
+  const std::string name = prefix + to_text(token);
+  UniqueFd folder;
+  if (folder_) {
+    remove_stale();
+    folder = UniqueFd(::fcntl(folder_.get(), F_DUPFD_CLOEXEC, 0));
+    if (!folder) return base::fail(errno, "cannot duplicate a descriptor: %s", std::strerror(errno));
+  }
+  const LocalAddress local = local_address(name, folder.get());
+  UniqueFd socket = local_socket();
+  if (!socket || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&local.address), local.size) != 0) {
+    return cannot_listen();
+  }
+  LocalListener listener(std::move(socket), std::move(folder), name);
+  if (::listen(listener.get(), SOMAXCONN) != 0) return cannot_listen();
+  return listener;
+}
+
+base::Result<UniqueFd> MeetingPlace::connect(const Token& token, const Deadline& deadline) const {
+  const LocalAddress local = local_address(prefix + to_text(token), folder_.get());
+  UniqueFd socket = local_socket();
+  if (!socket) return base::fail(errno, "cannot open a UNIX socket: %s", std::strerror(errno));
+  while (connect_once(socket.get(), local) != 0) {
+    // EAGAIN: more PEs connect at this moment than the system lets wait.
+    if ((errno != EAGAIN && errno != EINTR) || deadline.has_passed()) {
+      return base::fail(errno, "cannot connect to its UNIX socket: %s", std::strerror(errno));
+    }
+    const timespec pause{0, 5'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return socket;
+}
+
+/// Files whose processes were killed before all PEs had met.
+void MeetingPlace::remove_stale() const {
+  const int again = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, int (*)(DIR*)> files(again < 0 ? nullptr : ::fdopendir(again), ::closedir);
+  if (files == nullptr) return;
+  while (const dirent* const file = ::readdir(files.get())) {
+    struct stat status {};
+    if (std::strncmp(file->d_name, prefix, sizeof prefix - 1) != 0 || std::strlen(file->d_name) > 64 ||
+        ::fstatat(folder_.get(), file->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISSOCK(status.st_mode) ||
+        status.st_mtime > ::time(nullptr) - least_stale_age_s) {
+      continue;
+    }
+    const UniqueFd socket = local_socket();
+    if (socket && connect_once(socket.get(), local_address(file->d_name, folder_.get())) != 0 &&
+        errno == ECONNREFUSED) {
+      ::unlinkat(folder_.get(), file->d_name, 0);
+    }
+  }
+}
+
+bool is_same_user(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// MeetingPlace: where the PEs of a machine find each other's UNIX sockets.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "base/result.hpp"
+#include "shmem/bootstrap/deadline.hpp"
+#include "shmem/bootstrap/token.hpp"
+#include "shmem/bootstrap/unique_fd.hpp"
+
+namespace gdrkit::shmem {
+
+/// A listening socket. The destructor removes its file from the folder.
+class LocalListener {
+ public:
+  LocalListener(UniqueFd socket, UniqueFd folder, std::string name) noexcept
+      : socket_(std::move(socket)), folder_(std::move(folder)), name_(std::move(name)) {}
+  LocalListener(LocalListener&&) noexcept = default;
+  LocalListener& operator=(LocalListener&&) = delete;
+  ~LocalListener();
+  [[nodiscard]] int get() const noexcept { return socket_.get(); }
+  /// The file stays until the destructor.
+  [[nodiscard]] UniqueFd take_socket() noexcept { return std::move(socket_); }
+
+ private:
+  UniqueFd socket_;
+  UniqueFd folder_;  ///< none: the name is an abstract one, which ends with the socket
+  std::string name_;
+};
+
+/// By default abstract names, which hold within one network namespace and leave no file. A folder serves PEs in
+/// several namespaces that mount it; a killed process may leave its file there, which a later job removes.
+class MeetingPlace {
+ public:
+  MeetingPlace() noexcept = default;
+  /// `path` empty: abstract names. EPERM: the folder belongs to another user, or other users have access to it.
+  [[nodiscard]] static base::Result<MeetingPlace> open(const std::string& path);
+
+  /// Under a name that stands for `name`. Other users may see it: it is not a secret.
+  [[nodiscard]] base::Result<LocalListener> listen(const Token& name) const;
+  /// ECONNREFUSED, ENOENT: no process listens under that name here.
+  [[nodiscard]] base::Result<UniqueFd> connect(const Token& name, const Deadline& deadline) const;
+
+ private:
+  void remove_stale() const;
+
+  UniqueFd folder_;
+};
+
+/// The process at the other end has this process's user.
+[[nodiscard]] bool is_same_user(int socket);
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// PEs of several containers on one machine: a stated host id, and a folder to meet in.
+#include "shmem/node/meeting_place.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "shmem/node/node_join.hpp"
+#include "tests/shmem/bootstrap/threads_as_pes.hpp"
+
+namespace gdrkit::shmem::tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// A private folder, removed at the end.
+class Folder {
+ public:
+  Folder() { path_ = ::mkdtemp(name_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool is_empty() const { return std::filesystem::is_empty(path_); }
+
+ private:
+  char name_[32] = "/tmp/gdrkit-place-XXXXXX";
+  std::string path_;
+};
+
+/// The PEs that PE i sees on its machine, "0 2 ", or its error. PEs of `apart` have a network namespace of their own.
+std::vector<std::string> meet(int n_pes, const std::string& folder, const std::string& host_id,
+                              std::vector<int> apart = {}, int* refused = nullptr) {
+  return run_pes(n_pes, long_limit, [&](Exchange& exchange) -> std::string {
+    const bool is_apart = std::find(apart.begin(), apart.end(), exchange.pe()) != apart.end();
+    if (is_apart && ::unshare(CLONE_NEWNET) != 0) *refused = errno;
+    auto place = MeetingPlace::open(folder);
+    if (!place) return end_of(place);
+    auto machine = read_machine_name({host_id, !folder.empty()});
+    if (!machine) return end_of(machine);
+    auto node = join_node(*machine, exchange, 100, long_limit, 0, *place);
+    if (!node) return end_of(node);
+    std::string pes;
+    for (const int pe : (*node)->pes()) pes += std::to_string(pe) + " ";
+    return pes;
+  });
+}
+
+TEST(MeetingPlace, AFolderJoinsNetworkNamespaces) {
+  const Folder folder;
+  int refused = 0;
+  const auto ends = meet(3, folder.path(), "", {1, 2}, &refused);
+  if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
+  EXPECT_THAT(ends, Each(std::string("0 1 2 ")));
+  EXPECT_TRUE(folder.is_empty());
+}
+
+TEST(MeetingPlace, AHostIdWithoutAFolderIsRefusedAcrossNetworkNamespaces) {
+  int refused = 0;
+  const auto ends = meet(3, "", "node 7", {2}, &refused);
+  if (refused != 0) GTEST_SKIP() << "no network namespace of one's own here: " << std::strerror(refused);
+  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)), HasSubstr("PE 2: cannot reach PE 0"),
+                               HasSubstr("Connection refused"), HasSubstr("GDRKIT_SHMEM_SOCKET_DIR"))));
+}
+
+TEST(MeetingPlace, FoldersThatDifferAreRefused) {
+  const Folder one;
+  const Folder other;
+  const auto ends = run_pes(2, long_limit, [&](Exchange& exchange) -> std::string {
+    auto place = MeetingPlace::open(exchange.pe() == 0 ? one.path() : other.path());
+    return end_of(join_node(*read_machine_name({"", true}), exchange, 100, long_limit, 0, *place));
+  });
+  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)), HasSubstr("PE 1: cannot reach PE 0"))));
+}
+
+TEST(MeetingPlace, HostIdsTakeTheBootIdentifiersPlace) {
+  const Folder folder;
+  const auto ends = run_pes(4, long_limit, [&](Exchange& exchange) -> std::string {
+    auto place = MeetingPlace::open(folder.path());
+    const auto machine = read_machine_name({exchange.pe() % 2 == 0 ? "even" : "odd", true});
+    auto node = join_node(*machine, exchange, 100, long_limit, 0, *place);
+    return node ? std::to_string((*node)->pes().front()) : end_of(node);
+  });
+  EXPECT_THAT(ends, ElementsAre("0", "1", "0", "1"));
+}
+
+TEST(MeetingPlace, AHostIdHasAtMost39Characters) {
+  ASSERT_TRUE(read_machine_name({std::string(39, 'a'), false}));
+  const auto name = read_machine_name({std::string(40, 'a'), false});
+  EXPECT_THAT(end_of(name), AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("40 characters, and at most 39")));
+}
+
+TEST(MeetingPlace, TwoJobsShareAFolder) {
+  const Folder folder;
+  std::vector<std::string> first;
+  std::thread other([&] { first = meet(4, folder.path(), "node"); });
+  const auto second = meet(4, folder.path(), "node");
+  other.join();
+  EXPECT_THAT(first, Each(std::string("0 1 2 3 ")));
+  EXPECT_THAT(second, Each(std::string("0 1 2 3 ")));
+  EXPECT_TRUE(folder.is_empty());
+}
+
+TEST(MeetingPlace, RefusesAFolderThatOtherUsersCanEnter) {
+  const Folder folder;
+  for (const mode_t mode : {0777, 01777, 0750, 0701, 0720}) {
+    ASSERT_EQ(::chmod(folder.path().c_str(), mode), 0);
+    EXPECT_THAT(end_of(MeetingPlace::open(folder.path())),
+                AllOf(StartsWith(begins_with(EPERM)), HasSubstr("its mode gives other users access")));
+  }
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0700), 0);
+  EXPECT_EQ(end_of(MeetingPlace::open(folder.path())), "");
+}
+
+TEST(MeetingPlace, RefusesAFolderOfAnotherUser) {
+  const Folder folder;
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder to another user";
+  ASSERT_EQ(::chown(folder.path().c_str(), 65534, 65534), 0);
+  EXPECT_THAT(end_of(MeetingPlace::open(folder.path())),
+              AllOf(StartsWith(begins_with(EPERM)), HasSubstr("it belongs to user 65534, and this process to user 0")));
+}
+
+TEST(MeetingPlace, RefusesWhatIsNotAFolder) {
+  const Folder folder;
+  EXPECT_THAT(end_of(MeetingPlace::open(folder.path() + "/missing")), StartsWith(begins_with(ENOENT)));
+  std::ofstream(folder.path() + "/file") << "text";
+  EXPECT_THAT(end_of(MeetingPlace::open(folder.path() + "/file")), StartsWith(begins_with(ENOTDIR)));
+}
+
+TEST(MeetingPlace, APathMayBeLongerThanASocketsName) {
+  const Folder folder;
+  const std::string deep = folder.path() + "/" + std::string(120, 'd');
+  ASSERT_EQ(::mkdir(deep.c_str(), 0700), 0);
+  EXPECT_THAT(meet(2, deep, ""), Each(std::string("0 1 ")));
+}
+
+/// A socket of that name in the folder, last changed `age_s` seconds ago. It listens while the result lives.
+UniqueFd left_over(const Folder& folder, const std::string& name, int age_s) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = folder.path() + "/" + name;
+  std::strcpy(address.sun_path, path.c_str());
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM, 0));
+  EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::listen(socket.get(), 8), 0);
+  const timespec when{::time(nullptr) - age_s, 0};
+  const timespec times[] = {when, when};
+  EXPECT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  return socket;
+}
+
+TEST(MeetingPlace, RemovesOldSocketsOfKilledProcessesOnly) {
+  const Folder folder;
+  left_over(folder, "gdrkit-shmem-old", 100);
+  left_over(folder, "gdrkit-shmem-young", 1);
+  left_over(folder, "another-program", 100);
+  const UniqueFd live = left_over(folder, "gdrkit-shmem-live", 100);
+  EXPECT_THAT(meet(2, folder.path(), ""), Each(std::string("0 1 ")));
+  const auto exists = [&](const char* name) { return std::filesystem::exists(folder.path() + "/" + name); };
+  EXPECT_FALSE(exists("gdrkit-shmem-old"));
+  EXPECT_TRUE(exists("gdrkit-shmem-young"));
+  EXPECT_TRUE(exists("gdrkit-shmem-live"));
+  EXPECT_TRUE(exists("another-program"));
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem::tests
