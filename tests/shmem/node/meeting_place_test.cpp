@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -86,6 +87,17 @@ TEST(MeetingPlace, FoldersThatDifferAreRefused) {
     return end_of(join_node(*read_machine_name({"", true}), exchange, 100, long_limit, 0, *place));
   });
   EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)), HasSubstr("PE 1: cannot reach PE 0"))));
+}
+
+/// Of this thread only.
+TEST(MeetingPlace, AStatedMachineOfAnotherUserIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can start a PE as another user";
+  const auto ends = run_pes(2, long_limit, [&](Exchange& exchange) -> std::string {
+    if (exchange.pe() == 1 && ::syscall(SYS_setresuid, 65534, 65534, 65534) != 0) return "cannot change the user";
+    return end_of(join_node(*read_machine_name({"node", false}), exchange, 100, long_limit));
+  });
+  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EHOSTUNREACH)), HasSubstr("PE 1: cannot reach PE 0"),
+                               HasSubstr("it runs as another user"))));
 }
 
 TEST(MeetingPlace, HostIdsTakeTheBootIdentifiersPlace) {
