@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/settings.hpp"
@@ -77,6 +78,9 @@ std::vector<std::pair<std::string, std::string>> gather_settings() {
     set.emplace_back("GDRCOPY_LOG_LEVEL", std::to_string(settings.log_level));
   }
   if (settings.force_dmabuf) set.emplace_back("GDRCOPY_USE_DMABUF_MMAP", "1");
+  for (const char* name : {"GDRKIT_SHMEM_HEAP", "GDRKIT_SHMEM_HEAP_MAX", "NVSHMEM_SYMMETRIC_SIZE"}) {
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') set.emplace_back(name, value);
+  }
   return set;
 }
 

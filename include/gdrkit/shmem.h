@@ -61,6 +61,10 @@ struct gdrkit_shmem_options {
   void* allgather_argument;
   uint64_t heap_bytes; /* symmetric memory to start with, for each PE; 0: $GDRKIT_SHMEM_HEAP, else 64 MiB; it grows */
   uint64_t heap_max_bytes; /* it never grows beyond; 0: the size of the largest GPU's memory */
+  /* 1: $NVSHMEM_SYMMETRIC_SIZE, in NVSHMEM's grammar, replaces a $GDRKIT_SHMEM_HEAP that is not set. nvshmem.h sets it.
+   */
+  uint32_t reads_nvshmem_variables;
+  uint32_t reserved; /* 0 */
 };
 
 struct gdrkit_shmem_info {

@@ -7,10 +7,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/settings.hpp"
+#include "base/size.hpp"
 
 namespace gdrkit::shmem {
 namespace {
@@ -18,28 +20,35 @@ namespace {
 constexpr std::uint64_t default_heap_bytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t default_limit_s = 300;
 
-/// 0 bits to shift for no unit; -1 for one that there is not.
-int shift_of(std::string_view unit) noexcept {
-  constexpr std::string_view units = "KMGT";
-  if (unit.empty()) return 0;
-  const std::size_t found = units.find(unit.front());
-  return unit.size() == 1 && found != std::string_view::npos ? 10 * (static_cast<int>(found) + 1) : -1;
-}
-
 /// Leaves *value alone where the variable is not set or empty.
-base::Status read(const char* name, bool has_units, std::uint64_t* value) noexcept {
+base::Status read_with(std::optional<std::size_t> (*parse)(std::string_view) noexcept, const char* grammar,
+                       const char* name, std::uint64_t* value) noexcept {
   const char* const text = std::getenv(name);
   if (text == nullptr || *text == '\0') return {};
-  const std::string_view all(text);
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), number);
-  const int shift = shift_of(all.substr(static_cast<std::size_t>(end - all.data())));
-  const bool is_valid = error == std::errc() && shift >= 0 && (has_units || shift == 0) && number != 0;
-  if (!is_valid || number > (UINT64_MAX >> shift)) {
-    return base::fail(EINVAL, "%s=%s is no %s", name, text, has_units ? "size (64M, 2G)" : "number of seconds");
-  }
-  *value = number << shift;
+  const auto parsed = parse(text);
+  if (!parsed) return base::fail(EINVAL, "invalid %s=%s; %s", name, text, grammar);
+  if (*parsed == 0) return base::fail(EINVAL, "invalid %s=%s: it must not be 0", name, text);
+  *value = *parsed;
   return {};
+}
+
+base::Status read_size(const char* name, std::uint64_t* value) noexcept {
+  const auto parse = [](std::string_view text) noexcept { return base::to_size(text); };
+  return read_with(parse, base::size_grammar, name, value);
+}
+
+base::Status read_nvshmem_size(const char* name, std::uint64_t* value) noexcept {
+  return read_with(base::to_nvshmem_size, "write bytes, or k, m, g or t for powers of 1024, for example 64m", name,
+                   value);
+}
+
+base::Status read_seconds(const char* name, std::uint64_t* value) noexcept {
+  const auto parse = [](std::string_view text) noexcept -> std::optional<std::size_t> {
+    std::size_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+  };
+  return read_with(parse, "write a whole number of seconds", name, value);
 }
 
 base::Result<bool> read_switch(const char* name) noexcept {
@@ -66,13 +75,17 @@ base::Result<RemoteWay> read_remote_way() noexcept {
 
 }  // namespace
 
-base::Result<PeOptions> options_from_environment() noexcept try {
+base::Result<PeOptions> options_from_environment(bool reads_nvshmem) noexcept try {
   PeOptions options;
   options.heap_bytes = default_heap_bytes;
   std::uint64_t seconds = default_limit_s;
-  if (auto known = read("GDRKIT_SHMEM_HEAP", true, &options.heap_bytes); !known) return base::pass(known);
-  if (auto known = read("GDRKIT_SHMEM_HEAP_MAX", true, &options.heap_max_bytes); !known) return base::pass(known);
-  if (auto known = read("GDRKIT_SHMEM_TIMEOUT_S", false, &seconds); !known) return base::pass(known);
+  if (reads_nvshmem) {
+    auto known = read_nvshmem_size("NVSHMEM_SYMMETRIC_SIZE", &options.heap_bytes);
+    if (!known) return base::pass(known);
+  }
+  if (auto known = read_size("GDRKIT_SHMEM_HEAP", &options.heap_bytes); !known) return base::pass(known);
+  if (auto known = read_size("GDRKIT_SHMEM_HEAP_MAX", &options.heap_max_bytes); !known) return base::pass(known);
+  if (auto known = read_seconds("GDRKIT_SHMEM_TIMEOUT_S", &seconds); !known) return base::pass(known);
   const auto compares = read_switch("GDRKIT_SHMEM_CHECK_COLLECTIVES");
   if (!compares) return base::pass(compares);
   const auto is_p2p_disabled = read_switch("GDRKIT_SHMEM_DISABLE_P2P");

@@ -8,8 +8,9 @@
 
 namespace gdrkit::shmem {
 
-/// GDRKIT_SHMEM_HEAP and GDRKIT_SHMEM_HEAP_MAX (bytes, or with K, M, G, T), GDRKIT_SHMEM_TIMEOUT_S; defaults where they
-/// are not set. EINVAL names one that is no number.
-[[nodiscard]] base::Result<PeOptions> options_from_environment() noexcept;
+/// GDRKIT_SHMEM_HEAP and GDRKIT_SHMEM_HEAP_MAX (base/size.hpp), GDRKIT_SHMEM_TIMEOUT_S; defaults where they are not
+/// set. With `reads_nvshmem`, NVSHMEM_SYMMETRIC_SIZE in place of a GDRKIT_SHMEM_HEAP that is not set. EINVAL names the
+/// variable whose value is invalid.
+[[nodiscard]] base::Result<PeOptions> options_from_environment(bool reads_nvshmem) noexcept;
 
 }  // namespace gdrkit::shmem

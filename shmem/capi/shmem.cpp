@@ -45,7 +45,7 @@ namespace {
 // Sizes of the structs' first versions; they stay when a struct grows.
 constexpr std::size_t first_options = 64;
 constexpr std::size_t first_info = 64;
-static_assert(sizeof(gdrkit_shmem_options) == first_options && sizeof(gdrkit_shmem_info) == first_info);
+static_assert(sizeof(gdrkit_shmem_options) > first_options && sizeof(gdrkit_shmem_info) == first_info);
 
 // Plain bytes, which no thread's end destroys: a later destructor of that thread may still call in.
 thread_local char last_error[base::SharedText::capacity] = "";
@@ -55,7 +55,7 @@ base::Result<shmem::PeOptions> read(const gdrkit_shmem_options* caller) noexcept
   if (caller != nullptr) {
     if (auto known = base::read_options(caller, first_options, &given); !known) return base::pass(known);
   }
-  auto options = shmem::options_from_environment();
+  auto options = shmem::options_from_environment(given.reads_nvshmem_variables != 0);
   if (!options) return options;
   options->n_pes = given.n_pes;
   options->pe = given.pe;

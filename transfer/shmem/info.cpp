@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include "cli/common/common_options.hpp"
@@ -35,6 +36,17 @@ std::vector<std::string> ways_to(int pe) {
   return lines;
 }
 
+/// Programs on nvshmem.h take the size of their heap from a variable that this one does not obey.
+std::string nvshmem_heap() {
+  const char* const text = std::getenv("NVSHMEM_SYMMETRIC_SIZE");
+  if (text == nullptr || *text == '\0') return "";
+  const auto bytes = base::to_nvshmem_size(text);
+  return std::string("NVSHMEM_SYMMETRIC_SIZE=") + text + ": " +
+         (bytes.value_or(0) == 0 ? "invalid, so that programs on nvshmem.h cannot start"
+                                 : "programs on nvshmem.h start with a heap of " + size_text(*bytes)) +
+         (std::getenv("GDRKIT_SHMEM_HEAP") == nullptr ? "" : ", unless GDRKIT_SHMEM_HEAP overrides it");
+}
+
 void print_text(const gdrkit_shmem_info& info, const platform::DeviceIdentity& identity) {
   const auto line = [](const char* label, const std::string& value) {
     std::printf("%s", wrapped(format("%-11s", label), std::string(11, ' '), printable(value)).c_str());
@@ -45,6 +57,7 @@ void print_text(const gdrkit_shmem_info& info, const platform::DeviceIdentity& i
                    rough_size_text(info.heap_used_bytes) + " used");
   line("address", format("0x%" PRIx64 ", heaps of this machine's PEs %s apart", info.heap_address,
                          rough_size_text(info.stride_bytes).c_str()));
+  if (const std::string heap = nvshmem_heap(); !heap.empty()) line("nvshmem", heap);
   for (int pe = 0; pe < info.n_pes; ++pe) {
     std::string label = format("to PE %d", pe);
     for (const std::string& way : ways_to(pe)) {

@@ -49,6 +49,7 @@ static inline struct gdrkit_shmem_options gdrkit_nvshmem_options(void) {
   struct gdrkit_shmem_options options;
   memset(&options, 0, sizeof options);
   options.struct_size = sizeof options;
+  options.reads_nvshmem_variables = 1;
 #if defined(__CUDACC__) && !defined(GDRKIT_SHMEM_MODULE)
   int device = 0;
   if (cudaGetDevice(&device) == cudaSuccess && device != 0) {

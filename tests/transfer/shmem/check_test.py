@@ -37,6 +37,24 @@ class ShmemInfo(Test):
         for way in document["ways"]:
             self.assertEqual([line.split(":")[0] for line in way["transports"]], ["bar1", "copy_engine", "ucx", "GPU kernels"])
 
+    def test_sizes_of_the_heap_have_the_grammar_of_the_options(self):
+        for text, heap in (("96m", "96.0 MiB"), ("96MiB", "96.0 MiB"), ("0.125G", "128 MiB"), ("0x6000000", "96.0 MiB")):
+            ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "GDRKIT_SHMEM_HEAP": text})
+            self.assertRegex(ended.out, rf"(?m)^heap +{re.escape(heap)}, may", text)
+        for name, text, why in (("GDRKIT_SHMEM_HEAP", "64MB", "write bytes, or K, M, G or T"),
+                                ("GDRKIT_SHMEM_HEAP_MAX", "-1", "write bytes, or K, M, G or T"),
+                                ("GDRKIT_SHMEM_TIMEOUT_S", "5m", "write a whole number of seconds")):
+            ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", name: text})
+            self.assertEqual(ended.code, 1)
+            self.assertIn(f"gdrkit shmem: init: invalid {name}={text}; {why}", ended.err)
+
+    def test_the_heap_of_programs_on_nvshmems_headers_is_reported(self):
+        for text, said in (("1.5g", "programs on nvshmem.h start with a heap of 1536 MiB"),
+                           ("many", "invalid, so that programs on nvshmem.h cannot start")):
+            ended = run("gdrkit", "shmem", "info", environment={"GDRKIT_BACKEND": "emulated", "NVSHMEM_SYMMETRIC_SIZE": text})
+            self.assertEqual(ended.code, 0, ended.err)
+            self.assertIn(f"nvshmem    NVSHMEM_SYMMETRIC_SIZE={text}: {said}", ended.out)
+            self.assertRegex(ended.out, r"(?m)^heap +64\.0 MiB, ")
 
     def test_a_setting_that_is_wrong_is_said(self):
         for name in ("GDRKIT_SHMEM_CHECK_COLLECTIVES", "GDRKIT_SHMEM_DISABLE_P2P"):
