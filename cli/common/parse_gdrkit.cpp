@@ -38,6 +38,13 @@ std::size_t to_bytes(const Option& option, const std::string& text) {
   refuse(option, text, std::string("is not a size; ") + size_grammar);
 }
 
+/// Where the present value stands for "not given" (Option::shows_default), naming it would silently mean the default.
+template <class Number>
+Number unless_sentinel(const Option& option, Number sentinel, Number value, const std::string& text) {
+  if (option.shows_default || option.is_hidden || value != sentinel) return value;
+  refuse(option, text, "is out of range; leave the option out to use the default");
+}
+
 /// What `--compare "$OLD"` gives where OLD is not set: taken as "no option", it would leave out what was asked for.
 std::string refuse_empty(const std::string& text) { return text.empty() ? "its value is empty" : ""; }
 
@@ -59,9 +66,13 @@ void add(CLI::App& app, const Option& option) {
         if constexpr (std::is_same_v<T, bool*>) {
           return app.add_flag(names, *target);
         } else if constexpr (std::is_same_v<T, int*>) {
-          return by_function([&option, target](const std::string& text) { *target = to_number(option, text); });
+          return by_function([&option, target](const std::string& text) {
+            *target = unless_sentinel(option, *target, to_number(option, text), text);
+          });
         } else if constexpr (std::is_same_v<T, std::size_t*>) {
-          return by_function([&option, target](const std::string& text) { *target = to_bytes(option, text); });
+          return by_function([&option, target](const std::string& text) {
+            *target = unless_sentinel(option, *target, to_bytes(option, text), text);
+          });
         } else if constexpr (std::is_same_v<T, Choice>) {
           return by_function(
               [&option, target](const std::string& text) { *target.target = choose(option, target.words, text); });

@@ -17,6 +17,17 @@ GDRCOPY = sorted(os.path.basename(path) for path in glob.glob(os.path.join(BIN, 
 PRIVATE_WORDS = r"\b(predecessor|yardstick|plant(ed)?|sentences?|faces?|is no|are no|nobody|becomes a program)\b"
 
 
+# Options that need another one, and those of which 0 is a value like others.
+NEEDED = {("copylat", "rounds"): ("--raw",), ("copylat", "batch-us"): ("--raw",), ("copylat", "pin-size"): ("--pin-cost",),
+          ("copylat", "pin-repeats"): ("--pin-cost",), ("doctor", "count"): ("--watch", "1"),
+          ("bind", "gpu"): ("--dry-run",)}
+ZERO_HAS_A_MEANING = {
+    ("bind", "gpu"), ("copybw", "offset"), ("pplat", "timeout"), ("pplat", "data-size"), ("apiperf", "warm-up"), ("doctor", "expect-gpus"),
+    ("doctor", "count"), ("nccl", "minbytes"), ("nccl", "warmup_iters"), ("osu", "warmup"), ("perftest", "gid-index"),
+    ("perftest", "margin"), ("perftest", "inline_size"), ("perftest", "sl"), ("perftest", "qp-timeout"), ("perftest", "use_cuda"),
+    ("run", "grace"), ("shmem bench", "singles"), ("shmem bench", "bulk")}
+
+
 def helps():
     yield "gdrkit --help", run("gdrkit", "--help")
     for name in subcommands():
@@ -111,20 +122,45 @@ class Sizes(Test):
 
     def test_a_wrong_size_names_the_option_the_text_and_an_example(self):
         for name, option in self.OPTIONS:
-            for text in ("many", "1MB", "1.5G", "-1"):
+            for text in ("many", "1MB", "1_000", "1.", "-1"):
                 ended = run("gdrkit", name, f"{option}={text}")
                 self.assertEqual(ended.code, 2, (name, option, text, ended.out))
                 self.assertIn(f"{option}: '{text}' is not a size", ended.err)
                 self.assertRegex(ended.err, "for example 64K")
 
     def test_units_are_powers_of_1024(self):
-        for text in ("64K", "64KiB", "65536", "0x10000"):
+        for text in ("64K", "64k", "64KiB", "65536", "0x10000", "0.0625M"):
             document, _ = self.json_of("copybw", "-s", text, "-w", "1", "-r", "1")
             self.assertEqual([result["size_bytes"] for result in document["results"]], [65536], text)
         document, _ = self.json_of("bandwidth", "-b", "2M", "-t", "host_to_device_memcpy_ce", "-i", "1")
         self.assertEqual(document["settings"]["buffer_bytes"], str(2 << 20))
         document, _ = self.json_of("bandwidth", "-b", "2", "-t", "host_to_device_memcpy_ce", "-i", "1")
         self.assertEqual(document["settings"]["buffer_bytes"], str(2 << 20), "nvbandwidth counts MiB")
+
+    def test_zero_is_an_error_where_it_has_no_meaning(self):
+        words = {"osu": ("latency",), "nccl": ("all_reduce",), "perftest": ("write_lat",)}
+        parts = {"shmem": (("check",), ("bench",))}
+        found = 0
+        for name in subcommands():
+            for part in parts.get(name, ((),)):
+                tool = " ".join((name, *part))
+                for option in re.findall(r"(?m)^ +(?:-\w, +)?--([\w-]+) (?:N|SIZE|US|S|SECONDS)\b", run("gdrkit", name, *part, "--help").out):
+                    # Without a GPU, so that what is accepted is not measured.
+                    ended = run("gdrkit", name, *part, *words.get(name, ()), f"--{option}=0", *NEEDED.get((tool, option), ()),
+                                *(("--", "true") if name == "run" else ()),
+                                environment={"CUDA_VISIBLE_DEVICES": ""})
+                    found += 1
+                    if (tool, option) in ZERO_HAS_A_MEANING:
+                        self.assertNotEqual(ended.code, 2, (tool, option, ended.err))
+                    else:
+                        self.assertEqual(ended.code, 2, (tool, option, ended.err))
+                        self.assertRegex(ended.err, r"(?i)\b(0|zero|at least|from 1|must|not)\b", (tool, option))
+        self.assertGreater(found, 50)
+
+    def test_what_stands_for_the_default_inside_is_an_error_outside(self):
+        ended = run("gdrkit", "osu", "latency", "-i", "0")
+        self.assertEqual((ended.code, ended.out), (2, ""))
+        self.assertIn("--iterations: '0' is out of range; leave the option out to use the default", ended.err)
 
     def test_under_gdrcopys_names_what_follows_a_number_is_an_error(self):
         for name, option in (("gdrcopy_copylat", "-s"), ("gdrcopy_copybw", "-s"), ("gdrcopy_copybw", "-c"),

@@ -32,10 +32,7 @@ void require_ucx(const platform::UcxCalls& calls, platform::UcxStatus status, co
 const platform::UcxCalls& load_ucx() {
   const auto calls = platform::ucx_calls();
   if (calls) return **calls;
-  throw Failure(ExitCode::cannot_run,
-                format("gdrkit osu: %s; install Debian's package libucx0, or name another libucp.so.0 by "
-                       "GDRKIT_UCX_LIBRARY; --engine shmem needs no UCX",
-                       calls.error().text()));
+  throw Failure(ExitCode::cannot_run, format("gdrkit osu: %s; --engine shmem needs no UCX", calls.error().text()));
 }
 
 class UcxEngine : public OsuEngine {

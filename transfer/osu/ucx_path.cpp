@@ -61,7 +61,8 @@ std::string ucx_lanes_in(const std::string& printed) {
   for (std::string line; std::getline(lines, line);) {
     const std::size_t colon = line.find("]:");
     if (line.find(" lane[") == std::string::npos || colon == std::string::npos) continue;
-    // "0:self/memory0.0 md[0] -> md[0]/self/sysdev[255] am am_bw#0": resource, device, and what the lane is for.
+    // "0:self/memory0.0 md[0] -> md[0]/self/sysdev[255] seg 8192 am am_bw#0": resource, device, size of a segment
+    // (newer UCX; 4294967295 is unset), and what the lane is for.
     std::istringstream words(line.substr(colon + 2));
     std::string name;
     words >> name;
@@ -70,6 +71,10 @@ std::string ucx_lanes_in(const std::string& printed) {
     std::string uses;
     bool is_behind_device = false;
     for (std::string word; words >> word;) {
+      if (is_behind_device && word == "seg") {
+        words >> word;
+        continue;
+      }
       if (is_behind_device) uses += (uses.empty() ? "" : " ") + word.substr(0, word.find('#'));
       is_behind_device = is_behind_device || word.find("sysdev") != std::string::npos;
     }

@@ -89,6 +89,9 @@ ExitCode run(const Options& options, std::vector<std::string> program) {
   plan.has_prefixes = options.has_prefixes;
   plan.grace = to_time("--grace", options.grace);
   if (!options.time_limit.empty()) plan.time_limit = to_time("--time-limit", options.time_limit);
+  if (!options.time_limit.empty() && plan.time_limit == std::chrono::milliseconds(0)) {
+    throw Failure(ExitCode::usage, "gdrkit run: --time-limit: it must not be 0; leave the option out for no limit");
+  }
   int error = 0;
   plan.file = find_program(program.front(), &error);
   if (error != 0) {
@@ -120,6 +123,7 @@ ExitCode run_run(Front front, int argc, char** argv) {
   std::vector<std::string> words;
   CommandLine line;
   line.name = "run";
+  line.uses_device = false;  // it starts programs; its own --emulated gives each PE a device
   line.summary =
       "Starts N processes (PEs) of the program that follows -- on this machine, each near its GPU, and ends all "
       "of them when one fails.";

@@ -17,6 +17,10 @@ TEST(UcxPath, LanesAreNamedWithWhatTheyAreFor) {
       "#\n#                tag_send: 0..<egr/short>..8185..<rndv>..(inf)\n";
   EXPECT_EQ(ucx_lanes_in(printed), "posix/memory (am am_bw), tcp/eth0 (rma_bw wireup), sysv/memory");
   EXPECT_EQ(ucx_lanes_in(""), "");
+  // UCX 1.15 and newer.
+  EXPECT_EQ(ucx_lanes_in("#  lane[0]:  4:posix/memory.0 md[3] -> md[3]/posix/sysdev[255] seg 8256 am am_bw#0\n"
+                         "#  lane[1]:  3:cma/memory.0 md[2] -> md[2]/cma/sysdev[255] seg 4294967295 rma_bw#0\n"),
+            "posix/memory (am am_bw), cma/memory (rma_bw)");
 }
 
 TEST(UcxPath, ADomainIsThereWhereItIsOpenNotWhereAComponentIs) {

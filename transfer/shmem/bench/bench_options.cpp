@@ -34,7 +34,7 @@ CommandLine command_line(BenchOptions* options) {
       {'b', "min", "SIZE", &options->sizes.smallest_bytes, "smallest size of latencies", false},
       {'e', "max", "SIZE", &options->sizes.largest_bytes, "largest size of latencies", false},
       {'\0', "bulk", "SIZE", &options->sizes.largest_bulk_bytes,
-       "largest size of bandwidths; they begin at 1M, those of GPU kernels at 64K", false},
+       "largest size of bandwidths, 0: none; they begin at 1M, those of GPU kernels at 64K", false},
       {'n', "iterations", "N", &options->iterations, "operations in a round; default: as many as take 2 ms", false,
        false},
       {'w', "warm-up", "N", &options->warmup, "operations before the rounds; default: a few of each size", false,
