@@ -49,6 +49,7 @@ ExitCode run_completion(Front front, int argc, char** argv) {
   std::vector<std::string> words;
   CommandLine line;
   line.name = "completion";
+  line.uses_device = false;
   line.summary = "Prints a script that completes gdrkit's subcommands, options and their values in a shell.";
   line.example =
       "gdrkit completion bash > ~/.local/share/bash-completion/completions/gdrkit\n"

@@ -41,7 +41,7 @@ void print_help(std::FILE* out) {
       "\n'gdrkit <subcommand> --help' lists its options and shows an example; 'gdrkit --version' prints the version.\n"
       "Called as gdrcopy_<name>, it accepts the options and prints the lines of that GDRCopy tool;\n"
       "as all_reduce_perf, osu_latency and the like, those of nccl-tests and OSU.\n"
-      "Sizes are bytes, or K, M, G and T for powers of 1024: 64K, 1M.\n"
+      "Sizes are bytes, or K, M, G and T for powers of 1024: 64K, 1.5G.\n"
       "Exit codes: 0 ok, 1 failed, 2 wrong usage, 77 cannot run here; doctor has its own.\n");
 }
 

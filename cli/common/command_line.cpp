@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/common/command_line.hpp"
 
+#include <cstdlib>
 #include <utility>
 
 #include "cli/common/whole_file.hpp"
@@ -38,13 +39,32 @@ void check_documents(const CommandLine& line) {
   }
 }
 
+void ask_for_emulation(const CommandLine& line) {
+  for (const Option& option : line.options) {
+    const auto* const value = std::get_if<std::string*>(&option.target);
+    if (value == nullptr || std::string(option.long_name) != "backend") continue;
+    if ((*value)->empty() || **value == "emulated") continue;
+    throw Failure(ExitCode::usage, format("gdrkit %s: --emulated conflicts with --backend %s; give one of them",
+                                          line.name, (*value)->c_str()));
+  }
+  if (::setenv("GDRKIT_BACKEND", "emulated", 1) != 0) throw Failure(ExitCode::failed, "cannot set GDRKIT_BACKEND");
+}
+
 }  // namespace
 
 std::optional<ExitCode> parse(const CommandLine& line, Front front, int argc, char** argv) {
-  if (front == Front::table) throw CommandLine(line);
-  const auto ended = front == Front::gdrcopy ? parse_gdrcopy(line, argc, argv) : parse_gdrkit(line, argc, argv);
-  if (!ended) check_documents(line);
-  return ended;
+  bool is_emulated = false;
+  CommandLine whole = line;
+  if (line.uses_device) {
+    whole.options.push_back({'\0', "emulated", "", &is_emulated,
+                             "run on the emulated device, without a GPU (sets GDRKIT_BACKEND=emulated)", false});
+  }
+  if (front == Front::table) throw CommandLine(whole);
+  const auto ended = front == Front::gdrcopy ? parse_gdrcopy(whole, argc, argv) : parse_gdrkit(whole, argc, argv);
+  if (ended) return ended;
+  if (is_emulated) ask_for_emulation(whole);
+  check_documents(whole);
+  return std::nullopt;
 }
 
 }  // namespace gdrkit::tools

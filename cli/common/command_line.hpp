@@ -61,6 +61,7 @@ struct CommandLine {
   std::vector<Option> options;
   Operands operands{};
   const char* exit_codes = "0 ok, 1 failed, 2 wrong usage, 77 cannot run here";
+  bool uses_device = true;  ///< measures or checks hardware: parse() adds --emulated. false: reads files or text only
 };
 
 /// Fills the targets. A value: end now with this code (help or version was printed, or an error message was).
@@ -72,8 +73,9 @@ struct CommandLine {
 /// tool has operands that word would be one of them, so there FILE must be attached: --json=FILE.
 [[nodiscard]] std::optional<ExitCode> parse_gdrkit(const CommandLine& line, int argc, char** argv);
 
-/// Either of them, or for Front::table throws `line`. Then also throws Failure(usage) for documents that cannot be
-/// written, or that would replace each other.
+/// Either of them, or for Front::table throws the table. --emulated sets GDRKIT_BACKEND, which choose_device() reads
+/// and processes started later inherit. Throws Failure(usage) for options that conflict and for documents that cannot
+/// be written, or that would replace each other.
 [[nodiscard]] std::optional<ExitCode> parse(const CommandLine& line, Front front, int argc, char** argv);
 
 }  // namespace gdrkit::tools

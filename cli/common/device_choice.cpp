@@ -18,13 +18,13 @@
 namespace gdrkit::tools {
 namespace {
 
-// CUresult values that say "nothing here" rather than "something here is broken": STUB_LIBRARY and NO_DEVICE.
-constexpr int cuda_stub_library = 34;
-constexpr int cuda_no_device = 100;
 constexpr int most_device_nodes = 64;
 
 constexpr const char* emulated = "emulated";
-constexpr const char* on_emulated = "NOTE: running on the emulated device, which says nothing about hardware: ";
+constexpr const char* on_emulated =
+    "NOTE: running on the emulated device, which says nothing about hardware: GDRKIT_BACKEND is 'emulated'";
+constexpr const char* how_to_emulate =
+    "; set GDRKIT_BACKEND=emulated, or pass --emulated to gdrkit, to run on the emulated device";
 
 std::string find_device_node() {
   for (int number = 0; number < most_device_nodes; ++number) {
@@ -62,40 +62,26 @@ GpuFacts find_gpus() {
   const auto count = platform::cuda_device_count();
   if (count.has_value()) {
     facts.cuda_devices = *count;
-    facts.is_cuda_absent = *count == 0;
     if (*count == 0) facts.cuda_failure = "CUDA finds no device";
   } else {
-    const int code = count.error().vendor_code;
     facts.cuda_failure = count.error().text();
-    facts.is_cuda_absent = code == 0 || code == cuda_stub_library || code == cuda_no_device;
   }
   if (facts.cuda_devices == 0) facts.device_node = find_device_node();
   return facts;
 }
 
 DeviceChoice choose_device(const GpuFacts& facts) {
-  if (facts.forced_backend == emulated) {
-    return {true, std::string(on_emulated) + "GDRKIT_BACKEND is 'emulated'"};
-  }
+  if (facts.forced_backend == emulated) return {true, on_emulated};
   if (facts.cuda_devices > 0) return {};
-  if (!facts.is_cuda_absent || !facts.device_node.empty()) {
-    const std::string node = facts.device_node.empty() ? "" : " (" + facts.device_node + ")";
-    throw Failure(ExitCode::cannot_run, "This machine has a GPU" + node +
-                                            ", but CUDA cannot use it: " + facts.cuda_failure +
-                                            "\nTo try the tools without it, set GDRKIT_BACKEND=emulated");
-  }
-  if (!facts.forced_backend.empty()) {
-    throw Failure(ExitCode::cannot_run, "The backend '" + facts.forced_backend +
-                                            "' was requested, but no GPU was found: " + facts.cuda_failure);
-  }
-  return {true, std::string(on_emulated) + "no GPU found (" + facts.cuda_failure + ")"};
+  const std::string gpu = facts.device_node.empty() ? "a GPU" : "the GPU " + facts.device_node;
+  const std::string backend = facts.forced_backend.empty() ? "" : " by the backend '" + facts.forced_backend + "'";
+  const std::string cause =
+      facts.device_node.empty() ? "no GPU was found (" + facts.cuda_failure + ")" : facts.cuda_failure;
+  throw Failure(ExitCode::cannot_run, "cannot use " + gpu + backend + ": " + cause + how_to_emulate);
 }
-
-void follow_emulated_choice() { ::setenv("GDRKIT_BACKEND", emulated, 1); }
 
 std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int ordinal) {
   if (choice.is_emulated) {
-    follow_emulated_choice();
     const auto count = platform::emulated_device_count();
     if (!count.has_value()) throw Failure(ExitCode::usage, count.error().text());
   }

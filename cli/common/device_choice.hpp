@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DeviceChoice: a GPU, or the emulated device where there is none. Nothing else than this ever chooses the emulated
-// one.
+// DeviceChoice: the GPU, or the emulated device if GDRKIT_BACKEND=emulated asks for it. Every tool that measures or
+// checks hardware opens its device through this.
 #pragma once
 
 #include <memory>
@@ -19,11 +19,10 @@ struct DeviceChoice {
 
 /// What was found out about this machine's GPUs before choosing.
 struct GpuFacts {
-  std::string forced_backend;   ///< $GDRKIT_BACKEND or --backend; "" when none
-  int cuda_devices = 0;         ///< as CUDA shows this process; 0 if it could not say
-  std::string cuda_failure;     ///< why it could not; "" if it could
-  bool is_cuda_absent = false;  ///< no driver library, or one that finds no device
-  std::string device_node;      ///< a GPU's node in /dev, "" if there is none
+  std::string forced_backend;  ///< $GDRKIT_BACKEND or --backend; "" when none
+  int cuda_devices = 0;        ///< as CUDA shows this process; 0 if it could not say
+  std::string cuda_failure;    ///< why it could not; "" if it could
+  std::string device_node;     ///< a GPU's node in /dev, "" if there is none
 };
 
 /// Throws Failure(usage), naming the backends there are, when none has this name. Probes backends, but not CUDA.
@@ -32,15 +31,11 @@ void check_backend(const std::string& wanted);
 /// Initialises CUDA, if it is there, in the calling process. Throws Failure(usage) when the environment names a backend
 /// or a copy kernel that does not exist, and cannot_run for a copy kernel that this CPU does not run.
 [[nodiscard]] GpuFacts find_gpus();
-/// The rule: the emulated device only if it was asked for, or if nothing was and there is neither a CUDA device nor a
-/// GPU's device node. Throws Failure(cannot_run) with the reason where a GPU is there that CUDA cannot use, or the
-/// forced backend needs one.
+/// The emulated device if and only if GDRKIT_BACKEND=emulated asks for it (--emulated and --backend set that variable).
+/// Throws Failure(cannot_run) with the reason if it does not and CUDA has no device.
 [[nodiscard]] DeviceChoice choose_device(const GpuFacts& facts);
 
-/// Makes the libraries of this process use the emulated backend. Other processes are left alone.
-void follow_emulated_choice();
-/// Follows the choice for this process (GDRKIT_BACKEND=emulated) and opens the device. Throws Failure(cannot_run), and
-/// usage for a GDRKIT_EMULATED_DEVICES that is not a count.
+/// Throws Failure(cannot_run), and usage for a GDRKIT_EMULATED_DEVICES that is not a count.
 [[nodiscard]] std::unique_ptr<platform::Device> open_device(const DeviceChoice& choice, int ordinal);
 
 /// For people on stdout, or on stderr where stdout carries JSON. Nothing on a GPU.

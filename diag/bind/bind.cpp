@@ -225,6 +225,7 @@ ExitCode run_bind(Front front, int argc, char** argv) {
   std::vector<std::string> words;
   CommandLine line;
   line.name = "bind";
+  line.uses_device = false;
   line.summary = "Binds the process to the CPUs and the memory near its GPU, then execs the program that follows --.";
   line.example =
       "gdrkit bind --gpu 3 --dry-run\n  mpirun -np 8 gdrkit bind -- ./app\n  srun gdrkit bind --reserve-irq -- ./app";

@@ -40,6 +40,7 @@ struct Options {
 CommandLine command_line(Options* options) {
   CommandLine line;
   line.name = "doctor";
+  line.uses_device = false;
   line.summary =
       "What is wrong with this machine for GPUDirect, with evidence and remedy. Changes nothing; reads only files "
       "unless --level probe or cuda is given.";

@@ -58,6 +58,7 @@ ExitCode run_env(Front front, int argc, char** argv) {
   bool reserves = false;
   CommandLine line;
   line.name = "env";
+  line.uses_device = false;
   line.summary =
       "The fewest settings that libraries need on this machine, each with its reason, and what is wrong with the "
       "present settings.";

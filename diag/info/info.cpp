@@ -51,8 +51,10 @@ void print_copy_kernels(const Info& info) {
 void print_gpus(const Info& info) {
   std::printf("\nGPUs\n");
   for (const GpuInfo& gpu : info.gpus) {
-    print_line(format("  %s  %s, BAR1 %s, NUMA node %d, driver %s", platform::to_string(gpu.gpu.address).c_str(),
-                      gpu.name.c_str(), size_text(gpu.gpu.bar1_size_bytes).c_str(), gpu.gpu.numa_node,
+    const int node = gpu.gpu.numa_node;
+    print_line(format("  %s  %s, BAR1 %s, NUMA node %s, driver %s", platform::to_string(gpu.gpu.address).c_str(),
+                      gpu.name.c_str(), size_text(gpu.gpu.bar1_size_bytes).c_str(),
+                      node < 0 ? "unknown" : std::to_string(node).c_str(),
                       gpu.gpu.driver.empty() ? "none" : gpu.gpu.driver.c_str()),
                4);
   }
@@ -77,7 +79,11 @@ void print_text(const Info& info, bool quiet) {
   }
   if (!info.why_none.empty()) print_line(info.why_none, 2);
   if (!info.why_none.empty() && info.gpus.empty()) {
-    std::printf("without a GPU the tools that measure and test use the emulated device, and print that they do\n");
+    print_line(
+        "to run the tools on the emulated device, set GDRKIT_BACKEND=emulated or pass --emulated; its figures say "
+        "nothing "
+        "about a GPU",
+        2);
   }
   print_backends(info);
   if (quiet) return;

@@ -81,6 +81,7 @@ ExitCode run_snapshot(Front front, int argc, char** argv) {
   DocumentOption json;
   CommandLine line;
   line.name = "snapshot";
+  line.uses_device = false;
   line.summary =
       "Records the files that the checks read into one tar archive. Read it with --root of doctor, topo and env.";
   line.exit_codes =

@@ -55,6 +55,7 @@ ExitCode run_topo(Front front, int argc, char** argv) {
   std::string nccl_file;
   CommandLine line;
   line.name = "topo";
+  line.uses_device = false;
   line.summary =
       "Distances between GPUs and RDMA adapters, as nvidia-smi, NCCL, NVSHMEM and UCX each see them, and the best "
       "adapter of each GPU. Changes nothing; reads only files unless --level probe or cuda is given.";

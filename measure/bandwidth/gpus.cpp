@@ -10,7 +10,6 @@ namespace gdrkit::tools::bus {
 namespace {
 
 std::vector<std::unique_ptr<platform::Device>> open_all(const DeviceChoice& choice) {
-  if (choice.is_emulated) follow_emulated_choice();
   const auto count = choice.is_emulated ? platform::emulated_device_count() : platform::cuda_device_count();
   if (!count.has_value())
     throw Failure(choice.is_emulated ? ExitCode::usage : ExitCode::cannot_run, count.error().text());

@@ -174,11 +174,7 @@ ExitCode run(Front front, const SanityOptions& options) {
   for (const SanityTest& test : selected) {
     if (options.is_verbose) std::fprintf(stderr, "&&&& RUNNING %s\n", test.name.c_str());
     const Environment environment{report.is_emulated, options.common.device, test.kind, test.argument};
-    // The device choice is followed in the test's process: GDRKIT_BACKEND must not leak from one test to the next.
-    const auto body = [&] {
-      if (environment.is_emulated) follow_emulated_choice();
-      test.function(environment);
-    };
+    const auto body = [&] { test.function(environment); };
     report.results.push_back({test, run_isolated(body, options.limit_seconds)});
     print_after(front, options, report.results.back());
   }

@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
 
-#include "cli/common/device_choice.hpp"
 #include "measure/common/histogram.hpp"
 #include "measure/pplat/pplat.hpp"
 #include "measure/pplat/rounds.hpp"
@@ -21,7 +21,7 @@ namespace {
 class PplatMatch : public ::testing::Test {
  protected:
   void SetUp() override {
-    follow_emulated_choice();
+    ::setenv("GDRKIT_BACKEND", "emulated", 1);
     auto opened = platform::open_emulated_device(0);
     ASSERT_TRUE(opened) << opened.error().text();
     device_ = std::move(*opened);

@@ -67,8 +67,17 @@ def main():
     sys.exit(not result.wasSuccessful())
 
 
+def list_of(name):
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cli", name)
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def subcommands():
     """The names of cli/subcommands.def."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cli", "subcommands.def")
-    with open(path, encoding="utf-8") as file:
-        return re.findall(r"(?m)^GDRKIT_SUBCOMMAND\((\w+),", file.read())
+    return re.findall(r"(?m)^GDRKIT_SUBCOMMAND\((\w+),", list_of("subcommands.def"))
+
+
+def other_names():
+    """The names of cli/other_names.def with their subcommands."""
+    return re.findall(r"(?m)^GDRKIT_OTHER_NAME\((\w+), (\w+)\)", list_of("other_names.def"))

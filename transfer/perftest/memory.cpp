@@ -127,7 +127,6 @@ void Memory::allocate_host() {
 
 void Memory::allocate_gpu(const Plan& plan) {
   choice_ = choose_device(find_gpus());
-  if (choice_.is_emulated) follow_emulated_choice();
   device_ = open_device(choice_, gpu_of(plan, choice_));
   size_bytes_ = std::max(rounded_up(size_bytes_, gpu_page_bytes), least_gpu_bytes);
   auto allocated = device_->allocate(AllocationKind::cuda_malloc, size_bytes_);

@@ -49,8 +49,6 @@ void require(int code, const char* what) {
 }
 
 PeSession::PeSession(const SessionRequest& request) : choice_(choose_device(find_gpus_after_ucx())) {
-  sets_backend_ = choice_.is_emulated && std::getenv("GDRKIT_BACKEND") == nullptr;
-  if (choice_.is_emulated) follow_emulated_choice();
   gdrkit_shmem_options options{};
   options.struct_size = sizeof options;
   options.heap_bytes = request.heap_bytes;
@@ -73,8 +71,6 @@ PeSession::PeSession(const SessionRequest& request) : choice_(choose_device(find
 void PeSession::end() {
   device_.reset();
   require(gdrkit_shmem_finalize(), "finalize");
-  // A program that is started next says itself why it is emulated.
-  if (sets_backend_) ::unsetenv("GDRKIT_BACKEND");
 }
 
 gdrkit_shmem_info PeSession::info() const {

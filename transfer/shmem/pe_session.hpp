@@ -38,7 +38,7 @@ struct SessionRequest {
 /// Ends the PE with it, collectively; a PE that fails before end() leaves without waiting for the others.
 class PeSession {
  public:
-  /// Collective. Chooses the emulated device where there is no GPU. Throws Failure.
+  /// Collective. Throws Failure.
   explicit PeSession(const SessionRequest& request);
   PeSession(const PeSession&) = delete;
   PeSession& operator=(const PeSession&) = delete;
@@ -55,7 +55,6 @@ class PeSession {
 
  private:
   DeviceChoice choice_;
-  bool sets_backend_ = false;
   gdrkit_shmem_info info_{};
   std::unique_ptr<platform::Device> device_;
 };

@@ -19,6 +19,7 @@ constexpr Part parts[] = {{"info", &run_info}, {"check", &run_check}, {"bench", 
 CommandLine command_line(std::vector<std::string>* words) {
   CommandLine line;
   line.name = "shmem";
+  line.uses_device = false;
   line.summary = "One-sided communication between GPUs: what this machine offers, a self-test, and a benchmark.";
   line.example = "gdrkit shmem info\n  gdrkit shmem check --help";
   line.operands = {words, "PART [OPTIONS]", "info, check, bench: what to do; each has a --help of its own", {}};

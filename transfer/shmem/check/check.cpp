@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "cli/common/common_options.hpp"
+#include "cli/common/device_choice.hpp"
 #include "cli/common/suggestion.hpp"
 #include "transfer/shmem/check/check_report.hpp"
 #include "transfer/shmem/check/transfer_plan.hpp"
@@ -136,7 +137,10 @@ ExitCode run_check(Front front, int argc, char** argv) {
   }
   std::vector<std::string> words = {"shmem", "check", "--as-pe"};
   words.insert(words.end(), argv + std::min(argc, 1), argv + argc);
-  if (options.n_pes > 0 && !options.is_pe) start_job(options.n_pes, words);
+  if (options.n_pes > 0 && !options.is_pe) {
+    (void)choose_device(find_gpus());  // one error message instead of one for each PE
+    start_job(options.n_pes, words);
+  }
   SessionRequest request;
   request.heap_bytes = heap_bytes;
   request.timeout_ms = timeout_ms;

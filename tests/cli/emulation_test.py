@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Without a GPU every tool that measures or checks hardware fails, unless emulation is requested: all subcommands, all names."""
+import os
+import re
+import tempfile
+import unittest
+
+from program import BIN, HAS_GPU, NOTE, Test, other_names, run, subcommands
+
+# As little as the tool accepts. A subcommand that is not named here is run without arguments.
+ARGUMENTS = {
+    "sanity": ("-t", "basic_cumemalloc"), "copybw": ("-s", "4096", "-w", "1", "-r", "1"),
+    "copylat": ("-s", "8", "-w", "101", "-r", "1"), "apiperf": ("-s", "65536", "-n", "1", "-w", "1"), "pplat": ("-t", "101"),
+    "bench": ("--quick", "--only", "costs"), "tune": ("-o", os.devnull), "bandwidth": ("-t", "0", "-b", "1M", "-i", "1"),
+    "nccl": ("all_reduce",), "osu": ("latency", "D", "D", "--engine", "shmem", "-m", "8", "-i", "1"),
+    "perftest": ("write_lat", "--use_cuda=0"),
+}
+# Each part of shmem opens the device by itself.
+PARTS = {"shmem": (("info",), ("check", "-t", "identity"), ("check", "-n", "2", "-t", "identity"),
+                   ("bench", "--quick", "--quiet", "-t", "p"))}
+# These open no device: they read files, print text, or start a program that decides for itself.
+WITHOUT_DEVICE = {"report", "doctor", "topo", "bind", "snapshot", "env", "run", "completion"}
+# Emulation alone is not enough: no NCCL, no RDMA device.
+NEED_MORE = {"nccl", "perftest"}
+SAID = "; set GDRKIT_BACKEND=emulated, or pass --emulated to gdrkit, to run on the emulated device"
+
+
+def tools():
+    """Each tool that needs a device, as words."""
+    for name in subcommands():
+        if name in WITHOUT_DEVICE:
+            continue
+        for part in PARTS.get(name, ((),)):
+            yield (name, *part, *ARGUMENTS.get(name, ()))
+
+
+@unittest.skipIf(HAS_GPU, "there is a GPU")
+class WithoutAGpu(Test):
+    def test_every_subcommand_fails_with_77_and_names_the_remedy(self):
+        for words in tools():
+            with self.subTest(words):
+                ended = run("gdrkit", *words, environment={})
+                self.assertEqual(ended.code, 77, ended.out + ended.err)
+                if words[0] == "info":
+                    self.assertIn("pass --emulated", " ".join(ended.out.split()))
+                elif words[0] != "perftest" or SAID in ended.err:  # without libibverbs or a device that comes first
+                    self.assertEqual(ended.out, "")
+                    self.assertRegex(ended.err, r"cannot use a GPU: no GPU was found \(")
+                    self.assertEqual(ended.err.count(SAID), 1)
+
+    def test_every_name_of_gdrcopy_fails_with_1_and_names_the_remedy(self):
+        names = [name for name in sorted(os.listdir(BIN)) if name.startswith("gdrcopy_")]
+        self.assertEqual(len(names), 5)
+        for name in names:
+            ended = run(name, environment={})
+            self.assertEqual((ended.code, ended.out), (1, ""), name)
+            self.assertIn("cannot use a GPU: no GPU was found (", ended.err)
+            self.assertIn(SAID, ended.err)
+            self.assertNotEqual(run(name, "--emulated", environment={}).code, 0, "only gdrkit itself has the option")
+
+    def test_every_other_name_fails_with_77(self):
+        self.assertGreater(len(other_names()), 20)
+        for name, subcommand in other_names():
+            arguments = () if subcommand != "perftest" else ("--use_cuda=0",)
+            ended = run(name, *arguments, environment={})
+            self.assertEqual((ended.code, ended.out), (77, ""), (name, ended.err))
+
+    def test_a_job_reports_the_missing_gpu_once(self):
+        ended = run("gdrkit", "shmem", "check", "-n", "3", environment={})
+        self.assertEqual((ended.code, ended.out, len(ended.err.splitlines())), (77, "", 1), ended.err)
+
+
+class Emulated(Test):
+    def test_every_subcommand_runs_with_the_option(self):
+        for words in tools():
+            if words[0] in NEED_MORE:
+                continue
+            with self.subTest(words), tempfile.TemporaryDirectory() as folder:
+                if words[0] == "tune":
+                    words = ("tune", "-o", os.path.join(folder, "profile"))
+                ended = run("gdrkit", *words, "--emulated", environment={})
+                self.assertEqual(ended.code, 0, ended.out + ended.err)
+                self.assertIn("emulated", ended.out)
+                if words[0] != "info":
+                    self.assertRegex(" ".join(ended.out.split()), NOTE)
+
+    def test_every_tool_that_needs_a_device_has_the_option_and_no_other(self):
+        for name in subcommands():
+            for part in PARTS.get(name, ((),)):
+                text = run("gdrkit", name, *part[:1], "--help").out
+                self.assertEqual("run on the emulated device" in " ".join(text.split()), name not in WITHOUT_DEVICE, (name, part))
+
+    def test_tune_without_a_place_for_the_profile_names_the_option_that_helps(self):
+        ended = run("gdrkit", "tune", "--emulated", environment={})
+        self.assertEqual(ended.code, 77)
+        self.assertRegex(ended.err, r"cannot keep a profile of the emulated device: .*; pass --output FILE ")
+
+    def test_the_option_conflicts_with_another_backend_and_overrides_the_variable(self):
+        ended = run("gdrkit", "copybw", "--emulated", "--backend", "rm", environment={})
+        self.assertEqual(ended.code, 2)
+        self.assertIn("--emulated conflicts with --backend rm", ended.err)
+        for words in (("--backend", "emulated"), ()):
+            ended = run("gdrkit", "copybw", *ARGUMENTS["copybw"], "--emulated", *words, environment={"GDRKIT_BACKEND": "rm"})
+            self.assertEqual(ended.code, 0, ended.err)
+            self.assertTrue(re.match(NOTE, ended.lines[0]))
+
+
+if __name__ == "__main__":
+    unittest.main()
