@@ -26,14 +26,23 @@ compile() { # preset [targets...]
   local preset=$1 folder
   shift
   folder=$(folder_of "$preset")
-  "${launcher[@]}" cmake --build "$folder" --parallel "$(jobs_here)" ${1:+--target "$@"} || die "building preset '$preset' failed"
+  build_folder "$folder" "$folder/build.log" ${1:+--target "$@"} || die "cannot build preset '$preset'; the whole log is $folder/build.log"
+}
+
+build_folder() { # folder log [options of cmake --build...]
+  local folder=$1 log=$2
+  shift 2
+  NINJA_STATUS='[%f/%t] ' "${launcher[@]}" cmake --build "$folder" --parallel "$(jobs_here)" "$@" 2>&1 |
+    tee "$log" | progress_of_ninja | show_progress && return 0
+  failures_in "$log" >&2
+  return 1
 }
 
 on_or_off() { if "$@"; then echo ON; else echo OFF; fi; }
 
 # The words differ in what is built, not in how: one configuration of build/ serves build, bench and test.
-configure_release() {
-  local options=()
+configure_release() { # cmake options...
+  local options=(-DGDRKIT_GPU_KERNELS=AUTO "$@")
   lacks_any_of "${needs_of_library[@]}" && die "the build cannot start here without what is named above"
   local programs tests
   programs=$(on_or_off has_all "${needs_of_programs[@]}")
@@ -47,8 +56,8 @@ configure_release() {
   configure release "${options[@]}"
 }
 
-build_programs() {
-  configure_release
+build_programs() { # cmake options...
+  configure_release "$@"
   local targets=(lib/all examples/all)
   if has_all "${needs_of_programs[@]}"; then targets+=(cli/all); fi
   if [ -n "$(python_for_package)" ]; then targets+=(python/all); fi
@@ -144,27 +153,51 @@ run_tests() {
   return "$failed"
 }
 
-run_benchmarks() {
+# A driver that runs GPUs here: that of Linux, that of a Jetson, that of WSL.
+has_gpu() {
+  compgen -G "${gpu_nodes:-/dev}/nvidia[0-9]*" >/dev/null || [ -e "${gpu_nodes:-/dev}/nvhost-gpu" ] || [ -e "${gpu_nodes:-/dev}/dxg" ]
+}
+
+# Sets `gdrkit` to a program that has the subcommands bench and tune.
+build_bench_program() {
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}"
   if ! lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}"; then
-    say "building the release"
-    build_programs
+    say "building the benchmark"
+    configure_release
+    compile release gdrkit_bench_program
+    gdrkit=build/bench/gdrkit
   elif [ -x build/bin/gdrkit ]; then
     note "nothing can be built here; using the programs that are in build/bin"
+    gdrkit=build/bin/gdrkit
   else
     die "no programs in build/bin, and they cannot be built here without what is named above"
   fi
-  say "measuring (about a minute; the tables come at the end)"
-  build/bin/gdrkit bench --json build/bench.json --csv build/bench.csv
-  local files="build/bench.json" code=0
-  say "measuring the engines of copies (some seconds)"
-  # A benchmark leaves no profile in the user's cache folder: that is for who calls tune.
-  XDG_CACHE_HOME=$PWD/build/cache build/bin/gdrkit tune --json build/engines.json || code=$?
-  case $code in
-    0) files+=" build/engines.json" ;;
-    77) note "engines are not measured here, for the reason above" ;;
-    *) return "$code" ;;
-  esac
-  say "all figures: $files, build/bench.csv"
-  say "as a page: build/bin/gdrkit report $files -o build/bench.html"
 }
+
+run_benchmarks() {
+  local gdrkit files="build/bench.json" code=0
+  build_bench_program
+  if [ -z "${GDRKIT_BACKEND:-}" ] && ! has_gpu; then
+    note "no GPU here: measuring the emulated device (GDRKIT_BACKEND=emulated)"
+    export GDRKIT_BACKEND=emulated
+  fi
+  say "first figures (some seconds)"
+  "$gdrkit" bench --quick --only copies,costs
+  say "measuring everything (about a minute; the table comes at the end)"
+  # The first figures had the remark about the emulated device.
+  "$gdrkit" bench --json build/bench.json --csv build/bench.csv | without_remarks
+  if [ "${GDRKIT_BACKEND:-}" != emulated ]; then
+    say "measuring the engines of copies (some seconds)"
+    # A benchmark leaves no profile in the user's cache folder: that is for who calls tune.
+    XDG_CACHE_HOME=$PWD/build/cache "$gdrkit" tune --json build/engines.json || code=$?
+    case $code in
+      0) files+=" build/engines.json" ;;
+      77) note "engines are not measured here, for the reason above" ;;
+      *) return "$code" ;;
+    esac
+  fi
+  say "all figures: $files, build/bench.csv"
+  say "as a page: ./run build, then build/bin/gdrkit report $files -o build/bench.html"
+}
+
+without_remarks() { sed '1{/^NOTE: running on the emulated device/,/^$/d}'; }

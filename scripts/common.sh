@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# What every command of ./run needs: messages, errors, the number of processors.
+# What every command of ./run needs: messages, progress, errors, the number of processors.
 
 say() { printf '== %s\n' "$*"; }
 note() { printf 'note: %s\n' "$*"; }
@@ -14,6 +14,39 @@ die() {
 usage_error() {
   printf 'error: %s\nTry "./run help".\n' "$*" >&2
   exit 2
+}
+
+# Reads lines "percent what". On a terminal they rewrite one line; elsewhere each tenth is a line of its own.
+show_progress() {
+  local begin=$SECONDS shown=-1 last="" columns=80 percent what line
+  if [ -t 1 ]; then read -r _ columns < <(stty size <&1 2>/dev/null) && [ "$columns" -gt 20 ] || columns=80; fi
+  while read -r percent what; do
+    printf -v line '%3d %%  %d:%02d  %s' "$percent" $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60)) "$what"
+    last=$line
+    if [ -t 1 ]; then
+      printf '\r\033[K%s' "${line:0:$((columns - 1))}"
+    elif ((percent / 10 > shown)); then
+      shown=$((percent / 10))
+      printf '%s\n' "$line"
+    fi
+  done
+  if [ -t 1 ] && [ -n "$last" ]; then printf '\n'; fi
+}
+
+# Of what ninja prints: "percent file", without "Building CXX object" and the folders of objects.
+progress_of_ninja() {
+  sed -un -e '/^\[[0-9]*\/[0-9]*\] Re-/d' -e 's/^\[\([0-9]*\)\/\([0-9]*\)\] /\1 \2 /;T' \
+    -e 's/Building [A-Z]* object //;s/CMakeFiles\/[^/]*\.dir\///;s/\.o$//;p' |
+    while read -r done total what; do printf '%d %s\n' $((100 * done / total)) "$what"; done
+}
+
+# What the compiler said, without the commands: the parts of ninja's output that begin with FAILED, or else its end.
+failures_in() { # log
+  if grep -q '^FAILED: ' "$1"; then
+    awk '/^\[[0-9]+\/[0-9]+\] /{on=0} /^FAILED: /{on=1; print; getline; next} on' "$1"
+  else
+    tail -n 20 "$1"
+  fi
 }
 
 jobs_here() { nproc 2>/dev/null || echo 2; }

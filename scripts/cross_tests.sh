@@ -33,7 +33,7 @@ cross_lacks() { # preset: prints the Debian packages that are not here
   local needs="needs_of_$1[@]"
   look_for "${!needs}"
   [ -e third_party/googletest/CMakeLists.txt ] || [ -e /usr/src/googletest/CMakeLists.txt ] || printf 'googletest '
-  field_of_missing packages
+  packages_of_missing debian | tr '\n' ' '
 }
 
 run_cross_tests() { # results folder, 1: the full range; true unless a test failed

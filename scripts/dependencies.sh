@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Finds what a build needs by looking for the thing itself (a tool that runs, a header that compiles), never by asking
-# for a package, and installs on Debian and Ubuntu only what was not found.
+# for a package; installs on Debian and Ubuntu only what was not found, and names it elsewhere.
 
 CXX=${CXX:-c++}
 
@@ -59,58 +59,58 @@ has_mpi4py() { /usr/bin/python3 -c 'import mpi4py' >/dev/null 2>&1; }
 
 has_slurm() { has_administrators_tool slurmctld && has_administrators_tool slurmd && has_administrators_tool munged && has_tool srun; }
 
-# One line a thing: name | probe | Debian packages | what needs it
+# One line a thing: name | probe | packages of Debian | of Fedora, RHEL, Rocky | of SUSE | what needs it. "-": it has none.
 dependency_table() {
   cat <<'TXT'
-compiler|has_compiler|g++|everything: a C++20 compiler builds it (GCC 12 or newer)
-cmake|has_cmake|cmake|everything: CMake 3.22 or newer drives the build
-ninja|has_tool ninja|ninja-build|everything: the presets build with ninja
-binutils|has_tool strip|binutils|everything: the linker's tools
-expected|has_header tl/expected.hpp|libexpected-dev|everything: errors inside the library travel in tl::expected
-cli11|has_header CLI/CLI.hpp|libcli11-dev|the programs
-json|has_header nlohmann/json.hpp|nlohmann-json3-dev|the programs
-googletest|has_googletest|libgtest-dev libgmock-dev googletest|the tests
-python|has_tool python3|python3|the checks of tests/tidy and the list of skipped tests
-venv|has_venv|python3-venv|the tests of the Python package as a wheel
-python_headers|has_python_headers|python3-dev|the Python package
-format|has_clang_format|python3-venv|the check that every file is formatted: clang-format 14, from PyPI if missing
-shellcheck|has_tool shellcheck|shellcheck|the check of the shell scripts
-ucx|has_library libucp.so.0|libucx0|the tests of shmem between machines
-ucx_headers|has_header ucp/api/ucp.h|libucx-dev|the test that compares our declarations of UCX with its own
-namespaces|has_administrators_tool ip|iproute2|the tests of shmem between network namespaces
-openmpi|has_mpi openmpi|openmpi-bin libopenmpi-dev|the tests of gdrkit osu over Open MPI
-mpich|has_mpi mpich|mpich libmpich-dev|the tests of gdrkit osu over MPICH
-mpi4py|has_mpi4py|python3-mpi4py|the test that mpi4py's ranks are our PEs
-slurm|has_slurm|slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge|the test of gdrkit osu under srun
-yaml|has_yaml|python3-yaml|the tests of the examples for Kubernetes
-pkgconfig|has_tool pkg-config|pkg-config|programs that find the libraries by pkg-config
-trace|has_tool strace|strace|the trace of what the doctor opens
-browser|has_browser|chromium fonts-dejavu-core|the look at reports in a browser
-cross_arm64|has_cross_compiler aarch64-linux-gnu|g++-aarch64-linux-gnu|the tests for arm64
-cross_ppc64le|has_cross_compiler powerpc64le-linux-gnu|g++-powerpc64le-linux-gnu|the tests for POWER
-user_machine|has_tool qemu-aarch64|qemu-user|the tests for arm64 and POWER
-machine|has_tool qemu-system-x86_64|qemu-system-x86|the tests of the kernel modules: they run in a virtual machine
-cpio|has_tool cpio|cpio|the tests of the kernel modules: its file system
-make|has_tool make|make|CMake projects that use the libraries, and the kernel modules
-kmod|has_administrators_tool modprobe|kmod|the kernel modules: symbol versions are read from built ones
-libelf|has_library libelf.so.1|libelf1|the kernel modules: objtool of Linux needs it
-elf_headers|has_header libelf.h|libelf-dev|the Linux with checks: its objtool
-flex|has_tool flex|flex|the Linux with checks: its configuration
-bison|has_tool bison|bison|the Linux with checks: its configuration
-bc|has_tool bc|bc|the Linux with checks: its tables
-xz|has_tool xz|xz-utils|the tests over soft RDMA and the Linux with checks: modules and sources are packed so
-debhelper|has_tool dh|debhelper|packages: the debs
-dpkg|has_tool dpkg-buildpackage|dpkg-dev build-essential|packages: the debs
-rpm|has_tool rpmbuild|rpm|packages: the rpms
-debootstrap|has_administrators_tool debootstrap|debootstrap|the tests of the packages: a fresh Debian system
-lintian|has_tool lintian|lintian|the tests of the packages
-rpmlint|has_tool rpmlint|rpmlint|the tests of the packages
-help2man|has_tool help2man|help2man|packages: pages of the manual
-dnf|has_tool dnf|dnf|the tests of the packages: installing the rpms
-openssl|has_tool openssl|openssl|the tests of the packages: a key that signs modules
-system_headers|of_system has_python_headers|python3-dev|packages: python3-gdrkit
-system_venv|of_system has_venv|python3-venv|packages: python3-gdrkit, whose nanobind comes from PyPI
-dh_python|has_tool dh_python3|dh-python|packages: the deb python3-gdrkit
+compiler|has_compiler|g++|gcc-c++|gcc13-c++|everything: a C++20 compiler builds it (GCC 12 or newer)
+cmake|has_cmake|cmake|cmake|cmake|everything: CMake 3.22 or newer drives the build
+ninja|has_tool ninja|ninja-build|ninja-build|ninja|everything: the presets build with ninja
+binutils|has_tool strip|binutils|binutils|binutils|everything: the linker's tools
+expected|has_header tl/expected.hpp|libexpected-dev|expected-devel|cmake(tl-expected)|everything: errors inside the library travel in tl::expected
+cli11|has_header CLI/CLI.hpp|libcli11-dev|cli11-devel|cli11-devel|the programs
+json|has_header nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann_json-devel|the programs
+googletest|has_googletest|libgtest-dev libgmock-dev googletest|gtest-devel gmock-devel|gtest gmock|the tests
+python|has_tool python3|python3|python3|python3|the checks of tests/tidy and the list of skipped tests
+venv|has_venv|python3-venv|python3|python3|the tests of the Python package as a wheel
+python_headers|has_python_headers|python3-dev|python3-devel|python3-devel|the Python package
+format|has_clang_format|python3-venv|python3|python3|the check that every file is formatted: clang-format 14, from PyPI if missing
+shellcheck|has_tool shellcheck|shellcheck|ShellCheck|ShellCheck|the check of the shell scripts
+ucx|has_library libucp.so.0|libucx0|ucx|libucp0|the tests of shmem between machines
+ucx_headers|has_header ucp/api/ucp.h|libucx-dev|ucx-devel|libucp-devel|the test that compares our declarations of UCX with its own
+namespaces|has_administrators_tool ip|iproute2|iproute|iproute2|the tests of shmem between network namespaces
+openmpi|has_mpi openmpi|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi4-devel|the tests of gdrkit osu over Open MPI
+mpich|has_mpi mpich|mpich libmpich-dev|mpich-devel|mpich-devel|the tests of gdrkit osu over MPICH
+mpi4py|has_mpi4py|python3-mpi4py|python3-mpi4py-openmpi|python3-mpi4py|the test that mpi4py's ranks are our PEs
+slurm|has_slurm|slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge|slurm slurm-slurmctld slurm-slurmd munge|slurm slurm-node munge|the test of gdrkit osu under srun
+yaml|has_yaml|python3-yaml|python3-pyyaml|python3-PyYAML|the tests of the examples for Kubernetes
+pkgconfig|has_tool pkg-config|pkg-config|pkgconf-pkg-config|pkg-config|programs that find the libraries by pkg-config
+trace|has_tool strace|strace|strace|strace|the trace of what the doctor opens
+browser|has_browser|chromium fonts-dejavu-core|chromium dejavu-sans-fonts|chromium dejavu-fonts|the look at reports in a browser
+cross_arm64|has_cross_compiler aarch64-linux-gnu|g++-aarch64-linux-gnu|gcc-c++-aarch64-linux-gnu|cross-aarch64-gcc13|the tests for arm64
+cross_ppc64le|has_cross_compiler powerpc64le-linux-gnu|g++-powerpc64le-linux-gnu|gcc-c++-powerpc64le-linux-gnu|cross-ppc64le-gcc13|the tests for POWER
+user_machine|has_tool qemu-aarch64|qemu-user|qemu-user|qemu-linux-user|the tests for arm64 and POWER
+machine|has_tool qemu-system-x86_64|qemu-system-x86|qemu-system-x86|qemu-x86|the tests of the kernel modules: they run in a virtual machine
+cpio|has_tool cpio|cpio|cpio|cpio|the tests of the kernel modules: its file system
+make|has_tool make|make|make|make|CMake projects that use the libraries, and the kernel modules
+kmod|has_administrators_tool modprobe|kmod|kmod|kmod|the kernel modules: symbol versions are read from built ones
+libelf|has_library libelf.so.1|libelf1|elfutils-libelf|libelf1|the kernel modules: objtool of Linux needs it
+elf_headers|has_header libelf.h|libelf-dev|elfutils-libelf-devel|libelf-devel|the Linux with checks: its objtool
+flex|has_tool flex|flex|flex|flex|the Linux with checks: its configuration
+bison|has_tool bison|bison|bison|bison|the Linux with checks: its configuration
+bc|has_tool bc|bc|bc|bc|the Linux with checks: its tables
+xz|has_tool xz|xz-utils|xz|xz|the tests over soft RDMA and the Linux with checks: modules and sources are packed so
+debhelper|has_tool dh|debhelper|debhelper|-|packages: the debs
+dpkg|has_tool dpkg-buildpackage|dpkg-dev build-essential|dpkg-dev|dpkg|packages: the debs
+rpm|has_tool rpmbuild|rpm|rpm-build|rpm-build|packages: the rpms
+debootstrap|has_administrators_tool debootstrap|debootstrap|debootstrap|debootstrap|the tests of the packages: a fresh Debian system
+lintian|has_tool lintian|lintian|-|-|the tests of the packages
+rpmlint|has_tool rpmlint|rpmlint|rpmlint|rpmlint|the tests of the packages
+help2man|has_tool help2man|help2man|help2man|help2man|packages: pages of the manual
+dnf|has_tool dnf|dnf|dnf|dnf|the tests of the packages: installing the rpms
+openssl|has_tool openssl|openssl|openssl|openssl|the tests of the packages: a key that signs modules
+system_headers|of_system has_python_headers|python3-dev|python3-devel|python3-devel|packages: python3-gdrkit
+system_venv|of_system has_venv|python3-venv|python3|python3|packages: python3-gdrkit, whose nanobind comes from PyPI
+dh_python|has_tool dh_python3|dh-python|-|-|packages: the deb python3-gdrkit
 TXT
 }
 
@@ -145,21 +145,85 @@ look_for() { # names...: sets `missing`
 
 is_missing() { case " $missing " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
 
-field_of_missing() { # number of a column of the table
-  local name probe packages loss
-  while IFS='|' read -r name probe packages loss; do
-    is_missing "$name" || continue
-    if [ "$1" = packages ]; then printf '%s ' "$packages"; else printf '  %s (%s), needed for %s\n' "$name" "$packages" "$loss"; fi
-  done < <(dependency_table)
+os_release=/etc/os-release
+
+# Which column of packages is this system's: debian, fedora, suse; nothing for others.
+family_of_system() {
+  local ID="" ID_LIKE="" word
+  # shellcheck source=/dev/null
+  [ ! -r "$os_release" ] || . "$os_release"
+  for word in $ID $ID_LIKE; do
+    case $word in
+      debian | ubuntu) echo debian && return ;;
+      fedora | rhel | centos) echo fedora && return ;;
+      suse | opensuse | sles) echo suse && return ;;
+    esac
+  done
 }
 
-is_debian_like() {
-  has_tool apt-get && [ -r /etc/os-release ] && grep -qE '^ID(_LIKE)?=.*(debian|ubuntu)' /etc/os-release
+packages_of_missing() { # family
+  local name probe debian fedora suse loss
+  while IFS='|' read -r name probe debian fedora suse loss; do
+    is_missing "$name" || continue
+    case $1 in
+      fedora) debian=$fedora ;;
+      suse) debian=$suse ;;
+    esac
+    [ "$debian" = - ] || tr ' ' '\n' <<<"$debian"
+  done < <(dependency_table) | awk '!seen[$0]++'
+}
+
+quote_words() { # words that a shell takes as they are stay so
+  local word
+  for word in "$@"; do
+    case $word in
+      *[!A-Za-z0-9_.+-]*) printf " '%s'" "$word" ;;
+      *) printf ' %s' "$word" ;;
+    esac
+  done
+}
+
+# What is missing, with its loss, and the command that installs it.
+report_missing() {
+  local family command packages name probe debian fedora suse loss
+  family=$(family_of_system)
+  note "missing here:"
+  while IFS='|' read -r name probe debian fedora suse loss; do
+    ! is_missing "$name" || printf '  %s, needed for %s\n' "$name" "$loss"
+  done < <(dependency_table)
+  mapfile -t packages < <(packages_of_missing "$family")
+  case $family in
+    debian) command="apt-get install" ;;
+    fedora) command="dnf install" ;;
+    suse) command="zypper install" ;;
+    *)
+      note "this system's packages are unknown here; Debian calls them: ${packages[*]}"
+      return 0
+      ;;
+  esac
+  note "install them, as root: $command$(quote_words "${packages[@]}")"
+}
+
+# Of what apt-get writes to its status descriptor: "percent what", first the download, then dpkg.
+progress_of_apt() {
+  local kind number percent what
+  while IFS=: read -r kind number percent what; do
+    percent=${percent%%.*}
+    case $kind in
+      dlstatus) printf '%d download: %s\n' $((percent / 2)) "$what" ;;
+      pmstatus) printf '%d %s\n' $((50 + percent / 2)) "$what" ;;
+    esac
+  done
+}
+
+download_size() { # packages...: of what apt-get --print-uris lists, as text
+  apt-get install --print-uris -qq -y --no-install-recommends "$@" 2>/dev/null |
+    awk "/^'/{count++; bytes += \$3} END{printf \"%d packages, %.1f MB to download\", count, bytes / 1e6}"
 }
 
 install_missing() {
-  local packages as_root=()
-  read -ra packages <<<"$(field_of_missing packages)"
+  local packages as_root=() log=build/packages.log
+  mapfile -t packages < <(packages_of_missing debian)
   if [ "$(id -u)" -ne 0 ]; then
     if has_tool sudo && sudo -n true 2>/dev/null; then
       as_root=(sudo -n)
@@ -168,11 +232,16 @@ install_missing() {
       return 0
     fi
   fi
-  say "installing ${packages[*]}"
-  export DEBIAN_FRONTEND=noninteractive
+  mkdir -p build
+  say "reading the lists of packages"
+  as_root+=(env DEBIAN_FRONTEND=noninteractive)
   "${as_root[@]}" apt-get update -qq || note "apt-get update failed; trying with the lists at hand"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null || note "apt-get install failed"
+  say "installing ${packages[*]}: $(download_size "${packages[@]}")"
+  # sudo closes all descriptors but the first three, so the status goes where the log does.
+  "${as_root[@]}" apt-get install -y -qq --no-install-recommends -o APT::Status-Fd=1 "${packages[@]}" 2>&1 |
+    tee "$log" | progress_of_apt | show_progress && return 0
+  grep '^[EW]: ' "$log" >&2 || tail -n 20 "$log" >&2
+  note "apt-get install failed; its log is $log"
 }
 
 # Makes what the named needs want available as far as it may; `missing` holds what is still not there.
@@ -181,14 +250,13 @@ provide() {
   [ -n "$missing" ] || return 0
   if [ "${offline:-0}" = 1 ]; then
     :
-  elif is_debian_like; then
+  elif has_tool apt-get && [ "$(family_of_system)" = debian ]; then
     install_missing
     hash -r
     look_for "$@"
   fi
   [ -n "$missing" ] || return 0
-  note "missing here (names of Debian packages in brackets; other systems have them under similar names):"
-  field_of_missing report
+  report_missing
 }
 
 has_all() { ! lacks_any_of "$@"; }

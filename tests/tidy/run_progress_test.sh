@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# What ./run prints while ninja and apt-get run: a line for each tenth in a pipe, one line on a terminal, and on a failure what
+# the compiler said.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=scripts/common.sh
+source scripts/common.sh
+# shellcheck source=scripts/dependencies.sh
+source scripts/dependencies.sh
+# shellcheck source=scripts/build.sh
+source scripts/build.sh
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+  printf 'failed: %s\n' "$*"
+  exit 1
+}
+expect() { # name expected actual
+  [ "$2" = "$3" ] || fail "$1: expected"$'\n'"$2"$'\n'"got"$'\n'"$3"
+}
+without_times() { sed -E 's/ [0-9]+:[0-9]{2} / T /'; }
+
+ninja_output() {
+  echo '[0/2] Re-checking globbed directories...'
+  for step in $(seq 309); do
+    echo "[$step/309] Building CXX object lib/engine/CMakeFiles/gdrkit_engine.dir/mover/part$step.cpp.o"
+  done
+}
+piped=$(ninja_output | progress_of_ninja | show_progress | without_times)
+expect "lines in a pipe" 11 "$(wc -l <<<"$piped")"
+expect "the first one" "  0 %  T  lib/engine/mover/part1.cpp" "$(head -n 1 <<<"$piped")"
+expect "the last one" "100 %  T  lib/engine/mover/part309.cpp" "$(tail -n 1 <<<"$piped")"
+
+# script gives a terminal.
+if has_tool script; then
+  export -f show_progress progress_of_ninja ninja_output
+  script -qec "bash -c 'ninja_output | progress_of_ninja | show_progress'" /dev/null </dev/null >"$folder/terminal"
+  expect "lines on a terminal" 1 "$(grep -c . "$folder/terminal")"
+  [[ $(tail -c 80 "$folder/terminal") == *"100 %"*"part309.cpp"* ]] || fail "no end on a terminal: $(tail -c 80 "$folder/terminal")"
+fi
+
+apt_output() {
+  echo 'Selecting previously unselected package cmake.'
+  for percent in 5.0000 50.0000 100.0000; do echo "dlstatus:1:$percent:Retrieving file 1 of 2"; done
+  for percent in 0.0000 60.0000 100.0000; do echo "pmstatus:cmake:$percent:Unpacking cmake (amd64)"; done
+}
+expect "packages" "  2 %  T  download: Retrieving file 1 of 2
+ 25 %  T  download: Retrieving file 1 of 2
+ 50 %  T  download: Retrieving file 1 of 2
+ 80 %  T  Unpacking cmake (amd64)
+100 %  T  Unpacking cmake (amd64)" "$(apt_output | progress_of_apt | show_progress | without_times)"
+
+# A build that fails shows the compiler's lines, and keeps all of them in the log.
+mkdir "$folder/bin"
+cat >"$folder/bin/cmake" <<'TXT'
+#!/bin/sh
+echo "$NINJA_STATUS" >&2
+echo '[1/3] Building CXX object a.cpp.o'
+echo '[2/3] Building CXX object b.cpp.o'
+echo 'FAILED: b.cpp.o'
+echo '/usr/bin/c++ -O3 -c b.cpp'
+echo 'b.cpp:7:1: error: wrong'
+echo '[3/3] Building CXX object c.cpp.o'
+exit 1
+TXT
+chmod +x "$folder/bin/cmake"
+if PATH=$folder/bin:$PATH build_folder "$folder" "$folder/build.log" >"$folder/out" 2>"$folder/err"; then
+  fail "a failed build is reported as good"
+fi
+expect "the failure" "FAILED: b.cpp.o
+b.cpp:7:1: error: wrong" "$(cat "$folder/err")"
+grep -q '^/usr/bin/c++ -O3 -c b.cpp$' "$folder/build.log" || fail "the log lacks the command"
+
+# Who has a GPU here.
+gpu_nodes=$folder
+! has_gpu || fail "a GPU without a device node"
+touch "$folder/nvidiactl"
+! has_gpu || fail "nvidiactl alone is no GPU"
+touch "$folder/nvidia0"
+has_gpu || fail "nvidia0 is a GPU"
+echo ok
