@@ -1,21 +1,55 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# gdrkit_unite(target [APART path...]): with GDRKIT_UNITY, compiles the files of one folder together, 12 at most, so that
-# the headers they share are read once: most of the time of a first build is spent in these. Files whose path relative to
-# the target's folder begins with one of APART are compiled alone: those with timed loops, which must not depend on how they
-# were built, and those whose unnamed namespace has a name that another file of the folder has too.
+# A fast first build. Off by default: a developer compiles one file at a time, and a file that lacks an include must not go
+# unnoticed. ./run turns it on.
 #
-# Off by default: a developer compiles one file at a time, and a file that lacks an include must not go unnoticed. ./run
-# turns it on. lib/ and shmem/ are never united. A local name that a neighbour's file uses at its top is no fault, so
-# united targets are not warned of shadowing (GdrkitLayer.cmake).
+# gdrkit_unite(target [COLD] [APART path...]): with GDRKIT_UNITY, compiles the files of one folder together, 12 at most, so that
+# the headers they share are read once. Files whose path relative to the target's folder begins with one of APART are compiled
+# alone: those with timed loops, which must not depend on how they were built, and those whose unnamed namespace has a name
+# that another file of the folder has too. lib/ and shmem/ are never united. A local name that a neighbour's file uses at its
+# top is no fault, so united targets are not warned of shadowing (GdrkitLayer.cmake). COLD: a release compiles all but APART
+# with -O1: options, documents and tables, which run once.
+#
+# gdrkit_precompile(target...): with GDRKIT_UNITY, the standard headers are read once for all of these libraries. United
+# libraries have them, too.
 
-option(GDRKIT_UNITY "compile the files of a folder together: a faster first build" OFF)
+option(GDRKIT_UNITY "compile the files of a folder together, with precompiled headers: a faster first build" OFF)
+
+set(GDRKIT_PRECOMPILED_HEADERS <algorithm> <array> <atomic> <chrono> <cstdint> <cstdio> <cstring> <functional> <map>
+  <memory> <mutex> <optional> <set> <string> <string_view> <thread> <utility> <variant> <vector> <tl/expected.hpp>)
+
+# Whoever takes it has the same options of the processor and the same -fPIC or -fPIE.
+function(gdrkit_add_precompiled name)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled/${name}.cpp CONTENT "")
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled/${name}.cpp)
+  target_link_libraries(${name} PRIVATE gdrkit_flags)
+  target_include_directories(${name} SYSTEM PRIVATE ${GDRKIT_EXPECTED_INCLUDE})
+  target_precompile_headers(${name} PRIVATE ${GDRKIT_PRECOMPILED_HEADERS} ${ARGN})
+endfunction()
+
+function(gdrkit_precompile)
+  if(NOT GDRKIT_UNITY)
+    return()
+  endif()
+  if(NOT TARGET gdrkit_precompiled)
+    gdrkit_add_precompiled(gdrkit_precompiled)
+  endif()
+  foreach(target IN LISTS ARGN)
+    target_precompile_headers(${target} REUSE_FROM gdrkit_precompiled)
+  endforeach()
+endfunction()
 
 function(gdrkit_unite target)
   if(NOT GDRKIT_UNITY)
     return()
   endif()
-  cmake_parse_arguments(UNITE "" "" "APART" ${ARGN})
+  cmake_parse_arguments(UNITE "COLD" "" "APART" ${ARGN})
+  set(apart_level "")
+  if(UNITE_COLD AND NOT GDRKIT_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
+    separate_arguments(apart_level UNIX_COMMAND "${CMAKE_CXX_FLAGS_RELEASE}")
+    list(FILTER apart_level INCLUDE REGEX "^-O")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
+  endif()
   get_target_property(sources ${target} SOURCES)
   get_target_property(home ${target} SOURCE_DIR)
   foreach(source IN LISTS sources)
@@ -31,6 +65,7 @@ function(gdrkit_unite target)
     endforeach()
     if(is_apart)
       set_property(SOURCE ${path} TARGET_DIRECTORY ${target} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+      set_property(SOURCE ${path} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS ${apart_level})
       continue()
     endif()
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
@@ -41,4 +76,8 @@ function(gdrkit_unite target)
     set_property(SOURCE ${path} TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP ${group}_${part})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(type ${target} TYPE)
+  if(NOT type STREQUAL "EXECUTABLE")
+    gdrkit_precompile(${target})
+  endif()
 endfunction()

@@ -184,8 +184,7 @@ run_benchmarks() {
   say "first figures (some seconds)"
   "$gdrkit" bench --quick --only copies,costs
   say "measuring everything (about a minute; the table comes at the end)"
-  # The first figures had the remark about the emulated device.
-  "$gdrkit" bench --json build/bench.json --csv build/bench.csv | without_remarks
+  "$gdrkit" bench --json build/bench.json --csv build/bench.csv | without_note
   if [ "${GDRKIT_BACKEND:-}" != emulated ]; then
     say "measuring the engines of copies (some seconds)"
     # A benchmark leaves no profile in the user's cache folder: that is for who calls tune.
@@ -200,4 +199,5 @@ run_benchmarks() {
   say "as a page: ./run build, then build/bin/gdrkit report $files -o build/bench.html"
 }
 
-without_remarks() { sed '1{/^NOTE: running on the emulated device/,/^$/d}'; }
+# Without the first lines about the emulated device, which the first figures had.
+without_note() { awk 'NR == 1 && /^NOTE: / { in_note = 1; next } in_note && /^  / { next } { in_note = 0; print }'; }

@@ -55,12 +55,15 @@ check_self_contained() { # files...
   done
 }
 
+has_nvcc() { PATH=${CUDA_HOME:-}/bin:${CUDA_PATH:-}/bin:$PATH:/usr/local/cuda/bin has_tool nvcc; }
+
 make_bundle() {
   local name folder archive file size
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}"
   lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}" googletest && die "the bundle cannot be made without what is named above"
   say "building the release"
-  build_programs
+  # It runs on other machines than this one: GPU kernels for all GPUs.
+  build_programs "-DGDRKIT_GPU_KERNELS=$(on_or_off has_nvcc)"
 
   name=gdrkit-bundle-$(project_version)-$(uname -m)
   folder=dist/$name

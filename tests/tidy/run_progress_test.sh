@@ -81,4 +81,8 @@ touch "$folder/nvidiactl"
 ! has_gpu || fail "nvidiactl alone is no GPU"
 touch "$folder/nvidia0"
 has_gpu || fail "nvidia0 is a GPU"
+
+expect "a table without its note" $'emulated\n  8 B 1.0\nNOTE: of the table' \
+  "$(printf 'NOTE: running on the emulated device:\n  no GPU\nemulated\n  8 B 1.0\nNOTE: of the table\n' | without_note)"
+expect "a table of a GPU" $'NVIDIA H100\n  8 B 1.0' "$(printf 'NVIDIA H100\n  8 B 1.0\n' | without_note)"
 echo ok
