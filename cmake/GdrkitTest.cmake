@@ -24,6 +24,20 @@ function(gdrkit_precompile_for_tests)
   endif()
 endfunction()
 
+# How what a test is made of is compiled: an executable, or objects of some.
+function(gdrkit_set_test_options target) # files apart...
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  gdrkit_unite(${target} APART ${ARGN})
+  if(GDRKIT_UNITY)
+    gdrkit_precompile_for_tests()
+    target_precompile_headers(${target} REUSE_FROM gdrkit_precompiled_for_tests)
+  endif()
+  if(NOT GDRKIT_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "^Rel")
+    # A test is compiled once and run once; the library it tests keeps its own level.
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
 function(gdrkit_add_test name)
   cmake_parse_arguments(TEST "" "TIMEOUT;THREADS_FILTER" "SOURCES;LABELS;LIBRARIES;LAYERS;APART" ${ARGN})
   if(NOT TEST_SOURCES OR NOT TEST_LABELS)
@@ -41,18 +55,9 @@ function(gdrkit_add_test name)
     list(TRANSFORM TEST_LAYERS PREPEND gdrkit_ OUTPUT_VARIABLE layers)
   endif()
   target_link_libraries(${name} PRIVATE ${TEST_LIBRARIES} ${layers} GTest::gmock GTest::gtest_main)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  gdrkit_unite(${name} APART ${TEST_APART})
-  if(GDRKIT_UNITY)
-    gdrkit_precompile_for_tests()
-    target_precompile_headers(${name} REUSE_FROM gdrkit_precompiled_for_tests)
-  endif()
+  gdrkit_set_test_options(${name} ${TEST_APART})
   if("threads" IN_LIST TEST_LABELS)
     add_dependencies(threads_tests ${name})
-  endif()
-  if(NOT GDRKIT_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "^Rel")
-    # A test is compiled once and run once; the library it tests keeps its own level.
-    target_compile_options(${name} PRIVATE -O1)
   endif()
   # Not beside the programs: build/bin holds what a user runs.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/bin)
@@ -86,18 +91,25 @@ endforeach()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
-# gdrkit_add_place_tests(NAME LABEL label SOURCES file... LIBRARIES target...): the same demands, twice: NAME_emulated_test on
-# the emulated device everywhere, NAME_gpu_test (label gpu) on GPUs where there are some. GDRKIT_CONFORMANCE_PLACE says which.
+# gdrkit_add_place_tests(NAME LABEL label SOURCES file... LIBRARIES target... [INCLUDES folder...]): the same demands, twice:
+# NAME_emulated_test on the emulated device everywhere, NAME_gpu_test (label gpu) on GPUs where there are some. Both are
+# linked from the same objects, which look at the program's name (support/place.hpp).
 function(gdrkit_add_place_tests name)
-  cmake_parse_arguments(TEST "" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(TEST "" "LABEL" "SOURCES;LIBRARIES;INCLUDES" ${ARGN})
+  add_library(${name}_objects OBJECT EXCLUDE_FROM_ALL ${TEST_SOURCES})
+  target_link_libraries(${name}_objects PRIVATE ${TEST_LIBRARIES} gdrkit_inside gdrkit_platform GTest::gmock)
+  target_include_directories(${name}_objects PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${TEST_INCLUDES})
+  set_target_properties(${name}_objects PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name}_objects PRIVATE -fPIE)
+  gdrkit_set_test_options(${name}_objects)
   foreach(place emulated gpu)
     set(labels ${TEST_LABEL} threads)
     if(place STREQUAL "gpu")
       set(labels gpu)
     endif()
-    gdrkit_add_test(${name}_${place}_test SOURCES ${TEST_SOURCES} LABELS ${labels} LIBRARIES ${TEST_LIBRARIES} TIMEOUT 120)
-    target_include_directories(${name}_${place}_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-    target_compile_definitions(${name}_${place}_test PRIVATE GDRKIT_CONFORMANCE_PLACE="${place}")
+    gdrkit_add_test(${name}_${place}_test SOURCES $<TARGET_OBJECTS:${name}_objects> LABELS ${labels}
+      LIBRARIES ${TEST_LIBRARIES} TIMEOUT 120)
+    set_target_properties(${name}_${place}_test PROPERTIES LINKER_LANGUAGE CXX)
   endforeach()
 endfunction()
 

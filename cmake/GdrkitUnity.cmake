@@ -10,8 +10,7 @@
 # top is no fault, so united targets are not warned of shadowing (GdrkitLayer.cmake). COLD: a release compiles all but APART
 # with -O1: options, documents and tables, which run once.
 #
-# gdrkit_precompile(target...): with GDRKIT_UNITY, the standard headers are read once for all of these libraries. United
-# libraries have them, too.
+# gdrkit_precompile(target...): with GDRKIT_UNITY, the standard headers are read once for all of these libraries.
 
 option(GDRKIT_UNITY "compile the files of a folder together, with precompiled headers: a faster first build" OFF)
 
@@ -51,6 +50,7 @@ function(gdrkit_unite target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
   endif()
   get_target_property(sources ${target} SOURCES)
+  list(FILTER sources EXCLUDE REGEX "^[$]<TARGET_OBJECTS:")
   get_target_property(home ${target} SOURCE_DIR)
   foreach(source IN LISTS sources)
     get_filename_component(path ${source} ABSOLUTE BASE_DIR ${home})
@@ -76,8 +76,4 @@ function(gdrkit_unite target)
     set_property(SOURCE ${path} TARGET_DIRECTORY ${target} PROPERTY UNITY_GROUP ${group}_${part})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-  get_target_property(type ${target} TYPE)
-  if(NOT type STREQUAL "EXECUTABLE")
-    gdrkit_precompile(${target})
-  endif()
 endfunction()

@@ -18,12 +18,9 @@
 #include "platform/device/device.hpp"
 #include "platform/device/device_scope.hpp"
 #include "shmem/core/pe.hpp"
+#include "support/place.hpp"
 #include "support/requirements.hpp"
 #include "support/results.hpp"
-
-#ifndef GDRKIT_CONFORMANCE_PLACE
-#define GDRKIT_CONFORMANCE_PLACE "emulated"
-#endif
 
 namespace gdrkit::tests {
 
@@ -78,8 +75,7 @@ struct ShmemJobOptions {
 /// PEs.
 [[nodiscard]] inline int pes_with_own_device(int wanted) {
   const auto gpus = platform::cuda_device_count();
-  const bool is_emulated = std::strcmp(GDRKIT_CONFORMANCE_PLACE, "emulated") == 0;
-  return is_emulated || !gpus || *gpus == 0 ? wanted : std::min(wanted, *gpus);
+  return !is_gpu_place() || !gpus || *gpus == 0 ? wanted : std::min(wanted, *gpus);
 }
 
 /// Whether this machine has a UCX to test with, and its settings for several PEs in one process.
@@ -112,7 +108,7 @@ struct ShmemJobOptions {
 
 /// Runs `body` as each PE, each in a thread; returns when all have finalized. Failures are the test's.
 inline void run_shmem_job(const ShmemJobOptions& job, const std::function<void(shmem::Pe&)>& body) {
-  const std::string place = GDRKIT_CONFORMANCE_PLACE;
+  const std::string place = place_name();
   if (place == "emulated") {
     ::setenv("GDRKIT_BACKEND", "emulated", 1);
   } else if (const auto gpus = platform::cuda_device_count(); !gpus || *gpus == 0) {

@@ -18,14 +18,13 @@
 #include "engine/gpu.hpp"
 #include "fakes/gpu_threads.hpp"
 #include "fakes/patient_limits.hpp"
+#include "support/place.hpp"
 #include "support/requirements.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::tests {
 
 inline constexpr std::size_t engine_test_bytes = std::size_t{5} << 20;
-
-[[nodiscard]] inline bool is_gpu_place() { return std::strcmp(GDRKIT_CONFORMANCE_PLACE, "gpu") == 0; }
 
 /// Bytes that differ from place to place and from seed to seed.
 [[nodiscard]] inline std::vector<char> pattern(std::size_t size, unsigned seed) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "platform/host/stopwatch.hpp"
+#include "support/place.hpp"
 #include "support/requirements.hpp"
 #include "support/results.hpp"
 
@@ -18,7 +19,7 @@ std::set<std::string>& covered_gpu_kernels() {
 }
 
 void GpuKernelConformance::SetUp() {
-  const std::string place = GDRKIT_CONFORMANCE_PLACE;
+  const std::string place = tests::place_name();
   auto opened = place == "gpu" ? open_cuda_device(0) : open_emulated_device(0);
   if (!opened) GDRKIT_SKIP_OR_FAIL(place, "no device: " << opened.error().text());
   device_ = std::move(*opened);

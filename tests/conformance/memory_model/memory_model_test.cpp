@@ -12,6 +12,7 @@
 
 #include "gdrkit/gdrkit.hpp"
 #include "gpu_kernels_conformance.hpp"
+#include "support/place.hpp"
 #include "support/test_thread.hpp"
 
 #if defined(__x86_64__)
@@ -21,7 +22,7 @@
 namespace gdrkit::platform {
 namespace {
 
-const bool runs_on_gpu = std::strcmp(GDRKIT_CONFORMANCE_PLACE, "gpu") == 0;
+const bool runs_on_gpu = tests::is_gpu_place();
 constexpr std::size_t page_bytes = 65536;
 constexpr std::size_t data_bytes = 1024;
 constexpr std::uint32_t first = 1;

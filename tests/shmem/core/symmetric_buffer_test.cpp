@@ -11,6 +11,7 @@
 #include "platform/device/emulated_memory.hpp"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "support/device_access.hpp"
+#include "support/place.hpp"
 #include "support/process_resources.hpp"
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
@@ -305,7 +306,7 @@ TEST(SymmetricBuffer, SharesTheHeapsRangeWithItsGrowth) {
 
 /// Of a kind that BAR1 cannot map: copies serve it, and BAR1 goes on with the heap.
 TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
-  if (std::string(GDRKIT_CONFORMANCE_PLACE) != "emulated") GTEST_SKIP() << "emulated memory that refuses to be pinned";
+  if (tests::is_gpu_place()) GTEST_SKIP() << "emulated memory that refuses to be pinned";
   run_shmem_job({}, [](Pe& pe) {
     constexpr std::size_t size = std::size_t{2} << 20;
     constexpr std::size_t page = platform::emulated_page_bytes;
@@ -341,7 +342,7 @@ TEST(SymmetricBuffer, MemoryThatCannotBePinnedIsCopied) {
 
 /// More pieces than BAR1's table has: those behind are copied.
 TEST(SymmetricHeapGrowth, IsReachedAfterItGrewMoreOftenThanBar1Counts) {
-  if (std::string(GDRKIT_CONFORMANCE_PLACE) != "emulated") GTEST_SKIP() << "needs 17 GiB that are not written to";
+  if (tests::is_gpu_place()) GTEST_SKIP() << "needs 17 GiB that are not written to";
   run_shmem_job({.heap_max_bytes = std::uint64_t{20} << 30}, [](Pe& pe) {
     void* last = nullptr;
     for (int growth = 0; growth < 260; ++growth) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/device_access.hpp"
+#include "support/place.hpp"
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
@@ -270,7 +271,7 @@ TEST(ShmemTransfer, ThreadsThatMeetAnEngineThatCannotRunAllGet) {
 /// The heap stands aside for that long, and in its place what cannot be mapped; not nothing, as that is where other
 /// threads' memory could come to lie.
 TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
-  if (std::string(GDRKIT_CONFORMANCE_PLACE) == "gpu") GTEST_SKIP() << "a GPU's memory cannot be moved aside";
+  if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
   run_shmem_job({}, [](Pe& pe) {
     if (pe.remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
     const Objects objects(pe);
@@ -306,7 +307,7 @@ TEST(ShmemTransfer, WhenOnlyTheOwnHeapCannotBeMappedTheNextTransportIsAsked) {
 
 /// As where BAR1 has room for what the heap grew by, but not for its first chunk.
 TEST(ShmemTransfer, StoresAreCompletedThroughWhatIsMapped) {
-  if (std::string(GDRKIT_CONFORMANCE_PLACE) == "gpu") GTEST_SKIP() << "a GPU's memory cannot be moved aside";
+  if (tests::is_gpu_place()) GTEST_SKIP() << "a GPU's memory cannot be moved aside";
   run_shmem_job({}, [](Pe& pe) {
     if (pe.remote() != nullptr) GTEST_SKIP() << "bar1 serves PEs of this machine";
     constexpr std::size_t larger = 200 << 20;  // than the first chunk; begins in what is left of it

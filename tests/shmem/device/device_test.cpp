@@ -13,6 +13,7 @@
 #include "gdrkit/shmem_device.cuh"
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "support/device_access.hpp"
+#include "support/place.hpp"
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
@@ -28,7 +29,7 @@ using tests::run_shmem_job;
 
 constexpr std::size_t room = 1 << 20;
 constexpr std::uint64_t expired = ~std::uint64_t{0};
-const bool is_gpu = std::string(GDRKIT_CONFORMANCE_PLACE) == "gpu";
+const bool is_gpu = tests::is_gpu_place();
 
 /// GPU kernels of one PE, and the symmetric objects that they work on.
 class Side {

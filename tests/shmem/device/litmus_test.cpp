@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "platform/gpu_code/gpu_kernels.hpp"
+#include "support/place.hpp"
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
@@ -27,7 +28,7 @@ using platform::LitmusShape;
 using tests::run_shmem_job;
 using tests::succeeded;
 
-const bool runs_on_gpus = std::string(GDRKIT_CONFORMANCE_PLACE) == "gpu";
+const bool runs_on_gpus = tests::is_gpu_place();
 constexpr std::size_t words_bytes = 256 * platform::litmus_stride_bytes;
 constexpr std::size_t bulk_bytes = 64 << 10;
 constexpr std::uint64_t piece_bytes = 512;  // of each put_signal

@@ -12,6 +12,7 @@
 
 #include "platform/gpu_code/gpu_kernels.hpp"
 #include "support/device_access.hpp"
+#include "support/place.hpp"
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
@@ -285,7 +286,7 @@ TEST(ShmemStream, WhatIsWrongIsRefusedAndWritesNothing) {
 }
 
 TEST(ShmemStream, AStreamThatIsNotThereIsAnError) {
-  if (std::string(GDRKIT_CONFORMANCE_PLACE) == "gpu") GTEST_SKIP() << "a wrong stream is undefined behaviour there";
+  if (tests::is_gpu_place()) GTEST_SKIP() << "a wrong stream is undefined behaviour there";
   run_shmem_job({.n_pes = 1}, [](Pe& pe) {
     Streamed streamed(pe);
     auto* const nowhere = reinterpret_cast<void*>(std::uintptr_t{9999});
