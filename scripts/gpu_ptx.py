@@ -76,11 +76,12 @@ def recorded_compiler(text):
 
 def what_it_does(text):
     """{function: how often it has each instruction}, without the names of registers and labels, which are numbered in the
-    order of their use, and without the order of instructions, which says nothing of the work."""
+    order of their use, and without the order of instructions, which says nothing of the work. Masks of a byte are left out:
+    the same build of nvcc masks booleans again or not, depending on the machine."""
     functions = {}
     for body in re.split(r"(?m)^(?=(?:\.visible |\.weak )?\.(?:entry|func)\b)", re.sub(r"(?m)[ \t]*//.*$", "", text)):
         lines = [re.sub(r"(%[a-z]+|\$L__BB|\$L)[0-9_]+", r"\1", " ".join(line.split())) for line in body.splitlines()]
-        kept = [line for line in lines if line and not line.startswith((".reg ", "$L"))]
+        kept = [line for line in lines if line and not line.startswith((".reg ", "$L")) and line != "and.b32 %r, %r, 255;"]
         name = re.search(r"\b(?:entry|func)\b.*?(\w+) ?\($", kept[0] if kept else "")
         functions.setdefault(name.group(1) if name else "", collections.Counter()).update(kept)
     return functions
