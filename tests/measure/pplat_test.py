@@ -121,7 +121,7 @@ class PplatOwnFace(Test):
         self.assertRegex(ended.out, r"(?m)^by +count +min +median +p99 +p99\.9 +max$")
         self.assert_count(ended, "mapping", 500)
         self.assertNotIn("raw", ended.out)
-        bins = [line for line in ended.lines if re.match(r"^ +[0-9.]+ to +[0-9.]+ us +\d+( #+)?$", line)]
+        bins = [line for line in ended.lines if re.match(r"^ *[0-9.]+ to +[0-9.]+ us +\d+( #+)?$", line)]
         self.assertEqual(len(bins), 10, ended.out)
         self.assertRegex(ended.out, r"(?m)^on CPU \d+|not bound")
 
