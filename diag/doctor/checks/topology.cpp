@@ -6,13 +6,13 @@
 
 #include "diag/doctor/check.hpp"
 #include "diag/machine/topology_facts.hpp"
+#include "diag/topology/narrowest_link.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
 
 using topology::Distance;
 using topology::PathClass;
-using topology::PciFunction;
 using topology::TreeDevice;
 
 constexpr std::int64_t mellanox = 0x15b3;
@@ -105,59 +105,13 @@ void judge_pair(const Machine& machine, const TopologyFacts& facts, std::size_t 
   findings.add(open.empty() ? State::warn : State::unknown, subject, open.empty() ? text : text + ", but " + open);
 }
 
-constexpr double no_link = 0;
-
-/// Gbit/s that a link can carry, without the coding of its generation.
-double carried(double speed_gts, double width) {
-  const double coding = speed_gts < 8 ? 0.8 : speed_gts < 64 ? 128.0 / 130.0 : 242.0 / 256.0;
-  return speed_gts * width * coding;
-}
-
-struct Narrowest {
-  double gbit_per_s = no_link;
-  std::string where;
-  std::string unread;  ///< not "": a link that could not be read
-};
-
-/// `port` is given for a GPU, whose link slows down while it is idle: then what both ends could do counts.
-void take_link(const PciFunction& function, const PciFunction* port, Narrowest& narrowest) {
-  const Fact<double>& speed = port != nullptr ? function.most.speed_gts : function.current.speed_gts;
-  const Fact<std::int64_t>& width = function.current.width;
-  if (!speed.is_found() || !width.is_found()) {
-    narrowest.unread = speed.is_found() ? width.reason : speed.reason;
-    return;
-  }
-  double gts = speed.value;
-  if (port != nullptr && port->most.speed_gts.is_found()) gts = std::min(gts, port->most.speed_gts.value);
-  const double rate = carried(gts, static_cast<double>(width.value));
-  if (narrowest.gbit_per_s > no_link && rate >= narrowest.gbit_per_s) return;
-  narrowest.gbit_per_s = rate;
-  narrowest.where = function.name;
-}
-
-/// Over the links from both devices up to the first bridge above both, or to the host bridge.
-Narrowest narrowest_link(const topology::PciTree& tree, const TreeDevice& gpu, const TreeDevice& adapter) {
-  Narrowest narrowest;
-  const auto end =
-      std::mismatch(gpu.bridges.begin(), gpu.bridges.end(), adapter.bridges.begin(), adapter.bridges.end());
-  const auto shared = static_cast<std::size_t>(end.first - gpu.bridges.begin());
-  for (const TreeDevice* device : {&gpu, &adapter}) {
-    const PciFunction* port = device == &gpu && !gpu.bridges.empty() ? &tree.bridges[gpu.bridges.back()] : nullptr;
-    take_link(device->function, port, narrowest);
-    // The last bridge is the port whose link is the device's own.
-    for (std::size_t i = shared; i + 1 < device->bridges.size(); ++i)
-      take_link(tree.bridges[device->bridges[i]], nullptr, narrowest);
-  }
-  return narrowest;
-}
-
 void judge_width(const Machine& machine, const TopologyFacts& facts, std::size_t gpu, Findings& findings) {
   const TreeDevice& device = facts.tree.gpus[gpu];
   const std::string& subject = device.function.name;
   const auto& best = facts.matching.gpus[gpu];
   if (!best.adapter.has_value()) return findings.add(State::skip, subject, best.why + ": see topo.pair");
   const AdapterPorts& ports = facts.ports[*best.adapter];
-  if (ports.best_rate() <= no_link) return findings.add(State::unknown, subject, ports.why);
+  if (ports.best_rate() <= 0) return findings.add(State::unknown, subject, ports.why);
   if (best.nearness == PathClass::chip_host) {
     return findings.add(State::skip, subject, "the path to the adapter is C2C, not the GPU's PCIe link");
   }
@@ -166,7 +120,8 @@ void judge_width(const Machine& machine, const TopologyFacts& facts, std::size_t
   }
   const std::string open = best.nearness > PathClass::pxb ? open_question(machine, facts, gpu) : "";
   if (!open.empty()) return findings.add(State::unknown, subject, ports.name + ": " + open);
-  const Narrowest narrowest = narrowest_link(facts.tree, device, facts.tree.adapters[*best.adapter]);
+  const topology::NarrowestLink narrowest =
+      topology::narrowest_link(facts.tree, device, facts.tree.adapters[*best.adapter]);
   if (!narrowest.unread.empty()) {
     return machine.is_guest.value ? findings.add(State::skip, subject, "this virtual machine does not see the link")
                                   : findings.add(State::unknown, subject, narrowest.unread);
