@@ -11,7 +11,7 @@
 
 enum { cpus = 1568, usable = 1500 };
 
-int sched_getaffinity(pid_t pid, size_t size, void* mask);
+__attribute__((visibility("default"))) int sched_getaffinity(pid_t pid, size_t size, void* mask);
 
 /// Linux refuses masks that are shorter than its own.
 int sched_getaffinity(pid_t pid, size_t size, void* mask) {
