@@ -100,6 +100,16 @@ std::string take_facts(const Json& json, NvmlFacts* facts) {
 
 }  // namespace
 
+const char* p2p_text(std::int64_t status) noexcept {
+  constexpr const char* texts[] = {"works",
+                                   "the chipset does not support it",
+                                   "a GPU does not support it",
+                                   "the topology does not support it",
+                                   "a driver option forbids it",
+                                   "it is not supported"};
+  return status >= 0 && status < 6 ? texts[status] : "the driver does not report why";
+}
+
 const NvmlGpu* NvmlFacts::gpu_at(std::string_view address) const noexcept {
   for (const NvmlGpu& gpu : gpus) {
     if (gpu.address.is_found() && gpu.address.value == address) return &gpu;

@@ -49,6 +49,9 @@ struct NvmlFacts {
   [[nodiscard]] const NvmlPair* pair_of(std::string_view one, std::string_view other) const noexcept;
 };
 
+/// Of p2p_read, p2p_write and p2p_nvlink: "works", or why not.
+[[nodiscard]] const char* p2p_text(std::int64_t status) noexcept;
+
 inline constexpr const char* nvml_recording = "/gdrkit/nvml.json";
 inline constexpr std::size_t most_nvml_gpus = 64;
 inline constexpr std::size_t most_nvml_links = 64;  ///< of one GPU

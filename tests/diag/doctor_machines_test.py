@@ -25,9 +25,12 @@ EXPECTED = {
     "large": (0, {"acs.redirect": "ok", "nic.state": "ok"}, {}),
     "hgx-a100-cascade": (0, {"acs.redirect": "ok"}, {}),
     "hgx-node-sys": (0, {"topo.pair": "warn", "acs.redirect": "skip", "numa.gpu": "ok"}, {}),
-    "ws-acs-iommu": (0, {"topo.pair": "warn", "iommu.mode": "warn", "acs.override": "warn", "iommu.cmdline": "warn",
-                         "acs.redirect": "skip"},
-                     {"iommu.mode": ["0000:01:00.0", "0000:02:00.0", "0000:03:00.0"]}),
+    "ws-acs-iommu": (1, {"topo.pair": "warn", "iommu.mode": "warn", "acs.override": "warn", "iommu.cmdline": "warn"},
+                     {"iommu.mode": ["0000:01:00.0", "0000:02:00.0", "0000:03:00.0"], "acs.redirect": ["0000:00:01.0", "0000:00:02.0"]}),
+    "one-switch-acs": (1, {"acs.redirect": "fail", "acs.persist": "skip", "iommu.mode": "ok"},
+                       {"acs.redirect": ["0000:02:00.0", "0000:02:01.0"]}),
+    "one-switch-far-nic": (1, {"acs.redirect": "fail", "acs.persist": "skip"}, {"acs.redirect": ["0000:02:00.0", "0000:02:01.0"]}),
+    "two-roots-acs": (1, {"acs.redirect": "fail", "iommu.mode": "warn"}, {"acs.redirect": ["0000:40:01.0", "0000:60:01.0"]}),
     "epyc-nps4": (0, {"topo.pair": "warn", "numa.gpu": "ok", "numa.nic": "ok"}, {}),
     "vm-h100-1gpu": (0, dict.fromkeys(("pcie.width", "pcie.speed", "acs.redirect", "nic.state", "cpu.governor"), "skip"), {}),
     "vm-h200-1gpu": (0, dict.fromkeys(("pcie.width", "pcie.speed", "acs.redirect", "nic.state", "cpu.governor"), "skip"), {}),
@@ -154,6 +157,12 @@ class DoctorPlan(Test):
     def test_dmabuf_needs_no_module_and_none_is_advised(self):
         _, found = examined("dmabuf-only")
         self.assertEqual([f for c in ("peer.any", "peer.autoload", "peer.conflict") for f in found[c] if f[0] in ("warn", "fail")], [])
+
+    def test_no_port_is_said_to_be_unable_to_redirect_that_can(self):
+        """Ports that are on no path are not judged at all."""
+        for name in (*NAMED, *HOSTILE):
+            for _, subject, text in examined(name)[1]["acs.persist"]:
+                self.assertNotRegex(f"{subject} {text}", "no port can", name)
 
     def test_every_check_says_of_every_machine_what_was_reviewed(self):
         """A new check, a new machine, a changed verdict: GDRKIT_UPDATE_GOLDEN=1 writes the table anew; review its difference."""

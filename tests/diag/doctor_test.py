@@ -21,7 +21,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Nothing is wrong with any of these; what does not apply to the first one is well on another.
 HEALTHY = {make.__name__: make() for make in (m.server, m.roce_server, m.container, m.guest_host, servers.two_switches)}
 # Those that a case may name; of the other ones not all facts were recorded.
-BASES = {**HEALTHY, **{make.__name__: make() for make in (gb300_datadirect, guests.flat_guest)}}
+BASES = {**HEALTHY, **{make.__name__: make() for make in (gb300_datadirect, guests.flat_guest)}, "one_switch": servers.one_switch(acs=0x0001),
+         "two_roots": servers.two_roots(acs=0x0001, kind="identity")}
 # Checks that only inform: none of what they say is a fault.
 INFORMS = {"vm.detect", "gdr.persist", "dmabuf.p2pdma", "lim.hugepages", "cpu.copy_isa", "acs.persist"}
 # What these say follows from ports, links, NUMA nodes and the CPU, which other checks judge: they may change with any of those.

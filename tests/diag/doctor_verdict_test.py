@@ -190,6 +190,55 @@ class DoctorVerdict(Test):
                         self.assertEqual(pair["use"] == "yes", pair["via"] != "", pair)
                         self.assertFalse(pair["use"] == "yes" and pair["blocked_by"], pair)
 
+    def test_two_gpus_without_an_adapter_have_a_verdict(self):
+        def peers(tree):
+            return verdicts_of(tree)["peers"][0]
+        clean = peers(servers.one_switch(acs=0x0001))
+        self.assertEqual((clean["use"], clean["via"], clean["path"], clean["route"]), ("yes", "PCIe", "PIX", "PCIe bridge"))
+        self.assertEqual((clean["acs"], clean["iommu"], clean["slowed_by"], round(clean["most_gb_per_s"], 1)), ("off", "identity", [], 31.5))
+        redirected = peers(servers.one_switch())
+        self.assertEqual((redirected["use"], redirected["acs"], redirected["slowed_by"]), ("yes", "redirects", ["acs.redirect"]))
+        self.assertEqual(redirected["route"], "PCIe bridge, redirected to the processor")
+        risky = peers(servers.two_roots())
+        self.assertEqual((risky["use"], risky["path"], risky["route"], risky["acs"], risky["iommu"]),
+                         ("unknown", "NODE", "processor", "redirects", "DMA-FQ"))
+        self.assertEqual(risky["slowed_by"], ["acs.redirect", "iommu.mode"])
+        self.assertIn("may hang", risky["reason"])
+        passed = peers(servers.two_roots(kind="identity"))
+        self.assertEqual((passed["use"], passed["iommu"], passed["slowed_by"]), ("yes", "identity", []))
+        alone = peers(m.changed(servers.one_switch(acs=0x0001), {m.ROOT + "/0000:01:00.0/0000:02:00.0/0000:03:00.0/iommu_group": None}))
+        self.assertEqual((alone["use"], alone["iommu"]), ("yes", "identity"))
+
+    def test_gpus_on_nvlink_do_not_use_the_ports(self):
+        verdicts = verdicts_of(NAMED["dgx-h100-acs"]())
+        self.assertEqual(len(verdicts["peers"]), 8 * 7 // 2)
+        self.assertEqual({(peer["use"], peer["via"], peer["path"], peer["acs"], tuple(peer["slowed_by"])) for peer in verdicts["peers"]},
+                         {("yes", "NVLink", "NV18", "not on the way", ())})
+        self.assertEqual({round(peer["most_gb_per_s"], 1) for peer in verdicts["peers"]}, {478.1})
+
+    def test_what_the_driver_reports_of_peer_access_decides(self):
+        tree = servers.one_switch(acs=0x0001)
+        for changes, use, part in ((nvml.of(tree, every=nvml.without_nvlink(), pair={"p2p_read": 1}), "no", "chipset does not support"),
+                                   (nvml.of(tree, every=nvml.without_nvlink(), pair={"p2p_write": 5}), "no", "not supported"),
+                                   (nvml.of(tree, every=nvml.without_nvlink(), first={"mig": True}), "no", "MIG mode"),
+                                   (nvml.of(tree, every=nvml.without_nvlink(), pair={"p2p_read": nvml.failed()}), "unknown", "GPU_IS_LOST"),
+                                   (nvml.no_answer(), "unknown", "NO_PERMISSION"), (None, "unknown", "not known whether the driver")):
+            peer = verdicts_of(m.changed(tree, {nvml.PATH: changes}))["peers"][0]
+            self.assertEqual((peer["use"], part in peer["reason"], peer["via"]), (use, True, ""), peer)
+        self.assertIn("unless NVLink connects them", peer["route"])
+        self.assertEqual({peer["blocked_by"][0] for peer in verdicts_of(NAMED["fm-down"]())["peers"]}, {"nvl.fabric"})
+
+    def test_ports_that_are_not_on_the_way_to_an_adapter_do_not_slow_it(self):
+        self.assertEqual({tuple(pair["slowed_by"]) for pair in verdicts_of(NAMED["one-switch-far-nic"]())["nvshmem"]["gdr"]}, {()})
+
+    def test_text_names_pairs_of_gpus_and_folds_those_that_are_alike(self):
+        for name, line in (("dgx-h100-ok", r"peers direct access on 28 of 28 GPU pairs, by NVLink GPU0 \S+ with GPU1 \(NV18\) and 27 more: "
+                            r"NVLink, at most 478\.1 GB/s gdrkit"),
+                           ("one-switch-acs", r"peers direct access on 1 of 1 GPU pair, by PCIe GPU0 \S+ with GPU1 \(PIX\): PCIe bridge, redirected to "
+                            r"the processor, at most 31\.5 GB/s; ACS redirects, IOMMU identity; slowed by acs\.redirect")):
+            with Lent(NAMED[name]()) as folder:
+                self.assertRegex(" ".join(run("gdrkit", "doctor", "--root", folder, "--short").out.split()), line)
+
     def test_text_has_a_line_for_each_library_and_folds_gpus(self):
         with Lent(NAMED["legacy-conflict"]()) as folder:
             lines = run("gdrkit", "doctor", "--root", folder, "--short").lines

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Group acs: Access Control Services of the ports between GPUs and adapters, which may send packets up to the
+// Group acs: Access Control Services of the ports between two GPUs or GPU and adapter, which may send packets up to the
 // processor.
 #include "diag/machine/acs.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "diag/doctor/check.hpp"
 #include "diag/machine/data_direct.hpp"
+#include "diag/machine/gpu_path.hpp"
 #include "diag/machine/pci_config.hpp"
 
 namespace gdrkit::tools::doctor {
@@ -17,6 +19,9 @@ constexpr unsigned ats_capability = 0x0f;  // extended
 constexpr std::uint32_t ats_enabled = 0x8000;
 constexpr std::int64_t network_class = 0x02;
 const char* const for_guests = "vfio-pci";
+const char* const no_port_matters =
+    "no two GPUs, and no GPU and adapter, have a port between them that matters, except those that other acs.* checks "
+    "cover";
 
 /// True after a finding with the reason why the ports cannot be checked here.
 bool cannot_see_ports(const Machine& machine, Findings& findings) {
@@ -32,9 +37,30 @@ std::set<std::string> data_direct_roots(const std::vector<DataDirect>& directs) 
   return roots;
 }
 
-/// The ports between this host's own GPUs and adapters.
-Fact<std::set<std::string>> ports_in_use(const Machine& machine) {
-  Fact<std::set<std::string>> ports;
+/// A port on the path between two devices of this host.
+struct PathPort {
+  std::string devices;          ///< the first two that it is between
+  bool has_other_path = false;  ///< only on paths that NVLink may replace, which is not known
+};
+
+class PathPorts {
+ public:
+  void add(const std::set<std::string>& ports, const std::string& a, const std::string& b, bool has_other_path) {
+    for (const std::string& port : ports) {
+      PathPort& own = all_.try_emplace(port, PathPort{a + " and " + b, has_other_path}).first->second;
+      own.has_other_path = own.has_other_path && has_other_path;
+    }
+  }
+  [[nodiscard]] const std::map<std::string, PathPort>& all() const noexcept { return all_; }
+
+ private:
+  std::map<std::string, PathPort> all_;
+};
+
+/// The ports between this host's own GPUs, and between them and its adapters. Where two GPUs share no bridge, packets
+/// pass the processor in any case: redirection matters there if an IOMMU translates.
+Fact<PathPorts> ports_in_use(const Machine& machine) {
+  Fact<PathPorts> ports;
   const auto grace = is_grace(machine.view);
   const auto directs = find_data_direct(machine);
   ports.outcome = directs.outcome;
@@ -42,11 +68,30 @@ Fact<std::set<std::string>> ports_in_use(const Machine& machine) {
   if (directs.is_unknown()) return ports;
   if (!directs.value.empty() && grace.is_unknown()) return {grace.outcome, {}, grace.reason};
   const auto roots = grace.value ? data_direct_roots(directs.value) : std::set<std::string>{};
+  const auto is_left_out = [&](const PciDevice& gpu) {
+    return gpu.driver == for_guests || (!gpu.bridges.empty() && roots.count(gpu.bridges.front()) != 0);
+  };
   for (const PciDevice& gpu : machine.gpus) {
-    if (gpu.driver == for_guests || (!gpu.bridges.empty() && roots.count(gpu.bridges.front()) != 0)) continue;
-    for (const Adapter& adapter : machine.adapters) ports.value.merge(ports_between(gpu, adapter.pci));
+    if (is_left_out(gpu)) continue;
+    for (const Adapter& adapter : machine.adapters)
+      ports.value.add(ports_between(gpu, adapter.pci), gpu.address, adapter.name, false);
+  }
+  for (const GpuPath& path : read_gpu_paths(machine)) {
+    const PciDevice& first = machine.gpus[path.first];
+    const PciDevice& second = machine.gpus[path.second];
+    if (is_left_out(first) || is_left_out(second) || path.route == Route::nvlink) continue;
+    if (path.route == Route::processor && (!path.is_translated() || grace.value)) continue;
+    ports.value.add(path.ports, first.address, second.address, path.route == Route::processor && path.may_be_nvlink);
   }
   return ports;
+}
+
+/// False after the findings that say why there is no path to check: two GPUs, or a GPU and an adapter, have one.
+bool has_paths(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty()) return false;
+  const bool knows_adapters = machine.adapter_outcome == Outcome::found || machine.adapter_outcome == Outcome::absent;
+  const bool has_pair = machine.gpus.size() > 1;
+  return (has_pair && knows_adapters) || !adapters_or_skip(machine, findings).empty() || has_pair;
 }
 
 /// Network functions that are passed through to guests, which are not RDMA devices of this host.
@@ -77,47 +122,48 @@ bool fits(const std::string& pattern, std::uint32_t set) {
 }  // namespace
 
 const Advice advice_acs_redirect = {
-    "the control register of the ACS capability of every port on the path between a GPU and an adapter, below the "
-    "bridge that both share",
+    "the control register of the ACS capability of every port on the path between two GPUs, or between a GPU and an "
+    "adapter, below the bridge that both share; of the ports up to the processor if two GPUs share no bridge and an "
+    "IOMMU translates",
     "redirected packets go up to the processor and back instead of through the switch: half the bandwidth, hangs, or "
     "errors",
     {"sudo setpci -s PORT ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes",
      true, false, false, "sudo setpci -s PORT ECAP_ACS+6.w"},
     "without root only 64 bytes can be read: then ACS is unknown, not off. Redirection is wanted in virtual machines, "
     "for devices that are passed through to guests (acs.vm_ats) and for Data Direct (acs.datadirect); this check skips "
-    "those",
+    "those. GPUs with NVLink between them do not use the ports; level probe shows NVLink",
     {.now = "setpci -s ADDRESS ECAP_ACS+6.w=0000",
      .file = "/etc/systemd/system/gdrkit-acs.service",
-     .text = "[Unit]\n"
-             "Description=no ACS redirection between GPUs and adapters (gdrkit doctor: acs.redirect)\n"
-             "[Service]\n"
-             "Type=oneshot\n"
-             "RemainAfterExit=yes\n"
-             "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS ECAP_ACS+6.w=0000\"\n"
-             "[Install]\n"
-             "WantedBy=multi-user.target",
+     .text =
+         "[Unit]\n"
+         "Description=no ACS redirection between GPUs, and between GPUs and adapters (gdrkit doctor: acs.redirect)\n"
+         "[Service]\n"
+         "Type=oneshot\n"
+         "RemainAfterExit=yes\n"
+         "ExecStart=/bin/sh -c \"exec setpci -s ADDRESS ECAP_ACS+6.w=0000\"\n"
+         "[Install]\n"
+         "WantedBy=multi-user.target",
      .enable = "systemctl daemon-reload\nsystemctl enable gdrkit-acs.service",
      .risk = "the devices behind these ports are no longer isolated from each other: do not run it on hosts that pass "
              "them through to guests"}};
 
 void check_acs_redirect(const Machine& machine, Findings& findings) {
-  if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
-  if (cannot_see_ports(machine, findings)) return;
+  if (!has_paths(machine, findings) || cannot_see_ports(machine, findings)) return;
   const auto ports = ports_in_use(machine);
   if (ports.is_unknown()) return findings.add_unknown("", ports);
-  if (ports.value.empty()) {
-    return findings.add(State::skip, "",
-                        "no GPU shares a bridge with an adapter, except those that other acs.* checks cover");
-  }
-  for (const std::string& port : ports.value) {
+  if (ports.value.all().empty()) return findings.add(State::skip, "", no_port_matters);
+  for (const auto& [port, path] : ports.value.all()) {
     const auto acs = read_acs(machine.view, port);
     if (acs.is_absent()) {
       findings.add(State::ok, port, "has no ACS");
     } else if (!acs.is_found()) {
       findings.add_unknown(port, acs);
+    } else if ((acs.value.set & acs_redirects) == 0) {
+      findings.add(State::ok, port, format("ACS control is 0x%04x", acs.value.set));
     } else {
-      findings.add((acs.value.set & acs_redirects) != 0 ? State::fail : State::ok, port,
-                   format("ACS control is 0x%04x", acs.value.set),
+      findings.add(path.has_other_path ? State::warn : State::fail, port,
+                   format("ACS control is 0x%04x, on the path between ", acs.value.set) + path.devices +
+                       (path.has_other_path ? " unless NVLink connects them" : ""),
                    "sudo setpci -s " + port +
                        " ECAP_ACS+6.w=0000   # at each boot: the unit that gdrkit doctor fix acs.redirect writes");
     }
@@ -245,18 +291,19 @@ const Advice advice_acs_persist = {
     "a unit may call a script, which this check does not read; some firmware keeps redirection off by itself"};
 
 void check_acs_persist(const Machine& machine, Findings& findings) {
-  if (gpus_or_skip(machine, findings).empty() || adapters_or_skip(machine, findings).empty()) return;
-  if (cannot_see_ports(machine, findings)) return;
+  if (!has_paths(machine, findings) || cannot_see_ports(machine, findings)) return;
   const auto ports = ports_in_use(machine);
   if (ports.is_unknown()) return findings.add_unknown("", ports);
+  if (ports.value.all().empty()) return findings.add(State::skip, "", no_port_matters);
   bool could_redirect = false;
-  for (const std::string& port : ports.value) {
+  for (const auto& [port, path] : ports.value.all()) {
     const auto acs = read_acs(machine.view, port);
     if (acs.is_unknown()) return findings.add_unknown(port, acs);
     if ((acs.value.set & acs_redirects) != 0) return findings.add(State::skip, port, "redirects: see acs.redirect");
     could_redirect = could_redirect || (acs.value.able & acs_redirects) != 0;
   }
-  if (!could_redirect) return findings.add(State::ok, "ports", "no port can redirect");
+  if (!could_redirect)
+    return findings.add(State::ok, "ports", "none of those between GPUs, or GPU and adapter, can redirect");
   const auto& gpu = machine.gpus.front();
   const auto group = machine.view.node(gpu.folder + "/iommu_group");
   if (group.is_unknown()) return findings.add_unknown(gpu.address, group);

@@ -62,16 +62,6 @@ bool leads_to(const NvmlGpu& from, const NvmlGpu& to) {
   });
 }
 
-const char* p2p_text(std::int64_t status) {
-  constexpr const char* texts[] = {"works",
-                                   "the chipset does not support it",
-                                   "a GPU does not support it",
-                                   "the topology does not support it",
-                                   "a driver option forbids it",
-                                   "it is not supported"};
-  return status >= 0 && status < 6 ? texts[status] : "the driver does not report why";
-}
-
 bool is_at_fault(const NvmlFacts& nvml) {
   return std::any_of(nvml.gpus.begin(), nvml.gpus.end(), [](const NvmlGpu& gpu) {
     return gpu.fabric_state.is_found() && gpu.fabric_state.value != fabric_none &&

@@ -28,11 +28,13 @@ Causes::Causes(const Examination& examination, const Machine& machine) : examina
                         {"peer.any", "rdma.stack", "nic.state", "env.gdr_level", "env.ib_hca", "env.ib_disable",
                          "env.nvshmem", "env.ucx"},
                         State::fail);
-  slowing_ =
-      entries(examination,
-              {"acs.redirect", "acs.datadirect", "iommu.mode", "pcie.width", "pcie.speed", "pcie.mrrs", "nic.rate"},
-              State::warn);
-  mapping_ = entries(examination, {"drv.loaded", "ctr.devices", "bar1.size", "bar.above4g", "nvl.fabric"}, State::fail);
+  slowing_ = entries(examination, {"acs.datadirect", "iommu.mode", "pcie.width", "pcie.speed", "pcie.mrrs", "nic.rate"},
+                     State::warn);
+  redirecting_ = entries(examination, {"acs.redirect"}, State::warn);
+  mapping_ = entries(examination, {"drv.loaded", "ctr.devices", "bar1.size", "bar.above4g", "nvl.fabric"},
+                     State::fail);
+  peers_ = entries(examination, {"drv.loaded", "nvl.fabric"}, State::fail);
+  slowing_peers_ = entries(examination, {"iommu.mode", "pcie.width", "pcie.speed"}, State::warn);
 }
 
 std::vector<Causes::Entry> Causes::entries(const Examination& examination, std::initializer_list<const char*> ids,

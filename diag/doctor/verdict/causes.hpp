@@ -34,8 +34,14 @@ class Causes {
   [[nodiscard]] std::vector<Cause> explaining(const PairNames& pair) const { return find(explaining_, pair); }
   /// Warnings and failures that cost speed.
   [[nodiscard]] std::vector<Cause> slowing(const PairNames& pair) const { return find(slowing_, pair); }
+  /// Ports that redirect packets; `pair` names those on its path.
+  [[nodiscard]] std::vector<Cause> redirecting(const PairNames& pair) const { return find(redirecting_, pair); }
   /// Failures that keep gdrkit from mapping the GPU.
   [[nodiscard]] std::vector<Cause> against_mapping(const PairNames& gpu) const { return find(mapping_, gpu); }
+  /// Failures that keep two GPUs from accessing each other.
+  [[nodiscard]] std::vector<Cause> against_peers(const PairNames& pair) const { return find(peers_, pair); }
+  /// Warnings and failures that cost speed between two GPUs on PCIe.
+  [[nodiscard]] std::vector<Cause> slowing_peers(const PairNames& pair) const { return find(slowing_peers_, pair); }
   /// The worst finding of a check; skip without any.
   [[nodiscard]] State state_of(const char* id) const;
   [[nodiscard]] std::string text_of(const char* id) const;
@@ -51,7 +57,7 @@ class Causes {
 
   const Examination& examination_;
   std::set<std::string> objects_;  ///< names of all devices and libraries: a finding on one of them concerns no other
-  std::vector<Entry> blocking_, peer_memory_, explaining_, slowing_, mapping_;
+  std::vector<Entry> blocking_, peer_memory_, explaining_, slowing_, redirecting_, mapping_, peers_, slowing_peers_;
 };
 
 }  // namespace gdrkit::tools::doctor

@@ -92,6 +92,16 @@ Access judge_mapping(const MappingFacts& facts) {
   return access;
 }
 
+Known in_use(const Machine& machine, const std::string& address) {
+  for (const PciDevice& gpu : machine.gpus) {
+    if (gpu.address != address || gpu.driver.empty()) continue;
+    if (gpu.driver != "nvidia") return {Answer::no, "the GPU is bound to " + gpu.driver};
+  }
+  if (machine.driver.is_unknown()) return {Answer::unknown, machine.driver.reason};
+  if (is_confidential(machine)) return {Answer::unknown, confidential};
+  return {Answer::yes, ""};  // without a driver drv.loaded fails, which says more
+}
+
 Access mapping_of(const Machine& machine, const Causes& causes, const std::string& address,
                   std::vector<std::string>* blocked_by) {
   MappingFacts facts{gpu_fact(machine, address), gdrdrv_fact(causes), rm_fact(machine), dmabuf_fact(machine)};

@@ -45,6 +45,7 @@ class Judge {
       one.mapping = mapping_of(machine_, causes_, gpu.function.name, &one.blocked_by);
       verdicts.gpus.push_back(std::move(one));
     }
+    verdicts.peers = judge_peers(machine_, causes_);
     const auto& tree = topology_.tree;
     if (tree.gpus.empty()) {
       verdicts.nothing = machine_.pci_outcome == Outcome::found
@@ -99,7 +100,7 @@ class Judge {
       for (const std::size_t bridge : device->bridges) names.own.insert(topology_.tree.bridges[bridge].name);
     }
     AccessFacts facts;
-    facts.gpu = gpu_fact(gpu_device.function.name);
+    facts.gpu = in_use(machine_, gpu_device.function.name);
     facts.adapter = adapter_fact(belief.library, adapter);
     facts.belief = known_of(belief.file, belief.file.value, "no file of a peer-memory module");
     facts.peer_memory = peer_memory_fact(gpu_device.function.name, names);
@@ -112,11 +113,11 @@ class Judge {
     pair.adapter = adapter_device.name;
     facts.path = path_fact(belief.library, gpu, adapter, &pair.path);
     pair.access = judge(facts);
-    add_causes(names, &pair);
+    add_causes(names, adapter, &pair);
     return pair;
   }
 
-  void add_causes(const PairNames& names, PairVerdict* pair) const {
+  void add_causes(const PairNames& names, std::size_t adapter, PairVerdict* pair) const {
     const auto blocking = causes_.blocking(names);
     if (!blocking.empty() && pair->access.use != Answer::no) {
       pair->access.use = Answer::no;
@@ -129,18 +130,23 @@ class Judge {
         for (const Cause& cause : more) pair->blocked_by.emplace_back(cause.id);
       }
     } else {
-      for (const Cause& cause : causes_.slowing(names)) pair->slowed_by.emplace_back(cause.id);
+      const PairNames ports{names.library, ports_between(pair->gpu, adapter)};
+      for (const auto& causes : {causes_.redirecting(ports), causes_.slowing(names)}) {
+        for (const Cause& cause : causes) pair->slowed_by.emplace_back(cause.id);
+      }
     }
   }
 
-  Known gpu_fact(const std::string& address) const {
-    for (const PciDevice& gpu : machine_.gpus) {
-      if (gpu.address != address || gpu.driver.empty()) continue;
-      if (gpu.driver != "nvidia") return {Answer::no, "the GPU is bound to " + gpu.driver};
-    }
-    if (machine_.driver.is_unknown()) return {Answer::unknown, machine_.driver.reason};
-    if (is_confidential(machine_)) return {Answer::unknown, confidential};
-    return {Answer::yes, ""};  // without a driver drv.loaded fails, which says more
+  /// Below the bridge that both are behind; none without one.
+  std::set<std::string> ports_between(std::size_t gpu, std::size_t adapter) const {
+    const auto& a = topology_.tree.gpus[gpu].bridges;
+    const auto& b = topology_.tree.adapters[adapter].bridges;
+    const auto [left, right] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+    std::set<std::string> ports;
+    if (left == a.begin()) return ports;
+    for (auto at = left; at != a.end(); ++at) ports.insert(topology_.tree.bridges[*at].name);
+    for (auto at = right; at != b.end(); ++at) ports.insert(topology_.tree.bridges[*at].name);
+    return ports;
   }
 
   Known adapter_fact(const std::string& library, std::size_t adapter) const {

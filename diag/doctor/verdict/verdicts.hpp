@@ -8,6 +8,7 @@
 
 #include "diag/doctor/examination.hpp"
 #include "diag/doctor/verdict/access.hpp"
+#include "diag/doctor/verdict/peer_access.hpp"
 
 namespace gdrkit::tools::doctor {
 
@@ -36,7 +37,8 @@ struct GpuVerdict {
 struct Verdicts {
   std::vector<GpuVerdict> gpus;
   std::vector<LibraryVerdict> libraries;
-  std::string nothing;  ///< not "": why the libraries have no pair
+  std::vector<PeerVerdict> peers;  ///< every two GPUs
+  std::string nothing;             ///< not "": why the libraries have no pair
 };
 
 /// All checks must have run: a failure that is not known of blocks nothing.

@@ -46,6 +46,17 @@ Json verdicts_json(const Verdicts& verdicts) {
     add_access(verdicts.gpus[i].mapping, verdicts.gpus[i].blocked_by, &one);
     json["gdrkit"]["map"].push_back(std::move(one));
   }
+  json["peers"] = Json::array();
+  for (const PeerVerdict& peer : verdicts.peers) {
+    Json one = {{"gpu", peer.gpu},   {"gpu_address", verdicts.gpus[peer.gpu].address},
+                {"peer", peer.peer}, {"peer_address", verdicts.gpus[peer.peer].address},
+                {"path", peer.path}, {"route", peer.route},
+                {"acs", peer.acs},   {"iommu", peer.iommu}};
+    one["most_gb_per_s"] = peer.gbyte_per_s > 0 ? Json(peer.gbyte_per_s) : Json(nullptr);
+    add_access(peer.access, peer.blocked_by, &one);
+    one["slowed_by"] = peer.slowed_by;
+    json["peers"].push_back(std::move(one));
+  }
   if (!verdicts.nothing.empty()) json["nothing"] = verdicts.nothing;
   return json;
 }

@@ -23,7 +23,8 @@ void print_wrapped(const std::string& first, const std::string& text) {
 }
 
 /// "NCCL     direct access on 7 of 8 GPUs, by dma-buf"
-void print_summary(const char* library, const char* what, const std::vector<const Access*>& all) {
+void print_summary(const char* library, const char* what, const std::vector<const Access*>& all,
+                   const char* of = "GPU") {
   std::map<std::string, unsigned> ways;
   unsigned unknown = 0;
   for (const Access* access : all) {
@@ -36,9 +37,17 @@ void print_summary(const char* library, const char* what, const std::vector<cons
     direct += count;
     names.push_back(way);
   }
-  print_wrapped(format("%-8s ", library), format("%s on %u of %s", what, direct, counted(all.size(), "GPU").c_str()) +
+  print_wrapped(format("%-8s ", library), format("%s on %u of %s", what, direct, counted(all.size(), of).c_str()) +
                                               list_of(", by ", names) +
                                               (unknown == 0 ? "" : format(", unknown on %u", unknown)));
+}
+
+/// "NVLink, at most 478.1 GB/s": where PCIe is used, also what it may meet there.
+std::string path_text(const PeerVerdict& peer) {
+  std::string text = peer.route;
+  if (peer.gbyte_per_s > 0) text += format(", at most %.1f GB/s", peer.gbyte_per_s);
+  if (peer.route != "NVLink") text += "; ACS " + peer.acs + ", IOMMU " + printable(peer.iommu);
+  return text;
 }
 
 /// GPUs with the same text are one line.
@@ -76,6 +85,23 @@ std::string told(const Access& access, const std::vector<std::string>& blocked_b
   return std::string(name_of(access.use)) + ": " + printable(access.reason) + list_of("; blocked by ", blocked_by);
 }
 
+/// Pairs that are alike are one line.
+void print_peers(const Verdicts& verdicts) {
+  if (verdicts.peers.empty()) return;
+  std::vector<const Access*> all;
+  Lines lines;
+  for (const PeerVerdict& peer : verdicts.peers) {
+    all.push_back(&peer.access);
+    const std::string slowed = list_of("; slowed by ", peer.slowed_by);
+    lines.add(name_of_gpu(verdicts.gpus[peer.gpu]) + " with " + verdicts.gpus[peer.peer].name + " (" + peer.path + ")",
+              peer.access.use == Answer::yes
+                  ? path_text(peer) + slowed
+                  : told(peer.access, peer.blocked_by) + slowed + "; path: " + path_text(peer));
+  }
+  print_summary("peers", "direct access", all, "GPU pair");
+  lines.print();
+}
+
 }  // namespace
 
 void print_verdicts_text(const Verdicts& verdicts) {
@@ -104,6 +130,7 @@ void print_verdicts_text(const Verdicts& verdicts) {
   }
   if (!verdicts.nothing.empty())
     print_wrapped("", "NCCL, UCX, NVSHMEM: direct access does not apply: " + verdicts.nothing);
+  print_peers(verdicts);
   std::vector<const Access*> mappings;
   for (const GpuVerdict& gpu : verdicts.gpus) mappings.push_back(&gpu.mapping);
   print_summary("gdrkit", "maps memory", mappings);

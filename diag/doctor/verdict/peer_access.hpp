@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// PeerVerdict: whether two GPUs of a machine access each other's memory, by which path, and what is in the way.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "diag/doctor/verdict/access.hpp"
+#include "diag/doctor/verdict/causes.hpp"
+
+namespace gdrkit::tools::doctor {
+
+struct PeerVerdict {
+  std::size_t gpu = 0;  ///< positions in Verdicts::gpus, gpu < peer
+  std::size_t peer = 0;
+  std::string path;        ///< as nvidia-smi puts it: NV18, PIX, PHB
+  Access access;           ///< via: NVLink or PCIe
+  std::string route;       ///< "NVLink", "PCIe bridge", "PCIe bridge, redirected to the processor", "processor"
+  double gbyte_per_s = 0;  ///< that the narrowest link on the way carries in each direction at most; 0: not known
+  std::string acs;         ///< of the ports on the way: "off", "redirects", "unknown", "not on the way"
+  std::string iommu;       ///< "none", a type of group, "unknown"
+  std::vector<std::string> blocked_by;  ///< IDs of checks
+  std::vector<std::string> slowed_by;
+};
+
+[[nodiscard]] std::vector<PeerVerdict> judge_peers(const Machine& machine, const Causes& causes);
+
+}  // namespace gdrkit::tools::doctor

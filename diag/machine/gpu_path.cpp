@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "diag/machine/gpu_path.hpp"
+
+#include <algorithm>
+
+#include "diag/machine/acs.hpp"
+#include "diag/machine/topology_facts.hpp"
+#include "platform/facts/pci_address.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+bool is_translation(const Fact<std::string>& type) { return type.is_found() && type.value.rfind("DMA", 0) == 0; }
+
+/// The one that says more: translation, then what is not known, then a group of another type.
+const Fact<std::string>& worse_of(const Fact<std::string>& a, const Fact<std::string>& b) {
+  if (is_translation(a) || is_translation(b)) return is_translation(a) ? a : b;
+  if (a.is_unknown() || b.is_unknown()) return a.is_unknown() ? a : b;
+  return a.is_found() ? a : b;
+}
+
+bool are_linked(const topology::NvLinks& links, const PciDevice& a, const PciDevice& b) {
+  const auto first = platform::parse_pci_address(a.address);
+  const auto second = platform::parse_pci_address(b.address);
+  return first && second && links.between(*first, *second) > 0;
+}
+
+}  // namespace
+
+Fact<std::string> iommu_type(const MachineView& view, const PciDevice& device) {
+  const auto group = view.node(device.folder + "/iommu_group");
+  if (!group.is_found()) return {group.outcome, {}, group.reason};
+  auto type = view.line(device.folder + "/iommu_group/type");
+  if (type.is_absent()) type.outcome = Outcome::unreadable;
+  return type;
+}
+
+std::vector<GpuPath> read_gpu_paths(const Machine& machine) {
+  const std::size_t count = std::min(machine.gpus.size(), topology::PciTree::most_gpus);
+  const topology::NvLinks links = links_of(machine.probe.nvml);
+  std::vector<Fact<std::string>> types;
+  for (std::size_t i = 0; i < count; ++i) types.push_back(iommu_type(machine.view, machine.gpus[i]));
+  std::vector<GpuPath> paths;
+  for (std::size_t second = 0; second < count; ++second) {
+    for (std::size_t first = 0; first < second; ++first) {
+      const PciDevice& a = machine.gpus[first];
+      const PciDevice& b = machine.gpus[second];
+      GpuPath path{
+          first, second, Route::processor, !links.is_known, ports_between(a, b), worse_of(types[first], types[second])};
+      const bool share_bridge = !a.bridges.empty() && !b.bridges.empty() && a.bridges.front() == b.bridges.front();
+      if (share_bridge) path.route = Route::bridge;
+      if (are_linked(links, a, b)) {
+        path.route = Route::nvlink;
+        path.may_be_nvlink = false;
+      }
+      if (path.route == Route::processor) {
+        path.ports.insert(a.bridges.begin(), a.bridges.end());
+        path.ports.insert(b.bridges.begin(), b.bridges.end());
+      }
+      paths.push_back(std::move(path));
+    }
+  }
+  return paths;
+}
+
+}  // namespace gdrkit::tools

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// GpuPath: how packets travel between two GPUs of a machine, and what the IOMMU makes of them.
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "diag/machine/machine.hpp"
+
+namespace gdrkit::tools {
+
+enum class Route {
+  nvlink,
+  bridge,     ///< through a PCIe bridge that both GPUs are behind
+  processor,  ///< up to the root complex and down again
+};
+
+struct GpuPath {
+  std::size_t first = 0;  ///< in Machine::gpus, first < second
+  std::size_t second = 0;
+  Route route = Route::processor;
+  bool may_be_nvlink = false;  ///< NVLink is not known, and would be used instead
+  std::set<std::string>
+      ports;                ///< those that may redirect: below the common bridge; without one, all up to the processor
+  Fact<std::string> iommu;  ///< type of the groups, that of the one that translates; absent: neither is in a group
+  [[nodiscard]] bool is_translated() const { return iommu.is_found() && iommu.value.rfind("DMA", 0) == 0; }
+};
+
+/// Every two of the first GPUs (PciTree::most_gpus).
+[[nodiscard]] std::vector<GpuPath> read_gpu_paths(const Machine& machine);
+
+/// Type of the device's IOMMU group: identity, DMA, DMA-FQ; absent: the device is in no group.
+[[nodiscard]] Fact<std::string> iommu_type(const MachineView& view, const PciDevice& device);
+
+}  // namespace gdrkit::tools
