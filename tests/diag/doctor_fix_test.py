@@ -212,6 +212,18 @@ def faulty(check):
         yield m.changed(tree, {folder + "/type": "1\n" for folder in ethernet})
 
 
+class DoctorFixGrace(Test):
+    def test_pass_through_is_not_advised_where_it_keeps_cuda_from_starting(self):
+        fault = m.kernel_log("arm-smmu-v3 arm-smmu-v3.16.auto: event 0x10 received: 0010:03:00.0 fault")
+        for name in ("gb300-smmu", "gb300-smmu-translated"):
+            tree = m.changed(NAMED[name](), {"/gdrkit/kernel_log": fault, "/proc/cmdline": "ro intel_iommu=on\n"})
+            with Lent(tree) as folder:
+                for arguments in ((), ("--verbose",), ("fix",)):
+                    ended = run("gdrkit", "doctor", *arguments, "--root", folder)
+                    self.assertNotRegex(ended.out, "iommu=pt |passthrough=1", name)
+                self.assertEqual("iommu.passthrough=0" in ended.out, name == "gb300-smmu")
+
+
 class DoctorFixSteps(Test):
     """Every check: its remedy is carried out, or it is in MANUAL and the script says who does what."""
 

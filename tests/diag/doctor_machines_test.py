@@ -40,6 +40,8 @@ EXPECTED = {
     "gh200": (0, {"topo.pair": "ok", "gpu.chipset_p2p": "ok", "cpu.wc": "skip", "acs.redirect": "skip",
                   "peer.any": "ok", "numa.gpu": "ok"}, {}),
     "gb300-datadirect": (0, {"acs.datadirect": "ok", "iommu.groups": "ok", "acs.redirect": "skip"}, {}),
+    "gb300-smmu": (1, {"iommu.mode": "ok", "iommu.cmdline": "ok", "acs.datadirect": "ok"}, {"iommu.smmu": ["0010:03:00.0"]}),
+    "gb300-smmu-translated": (0, {"iommu.smmu": "ok", "iommu.mode": "ok", "acs.datadirect": "ok"}, {}),
     "gb300-zeroed": (1, {"acs.datadirect": "fail", "acs.redirect": "skip"},
                      {"acs.datadirect": ["0010:02:01.0", "0010:02:00.0", "0010:00:01.0"]}),
     "altra-pcie": (1, {"gpu.chipset_p2p": "fail", "cpu.wc": "skip", "acs.redirect": "skip"}, {}),

@@ -26,7 +26,7 @@ BASES = {**HEALTHY, **{make.__name__: make() for make in (gb300_datadirect, gues
 # Checks that only inform: none of what they say is a fault.
 INFORMS = {"vm.detect", "gdr.persist", "dmabuf.p2pdma", "lim.hugepages", "cpu.copy_isa", "acs.persist"}
 # What these say follows from ports, links, NUMA nodes and the CPU, which other checks judge: they may change with any of those.
-DERIVED = {"topo.pair", "topo.balance", "topo.vm_flat", "pcie.path_min"}
+DERIVED = {"topo.pair", "topo.balance", "topo.vm_flat", "pcie.path_min", "iommu.smmu"}
 
 
 def _cases():

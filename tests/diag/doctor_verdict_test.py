@@ -228,6 +228,11 @@ class DoctorVerdict(Test):
         self.assertIn("unless NVLink connects them", peer["route"])
         self.assertEqual({peer["blocked_by"][0] for peer in verdicts_of(NAMED["fm-down"]())["peers"]}, {"nvl.fabric"})
 
+    def test_a_grace_that_cannot_start_cuda_has_no_direct_access(self):
+        verdicts = verdicts_of(NAMED["gb300-smmu"]())
+        self.assertEqual(uses(verdicts), {"nccl": ["no"], "ucx": ["no"], "nvshmem": ["no"], "gdrkit": ["no"]})
+        self.assertEqual(verdicts["gdrkit"]["map"][0]["blocked_by"], ["iommu.smmu"])
+
     def test_ports_that_are_not_on_the_way_to_an_adapter_do_not_slow_it(self):
         self.assertEqual({tuple(pair["slowed_by"]) for pair in verdicts_of(NAMED["one-switch-far-nic"]())["nvshmem"]["gdr"]}, {()})
 

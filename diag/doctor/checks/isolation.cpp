@@ -3,6 +3,9 @@
 // Group isolation: the IOMMU, which may redirect or refuse packets between GPU and adapter.
 #include "diag/doctor/check.hpp"
 #include "diag/machine/data_direct.hpp"
+#include "diag/machine/gpu_path.hpp"
+#include "diag/machine/grace_smmu.hpp"
+#include "diag/machine/linux_version.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -22,7 +25,8 @@ const Advice advice_iommu_mode = {
     "iommu_group/type of each GPU and adapter",
     "an IOMMU that translates sends packets between devices through the processor: that is slow, and some drivers "
     "refuse it",
-    {"iommu=pt (arm64: iommu.passthrough=1) on the Linux command line (RHEL: sudo grubby --update-kernel=ALL "
+    {"iommu=pt (arm64: iommu.passthrough=1, except on Grace before Linux 6.11, see iommu.smmu) on the Linux command "
+     "line (RHEL: sudo grubby --update-kernel=ALL "
      "--args=iommu=pt; Debian, Ubuntu: GRUB_CMDLINE_LINUX in /etc/default/grub, then sudo update-grub); or turn the "
      "IOMMU off in the firmware setup",
      true, true, true, "cat /sys/bus/pci/devices/ADDRESS/iommu_group/type"},
@@ -32,6 +36,7 @@ const Advice advice_iommu_mode = {
 void check_iommu_mode(const Machine& machine, Findings& findings) {
   const bool is_closed =
       machine.driver.is_found() && machine.driver.value.find("Open Kernel Module") == std::string::npos;
+  const auto needed = needs_translation(machine.view);
   for (const PciDevice& device : devices_or_skip(machine, findings)) {
     const auto group = machine.view.node(device.folder + "/iommu_group");
     if (group.is_absent()) {
@@ -46,6 +51,13 @@ void check_iommu_mode(const Machine& machine, Findings& findings) {
       continue;
     }
     const bool is_translated = type.value.rfind("DMA", 0) == 0;
+    if (is_translated && needed.value) {
+      const std::string text = "its IOMMU group is of type " + type.value;
+      findings.add(needed.is_found() ? State::ok : State::unknown, device.address,
+                   needed.is_found() ? text + ", which CUDA needs here: see iommu.smmu"
+                                     : text + ", which CUDA may need here: " + needed.reason);
+      continue;
+    }
     const State state = type.value == "identity" ? State::ok
                         : !is_translated         ? State::unknown
                         : is_closed              ? State::fail
@@ -53,6 +65,50 @@ void check_iommu_mode(const Machine& machine, Findings& findings) {
     findings.add(state, device.address,
                  "its IOMMU group is of type " + type.value +
                      (is_translated && is_closed ? ", and the driver is not the open flavour" : ""));
+  }
+}
+
+const Advice advice_iommu_smmu = {
+    "the processor, the version of Linux, iommu_group/type of each GPU, and the ACS control of the ports above it",
+    "before Linux 6.11, arm-smmu-v3 cannot attach a PASID to an identity domain: with ACS on, no program can create a "
+    "CUDA context, and GPUs seem to be busy",
+    {"iommu.passthrough=0 on the Linux command line, and no other iommu.passthrough (RHEL: sudo grubby "
+     "--update-kernel=ALL --args=iommu.passthrough=0; Debian, Ubuntu: GRUB_CMDLINE_LINUX in /etc/default/grub, then "
+     "sudo update-grub); or Linux 6.11 or newer",
+     true, true, true, "cat /sys/bus/pci/devices/ADDRESS/iommu_group/type"},
+    "distributions may have the fix in an older Linux: if CUDA programs start, this does not apply. Do not clear ACS "
+    "instead: Data Direct needs it (acs.datadirect)",
+    {.boot_option = "iommu.passthrough=0",
+     .risk = "devices then use translated addresses, which costs some bandwidth"}};
+
+void check_iommu_smmu(const Machine& machine, Findings& findings) {
+  if (gpus_or_skip(machine, findings).empty()) return;
+  const auto grace = is_grace(machine.view);
+  if (!grace.is_found()) return findings.add_unknown("/proc/cpuinfo", grace);
+  if (!grace.value) return findings.add(State::skip, "", "the processor is not NVIDIA Grace");
+  if (!machine.is_guest.is_found()) return findings.add_unknown("", machine.is_guest);
+  if (machine.is_guest.value) return findings.add(State::skip, "", "a virtual machine does not see the host's IOMMU");
+  const auto needed = needs_translation(machine.view);
+  if (!needed.is_found()) return findings.add_unknown("/proc/version", needed);
+  const std::string version = "Linux " + read_linux_version(machine.view).value.text;
+  if (!needed.value) return findings.add(State::ok, "", version + " is 6.11 or newer");
+  for (const PciDevice& gpu : machine.gpus) {
+    const auto type = iommu_type(machine.view, gpu);
+    if (type.is_unknown()) {
+      findings.add_unknown(gpu.address, type);
+    } else if (type.is_absent()) {
+      findings.add(State::ok, gpu.address, "is in no IOMMU group");
+    } else if (type.value != "identity") {
+      findings.add(State::ok, gpu.address,
+                   "its IOMMU group is of type " + type.value + ", as " + version + " needs it");
+    } else if (const auto pasid = has_pasid_path(machine.view, gpu); !pasid.is_found()) {
+      findings.add(State::unknown, gpu.address, "is in an identity domain, and ACS is not known: " + pasid.reason);
+    } else {
+      findings.add(pasid.value ? State::fail : State::ok, gpu.address,
+                   pasid.value ? "is in an identity domain of arm-smmu-v3 with ACS on, and " + version +
+                                     " is older than 6.11: no CUDA context can be created"
+                               : "is in an identity domain, and ACS is off on " + pasid.reason);
+    }
   }
 }
 
@@ -71,7 +127,7 @@ void check_iommu_cmdline(const Machine& machine, Findings& findings) {
   const bool is_on = has_word(line.value, "intel_iommu=on");
   const bool passes = has_word(line.value, "iommu=pt") || has_word(line.value, "iommu.passthrough=1");
   findings.add(
-      is_on && !passes ? State::warn : State::ok, "/proc/cmdline",
+      is_on && !passes && !needs_translation(machine.view).value ? State::warn : State::ok, "/proc/cmdline",
       std::string(is_on ? "has" : "has no") + " intel_iommu=on, " + (passes ? "passes through" : "no iommu=pt"));
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "diag/doctor/check.hpp"
+#include "diag/machine/grace_smmu.hpp"
 
 namespace gdrkit::tools::doctor {
 namespace {
@@ -137,7 +138,8 @@ void check_gpu_xid(const Machine& machine, Findings& findings) {
 const Advice advice_iommu_faults = {
     "IOMMU messages (DMAR, AMD-Vi, SMMU) in the Linux log since boot that name a GPU or an adapter",
     "the IOMMU refused an access of the device: a transfer between GPU and adapter failed or hung",
-    {"see iommu.mode, drv.remap and acs.redirect; if they are ok: boot with iommu=pt (arm64: iommu.passthrough=1)",
+    {"see iommu.mode, drv.remap and acs.redirect; if they are ok: boot with iommu=pt (arm64: iommu.passthrough=1, "
+     "except on Grace before Linux 6.11, see iommu.smmu)",
      true, true, true, "journalctl -k -b | grep -E 'DMAR|AMD-Vi|smmu'"},
     "the log also holds faults from before the last change of settings; a guest does not see the host's IOMMU"};
 
@@ -160,7 +162,10 @@ void check_iommu_faults(const Machine& machine, Findings& findings) {
     others += is_ours ? 0 : 1;
   }
   for (const auto& [address, fault] : faults_of) {
-    findings.add(State::fail, address, format("%u faults, the last: ", fault.first) + fault.second);
+    findings.add(State::fail, address, format("%u faults, the last: ", fault.first) + fault.second,
+                 needs_translation(machine.view).value
+                     ? "see drv.remap, acs.datadirect and iommu.smmu: this machine needs translation"
+                     : "");
   }
   if (others > 0) findings.add(State::info, "", format("%u faults that name no GPU and no adapter", others));
   if (faults_of.empty()) add_clean(log, "fault of a GPU or adapter", findings);

@@ -232,7 +232,8 @@ class Writer {
     text += "\n" + shell_comment("add to the Linux command line: " + options);
     text += shell_comment("Debian, Ubuntu: in GRUB_CMDLINE_LINUX of /etc/default/grub, then update-grub", 3);
     text += shell_comment("Red Hat: grubby --update-kernel=ALL --args='" + options + "'", 3);
-    text += shell_comment("on arm64 use iommu.passthrough=1 instead of iommu=pt", 3);
+    if (options.find("iommu=pt") != std::string::npos)
+      text += shell_comment("on arm64 use iommu.passthrough=1 instead of iommu=pt", 3);
     return title(
                "Linux boot options: set them yourself, since this script does not know your boot loader; then reboot") +
            text;

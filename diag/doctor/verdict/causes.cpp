@@ -21,7 +21,7 @@ Causes::Causes(const Examination& examination, const Machine& machine) : examina
   // nic.state is a warning for a port without a link, but a library leaves such a port out: adapter_ports says so.
   blocking_ = entries(examination,
                       {"drv.loaded", "drv.params", "drv.remap", "gpu.chipset_p2p", "rdma.modules", "ctr.devices",
-                       "lim.memlock", "iommu.mode", "nic.sm", "nvl.fabric"},
+                       "lim.memlock", "iommu.mode", "iommu.smmu", "nic.sm", "nvl.fabric"},
                       State::fail);
   peer_memory_ = entries(examination, {"peer.conflict", "peer.symbols"}, State::fail);
   explaining_ = entries(examination,
@@ -31,9 +31,9 @@ Causes::Causes(const Examination& examination, const Machine& machine) : examina
   slowing_ = entries(examination, {"acs.datadirect", "iommu.mode", "pcie.width", "pcie.speed", "pcie.mrrs", "nic.rate"},
                      State::warn);
   redirecting_ = entries(examination, {"acs.redirect"}, State::warn);
-  mapping_ = entries(examination, {"drv.loaded", "ctr.devices", "bar1.size", "bar.above4g", "nvl.fabric"},
+  mapping_ = entries(examination, {"drv.loaded", "ctr.devices", "bar1.size", "bar.above4g", "nvl.fabric", "iommu.smmu"},
                      State::fail);
-  peers_ = entries(examination, {"drv.loaded", "nvl.fabric"}, State::fail);
+  peers_ = entries(examination, {"drv.loaded", "nvl.fabric", "iommu.smmu"}, State::fail);
   slowing_peers_ = entries(examination, {"iommu.mode", "pcie.width", "pcie.speed"}, State::warn);
 }
 

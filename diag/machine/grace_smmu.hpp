@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// GraceSmmu: what Linux before 6.11 needs of the IOMMU of a Grace, an SMMUv3. arm-smmu-v3 cannot attach a PASID to an
+// identity domain there, and the driver shares page tables with the GPU by a PASID.
+#pragma once
+
+#include "diag/machine/machine.hpp"
+
+namespace gdrkit::tools {
+
+/// Whether translation is needed, so that pass-through must not be advised. true and not found: the version of Linux is
+/// not known.
+[[nodiscard]] Fact<bool> needs_translation(const MachineView& view);
+
+/// Whether Linux gives the device a PASID: only if the ports send its requests up. `reason`: the port that decides.
+[[nodiscard]] Fact<bool> has_pasid_path(const MachineView& view, const PciDevice& gpu);
+
+}  // namespace gdrkit::tools
