@@ -136,6 +136,20 @@ class RealNode final : public Node {
   std::unique_ptr<NodeArea> area_;
 };
 
+/// A PE without the variables would silently be on another machine.
+base::Status check_stated(const std::vector<PeCard>& cards) {
+  for (std::size_t pe = 1; pe < cards.size(); ++pe) {
+    const bool is_stated = cards[pe].machine.is_stated != 0;
+    if (is_stated == (cards[0].machine.is_stated != 0)) continue;
+    return base::fail(
+        EPROTO,
+        "PE %zu states its machine (GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR) and PE %zu does not; set "
+        "the variable for all PEs of the job",
+        is_stated ? pe : 0, is_stated ? 0 : pe);
+  }
+  return {};
+}
+
 /// Who is on this PE's machine. Its socket, or its connection to the first of them, comes with it.
 struct Meeting {
   std::vector<int> pes;  ///< ascending; the first is the centre
@@ -249,6 +263,7 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchan
   if (!listener) return base::pass(listener);
   const auto cards = exchange.gather(card, "machines");
   if (!cards) return base::pass(cards);
+  if (auto stated = check_stated(*cards); !stated) return base::pass(stated);
   auto meeting = meet(exchange, *cards, std::move(*listener), place, deadline);
   if (!meeting) return base::pass(meeting);
   area_bytes += meeting->pes.size() * bytes_for_each;

@@ -11,7 +11,7 @@ namespace gdrkit::shmem {
 
 /// Node::join for a PE on a machine of this name; tests give other names than the real one. The shared area has
 /// `bytes_for_each` in addition for each PE of the machine. PEs meet at `place`. EHOSTUNREACH: a PE on a machine of the
-/// same stated name cannot be reached there.
+/// same stated name cannot be reached there. EPROTO: only some PEs state their machines.
 [[nodiscard]] base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchange& exchange,
                                                             std::size_t area_bytes, std::chrono::milliseconds limit,
                                                             std::size_t bytes_for_each = 0,

@@ -100,6 +100,15 @@ TEST(MeetingPlace, AStatedMachineOfAnotherUserIsRefused) {
                                HasSubstr("it runs as another user"))));
 }
 
+TEST(MeetingPlace, APeThatDoesNotStateItsMachineIsNamed) {
+  const auto ends = run_pes(3, long_limit, [&](Exchange& exchange) -> std::string {
+    const auto machine = read_machine_name({exchange.pe() == 1 ? "" : "node", false});
+    return end_of(join_node(*machine, exchange, 100, long_limit));
+  });
+  EXPECT_THAT(ends, Each(AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("PE 0 states its machine"),
+                               HasSubstr("and PE 1 does not; set the variable for all PEs"))));
+}
+
 TEST(MeetingPlace, HostIdsTakeTheBootIdentifiersPlace) {
   const Folder folder;
   const auto ends = run_pes(4, long_limit, [&](Exchange& exchange) -> std::string {
