@@ -44,6 +44,14 @@ struct Option {
   bool is_hidden = false;      ///< for tests: neither in the help nor completed
 };
 
+/// An option of the original tool that this one refuses by name.
+struct RefusedOption {
+  char short_name;            ///< '\0': none
+  const char* long_name;      ///< "": none
+  const char* reason;         ///< the cause and what to do instead, without a full stop
+  const char* accepted = "";  ///< a value that asks for what happens anyway; "": none
+};
+
 /// Words that belong to no option. Only `gdrkit <name>` has them.
 struct Operands {
   std::vector<std::string>* target = nullptr;  ///< nullptr: there may be none
@@ -62,6 +70,7 @@ struct CommandLine {
   Operands operands{};
   const char* exit_codes = "0 ok, 1 failed, 2 wrong usage, 77 cannot run here";
   bool uses_device = true;  ///< measures or checks hardware: parse() adds --emulated. false: reads files or text only
+  std::vector<RefusedOption> refused{};  ///< only of `gdrkit <name>`
 };
 
 /// Fills the targets. A value: end now with this code (help or version was printed, or an error message was).

@@ -94,6 +94,32 @@ void add(CLI::App& app, const Option& option) {
   if (option.value_name[0] != '\0') added->type_name(option.value_name);
 }
 
+std::string names_of(const RefusedOption& option, const char* separator) {
+  const std::string short_name = option.short_name == '\0' ? "" : std::string("-") + option.short_name;
+  const std::string long_name = option.long_name[0] == '\0' ? "" : std::string("--") + option.long_name;
+  return short_name + (short_name.empty() || long_name.empty() ? "" : separator) + long_name;
+}
+
+/// With its value, so that the value is not taken for an operand.
+std::vector<CLI::Option*> add_refused(CLI::App& app, const std::vector<RefusedOption>& refused) {
+  std::vector<CLI::Option*> added;
+  for (const RefusedOption& option : refused) {
+    added.push_back(app.add_option(names_of(option, ","))->expected(0, 1)->take_all());
+  }
+  return added;
+}
+
+/// Why the first of them that was given is refused; "".
+std::string refusal_of(const std::vector<RefusedOption>& refused, const std::vector<CLI::Option*>& added) {
+  for (std::size_t i = 0; i < refused.size(); ++i) {
+    const char* const accepted = refused[i].accepted;
+    const bool is_accepted = accepted[0] != '\0' && added[i]->results() == std::vector<std::string>{accepted};
+    if (added[i]->count() == 0 || is_accepted) continue;
+    return names_of(refused[i], ", ") + " is not supported: " + refused[i].reason;
+  }
+  return "";
+}
+
 /// `--json` without FILE means standard output; CLI11 wants a value in every case. In CLI11's order: the last first.
 std::vector<std::string> words_of(const CommandLine& line, int argc, char** argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
@@ -136,6 +162,7 @@ std::optional<ExitCode> parse_gdrkit(const CommandLine& line, int argc, char** a
   for (const Option& option : line.options) {
     if (option.long_name[0] != '\0') add(app, option);
   }
+  const std::vector<CLI::Option*> refused = add_refused(app, line.refused);
   if (line.operands.target != nullptr) app.add_option("operands", *line.operands.target);
   try {
     app.parse(words_of(line, argc, argv));
@@ -148,6 +175,7 @@ std::optional<ExitCode> parse_gdrkit(const CommandLine& line, int argc, char** a
   } catch (const CLI::ParseError& error) {
     return complain(line, error.what());
   }
+  if (const std::string why = refusal_of(line.refused, refused); !why.empty()) return complain(line, why);
   for (const std::string& extra : app.remaining()) {
     if (extra != "--") return complain(line, unexpected(line, extra));
   }

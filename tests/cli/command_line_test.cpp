@@ -41,6 +41,9 @@ class CommandLineTest : public testing::Test {
     Option hidden{'\0', "secret", "", &values_.own, "for tests", false};
     hidden.is_hidden = true;
     line.options.push_back(hidden);
+    line.refused = {{'q', "zero", "there are no zeros; use -n"},
+                    {'\0', "long-only", "it is long; leave it out", "0"},
+                    {'y', "", "it is short; leave it out"}};
     std::vector<std::string> copies(words.begin(), words.end());
     copies.insert(copies.begin(), "tool");
     std::vector<char*> argv;
@@ -265,6 +268,22 @@ INSTANTIATE_TEST_SUITE_P(Lines, WrongForGdrkit,
                                          std::vector<const char*>{"--json="},
                                          std::vector<const char*>{"--word", "third"},
                                          std::vector<const char*>{"extra"}));
+
+TEST_F(CommandLineTest, RefusesOptionsOfTheOriginalByNameWithTheReason) {
+  has_operands_ = true;
+  const auto refusal = [&](const std::vector<std::string>& words) {
+    return error_of(Front::gdrkit, words, ExitCode::usage);
+  };
+  const std::string zero = "gdrkit tool: -q, --zero is not supported: there are no zeros; use -n\n";
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"-q"}, {"--zero"}, {"--zero=7"}, {"-q", "7", "word"}, {"word", "-f", "-q"}}) {
+    EXPECT_EQ(refusal(words).substr(0, zero.size()), zero) << words.front();
+  }
+  EXPECT_NE(refusal({"--long-only", "1"}).find("tool: --long-only is not supported: it is long"), std::string::npos);
+  EXPECT_NE(refusal({"-y"}).find("tool: -y is not supported: it is short"), std::string::npos);
+  EXPECT_FALSE(parse_as(Front::gdrkit, {"--long-only", "0", "word"}).has_value());
+  EXPECT_EQ(values_.operands, std::vector<std::string>{"word"});
+}
 
 }  // namespace
 }  // namespace gdrkit::tools
