@@ -59,6 +59,7 @@ struct CmEvent {
 
 inline constexpr int cm_port_space_tcp = 0x0106;
 inline constexpr int cm_option_id = 0;
+inline constexpr int cm_option_type_of_service = 0;
 inline constexpr int cm_option_ack_timeout = 3;
 
 }  // namespace gdrkit::platform

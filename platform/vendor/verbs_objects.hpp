@@ -214,6 +214,7 @@ struct VerbsReceive {
 };
 
 inline constexpr int verbs_write = 0;
+inline constexpr int verbs_write_with_immediate = 1;
 inline constexpr int verbs_send = 2;
 inline constexpr int verbs_read = 4;
 inline constexpr int verbs_compare_and_swap = 5;

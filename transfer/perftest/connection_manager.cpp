@@ -49,8 +49,9 @@ CmAddress any_address(sa_family_t family, int port) {
   return address;
 }
 
-CmAddress address_of(const std::string& host, int port) {
+CmAddress address_of(const std::string& host, int port, bool is_ipv6) {
   addrinfo hints{};
+  hints.ai_family = is_ipv6 ? AF_INET6 : AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
   const int resolved = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
@@ -95,13 +96,28 @@ CmId* ConnectionManager::make_id() {
   return id;
 }
 
+/// A listener's is that of the connections it accepts.
+void ConnectionManager::set_type_of_service(CmId* id) {
+  if (plan_.options->type_of_service < 0) return;
+  auto value = static_cast<std::uint8_t>(plan_.options->type_of_service);
+  errno = 0;
+  if (calls_->set_option(id, cm_option_id, cm_option_type_of_service, &value, sizeof value) != 0) {
+    fail_cm("rdma_set_option", errno, "leave -T out");
+  }
+}
+
 void ConnectionManager::listen() {
   CmId* const listener = make_id();
+  set_type_of_service(listener);
+  const ExchangeRoute route = plan_.options->route();
   // That of IPv6 takes clients of both families.
-  CmAddress six = any_address(AF_INET6, plan_.tcp_port);
+  CmAddress six = route.source.empty() ? any_address(AF_INET6, plan_.tcp_port)
+                                       : address_of(route.source, plan_.tcp_port, route.is_ipv6_only);
   CmAddress four = any_address(AF_INET, plan_.tcp_port);
+  const bool may_fall_back = route.source.empty() && !route.is_ipv6_only;
   errno = 0;
-  if (calls_->bind_address(listener, six.get()) != 0 && calls_->bind_address(listener, four.get()) != 0) {
+  if (calls_->bind_address(listener, six.get()) != 0 &&
+      (!may_fall_back || calls_->bind_address(listener, four.get()) != 0)) {
     fail_cm("rdma_bind_addr", errno, format("choose another port than %d with -p on both ends", plan_.tcp_port));
   }
   errno = 0;
@@ -223,9 +239,15 @@ void ConnectionManager::accept(const CmPair& pair, Deadline until, const char* s
 
 bool ConnectionManager::request(const CmPair& pair, Deadline until, const char* step) {
   CmId* const id = make_id();
-  CmAddress server = address_of(plan_.host, plan_.tcp_port);
+  const ExchangeRoute route = plan_.options->route();
+  CmAddress server = address_of(plan_.host, plan_.tcp_port, route.is_ipv6_only);
+  CmAddress source;
+  if (!route.source.empty()) source = address_of(route.source, 0, route.is_ipv6_only);
+  set_type_of_service(id);
   errno = 0;
-  if (calls_->resolve_address(id, nullptr, server.get(), resolve_limit_ms) != 0) fail_cm("rdma_resolve_addr", errno);
+  if (calls_->resolve_address(id, route.source.empty() ? nullptr : source.get(), server.get(), resolve_limit_ms) != 0) {
+    fail_cm("rdma_resolve_addr", errno);
+  }
   expect(cm_address_resolved, until, step);
   check_device(*id);
   auto timeout = static_cast<std::uint8_t>(plan_.options->qp_timeout);

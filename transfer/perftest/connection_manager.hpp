@@ -59,6 +59,7 @@ class ConnectionManager {
 
   platform::CmId* make_id();
   void listen();
+  void set_type_of_service(platform::CmId* id);
   /// nullptr where none has come in time.
   [[nodiscard]] Event next_event(Deadline until);
   [[nodiscard]] bool is_end(const Event& event) const noexcept;

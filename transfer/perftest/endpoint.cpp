@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <random>
 
 #include "cli/common/exit_code.hpp"
@@ -74,7 +75,7 @@ Endpoint::Endpoint(const Verbs& verbs, const Plan& plan) : verbs_(verbs), plan_(
   errno = 0;
   domain_ = {verbs_.control->alloc_pd(context_.get()), {verbs_.control->dealloc_pd}};
   if (domain_ == nullptr) fail_call("ibv_alloc_pd on " + device_, errno);
-  const int receives = plan.test->verb == Verb::send ? plan.options->receive_depth : 0;
+  const int receives = plan.takes_receives() ? plan.options->receive_depth : 0;
   const int entries = std::min((plan.send_depth + receives) * plan.options->pairs, limits_.max_completions);
   errno = 0;
   queue_ = {verbs_.data->create_cq(context_.get(), entries, nullptr, nullptr, 0), {verbs_.data->destroy_cq}};
@@ -140,6 +141,7 @@ void Endpoint::query() {
       fail_call(format("GID %d of %s", gid_index_, device_.c_str()), errno, "-x chooses another");
     }
   }
+  check_global_route();
   mtu_ = options.mtu_bytes != 0 ? std::min(mtu_number(options.mtu_bytes), port_.active_mtu) : port_.active_mtu;
   const int most = std::min({limits_.max_reads_in, limits_.max_reads_out, 255});
   reads_ = options.reads != 0 ? options.reads : most;
@@ -156,15 +158,32 @@ void Endpoint::query() {
   }
 }
 
+/// What the GRH carries needs one.
+void Endpoint::check_global_route() const {
+  const Options& options = *plan_.options;
+  if (options.needs_ipv6_gid && (gid_index_ < 0 || is_ipv4(gid_) || is_zero(gid_))) {
+    throw Failure(ExitCode::cannot_run,
+                  format("gdrkit perftest: --ipv6: port %d of %s has no GID of an IPv6 address%s; give its interface "
+                         "one, or leave --ipv6 out",
+                         options.ib_port, device_.c_str(), options.gid_index >= 0 ? " at -x" : ""));
+  }
+  if (gid_index_ < 0 && (options.traffic_class >= 0 || !options.flow_labels.empty())) {
+    throw Failure(ExitCode::usage, format("gdrkit perftest: --tclass and --flow_label: packets of %s have no GRH "
+                                          "without a GID; choose one by -x",
+                                          device_.c_str()));
+  }
+}
+
 int Endpoint::best_gid() const {
+  const int of_ipv4 = plan_.options->needs_ipv6_gid ? -4 : 1;
   int best = 0;
-  int best_rank = -1;
+  int best_rank = std::numeric_limits<int>::min();
   for (int index = 0; index < port_.gid_table_length; ++index) {
     VerbsGid gid;
     if (verbs_.data->query_gid(context_.get(), static_cast<std::uint8_t>(plan_.options->ib_port), index, &gid) != 0)
       continue;
     if (is_zero(gid)) continue;
-    const int rank = (is_roce_v1(device_, plan_.options->ib_port, index) ? 0 : 2) + (is_ipv4(gid) ? 1 : 0);
+    const int rank = (is_roce_v1(device_, plan_.options->ib_port, index) ? 0 : 2) + (is_ipv4(gid) ? of_ipv4 : 0);
     if (rank > best_rank) {
       best = index;
       best_rank = rank;
@@ -178,8 +197,7 @@ bool Endpoint::make_pair(int inline_bytes) {
   request.send_queue = request.receive_queue = queue_.get();
   request.kind = plan_.connection;
   request.limits.max_sends = static_cast<std::uint32_t>(plan_.send_depth);
-  request.limits.max_receives =
-      plan_.test->verb == Verb::send ? static_cast<std::uint32_t>(plan_.options->receive_depth) : 1;
+  request.limits.max_receives = plan_.takes_receives() ? static_cast<std::uint32_t>(plan_.options->receive_depth) : 1;
   request.limits.max_send_elements = request.limits.max_receive_elements = 1;
   request.limits.max_inline_bytes = static_cast<std::uint32_t>(inline_bytes);
   errno = 0;
@@ -254,6 +272,8 @@ void Endpoint::connect(int pair, const PairAddress& remote) {
     path.remote = remote.gid;
     path.gid_index = static_cast<std::uint8_t>(gid_index_);
     path.hop_limit = hop_limit;
+    path.traffic_class = static_cast<std::uint8_t>(std::max(0, plan_.options->traffic_class));
+    path.flow_label = plan_.flow_label(pair);
   }
   VerbsPairState state;
   state.state = verbs_state_ready_to_receive;
@@ -292,7 +312,7 @@ void Endpoint::connect(int pair, const PairAddress& remote) {
 }
 
 void Endpoint::post(int pair, VerbsSend* send) {
-  if (plan_.is_ud()) send->to.pair.qkey = datagram_key;
+  for (VerbsSend* one = send; plan_.is_ud() && one != nullptr; one = one->next) one->to.pair.qkey = datagram_key;
   VerbsSend* bad = nullptr;
   const int error = context_->post_send(pairs_[static_cast<std::size_t>(pair)].get(), send, &bad);
   if (error != 0) fail_call(format("ibv_post_send on queue pair %d of %s", pair, device_.c_str()), error);

@@ -75,8 +75,9 @@ class Endpoint {
  private:
   void open_device();
   void query();
-  /// Of Ethernet: RoCE v2 before v1, IPv4 before IPv6, the first of the same.
+  /// Of Ethernet: RoCE v2 before v1, IPv4 before IPv6 (with --ipv6 after it), the first of the same.
   [[nodiscard]] int best_gid() const;
+  void check_global_route() const;
   [[nodiscard]] bool make_pair(int inline_bytes);
 
   Verbs verbs_;

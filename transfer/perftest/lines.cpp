@@ -132,6 +132,13 @@ std::string head_line(const Settings& settings) {
          "percentile[usec]   99.9% percentile[usec] \n";
 }
 
+std::string all_results_text(std::vector<double> seconds, bool is_unsorted) {
+  if (!is_unsorted) std::sort(seconds.begin(), seconds.end());
+  std::string text = "#, usec\n";
+  for (std::size_t i = 0; i < seconds.size(); ++i) text += format("%zu, %g\n", i + 1, seconds[i] * 1e6);
+  return text + "\n";
+}
+
 std::string row_line(const Settings& settings, const BandwidthRow& row) {
   const SharedResult result = shared_result(row, settings.is_in_gbits);
   const char* const pattern = settings.is_in_gbits

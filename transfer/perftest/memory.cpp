@@ -105,7 +105,7 @@ Memory::Memory(const Endpoint& endpoint, const Plan& plan)
   plan.uses_gpu() ? allocate_gpu(plan) : allocate_host();
   register_with(endpoint, plan);
   // Only who polls memory pays for a mapping.
-  if (device_ != nullptr && plan.test->verb == Verb::write && plan.test->is_latency()) map_gpu();
+  if (device_ != nullptr && plan.polls_memory()) map_gpu();
 }
 
 Memory::~Memory() {

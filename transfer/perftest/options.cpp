@@ -3,6 +3,7 @@
 #include "transfer/perftest/options.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
 #include "cli/common/suggestion.hpp"
@@ -82,7 +83,6 @@ void follow_launcher(Plan* plan) {
 }
 
 void check_unsupported(const Options& options) {
-  if (options.uses_events) refuse("-e: completions are polled for; leave -e out");
   if (options.connection == "XRC" || options.connection == "DC") {
     refuse("-c " + options.connection +
            " is not supported: use -c RC, which has all tests, UC or UD; or perftest's own programs at both ends");
@@ -103,6 +103,9 @@ void check_numbers(const Options& options) {
   check_range("-I", options.inline_bytes, -1, 4096);
   check_range("-o", options.reads, 0, 255);
   check_range("-S", options.service_level, 0, 15);
+  if (options.traffic_class != -1) check_range("--tclass", options.traffic_class, 0, 255);
+  if (options.type_of_service != -1) check_range("-T", options.type_of_service, 0, 255);
+  check_range("-l", options.list_length, 1, 4096);
   check_range("-u", options.qp_timeout, 0, 31);
   check_range("--timeout", options.timeout_s, 1, 1'000'000);
   if (options.mtu_bytes != 0) {
@@ -110,6 +113,36 @@ void check_numbers(const Options& options) {
         options.mtu_bytes >= 256 && options.mtu_bytes <= 4096 && (options.mtu_bytes & (options.mtu_bytes - 1)) == 0;
     if (!is_mtu) refuse(format("-m %d: an MTU is 256, 512, 1024, 2048 or 4096", options.mtu_bytes));
   }
+}
+
+/// What goes into packets: of the queue pairs without rdma_cm the GRH's fields, with it the type of service.
+void check_roce(const Options& options) {
+  if (options.type_of_service >= 0 && !options.uses_rdma_cm) {
+    refuse("-T sets the type of service of -R's connections; --tclass sets the traffic class without -R");
+  }
+  if (!options.uses_rdma_cm) return;
+  if (options.traffic_class >= 0) refuse("--tclass: rdma_cm takes the traffic class from -T; use -T with -R");
+  if (!options.flow_labels.empty()) refuse("--flow_label: rdma_cm sets the flow label itself; leave out -R");
+  if (options.needs_ipv6_gid) refuse("--ipv6: rdma_cm takes the GID from HOST; name an IPv6 address");
+}
+
+std::vector<std::uint32_t> flow_labels_in(const std::string& text) {
+  constexpr std::uint32_t largest = 0xfffff;
+  std::vector<std::uint32_t> labels;
+  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    const bool is_hex = word.rfind("0x", 0) == 0;
+    std::uint32_t label = 0;
+    const char* const last = word.data() + word.size();
+    const auto read = std::from_chars(word.data() + (is_hex ? 2 : 0), last, label, is_hex ? 16 : 10);
+    if (read.ec != std::errc() || read.ptr != last || label > largest) {
+      refuse("--flow_label: '" + word + "' is not a number from 0 to 0xfffff");
+    }
+    labels.push_back(label);
+    begin = end + 1;
+  }
+  return labels;
 }
 
 void check_together(const Options& options, const VerbsTest& test) {
@@ -132,6 +165,11 @@ void check_together(const Options& options, const VerbsTest& test) {
   if (options.uses_rdma_cm && options.connection != "RC") {
     refuse("-R is for -c RC; -z takes the others, and exchanges by rdma_cm too");
   }
+  check_roce(options);
+  if (options.has_immediate && test.verb != Verb::write) refuse("--write_with_imm is for write_bw and write_lat");
+  if (options.has_results_of_all() && !test.is_latency()) refuse("-H and -U are for latencies");
+  if (options.has_results_of_all() && options.duration_s > 0) refuse("-D excludes -H and -U");
+  if (options.list_length > 1 && test.is_latency()) refuse("-l is for bandwidths");
   if (!options.cuda_device.empty() && !options.cuda_bus_id.empty()) refuse("--use_cuda excludes --use_cuda_bus_id");
   if (options.needs_dmabuf && options.cuda_device.empty() && options.cuda_bus_id.empty()) {
     refuse("--use_cuda_dmabuf needs --use_cuda or --use_cuda_bus_id");
@@ -143,6 +181,22 @@ std::vector<std::size_t> sizes_of(const Options& options, const VerbsTest& test)
   std::vector<std::size_t> sizes;
   for (std::size_t size = 2; size <= largest_bytes; size *= 2) sizes.push_back(size);
   return sizes;
+}
+
+/// What goes into packets, and how the ends meet.
+void add_roce_options(CommandLine* line, Options* options) {
+  const std::vector<Option> all = {
+      {'\0', "tclass", "N", &options->traffic_class, "traffic class in the GRH: DSCP * 4 + ECN (default: 0)", false,
+       false},
+      {'\0', "flow_label", "N,N,...", &options->flow_labels,
+       "flow label in the GRH, in turn for each queue pair (default: 0)", false, false},
+      {'T', "tos", "N", &options->type_of_service, "type of service of -R's connections", false, false},
+      {'\0', "ipv6", "", &options->needs_ipv6_gid, "choose a GID of an IPv6 address", false},
+      {'\0', "ipv6-addr", "", &options->meets_by_ipv6, "exchange over IPv6 only", false},
+      {'\0', "bind_source_ip", "ADDRESS", &options->source_address, "own address of the exchange; default: as routed",
+       false, false},
+  };
+  line->options.insert(line->options.end(), all.begin(), all.end());
 }
 
 }  // namespace
@@ -181,6 +235,10 @@ CommandLine command_line(Options* options) {
       {'I', "inline_size", "N", &options->inline_bytes, "largest message put into the request itself", false, false},
       {'o', "outs", "N", &options->reads, "reads and atomics under way; default: what the device takes", false, false},
       {'S', "sl", "N", &options->service_level, "service level", false},
+      {'\0', "write_with_imm", "", &options->has_immediate, "writes with immediate data, which take a receive", false},
+      {'l', "post_list", "N", &options->list_length, "requests in one call, of bandwidths", false},
+      {'H', "report-histogram", "", &options->prints_all, "also every result of a latency, sorted", false},
+      {'U', "report-unsorted", "", &options->prints_unsorted, "the same in the order of the messages", false},
       {'u', "qp-timeout", "N", &options->qp_timeout, "a retry after 4 us * 2^N", false},
       {'R', "rdma_cm", "", &options->uses_rdma_cm,
        "connect the queue pairs by rdma_cm; HOST is an RDMA device's address", false, false},
@@ -198,13 +256,14 @@ CommandLine command_line(Options* options) {
       {'\0', "out_json_file", "FILE", &options->out_json_file, "the file of --out_json", false},
       {'\0', "loopback", "", &options->is_loopback, "start both ends on this machine", false},
       {'\0', "timeout", "S", &options->timeout_s, "seconds after which an end that does not go on ends the run", false},
-      {'e', "events", "", &options->uses_events, "not supported", false, false, false, 1, true},
       {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
        true},
   };
+  add_roce_options(&line, options);
   transfer::add_document_options(&line, options);
   line.operands = {&options->words, "TEST [HOST]", "what to measure, and on the client where the server is", {}};
   for (const VerbsTest& test : all_verbs_tests()) line.operands.words.emplace_back(test.name);
+  line.refused = refused_options();
   return line;
 }
 
@@ -218,9 +277,9 @@ int Plan::moderation(std::size_t size_bytes) const noexcept {
 }
 
 std::string Plan::terms() const {
-  return format("%s -c %s -s %zu%s -n %d -D %d -q %d%s", test->name, options->connection.c_str(), sizes.front(),
+  return format("%s -c %s -s %zu%s -n %d -D %d -q %d%s%s", test->name, options->connection.c_str(), sizes.front(),
                 sizes.size() > 1 ? " -a" : "", iterations, options->duration_s, options->pairs,
-                options->is_bidirectional ? " -b" : "");
+                options->is_bidirectional ? " -b" : "", options->has_immediate ? " --write_with_imm" : "");
 }
 
 Plan plan_of(const Options& options) {
@@ -235,6 +294,7 @@ Plan plan_of(const Options& options) {
   plan.is_server = plan.host.empty();
   follow_launcher(&plan);
   plan.device = part_of(options.device, plan, "-d");
+  plan.flow_labels = flow_labels_in(options.flow_labels);
   plan.cuda_device = part_of(options.cuda_device, plan, "--use_cuda");
   plan.sizes = sizes_of(options, *plan.test);
   plan.iterations = options.iterations != 0 ? options.iterations : plan.test->iterations;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,12 @@
 #include "transfer/perftest/verbs_test.hpp"
 
 namespace gdrkit::tools::perftest {
+
+/// Of the exchange of both ends.
+struct ExchangeRoute {
+  std::string source;  ///< own address; "": the system's choice
+  bool is_ipv6_only = false;
+};
 
 struct Options : transfer::DocumentOptions {
   std::vector<std::string> words;  ///< TEST [HOST]
@@ -34,6 +41,16 @@ struct Options : transfer::DocumentOptions {
   int inline_bytes = -1;  ///< -1: of latencies what the adapter takes up to 220, else 0
   int reads = 0;          ///< outstanding; 0: what the adapter takes
   int service_level = 0;
+  int traffic_class = -1;    ///< of the GRH; -1: not given
+  int type_of_service = -1;  ///< of connections by rdma_cm; -1: not given
+  std::string flow_labels;   ///< "L,L,..."
+  bool needs_ipv6_gid = false;
+  bool meets_by_ipv6 = false;
+  std::string source_address;  ///< of the exchange; "": the system's choice
+  bool has_immediate = false;
+  int list_length = 1;  ///< requests in one call
+  bool prints_all = false;
+  bool prints_unsorted = false;
   int qp_timeout = 14;
   bool skips_peak = false;
   bool is_in_gbits = false;
@@ -45,12 +62,13 @@ struct Options : transfer::DocumentOptions {
   std::string out_json_file = "perftest_out.json";
   bool uses_rdma_cm = false;     ///< of the queue pairs and of the exchange
   bool exchanges_by_cm = false;  ///< only of the exchange
-  bool uses_events = false;      // refused with a reason
   int timeout_s = 300;
   bool is_loopback = false;
   std::string doctor_root = "/";
 
+  [[nodiscard]] ExchangeRoute route() const { return {source_address, meets_by_ipv6}; }
   [[nodiscard]] bool has_cm() const noexcept { return uses_rdma_cm || exchanges_by_cm; }
+  [[nodiscard]] bool has_results_of_all() const noexcept { return prints_all || prints_unsorted; }
 };
 
 struct Plan {
@@ -66,12 +84,22 @@ struct Plan {
   int iterations = 0;
   int send_depth = 1;
   int connection = 0;  ///< verbs_pair_*
+  std::vector<std::uint32_t> flow_labels;
   const Options* options = nullptr;
 
   [[nodiscard]] bool is_ud() const noexcept;
   [[nodiscard]] bool sends() const noexcept { return !is_server || options->is_bidirectional; }
+  /// Each message takes a posted receive at its target.
+  [[nodiscard]] bool takes_receives() const noexcept { return test->verb == Verb::send || options->has_immediate; }
+  /// The target sees the last byte of a message, and has no completion.
+  [[nodiscard]] bool polls_memory() const noexcept {
+    return test->verb == Verb::write && test->is_latency() && !takes_receives();
+  }
   [[nodiscard]] bool receives() const noexcept {
-    return test->verb == Verb::send && (is_server || options->is_bidirectional || test->is_latency());
+    return takes_receives() && (is_server || options->is_bidirectional || test->is_latency());
+  }
+  [[nodiscard]] std::uint32_t flow_label(int pair) const noexcept {
+    return flow_labels.empty() ? 0 : flow_labels[static_cast<std::size_t>(pair) % flow_labels.size()];
   }
   /// How many messages one completion stands for.
   [[nodiscard]] int moderation(std::size_t size_bytes) const noexcept;
@@ -81,6 +109,8 @@ struct Plan {
 };
 
 [[nodiscard]] CommandLine command_line(Options* options);
+/// perftest's options that `gdrkit perftest` refuses.
+[[nodiscard]] std::vector<RefusedOption> refused_options();
 /// Under `gdrkit run -n 2` the rank decides which end this is. Throws Failure(usage).
 [[nodiscard]] Plan plan_of(const Options& options);
 

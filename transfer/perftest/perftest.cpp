@@ -79,8 +79,9 @@ class Run {
       manager_.emplace(endpoint_, plan_);
       return CmWire::open(endpoint_, &*manager_, !plan_.is_server, limit);
     }
-    return plan_.is_server ? SocketWire::listen(plan_.tcp_port, plan_.listener, limit)
-                           : SocketWire::connect(plan_.host, plan_.tcp_port, plan_.is_one_command, limit);
+    return plan_.is_server
+               ? SocketWire::listen(plan_.tcp_port, plan_.listener, limit, options_.route())
+               : SocketWire::connect(plan_.host, plan_.tcp_port, plan_.is_one_command, limit, options_.route());
   }
 
   /// perftest's ends meet before and after rdma_cm connects the queue pairs.
@@ -143,6 +144,11 @@ class Run {
 
   void check_terms() {
     if (!exchange_->is_own()) {
+      if (options_.has_immediate) {
+        throw Failure(ExitCode::cannot_run,
+                      format("gdrkit perftest: %s runs perftest %s, and --write_with_imm needs gdrkit on both ends",
+                             exchange_->peer().c_str(), exchange_->version().c_str()));
+      }
       const bool is_known = !options_.runs_all_sizes || (!plan_.test->is_latency() && plan_.test->verb != Verb::send);
       if (is_known) return;
       throw Failure(ExitCode::cannot_run,
@@ -232,6 +238,7 @@ class Run {
   void add_latencies(std::size_t size_bytes) {
     const std::vector<double> seconds = traffic_->latencies(size_bytes);
     if (seconds.empty()) return;
+    if (options_.has_results_of_all()) print(all_results_text(seconds, options_.prints_unsorted));
     const auto iterations = options_.duration_s > 0 ? seconds.size() : static_cast<std::size_t>(plan_.iterations);
     report_.latencies.push_back(latency_row(size_bytes, iterations, seconds));
     print(row_line(report_.settings, report_.latencies.back()));

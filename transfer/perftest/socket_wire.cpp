@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -36,34 +37,62 @@ std::string name_of(const sockaddr_storage& address, socklen_t size_bytes) {
   return name.rfind("::ffff:", 0) == 0 ? name.substr(7) : name;
 }
 
-int open_listener(int port) {
-  const int socket = ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool is_v6 = socket >= 0;
-  const int used = is_v6 ? socket : ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+using AddressList = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
+
+/// Of a host, or of "" and a server's any address. Throws Failure.
+AddressList addresses_of(const std::string& host, int port, int family, const char* what) {
+  addrinfo hints{};
+  hints.ai_family = family;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* list = nullptr;
+  const int resolved =
+      ::getaddrinfo(host.empty() ? nullptr : host.c_str(), std::to_string(port).c_str(), &hints, &list);
+  if (resolved == 0) return {list, ::freeaddrinfo};
+  fail(std::string("cannot find ") + what + " " + printable(host) + (family == AF_INET6 ? " as an IPv6 address" : "") +
+       ": " + ::gai_strerror(resolved));
+}
+
+/// -1 with errno. One of IPv6 takes clients of both families, unless only IPv6 is wanted.
+int listen_on(const addrinfo& one, bool is_ipv6_only) {
+  const int socket = ::socket(one.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return -1;
   const int on = 1;
-  const int off = 0;
-  (void)::setsockopt(used, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  sockaddr_in6 six{};
-  sockaddr_in four{};
-  six.sin6_family = AF_INET6;
-  six.sin6_port = htons(static_cast<std::uint16_t>(port));
-  four.sin_family = AF_INET;
-  four.sin_port = six.sin6_port;
-  if (is_v6) (void)::setsockopt(used, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  const int bound = is_v6 ? ::bind(used, reinterpret_cast<sockaddr*>(&six), sizeof six)
-                          : ::bind(used, reinterpret_cast<sockaddr*>(&four), sizeof four);
-  if (bound == 0 && ::listen(used, 1) == 0) return used;
+  const int only = is_ipv6_only ? 1 : 0;
+  (void)::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (one.ai_family == AF_INET6) (void)::setsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
+  if (::bind(socket, one.ai_addr, one.ai_addrlen) == 0 && ::listen(socket, 1) == 0) return socket;
   const int error = errno;
-  if (used >= 0) ::close(used);
-  fail(format("cannot listen on TCP port %d: %s; choose another with -p on both ends", port, std::strerror(error)));
+  ::close(socket);
+  errno = error;
+  return -1;
+}
+
+int open_listener(int port, const ExchangeRoute& route) {
+  const std::string& source = route.source;
+  int listening = -1;
+  for (const int family : {AF_INET6, AF_INET}) {
+    if (listening >= 0 || (family == AF_INET && (route.is_ipv6_only || !source.empty()))) continue;
+    const int wanted = source.empty() || route.is_ipv6_only ? family : AF_UNSPEC;
+    listening = listen_on(*addresses_of(source, port, wanted, "the source address"), route.is_ipv6_only);
+  }
+  if (listening >= 0) return listening;
+  fail(format("cannot listen on TCP port %d%s%s: %s; choose another with -p on both ends", port,
+              source.empty() ? "" : " of ", printable(source).c_str(), std::strerror(errno)));
 }
 
 /// -1 with errno.
-int connect_once(const addrinfo* list) {
+int connect_once(const addrinfo* list, const ExchangeRoute& route) {
+  errno = EADDRNOTAVAIL;
   for (const addrinfo* one = list; one != nullptr; one = one->ai_next) {
     const int socket = ::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (socket < 0) continue;
-    if (::connect(socket, one->ai_addr, one->ai_addrlen) == 0) return socket;
+    bool is_bound = true;
+    if (!route.source.empty()) {
+      const AddressList source = addresses_of(route.source, 0, AF_UNSPEC, "the source address");
+      is_bound = ::bind(socket, source->ai_addr, source->ai_addrlen) == 0;
+    }
+    if (is_bound && ::connect(socket, one->ai_addr, one->ai_addrlen) == 0) return socket;
     const int error = errno;
     ::close(socket);
     errno = error;
@@ -73,8 +102,9 @@ int connect_once(const addrinfo* list) {
 
 }  // namespace
 
-std::unique_ptr<Wire> SocketWire::listen(int port, int listener, std::chrono::seconds limit) {
-  const int listening = listener >= 0 ? listener : open_listener(port);
+std::unique_ptr<Wire> SocketWire::listen(int port, int listener, std::chrono::seconds limit,
+                                         const ExchangeRoute& route) {
+  const int listening = listener >= 0 ? listener : open_listener(port, route);
   // Somebody starts the client by hand: there is no limit, unless one command starts both.
   pollfd waiting{listening, POLLIN, 0};
   const int limit_ms = listener >= 0 ? static_cast<int>(std::chrono::milliseconds(limit).count()) : -1;
@@ -95,23 +125,18 @@ std::unique_ptr<Wire> SocketWire::listen(int port, int listener, std::chrono::se
   return std::unique_ptr<Wire>(new SocketWire(socket, name_of(address, size_bytes), false, limit));
 }
 
-std::unique_ptr<Wire> SocketWire::connect(const std::string& host, int port, bool waits, std::chrono::seconds limit) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  const int resolved = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &list);
-  if (resolved != 0) fail("cannot find host " + printable(host) + ": " + ::gai_strerror(resolved));
+std::unique_ptr<Wire> SocketWire::connect(const std::string& host, int port, bool waits, std::chrono::seconds limit,
+                                          const ExchangeRoute& route) {
+  const AddressList list = addresses_of(host, port, route.is_ipv6_only ? AF_INET6 : AF_UNSPEC, "host");
   const auto deadline = Clock::now() + limit;
-  int socket = connect_once(list);
+  int socket = connect_once(list.get(), route);
   while (socket < 0 && waits && Clock::now() < deadline) {
     std::this_thread::sleep_for(time_between_tries);
-    socket = connect_once(list);
+    socket = connect_once(list.get(), route);
   }
-  const int error = errno;
-  ::freeaddrinfo(list);
   if (socket < 0) {
     fail(format("cannot connect to %s, TCP port %d: %s; start the server there first, with the same -p",
-                printable(host).c_str(), port, std::strerror(error)));
+                printable(host).c_str(), port, std::strerror(errno)));
   }
   const int on = 1;
   (void)::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

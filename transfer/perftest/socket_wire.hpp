@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "transfer/perftest/options.hpp"
 #include "transfer/perftest/wire.hpp"
 
 namespace gdrkit::tools::perftest {
@@ -12,10 +13,11 @@ namespace gdrkit::tools::perftest {
 class SocketWire : public Wire {
  public:
   /// Waits for the client. `listener`: a socket that listens already, or -1.
-  [[nodiscard]] static std::unique_ptr<Wire> listen(int port, int listener, std::chrono::seconds limit);
+  [[nodiscard]] static std::unique_ptr<Wire> listen(int port, int listener, std::chrono::seconds limit,
+                                                    const ExchangeRoute& route = {});
   /// `waits`: the server may still be starting.
   [[nodiscard]] static std::unique_ptr<Wire> connect(const std::string& host, int port, bool waits,
-                                                     std::chrono::seconds limit);
+                                                     std::chrono::seconds limit, const ExchangeRoute& route = {});
   ~SocketWire() override;
 
   void send(const void* bytes, std::size_t size_bytes, const std::string& step) override;

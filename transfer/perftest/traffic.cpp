@@ -29,9 +29,9 @@ constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t most_completions = 1'000'000;  // that are kept
 constexpr std::uint64_t most_peak_messages = 20000;  // perftest's limit
 
-int operation_of(Verb verb) {
+int operation_of(Verb verb, bool has_immediate) {
   switch (verb) {
-    case Verb::write: return verbs_write;
+    case Verb::write: return has_immediate ? verbs_write_with_immediate : verbs_write;
     case Verb::read: return verbs_read;
     case Verb::send: return verbs_send;
     case Verb::atomic: return verbs_fetch_and_add;
@@ -123,7 +123,7 @@ Traffic::Traffic(const Plan& plan, Endpoint* endpoint, Memory* memory, Exchange*
     rail.send.id = pair;
     rail.send.elements = &rail.send_element;
     rail.send.element_count = rail.receive.element_count = 1;
-    rail.send.operation = operation_of(plan.test->verb);
+    rail.send.operation = operation_of(plan.test->verb, plan.options->has_immediate);
     rail.receive.id = pair | receive_flag;
     rail.receive.elements = &rail.receive_element;
     if (plan.is_ud()) {
@@ -156,22 +156,35 @@ void Traffic::prepare(std::size_t size_bytes) {
   for (std::size_t pair = 0; pair < rails_.size(); ++pair) {
     if (plan_.receives()) top_up(pair);
   }
-  if (plan_.test->verb == Verb::write && plan_.test->is_latency()) {
+  if (plan_.polls_memory()) {
     const std::vector<std::uint8_t> zeros(size_bytes);
     memory_.write(memory_.receiving(0), zeros.data(), size_bytes);
   }
 }
 
-void Traffic::post(std::size_t pair, bool is_signaled) {
+void Traffic::add_request(std::size_t pair, bool is_signaled) {
   Rail& rail = rails_[pair];
   rail.send.flags = (rail.send.flags & ~verbs_signaled) | (is_signaled ? verbs_signaled : 0);
-  endpoint_.post(static_cast<int>(pair), &rail.send);
+  rail.list.push_back(rail.send);
   ++rail.posted;
   ++rail.since_signal;
   if (plan_.test->verb == Verb::atomic) ++rail.atomics;
   if (!is_signaled) return;
   rail.credits.push_back(rail.since_signal);
   rail.since_signal = 0;
+}
+
+void Traffic::post_list(std::size_t pair) {
+  std::vector<VerbsSend>& list = rails_[pair].list;
+  if (list.empty()) return;
+  for (std::size_t i = 1; i < list.size(); ++i) list[i - 1].next = &list[i];
+  endpoint_.post(static_cast<int>(pair), list.data());
+  list.clear();
+}
+
+void Traffic::post(std::size_t pair, bool is_signaled) {
+  add_request(pair, is_signaled);
+  post_list(pair);
 }
 
 void Traffic::top_up(std::size_t pair) {
@@ -266,8 +279,10 @@ void Traffic::post_more(StreamClock* clock, bool is_stopping) {
     while (rail.posted < limit && rail.posted - rail.done < depth) {
       const bool is_last = rail.posted + 1 == limit;
       if (clock->keeps_times) clock->posted.push_back(now());
-      post(pair, is_last || rail.since_signal + 1 >= moderation);
+      add_request(pair, is_last || rail.since_signal + 1 >= moderation);
+      if (rail.list.size() >= static_cast<std::size_t>(plan_.options->list_length)) post_list(pair);
     }
+    post_list(pair);
   }
 }
 
@@ -321,7 +336,8 @@ Stream Traffic::stream() {
 
 std::vector<double> Traffic::latencies(std::size_t size_bytes) {
   switch (plan_.test->verb) {
-    case Verb::write: return write_in_turn(size_bytes);
+    // With immediate data a completion shows that a message has come.
+    case Verb::write: return plan_.polls_memory() ? write_in_turn(size_bytes) : send_in_turn();
     case Verb::send: return send_in_turn();
     default: return plan_.is_server ? std::vector<double>() : fetch_in_turn();
   }

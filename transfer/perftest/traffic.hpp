@@ -42,6 +42,7 @@ class Traffic {
   using Clock = std::chrono::steady_clock;
   struct Rail {
     platform::VerbsSend send;
+    std::vector<platform::VerbsSend> list;  ///< counted as posted, and about to be
     platform::VerbsReceive receive;
     platform::VerbsElement send_element;
     platform::VerbsElement receive_element;
@@ -57,6 +58,8 @@ class Traffic {
   struct StreamClock;
 
   void begin(std::size_t size_bytes, std::uint64_t messages_each);
+  void add_request(std::size_t pair, bool is_signaled);
+  void post_list(std::size_t pair);
   void post(std::size_t pair, bool is_signaled);
   void top_up(std::size_t pair);
   /// Takes completions; how many sends and receives they stand for. 0 of both: none was there, and the peer lives.

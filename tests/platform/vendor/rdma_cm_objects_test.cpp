@@ -52,6 +52,7 @@ TEST(CmObjects, NumberThingsAsTheHeaderDoes) {
   EXPECT_EQ(cm_device_removal, RDMA_CM_EVENT_DEVICE_REMOVAL);
   EXPECT_EQ(cm_port_space_tcp, RDMA_PS_TCP);
   EXPECT_EQ(cm_option_id, RDMA_OPTION_ID);
+  EXPECT_EQ(cm_option_type_of_service, RDMA_OPTION_ID_TOS);
   EXPECT_EQ(cm_option_ack_timeout, RDMA_OPTION_ID_ACK_TIMEOUT);
 }
 

@@ -69,6 +69,8 @@ TEST(VerbsObjects, HaveTheirMembersWhereTheHeaderHasThem) {
   EXPECT_SAME_PLACE(VerbsPath, lid, ibv_ah_attr, dlid);
   EXPECT_SAME_PLACE(VerbsPath, is_global, ibv_ah_attr, is_global);
   EXPECT_SAME_PLACE(VerbsPath, gid_index, ibv_ah_attr, grh.sgid_index);
+  EXPECT_SAME_PLACE(VerbsPath, flow_label, ibv_ah_attr, grh.flow_label);
+  EXPECT_SAME_PLACE(VerbsPath, traffic_class, ibv_ah_attr, grh.traffic_class);
   EXPECT_SAME_PLACE(VerbsSend, to.memory.rkey, ibv_send_wr, wr.rdma.rkey);
   EXPECT_SAME_PLACE(VerbsSend, to.word.rkey, ibv_send_wr, wr.atomic.rkey);
   EXPECT_SAME_PLACE(VerbsSend, to.pair.qkey, ibv_send_wr, wr.ud.remote_qkey);
@@ -82,6 +84,7 @@ TEST(VerbsObjects, NumberThingsAsTheHeaderDoes) {
   EXPECT_EQ(verbs_pair_ud, IBV_QPT_UD);
   EXPECT_EQ(verbs_fetch_and_add, IBV_WR_ATOMIC_FETCH_AND_ADD);
   EXPECT_EQ(verbs_read, IBV_WR_RDMA_READ);
+  EXPECT_EQ(verbs_write_with_immediate, IBV_WR_RDMA_WRITE_WITH_IMM);
   EXPECT_EQ(verbs_signaled, unsigned{IBV_SEND_SIGNALED});
   EXPECT_EQ(verbs_inline, unsigned{IBV_SEND_INLINE});
   EXPECT_EQ(verbs_set_qkey | verbs_set_path | verbs_set_max_reads_in | verbs_set_remote_pair,

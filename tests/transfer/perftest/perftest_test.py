@@ -52,7 +52,7 @@ class PerftestTest(Test):
         return subprocess.Popen([os.path.join(BIN, "gdrkit"), "perftest", *arguments], env={**variables, **self.environment(fault)},
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def pair(self, *arguments, server_fault="", client_fault="", timeout="20", meets=True):
+    def pair(self, *arguments, server_fault="", client_fault="", timeout="20", meets=True, host="127.0.0.1", client_has=None):
         """Both ends as (exit code, output, error message), as users start them. Where the client fails before it has met
         the server, that would wait for another one."""
         port = str(free_ports())
@@ -61,7 +61,9 @@ class PerftestTest(Test):
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline and server.poll() is None and not self.listens(port):
             time.sleep(0.01)
-        client = self.start(*options, "127.0.0.1", fault=client_fault)
+        if client_has is not None:
+            options = (*client_has, "-p", port, "--timeout", timeout)
+        client = self.start(*options, host, fault=client_fault)
         ended = []
         for process in (client, server):
             if process is server and not meets:
@@ -390,7 +392,7 @@ class Failures(PerftestTest):
                                 (("read_bw", "-c", "UC"), "-c UC has no read_bw"), (("write_lat", "-b"), "-b is for bandwidths"),
                                 (("write_lat", "-q", "2"), "-q is for bandwidths"), (("write_bw", "-D", "3"), "-D 3 leaves no time"),
                                 (("write_bw", "-D", "9", "-a"), "-D excludes -a"), (("write_bw", "-d", "a,b"), "-d a,b: two values"),
-                                (("write_bw", "--use_cuda_dmabuf"), "needs --use_cuda"), (("write_bw", "-e"), "completions are polled"),
+                                (("write_bw", "--use_cuda_dmabuf"), "needs --use_cuda"), (("write_bw", "-e"), "-e, --events is not supported: completions are polled"),
                                 (("write_bw", "--loopback", "host"), "--loopback takes no host"),
                                 (("write_bw", "--loopback", "-z"), "--loopback excludes -R and -z"), (("write_bw", "-p", "0"), "-p must be from 1"),
                                 (("write_bw", "--timeout", "0"), "--timeout must be from 1")):

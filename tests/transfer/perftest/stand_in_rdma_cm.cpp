@@ -3,6 +3,7 @@
 // rdma_cm as a library with librdmacm's names, for queue pairs of stand_in_verbs.cpp: each connection is a TCP
 // connection of this machine, on which the ends tell their queue pairs. All addresses belong to the device soft0. It
 // checks the order of calls, that every event is acknowledged before its id goes, and that everything is given back.
+//   GDRKIT_STAND_IN_LOG    a file for "tos N" of each connection and listener
 //   GDRKIT_STAND_IN_FAULT  "fail CALL N" or "kill CALL N": at the Nth call of this name, as rdma_connect; "requests
 //   first":
 //                          the next request overtakes the word that the connection before it is established
@@ -247,7 +248,16 @@ EXPORT int rdma_resolve_addr(CmId* handle, sockaddr*, sockaddr* destination, int
   push(id, cm_address_resolved);
   return 0;
 }
-EXPORT int rdma_set_option(CmId*, int, int, void*, std::size_t) { return 0; }
+EXPORT int rdma_set_option(CmId*, int level, int option, void* value, std::size_t size_bytes) {
+  if (fails("rdma_set_option")) return -1;
+  const char* const path = std::getenv("GDRKIT_STAND_IN_LOG");
+  if (path == nullptr || level != cm_option_id || option != cm_option_type_of_service || size_bytes != 1) return 0;
+  if (std::FILE* const file = std::fopen(path, "a")) {
+    std::fprintf(file, "tos %u\n", *static_cast<std::uint8_t*>(value));
+    std::fclose(file);
+  }
+  return 0;
+}
 EXPORT int rdma_resolve_route(CmId* handle, int) {
   if (fails("rdma_resolve_route")) return -1;
   push(static_cast<StandInId*>(handle), cm_route_resolved);

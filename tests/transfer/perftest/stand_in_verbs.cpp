@@ -5,6 +5,9 @@
 // states as an adapter does.
 //   GDRKIT_STAND_IN_MLX5   the devices are called mlx5_0 and mlx5_1
 //   GDRKIT_STAND_IN_ROOM   the shared file; what a process has not given back is written to <room>.leaks
+//   GDRKIT_STAND_IN_LOG    a file for what the tests ask: "path TRAFFIC_CLASS FLOW_LABEL GID_INDEX" of each connection,
+//   and
+//                          "list N" of each call that posts several requests
 //   GDRKIT_STAND_IN_FAULT  "fail CALL N", "kill CALL N", "stop CALL N", "status CALL N" or "corrupt CALL N": at the Nth
 //                          call of this name the call fails, the process is killed or stopped, a request completes with
 //                          an error, or one byte is changed
@@ -139,6 +142,17 @@ bool fails(const char* call) {
   return true;
 }
 
+void write_log(const char* what, const std::vector<unsigned>& numbers) {
+  const char* const path = std::getenv("GDRKIT_STAND_IN_LOG");
+  std::FILE* const file = path == nullptr ? nullptr : std::fopen(path, "a");
+  if (file == nullptr) return;
+  std::string line = what;
+  for (const unsigned number : numbers) line += " " + std::to_string(number);
+  std::fprintf(file, "%s\n", line.c_str());
+  std::fclose(file);
+}
+void write_path(const VerbsPath& path) { write_log("path", {path.traffic_class, path.flow_label, path.gid_index}); }
+
 struct Pending {
   VerbsSend send;
   VerbsElement element;
@@ -192,7 +206,7 @@ int remote_memory(StandInPair* pair, Pending& work, void* data) {
   if (region == nullptr || region->process != remote.process) {
     return remote.process != 0 && ::kill(remote.process, 0) == 0 ? remote_access_error : retries_exceeded;
   }
-  if (operation == verbs_write) {
+  if (operation == verbs_write || operation == verbs_write_with_immediate) {
     return copy(region->process, address, data, work.element.size_bytes, true) ? 0 : retries_exceeded;
   }
   if (operation == verbs_read) {
@@ -224,13 +238,34 @@ int message(StandInPair* pair, const Pending& work, void* data) {
   return 0;
 }
 
+/// As a write, and takes a receive at the target. -1: the other end has posted none yet.
+int write_with_immediate(StandInPair* pair, Pending& work, void* data) {
+  SharedPair& remote = room->pairs[pair->remote % most_pairs];
+  const bool is_alive = remote.process != 0 && ::kill(remote.process, 0) == 0;
+  if (is_alive && remote.receives.is_empty()) return -1;
+  const int status = remote_memory(pair, work, data);
+  if (status != 0) return status;
+  VerbsCompletion completion;
+  completion.id = remote.receives.pop().id;
+  completion.size_bytes = work.element.size_bytes;
+  completion.immediate = work.send.immediate;
+  room->queues[remote.queue].completions.push(completion);
+  return 0;
+}
+
+int carry_out(StandInPair* pair, Pending& work, void* data) {
+  if (work.send.operation == verbs_send) return message(pair, work, data);
+  return work.send.operation == verbs_write_with_immediate ? write_with_immediate(pair, work, data)
+                                                           : remote_memory(pair, work, data);
+}
+
 void progress(StandInPair* pair) {
   while (!pair->pending.empty()) {
     Pending& work = pair->pending.front();
     if (room->queues[room->pairs[pair->slot].queue].completions.is_full()) return;
     void* const data = work.inlined.empty() ? reinterpret_cast<void*>(work.element.address) : work.inlined.data();
     if (is_time("corrupt", "send")) static_cast<std::uint8_t*>(data)[work.element.size_bytes - 1] ^= 1;
-    int status = work.send.operation == verbs_send ? message(pair, work, data) : remote_memory(pair, work, data);
+    int status = carry_out(pair, work, data);
     if (status < 0) return;
     if (is_time("status", "send")) status = remote_access_error;
     complete(pair, work, status);
@@ -253,11 +288,15 @@ int post_send(VerbsQueuePair* handle, VerbsSend* send, VerbsSend**) {
   if (fails("post_send")) return ENOMEM;
   if (room->pairs[pair->slot].state != verbs_state_ready_to_send) return EINVAL;
   const Lock lock;
-  if (pair->pending.size() >= pair->depth) return ENOMEM;
-  Pending work{*send, *send->elements, {}};
-  const auto* const data = reinterpret_cast<const std::uint8_t*>(work.element.address);
-  if ((send->flags & verbs_inline) != 0) work.inlined.assign(data, data + work.element.size_bytes);
-  pair->pending.push_back(std::move(work));
+  unsigned count = 0;
+  for (const VerbsSend* one = send; one != nullptr; one = one->next, ++count) {
+    if (pair->pending.size() >= pair->depth) return ENOMEM;
+    Pending work{*one, *one->elements, {}};
+    const auto* const data = reinterpret_cast<const std::uint8_t*>(work.element.address);
+    if ((one->flags & verbs_inline) != 0) work.inlined.assign(data, data + work.element.size_bytes);
+    pair->pending.push_back(std::move(work));
+  }
+  if (count > 1) write_log("list", {count});
   progress(pair);
   return 0;
 }
@@ -433,6 +472,7 @@ EXPORT int ibv_modify_qp(VerbsQueuePair* handle, VerbsPairState* state, int mask
   SharedPair& shared = room->pairs[pair->slot];
   if (state->state != shared.state + 1) return EINVAL;
   shared.state = state->state;
+  if ((mask & verbs_set_path) != 0) write_path(state->path);
   if ((mask & verbs_set_remote_pair) != 0) pair->remote = state->remote_pair;
   return 0;
 }
@@ -442,7 +482,8 @@ EXPORT int ibv_destroy_qp(VerbsQueuePair* handle) {
   std::erase(pairs, pair);
   return gone(pair);
 }
-EXPORT VerbsAddressHandle* ibv_create_ah(VerbsDomain*, VerbsPath*) {
+EXPORT VerbsAddressHandle* ibv_create_ah(VerbsDomain*, VerbsPath* path) {
+  write_path(*path);
   return fails("create_ah") ? nullptr : made(new VerbsAddressHandle);
 }
 EXPORT int ibv_destroy_ah(VerbsAddressHandle* handle) { return gone(handle); }

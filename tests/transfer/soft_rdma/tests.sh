@@ -178,6 +178,15 @@ for test in $tests; do check "own_$test" own "$test" -n 200; done
 check own_send_bw_datagrams own send_bw -n 200 -c UD
 check own_write_bw_both_ways own write_bw -n 200 -b
 check own_read_bw_of_two_pairs own read_bw -n 100 -q 2
+for test in write_bw write_lat; do check "own_${test}_with_immediate" own "$test" -n 200 --write_with_imm; done
+for test in write_bw read_bw send_bw; do check "own_${test}_in_lists" own "$test" -n 200 -l 16; done
+check own_client_of_perftest_write_bw_in_lists own_client write_bw -n 200 -l 8
+check perftest_client_of_own_send_bw_in_lists own_server send_bw -n 200 -l 8
+check own_traffic_class_and_flow_labels own write_bw -n 100 -q 2 --tclass 104 --flow_label 5,6 --ipv6
+check own_datagrams_with_a_traffic_class own send_lat -n 200 -c UD --tclass 104
+check own_write_lat_with_all_results own write_lat -n 200 -H
+check own_type_of_service_by_rdma_cm by_cm own own write_bw -R -T 104
+check own_source_address_by_rdma_cm by_cm own own send_lat -z --bind_source_ip 10.0.0.1
 for test in $tests; do
   check "own_client_of_perftest_$test" own_client "$test" -n 200
   check "perftest_client_of_own_$test" own_server "$test" -n 200

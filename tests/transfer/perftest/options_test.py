@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Every option of perftest (its manual page of 2026 and the help of 4.5) is in the help or refused by name with a reason;
+and what the options of RoCE sites do, over stand-in RDMA devices."""
+import os
+import re
+import socket
+import unittest
+
+from perftest_test import PerftestTest
+from program import main, run
+
+# Short and long names of the original; "" where it has only one.
+ORIGINAL = """
+h:help a:all A:atomic_type b:bidirectional c:connection :log_dci_streams :log_active_dci_streams :aes_xts :encrypt_on_tx
+:sig_before :sig_offload :aes_block_size :data_enc_keys_number :kek_path :credentials_path :data_enc_key_app_path
+C:report-cycles d:ib-dev D:duration e:events X:vector f:margin F:CPU-freq g:mcg H:report-histogram i:ib-port I:inline_size
+l:post_list :recv_post_list L:hop_limit m:mtu M:MGID n:iters N:noPeak o:outs O:dualport p:port q:qp Q:cq-mod :cqe_poll
+r:rx-depth R:rdma_cm s:size S:sl t:tx-depth T:tos u:qp-timeout U:report-unsorted V: :version W:report-counters w:limit_bw
+y:limit_msgrate x:gid-index z:com_rdma_cm :out_json :out_json_file :cpu_util :dlid :dont_xchg_versions :force-link
+:inline_recv :use-srq :ipv6 :ipv6-addr :bind_source_ip :source_ip :latency_gap :mmap :mmap-offset :mr_per_qp :odp :output
+:payload_file_path :use_old_post_send :perform_warm_up :pkey_index :report-both :report_gbits :report-per-port :reversed
+:run_infinitely :retry_count :tclass :use-null-mr :use_cuda :use_cuda_bus_id :cuda_mem_type :use_cuda_dmabuf
+:use_data_direct :use_hl :use_neuron :use_neuron_dmabuf :use_rocm :use_rocm_dmabuf :use_mlu :use_mlu_dmabuf :use_musa
+:use_musa_dmabuf :use_ib_dm_dmabuf :use_opencl :opencl_platform_id :gpu_touch :use_hugepages :tph_mem :cpu_id :ph
+:wait_destroy :disable_pcie_relaxed :burst_size :typical_pkt_size :rate_limit :rate_units :rate_limit_type :use_ooo
+:write_with_imm B:source_mac E:dest_mac G:use_rss J:dest_ip j: K:dest_port k:source_port Y:ethertype Z:server :vlan_en
+:vlan_pcp P:client v:mac_fwd :flows :flows_burst :promiscuous :reply_every :sniffer :flow_label :tcp :raw_ipv6 :raw_mcast
+""".split()
+
+
+class PerftestOptions(PerftestTest):
+    def test_each_of_the_original_is_in_the_help_or_refused_by_name(self):
+        shown = run("gdrkit", "perftest", "--help").out
+        for short, name in (each.split(":") for each in ORIGINAL):
+            words = ([f"-{short}"] if short else []) + ([f"--{name}"] if name else [])
+            if any(re.search(rf"(?m)^ +(-\w, )?{re.escape(word)}[ ,\[\n]", shown) for word in words):
+                for word in words:
+                    self.assertRegex(shown, rf"(?m)^ +(-\w, )?{re.escape(word)}[ ,\[\n]")
+                continue
+            for word in words:
+                for more in ((word,), (word, "17")):
+                    ended = run("gdrkit", "perftest", "write_bw", *more)
+                    self.assertEqual((ended.code, ended.out), (2, ""), more)
+                    self.assertRegex(ended.err, rf"^gdrkit perftest: (-\w, )?{re.escape(word)}(, --[\w-]+)? is not supported: \w.*[;,] ", more)
+
+    def test_a_value_that_is_what_happens_anyway_is_accepted(self):
+        ended = self.loopback("write_bw", "-n", "20", "-A", "FETCH_AND_ADD", "--cuda_mem_type=0", "--pkey_index", "0")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        for value in ("1", "4"):
+            ended = self.loopback("write_bw", f"--cuda_mem_type={value}")
+            self.assertEqual(ended.code, 2)
+            self.assertIn("--cuda_mem_type is not supported: adapters register neither managed memory", ended.err)
+
+    def test_wrong_words_are_wrong_usage(self):
+        for arguments, text in ((("--tclass", "256"), "--tclass must be from 0 to 255, not 256"), (("-T", "8"), "-T sets the type of service of -R's"),
+                                (("-R", "--tclass", "8"), "rdma_cm takes the traffic class from -T"), (("--flow_label", "0x100000"), "'0x100000' is not a number from 0 to 0xfffff"),
+                                (("--flow_label", "1,,2"), "'' is not a number"), (("-R", "--ipv6"), "rdma_cm takes the GID from HOST"),
+                                (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"), (("-H",), "-H and -U are for latencies"), (("-l", "0"), "-l must be from 1")):
+            ended = run("gdrkit", "perftest", "write_bw", *arguments, environment=self.environment())
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertIn(text, ended.err)
+        for arguments, text in ((("write_lat", "-l", "2"), "-l is for bandwidths"), (("write_lat", "-H", "-D", "9"), "-D excludes -H"),
+                                (("send_bw", "--write_with_imm"), "--write_with_imm is for write_bw and write_lat")):
+            ended = run("gdrkit", "perftest", *arguments, environment=self.environment())
+            self.assertEqual((ended.code, ended.out), (2, ""), arguments)
+            self.assertIn(text, ended.err)
+
+
+class LoggedTest(PerftestTest):
+    def setUp(self):
+        super().setUp()
+        self.log = os.path.join(self.folder, "log")
+
+    def environment(self, fault="", **more):
+        return super().environment(fault, GDRKIT_STAND_IN_LOG=self.log, **more)
+
+    def logged(self, *arguments, **more):
+        ended = self.loopback(*arguments, **more)
+        self.assertEqual((ended.code, ended.err), (0, ""), arguments)
+        with open(self.log, encoding="ascii") as file:
+            lines = file.read().splitlines()
+        os.remove(self.log)
+        return sorted(lines), ended
+
+
+class PerftestRoce(LoggedTest):
+    def test_traffic_class_and_flow_labels_are_in_each_path(self):
+        lines, _ = self.logged("write_bw", "-n", "20", "--tclass", "106", "--flow_label", "7,0xfffff", "-q", "3")
+        self.assertEqual(lines, sorted(2 * ["path 106 7 1", "path 106 1048575 1", "path 106 7 1"]))
+        lines, _ = self.logged("send_lat", "-n", "20", "-c", "UD", "--tclass", "1")
+        self.assertEqual(lines, 2 * ["path 1 0 1"])
+        lines, _ = self.logged("write_lat", "-n", "20")
+        self.assertEqual(lines, 2 * ["path 0 0 1"])
+
+    def test_they_need_a_gid(self):
+        for option in ("--tclass", "--flow_label"):
+            ended = self.loopback("write_bw", option, "1", GDRKIT_STAND_IN_INFINIBAND="1")
+            self.assertEqual(ended.code, 2)
+            self.assertIn("packets of soft0 have no GRH without a GID; choose one by -x", ended.err)
+        lines, _ = self.logged("write_bw", "-n", "20", "--tclass", "9", "-x", "0", GDRKIT_STAND_IN_INFINIBAND="1")
+        self.assertEqual(lines, 2 * ["path 9 0 0"])
+
+    def test_ipv6_chooses_a_gid_of_that_family(self):
+        lines, ended = self.logged("write_bw", "-n", "20", "--ipv6")
+        self.assertEqual(lines, 2 * ["path 0 0 0"])
+        self.assertIn(" GID index       : 0", ended.lines)
+        ended = self.loopback("write_bw", "--ipv6", "-x", "1")
+        self.assertEqual(ended.code, 77)
+        self.assertIn("--ipv6: port 1 of soft0 has no GID of an IPv6 address at -x", ended.err)
+
+    def test_type_of_service_of_rdma_cm(self):
+        server, client = self.pair("write_bw", "-n", "20", "-R", "-T", "104")
+        self.assertEqual((server[0], client[0], client[2]), (0, 0, ""))
+        with open(self.log, encoding="ascii") as file:
+            self.assertEqual({line for line in file.read().splitlines() if line.startswith("tos")}, {"tos 104"})
+        server, client = self.pair("write_bw", "-n", "20", "-R", "-T", "104", client_fault="fail rdma_set_option 1", meets=False)
+        self.assertEqual(client[0], 1)
+        self.assertRegex(client[2], "rdma_set_option( to 127.0.0.1)?: Input/output error; leave -T out")
+
+    def test_the_exchange_by_a_source_address_and_by_ipv6(self):
+        for option in ((), ("-z",)):
+            server, client = self.pair("write_bw", "-n", "20", "--bind_source_ip", "127.0.0.1", *option)
+            self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""), option)
+        ended = run("gdrkit", "perftest", "write_bw", "--bind_source_ip", "192.0.2.1", "127.0.0.1", environment=self.environment())
+        self.assertEqual(ended.code, 1)
+        self.assertRegex(ended.err, "cannot connect to 127.0.0.1, TCP port 18515: Cannot assign requested address")
+        ended = run("gdrkit", "perftest", "write_bw", "--bind_source_ip", "192.0.2.1", environment=self.environment())
+        self.assertEqual(ended.code, 1)
+        self.assertRegex(ended.err, "cannot listen on TCP port 18515 of 192.0.2.1: Cannot assign requested address")
+        ended = run("gdrkit", "perftest", "write_bw", "--ipv6-addr", "127.0.0.1", environment=self.environment())
+        self.assertEqual(ended.code, 1)
+        self.assertIn("cannot find host 127.0.0.1 as an IPv6 address", ended.err)
+
+    @unittest.skipUnless(socket.has_ipv6 and os.path.exists("/proc/net/if_inet6"), "no IPv6 here")
+    def test_an_exchange_over_ipv6_only(self):
+        server, client = self.pair("write_bw", "-n", "20", "--ipv6-addr", host="::1")
+        self.assertEqual((server[0], server[2], client[0], client[2]), (0, "", 0, ""))
+        self.assertIn("peer ::1 (gdrkit)", server[1])
+
+
+class PerftestWriteWithImmediate(PerftestTest):
+    def test_every_test_has_right_data_and_takes_receives(self):
+        for arguments in (("write_bw", "-q", "2"), ("write_bw", "-b"), ("write_bw", "-c", "UC"), ("write_lat",), ("write_lat", "--use_cuda=0")):
+            ended = self.loopback(*arguments, "-n", "40", "--write_with_imm")
+            self.assertEqual((ended.code, ended.err), (0, ""), arguments)
+            self.assertNotIn("polled by the CPU", ended.out)
+        ended = self.loopback("write_bw", "-n", "2000", "-r", "3", "-s", "8", "--write_with_imm")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+
+    def test_a_post_of_a_receive_that_fails(self):
+        _, client = self.pair("write_lat", "-n", "20", "--write_with_imm", client_fault="fail post_recv 1")
+        self.assertEqual(client[0], 1)
+        self.assertIn("ibv_post_recv on queue pair 0 of soft0", client[2])
+
+    def test_ends_that_differ(self):
+        server, client = self.pair("write_bw", "-n", "20", "--write_with_imm", client_has=("write_bw", "-n", "20"))
+        self.assertEqual((server[0], client[0]), (2, 2))
+        self.assertRegex(server[2], r"the ends differ: here 'write_bw .* --write_with_imm', at 127\.0\.0\.1 'write_bw ")
+
+
+class PerftestLists(LoggedTest):
+    def test_requests_are_posted_together(self):
+        lines, ended = self.logged("write_bw", "-n", "50", "-l", "8", "-s", "64")
+        self.assertEqual([line for line in lines if line.startswith("list")][-1], "list 8")
+        total = sum(int(line.split()[1]) for line in lines if line.startswith("list"))
+        self.assertIn(total, (49, 50))  # one may be left for a list of one
+        self.assertIn(" 64         50 ", ended.out)
+
+    def test_every_bandwidth_has_right_data(self):
+        for test in ("write_bw", "read_bw", "send_bw", "atomic_bw"):
+            for more in (("-l", "3"), ("-l", "64", "-q", "2"), ("-l", "4", "-b", "-t", "6")):
+                ended = self.loopback(test, "-n", "30", *more)
+                self.assertEqual((ended.code, ended.err), (0, ""), f"{test} {more}")
+        ended = self.loopback("send_bw", "-n", "30", "-l", "4", "-c", "UD")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+
+
+class PerftestAllResults(PerftestTest):
+    def results(self, *arguments):
+        ended = self.loopback("write_lat", "-n", "30", *arguments)
+        self.assertEqual((ended.code, ended.err), (0, ""))
+        begin = ended.lines.index("#, usec")
+        rows = [line.split(", ") for line in ended.lines[begin + 1:ended.lines.index("", begin)]]
+        self.assertEqual([row[0] for row in rows], [str(i + 1) for i in range(len(rows))])
+        summary = next(line.split() for line in ended.lines if line.startswith(" 2 "))
+        return [float(row[1]) for row in rows], summary
+
+    def test_all_are_printed_before_the_summary_sorted_or_not(self):
+        values, summary = self.results("-H")
+        self.assertIn(len(values), (29, 30))
+        self.assertEqual(values, sorted(values))
+        self.assertAlmostEqual(values[0], float(summary[2]), delta=0.01)
+        self.assertAlmostEqual(values[-1], float(summary[3]), delta=0.01)
+        values, summary = self.results("-U")
+        self.assertAlmostEqual(min(values), float(summary[2]), delta=0.01)
+        self.assertNotEqual(values, sorted(values))
+
+
+if __name__ == "__main__":
+    main()
