@@ -21,6 +21,7 @@ bool load_nccl(void* library, const char* name, Function** function) noexcept {
 const char* load_all_nccl(void* library, NcclCalls* calls) noexcept {
 #define GDRKIT_NCCL_CALL(member, symbol, type, ...) \
   if (!load_nccl(library, #symbol, &calls->member)) return #symbol;
+#define GDRKIT_NCCL_OPTIONAL_CALL(member, symbol, type, ...) (void)load_nccl(library, #symbol, &calls->member);
 #include "platform/vendor/nccl_calls.def"
 #undef GDRKIT_NCCL_CALL
   return nullptr;

@@ -38,6 +38,21 @@ std::size_t Collective::output_offset(std::size_t part, int rank) const noexcept
   return sends == Parts::all && receives == Parts::one ? part * static_cast<std::size_t>(rank) : 0;
 }
 
+double Collective::algorithm_share(int ranks) const noexcept {
+  return bus_factor == BusFactor::only_others ? static_cast<double>(ranks - 1) / ranks : 1;
+}
+
+int Collective::steps(int ranks) const noexcept {
+  if (kind != CollectiveKind::hypercube) return 1;
+  int steps = 1;
+  for (int reached = 1; reached < ranks; reached *= 2) ++steps;
+  return steps;
+}
+
+bool Collective::runs_with(int ranks) const noexcept {
+  return kind != CollectiveKind::hypercube || (ranks & (ranks - 1)) == 0;
+}
+
 double Collective::bus_share(int ranks) const noexcept {
   const double others = static_cast<double>(ranks - 1) / ranks;
   return bus_factor == BusFactor::others ? others : bus_factor == BusFactor::twice_others ? 2 * others : 1;
@@ -51,11 +66,13 @@ std::vector<Piece> Collective::pieces(std::size_t part, int rank, int ranks, int
     case CollectiveKind::all_reduce: return {{0, part, combined, 0}};
     case CollectiveKind::reduce_scatter: return {{0, part, combined, own}};
     case CollectiveKind::broadcast: return {{0, part, root, 0}};
+    case CollectiveKind::scatter: return {{0, part, root, own}};
     case CollectiveKind::sendrecv: return {{0, part, (rank + ranks - 1) % ranks, 0}};
     case CollectiveKind::reduce:
       if (rank == root) all.push_back({0, part, combined, 0});
       return all;
-    default:  // all_gather, alltoall: a part of each rank
+    default:  // a part of each rank, of gather on the root
+      if (kind == CollectiveKind::gather && rank != root) return all;
       for (int source = 0; source < ranks; ++source) {
         const std::size_t first = kind == CollectiveKind::alltoall ? own : 0;
         all.push_back({part * static_cast<std::size_t>(source), part, source, first});

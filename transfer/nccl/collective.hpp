@@ -19,8 +19,9 @@ enum class CollectiveKind : std::uint8_t {
 
 /// Of a buffer: one part, or one for each rank.
 enum class Parts : std::uint8_t { one, all };
-/// What a link carries of each byte, where the algorithm is the best possible, with n ranks: (n-1)/n, twice that, or 1.
-enum class BusFactor : std::uint8_t { others, twice_others, whole };
+/// What a link carries of each byte, where the algorithm is the best possible, with n ranks: (n-1)/n, twice that, or 1;
+/// or (n-1)/n, which is what the algorithm's bandwidth counts too.
+enum class BusFactor : std::uint8_t { others, twice_others, whole, only_others };
 
 /// Elements of the output that come from one rank, or from all ranks combined.
 struct Piece {
@@ -49,7 +50,15 @@ struct Collective {
   /// In place: where a rank's input begins in the one buffer, and its output.
   [[nodiscard]] std::size_t input_offset(std::size_t part, int rank) const noexcept;
   [[nodiscard]] std::size_t output_offset(std::size_t part, int rank) const noexcept;
+  /// Of the larger count, what the algorithm's bandwidth counts.
+  [[nodiscard]] double algorithm_share(int ranks) const noexcept;
+  /// Of the algorithm's bandwidth.
   [[nodiscard]] double bus_share(int ranks) const noexcept;
+  /// An operation of so many calls, each of which needs what the one before brought: of hypercube the copy of the own
+  /// part and an exchange with each neighbour.
+  [[nodiscard]] int steps(int ranks) const noexcept;
+  /// Of hypercube powers of two.
+  [[nodiscard]] bool runs_with(int ranks) const noexcept;
   /// Of the output of `rank`; nothing where its output is not defined.
   [[nodiscard]] std::vector<Piece> pieces(std::size_t part, int rank, int ranks, int root) const;
 };

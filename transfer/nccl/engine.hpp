@@ -24,7 +24,11 @@ struct Call {
   const ElementType* type = nullptr;
   const Reduction* reduction = nullptr;
   int root = 0;
+  int step = 0;  ///< of Collective::steps
 };
+
+/// How buffers are made known to the library.
+enum class Registration : std::uint8_t { none, local, symmetric };
 
 /// A rank of this process: one GPU.
 struct LocalRank {
@@ -38,6 +42,7 @@ struct EngineRequest {
   std::vector<LocalRank> locals;
   int n_ranks = 1;
   std::string library;  ///< the file that was named; ""
+  Registration registration = Registration::none;
 };
 
 /// Functions throw Failure with the library's error message. `local` counts this process's ranks.
@@ -51,6 +56,8 @@ class Engine {
                                             const Reduction& reduction) const = 0;
   /// Memory for inputs and outputs, freed with the engine. Collective.
   [[nodiscard]] virtual std::uint64_t allocate(int local, std::size_t size_bytes) = 0;
+  /// Collective, once all are allocated: registers them as the request said.
+  virtual void register_buffers() {}
   /// Whether it takes a buffer as input and output, as NCCL defines that.
   [[nodiscard]] virtual bool runs_in_place(const Collective& /*collective*/) const { return true; }
   /// What is enqueued between the two may run as one.

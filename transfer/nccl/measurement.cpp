@@ -30,6 +30,7 @@ Measurement::Measurement(const Options& options, const Parties& parties)
     buffers.output = parties_.engine->allocate(local, size_bytes);
     buffers_.push_back(buffers);
   }
+  parties_.engine->register_buffers();
 }
 
 DataPlan Measurement::plan_for(std::size_t size_bytes, const ElementType& type, const Reduction& reduction) {
@@ -54,14 +55,22 @@ std::vector<Call> Measurement::calls_for(const DataPlan& plan, bool is_in_place)
   return calls;
 }
 
-void Measurement::enqueue(const std::vector<Call>& calls) {
-  const bool is_grouped = calls.size() > 1 || options_.aggregated > 1;
-  if (is_grouped) parties_.engine->begin_group();
-  for (int repeat = 0; repeat < options_.aggregated; ++repeat) {
+void Measurement::enqueue_once(std::vector<Call> calls) {
+  for (int step = 0; step < collective_.steps(n_ranks_); ++step) {
+    if (calls.size() > 1) parties_.engine->begin_group();
     for (std::size_t local = 0; local < calls.size(); ++local) {
+      calls[local].step = step;
       parties_.engine->enqueue(static_cast<int>(local), calls[local]);
     }
+    if (calls.size() > 1) parties_.engine->end_group();
   }
+}
+
+void Measurement::enqueue(const std::vector<Call>& calls) {
+  // Steps in one group would not wait for each other.
+  const bool is_grouped = options_.aggregated > 1 && collective_.steps(n_ranks_) == 1;
+  if (is_grouped) parties_.engine->begin_group();
+  for (int repeat = 0; repeat < options_.aggregated; ++repeat) enqueue_once(calls);
   if (is_grouped) parties_.engine->end_group();
 }
 
@@ -100,11 +109,7 @@ std::uint64_t Measurement::check_data(const DataPlan& plan, const std::vector<Ca
   }
   for (RankGpu& gpu : gpus) gpu.wait();
   parties_.processes->barrier();
-  if (gpus.size() > 1) parties_.engine->begin_group();
-  for (std::size_t local = 0; local < gpus.size(); ++local) {
-    parties_.engine->enqueue(static_cast<int>(local), calls[local]);
-  }
-  if (gpus.size() > 1) parties_.engine->end_group();
+  enqueue_once(calls);
   parties_.engine->wait();
   double wrong = 0;
   for (std::size_t local = 0; local < gpus.size(); ++local) {
@@ -122,7 +127,7 @@ Timing Measurement::measure_one(const DataPlan& plan, bool is_in_place) {
   const double seconds = averaged(time_loop(calls));
   Timing timing;
   timing.time_us = seconds * 1e6;
-  timing.algorithm_gbps = static_cast<double>(table_bytes) / seconds / giga;
+  timing.algorithm_gbps = static_cast<double>(table_bytes) * collective_.algorithm_share(n_ranks_) / seconds / giga;
   timing.bus_gbps = timing.algorithm_gbps * collective_.bus_share(n_ranks_);
   const bool is_defined = !is_in_place || collective_.is_checked_in_place;
   if (options_.check != 0 && is_defined) timing.wrong = check_data(plan, calls, is_in_place);

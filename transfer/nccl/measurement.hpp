@@ -42,6 +42,7 @@ class Measurement {
   [[nodiscard]] DataPlan plan_for(std::size_t size_bytes, const ElementType& type, const Reduction& reduction);
   [[nodiscard]] Timing measure_one(const DataPlan& plan, bool is_in_place);
   [[nodiscard]] std::vector<Call> calls_for(const DataPlan& plan, bool is_in_place) const;
+  void enqueue_once(std::vector<Call> calls);
   void enqueue(const std::vector<Call>& calls);
   /// Seconds for one operation, of this process.
   [[nodiscard]] double time_loop(const std::vector<Call>& calls);

@@ -25,7 +25,12 @@ std::string host_name() {
   return text.substr(0, text.find('.'));
 }
 
-void check_root(const Options& options, const Collective& collective, int n_ranks) {
+void check_ranks(const Options& options, const Collective& collective, int n_ranks) {
+  if (!collective.runs_with(n_ranks)) {
+    throw Failure(ExitCode::usage, format("gdrkit nccl: %s needs a power of two of ranks, not %d: change -g, or -n of "
+                                          "gdrkit run",
+                                          collective.name, n_ranks));
+  }
   if (!collective.has_root || options.root < n_ranks) return;
   throw Failure(ExitCode::usage, format("gdrkit nccl: -r %d: there are ranks 0 to %d", options.root, n_ranks - 1));
 }
@@ -39,14 +44,14 @@ class Run {
         n_ranks_(processes_.n_processes() * options.gpus),
         watchdog_(format("gdrkit nccl: rank %d of %d", processes_.process() * options.gpus, n_ranks_),
                   std::chrono::seconds(options.timeout_s), "-T") {
-    check_root(options, collective_, n_ranks_);
+    check_ranks(options, collective_, n_ranks_);
     if (processes_.is_first()) {
       print_note(processes_.session().choice(), options.is_document_on_stdout());
       if (!options.compare_path.empty()) earlier_.emplace(options.compare_path, options.is_forced);
     }
     gpus_ = open_rank_gpus(processes_, options.gpus);
     ask_about_gpus();
-    EngineRequest request{&processes_, {}, n_ranks_, options.library};
+    EngineRequest request{&processes_, {}, n_ranks_, options.library, static_cast<Registration>(options.registered)};
     for (RankGpu& gpu : gpus_) request.locals.push_back({gpu.rank(), &gpu.device(), gpu.stream()});
     watchdog_.begin("start of " + options.engine);
     for (const EngineKind& engine : all_engines()) {
@@ -113,6 +118,7 @@ class Run {
                        {"processes", std::to_string(processes_.n_processes())},
                        {"iterations", std::to_string(options_.iterations)},
                        {"aggregated", std::to_string(options_.aggregated)}};
+    if (options_.registered != 0) result.settings["registered"] = std::to_string(options_.registered);
     report_.test = collective_.name;
     report_.engine = options_.engine;
     report_.n_ranks = n_ranks_;

@@ -35,7 +35,11 @@ std::uint64_t usable(const base::Result<Allocation>& memory, int device, std::si
 class NcclEngine : public Engine {
  public:
   explicit NcclEngine(const EngineRequest& request)
-      : locals_(request.locals), n_ranks_(request.n_ranks), calls_(load_nccl_for(request)) {
+      : locals_(request.locals),
+        n_ranks_(request.n_ranks),
+        registration_(request.registration),
+        calls_(load_nccl_for(request)) {
+    check_registration();
     NcclUniqueId id;
     if (request.processes->is_first()) require(calls_->get_unique_id(&id), nullptr, "ncclGetUniqueId");
     request.processes->share(&id, sizeof id);
@@ -63,10 +67,39 @@ class NcclEngine : public Engine {
   [[nodiscard]] std::uint64_t allocate(int local, std::size_t size_bytes) override {
     Device& device = *locals_[static_cast<std::size_t>(local)].device;
     make_current(static_cast<std::size_t>(local));
-    auto memory = device.allocate(AllocationKind::cuda_malloc, size_bytes);
-    const std::uint64_t address = usable(memory, device.identity().ordinal, size_bytes);
-    memory_.push_back(std::move(*memory));
-    return address;
+    Buffer buffer{local, size_bytes, 0, nullptr, nullptr};
+    // The emulated device knows only its own memory.
+    if (registration_ != Registration::none && !device.is_emulated()) {
+      require(calls_->mem_alloc(&buffer.of_nccl, size_bytes), nullptr, "ncclMemAlloc");
+      buffer.address = reinterpret_cast<std::uint64_t>(buffer.of_nccl);
+    } else {
+      auto memory = device.allocate(AllocationKind::cuda_malloc, size_bytes);
+      buffer.address = usable(memory, device.identity().ordinal, size_bytes);
+      memory_.push_back(std::move(*memory));
+    }
+    buffers_.push_back(buffer);
+    return buffer.address;
+  }
+
+  void register_buffers() override {
+    if (registration_ == Registration::none) return;
+    const bool is_symmetric = registration_ == Registration::symmetric;
+    // Windows are collective, so that those of one process are registered at once.
+    if (is_symmetric) begin_group();
+    for (Buffer& buffer : buffers_) {
+      make_current(static_cast<std::size_t>(buffer.local));
+      NcclComm* const communicator = communicators_[static_cast<std::size_t>(buffer.local)];
+      void* const address = reinterpret_cast<void*>(buffer.address);
+      if (is_symmetric) {
+        require(
+            calls_->window_register(communicator, address, buffer.size_bytes, &buffer.handle, nccl_window_symmetric),
+            communicator, "ncclCommWindowRegister");
+      } else {
+        require(calls_->comm_register(communicator, address, buffer.size_bytes, &buffer.handle), communicator,
+                "ncclCommRegister");
+      }
+    }
+    if (is_symmetric) end_group();
   }
 
   void begin_group() override { require(calls_->group_start(), nullptr, "ncclGroupStart"); }
@@ -98,6 +131,14 @@ class NcclEngine : public Engine {
       case CollectiveKind::reduce:
         return require(calls_->reduce(input, output, part, type, reduction, call.root, communicator, stream),
                        communicator, "ncclReduce");
+      case CollectiveKind::gather:
+        if (!has_gather()) return send_and_receive(index, call);
+        return require(calls_->gather(input, output, part, type, call.root, communicator, stream), communicator,
+                       "ncclGather");
+      case CollectiveKind::scatter:
+        if (!has_gather()) return send_and_receive(index, call);
+        return require(calls_->scatter(input, output, part, type, call.root, communicator, stream), communicator,
+                       "ncclScatter");
       default: return send_and_receive(index, call);
     }
   }
@@ -116,14 +157,53 @@ class NcclEngine : public Engine {
   [[nodiscard]] std::string path() const override { return log_.text(); }
 
   void end() override {
+    for (Buffer& buffer : buffers_) deregister(buffer);
     for (NcclComm*& communicator : communicators_) {
       require(calls_->comm_destroy(communicator), communicator, "ncclCommDestroy");
       communicator = nullptr;
     }
+    for (const Buffer& buffer : buffers_) {
+      if (buffer.of_nccl != nullptr) require(calls_->mem_free(buffer.of_nccl), nullptr, "ncclMemFree");
+    }
+    buffers_.clear();
     memory_.clear();
   }
 
  private:
+  struct Buffer {
+    int local;
+    std::size_t size_bytes;
+    std::uint64_t address;
+    void* of_nccl;  ///< allocated by NCCL; nullptr: by the device
+    void* handle;   ///< of the registration
+  };
+
+  void check_registration() const {
+    const bool lacks_local = calls_->comm_register == nullptr || calls_->mem_alloc == nullptr;
+    if (registration_ == Registration::local && lacks_local) {
+      throw Failure(ExitCode::cannot_run,
+                    format("gdrkit nccl: -R 1: %s has no ncclCommRegister; NCCL 2.19 brought it", version().c_str()));
+    }
+    if (registration_ == Registration::symmetric && (lacks_local || calls_->window_register == nullptr)) {
+      throw Failure(ExitCode::cannot_run,
+                    format("gdrkit nccl: -R 2: %s has no ncclCommWindowRegister; NCCL 2.27 brought it; -R 1 registers "
+                           "locally",
+                           version().c_str()));
+    }
+  }
+
+  void deregister(const Buffer& buffer) const {
+    if (buffer.handle == nullptr) return;
+    NcclComm* const communicator = communicators_[static_cast<std::size_t>(buffer.local)];
+    if (registration_ == Registration::symmetric) {
+      require(calls_->window_deregister(communicator, buffer.handle), communicator, "ncclCommWindowDeregister");
+    } else {
+      require(calls_->comm_deregister(communicator, buffer.handle), communicator, "ncclCommDeregister");
+    }
+  }
+
+  [[nodiscard]] bool has_gather() const noexcept { return calls_->gather != nullptr && calls_->scatter != nullptr; }
+
   void make_current(std::size_t index) {
     const auto made = locals_[index].device->make_current();
     if (!made) throw Failure(ExitCode::failed, std::string("gdrkit nccl: ") + made.error().text());
@@ -155,30 +235,56 @@ class NcclEngine : public Engine {
                          has_detail ? detail : ""));
   }
 
-  /// alltoall and sendrecv, of which NCCL's point-to-point calls are the parts.
+  /// What NCCL has no function for, of its point-to-point calls.
   void send_and_receive(std::size_t index, const Call& call) {
     NcclComm* const communicator = communicators_[index];
     void* const stream = reinterpret_cast<void*>(locals_[index].stream.handle);
     const int type = static_cast<int>(call.type->nccl);
-    const auto send = [&](std::uint64_t from, int rank) {
-      require(calls_->send(reinterpret_cast<const void*>(from), call.part, type, rank, communicator, stream),
+    const std::size_t part_bytes = call.part * call.type->size_bytes;
+    const auto part_of = [part_bytes](std::uint64_t buffer, int rank) {
+      return buffer + part_bytes * static_cast<std::size_t>(rank);
+    };
+    const auto send = [&](std::uint64_t from, int rank, std::size_t parts = 1) {
+      require(calls_->send(reinterpret_cast<const void*>(from), parts * call.part, type, rank, communicator, stream),
               communicator, "ncclSend");
     };
-    const auto receive = [&](std::uint64_t to, int rank) {
-      require(calls_->recv(reinterpret_cast<void*>(to), call.part, type, rank, communicator, stream), communicator,
-              "ncclRecv");
+    const auto receive = [&](std::uint64_t to, int rank, std::size_t parts = 1) {
+      require(calls_->recv(reinterpret_cast<void*>(to), parts * call.part, type, rank, communicator, stream),
+              communicator, "ncclRecv");
     };
+    const int own = locals_[index].rank;
     begin_group();
-    if (call.collective->kind == CollectiveKind::sendrecv) {
-      const int own = locals_[index].rank;
-      send(call.input, (own + 1) % n_ranks_);
-      receive(call.output, (own + n_ranks_ - 1) % n_ranks_);
-    } else {
-      const std::size_t part_bytes = call.part * call.type->size_bytes;
-      for (int rank = 0; rank < n_ranks_; ++rank) {
-        send(call.input + part_bytes * static_cast<std::size_t>(rank), rank);
-        receive(call.output + part_bytes * static_cast<std::size_t>(rank), rank);
-      }
+    switch (call.collective->kind) {
+      case CollectiveKind::sendrecv:
+        send(call.input, (own + 1) % n_ranks_);
+        receive(call.output, (own + n_ranks_ - 1) % n_ranks_);
+        break;
+      case CollectiveKind::gather:
+        send(call.input, call.root);
+        for (int rank = 0; own == call.root && rank < n_ranks_; ++rank) receive(part_of(call.output, rank), rank);
+        break;
+      case CollectiveKind::scatter:
+        for (int rank = 0; own == call.root && rank < n_ranks_; ++rank) send(part_of(call.input, rank), rank);
+        receive(call.output, call.root);
+        break;
+      case CollectiveKind::hypercube:
+        if (call.step == 0) {
+          if (call.input == part_of(call.output, own)) break;
+          send(call.input, own);
+          receive(part_of(call.output, own), own);
+        } else {
+          // Each of both has the parts of its half of the cube.
+          const int parts = 1 << (call.step - 1);
+          const int first = own & ~(parts - 1);
+          send(part_of(call.output, first), own ^ parts, static_cast<std::size_t>(parts));
+          receive(part_of(call.output, first ^ parts), own ^ parts, static_cast<std::size_t>(parts));
+        }
+        break;
+      default:  // alltoall
+        for (int rank = 0; rank < n_ranks_; ++rank) {
+          send(part_of(call.input, rank), rank);
+          receive(part_of(call.output, rank), rank);
+        }
     }
     end_group();
   }
@@ -186,8 +292,10 @@ class NcclEngine : public Engine {
   PathLog log_;  // before NCCL is loaded
   std::vector<LocalRank> locals_;
   int n_ranks_;
+  Registration registration_;
   const NcclCalls* calls_;
   std::vector<NcclComm*> communicators_;
+  std::vector<Buffer> buffers_;
   std::vector<Allocation> memory_;
 };
 

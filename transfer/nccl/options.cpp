@@ -35,13 +35,24 @@ std::string test_name(const std::string& word) {
   return at != std::string::npos && at + 5 == word.size() ? word.substr(0, at) : word;
 }
 
-void check_unsupported(const Options& options) {
-  if (options.threads != 1)
-    refuse("-t: one thread drives all GPUs of a process; use -g, or gdrkit run -n for processes");
-  if (options.cuda_graph != 0) refuse("-G: CUDA graphs are not supported; leave -G out");
-  if (options.parallel_init != 0) refuse("-p: communicators are made by one thread; leave -p out");
-  if (options.null_stream != 0) refuse("-y: the default stream is not supported; leave -y out");
-  if (options.registered != 0) refuse("-R: registered buffers are not supported; leave -R out");
+/// nccl-tests' options that `gdrkit nccl` refuses. tests/transfer/nccl/nccl_test.py has the list of all.
+std::vector<RefusedOption> refused_options() {
+  constexpr const char* of_device_code = "NCCL's own GPU kernels are measured; leave it out";
+  return {
+      {'t', "nthreads", "one thread drives all GPUs of a process; use -g, or gdrkit run -n for processes", "1"},
+      {'p', "parallel_init", "communicators are made by one thread; leave it out", "0"},
+      {'y', "stream_null", "operations are in a stream of their own; leave it out", "0"},
+      {'G', "cudagraph", "each operation is enqueued by a call; use -m to aggregate operations", "0"},
+      {'S', "report_timestamps", "rows have no time of day; use --json, which has the date", "0"},
+      {'x', "cta_policy", "the policy is NCCL's; use the variable NCCL_CTA_POLICY"},
+      {'D', "device_implementation", of_device_code, "0"},
+      {'V', "device_cta_count", of_device_code},
+      {'M', "memory_report", "the memory of NCCL is not reported; leave it out", "0"},
+      {'u', "unalign", "buffers are aligned; leave it out", "0"},
+      {'I', "per_iter_timing", "a time is the average of -n operations; use -n 1 -N for single ones", "0"},
+      {'K', "per_iter_skip", "a time is the average of -n operations; use -w to warm up", "0"},
+      {'F', "output_file", "newer nccl-tests call it -J, for JSON; use -J, or --csv for CSV"},
+  };
 }
 
 }  // namespace
@@ -75,7 +86,6 @@ CommandLine command_line(Options* options) {
       {'i', "stepbytes", "SIZE", &options->step_bytes, "from size to size, without -f", false},
       {'f', "stepfactor", "N", &options->factor, "from size to size, as a factor; 1: -i counts", false},
       {'g', "ngpus", "N", &options->gpus, "GPUs of each process", false},
-      {'t', "nthreads", "N", &options->threads, "threads of each process; only 1", false},
       {'n', "iters", "N", &options->iterations, "operations in a measurement", false},
       {'w', "warmup_iters", "N", &options->warmup, "operations before the first measurement, not timed", false},
       {'m', "agg_iters", "N", &options->aggregated, "operations in one NCCL group, which -n counts as one", false},
@@ -85,7 +95,9 @@ CommandLine command_line(Options* options) {
        "sum, prod, max, min, avg or all", false},
       {'d', "datatype", "TYPE", Choice{names_and_all(all_element_types()), &options->type, ""},
        "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3, f8e5m2 or all", false},
-      {'r', "root", "RANK", &options->root, "of broadcast and reduce", false},
+      {'r', "root", "RANK", &options->root, "of broadcast, reduce, gather and scatter", false},
+      {'R', "local_register", "0|1|2", &options->registered, "register the buffers: 1: locally, 2: as symmetric memory",
+       false},
       {'z', "blocking", "0|1", &options->blocking, "1: wait for the end of each operation", false},
       {'C', "report_cputime", "0|1", &options->cpu_time, "1: the time to enqueue, not to the end", false},
       {'a', "average", "0|1|2|3", &options->average, "time of rank 0, average, minimum or maximum of all processes",
@@ -94,21 +106,17 @@ CommandLine command_line(Options* options) {
       {'\0', "engine", "NAME", Choice{engines, &options->engine, ""}, "the library that is measured", false},
       {'\0', "nccl", "FILE", &options->library, "libnccl.so.2; default: where the dynamic linker finds it", false,
        false},
-      {'G', "cudagraph", "N", &options->cuda_graph, "not supported", false, false, false, 1, true},
-      {'p', "parallel_init", "N", &options->parallel_init, "not supported", false, false, false, 1, true},
-      {'y', "stream_null", "N", &options->null_stream, "not supported", false, false, false, 1, true},
-      {'R', "local_register", "N", &options->registered, "not supported", false, false, false, 1, true},
       {'\0', "doctor-root", "RECORDING", &options->doctor_root, "ask the doctor about this", false, false, false, 1,
        true},
   };
   transfer::add_document_options(&line, options, 'J');
   line.operands = {&options->words, "TEST", "what to measure", {}};
   for (const Collective& collective : all_collectives()) line.operands.words.emplace_back(collective.name);
+  line.refused = refused_options();
   return line;
 }
 
 void check(const Options& options) {
-  check_unsupported(options);
   (void)chosen_collective(options);
   check_range("-n", options.iterations, 1, most_count);
   check_range("-w", options.warmup, 0, most_count);
@@ -120,6 +128,7 @@ void check(const Options& options) {
   check_range("-z", options.blocking, 0, 1);
   check_range("-C", options.cpu_time, 0, 1);
   check_range("-a", options.average, 0, 3);
+  check_range("-R", options.registered, 0, 2);
   check_range("-T", options.timeout_s, 1, most_count / 1000);
   if (options.smallest_bytes > options.largest_bytes) refuse("-b must not be larger than -e");
   if (options.smallest_bytes == 0 && options.factor > 1)

@@ -21,7 +21,6 @@ struct Options : transfer::DocumentOptions {
   std::size_t step_bytes = 1UL << 20;
   int factor = 1;
   int gpus = 1;
-  int threads = 1;
   int iterations = 20;
   int warmup = 1;
   int aggregated = 1;
@@ -37,12 +36,7 @@ struct Options : transfer::DocumentOptions {
   std::string reduction = "sum";
   std::string engine = "nccl";
   std::string library;
-
-  // Of nccl-tests, refused with a reason.
-  int cuda_graph = 0;
-  int parallel_init = 0;
-  int null_stream = 0;
-  int registered = 0;
+  int registered = 0;  ///< a Registration
 
   /// In the order of the table.
   [[nodiscard]] std::vector<std::size_t> sizes() const;

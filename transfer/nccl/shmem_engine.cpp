@@ -47,8 +47,13 @@ class ShmemEngine : public Engine {
           "gdrkit nccl: --engine shmem has one GPU for each process: leave -g out, and start several by gdrkit "
           "run -n N -- gdrkit nccl ...");
     }
+    if (request.registration != Registration::none) {
+      throw Failure(
+          ExitCode::usage,
+          "gdrkit nccl: -R: buffers of --engine shmem are symmetric memory, which is registered; leave it out");
+    }
     require_shmem(gdrkit_shmem_stream_create(&stream_), "stream_create");
-    arrived_ = static_cast<std::uint64_t*>(gdrkit_shmem_calloc(1, sizeof *arrived_));
+    arrived_ = static_cast<std::uint64_t*>(gdrkit_shmem_calloc(most_steps, sizeof *arrived_));
     if (arrived_ == nullptr) require_shmem(-1, "calloc of a signal");
   }
 
@@ -102,6 +107,10 @@ class ShmemEngine : public Engine {
       case CollectiveKind::broadcast:
         return require_shmem(gdrkit_shmem_broadcast_on_stream(team, target, source, part_bytes, call.root, stream_),
                              "broadcast_on_stream");
+      case CollectiveKind::gather: return gather(as_bytes(target), source, part_bytes, call.root);
+      case CollectiveKind::scatter:
+        return scatter(as_bytes(target), static_cast<const char*>(source), part_bytes, call.root);
+      case CollectiveKind::hypercube: return exchange(as_bytes(target), source, part_bytes, call.step);
       default: return send_and_receive(target, source, part_bytes);
     }
   }
@@ -121,20 +130,72 @@ class ShmemEngine : public Engine {
  private:
   static constexpr gdrkit_shmem_team_t team = GDRKIT_SHMEM_TEAM_WORLD;
 
+  /// Words for signals: the copy of hypercube, and an exchange with each neighbour.
+  static constexpr std::size_t most_steps = 32;
+  static char* as_bytes(void* buffer) noexcept { return static_cast<char*>(buffer); }
+
+  /// The other PE's word then has at least `value`.
+  void put_with_signal(void* target, const void* source, std::size_t size_bytes, int step, gdrkit_shmem_signal how,
+                       std::uint64_t value, int pe) {
+    require_shmem(
+        gdrkit_shmem_put_signal_on_stream(target, source, size_bytes, arrived_ + step, value, how, pe, stream_),
+        "put_signal_on_stream");
+  }
+  void wait_for_signal(int step, std::uint64_t value) {
+    require_shmem(gdrkit_shmem_signal_wait_until_on_stream(arrived_ + step, GDRKIT_SHMEM_GE, value, stream_),
+                  "signal_wait_until_on_stream");
+  }
+  void copy_own(void* target, const void* source, std::size_t size_bytes) {
+    if (target == source) return;
+    require_shmem(gdrkit_shmem_put_on_stream(target, source, size_bytes, rank_, stream_), "put_on_stream");
+  }
+
   /// To the next PE, and from the one before.
   void send_and_receive(void* target, const void* source, std::size_t part_bytes) {
     ++exchanges_;
-    require_shmem(gdrkit_shmem_put_signal_on_stream(target, source, part_bytes, arrived_, exchanges_,
-                                                    GDRKIT_SHMEM_SIGNAL_SET, (rank_ + 1) % n_ranks_, stream_),
-                  "put_signal_on_stream");
-    require_shmem(gdrkit_shmem_signal_wait_until_on_stream(arrived_, GDRKIT_SHMEM_GE, exchanges_, stream_),
-                  "signal_wait_until_on_stream");
+    put_with_signal(target, source, part_bytes, 0, GDRKIT_SHMEM_SIGNAL_SET, exchanges_, (rank_ + 1) % n_ranks_);
+    wait_for_signal(0, exchanges_);
+  }
+
+  void gather(char* target, const void* source, std::size_t part_bytes, int root) {
+    ++exchanges_;
+    char* const own = target + part_bytes * static_cast<std::size_t>(rank_);
+    if (rank_ != root) return put_with_signal(own, source, part_bytes, 0, GDRKIT_SHMEM_SIGNAL_ADD, 1, root);
+    copy_own(own, source, part_bytes);
+    wait_for_signal(0, exchanges_ * static_cast<std::uint64_t>(n_ranks_ - 1));
+  }
+
+  void scatter(char* target, const char* source, std::size_t part_bytes, int root) {
+    ++exchanges_;
+    if (rank_ != root) return wait_for_signal(0, exchanges_);
+    // In place each PE has its part at another address.
+    const auto part_of = [&](int pe) { return part_bytes * static_cast<std::size_t>(pe); };
+    const bool is_in_place = source + part_of(rank_) == target;
+    for (int pe = 0; pe < n_ranks_; ++pe) {
+      if (pe == rank_) continue;
+      char* const there = is_in_place ? target - part_of(rank_) + part_of(pe) : target;
+      put_with_signal(there, source + part_of(pe), part_bytes, 0, GDRKIT_SHMEM_SIGNAL_SET, exchanges_, pe);
+    }
+    copy_own(target, source + part_of(rank_), part_bytes);
+  }
+
+  /// A step of hypercube: the parts of the own half of the cube for those of the other.
+  void exchange(char* target, const void* source, std::size_t part_bytes, int step) {
+    if (step == 0) {
+      ++exchanges_;
+      return copy_own(target + part_bytes * static_cast<std::size_t>(rank_), source, part_bytes);
+    }
+    const int parts = 1 << (step - 1);
+    char* const first = target + part_bytes * static_cast<std::size_t>(rank_ & ~(parts - 1));
+    put_with_signal(first, first, part_bytes * static_cast<std::size_t>(parts), step, GDRKIT_SHMEM_SIGNAL_SET,
+                    exchanges_, rank_ ^ parts);
+    wait_for_signal(step, exchanges_);
   }
 
   int rank_;
   int n_ranks_;
   void* stream_ = nullptr;
-  std::uint64_t* arrived_ = nullptr;  // symmetric: how often the PE before has sent
+  std::uint64_t* arrived_ = nullptr;  // symmetric: of each step, what has come
   std::uint64_t exchanges_ = 0;
 };
 

@@ -42,11 +42,11 @@ std::string head_text(const Options& options, const std::string& test, const std
                             version_field.c_str(), test.c_str());
   const bool has_factor = options.factor > 1;
   text += format(
-      "# nThread %d nGpus %d minBytes %zu maxBytes %zu step: %zu(%s) warmup iters: %d iters: %d agg iters: %d "
-      "validation: %d graph: %d\n#\n# Using devices\n",
-      options.threads, options.gpus, options.smallest_bytes, options.largest_bytes,
+      "# nThread 1 nGpus %d minBytes %zu maxBytes %zu step: %zu(%s) warmup iters: %d iters: %d agg iters: %d "
+      "validation: %d graph: 0\n#\n# Using devices\n",
+      options.gpus, options.smallest_bytes, options.largest_bytes,
       has_factor ? static_cast<std::size_t>(options.factor) : options.step_bytes, has_factor ? "factor" : "bytes",
-      options.warmup, options.iterations, options.aggregated, options.check, options.cuda_graph);
+      options.warmup, options.iterations, options.aggregated, options.check);
   for (const std::string& line : devices) text += line + "\n";
   return text + "#\n" +
          "#                                                              out-of-place                       in-place   "

@@ -24,12 +24,24 @@ TEST(Collective, BusFactorsAreThoseOfNcclTests) {
     double with_8;
   } expected[] = {{"all_reduce", 1, 1.75},  {"all_gather", 0.5, 0.875}, {"reduce_scatter", 0.5, 0.875},
                   {"alltoall", 0.5, 0.875}, {"broadcast", 1, 1},        {"reduce", 1, 1},
-                  {"sendrecv", 1, 1}};
+                  {"sendrecv", 1, 1},       {"gather", 0.5, 0.875},     {"scatter", 0.5, 0.875},
+                  {"hypercube", 1, 1}};
   ASSERT_EQ(std::size(expected), all_collectives().size());
   for (const auto& one : expected) {
     EXPECT_DOUBLE_EQ(named(one.name).bus_share(2), one.with_2) << one.name;
     EXPECT_DOUBLE_EQ(named(one.name).bus_share(8), one.with_8) << one.name;
   }
+}
+
+TEST(Collective, OnlyHypercubeHasSteps) {
+  EXPECT_EQ(named("all_gather").steps(8), 1);
+  EXPECT_EQ(named("hypercube").steps(1), 1);
+  EXPECT_EQ(named("hypercube").steps(8), 4);  // the copy, and an exchange along each edge
+  EXPECT_TRUE(named("hypercube").runs_with(8));
+  EXPECT_FALSE(named("hypercube").runs_with(6));
+  EXPECT_TRUE(named("all_gather").runs_with(6));
+  EXPECT_DOUBLE_EQ(named("hypercube").algorithm_share(4), 0.75);
+  EXPECT_DOUBLE_EQ(named("all_gather").algorithm_share(4), 1);
 }
 
 TEST(Collective, PartsOfOneBufferAreWholeBlocksOf16Bytes) {
@@ -55,7 +67,8 @@ TEST(Collective, PiecesCoverTheOutputOnce) {
   for (const Collective& collective : all_collectives()) {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto pieces = collective.pieces(10, rank, ranks, 1);
-      if (collective.kind == CollectiveKind::reduce && rank != 1) {
+      const bool is_of_root = collective.kind == CollectiveKind::reduce || collective.kind == CollectiveKind::gather;
+      if (is_of_root && rank != 1) {
         EXPECT_TRUE(pieces.empty());  // only the root has a result
         continue;
       }
@@ -77,6 +90,11 @@ TEST(Collective, PiecesComeFromWhereTheDefinitionSays) {
   EXPECT_EQ(named("reduce_scatter").pieces(10, 2, 3, 0)[0].source, -1);
   EXPECT_EQ(named("broadcast").pieces(10, 2, 3, 1)[0].source, 1);
   EXPECT_EQ(named("sendrecv").pieces(10, 0, 3, 0)[0].source, 2);
+  EXPECT_EQ(named("gather").pieces(10, 1, 3, 1)[2].source, 2);
+  EXPECT_EQ(named("gather").pieces(10, 1, 3, 1)[2].first, 0U);
+  EXPECT_EQ(named("scatter").pieces(10, 2, 3, 1)[0].source, 1);
+  EXPECT_EQ(named("scatter").pieces(10, 2, 3, 1)[0].first, 20U);
+  EXPECT_EQ(named("hypercube").pieces(10, 2, 4, 0)[3].source, 3);
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ from program import BIN, NOTE, Test, run
 
 FOLDER = os.path.join(BIN, "..", "tests", "bin")
 LIBRARY = ("--nccl", os.path.join(FOLDER, "libstand_in_nccl.so"))
-TESTS = ("all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv")
+TESTS = ("all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv", "gather", "scatter",
+         "hypercube")
 TYPES = ("int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double", "bfloat16", "f8e4m3", "f8e5m2")
 QUICK = ("-b", "64", "-e", "1K", "-f", "4", "-n", "2", "-T", "60")
 TIMING = r"  (?=.{7} )\ *[0-9.e+]+  (?=.{6} )\ *[0-9.e+]+  (?=.{6} )\ *[0-9.e+]+  (?=.{6}(?: |$))\ *"
@@ -52,17 +53,48 @@ class NcclTable(Test):
 
     def test_every_test_between_processes(self):
         for test in TESTS:
-            ended = run("gdrkit", "run", "-n", "3", "--emulated", "--", f"{BIN}/gdrkit", "nccl", test, *LIBRARY, "-b", "1200",
+            ranks = 4 if test == "hypercube" else 3
+            ended = run("gdrkit", "run", "-n", str(ranks), "--emulated", "--", f"{BIN}/gdrkit", "nccl", test, *LIBRARY, "-b", "1200",
                         "-e", "1200", "-n", "2", "-T", "60", environment={})
             self.assertEqual(ended.code, 0, ended.err)
             rows = rows_of(ended.lines)
             self.assertEqual(len(rows), 1, ended.out)
-            reduces, rooted = test in ("all_reduce", "reduce_scatter", "reduce"), test in ("broadcast", "reduce")
-            parts = test in ("all_gather", "reduce_scatter", "alltoall")
-            self.assertEqual(rows[0][:5], ["1200", "100" if parts else "300", "float", "sum" if reduces else "none",
+            reduces, rooted = test in ("all_reduce", "reduce_scatter", "reduce"), test in ("broadcast", "reduce", "gather", "scatter")
+            parts = test in ("all_gather", "reduce_scatter", "alltoall", "gather", "scatter")
+            count = "72" if ranks == 4 else "100" if parts else "300"
+            self.assertEqual(rows[0][:5], ["1152" if ranks == 4 else "1200", count, "float", "sum" if reduces else "none",
                                            "0" if rooted else "-1"])
             self.assertEqual((rows[0][8], rows[0][12]), ("0", "N/A" if test in ("alltoall", "sendrecv") else "0"), test)
-            self.assertEqual(len([line for line in ended.lines if re.match(DEVICE, line)]), 3)
+            self.assertEqual(len([line for line in ended.lines if re.match(DEVICE, line)]), ranks)
+
+    def test_gather_scatter_and_hypercube_of_any_root_and_place(self):
+        for test in ("gather", "scatter", "hypercube"):
+            # Without ncclGather and ncclScatter, sends and receives take their places.
+            for library in (LIBRARY, ("--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"))):
+                for root in ("0", "3"):
+                    ended = run("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", test, *library, "-b", "4K", "-e", "4K",
+                                "-n", "2", "-m", "2", "-r", root, "-g", "2", environment=emulated(4))
+                    self.assertEqual(ended.code, 0, ended.err)
+                    (found,) = rows_of(ended.lines)
+                    self.assertEqual((found[8], found[12]), ("0", "0"), (test, library, root))
+                    self.assertEqual(found[4], root if test != "hypercube" else "-1")
+
+    def test_bandwidths_of_hypercube_count_what_the_others_send(self):
+        document, _ = self.json_of("nccl", "hypercube", *LIBRARY, *QUICK, "-g", "4", environment=emulated(4))
+        time_us, algbw, busbw = document["series"][:3]
+        for one, other, bus in zip(time_us["points"], algbw["points"], busbw["points"]):
+            self.assertAlmostEqual(one["x"] * 3 / 4 / one["rounds"][0] / 1000, other["rounds"][0], places=6)
+            self.assertEqual(other["rounds"], bus["rounds"])
+
+    def test_hypercube_needs_a_power_of_two(self):
+        ended = run("gdrkit", "nccl", "hypercube", *LIBRARY, "-g", "3", environment=emulated(3))
+        self.assertEqual(ended.code, 2)
+        self.assertIn("gdrkit nccl: hypercube needs a power of two of ranks, not 3", ended.err)
+
+    def test_registered_buffers(self):
+        for how in ("1", "2"):
+            document, _ = self.json_of("nccl", "all_reduce", *LIBRARY, *QUICK, "-g", "2", "-R", how, environment=emulated(2))
+            self.assertEqual((document["ok"], document["settings"]["registered"]), (True, how))
 
     def test_processes_with_several_gpus(self):
         ended = run("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", "alltoall", *LIBRARY, *QUICK, "-g", "2",
@@ -147,8 +179,8 @@ class NcclWrongData(Test):
                         "-e", "1K", "-n", "1", "-r", "1", environment={"STAND_IN_NCCL_SPOILS": "1"})
             self.assertEqual(ended.code, 1, test)
             (found,) = rows_of(ended.lines)
-            # Each block that rank 1 receives has one wrong element.
-            self.assertEqual(found[8], "2" if test == "alltoall" else "1", test)
+            # Each block that rank 1 receives has one wrong element; of hypercube it passes one of its two on.
+            self.assertEqual(found[8], {"alltoall": "2", "hypercube": "3"}.get(test, "1"), test)
             self.assertTrue(any(re.match("# Out of bounds values : [0-9]+ FAILED", line) for line in ended.lines), ended.out)
 
     def test_the_document_says_so(self):
@@ -182,9 +214,11 @@ class NcclFailures(Test):
         calls = {"ncclGetUniqueId": "all_reduce", "ncclCommInitRank": "all_reduce", "ncclGroupStart": "alltoall",
                  "ncclGroupEnd": "alltoall", "ncclAllReduce": "all_reduce", "ncclAllGather": "all_gather",
                  "ncclReduceScatter": "reduce_scatter", "ncclBroadcast": "broadcast", "ncclReduce": "reduce",
-                 "ncclSend": "sendrecv", "ncclRecv": "sendrecv", "ncclCommDestroy": "all_reduce"}
+                 "ncclSend": "sendrecv", "ncclRecv": "sendrecv", "ncclCommDestroy": "all_reduce", "ncclGather": "gather",
+                 "ncclScatter": "scatter", "ncclCommRegister": "all_reduce -R 1", "ncclCommDeregister": "all_reduce -R 1",
+                 "ncclCommWindowRegister": "all_reduce -R 2", "ncclCommWindowDeregister": "all_reduce -R 2"}
         for call, test in calls.items():
-            ended = run("gdrkit", "nccl", test, *LIBRARY, *QUICK, environment=emulated(1, STAND_IN_NCCL_FAILS=call))
+            ended = run("gdrkit", "nccl", *test.split(), *LIBRARY, *QUICK, environment=emulated(1, STAND_IN_NCCL_FAILS=call))
             self.assertEqual(ended.code, 1, call)
             self.assertIn(f"gdrkit nccl: rank 0: {call} failed with 3 (internal error): the test lets {call} fail; "
                           "NCCL_DEBUG=INFO", ended.err)
@@ -230,12 +264,13 @@ class NcclShmemEngine(Test):
         for test in TESTS:
             if test == "reduce":
                 continue
-            ended = self.run_pes(test, "-b", "1200", "-e", "1200")
+            ranks = 4 if test == "hypercube" else 3
+            ended = self.run_pes(test, "-b", "1200", "-e", "1200", *(("-r", "1") if test in ("gather", "scatter") else ()), pes=ranks)
             self.assertEqual((ended.code, ended.err), (0, ""), test)
             (found,) = rows_of(ended.lines)
             in_place = {"reduce_scatter": ["N/A"] * 4, "alltoall": ["N/A"] * 4, "sendrecv": found[9:12] + ["N/A"]}
             self.assertEqual((found[8], found[9:]), ("0", in_place.get(test, found[9:12] + ["0"])), test)
-            self.assertIn("# Path: GPU kernels by loads and stores on the memory of 3 of 3 PEs", ended.lines)
+            self.assertIn(f"# Path: GPU kernels by loads and stores on the memory of {ranks} of {ranks} PEs", ended.lines)
 
     def test_types_and_reductions_that_it_has(self):
         ended = self.run_pes("all_reduce", "-b", "96", "-e", "96", "-d", "all", "-o", "all", pes=2)
@@ -256,6 +291,7 @@ class NcclShmemEngine(Test):
         for arguments, code, text in ((("reduce",), 77, "gdrkit_shmem has no reduction to one root"),
                                       (("all_reduce", "-o", "avg"), 77, "gdrkit_shmem has no average"),
                                       (("all_reduce", "-d", "f8e5m2"), 77, "gdrkit_shmem does not reduce f8e5m2"),
+                                      (("all_reduce", "-R", "1"), 2, "-R: buffers of --engine shmem are symmetric memory"),
                                       (("all_reduce", "-g", "2"), 2, "--engine shmem has one GPU for each process: leave -g out")):
             ended = run("gdrkit", "nccl", *arguments, "--engine", "shmem", environment=emulated(2))
             self.assertEqual(ended.code, code, ended.err)
@@ -273,12 +309,33 @@ class NcclUsage(Test):
             (("all_reduce", "-b", "2M", "-e", "1M"), "-b must not be larger than -e"),
             (("all_reduce", "-b", "0", "-f", "2"), "-b 0 with -f never ends"), (("all_reduce", "-i", "0"), "-i 0 never ends"),
             (("all_reduce", "-b", "1", "-e", "1G", "-i", "1"), "more than 100000 sizes"),
-            (("all_reduce", "-t", "2"), "-t: one thread drives all GPUs of a process; use -g"),
-            (("all_reduce", "-G", "1"), "-G: CUDA graphs are not supported"), (("all_reduce", "-R", "1"), "-R: registered"),
-            (("all_reduce", "-p", "1"), "-p: communicators are made"), (("all_reduce", "-y", "1"), "-y: the default stream")):
+            (("all_reduce", "-R", "3"), "-R must be from 0 to 2")):
             ended = run("gdrkit", "nccl", *arguments)
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
             self.assertIn(text, ended.err)
+
+    def test_each_option_of_the_original_is_in_the_help_or_refused_by_name(self):
+        original = """t:nthreads g:ngpus b:minbytes e:maxbytes i:stepbytes f:stepfactor n:iters m:agg_iters w:warmup_iters
+            N:run_cycles p:parallel_init c:check o:op d:datatype r:root z:blocking y:stream_null T:timeout G:cudagraph
+            C:report_cputime S:report_timestamps J:output_file a:average R:local_register x:cta_policy
+            D:device_implementation V:device_cta_count M:memory_report u:unalign I:per_iter_timing K:per_iter_skip
+            F:output_file h:help""".split()
+        shown = run("gdrkit", "nccl", "--help").out
+        for short, name in (each.split(":") for each in original):
+            if re.search(rf"(?m)^  -{short}, ", shown):
+                continue
+            for word in (f"-{short}", f"--{name}"):
+                ended = run("gdrkit", "nccl", "all_reduce", word, "7")
+                self.assertEqual((ended.code, ended.out), (2, ""), word)
+                self.assertRegex(ended.err, rf"^gdrkit nccl: -\w, --\w+ is not supported: \w.*; ", word)
+                self.assertIn(word, ended.err)
+        ended = run("gdrkit", "nccl", "all_reduce", *LIBRARY, *QUICK, "-t", "1", "-p", "0", "-G", "0", "-y", "0", environment=emulated(1))
+        self.assertEqual((ended.code, ended.err), (0, ""))
+
+    def test_registration_that_this_nccl_does_not_have(self):
+        ended = run("gdrkit", "nccl", "all_reduce", "--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"), "-R", "1", environment=emulated(1))
+        self.assertEqual(ended.code, 77)
+        self.assertIn("gdrkit nccl: -R 1: NCCL 2.28.9 has no ncclCommRegister; NCCL 2.19 brought it", ended.err)
 
     def test_a_root_that_is_not_there(self):
         ended = run("gdrkit", "nccl", "reduce", *LIBRARY, "-r", "2", "-g", "2", environment=emulated(2))
@@ -290,7 +347,7 @@ class NcclUsage(Test):
         listed = re.search("name one test: (.*)", ended.err).group(1).split(", ")
         self.assertEqual(tuple(listed), TESTS)
         for name in listed:
-            self.assertEqual(os.readlink(os.path.join(BIN, f"{name}_perf")), "gdrkit")
+            self.assertEqual(os.readlink(os.path.join(BIN, f"{name}_perf")), "gdrkit", name)
 
 
 if __name__ == "__main__":

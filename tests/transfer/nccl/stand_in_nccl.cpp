@@ -6,7 +6,7 @@
 //
 // STAND_IN_NCCL_SPOILS=r: one bit of each result of rank r is wrong. STAND_IN_NCCL_FAILS=name: that function fails.
 // STAND_IN_NCCL_ASYNC_ERROR=1: operations fail after they were enqueued. STAND_IN_NCCL_DIES=r, _HANGS=r: in the tenth
-// operation of rank r. STAND_IN_NCCL_VERSION=n.
+// operation of rank r. STAND_IN_NCCL_VERSION=n. Compiled with STAND_IN_NCCL_IS_2_18 it lacks what newer ones have.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -36,6 +36,7 @@ struct NcclComm {
   std::uint64_t rounds = 0;
   std::vector<int> files;
   int operations = 0;
+  int registrations = 0;  // that were not taken back
 };
 
 namespace {
@@ -343,6 +344,11 @@ int ncclCommInitRank(NcclComm** comm, int n_ranks, NcclUniqueId id, int rank) {
 }
 int ncclCommDestroy(NcclComm* comm) {
   if (fails("ncclCommDestroy")) return internal_error;
+  if (comm->registrations != 0) {
+    std::fprintf(stderr, "stand_in_nccl: rank %d has %d buffers registered at its end\n", comm->rank,
+                 comm->registrations);
+    std::abort();
+  }
   for (const int file : comm->files) ::close(file);
   ::munmap(comm->arrived, 4096);
   delete comm;
@@ -406,6 +412,52 @@ int ncclBroadcast(const void* input, void* output, std::size_t count, int type, 
     spoil(own, output, size_bytes);
   });
 }
+#ifndef STAND_IN_NCCL_IS_2_18
+int ncclGather(const void* input, void* output, std::size_t count, int type, int root, NcclComm* comm, void*) {
+  if (fails("ncclGather")) return internal_error;
+  const std::size_t part = count * format_of(type).size_bytes;
+  return submit(comm, input, part, [=](NcclComm& own) {
+    for (int rank = 0; own.rank == root && rank < own.n_ranks; ++rank) {
+      fetch(own, rank, everybody, 0, static_cast<char*>(output) + part * static_cast<std::size_t>(rank), part);
+    }
+    if (own.rank == root) spoil(own, output, part);
+  });
+}
+int ncclScatter(const void* input, void* output, std::size_t count, int type, int root, NcclComm* comm, void*) {
+  if (fails("ncclScatter")) return internal_error;
+  const std::size_t part = count * format_of(type).size_bytes;
+  const std::size_t sent = comm->rank == root ? part * static_cast<std::size_t>(comm->n_ranks) : 0;
+  return submit(comm, input, sent, [=](NcclComm& own) {
+    fetch(own, root, everybody, 0, output, part, part * static_cast<std::size_t>(own.rank));
+    spoil(own, output, part);
+  });
+}
+int ncclMemAlloc(void** memory, std::size_t size_bytes) {
+  *memory = std::aligned_alloc(4096, (size_bytes + 4095) / 4096 * 4096);
+  return fails("ncclMemAlloc") || *memory == nullptr ? internal_error : nccl_success;
+}
+int ncclMemFree(void* memory) {
+  std::free(memory);
+  return fails("ncclMemFree") ? internal_error : nccl_success;
+}
+int ncclCommRegister(NcclComm* comm, void* buffer, std::size_t size_bytes, void** handle) {
+  if (fails("ncclCommRegister") || size_bytes == 0) return internal_error;
+  ++comm->registrations;
+  *handle = buffer;
+  return nccl_success;
+}
+int ncclCommDeregister(NcclComm* comm, void*) {
+  --comm->registrations;
+  return fails("ncclCommDeregister") ? internal_error : nccl_success;
+}
+int ncclCommWindowRegister(NcclComm* comm, void* buffer, std::size_t size_bytes, void** window, int flags) {
+  if (fails("ncclCommWindowRegister") || flags != nccl_window_symmetric) return internal_error;
+  return ncclCommRegister(comm, buffer, size_bytes, window);
+}
+int ncclCommWindowDeregister(NcclComm* comm, void* window) {
+  return fails("ncclCommWindowDeregister") ? internal_error : ncclCommDeregister(comm, window);
+}
+#endif
 int ncclSend(const void* input, std::size_t count, int type, int peer, NcclComm* comm, void*) {
   if (fails("ncclSend")) return internal_error;
   point_to_point_of(comm).sends.push_back({peer, const_cast<void*>(input), count * format_of(type).size_bytes});
