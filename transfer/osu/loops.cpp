@@ -14,6 +14,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t answer_bytes = 4;  // as OSU's
 
+Window window_of(const Work& work) { return {work.window, work.has_own_buffers ? work.size_bytes : 0}; }
+
 void ping_pong(const Part& part, const Work& work) {
   if (part.is_first) {
     part.engine->send(part.peer, work.size_bytes);
@@ -26,10 +28,10 @@ void ping_pong(const Part& part, const Work& work) {
 
 void stream(const Part& part, const Work& work) {
   if (part.is_first) {
-    part.engine->send_window(part.peer, work.size_bytes, work.window);
+    part.engine->send_window(part.peer, work.size_bytes, window_of(work));
     part.engine->receive(part.peer, answer_bytes);
   } else {
-    part.engine->receive_window(part.peer, work.size_bytes, work.window);
+    part.engine->receive_window(part.peer, work.size_bytes, window_of(work));
     part.engine->send(part.peer, answer_bytes);
   }
 }
@@ -99,7 +101,7 @@ void run_once(const Part& part, const Work& work) {
   switch (work.test->loop) {
     case Loop::ping_pong: return ping_pong(part, work);
     case Loop::stream: return stream(part, work);
-    case Loop::exchange: return part.engine->exchange_window(part.peer, work.size_bytes, work.window);
+    case Loop::exchange: return part.engine->exchange_window(part.peer, work.size_bytes, window_of(work));
     default: return put_or_get(part, work);
   }
 }

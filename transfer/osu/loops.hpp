@@ -26,7 +26,9 @@ struct Work {
   int iterations = 1;
   int warmup = 0;
   int window = 1;
-  bool times_each = false;  ///< for percentiles
+  bool times_each = false;       ///< for percentiles
+  bool has_own_buffers = false;  ///< each message of a window
+  int check_warmup = 0;          ///< iterations before the data are checked
 };
 
 struct Measured {
@@ -35,6 +37,11 @@ struct Measured {
   /// Seconds of an iteration, on average over one of up to 8 equal parts of them.
   std::vector<double> round_seconds;
 };
+
+/// How many buffers of a size the messages of a window have.
+[[nodiscard]] inline std::size_t buffers_of(const Work& work) noexcept {
+  return work.has_own_buffers ? static_cast<std::size_t>(work.window) : 1;
+}
 
 /// Collective. Begins and ends with a barrier.
 [[nodiscard]] Measured run_loop(const Part& part, const Work& work);

@@ -17,6 +17,9 @@ gdrkit_osu_mpi_collective mpi_collective(Loop loop) {
     case Loop::all_to_all: return GDRKIT_OSU_MPI_ALLTOALL;
     case Loop::broadcast: return GDRKIT_OSU_MPI_BCAST;
     case Loop::all_gather: return GDRKIT_OSU_MPI_ALLGATHER;
+    case Loop::reduce: return GDRKIT_OSU_MPI_REDUCE;
+    case Loop::gather: return GDRKIT_OSU_MPI_GATHER;
+    case Loop::scatter: return GDRKIT_OSU_MPI_SCATTER;
     default: return GDRKIT_OSU_MPI_BARRIER;
   }
 }
@@ -60,10 +63,14 @@ class MpiEngine : public OsuEngine {
   void receive(int peer, std::size_t size_bytes) override {
     require(mpi_.receive(pointer(target()), size_bytes, peer), "MPI_Recv");
   }
-  void send_window(int peer, std::size_t size_bytes, int count) override { exchange(peer, size_bytes, count, 0); }
-  void receive_window(int peer, std::size_t size_bytes, int count) override { exchange(peer, size_bytes, 0, count); }
-  void exchange_window(int peer, std::size_t size_bytes, int count) override {
-    exchange(peer, size_bytes, count, count);
+  void send_window(int peer, std::size_t size_bytes, const Window& window) override {
+    exchange(peer, size_bytes, window, window.count, 0);
+  }
+  void receive_window(int peer, std::size_t size_bytes, const Window& window) override {
+    exchange(peer, size_bytes, window, 0, window.count);
+  }
+  void exchange_window(int peer, std::size_t size_bytes, const Window& window) override {
+    exchange(peer, size_bytes, window, window.count, window.count);
   }
 
   void put(int peer, std::size_t size_bytes) override {
@@ -104,8 +111,9 @@ class MpiEngine : public OsuEngine {
                          version.c_str()));
   }
 
-  void exchange(int peer, std::size_t size_bytes, int sends, int receives) {
-    require(mpi_.exchange(pointer(source()), sends, pointer(target()), receives, size_bytes, peer), "MPI_Waitall");
+  void exchange(int peer, std::size_t size_bytes, const Window& window, int sends, int receives) {
+    require(mpi_.exchange(pointer(source()), sends, pointer(target()), receives, size_bytes, window.stride_bytes, peer),
+            "MPI_Waitall");
   }
 
   const MpiStart& start_;

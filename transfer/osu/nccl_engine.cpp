@@ -15,6 +15,9 @@ nccl::CollectiveKind nccl_collective(Loop loop) {
     case Loop::all_to_all: return nccl::CollectiveKind::alltoall;
     case Loop::broadcast: return nccl::CollectiveKind::broadcast;
     case Loop::all_gather: return nccl::CollectiveKind::all_gather;
+    case Loop::reduce: return nccl::CollectiveKind::reduce;
+    case Loop::gather: return nccl::CollectiveKind::gather;
+    case Loop::scatter: return nccl::CollectiveKind::scatter;
     default: return nccl::CollectiveKind::all_reduce;
   }
 }

@@ -21,7 +21,10 @@ struct Options : transfer::DocumentOptions {
   int warmup = -1;                 ///< -1: the same
   int window = 64;
   bool validates = false;
-  std::string accelerator;  ///< "": not given
+  int check_warmup = 5;            ///< iterations before the check of a size
+  std::size_t memory_limit = 0;    ///< of a rank's buffers, in bytes; 0: none
+  std::string buffers = "single";  ///< of the messages of a window
+  std::string accelerator;         ///< "": not given
   std::string type = "mpi_char";
   std::string percentiles;  ///< "50,99"
   std::string engine;       ///< "": the first that has the test

@@ -44,7 +44,8 @@ class Run {
     }
     part_.place = plan.places[part_.is_first ? 0 : 1];
     ask_about_gpus();
-    const std::size_t part_bytes = std::max(plan.sizes.back(), least_buffer_bytes);
+    leave_out_large_sizes();
+    const std::size_t part_bytes = std::max(sizes_.back() * buffers(), least_buffer_bytes);
     watchdog_.begin(std::string("start of ") + plan.engine->name);
     // A byte more, which nothing may change.
     engine_ = plan.engine->make({&processes, plan.test, part_.place, part_bytes * plan.test->source_parts(ranks) + 1,
@@ -56,8 +57,12 @@ class Run {
   ExitCode measure() {
     describe();
     if (earlier_) earlier_->check(report_.result);
+    if (sizes_.size() < plan_.sizes.size()) {
+      print(format("# Sizes above %zu bytes are left out: -M allows %zu bytes of buffers for each rank.\n",
+                   sizes_.back(), options_.memory_limit));
+    }
     print(head_lines(report_.line));
-    for (const std::size_t size_bytes : plan_.sizes) {
+    for (const std::size_t size_bytes : sizes_) {
       report_.rows.push_back(measure_size(size_bytes));
       print(row_line(report_.line, report_.rows.back()));
       report_.result.is_ok = report_.result.is_ok && report_.rows.back().wrong_bytes == 0;
@@ -84,6 +89,25 @@ class Run {
     const ExitCode compared = earlier_->compare_with(report_.result, &text);
     std::fputs(text.c_str(), options_.is_document_on_stdout() ? stderr : stdout);
     return report_.result.is_ok ? compared : code();
+  }
+
+  /// Of the messages of a window.
+  [[nodiscard]] std::size_t buffers() const {
+    return options_.buffers == "multiple" ? static_cast<std::size_t>(plan_.window) : 1;
+  }
+
+  void leave_out_large_sizes() {
+    sizes_ = plan_.sizes;
+    if (options_.memory_limit == 0) return;
+    const OsuTest& test = *plan_.test;
+    const std::size_t parts = buffers() * (test.source_parts(part_.n_ranks) + test.target_parts(part_.n_ranks));
+    while (!sizes_.empty() && sizes_.back() > options_.memory_limit / parts) sizes_.pop_back();
+    if (!sizes_.empty()) return;
+    throw Failure(
+        ExitCode::usage,
+        format("gdrkit osu: -M %zu: the buffers of the smallest size, %zu bytes, need %zu bytes on each rank; make "
+               "-M larger",
+               options_.memory_limit, plan_.sizes.front(), plan_.sizes.front() * parts));
   }
 
   /// fop_latency has two words of 8 bytes.
@@ -146,7 +170,9 @@ class Run {
               plan_.iterations(options_, size_bytes),
               plan_.warmup(options_, size_bytes),
               plan_.window,
-              !plan_.percentiles.empty()};
+              !plan_.percentiles.empty(),
+              options_.buffers == "multiple",
+              options_.check_warmup};
     Measured measured = run_loop(part_, work);
     OsuRow row;
     row.size_bytes = size_bytes;
@@ -212,6 +238,7 @@ class Run {
   transfer::Watchdog watchdog_;
   int pairs_ = 0;  // 0: all ranks together
   Part part_;
+  std::vector<std::size_t> sizes_;  // those of the plan that -M allows
   std::unique_ptr<OsuEngine> engine_;
   Report report_;
   std::optional<transfer::EarlierResult> earlier_;  // of the first rank

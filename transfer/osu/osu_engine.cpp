@@ -15,9 +15,9 @@ namespace {
 
 void OsuEngine::send(int, std::size_t) { lack("messages"); }
 void OsuEngine::receive(int, std::size_t) { lack("messages"); }
-void OsuEngine::send_window(int, std::size_t, int) { lack("messages"); }
-void OsuEngine::receive_window(int, std::size_t, int) { lack("messages"); }
-void OsuEngine::exchange_window(int, std::size_t, int) { lack("messages"); }
+void OsuEngine::send_window(int, std::size_t, const Window&) { lack("messages"); }
+void OsuEngine::receive_window(int, std::size_t, const Window&) { lack("messages"); }
+void OsuEngine::exchange_window(int, std::size_t, const Window&) { lack("messages"); }
 void OsuEngine::put(int, std::size_t) { lack("puts"); }
 void OsuEngine::get(int, std::size_t) { lack("gets"); }
 void OsuEngine::flush(int) { lack("puts"); }

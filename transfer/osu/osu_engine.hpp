@@ -19,6 +19,12 @@ using Place = char;
 
 class MpiStart;
 
+/// Messages at once.
+struct Window {
+  int count = 1;
+  std::size_t stride_bytes = 0;  ///< from the buffer of one to that of the next; 0: one buffer for all
+};
+
 struct EngineRequest {
   transfer::ProcessGroup* processes = nullptr;
   const OsuTest* test = nullptr;
@@ -48,10 +54,10 @@ class OsuEngine {
   /// One message to `peer`; its own one from there. Returns when the buffer may be used again.
   virtual void send(int peer, std::size_t size_bytes);
   virtual void receive(int peer, std::size_t size_bytes);
-  /// `count` of them at once.
-  virtual void send_window(int peer, std::size_t size_bytes, int count);
-  virtual void receive_window(int peer, std::size_t size_bytes, int count);
-  virtual void exchange_window(int peer, std::size_t size_bytes, int count);
+  /// Many at once.
+  virtual void send_window(int peer, std::size_t size_bytes, const Window& window);
+  virtual void receive_window(int peer, std::size_t size_bytes, const Window& window);
+  virtual void exchange_window(int peer, std::size_t size_bytes, const Window& window);
 
   /// Complete at the other side after flush().
   virtual void put(int peer, std::size_t size_bytes);

@@ -23,6 +23,9 @@ enum class Loop : std::uint8_t {
   all_to_all,
   broadcast,  ///< from the source of rank 0 to the targets of the others
   all_gather,
+  reduce,   ///< sums of bytes on rank 0
+  gather,   ///< to rank 0
+  scatter,  ///< from rank 0
   barrier,
 };
 enum class Value : std::uint8_t { latency, bandwidth, rate };
@@ -30,7 +33,7 @@ enum class Ranks : std::uint8_t { two, pairs, any };
 
 /// What an engine has or has not, as bits.
 namespace family {
-enum : unsigned { message = 1, one_sided = 2, fetch = 4, collective = 8, barrier = 16 };
+enum : unsigned { message = 1, one_sided = 2, fetch = 4, collective = 8, barrier = 16, reduction_to_root = 32 };
 }
 
 struct OsuTest {
@@ -43,6 +46,7 @@ struct OsuTest {
 
   [[nodiscard]] unsigned kind() const noexcept {
     if (loop == Loop::barrier) return family::barrier;
+    if (loop == Loop::reduce) return family::reduction_to_root;
     if (loop >= Loop::all_reduce) return family::collective;
     if (loop == Loop::fetch_each) return family::fetch;
     return loop >= Loop::put_each ? family::one_sided : family::message;
@@ -56,11 +60,14 @@ struct OsuTest {
   [[nodiscard]] bool is_both_ways() const noexcept { return loop == Loop::exchange || loop == Loop::put_both; }
   /// How many times a row's size a rank sends and receives.
   [[nodiscard]] std::size_t source_parts(int n_ranks) const noexcept {
-    return loop == Loop::all_to_all ? static_cast<std::size_t>(n_ranks) : 1;
+    return loop == Loop::all_to_all || loop == Loop::scatter ? static_cast<std::size_t>(n_ranks) : 1;
   }
   [[nodiscard]] std::size_t target_parts(int n_ranks) const noexcept {
-    return loop == Loop::all_to_all || loop == Loop::all_gather ? static_cast<std::size_t>(n_ranks) : 1;
+    const bool is_of_all = loop == Loop::all_to_all || loop == Loop::all_gather || loop == Loop::gather;
+    return is_of_all ? static_cast<std::size_t>(n_ranks) : 1;
   }
+  /// Windows of messages, of which each may have a buffer of its own.
+  [[nodiscard]] bool has_message_window() const noexcept { return loop == Loop::stream || loop == Loop::exchange; }
 };
 
 /// In the order of tests.def.

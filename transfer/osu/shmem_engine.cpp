@@ -48,23 +48,22 @@ class ShmemEngine : public OsuEngine {
     return ways;
   }
 
-  void send(int peer, std::size_t size_bytes) override {
-    require_osu_shmem(gdrkit_shmem_put_signal(target_, source_, size_bytes, arrived_ + processes_.process(),
-                                              ++count_of(sent_, peer), GDRKIT_SHMEM_SIGNAL_SET, peer),
-                      "put_signal");
-  }
+  void send(int peer, std::size_t size_bytes) override { send_part(peer, 0, 0, size_bytes); }
   void receive(int peer, std::size_t) override { wait_for_message(peer); }
 
   /// The last message carries the signal, behind the others.
-  void send_window(int peer, std::size_t size_bytes, int count) override {
-    for (int i = 1; i < count; ++i) put(peer, size_bytes);
+  void send_window(int peer, std::size_t size_bytes, const Window& window) override {
+    std::size_t offset = 0;
+    for (int i = 1; i < window.count; ++i, offset += window.stride_bytes) {
+      require_osu_shmem(gdrkit_shmem_put_nbi(target_ + offset, source_ + offset, size_bytes, peer), "put_nbi");
+    }
     require_osu_shmem(gdrkit_shmem_fence(), "fence");
-    send(peer, size_bytes);
+    send_part(peer, offset, offset, size_bytes);
     require_osu_shmem(gdrkit_shmem_quiet(), "quiet");
   }
-  void receive_window(int peer, std::size_t, int) override { wait_for_message(peer); }
-  void exchange_window(int peer, std::size_t size_bytes, int count) override {
-    send_window(peer, size_bytes, count);
+  void receive_window(int peer, std::size_t, const Window&) override { wait_for_message(peer); }
+  void exchange_window(int peer, std::size_t size_bytes, const Window& window) override {
+    send_window(peer, size_bytes, window);
     wait_for_message(peer);
   }
 
@@ -94,6 +93,8 @@ class ShmemEngine : public OsuEngine {
         return require_osu_shmem(gdrkit_shmem_broadcast(team, target_, source_, size_bytes, 0), "broadcast");
       case Loop::all_gather:
         return require_osu_shmem(gdrkit_shmem_fcollect(team, target_, source_, size_bytes), "fcollect");
+      case Loop::gather: return gather(size_bytes);
+      case Loop::scatter: return scatter(size_bytes);
       default: return require_osu_shmem(gdrkit_shmem_barrier_all(), "barrier_all");
     }
   }
@@ -106,6 +107,27 @@ class ShmemEngine : public OsuEngine {
   static std::uint64_t& count_of(std::vector<std::uint64_t>& counts, int peer) {
     return counts[static_cast<std::size_t>(peer)];
   }
+  void send_part(int peer, std::size_t to, std::size_t from, std::size_t size_bytes) {
+    require_osu_shmem(gdrkit_shmem_put_signal(target_ + to, source_ + from, size_bytes, arrived_ + processes_.process(),
+                                              ++count_of(sent_, peer), GDRKIT_SHMEM_SIGNAL_SET, peer),
+                      "put_signal");
+  }
+  [[nodiscard]] std::size_t place_of(int pe, std::size_t size_bytes) const {
+    return static_cast<std::size_t>(pe) * size_bytes;
+  }
+
+  /// Messages to and from rank 0, which sends one to itself as well.
+  void gather(std::size_t size_bytes) {
+    send_part(0, place_of(processes_.process(), size_bytes), 0, size_bytes);
+    for (int pe = 0; processes_.is_first() && pe < processes_.n_processes(); ++pe) wait_for_message(pe);
+  }
+  void scatter(std::size_t size_bytes) {
+    for (int pe = 0; processes_.is_first() && pe < processes_.n_processes(); ++pe) {
+      send_part(pe, 0, place_of(pe, size_bytes), size_bytes);
+    }
+    wait_for_message(0);
+  }
+
   void wait_for_message(int peer) {
     require_osu_shmem(
         gdrkit_shmem_signal_wait_until(arrived_ + peer, GDRKIT_SHMEM_GE, ++count_of(received_, peer), nullptr),

@@ -59,17 +59,17 @@ class UcxEngine : public OsuEngine {
 
   void send(int peer, std::size_t size_bytes) override { finish(start_send(peer, size_bytes, data_tag)); }
   void receive(int peer, std::size_t size_bytes) override { finish(start_receive(peer, size_bytes, data_tag)); }
-  void send_window(int peer, std::size_t size_bytes, int count) override {
-    for (int i = 0; i < count; ++i) pending_.push_back(start_send(peer, size_bytes, data_tag));
+  void send_window(int peer, std::size_t size_bytes, const Window& window) override {
+    send_all(peer, size_bytes, window);
     finish_pending();
   }
-  void receive_window(int peer, std::size_t size_bytes, int count) override {
-    for (int i = 0; i < count; ++i) pending_.push_back(start_receive(peer, size_bytes, data_tag));
+  void receive_window(int peer, std::size_t size_bytes, const Window& window) override {
+    receive_all(peer, size_bytes, window);
     finish_pending();
   }
-  void exchange_window(int peer, std::size_t size_bytes, int count) override {
-    for (int i = 0; i < count; ++i) pending_.push_back(start_receive(peer, size_bytes, data_tag));
-    for (int i = 0; i < count; ++i) pending_.push_back(start_send(peer, size_bytes, data_tag));
+  void exchange_window(int peer, std::size_t size_bytes, const Window& window) override {
+    receive_all(peer, size_bytes, window);
+    send_all(peer, size_bytes, window);
     finish_pending();
   }
 
@@ -198,13 +198,26 @@ class UcxEngine : public OsuEngine {
     }
   }
 
-  [[nodiscard]] void* start_send(int peer, std::size_t size_bytes, std::uint64_t tag) {
-    const std::uint64_t from = static_cast<std::uint64_t>(processes_.process()) << rank_shift;
-    return calls_.tag_send_nbx(endpoints_[index(peer)], pointer(source()), size_bytes, from | tag, &no_options_);
+  void send_all(int peer, std::size_t size_bytes, const Window& window) {
+    for (std::size_t i = 0; i < index(window.count); ++i) {
+      pending_.push_back(start_send(peer, size_bytes, data_tag, i * window.stride_bytes));
+    }
   }
-  [[nodiscard]] void* start_receive(int peer, std::size_t size_bytes, std::uint64_t tag) {
+  void receive_all(int peer, std::size_t size_bytes, const Window& window) {
+    for (std::size_t i = 0; i < index(window.count); ++i) {
+      pending_.push_back(start_receive(peer, size_bytes, data_tag, i * window.stride_bytes));
+    }
+  }
+
+  [[nodiscard]] void* start_send(int peer, std::size_t size_bytes, std::uint64_t tag, std::size_t offset = 0) {
+    const std::uint64_t from = static_cast<std::uint64_t>(processes_.process()) << rank_shift;
+    return calls_.tag_send_nbx(endpoints_[index(peer)], pointer(source() + offset), size_bytes, from | tag,
+                               &no_options_);
+  }
+  [[nodiscard]] void* start_receive(int peer, std::size_t size_bytes, std::uint64_t tag, std::size_t offset = 0) {
     const std::uint64_t from = static_cast<std::uint64_t>(peer) << rank_shift;
-    return calls_.tag_recv_nbx(worker_, pointer(target()), size_bytes, from | tag, ~std::uint64_t{0}, &no_options_);
+    return calls_.tag_recv_nbx(worker_, pointer(target() + offset), size_bytes, from | tag, ~std::uint64_t{0},
+                               &no_options_);
   }
 
   void finish(void* answer) {

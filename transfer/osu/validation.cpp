@@ -17,8 +17,8 @@ constexpr unsigned largest_byte = 0xe0;  ///< below `untouched`, so that a byte 
 /// What rank `rank` of `n_ranks` has at `at` of what it sends. Sums of all ranks stay below `untouched` too, of up to
 /// 112 ranks.
 std::uint8_t sent_byte(const OsuTest& test, int rank, int n_ranks, std::size_t at) {
-  const unsigned limit =
-      test.loop == Loop::all_reduce ? std::max(2U, largest_byte / static_cast<unsigned>(n_ranks)) : largest_byte;
+  const bool is_summed = test.loop == Loop::all_reduce || test.loop == Loop::reduce;
+  const unsigned limit = is_summed ? std::max(2U, largest_byte / static_cast<unsigned>(n_ranks)) : largest_byte;
   return static_cast<std::uint8_t>((at * 7 + (at >> 8) + static_cast<std::size_t>(rank) * 99 + 1) % limit);
 }
 
@@ -29,13 +29,16 @@ std::uint8_t received_byte(const Part& part, const Work& work, std::size_t at) {
     return sent_byte(*work.test, static_cast<int>(rank), part.n_ranks, there);
   };
   switch (work.test->loop) {
-    case Loop::all_reduce: {
+    case Loop::all_reduce:
+    case Loop::reduce: {
       unsigned sum = 0;
       for (int rank = 0; rank < part.n_ranks; ++rank) sum += sent(static_cast<std::size_t>(rank), at);
       return static_cast<std::uint8_t>(sum);
     }
     case Loop::all_to_all: return sent(at / work.size_bytes, own * work.size_bytes + at % work.size_bytes);
-    case Loop::all_gather: return sent(at / work.size_bytes, at % work.size_bytes);
+    case Loop::scatter: return sent(0, own * work.size_bytes + at);
+    case Loop::all_gather:
+    case Loop::gather: return sent(at / work.size_bytes, at % work.size_bytes);
     case Loop::broadcast: return sent(0, at);
     default: return sent(static_cast<std::size_t>(part.peer), at);
   }
@@ -43,6 +46,7 @@ std::uint8_t received_byte(const Part& part, const Work& work, std::size_t at) {
 
 bool receives(const Part& part, const OsuTest& test) {
   if (test.loop == Loop::broadcast) return part.rank != 0;
+  if (test.loop == Loop::reduce || test.loop == Loop::gather) return part.rank == 0;
   if (test.is_of_all_ranks()) return true;
   if (test.loop == Loop::get_each || test.loop == Loop::get_window) return part.is_first;
   return !part.is_first || test.is_both_ways() || test.loop == Loop::ping_pong;
@@ -84,11 +88,13 @@ std::uint64_t count_wrong_bytes(const Part& part, Work work, platform::Device& d
   const bool is_get = test.loop == Loop::get_each || test.loop == Loop::get_window;
   const std::uint64_t from = is_get ? part.engine->target() : part.engine->source();
   const std::uint64_t to = is_get ? part.engine->source() : part.engine->target();
-  std::vector<std::uint8_t> bytes(work.size_bytes * test.source_parts(part.n_ranks));
+  for (int i = 0; i < work.check_warmup; ++i) run_once(part, work);
+  const std::size_t buffer_bytes = work.size_bytes * buffers_of(work);
+  std::vector<std::uint8_t> bytes(buffer_bytes * test.source_parts(part.n_ranks));
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = sent_byte(test, part.rank, part.n_ranks, i);
   Buffers buffers(part, device);
   buffers.write(from, bytes);
-  const std::size_t count = work.size_bytes * test.target_parts(part.n_ranks);
+  const std::size_t count = buffer_bytes * test.target_parts(part.n_ranks);
   bytes.assign(count + 1, untouched);
   buffers.write(to, bytes);
   part.engine->barrier();

@@ -23,9 +23,13 @@ class NotingEngine : public OsuEngine {
   [[nodiscard]] std::string path() const override { return ""; }
   void send(int peer, std::size_t size) override { note("send", peer, size); }
   void receive(int peer, std::size_t size) override { note("receive", peer, size); }
-  void send_window(int peer, std::size_t size, int count) override { note("sends", peer, size, count); }
-  void receive_window(int peer, std::size_t size, int count) override { note("receives", peer, size, count); }
-  void exchange_window(int peer, std::size_t size, int count) override { note("exchanges", peer, size, count); }
+  void send_window(int peer, std::size_t size, const Window& window) override { note("sends", peer, size, window); }
+  void receive_window(int peer, std::size_t size, const Window& window) override {
+    note("receives", peer, size, window);
+  }
+  void exchange_window(int peer, std::size_t size, const Window& window) override {
+    note("exchanges", peer, size, window);
+  }
   void put(int peer, std::size_t size) override { note("put", peer, size); }
   void get(int peer, std::size_t size) override { note("get", peer, size); }
   void flush(int peer) override { note("flush", peer, 0); }
@@ -41,9 +45,10 @@ class NotingEngine : public OsuEngine {
   std::uint8_t target_bytes[64] = {};
 
  private:
-  void note(const std::string& name, int peer, std::size_t size, int count = 1) {
+  void note(const std::string& name, int peer, std::size_t size, const Window& window = {}) {
     calls += name + " " + std::to_string(peer) + " " + std::to_string(size) +
-             (count == 1 ? "" : " x" + std::to_string(count)) + "; ";
+             (window.count == 1 ? "" : " x" + std::to_string(window.count)) +
+             (window.stride_bytes == 0 ? "" : " +" + std::to_string(window.stride_bytes)) + "; ";
     on_call(name);
   }
 };
@@ -78,6 +83,17 @@ TEST(OsuLoops, EachSideDoesItsPart) {
   EXPECT_EQ(calls_of("fop_latency", true), "fetch_add 1 8; ");
 }
 
+TEST(OsuLoops, MessagesOfAWindowMayHaveBuffersOfTheirOwn) {
+  for (const auto& [name, calls] :
+       {std::pair{"bw", "sends 1 32 x3 +32; receive 1 4; "}, std::pair{"bibw", "exchanges 1 32 x3 +32; "}}) {
+    NotingEngine engine;
+    Work work{&loop_named(name), 32, 1, 0, 3, false};
+    work.has_own_buffers = true;
+    run_once({&engine, 1, true, 'H'}, work);
+    EXPECT_EQ(engine.calls, calls);
+  }
+}
+
 TEST(OsuLoops, WarmUpIsNotTimedAndEachIterationIsWhereAskedFor) {
   NotingEngine engine;
   const Measured measured = run_loop({&engine, 1, true, 'H'}, {&loop_named("put_latency"), 8, 5, 2, 1, true});
@@ -92,7 +108,8 @@ TEST(OsuLoops, WarmUpIsNotTimedAndEachIterationIsWhereAskedFor) {
 }
 
 TEST(OsuLoops, ABarrierFollowsEachCollectiveButABarrier) {
-  for (const std::string name : {"allreduce", "alltoall", "bcast", "allgather", "barrier"}) {
+  for (const std::string name :
+       {"allreduce", "alltoall", "bcast", "allgather", "reduce", "gather", "scatter", "barrier"}) {
     NotingEngine engine;
     const OsuTest& test = loop_named(name);
     const Measured measured = run_loop({&engine, 0, true, 'H', 1, 3}, {&test, 8, 5, 2, 1, true});
@@ -112,10 +129,12 @@ struct CollectiveRank : NotingEngine {
   void run_collective(Loop, std::size_t) override { collect(*this); }
 };
 
-/// Wrong bytes of rank 1 of 3, after one bit of the right result was turned at `spoiled_at`; -1: nowhere.
+/// Wrong bytes of rank 1 of 3 (of rank 0 where only that has a result), after one bit of the right result was turned at
+/// `spoiled_at`; -1: nowhere.
 std::uint64_t wrong_of_collective(const std::string& name, std::size_t size, int spoiled_at) {
   const auto device = platform::open_emulated_device(0);
   constexpr int ranks = 3;
+  const int own_rank = name == "reduce" || name == "gather" ? 0 : 1;
   CollectiveRank all[ranks];
   const Work work{&loop_named(name), size, 1, 0, 1, false};
   // They collect nothing, but write what they send.
@@ -130,22 +149,48 @@ std::uint64_t wrong_of_collective(const std::string& name, std::size_t size, int
         const std::uint8_t* const sent = all[from].source_bytes;
         sum += sent[i];
         if (name == "alltoall") rank.target_bytes[from * size + i] = sent[1 * size + i];
-        if (name == "allgather") rank.target_bytes[from * size + i] = sent[i];
+        if (name == "allgather" || name == "gather") rank.target_bytes[from * size + i] = sent[i];
       }
-      if (name == "allreduce") rank.target_bytes[i] = static_cast<std::uint8_t>(sum);
+      if (name == "allreduce" || name == "reduce") rank.target_bytes[i] = static_cast<std::uint8_t>(sum);
+      if (name == "scatter") rank.target_bytes[i] = all[0].source_bytes[1 * size + i];
       if (name == "bcast") rank.target_bytes[i] = all[0].source_bytes[i];
     }
     if (spoiled_at >= 0) rank.target_bytes[spoiled_at] ^= 1;
   };
-  return count_wrong_bytes({&own, 0, true, 'H', 1, ranks}, work, **device);
+  return count_wrong_bytes({&own, 0, true, 'H', own_rank, ranks}, work, **device);
 }
 
 TEST(OsuValidation, KnowsWhatEachCollectiveMustGive) {
-  for (const std::string name : {"allreduce", "alltoall", "bcast", "allgather"}) {
+  for (const std::string name : {"allreduce", "alltoall", "bcast", "allgather", "reduce", "gather", "scatter"}) {
     const int last = 8 * static_cast<int>(loop_named(name).target_parts(3));
     EXPECT_EQ(wrong_of_collective(name, 8, -1), 0U) << name;
     for (int at = 0; at <= last; ++at) EXPECT_EQ(wrong_of_collective(name, 8, at), 1U) << name << " at " << at;
   }
+}
+
+TEST(OsuValidation, OnlyRank0HasAResultOfReduceAndGather) {
+  const auto device = platform::open_emulated_device(0);
+  for (const char* const name : {"reduce", "gather"}) {
+    CollectiveRank own;
+    EXPECT_EQ(count_wrong_bytes({&own, 0, true, 'H', 1, 3}, {&loop_named(name), 8, 1, 0, 1, false}, **device), 0U);
+    EXPECT_EQ(count_wrong_bytes({&own, 0, true, 'H', 0, 3}, {&loop_named(name), 8, 1, 0, 1, false}, **device),
+              8U * loop_named(name).target_parts(3));
+  }
+}
+
+TEST(OsuValidation, ChecksEveryBufferOfAWindowAfterTheWarmUp) {
+  const auto device = platform::open_emulated_device(0);
+  NotingEngine sender;
+  Work work{&loop_named("bw"), 8, 1, 0, 4, false};
+  work.has_own_buffers = true;
+  work.check_warmup = 3;
+  EXPECT_EQ(count_wrong_bytes({&sender, 1, true, 'H'}, work, **device), 0U);
+  EXPECT_EQ(sender.calls.size(), 4 * std::strlen("sends 1 8 x4 +8; receive 1 4; "));
+  NotingEngine receiver;
+  receiver.on_call = [&](const std::string& call) {
+    if (call == "receives") std::memcpy(receiver.target_bytes, sender.source_bytes, 24);
+  };
+  EXPECT_EQ(count_wrong_bytes({&receiver, 0, false, 'H'}, work, **device), 8U);  // the last of four did not come
 }
 
 TEST(OsuValidation, FindsBytesThatDidNotComeAndOneTooMany) {

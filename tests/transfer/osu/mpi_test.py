@@ -15,7 +15,7 @@ from program import BIN, Test, run
 GDRKIT = os.path.join(BIN, "gdrkit")
 PLUGINS = os.path.join(BIN, "..", "lib", "gdrkit")
 PAIRS = ("latency", "bw", "bibw", "put_latency", "put_bw", "put_bibw", "get_latency", "get_bw")
-COLLECTIVES = ("allreduce", "alltoall", "bcast", "allgather")
+COLLECTIVES = ("allreduce", "alltoall", "bcast", "allgather", "reduce", "gather", "scatter")
 FEW = ("-i", "5", "-x", "1", "-W", "4", "--timeout", "60")
 QUICK = ("-m", "4:64", *FEW)
 # Open MPI refuses root, and more ranks than CPUs, unless it is told not to.
@@ -65,6 +65,9 @@ class Checks:
             for places in ((), ("D", "D"), *((("H", "D"),) if name == "latency" else ())):
                 ended = self.run(2, name, *places, "-c", "-m", "4:32K", *FEW)
                 self.test.assertEqual((ended.stdout.count("Pass"), sizes_of(ended)), (14, [4 * 2 ** i for i in range(14)]), name)
+        for name in ("bw", "bibw"):
+            ended = self.run(2, name, "-c", "-b", "multiple", *QUICK)
+            self.test.assertEqual(ended.stdout.count("Pass"), 5, name)
         self.test.assertEqual(sizes_of(self.run(2, "fop_latency", *FEW)), [8])
 
     def four_ranks(self):

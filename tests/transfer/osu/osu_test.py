@@ -4,6 +4,7 @@
 """gdrkit osu between ranks of this machine: UCX where there is one, and libgdrkit_shmem on emulated devices."""
 import ctypes.util
 import os
+import re
 import sys
 import time
 import unittest
@@ -15,9 +16,10 @@ from namespaces import NETEM, run_in_namespaces, why_no_namespaces, why_no_queue
 from program import BIN, NOTE, Test, run  # pylint: disable=wrong-import-position
 
 TESTS = ("latency", "multi_lat", "bw", "bibw", "mbw_mr", "put_latency", "put_bw", "put_bibw", "get_latency", "get_bw",
-         "fop_latency", "allreduce", "alltoall", "bcast", "allgather", "barrier")
+         "fop_latency", "allreduce", "alltoall", "bcast", "allgather", "reduce", "gather", "scatter",
+         "barrier")
 ONE_SIZE = ("fop_latency", "barrier")
-COLLECTIVES = ("allreduce", "alltoall", "bcast", "allgather")
+COLLECTIVES = ("allreduce", "alltoall", "bcast", "allgather", "gather", "scatter")
 FEW = ("-i", "5", "-x", "1", "-W", "4", "--timeout", "60")
 QUICK = ("-m", "4:64", *FEW)
 NUMBER = r" *[0-9]+\.[0-9]{2}"
@@ -52,8 +54,10 @@ class OsuShmem(Test):
                           ["# Size       Avg Latency\\(us\\)        Validation"] +
                           [row(size, validated=True) for size in (4, 8, 16, 32, 64)] + ["# Path: .*"])
 
-    def test_every_test_has_right_data(self):
+    def test_every_test_but_reduce_has_right_data(self):
         for test in TESTS:
+            if test == "reduce":
+                continue
             ended = run("gdrkit", "osu", test, "-c", "--engine", "shmem", *(FEW if test in ONE_SIZE else QUICK))
             self.assertEqual((ended.code, ended.err), (0, ""), test)
             self.assertNotIn("Fail", ended.out)
@@ -132,7 +136,7 @@ class OsuUcx(Test):
 
     def test_every_test_has_right_data_in_host_and_device_memory(self):
         for test in TESTS:
-            if test in ONE_SIZE + COLLECTIVES:
+            if test in ONE_SIZE + COLLECTIVES + ("reduce",):
                 continue
             for places in ((), ("D", "D"), ("H", "D"), ("D", "H")):
                 ended = run("gdrkit", "osu", test, *places, "-c", *FEW, "-m", "4:32K")
@@ -152,6 +156,7 @@ class OsuUcx(Test):
 
     def test_what_it_does_not_have_is_named(self):
         for test, engines in (("fop_latency", "--engine shmem, --engine mpi"), ("barrier", "--engine shmem, --engine mpi"),
+                              ("reduce", "--engine mpi, --engine nccl"),
                               ("allreduce", "--engine shmem, --engine mpi, --engine nccl")):
             ended = run("gdrkit", "osu", test, "--engine", "ucx")
             self.assertEqual((ended.code, ended.out), (77, ""))
@@ -200,14 +205,15 @@ class OsuNccl(Test):
                    environment=variables)
 
     def test_every_collective_has_right_data(self):
-        for test in COLLECTIVES:
+        for test in COLLECTIVES + ("reduce",):
             ended = self.run_test(test, "-c")
             self.assertEqual((ended.code, ended.err, ended.out.count("Pass")), (0, "", 5), f"{test} {ended.out}")
             self.assertRegex(ended.lines[-1], r"^# Path: SHM/direct/direct \(.* channels?\); GDRCopy is off")
 
     def test_wrong_data_are_counted_and_fail_the_run(self):
-        for test in COLLECTIVES:
-            ended = self.run_test(test, "-c", STAND_IN_NCCL_SPOILS="1")
+        for test in COLLECTIVES + ("reduce",):
+            # Of these only rank 0 has a result.
+            ended = self.run_test(test, "-c", STAND_IN_NCCL_SPOILS="0" if test in ("gather", "reduce") else "1")
             self.assertEqual((ended.code, ended.out.count("Fail")), (1, 5), f"{test} {ended.out}")
             # Its alltoall is three receives of each rank, of which each is spoiled.
             self.assertIn(f"# Wrong bytes: {15 if test == 'alltoall' else 5}, in 5 of 5 sizes", ended.lines)
@@ -280,6 +286,46 @@ class OsuLossyNetwork(NetworkTest):
         lines = self.run_ranks("latency", "-c", *QUICK, qdisc=NETEM)
         self.assertEqual(sum("Pass" in line for line in lines), 5, lines)
         self.assertGreater(min(rows_of(lines).values()), 1900)
+
+
+class OsuOptions(Test):
+    # Short and long names of OSU 7.5.
+    ORIGINAL = """h:help v: f:full m:message-size W:window-size t:num-test-calls i:iterations x:warmup a:array-size s:sync-option
+        w:win-options M:mem-limit d:accelerator r:cuda-target R:print-rate p:num-pairs V:vary-window c:validation b:buffer-num
+        u:validation-warmup G:graph P:papi D:ddt N:nhbr T:type I:session l:in-place z:tail-lat q:partitions k:root-rank""".split()
+
+    def test_each_of_the_original_is_in_the_help_or_refused_by_name(self):
+        shown = run("gdrkit", "osu", "--help").out
+        for short, name in (each.split(":") for each in self.ORIGINAL):
+            if re.search(rf"(?m)^  -{short}, --{name}", shown):
+                continue
+            for word in (f"-{short}", f"--{name}"):
+                ended = run("gdrkit", "osu", "latency", word, "7")
+                self.assertEqual((ended.code, ended.out), (2, ""), word)
+                self.assertRegex(ended.err, rf"^gdrkit osu: -\w, --[\w-]+ is not supported: \w.*; ", word)
+                self.assertIn(word, ended.err)
+
+    def test_what_happens_anyway_is_accepted(self):
+        ended = run("gdrkit", "osu", "put_latency", "--engine", "shmem", *QUICK, "-s", "flush", "-w", "create", "-k", "fixed:0", "-R", "1", "-D", "cont")
+        self.assertEqual((ended.code, ended.err), (0, ""))
+
+    def test_the_memory_limit_leaves_out_large_sizes(self):
+        for test, limit, sizes in (("latency", "64", [4, 8, 16, 32]), ("alltoall", "1K", [4, 8, 16, 32, 64]), ("alltoall", "100", [4, 8, 16])):
+            ended = run("gdrkit", "osu", test, "--engine", "shmem", *QUICK, "-M", limit)
+            self.assertEqual((ended.code, list(rows_of(ended.lines))), (0, sizes), ended.err)
+            self.assertEqual(any(line.startswith(f"# Sizes above {sizes[-1]} bytes are left out: -M allows") for line in ended.lines), sizes[-1] != 64)
+        ended = run("gdrkit", "osu", "alltoall", "--engine", "shmem", *QUICK, "-M", "15")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("-M 15: the buffers of the smallest size, 4 bytes, need 16 bytes on each rank; make -M larger", ended.err)
+
+    def test_buffers_of_their_own(self):
+        for engine in ("shmem", "ucx") if HAS_UCX else ("shmem",):
+            for test in ("bw", "bibw", "mbw_mr"):
+                ended = run("gdrkit", "osu", test, "--engine", engine, *QUICK, "-c", "-u", "2", "-b", "multiple")
+                self.assertEqual((ended.code, ended.err, ended.out.count("Pass")), (0, "", 5), f"{engine} {test}")
+        ended = run("gdrkit", "osu", "latency", "-b", "multiple")
+        self.assertEqual(ended.code, 2)
+        self.assertIn("-b multiple: only bw, bibw and mbw_mr have windows of messages", ended.err)
 
 
 class OsuFailures(Test):

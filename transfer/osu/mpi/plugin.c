@@ -77,7 +77,8 @@ static int receive_message(void* target, size_t size_bytes, int peer) {
   return MPI_Recv(target, (int)size_bytes, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static int exchange(const void* source, int sends, void* target, int receives, size_t size_bytes, int peer) {
+static int exchange(const void* source, int sends, void* target, int receives, size_t size_bytes, size_t stride_bytes,
+                    int peer) {
   const int count = sends + receives;
   if (count > requests_room) {
     free(requests);
@@ -89,10 +90,12 @@ static int exchange(const void* source, int sends, void* target, int receives, s
   }
   int code = MPI_SUCCESS;
   for (int i = 0; i < receives && code == MPI_SUCCESS; ++i) {
-    code = MPI_Irecv(target, (int)size_bytes, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD, &requests[i]);
+    char* const buffer = (char*)target + (size_t)i * stride_bytes;
+    code = MPI_Irecv(buffer, (int)size_bytes, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD, &requests[i]);
   }
   for (int i = receives; i < count && code == MPI_SUCCESS; ++i) {
-    code = MPI_Isend(source, (int)size_bytes, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD, &requests[i]);
+    const char* const buffer = (const char*)source + (size_t)(i - receives) * stride_bytes;
+    code = MPI_Isend(buffer, (int)size_bytes, MPI_CHAR, peer, data_tag, MPI_COMM_WORLD, &requests[i]);
   }
   return code == MPI_SUCCESS ? MPI_Waitall(count, requests, statuses) : code;
 }
@@ -126,6 +129,9 @@ static int run(enum gdrkit_osu_mpi_collective which, const void* source, void* t
     case GDRKIT_OSU_MPI_ALLTOALL: return MPI_Alltoall(source, size, MPI_CHAR, target, size, MPI_CHAR, MPI_COMM_WORLD);
     case GDRKIT_OSU_MPI_BCAST:
       return MPI_Bcast(own_rank == 0 ? (void*)(uintptr_t)source : target, size, MPI_CHAR, 0, MPI_COMM_WORLD);
+    case GDRKIT_OSU_MPI_REDUCE: return MPI_Reduce(source, target, size, MPI_UNSIGNED_CHAR, MPI_SUM, 0, MPI_COMM_WORLD);
+    case GDRKIT_OSU_MPI_GATHER: return MPI_Gather(source, size, MPI_CHAR, target, size, MPI_CHAR, 0, MPI_COMM_WORLD);
+    case GDRKIT_OSU_MPI_SCATTER: return MPI_Scatter(source, size, MPI_CHAR, target, size, MPI_CHAR, 0, MPI_COMM_WORLD);
     case GDRKIT_OSU_MPI_ALLGATHER: return MPI_Allgather(source, size, MPI_CHAR, target, size, MPI_CHAR, MPI_COMM_WORLD);
   }
   return MPI_ERR_OTHER;

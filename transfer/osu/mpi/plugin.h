@@ -10,14 +10,17 @@
 extern "C" {
 #endif
 
-#define GDRKIT_OSU_MPI_TABLE_VERSION 1
+#define GDRKIT_OSU_MPI_TABLE_VERSION 2
 
 enum gdrkit_osu_mpi_collective {
   GDRKIT_OSU_MPI_BARRIER,
   GDRKIT_OSU_MPI_ALLREDUCE, /* sums of bytes */
   GDRKIT_OSU_MPI_ALLTOALL,  /* size_bytes: of one rank's part, as in ALLGATHER */
   GDRKIT_OSU_MPI_BCAST,     /* from the source of rank 0 to the targets of the others */
-  GDRKIT_OSU_MPI_ALLGATHER
+  GDRKIT_OSU_MPI_ALLGATHER,
+  GDRKIT_OSU_MPI_REDUCE, /* sums of bytes, to rank 0 */
+  GDRKIT_OSU_MPI_GATHER, /* to rank 0; size_bytes as of ALLTOALL */
+  GDRKIT_OSU_MPI_SCATTER /* from rank 0; size_bytes as of ALLTOALL */
 };
 
 /* Functions that return int return MPI's error code, 0 for success. */
@@ -30,8 +33,10 @@ struct gdrkit_osu_mpi_table {
   void (*error_text)(int code, char* text, size_t size);
   int (*send)(const void* source, size_t size_bytes, int peer);
   int (*receive)(void* target, size_t size_bytes, int peer);
-  /* So many receives and sends at once, until all are over. */
-  int (*exchange)(const void* source, int sends, void* target, int receives, size_t size_bytes, int peer);
+  /* So many receives and sends at once, until all are over. From the buffer of one to that of the next: stride_bytes.
+   */
+  int (*exchange)(const void* source, int sends, void* target, int receives, size_t size_bytes, size_t stride_bytes,
+                  int peer);
   /* Collective: others may put to `target` from now on. put(), get() and fetch_add() are complete after flush(). */
   int (*share)(void* target, size_t size_bytes);
   int (*put)(const void* source, size_t size_bytes, int peer);
