@@ -17,6 +17,11 @@ option(GDRKIT_UNITY "compile the files of a folder together, with precompiled he
 set(GDRKIT_PRECOMPILED_HEADERS <algorithm> <array> <atomic> <chrono> <cstdint> <cstdio> <cstring> <functional> <map>
   <memory> <mutex> <optional> <set> <string> <string_view> <thread> <utility> <variant> <vector> <tl/expected.hpp>)
 
+if(GDRKIT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # GCC bug 105651 (GdrkitLayer.cmake): in precompiled headers it warns of overflows, too.
+  target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow>)
+endif()
+
 # Whoever takes it has the same options of the processor and the same -fPIC or -fPIE.
 function(gdrkit_add_precompiled name)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled/${name}.cpp CONTENT "")

@@ -31,7 +31,7 @@ provide_python() {
   [ -z "$(python_for_package)" ] || return 0
   if [ "${offline:-0}" = 1 ]; then
     why="nanobind or Python's headers are missing (--offline: nothing is fetched)"
-  elif ! why=$(make_python_venv python3 "$python_venv" nanobind numpy pytest 2>&1); then
+  elif say "fetching nanobind, numpy and pytest from PyPI" && ! why=$(make_python_venv python3 "$python_venv" nanobind numpy pytest 2>&1); then
     why=$(tail -n 1 <<<"$why")
   else
     return 0
