@@ -8,14 +8,15 @@ set -uo pipefail
 
 folder=$(cd -- "$1" && pwd)
 export DEBIAN_FRONTEND=noninteractive
-# help2man: with it, a build makes pages of the manual, which a plain installation needs.
-apt-get update -qq && apt-get install -y -qq --no-install-recommends help2man >/dev/null || echo "FAIL preparation: apt-get failed"
+[ ! -e "$folder/pip-cert" ] || export PIP_CERT=$folder/pip-cert # of a site whose proxy has its own
+# With these a build makes pages of the manual, which a plain installation then needs.
+apt-get update -qq && apt-get install -y -qq --no-install-recommends help2man python3 >/dev/null || echo "FAIL preparation: apt-get failed"
 while read -r script page count; do
   began=$SECONDS
   if bash "$folder/$script" >"$folder/$script.log" 2>&1 </dev/null; then
     echo "PASS $page ($count blocks, $((SECONDS - began)) s)"
   else
-    tail -n 30 "$folder/$script.log"
+    tail -n 30 "$folder/$script.log" | grep -v '^FAIL '
     grep '^FAIL ' "$folder/$script.log" || echo "FAIL $page: it did not come to its end"
   fi
   export PATH=$HOME/opt/gdrkit/bin:$PATH # as README.md says
