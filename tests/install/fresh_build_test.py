@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import unittest
 
@@ -20,7 +21,19 @@ TOOLS = {
     "mpicc.mpich": ["GDRKIT_MPICC_mpich"],
     "nvcc": ["GDRKIT_NVCC"],
     "doxygen": ["DOXYGEN_EXECUTABLE"],
+    "nanobind": [],  # a Python package
 }
+# In place of nanobind: its two CMake functions, with targets that need nothing.
+NANOBIND = """function(nanobind_add_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 MODULE "STABLE_ABI;NB_STATIC;NB_SUPPRESS_WARNINGS" "NB_DOMAIN" "")
+  add_library(${name} MODULE ${MODULE_UNPARSED_ARGUMENTS})
+endfunction()
+function(nanobind_add_stub name)
+  cmake_parse_arguments(PARSE_ARGV 1 STUB "" "OUTPUT" "")
+  add_custom_command(OUTPUT ${STUB_OUTPUT} COMMAND false)
+  add_custom_target(${name} ALL DEPENDS ${STUB_OUTPUT})
+endfunction()
+"""
 
 
 def edges_of(build):
@@ -87,12 +100,21 @@ class FreshBuild(unittest.TestCase):
             file.write(f"#!/bin/sh\n{text}\n")
         os.chmod(path, 0o755)
 
+    def nanobind(self):
+        package = os.path.join(self.folder, "python", "nanobind")
+        os.makedirs(package)
+        for name, text in (("__init__.py", ""), ("__main__.py", f"print({package!r})\n"), ("nanobind-config.cmake", NANOBIND)):
+            with open(os.path.join(package, name), "w", encoding="utf-8") as file:
+                file.write(text)
+
     def expect_all_is_built(self, tools):
         build = os.path.join(self.tree, "build")
         targets = os.path.join(self.folder, "targets")
-        for path in (build, os.path.join(self.folder, "bin")):
+        for path in (build, os.path.join(self.folder, "bin"), os.path.join(self.folder, "python")):
             shutil.rmtree(path, ignore_errors=True)
         left_out = [f"-D{variable}=OFF" for tool in TOOLS if tool not in tools for variable in TOOLS[tool]]
+        if "nanobind" in tools:
+            self.nanobind()
         for tool in tools:
             self.tool(tool, "echo compute_90" if tool == "nvcc" else "exit 0")
         # Builds nothing, and notes the targets; tests are not part of what is installed.
@@ -100,12 +122,14 @@ class FreshBuild(unittest.TestCase):
                            f'--version) exec {CMAKE} --version ;;\n*) exec {CMAKE} "$@" -DGDRKIT_BUILD_TESTS=OFF {" ".join(left_out)} ;;\nesac')
         with open(targets, "w", encoding="utf-8"):
             pass
-        environment = {**os.environ, "PATH": os.path.join(self.folder, "bin") + ":" + os.environ["PATH"], "PYTHONPATH": ""}
+        environment = {**os.environ, "PATH": os.path.join(self.folder, "bin") + ":" + os.environ["PATH"], "PYTHONPATH": os.path.join(self.folder, "python")}
         ended = subprocess.run(["bash", "run", "build", "--offline"], cwd=self.tree, env=environment, text=True, check=False,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.assertEqual(ended.returncode, 0, ended.stdout)
         with open(targets, encoding="utf-8") as file:
             made = made_by(file.read().split(), build)
+        if "nanobind" in tools and os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+            self.assertIn(os.path.join(build, "python", "gdrkit", "_core.pyi"), made)
         installed = installed_from(build)
         for name, tool in (("man/man1", "help2man"), ("lib/gdrkit/gdrkit_osu_mpich.so", "mpicc.mpich"),
                            ("lib/gdrkit/gdrkit_osu_openmpi.so", "mpicc.openmpi")):
