@@ -35,6 +35,7 @@ struct Step {
 };
 
 constexpr Step time_steps[] = {{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}};
+constexpr Step bandwidth_steps[] = {{1e-6, "kB/s"}, {1e-3, "MB/s"}, {1, "GB/s"}};
 constexpr Step size_steps[] = {
     {1, "B"}, {1024, "KiB"}, {mib, "MiB"}, {mib * 1024, "GiB"}, {mib * mib, "TiB"}, {mib * mib * 1024, "PiB"}};
 
@@ -115,7 +116,10 @@ std::string written(double value, Quantity quantity, const std::string& unit) {
       const Step& step = step_of(rounded(value), time_steps);
       return three_digits(value / step.size) + " " + step.name;
     }
-    case Quantity::bandwidth: return three_digits(value) + " GB/s";
+    case Quantity::bandwidth: {
+      const Step& step = step_of(rounded(value), bandwidth_steps);
+      return three_digits(value / step.size) + " " + step.name;
+    }
     case Quantity::size: return size_text(value);
     case Quantity::ratio:
       return std::abs(value) >= 0.1 && std::abs(value) < 10 ? printed("%.3f", value) : three_digits(value);
@@ -126,11 +130,15 @@ std::string written(double value, Quantity quantity, const std::string& unit) {
 
 std::string written_short(double value, Quantity quantity) {
   if (quantity == Quantity::size) return size_text(value);
-  if (quantity == Quantity::time) {
-    const Step& step = step_of(rounded(value), time_steps);
+  if (quantity == Quantity::time || quantity == Quantity::bandwidth) {
+    const Step& step =
+        quantity == Quantity::time ? step_of(rounded(value), time_steps) : step_of(rounded(value), bandwidth_steps);
     return printed("%.3g", value / step.size) + " " + step.name;
   }
-  return std::abs(value) >= 1e3 && std::abs(value) < 1e5 ? printed("%.0f", value) : printed("%.3g", value);
+  const double magnitude = std::abs(value);
+  if (magnitude >= 1e3 && magnitude < 1e5) return printed("%.0f", value);
+  // Where %g would change to an exponent.
+  return printed(magnitude >= 0.999e-5 && magnitude < 1e-4 ? "%.5f" : "%.3g", value);
 }
 
 std::string written_noise(double relative) {

@@ -19,12 +19,14 @@ struct Table {
   std::string caption;
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;
+  bool is_folded = false;  ///< shown only when the reader unfolds it
 };
 
 struct Axis {
   std::string label;
   Quantity quantity = Quantity::plain;
   bool is_log = false;
+  bool is_whole = false;  ///< a count: ticks at whole numbers only
 };
 
 /// One point of a curve with its uncertainty, in the units of the axes.

@@ -3,6 +3,7 @@
 #include "measure/report/picture.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <map>
 
@@ -48,19 +49,37 @@ bool is_shared(const Picture& picture, std::string measure::Series::*field) {
                      [&](const measure::Series* series) { return series->*field == picture.first().*field; });
 }
 
-/// The length of ", to the device" if that is how all titles end; the heading says it once for all.
-std::size_t shared_tail(const Picture& picture) {
-  if (picture.series.size() < 2 || picture.first().direction.empty() ||
-      !is_shared(picture, &measure::Series::direction)) {
-    return 0;
+/// The title without ", to the device" or " to the device" in front of a comma or the end; "" if it is not there.
+std::string without_direction(const measure::Series& series) {
+  const std::string& title = name_of(series);
+  const std::string words = " " + in_words(series.direction);
+  const std::size_t at = title.find(words);
+  if (at == std::string::npos || at == 0) return "";
+  const std::size_t end = at + words.size();
+  if (end != title.size() && title[end] != ',') return "";
+  return title.substr(0, title[at - 1] == ',' ? at - 1 : at) + title.substr(end);
+}
+
+/// The heading names the direction once for all.
+std::vector<std::string> shortest_titles(const Picture& picture) {
+  std::vector<std::string> titles;
+  std::vector<std::string> shorter;
+  for (const measure::Series* series : picture.series) {
+    titles.push_back(name_of(*series));
+    shorter.push_back(without_direction(*series));
   }
-  const std::string tail = ", " + in_words(picture.first().direction);
-  const bool is_shared_tail =
-      std::all_of(picture.series.begin(), picture.series.end(), [&](const measure::Series* series) {
-        const std::string& title = name_of(*series);
-        return title.size() > tail.size() && title.compare(title.size() - tail.size(), tail.size(), tail) == 0;
-      });
-  return is_shared_tail ? tail.size() : 0;
+  const bool is_in_heading = picture.series.size() > 1 && !picture.first().direction.empty() &&
+                             is_shared(picture, &measure::Series::direction);
+  return is_in_heading && std::find(shorter.begin(), shorter.end(), "") == shorter.end() ? shorter : titles;
+}
+
+/// Others have it as their control, and do something else.
+bool is_reference(const measure::Result& result, const measure::Series& series) {
+  const auto uses_it = [&](const measure::Series& other) { return other.control == series.id; };
+  return std::any_of(result.series.begin(), result.series.end(), uses_it) &&
+         std::none_of(result.series.begin(), result.series.end(), [&](const measure::Series& other) {
+           return uses_it(other) && other.operation == series.operation;
+         });
 }
 
 /// "threads 4"; a number of bytes as a size: "buffer 1 MiB".
@@ -81,7 +100,12 @@ std::string capitalised(std::string text) {
 
 Source source_of(const measure::Result& result) {
   std::vector<Picture> groups;
+  std::vector<Picture> references;
   for (const measure::Series& series : result.series) {
+    if (is_reference(result, series)) {
+      references.push_back({{&series}, false, true});
+      continue;
+    }
     const auto found = std::find_if(groups.begin(), groups.end(),
                                     [&](const Picture& picture) { return is_alike(picture.first(), series); });
     if (found == groups.end()) {
@@ -94,6 +118,7 @@ Source source_of(const measure::Result& result) {
   for (const Picture& group : groups) {
     for (Picture& picture : split(group)) source.pictures.push_back(std::move(picture));
   }
+  source.pictures.insert(source.pictures.end(), references.begin(), references.end());
   return source;
 }
 
@@ -129,19 +154,36 @@ std::string conditions_text(const measure::Series& series) {
   return text;
 }
 
+bool are_conditions_shared(const Picture& picture) {
+  return std::all_of(picture.series.begin(), picture.series.end(),
+                     [&](const measure::Series* series) { return series->conditions == picture.first().conditions; });
+}
+
+std::string untold_conditions(const measure::Series& series, std::string label) {
+  const auto lower = [](std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+  };
+  label = lower(label);
+  std::string text;
+  for (const auto& [name, value] : series.conditions) {
+    const std::string whole = condition_text(name, value);
+    const std::string words = whole.substr(whole.find_first_of(' ') + 1);
+    const bool is_size = quantity_of_x(name) == Quantity::size;
+    const bool is_told = label.find(lower(words)) != std::string::npos &&
+                         (is_size || label.find(lower(in_words(name))) != std::string::npos);
+    if (!is_told) text += (text.empty() ? "" : ", ") + whole;
+  }
+  return text;
+}
+
 std::vector<std::string> labels_of(const Picture& picture) {
   std::map<std::string, int> uses;
-  const std::size_t tail = shared_tail(picture);
-  for (const measure::Series* series : picture.series) {
-    const std::string& title = name_of(*series);
-    ++uses[title.substr(0, title.size() - tail)];
-  }
-  std::vector<std::string> labels;
-  for (const measure::Series* series : picture.series) {
-    const std::string& title = name_of(*series);
-    const std::string name = title.substr(0, title.size() - tail);
+  std::vector<std::string> labels = shortest_titles(picture);
+  for (const std::string& label : labels) ++uses[label];
+  for (std::size_t at = 0; at < labels.size(); ++at) {
     // Ids are unique, which titles need not be.
-    labels.push_back(uses[name] == 1 ? name : name + " (" + series->id + ")");
+    if (uses[labels[at]] > 1) labels[at] += " (" + picture.series[at]->id + ")";
   }
   return labels;
 }
@@ -155,10 +197,7 @@ std::string heading_of(const Picture& picture) {
     text += " " + in_words(picture.first().direction);
   }
   const std::string conditions = conditions_text(picture.first());
-  const bool are_shared = std::all_of(picture.series.begin(), picture.series.end(), [&](const measure::Series* series) {
-    return series->conditions == picture.first().conditions;
-  });
-  if (are_shared && !conditions.empty()) text += ", " + conditions;
+  if (are_conditions_shared(picture) && !conditions.empty()) text += ", " + conditions;
   return capitalised(text);
 }
 

@@ -14,6 +14,7 @@ namespace gdrkit::tools::report {
 struct Picture {
   std::vector<const measure::Series*> series;  ///< at least one; the same group, x, quantity and direction of "better"
   bool is_shown = false;                       ///< a section has taken it
+  bool is_reference = false;  ///< one series that others are compared with and that does another thing: never a curve
 
   [[nodiscard]] const measure::Series& first() const { return *series.front(); }
   [[nodiscard]] bool is_matrix() const { return !first().y_name.empty(); }
@@ -36,18 +37,24 @@ struct Source {
 [[nodiscard]] std::string heading_of(const Picture& picture);
 /// "threads 4, GPU busy"; "" without conditions.
 [[nodiscard]] std::string conditions_text(const measure::Series& series);
+/// All series have the same: the heading names them.
+[[nodiscard]] bool are_conditions_shared(const Picture& picture);
+/// The conditions that the label does not name.
+[[nodiscard]] std::string untold_conditions(const measure::Series& series, std::string label);
 /// "to the device" of "to_device"; other words lose their underscores.
 [[nodiscard]] std::string in_words(const std::string& name);
 /// A title for people, or the id when there is none.
 [[nodiscard]] const std::string& name_of(const measure::Series& series);
 
-/// The picture as lines over x; the caption says what the whiskers are and what is not drawn.
+/// The picture as lines over x; the caption names what is not drawn, and conditions that the legend does not name.
 [[nodiscard]] Figure figure_of(const Picture& picture, const std::string& heading);
 /// All figures of the picture: a row an x, a column a series.
 [[nodiscard]] Table table_of(const Picture& picture);
 /// All that is known of each point, a row a point: for pictures without a curve.
 [[nodiscard]] Table list_of(const Picture& picture);
-/// A chart, or the list if no series has two points that could be drawn.
+/// One row a series, one column an x: for few points.
+[[nodiscard]] Table table_by_series(const Picture& picture);
+/// A chart if a series has three points that can be drawn, else a table.
 [[nodiscard]] Block block_of(const Picture& picture, const std::string& heading);
 /// `unit` of the schema with its value: "139 ns", "26.1 GB/s", "12 hops".
 [[nodiscard]] std::string value_text(const measure::Series& series, double value);

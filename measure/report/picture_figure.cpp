@@ -42,11 +42,19 @@ bool has_any_positive(const std::vector<Curve>& curves) {
   });
 }
 
+bool has_whole_x(const std::vector<Curve>& curves) {
+  return std::all_of(curves.begin(), curves.end(), [](const Curve& curve) {
+    return std::all_of(curve.marks.begin(), curve.marks.end(),
+                       [](const Mark& mark) { return mark.x == std::floor(mark.x); });
+  });
+}
+
 void choose_axes(const Picture& picture, LineChart* chart) {
   chart->x.quantity = picture.x_quantity();
   chart->x.label = in_words(picture.first().x_name);
   chart->y.quantity = picture.quantity();
   const std::optional<Range> x = x_range_of(*chart);
+  chart->x.is_whole = chart->x.quantity == Quantity::plain && has_whole_x(chart->curves);
   chart->x.is_log = x && (wants_log(*x, chart->x.quantity) || (chart->x.quantity == Quantity::size && x->high > 0));
   const std::optional<Range> y = y_range_of(*chart);
   // One zero among times must not flatten all others: it is named below the chart instead.
@@ -54,7 +62,7 @@ void choose_axes(const Picture& picture, LineChart* chart) {
                           (chart->y.quantity == Quantity::time && y->low <= 0 && has_any_positive(chart->curves)));
   const char* of_better = picture.first().is_lower_better ? "lower is better" : "higher is better";
   const std::string unit = chart->y.quantity == Quantity::time        ? "time"
-                           : chart->y.quantity == Quantity::bandwidth ? "GB/s"
+                           : chart->y.quantity == Quantity::bandwidth ? "bandwidth"
                                                                       : picture.first().unit;
   chart->y.label = unit + ", " + of_better;
 }
@@ -62,18 +70,20 @@ void choose_axes(const Picture& picture, LineChart* chart) {
 std::string caption_of(const Picture& picture, const LineChart& chart, const std::vector<std::string>& labels) {
   std::string text;
   for (std::size_t at = 0; at < picture.series.size(); ++at) {
-    const std::string conditions = conditions_text(*picture.series[at]);
+    const std::string conditions =
+        are_conditions_shared(picture) ? "" : untold_conditions(*picture.series[at], labels[at]);
     if (!conditions.empty()) text += (text.empty() ? "" : "; ") + labels[at] + ": " + conditions;
     if (picture.series[at]->points.empty()) text += (text.empty() ? "" : "; ") + labels[at] + " has no points";
   }
-  if (!text.empty()) text += ". ";
+  if (!text.empty()) text += ".";
   std::size_t all = 0;
   for (const Curve& curve : chart.curves) all += curve.marks.size();
   const std::size_t drawn = count_drawable(chart);
   if (drawn < all) {
-    text += counted(all - drawn, "point") + " at or below zero, which a logarithmic axis cannot show: see the table. ";
+    text += (text.empty() ? "" : " ") + counted(all - drawn, "point") +
+            " at or below zero, which a logarithmic axis cannot show: see the table.";
   }
-  return text + "Points are medians of rounds; whiskers, where longer than a mark, two standard errors.";
+  return text;
 }
 
 std::string cell_of(const measure::Series& series, const measure::Point& point) {
@@ -100,6 +110,22 @@ Table table_of(const Picture& picture) {
   for (auto& [x, cells] : rows) {
     std::vector<std::string> row{written(x, picture.x_quantity())};
     row.insert(row.end(), cells.begin(), cells.end());
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table table_by_series(const Picture& picture) {
+  const std::vector<std::string> labels = labels_of(picture);
+  const Table by_x = table_of(picture);
+  Table table;
+  table.head.push_back(in_words(picture.first().x_name));
+  for (const std::vector<std::string>& row : by_x.rows) table.head.push_back(row.front());
+  for (std::size_t at = 0; at < picture.series.size(); ++at) {
+    const std::string conditions =
+        are_conditions_shared(picture) ? "" : untold_conditions(*picture.series[at], labels[at]);
+    std::vector<std::string> row{labels[at] + (conditions.empty() ? "" : " (" + conditions + ")")};
+    for (const std::vector<std::string>& cells : by_x.rows) row.push_back(cells[at + 1].empty() ? "-" : cells[at + 1]);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -148,12 +174,13 @@ Figure figure_of(const Picture& picture, const std::string& heading) {
 
 Block block_of(const Picture& picture, const std::string& heading) {
   Figure figure = figure_of(picture, heading);
-  const bool has_curve = std::any_of(figure.chart.curves.begin(), figure.chart.curves.end(), [&](const Curve& curve) {
-    return std::count_if(curve.marks.begin(), curve.marks.end(),
-                         [&](const Mark& mark) { return is_drawable(mark, figure.chart); }) > 1;
-  });
-  if (has_curve) return figure;
-  Table table = list_of(picture);
+  std::ptrdiff_t most = 0;
+  for (const Curve& curve : figure.chart.curves) {
+    most = std::max(most, std::count_if(curve.marks.begin(), curve.marks.end(),
+                                        [&](const Mark& mark) { return is_drawable(mark, figure.chart); }));
+  }
+  if (most > 2 && !picture.is_reference) return figure;
+  Table table = most < 2 || picture.is_reference ? list_of(picture) : table_by_series(picture);
   table.caption = heading;
   return table;
 }

@@ -74,6 +74,7 @@ ExitCode run_report(Front front, int argc, char** argv) {
   report::ReportOptions options;
   CommandLine line;
   line.name = "report";
+  line.uses_device = false;
   line.summary =
       "Makes one HTML page of one or several results; compares two of them, of which the first is the older one.";
   line.example =

@@ -47,7 +47,10 @@ Chapter chapter_of(const measure::Result& result, const std::string& letter) {
   chapter.heading = letter.empty() ? device_of(result) : letter + ": " + result.tool + " on " + device_of(result);
   chapter.summary = "Measured on " + result.date + " by gdrkit " + result.version +
                     (result.backend.empty() ? "" : ", backend " + result.backend) + ", " +
-                    std::to_string(result.series.size()) + " series.";
+                    std::to_string(result.series.size()) + " series." +
+                    (result.series.empty() ? ""
+                                           : " Points of charts are medians of rounds; whiskers, where longer than a "
+                                             "mark, are two standard errors.");
   chapter.warnings = warnings_of(result);
   Source source = source_of(result);
   for (const AddSection add : sections) add(&source, &chapter);

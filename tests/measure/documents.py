@@ -120,6 +120,43 @@ def bench(seed=1, slower=1.0, **fields):
     return made
 
 
+def quick(seed=5, cpus=2):
+    """What `gdrkit bench --quick` writes, with its titles: nine sizes, costs of two, 8 B and 4 KiB by threads, busy GPU and bus."""
+    source = random.Random(seed)
+    made = head("bench", emulated=True, backend="emulated")
+    made["series"] = copies(source, [1 << power for power in (0, 3, 6, 9, 12, 15, 18, 21, 24)])
+    for one in made["series"]:
+        one["title"] += ", " + one["direction"].replace("_", " the ")
+        if one["method"] != "raw":
+            one["control"] = f"copies/{one['direction']}/raw"
+    for operation, value in (("open", 75), ("first_pin", 140), ("pin", 138), ("map", 4.3), ("pin_and_map", 142),
+                             ("unmap", 2.4), ("unpin", 2.6), ("close", 0.6), ("mmap_munmap", 7.4)):
+        is_control = operation == "mmap_munmap"
+        made["series"].append(series(
+            "costs/" + operation, "mmap + munmap of 64 KiB, the operating system's own" if is_control else
+            operation.replace("_", " "), [point(size, rounds_of(source, value), single=singles_of(value)) for size in (65536, 4 << 20)],
+            group="costs", operation=operation, method="raw" if is_control else "mapping", unit="us",
+            control="" if is_control else "costs/mmap_munmap"))
+    for direction in COPIES:
+        words = direction.replace("_device", " the device")
+        for size, text in ((8, "8 B"), (4096, "4 KiB")):
+            for method, title in (("mapping", "through the mapping"), ("raw", "raw loop on the mapping")):
+                made["series"].append(series(
+                    f"threads/{direction}/{size}/{method}", f"{text} {words}, {title}",
+                    [point(count, rounds_of(source, count * size / 900)) for count in (1, 2, 4, 8, 16) if count <= cpus],
+                    group="threads/" + direction, direction=direction, method=method, x_name="threads", unit="GB/s",
+                    better="higher", conditions={"size_bytes": str(size)}))
+        for what, name in (("gpu", "GPU"), ("bus", "bus")):
+            for method in ("mapping", "raw", "memcpy_async_pinned"):
+                title, latency, per_byte = COPIES[direction][method]
+                made["series"].append(series(
+                    f"busy_{what}/{direction}/{method}", f"{title}, {words}, while the {name} is busy",
+                    [point(size, rounds_of(source, 1.3 * (latency + size * per_byte)), single=singles_of(latency))
+                     for size in (8, 4096, 65536, 1 << 20)], group=f"busy_{what}/{direction}", direction=direction,
+                    method=method, conditions={what: "busy"}))
+    return made
+
+
 def bandwidth(gpus=8, seed=2):
     source = random.Random(seed)
     made = head("bandwidth")
@@ -164,7 +201,7 @@ def strange():
     return made
 
 
-DOCUMENTS = {"bench": bench, "bandwidth": bandwidth, "strange": strange, "slower": lambda: bench(4, 1.12)}
+DOCUMENTS = {"bench": bench, "quick": quick, "bandwidth": bandwidth, "strange": strange, "slower": lambda: bench(4, 1.12)}
 
 if __name__ == "__main__":
     json.dump(DOCUMENTS[sys.argv[1]](), sys.stdout, indent=1)

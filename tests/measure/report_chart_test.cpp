@@ -50,6 +50,19 @@ TEST(ReportTicks, AreRoundNumbersInsideTheRange) {
   EXPECT_EQ(ticks({1, 1 << 20}, size_axis, 6), (std::vector<double>{1, 16, 256, 4096, 65536, 1 << 20}));
 }
 
+TEST(ReportTicks, AreNotBelowALogarithmicRange) {
+  EXPECT_EQ(ticks({0.1, 1e8}, log_axis, 6), (std::vector<double>{1, 100, 1e4, 1e6, 1e8}));
+}
+
+TEST(ReportTicks, OfACountAreWhole) {
+  Axis threads = plain_axis;
+  threads.is_whole = true;
+  EXPECT_EQ(ticks({0.98, 2.02}, threads, 14), (std::vector<double>{1, 2}));
+  EXPECT_EQ(ticks({1, 4}, threads, 14), (std::vector<double>{1, 2, 3, 4}));
+  threads.is_log = true;
+  EXPECT_EQ(ticks({0.9, 70}, threads, 14), (std::vector<double>{1, 2, 5, 10, 20, 50}));
+}
+
 TEST(ReportTicks, AreNeverMoreThanAskedForAndAlwaysInside) {
   for (const Axis& axis : {plain_axis, log_axis, size_axis}) {
     for (const Range& range : {Range{1, 1.0001}, Range{3, 3.1}, Range{DBL_MIN, DBL_MAX}, Range{1e300, 1e301},

@@ -34,6 +34,18 @@ TEST(ReportNumbers, ClimbToTheNextUnitAfterRounding) {
   EXPECT_EQ(written(1043000, Quantity::time), "1.04 ms");
   EXPECT_EQ(written(2.5e9, Quantity::time), "2.50 s");
   EXPECT_EQ(written(0.25, Quantity::time), "0.250 ns");
+  EXPECT_EQ(written(26.14, Quantity::bandwidth), "26.1 GB/s");
+  EXPECT_EQ(written(0.0081, Quantity::bandwidth), "8.10 MB/s");
+  EXPECT_EQ(written(0.00002, Quantity::bandwidth), "20.0 kB/s");
+}
+
+TEST(ReportNumbers, TicksHaveNoExponentWhereDigitsFit) {
+  EXPECT_EQ(written_short(0.00001, Quantity::bandwidth), "10 kB/s");
+  EXPECT_EQ(written_short(100, Quantity::bandwidth), "100 GB/s");
+  EXPECT_EQ(written_short(0.00001, Quantity::plain), "0.00001");
+  EXPECT_EQ(written_short(0.00005, Quantity::plain), "0.00005");
+  EXPECT_EQ(written_short(0.0001, Quantity::plain), "0.0001");
+  EXPECT_EQ(written_short(20000, Quantity::plain), "20000");
 }
 
 TEST(ReportNumbers, WriteSizesInPowersOf1024) {

@@ -65,9 +65,40 @@ class Report(ReportTest):
         self.assertEqual(len(rows), 1 + 11, "the contrast stands only where the busy ones do")
         self.assertTrue(all(len(row) == 4 and all(cell.text for cell in row) for row in rows))
 
+    def section(self, tree, heading):
+        return next(element for element in tree.iter("section") if element.find("h3").text == heading)
+
+    def test_what_does_not_depend_on_the_size_is_a_sentence(self):
+        _, tree = self.page_of(documents.quick())
+        self.assertRegex(self.texts(self.section(tree, "Cost of pinning and mapping")),
+                         r"For comparison, mmap \+ munmap of 64 KiB, the operating system's own: 7\.\d+ µs( to 7\.\d+ µs)?\.")
+        self.assertNotIn("More measurements", self.headings(tree))
+        self.assertFalse([item.text for item in tree.iter("span") if item.text and "mmap" in item.text], "a legend names it")
+
+    def test_percentiles_are_a_row_for_each_series_and_all_of_them_folded(self):
+        section = self.section(self.page_of(documents.quick())[1], "Percentiles of single operations")
+        self.assertEqual(list(section.iter("svg")), [])
+        shown = section.find("div").findall("div")
+        self.assertEqual([cell.text for cell in shown[0].find("table/thead/tr")],
+                         [None, "size", "operations", "minimum", "p50", "p99", "p99.9", "maximum"])
+        rows = [[cell.text for cell in row] for row in shown[0].findall("table/tbody/tr")]
+        self.assertEqual([row[:3] for row in rows][:2], [["through the mapping", "1 B", "2000"], ["raw loop", "1 B", "2000"]])
+        folded = {fold.find("summary").text: len(list(fold.find("div").iter("tr"))) for fold in section.iter("details")}
+        self.assertEqual(folded["Copy to the device: 54 rows as a table"], 1 + 54)
+        self.assertEqual(folded["Copy to the device, GPU busy: 12 rows as a table"], 1 + 12)
+
+    def test_captions_say_nothing_that_the_legend_says_and_ticks_are_plain_numbers(self):
+        _, tree = self.page_of(documents.quick(cpus=16))
+        self.assertEqual([caption.text for caption in tree.iter("figcaption")], [])
+        ticks = [text.text for chart in tree.iter("svg") for text in chart.iter("text")]
+        self.assertFalse([tick for tick in ticks if re.search("[0-9]e[+-]", tick)])
+        of_threads = [text.text for chart in self.section(tree, "Threads").iter("svg") for text in chart.iter("text")]
+        at_x = [tick for tick in of_threads if re.fullmatch("[0-9.]+", tick)]
+        self.assertTrue(at_x and all(re.fullmatch("[0-9]+", tick) for tick in at_x), at_x)
+
     def tiles(self, tree):
         """Label, value and note of each key figure."""
-        found = [[element.text for element in tree.iter() if element.get("class") == part]
+        found = [[element.text.replace("\u00a0", " ") for element in tree.iter() if element.get("class") == part]
                  for part in ("label", "value", "note")]
         return list(zip(*found))
 
@@ -109,11 +140,10 @@ class Report(ReportTest):
     def test_crossovers_stand_where_the_model_has_them(self):
         # 138 + x / 24.5 = 3800 + x / 54: at 161 KiB, thus between 128 and 256 KiB.
         _, tree = self.page_of(documents.bench())
-        section = next(element for element in tree.iter("section")
-                       if element.find("h3").text == "Which method from which size on")
+        section = self.section(tree, "Which method from which size on")
         self.assertEqual([element.text for element in section.iter("h4")],
                          ["Copy to the device", "Copy from the device"])
-        text = self.texts(section.find("ul"))
+        text = self.texts(section.find(".//ul"))
         found = re.search(r"through the mapping is faster than cudaMemcpy, pinned up to about ([0-9.]+) KiB "
                           r"\(between 128 KiB and 256 KiB\); beyond, cudaMemcpy, pinned is faster", text)
         self.assertIsNotNone(found)

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "base/size.hpp"
 #include "cli/common/common_options.hpp"
 #include "cli/common/json_document.hpp"
 #include "cli/common/size.hpp"

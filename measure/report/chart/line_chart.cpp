@@ -16,7 +16,7 @@ namespace {
 constexpr double font = 12;
 /// Of the widest of the usual sans-serif fonts; a narrower one only leaves more room.
 constexpr double character_width = 7.6;
-constexpr double left = 66;
+constexpr double left = 72;
 constexpr double right = 26;
 constexpr double top = 28;
 constexpr double bottom = 44;
@@ -61,7 +61,7 @@ class Drawing {
     for (const double value : ticks(y_.range(), chart_.y, static_cast<std::size_t>((floor - top) / 30))) {
       const double y = y_.at(value);
       out += line(left, y, canvas_.width - right, y, "grid");
-      out += text_at(left - 8, y + font / 3, "end", shortened(written_short(value, chart_.y.quantity), 7));
+      out += text_at(left - 8, y + font / 3, "end", shortened(written_short(value, chart_.y.quantity), 8));
     }
     out += line(left, floor, canvas_.width - right, floor, "axis");
     double free_from = 0;

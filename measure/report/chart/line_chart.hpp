@@ -15,7 +15,7 @@ struct Canvas {
   double height;
 };
 
-inline constexpr Canvas wide_canvas{760, 400};
+inline constexpr Canvas wide_canvas{560, 270};
 inline constexpr Canvas narrow_canvas{360, 300};
 
 /// `id` is unique in the page and safe as an attribute.

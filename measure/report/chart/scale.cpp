@@ -16,14 +16,21 @@ double share_between(double value, double low, double high) {
   return width > 0 ? (value / 2 - low / 2) / width : 0.5;
 }
 
-std::vector<double> inside(std::vector<double> values, const Range& range) {
+/// Where a value lies between the ends of the range: 0 to 1.
+double share_of(double value, const Range& range, bool is_log) {
+  return is_log ? share_between(std::log10(value), std::log10(range.low), std::log10(range.high))
+                : share_between(value, range.low, range.high);
+}
+
+std::vector<double> inside(std::vector<double> values, const Range& range, bool is_log) {
   std::vector<double> kept;
   // A tick at the very edge must not be lost to the last bit of a product.
   const double slack = 1e-9;
   for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    const double share = share_between(value, range.low, range.high);
-    if (share >= -slack && share <= 1 + slack) kept.push_back(value);
+    if (!std::isfinite(value) || (is_log && value <= 0)) continue;
+    const auto is_inside = [&](double share) { return share >= -slack && share <= 1 + slack; };
+    // Both: of a wide range the logarithms tell values near its lower end apart, of a narrow one the differences.
+    if (is_inside(share_of(value, range, false)) && is_inside(share_of(value, range, is_log))) kept.push_back(value);
   }
   return kept;
 }
@@ -39,7 +46,7 @@ std::vector<double> linear_ticks(const Range& range, std::size_t most) {
     if (!std::isfinite(step) || step <= 0 || !(last - first + 1 <= static_cast<double>(most))) continue;
     std::vector<double> values;
     for (double more = 0; more <= last - first; ++more) values.push_back((first + more) * step + 0.0);
-    return inside(values, range);
+    return inside(values, range, false);
   }
   return {};
 }
@@ -54,7 +61,7 @@ std::vector<double> power_ticks(const Range& range, double base, std::size_t mos
     for (int power = first; power <= last; ++power) {
       if (power % stride == 0) values.push_back(std::pow(base, power));
     }
-    values = inside(values, range);
+    values = inside(values, range, true);
     if (values.size() <= most) return values;
   }
   return {};
@@ -71,7 +78,7 @@ std::vector<double> log_ticks(const Range& range, const Axis& axis, std::size_t 
         for (const double factor : {1.0, 2.0, 5.0}) values.push_back(factor * std::pow(10, power));
       }
     }
-    values = inside(values, range);
+    values = inside(values, range, true);
     if (values.size() > most || values.empty()) values = power_ticks(range, 10, most);
   } else {
     values = power_ticks(range, 2, most);
@@ -87,11 +94,7 @@ std::vector<double> log_ticks(const Range& range, const Axis& axis, std::size_t 
 
 Scale::Scale(Range range, bool is_log, double from, double to) : range_(range), is_log_(is_log), from_(from), to_(to) {}
 
-double Scale::at(double value) const {
-  const double share = is_log_ ? share_between(std::log10(value), std::log10(range_.low), std::log10(range_.high))
-                               : share_between(value, range_.low, range_.high);
-  return from_ + share * (to_ - from_);
-}
+double Scale::at(double value) const { return from_ + share_of(value, range_, is_log_) * (to_ - from_); }
 
 Range with_room(Range data, bool is_log, double share) {
   if (is_log) {
@@ -125,7 +128,12 @@ Range to_ticks(Range data, const Axis& axis) {
 }
 
 std::vector<double> ticks(const Range& range, const Axis& axis, std::size_t most) {
-  return axis.is_log ? log_ticks(range, axis, most) : linear_ticks(range, most);
+  std::vector<double> values = axis.is_log ? log_ticks(range, axis, most) : linear_ticks(range, most);
+  if (axis.is_whole) {
+    values.erase(std::remove_if(values.begin(), values.end(), [](double value) { return value != std::floor(value); }),
+                 values.end());
+  }
+  return values;
 }
 
 }  // namespace gdrkit::tools::report

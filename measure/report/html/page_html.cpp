@@ -18,6 +18,16 @@ std::string element(const char* tag, const std::string& text) {
   return std::string("<") + tag + ">" + escaped(text) + "</" + tag + ">";
 }
 
+/// A number and its unit stay on one line.
+std::string unbroken(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool is_behind_digit = at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9';
+    out += text[at] == ' ' && is_behind_digit ? "\u00a0" : std::string(1, text[at]);
+  }
+  return escaped(out);
+}
+
 std::string unless_empty(const char* tag, const std::string& text) { return text.empty() ? "" : element(tag, text); }
 
 class Writer {
@@ -40,20 +50,20 @@ class Writer {
 
   void operator()(const Paragraph& paragraph) {
     out_ += paragraph.is_warning ? "<p class=\"warning\">" : "<p>";
-    out_ += escaped(paragraph.text) + "</p>\n";
+    out_ += unbroken(paragraph.text) + "</p>\n";
   }
 
   void operator()(const Sentences& sentences) {
-    out_ += unless_empty("h4", sentences.heading) + "<ul class=\"sentences\">";
-    for (const std::string& item : sentences.items) out_ += element("li", item);
-    out_ += "</ul>\n";
+    out_ += "<div>" + unless_empty("h4", sentences.heading) + "<ul class=\"sentences\">";
+    for (const std::string& item : sentences.items) out_ += "<li>" + unbroken(item) + "</li>";
+    out_ += "</ul></div>\n";
   }
 
   void operator()(const Tiles& tiles) {
     out_ += "<ul class=\"tiles\">\n";
     for (const Tile& tile : tiles.tiles) {
-      out_ += "<li><span class=\"label\">" + escaped(tile.label) + "</span><span class=\"value\">" +
-              escaped(tile.value) + "</span><span class=\"note\">" + escaped(tile.note) + "</span></li>\n";
+      out_ += "<li><span class=\"label\">" + unbroken(tile.label) + "</span><span class=\"value\">" +
+              unbroken(tile.value) + "</span><span class=\"note\">" + unbroken(tile.note) + "</span></li>\n";
     }
     out_ += "</ul>\n";
   }
@@ -66,7 +76,7 @@ class Writer {
     out_ += "</dl>\n";
   }
 
-  void operator()(const Table& table) { write_table(table); }
+  void operator()(const Table& table) { table.is_folded ? details(table) : write_table(table); }
 
   void operator()(const Figure& figure) { write_figure(figure, {wide_canvas, narrow_canvas}); }
 
@@ -129,10 +139,29 @@ class Writer {
     for (std::size_t at = 0; at < chapter.sections.size(); ++at) {
       out_ += "<section id=\"" + name + "s" + std::to_string(at) + "\">" + element("h3", chapter.sections[at].heading) +
               "\n";
-      for (const Block& block : chapter.sections[at].blocks) std::visit(*this, block);
+      blocks(chapter.sections[at].blocks);
       out_ += "</section>\n";
     }
     out_ += "</article>\n";
+  }
+
+  /// What stands side by side where there is room; "" for all else.
+  static std::string row_of(const Block& block) {
+    if (std::holds_alternative<Figure>(block) || std::holds_alternative<Sentences>(block)) return "columns";
+    const auto* const table = std::get_if<Table>(&block);
+    return table != nullptr && !table->is_folded ? "tables" : "";
+  }
+
+  void blocks(const std::vector<Block>& all) {
+    std::string open;
+    for (const Block& block : all) {
+      const std::string row = row_of(block);
+      if (row != open && !open.empty()) out_ += "</div>\n";
+      if (row != open && !row.empty()) out_ += "<div class=\"" + row + "\">\n";
+      open = row;
+      std::visit(*this, block);
+    }
+    if (!open.empty()) out_ += "</div>\n";
   }
 
   void write_figure(const Figure& figure, const std::vector<Canvas>& canvases) {
@@ -162,9 +191,10 @@ class Writer {
 
   void details(const Table& table) {
     if (table.rows.empty()) return;
-    out_ += "<details><summary>" + escaped(counted(table.rows.size(), "row")) + " as a table</summary>";
+    const std::string name = table.caption.empty() ? "" : table.caption + ": ";
+    out_ += "<details><summary>" + escaped(name + counted(table.rows.size(), "row")) + " as a table</summary>";
     write_table(table);
-    out_ += "</details>";
+    out_ += "</details>\n";
   }
 
   void write_table(const Table& table) {

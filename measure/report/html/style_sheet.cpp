@@ -16,13 +16,13 @@ const char* const style_sheet = R"(:root{color-scheme:light dark;
 --s0:#151c23;--s1:#17252f;--s2:#192e3d;--s3:#1b384c;--s4:#1d425b;--s5:#1f4d6b;--s6:#21587c;--s7:#23648e;--s8:#2570a0}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
-body{margin:0 auto;max-width:60rem;padding:1.5rem 1.25rem 4rem;background:var(--page);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;overflow-wrap:anywhere}
+body{margin:0 auto;max-width:74rem;padding:1.5rem 1.25rem 4rem;background:var(--page);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;overflow-wrap:anywhere}
 h1{font-size:1.9rem;line-height:1.2;margin:0 0 .3rem;letter-spacing:-.01em}
-h2{font-size:1.45rem;line-height:1.25;margin:3rem 0 .3rem;padding-top:1rem;border-top:2px solid var(--ink)}
-h3{font-size:1.15rem;margin:2.2rem 0 .4rem}
+h2{font-size:1.45rem;line-height:1.25;margin:2rem 0 .3rem;padding-top:1rem;border-top:2px solid var(--ink)}
+h3{font-size:1.15rem;margin:1.4rem 0 .3rem}
 h4{font-size:1rem;margin:1.2rem 0 .3rem}
 h5{font-size:.9rem;margin:0 0 .2rem}
-p{margin:.3rem 0 .8rem;max-width:46rem}
+p{margin:.3rem 0 .6rem;max-width:58rem}
 header p,article>p{color:var(--quiet)}
 a{color:var(--accent)}
 a:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
@@ -36,13 +36,19 @@ nav ul ul{display:flex;flex-wrap:wrap;gap:.15rem 1rem}
 .tiles .label,.tiles .note{font-size:.85rem;line-height:1.35;color:var(--quiet)}
 .tiles .value{font-size:1.6rem;line-height:1.35;font-weight:600;font-variant-numeric:tabular-nums}
 .tiles .label{flex-grow:1}
-.sentences{margin:.3rem 0 .8rem;padding-left:1.2rem;max-width:46rem}
+.sentences{margin:.3rem 0 .8rem;padding-left:1.2rem;max-width:58rem}
 .sentences li{margin:.25rem 0}
-dl{margin:.4rem 0;display:grid;grid-template-columns:1fr;border-top:1px solid var(--grid)}
-dl div{display:grid;grid-template-columns:13rem 1fr;gap:1rem;padding:.3rem 0;border-bottom:1px solid var(--grid)}
+dl{margin:.4rem 0;display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,27rem),1fr));gap:0 1.8rem;border-top:1px solid var(--grid)}
+dl div{display:grid;grid-template-columns:11rem 1fr;gap:1rem;padding:.3rem 0;border-bottom:1px solid var(--grid)}
 dt{color:var(--quiet)}
 dd{margin:0}
-figure{margin:1rem 0 1.8rem}
+figure{margin:.4rem 0 1rem}
+.columns{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,27rem),1fr));gap:0 1.8rem}
+.columns figure{display:flex;flex-direction:column;min-width:0;max-width:36rem}
+.columns .legend{flex-grow:1;align-content:flex-start}
+.columns h4{margin-top:.4rem}
+.tables{display:flex;flex-wrap:wrap;gap:0 2.5rem}
+.tables .scroll{max-width:100%}
 figcaption{font-size:.85rem;color:var(--quiet);margin:.2rem 0 .3rem;max-width:46rem}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:.1rem 1.2rem;margin:.2rem 0 .4rem;padding:0;font-size:.85rem}
 .legend li{display:flex;align-items:center;gap:.45rem}
@@ -73,9 +79,9 @@ caption{text-align:left;color:var(--quiet);padding:.2rem 0}
 th,td{padding:.22rem .7rem .22rem 0;border-bottom:1px solid var(--grid);text-align:right;font-weight:400;max-width:20rem}
 td{white-space:nowrap}
 thead th{color:var(--quiet);vertical-align:bottom;border-bottom:1px solid var(--rule);min-width:5.5rem;overflow-wrap:anywhere}
-th:first-child{text-align:left;overflow-wrap:anywhere}
+th:first-child{text-align:left;overflow-wrap:anywhere;min-width:9.5rem}
 .matrix th,.matrix td{padding:.4rem .7rem;border:1px solid var(--page)}
-.matrix thead th{min-width:0}
+.matrix th,.matrix thead th{min-width:0}
 .matrix td{min-width:4rem}
 .s0{background:var(--s0)}.s1{background:var(--s1)}.s2{background:var(--s2)}.s3{background:var(--s3)}.s4{background:var(--s4)}.s5{background:var(--s5)}.s6{background:var(--s6)}.s7{background:var(--s7)}.s8{background:var(--s8)}
 .none{color:var(--quiet)}

@@ -32,13 +32,12 @@ Figure derived_figure(const Picture& picture) {
   for (const measure::Series& series : derived) shown.series.push_back(&series);
   Figure figure = figure_of(shown, heading_of(picture));
   figure.chart.title += ", bandwidth";
-  figure.caption = "Size by the median time of one copy. " + figure.caption;
   return figure;
 }
 
-bool has_points(const Picture& picture) {
+bool has_curve(const Picture& picture) {
   for (const measure::Series* series : picture.series) {
-    if (series->points.size() > 1) return true;
+    if (series->points.size() > 2) return true;
   }
   return false;
 }
@@ -46,11 +45,12 @@ bool has_points(const Picture& picture) {
 }  // namespace
 
 void add_bandwidth(Source* source, Chapter* chapter) {
-  Section section{"Bandwidth against size", {Paragraph{"In GB/s (10^9 bytes a second)."}}};
+  Section section{"Bandwidth against size",
+                  {Paragraph{"The size divided by the median time of one copy; 1 GB/s is 10^9 bytes per second."}}};
   const std::size_t before = section.blocks.size();
   for (Picture& picture : source->pictures) {
     if (!is_plain_copy(picture)) continue;
-    if (picture.quantity() == Quantity::time && has_points(picture)) {
+    if (picture.quantity() == Quantity::time && has_curve(picture)) {
       section.blocks.emplace_back(derived_figure(picture));
     } else if (picture.quantity() == Quantity::bandwidth && !picture.is_shown) {
       picture.is_shown = true;

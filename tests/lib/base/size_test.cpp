@@ -29,9 +29,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Accepted{"2T", 2 * kib* kib* kib* kib}, Accepted{"64m", 64 * kib* kib},
                     Accepted{"64MiB", 64 * kib* kib}, Accepted{"1.5G", 1536 * kib* kib}, Accepted{".5M", 512 * kib},
                     Accepted{"1.5KiB", 1536}, Accepted{"0.00390625M", 4096}, Accepted{"3.1M", 3250586},
-                    Accepted{"0.1K", 103},
-                    Accepted{"1.50000000000000000000000G", 1536 * kib* kib}, Accepted{"18446744073709551615", SIZE_MAX},
-                    Accepted{"16777215T", std::size_t{16777215} << 40}));
+                    Accepted{"0.1K", 103}, Accepted{"1.50000000000000000000000G", 1536 * kib* kib},
+                    Accepted{"18446744073709551615", SIZE_MAX}, Accepted{"16777215T", std::size_t{16777215} << 40}));
 
 class NoSize : public testing::TestWithParam<const char*> {};
 
