@@ -10,6 +10,7 @@
 #include <chrono>
 #include <climits>
 #include <cstring>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -30,6 +31,7 @@ struct Work {
   const char* name;
   void (*begin)(BusyGpu& busy);
 };
+void PrintTo(const Work& work, std::ostream* out) { *out << work.name; }
 
 constexpr Work works[] = {
     {"ThreeLaunchesLackResources", [](BusyGpu& busy) { busy.refused_launches = 3; }},

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <climits>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -43,6 +44,7 @@ struct Work {
   const char* name;
   void (*begin)(BusyGpu& busy);
 };
+void PrintTo(const Work& work, std::ostream* out) { *out << work.name; }
 
 constexpr Work works[] = {
     {"Idle", [](BusyGpu&) {}},
