@@ -24,6 +24,8 @@ PACKAGES = {"openmpi": "openmpi-bin and libopenmpi-dev", "mpich": "mpich and lib
 # Open MPI (4 and 5) does not start without an ssh client, which ranks of this machine do not need: any program serves.
 NO_SSH = {"OMPI_MCA_plm_rsh_agent": "true", "PRTE_MCA_plm_ssh_agent": "true"}
 OF_LAUNCHERS = ("GDRKIT_", "OMPI_", "PMI", "SLURM_")
+# Open MPI 5 lets ranks that wait yield only where there are fewer CPUs than ranks, and other processes may use these CPUs.
+YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
 def why_not(mpi):
@@ -39,7 +41,8 @@ def mpirun(mpi, ranks, *arguments, program=(GDRKIT,), **variables):
     # Where two of Open MPI's mpirun start at the same time, each makes the folder for the user's sessions, and one fails.
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run([*MPIRUN[mpi], "-n", str(ranks), *program, "osu", *arguments, "--engine", "mpi"],
-                              env={**clean, **NO_SSH, "GDRKIT_BACKEND": "emulated", "TMPDIR": folder, **variables}, capture_output=True, text=True,
+                              env={**clean, **NO_SSH, **YIELD, "GDRKIT_BACKEND": "emulated", "TMPDIR": folder, **variables},
+                              capture_output=True, text=True,
                               timeout=120, check=False, stdin=subprocess.DEVNULL)
 
 
