@@ -75,6 +75,7 @@ venv|has_venv|python3-venv|python3|python3|the tests of the Python package as a 
 python_headers|has_python_headers|python3-dev|python3-devel|python3-devel|the Python package
 format|has_clang_format|python3-venv|python3|python3|the check that every file is formatted: clang-format 14, from PyPI if missing
 shellcheck|has_tool shellcheck|shellcheck|ShellCheck|ShellCheck|the check of the shell scripts
+git|has_tool git|git|git|git|the check of the rules for commits
 ucx|has_library libucp.so.0|libucx0|ucx|libucp0|the tests of shmem between machines
 ucx_headers|has_header ucp/api/ucp.h|libucx-dev|ucx-devel|libucp-devel|the test that compares our declarations of UCX with its own
 namespaces|has_administrators_tool ip|iproute2|iproute|iproute2|the tests of shmem between network namespaces
@@ -120,7 +121,7 @@ needs_of_tests=(googletest python)
 needs_of_wheel=(python venv python_headers)
 needs_of_browser_tests=(browser)
 needs_of_trace_tests=(trace)
-needs_of_format_tests=(format shellcheck)
+needs_of_format_tests=(format shellcheck git)
 needs_of_remote_tests=(ucx ucx_headers namespaces)
 needs_of_mpi_tests=(openmpi mpich mpi4py)
 needs_of_slurm_tests=(slurm) # --full
