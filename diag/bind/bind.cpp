@@ -93,7 +93,7 @@ GpuChoice choose(const Options& options, const MachineView& view, const RankLayo
   if (usable.is_proven && std::find(usable.gpus.begin(), usable.gpus.end(), number) == usable.gpus.end()) {
     throw Failure(
         ExitCode::usage,
-        format("gdrkit bind: --gpu %s: this process cannot open the GPU; in PCI order it can open %s",
+        format("gdrkit bind: cannot bind near GPU %s: this process cannot open it; it can open %s in PCI order",
                options.gpu.c_str(), platform::to_list_text({usable.gpus.begin(), usable.gpus.end()}).c_str()));
   }
   return {number, "--gpu"};

@@ -30,7 +30,7 @@ std::optional<SlurmGpus> find_slurm_gpus(const Lookup& lookup) {
     if (!text || text->empty()) continue;
     const std::string setting = std::string(name) + "=" + *text;
     const auto numbers = platform::parse_number_list(*text);
-    if (!numbers) refuse(setting + " is not a list of numbers; choose the GPU with --gpu N");
+    if (!numbers) refuse("cannot choose the GPU: " + setting + " is not a list of numbers; use --gpu N");
     return SlurmGpus{setting, *numbers};
   }
   return std::nullopt;
@@ -41,11 +41,12 @@ std::vector<std::size_t> positions_of(const SlurmGpus& slurm, const std::vector<
   for (const int number : slurm.numbers) {
     const auto gpu = static_cast<std::size_t>(number);
     if (gpu >= gpus.size())
-      refuse(format("%s: this machine has %zu GPUs; choose the GPU with --gpu N", slurm.setting.c_str(), gpus.size()));
+      refuse(format("cannot choose the GPU: %s, but this machine has %zu GPUs; use --gpu N", slurm.setting.c_str(),
+                    gpus.size()));
     if (gpus[gpu].minor && *gpus[gpu].minor != number)
       refuse(
-          format("%s: GPU %d in PCI order is /dev/nvidia%d, and Slurm may count either way; choose the GPU with "
-                 "--gpu N",
+          format("cannot choose the GPU: %s, but GPU %d in PCI order is /dev/nvidia%d, and Slurm may count either way; "
+                 "use --gpu N",
                  slurm.setting.c_str(), number, *gpus[gpu].minor));
     positions.push_back(gpu);
   }
@@ -89,8 +90,9 @@ class Chooser {
 
  private:
   [[noreturn]] void refuse_contradiction(const char* how) const {
-    refuse(slurm_->setting + " and " + (list_ ? "CUDA_VISIBLE_DEVICES=" + *list_ : "no CUDA_VISIBLE_DEVICES") + " " +
-           how + " for " + rank_text() + "; choose the GPU with --gpu N");
+    refuse("cannot choose the GPU: " + slurm_->setting + " and " +
+           (list_ ? "CUDA_VISIBLE_DEVICES=" + *list_ : "no CUDA_VISIBLE_DEVICES") + " " + how + " for " + rank_text() +
+           "; use --gpu N");
   }
 
   std::string rank_text() const { return rank_.variable + "=" + std::to_string(rank_.value); }

@@ -18,7 +18,7 @@ struct GpuChoice {
 };
 
 /// The GPU that a program takes that uses the device of its local rank. Throws Failure(usage) if the variables leave it
-/// open or contradict each other: a wrong GPU costs more than none. `may_wrap`: ranks beyond the GPUs start again.
+/// open or contradict each other. `may_wrap`: ranks beyond the GPUs start again with the first.
 [[nodiscard]] GpuChoice choose_gpu(const Lookup& lookup, const LocalRank& rank, const std::vector<NamedGpu>& gpus,
                                    const UsableGpus& usable, bool may_wrap);
 

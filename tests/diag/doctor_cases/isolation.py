@@ -8,6 +8,7 @@ NVIDIA_VERSION = "/proc/driver/nvidia/version"
 DMA = "/sys/devices/pci0010:00/0010:00:01.0/0010:01:00.0/0010:02:01.0/0010:04:00.0"
 GRACE_PORT = "/sys/devices/pci0010:00/0010:00:01.0/0010:01:00.0/0010:02:00.0"
 BEFORE_6_11 = {"/proc/version": "Linux version 6.8.0-1040-nvidia-64k (builder) #45 SMP\n"}
+NAME_LINUX = {"dmabuf.kernel", "dmabuf.p2pdma", "peer.any", "rdma.stack"}  # their texts have its version
 
 CASES = {
     "iommu.mode": [({m.GPU + "/iommu_group/type": "DMA-FQ\n"}, "warn", set()),
@@ -15,14 +16,14 @@ CASES = {
                     {"drv.loaded", "drv.flavour", "gdr.flavour", "peer.any", "dmabuf.p2pdma", "rdma.stack"}),
                    ({m.GPU + "/iommu_group": None}, "ok", {"acs.persist"}),
                    ({m.GPU + "/iommu_group/type": BAD}, "unknown", set())],
-    "iommu.smmu": [(BEFORE_6_11, "fail", {"dmabuf.kernel"}, "gb300_datadirect"),
-                   ({**BEFORE_6_11, "/sys/kernel/iommu_groups/7/type": "DMA-FQ\n"}, "ok", {"dmabuf.kernel", "iommu.mode"}, "gb300_datadirect"),
-                   ({**BEFORE_6_11, GRACE_PORT + "/config": m.config(acs=0x01, kind=6)}, "ok", {"dmabuf.kernel", "acs.datadirect"},
+    "iommu.smmu": [(BEFORE_6_11, "fail", NAME_LINUX, "gb300_datadirect"),
+                   ({**BEFORE_6_11, "/sys/kernel/iommu_groups/7/type": "DMA-FQ\n"}, "ok", {*NAME_LINUX, "iommu.mode"}, "gb300_datadirect"),
+                   ({**BEFORE_6_11, GRACE_PORT + "/config": m.config(acs=0x01, kind=6)}, "ok", {*NAME_LINUX, "acs.datadirect"},
                     "gb300_datadirect"),
-                   ({**BEFORE_6_11, GRACE_PORT + "/config": m.config(size=64)}, "unknown", {"dmabuf.kernel", "acs.datadirect", "pcie.mps"},
+                   ({**BEFORE_6_11, GRACE_PORT + "/config": m.config(size=64)}, "unknown", {*NAME_LINUX, "acs.datadirect", "pcie.mps"},
                     "gb300_datadirect"),
-                   ({**BEFORE_6_11, "/sys/kernel/iommu_groups/7/type": BAD}, "unknown", {"dmabuf.kernel", "iommu.mode"}, "gb300_datadirect"),
-                   ({"/proc/version": "Linux version 6.11.0-1 (x)\n"}, "ok", {"dmabuf.kernel"}, "gb300_datadirect"),
+                   ({**BEFORE_6_11, "/sys/kernel/iommu_groups/7/type": BAD}, "unknown", {*NAME_LINUX, "iommu.mode"}, "gb300_datadirect"),
+                   ({"/proc/version": "Linux version 6.11.0-1 (x)\n"}, "ok", NAME_LINUX, "gb300_datadirect"),
                    ({"/proc/version": BAD}, "unknown", None, "gb300_datadirect"),
                    ({"/proc/cpuinfo": BAD}, "unknown", None)],
     "iommu.cmdline": [({"/proc/cmdline": "ro intel_iommu=on\n"}, "warn", set()),
