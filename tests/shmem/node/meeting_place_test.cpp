@@ -139,7 +139,7 @@ TEST(MeetingPlace, TwoJobsShareAFolder) {
 
 TEST(MeetingPlace, RefusesAFolderThatOtherUsersCanEnter) {
   const Folder folder;
-  for (const mode_t mode : {0777, 01777, 0750, 0701, 0720}) {
+  for (const mode_t mode : {0777U, 01777U, 0750U, 0701U, 0720U}) {
     ASSERT_EQ(::chmod(folder.path().c_str(), mode), 0);
     EXPECT_THAT(end_of(MeetingPlace::open(folder.path())),
                 AllOf(StartsWith(begins_with(EPERM)), HasSubstr("its mode gives other users access")));
