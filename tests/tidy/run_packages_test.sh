@@ -62,4 +62,40 @@ expect 'ID=sles' "$on_zypper"
 expect 'ID=ubuntu\nID_LIKE=debian' "apt-get install ninja-build libexpected-dev nlohmann-json3-dev"
 expect 'ID=arch' "Debian calls them: ninja-build libexpected-dev nlohmann-json3-dev"
 expect 'ID=rocky\nID_LIKE="rhel"' "json, needed for the programs"
+
+# Installing: the size first, then how far it is; what failed is shown.
+folder=$(mktemp -d)
+trap 'rm -rf "$system" "$folder"' EXIT
+cat >"$folder/apt-get" <<'TXT'
+#!/bin/sh
+case "$*" in
+  update*) ;;
+  *--print-uris*ninja-build*libexpected-dev*)
+    echo "'http://host/ninja.deb' ninja-build_1_amd64.deb 1500000 MD5Sum:0"
+    echo "'http://host/expected.deb' libexpected-dev_1_all.deb 20000 MD5Sum:0"
+    ;;
+  *Status-Fd=1*)
+    echo "dlstatus:1:100.0000:Retrieving file 2 of 2"
+    echo "pmstatus:ninja-build:50.0000:Installing ninja-build"
+    [ ! -e "$FAILS" ] || { echo "E: Unable to correct problems"; exit 100; }
+    ;;
+esac
+TXT
+cat >"$folder/sudo" <<'TXT'
+#!/bin/sh
+[ "$1" != -n ] || shift
+exec "$@"
+TXT
+chmod +x "$folder/apt-get" "$folder/sudo"
+install_here() { # in a folder of its own, where the log goes
+  (cd "$folder" && export PATH=$folder:$PATH FAILS=$folder/fails && missing=" ninja expected" && install_missing) 2>&1
+}
+output=$(install_here)
+for fragment in "installing ninja-build libexpected-dev: 2 packages, 1.5 MB to download" " 50 %" "75 %" "Installing ninja-build"; do
+  [[ $output == *"$fragment"* ]] || fail "'$fragment' is not in:"$'\n'"$output"
+done
+touch "$folder/fails"
+output=$(install_here)
+[[ $output == *"E: Unable to correct problems"*"apt-get install failed; its log is build/packages.log"* ]] ||
+  fail "a failed installation shows:"$'\n'"$output"
 echo ok
