@@ -26,7 +26,7 @@ constexpr int not_found = 127;
 constexpr int most_pes = 4096;
 
 struct Options {
-  int n_pes = 0;
+  int n_pes = -1;  // not given
   bool is_emulated = false;
   bool has_prefixes = false;
   bool stays_unbound = false;
