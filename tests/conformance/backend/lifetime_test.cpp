@@ -163,7 +163,7 @@ TEST_P(BackendConformance, AForkedChildCannotTouchTheMapping) {
   const auto memory = allocate(AllocationKind::cuda_malloc, 300'000);
   const auto range = pin_and_map(memory.address(), 300'000);
   ASSERT_NE(range.user, nullptr);
-  for (const std::size_t offset : {0, 299'999}) {
+  for (const std::size_t offset : {0U, 299'999U}) {
     const auto stored = run_in_child([&] {
       *static_cast<volatile std::uint8_t*>(range.user + offset) = 0;
       return 0;

@@ -81,8 +81,8 @@ TEST_P(BackendConformance, UnalignedRangesTouchTheirOwnBytesOnly) {
   const auto memory = allocate(AllocationKind::cuda_malloc, whole);
   auto expected = make_pattern(whole, 0xba5e);
   std::uint64_t seed = 100;
-  for (const std::size_t offset : {1, 7, 4095, 65535, 65536, 131'073, 200'000}) {
-    for (const std::size_t size : {1, 3, 4096, 65537}) {
+  for (const std::size_t offset : {1U, 7U, 4095U, 65535U, 65536U, 131'073U, 200'000U}) {
+    for (const std::size_t size : {1U, 3U, 4096U, 65537U}) {
       SCOPED_TRACE(std::to_string(size) + " bytes at offset " + std::to_string(offset));
       const auto range = pin_and_map(memory.address() + offset, size);
       ASSERT_NE(range.user, nullptr);

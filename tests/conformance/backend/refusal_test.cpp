@@ -45,7 +45,7 @@ TEST_P(BackendConformance, RefusesManagedMemory) {
   if (!has_kind(AllocationKind::managed)) GTEST_SKIP() << "no managed memory here";
   auto memory = device_->allocate(AllocationKind::managed, 100'000);
   ASSERT_TRUE(memory) << memory.error().text();
-  for (const std::uint64_t offset : {0, 65536}) {
+  for (const std::uint64_t offset : {0U, 65536U}) {
     const std::uint64_t address = memory->address() + offset;
     expect_refused(*backend_, request_for(address, 4096), {EINVAL, EOPNOTSUPP}, {"managed", hexadecimal(address)});
   }

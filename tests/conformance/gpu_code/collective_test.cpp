@@ -151,7 +151,7 @@ class TeamConformance : public CollectiveConformance {
 
 TEST_F(TeamConformance, OnePeHasItsOwnData) {
   for (const ShmemScope scope : {ShmemScope::thread, ShmemScope::warp, ShmemScope::block}) {
-    for (const std::uint64_t bytes : {64, 4096}) {
+    for (const std::uint64_t bytes : {64U, 4096U}) {
       auto made = team_parameters(CollectiveOperation::fcollect);
       made.scope = scope;
       made.size_bytes = bytes;

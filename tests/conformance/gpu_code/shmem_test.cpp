@@ -55,8 +55,8 @@ TEST_F(ShmemConformance, CopiesEveryByteAndNoOther) {
   const std::uint64_t source = made.source;
   for (const ShmemOperation operation : {ShmemOperation::put, ShmemOperation::get}) {
     for (const ShmemScope scope : {ShmemScope::thread, ShmemScope::warp, ShmemScope::block}) {
-      for (const std::size_t size : {1, 2, 3, 4, 7, 8, 9, 15, 16, 24, 31, 1000, 4000}) {
-        for (const std::size_t at : {0, 1, 2, 4, 8, 16}) {
+      for (const std::size_t size : {1U, 2U, 3U, 4U, 7U, 8U, 9U, 15U, 16U, 24U, 31U, 1000U, 4000U}) {
+        for (const std::size_t at : {0U, 1U, 2U, 4U, 8U, 16U}) {
           ASSERT_TRUE(device_->fill(target, 0xee, room));
           made.operation = operation;
           made.scope = scope;

@@ -31,8 +31,8 @@ TEST_F(StreamConformance, ValuesOfALaunchArrive) {
   const auto pattern = tests::make_pattern(sizeof StreamValueParameters{}.words, 5);
   const std::uint64_t target = device_memory(room);
   for (const unsigned threads : {1U, 32U, 128U}) {
-    for (const std::size_t size : {0, 1, 2, 3, 4, 5, 8, 12, 17, 500, 1024}) {
-      for (const std::size_t at : {0, 1, 2, 4, 8}) {
+    for (const std::size_t size : {0U, 1U, 2U, 3U, 4U, 5U, 8U, 12U, 17U, 500U, 1024U}) {
+      for (const std::size_t at : {0U, 1U, 2U, 4U, 8U}) {
         ASSERT_TRUE(tests::succeeded(device_->fill(target, 0xee, room)));
         StreamValueParameters parameters{};
         parameters.target = target + at;

@@ -22,7 +22,7 @@ TEST_F(CopyConformance, CopiesEveryByteAndNoOther) {
   const std::uint64_t target = device_memory(room);
   const auto pattern = tests::make_pattern(room, 1);
   ASSERT_TRUE(device_->copy_to_device(source, pattern.data(), room));
-  for (const std::size_t size : {0, 1, 15, 16, 17, 64, 1000, 4096, 100'003, 1'000'001}) {
+  for (const std::size_t size : {0U, 1U, 15U, 16U, 17U, 64U, 1000U, 4096U, 100'003U, 1'000'001U}) {
     for (const LaunchShape shape : {LaunchShape{1, 32}, {4, 256}}) {
       SCOPED_TRACE(std::to_string(size) + " bytes by " + std::to_string(shape.blocks) + " blocks");
       ASSERT_TRUE(device_->fill(target, 0xee, room));

@@ -97,7 +97,7 @@ TEST_P(TransportConformance, PutsWriteEveryByteAndNoOther) {
     std::vector<std::uint8_t> expected(room, 0);
     const std::size_t limit = side.transport.limits().put[static_cast<std::size_t>(LocalMemory::host)];
     std::size_t at = 0;
-    for (const std::size_t size : {1, 3, 4, 8, 17, 64, 100, 4096, 9999, 32768, 300'001}) {
+    for (const std::size_t size : {1U, 3U, 4U, 8U, 17U, 64U, 100U, 4096U, 9999U, 32768U, 300'001U}) {
       if (size > limit) continue;
       ++at;
       ASSERT_TRUE(tests::succeeded(side.transport.put(side.other, side.at(at, size), pattern.data() + at, size,
@@ -119,7 +119,7 @@ TEST_P(TransportConformance, GetsReadEveryByte) {
     ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, mine.data(), room, side.pe.pe(), false)));
     ASSERT_TRUE(tests::succeeded(side.pe.barrier_all()));
     const std::size_t limit = side.transport.limits().get[static_cast<std::size_t>(LocalMemory::host)];
-    for (const std::size_t size : {1, 2, 8, 13, 64, 1000, 4096, 60'000, 100'003}) {
+    for (const std::size_t size : {1U, 2U, 8U, 13U, 64U, 1000U, 4096U, 60'000U, 100'003U}) {
       if (size > limit) continue;
       for (const bool is_async : {false, true}) {
         std::vector<std::uint8_t> bytes(size + 2, 0xee);
@@ -164,7 +164,7 @@ TEST_P(TransportConformance, TheOwnHeapIsASourceAndATargetWhereItIsServed) {
     constexpr auto heap = static_cast<std::size_t>(LocalMemory::heap);
     const auto limits = side.transport.limits();
     const auto pattern = tests::make_pattern(room, static_cast<unsigned>(side.pe.pe()) + 1);
-    for (const std::size_t size : {1, 8, 500, 1024, 100'000}) {
+    for (const std::size_t size : {1U, 8U, 500U, 1024U, 100'000U}) {
       if (size > limits.put[heap] || size > limits.get[heap]) continue;
       ASSERT_TRUE(tests::succeeded(side.pe.put(side.object, pattern.data(), size, side.pe.pe(), false)));
       ASSERT_TRUE(tests::succeeded(side.pe.quiet()));

@@ -63,8 +63,8 @@ TEST_F(Gdrapi, CopiesBothWaysThroughTheMapping) {
   const gdr_mh_t handle = mapped_pin(gpu_page, 2 * gpu_page);
   auto* const mapping = static_cast<std::uint8_t*>(va);
   std::uint64_t seed = 2;
-  for (const std::size_t size : {1, 3, 8, 100, 4096, 65537}) {
-    for (const std::size_t offset : {0, 1, 4, 1023}) {
+  for (const std::size_t size : {1U, 3U, 8U, 100U, 4096U, 65537U}) {
+    for (const std::size_t offset : {0U, 1U, 4U, 1023U}) {
       const std::vector<std::uint8_t> source = make_pattern(size, seed++);
       ASSERT_EQ(gdr_copy_to_mapping(handle, mapping + offset, source.data(), size), 0);
       std::memcpy(&expected[gpu_page + offset], source.data(), size);

@@ -60,7 +60,7 @@ class Subject {
     int wrong = 0;
     auto* const mapping = static_cast<std::uint8_t*>(va);
     for (const std::size_t size : sizes) {
-      for (const std::size_t offset : {0, 1, 8, 63}) {
+      for (const std::size_t offset : {0U, 1U, 8U, 63U}) {
         wrong += gdr_copy_to_mapping(handle, mapping + offset, host.data() + 1, size) != 0;
         wrong += gdr_copy_from_mapping(handle, host.data() + 1, mapping + offset, size) != 0;
         wrong += gdrkit_write(pin, offset, host.data(), size) != 0;

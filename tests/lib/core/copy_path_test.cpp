@@ -45,8 +45,8 @@ class CopyPath : public tests::OnScriptedBackend {
 
 TEST_F(CopyPath, WritesExactlyTheRange) {
   std::uint64_t seed = 2;
-  for (const std::size_t size : {1, 2, 3, 7, 8, 63, 64, 65, 1000, 4096, 65537}) {
-    for (const std::size_t offset : {0, 1, 24, 63, 64}) {
+  for (const std::size_t size : {1U, 2U, 3U, 7U, 8U, 63U, 64U, 65U, 1000U, 4096U, 65537U}) {
+    for (const std::size_t offset : {0U, 1U, 24U, 63U, 64U}) {
       const std::vector<std::uint8_t> source = make_pattern(size, seed++);
       ASSERT_EQ(write(handle, offset, source.data(), size), 0);
       std::memcpy(&expected[user_offset + offset], source.data(), size);
@@ -58,8 +58,8 @@ TEST_F(CopyPath, WritesExactlyTheRange) {
 }
 
 TEST_F(CopyPath, ReadsExactlyTheRange) {
-  for (const std::size_t size : {1, 2, 3, 7, 8, 63, 64, 65, 1000, 4096, 65537}) {
-    for (const std::size_t offset : {0, 1, 24, 63, 64}) {
+  for (const std::size_t size : {1U, 2U, 3U, 7U, 8U, 63U, 64U, 65U, 1000U, 4096U, 65537U}) {
+    for (const std::size_t offset : {0U, 1U, 24U, 63U, 64U}) {
       std::vector<std::uint8_t> target(size + 2, 0xEE);
       ASSERT_EQ(read(handle, offset, target.data() + 1, size), 0);
       EXPECT_EQ(std::memcmp(target.data() + 1, &expected[user_offset + offset], size), 0);

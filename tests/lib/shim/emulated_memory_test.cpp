@@ -91,7 +91,7 @@ TEST(EmulatedMemory, IsAlignedZeroedAndWritable) {
 TEST(EmulatedMemory, FindTellsExactSizeStartAndKindFromAnyAddressOfItsPages) {
   for (const EmulatedKind kind : {EmulatedKind::device, EmulatedKind::managed, EmulatedKind::host}) {
     const Memory memory(100'001, kind);
-    for (const std::uint64_t offset : {0, 1, 65535, 65536, 100'000, 100'001, 131'071}) {
+    for (const std::uint64_t offset : {0U, 1U, 65535U, 65536U, 100'000U, 100'001U, 131'071U}) {
       const auto found = emulated_find(memory.address() + offset);
       ASSERT_TRUE(found) << found.error().text();
       EXPECT_EQ(found->start, memory.address());

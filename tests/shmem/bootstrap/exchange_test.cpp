@@ -67,7 +67,7 @@ TEST(Exchange, NamesPesThatDoNotComeToAStep) {
     all_failed.arrive_and_wait();  // PE 1 stays, and keeps its connection
     return end;
   });
-  for (const std::size_t pe : {0, 2}) {
+  for (const std::size_t pe : {0U, 2U}) {
     EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("step 'heap sizes': PE 1 did not come")));
   }
 }
@@ -79,7 +79,7 @@ TEST(Exchange, NamesAMissingPeZero) {
     all_failed.arrive_and_wait();
     return end;
   });
-  for (const std::size_t pe : {1, 2}) {
+  for (const std::size_t pe : {1U, 2U}) {
     EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("no answer from PE 0")));
   }
 }
@@ -106,7 +106,7 @@ TEST(Exchange, FailsWithTheSameErrorEverAfter) {
     const auto first = gather_and_check(exchange, 0, "first");
     return first == gather_and_check(exchange, 1, "second") ? first : "another error";
   });
-  for (const std::size_t pe : {0, 2}) EXPECT_THAT(ends[pe], HasSubstr("step 'first': PE 1 is gone"));
+  for (const std::size_t pe : {0U, 2U}) EXPECT_THAT(ends[pe], HasSubstr("step 'first': PE 1 is gone"));
 }
 
 TEST(Exchange, NamesDifferentSizesAndGoesOn) {

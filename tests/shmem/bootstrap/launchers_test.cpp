@@ -196,7 +196,7 @@ TEST(Pmi, SharesValuesOneAfterTheOther) {
 
 TEST(Pmi, EndsWhereAPeDoesNotCome) {
   const auto ends = share_over_pmi(3, 200ms, 1);
-  for (const std::size_t pe : {0, 2})
+  for (const std::size_t pe : {0U, 2U})
     EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PMI")));
 }
 

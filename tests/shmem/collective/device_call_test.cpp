@@ -88,7 +88,7 @@ void run_device_calls(Pe& pe) {
   for (const Team of : {tests::world, *team}) {
     for (const auto& [scope, shape] : call_scopes) {
       for (const DeviceOperation operation : device_operations) {
-        for (const std::size_t size : {4, 1000, 60'000}) {
+        for (const std::size_t size : {4U, 1000U, 60'000U}) {
           SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", scope " +
                        std::to_string(static_cast<int>(scope)) + ", " + std::to_string(size) + " bytes");
           if (of != tests::world && operation > DeviceOperation::barrier) continue;  // numbered backwards

@@ -81,8 +81,8 @@ TEST(ShmemMovement, EveryByteArrivesAndNoOther) {
     SCOPED_TRACE(std::to_string(n_pes) + " PEs");
     run_shmem_job(little_scratch(n_pes), [](Pe& pe) {
       CollectiveSide side(pe, 400'000);
-      for (const std::size_t size : {1, 3, 8, 100, 1024, 4100, 40'000}) {
-        for (const std::size_t shift : {0, 1, 4, 8}) {
+      for (const std::size_t size : {1U, 3U, 8U, 100U, 1024U, 4100U, 40'000U}) {
+        for (const std::size_t shift : {0U, 1U, 4U, 8U}) {
           if (shift != 0 && size > 4100) continue;
           for (const Way way : {Way::host, Way::stream}) run_movements(pe, side, size, shift, way);
         }
@@ -118,7 +118,7 @@ TEST(ShmemMovement, InPlace) {
   run_shmem_job(little_scratch(3), [](Pe& pe) {
     CollectiveSide side(pe, 100'000);
     for (const Way way : {Way::host, Way::stream}) {
-      for (const std::size_t size : {5, 1000, 20'000}) {
+      for (const std::size_t size : {5U, 1000U, 20'000U}) {
         const auto own = static_cast<std::size_t>(pe.pe()) * size;
         side.write(side.target + own, source_of(pe.pe(), 0, size));
         ASSERT_TRUE(

@@ -175,7 +175,7 @@ TEST(ShmemReduction, EveryTypeAndReductionOfFivePes) { run_shmem_job(little_scra
 TEST(ShmemReduction, AllPesHaveTheSameBits) {
   run_shmem_job(little_scratch(4), [](Pe& pe) {
     CollectiveSide side(pe, 100'000);
-    for (const std::size_t count : {10, 300, 20'000}) {
+    for (const std::size_t count : {10U, 300U, 20'000U}) {
       for (const Way way : {Way::host, Way::stream}) {
         std::vector<float> mine(count);
         std::mt19937 random(static_cast<unsigned>(pe.pe()) + 5);

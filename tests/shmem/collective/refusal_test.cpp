@@ -83,7 +83,7 @@ TEST(ShmemRefusal, PesThatDifferAreToldWhoAndWhat) {
       EXPECT_THAT(refused.error().text(), ::testing::HasSubstr(text));
       EXPECT_EQ(side.read(side.target, 4096), before);
     };
-    for (const std::uint64_t size : {16, 30'000}) {
+    for (const std::uint64_t size : {16U, 30'000U}) {
       expect_refused(sum_of_floats(side.target, side.source, is_other ? size + 4 : size), "the size in bytes is");
       expect_refused(sum_of_floats(side.target, side.source, is_other ? 0 : size), "the size in bytes is");
       expect_refused(sum_of_floats(side.target + (is_other ? 16 : 0), side.source, size), "the target's place");
@@ -120,7 +120,7 @@ TEST(ShmemRefusal, StreamsAreComparedWhenAskedFor) {
 
 /// PE 1 does not come: the other's GPU kernel ends at the limit, the next calls say so, and another team works.
 TEST(ShmemRefusal, AStreamThatWaitedInVainIsReported) {
-  for (const std::uint64_t size : {16, 20'000}) {
+  for (const std::uint64_t size : {16U, 20'000U}) {
     for (const bool is_broadcast : {false, true}) {
       auto options = little_scratch(2);
       options.limit = 10s;

@@ -23,7 +23,7 @@ TEST(ShmemMemory, ObjectsLieAtTheSameOffsetsOnAllPes) {
   std::vector<std::vector<std::uint64_t>> offsets(4);
   run_shmem_job({.n_pes = 4}, [&](Pe& pe) {
     void* last = nullptr;
-    for (const std::size_t size : {1, 255, 256, 257, 4096, 100000}) {
+    for (const std::size_t size : {1U, 255U, 256U, 257U, 4096U, 100000U}) {
       auto made = pe.allocate(size, 1, false);
       ASSERT_TRUE(made) << made.error().text();
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(*made) % 256, 0U);

@@ -49,7 +49,7 @@ TEST(ShmemWaitMany, WaitsForAnotherPe) {
     const std::uint64_t one = 1;
     int left_out[count] = {};
     Words words{{address, 8, false}, count, Comparison::equal, &one, 1, left_out};
-    for (const std::size_t next : {4, 2, 0, 1, 5, 3}) {
+    for (const std::size_t next : {4U, 2U, 0U, 1U, 5U, 3U}) {
       if (pe.pe() == 1) {
         ASSERT_TRUE(tests::succeeded(pe.put(address + next, &one, sizeof one, 0, false)));
       } else {

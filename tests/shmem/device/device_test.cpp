@@ -107,7 +107,7 @@ TEST(ShmemDevice, SignalsComeAfterTheirData) {
   run_shmem_job({}, [](Pe& pe) {
     Side side(pe);
     for (const auto& [scope, shape] : scopes) {
-      for (const std::uint64_t size : {0, 8, 24, 1024, 65536}) {
+      for (const std::uint64_t size : {0U, 8U, 24U, 1024U, 65536U}) {
         auto parameters = side.parameters(ShmemOperation::ping_pong, scope, size);
         const bool is_slow = scope == ShmemScope::thread && size > 1024;
         parameters.rounds = !is_gpu ? 20 : is_slow ? 20 : 5000;
@@ -127,7 +127,7 @@ TEST(ShmemDevice, PutsAndGetsMoveEveryByteAndNoOther) {
     const auto theirs = tests::make_pattern(room, static_cast<unsigned>(other) + 1);
     ASSERT_TRUE(tests::succeeded(pe.put(side.source, mine.data(), room, pe.pe(), false)));
     for (const auto& [scope, shape] : scopes) {
-      for (const std::uint64_t size : {1, 7, 8, 100, 4097, 70001}) {
+      for (const std::uint64_t size : {1U, 7U, 8U, 100U, 4097U, 70001U}) {
         for (const unsigned blocks : {1U, 3U}) {
           if (blocks > 1 && size % 8 != 0) continue;  // each block's piece begins at a word
           for (const bool is_put : {true, false}) {

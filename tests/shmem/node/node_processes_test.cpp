@@ -123,7 +123,7 @@ void expect_death_is_seen(const std::function<void()>& before_death) {
     return wait_for_death(**node);
   });
   EXPECT_EQ(ends[2], "signal 9");
-  for (const std::size_t pe : {0, 1, 3}) EXPECT_EQ(ends[pe], "PE 2 is dead");
+  for (const std::size_t pe : {0U, 1U, 3U}) EXPECT_EQ(ends[pe], "PE 2 is dead");
 }
 
 TEST(NodeProcesses, AKilledPeIsDead) {
@@ -253,7 +253,7 @@ TEST(NodeProcesses, APeThatLeftAndEndedIsNoFailure) {
     (*node)->leave();
     return (*node)->is_alive(2) ? "still alive" : std::to_string(dead);
   });
-  for (const std::size_t pe : {0, 1, 3}) EXPECT_EQ(ends[pe], "-1");
+  for (const std::size_t pe : {0U, 1U, 3U}) EXPECT_EQ(ends[pe], "-1");
 }
 
 /// Abstract names of gdrkit's sockets on this machine, by the sockets' inodes.

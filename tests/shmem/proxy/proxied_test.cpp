@@ -93,7 +93,7 @@ TEST_P(ShmemProxied, BytesArriveAndNoOthers) {
   run_as_gpu_kernels(2, GetParam(), [](Pe& pe, const State& state, std::uint64_t* object) {
     const int other = 1 - pe.pe();
     auto* const bytes = reinterpret_cast<unsigned char*>(object);
-    for (const std::size_t size : {1, 3, 8, 9, 100}) {
+    for (const std::size_t size : {1U, 3U, 8U, 9U, 100U}) {
       for (const bool is_blocking : {true, false}) {
         std::vector<unsigned char> source(size);
         for (std::size_t i = 0; i < size; ++i) source[i] = static_cast<unsigned char>(size + i + (is_blocking ? 1 : 0));

@@ -192,7 +192,7 @@ TEST_F(RmVerification, ToleratesAConcurrentWriterOfWholeLines) {
 }
 
 TEST_F(RmVerification, WritesNeitherToTheRangeNorToItsNeighbours) {
-  for (const std::uint64_t seed : {0, 1}) {
+  for (const std::uint64_t seed : {0U, 1U}) {
     RmMachine other;
     const std::uint64_t before = other.cuda.malloc(4096);
     const std::uint64_t start = other.cuda.malloc(100000);
