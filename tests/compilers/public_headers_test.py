@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""Every public header alone, with all compilers found here, in every standard that it claims, with the warnings that users turn on.
+Each macro that has a value is used too: it is expanded in the user's file, where the user's warnings apply."""
+import functools
+import glob
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+INCLUDE = os.path.join(ROOT, "include")
+FOLDERS = ["-I" + INCLUDE, "-I" + os.path.join(INCLUDE, "gdrkit", "compat")]
+WARNINGS = ["-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
+C = ["c89", "c99", "c11", "c17", "c2x"]
+CXX = ["c++98", "c++11", "c++14", "c++17", "c++20", "c++23", "c++26"]
+# header: the oldest standards of C and C++ that it claims
+CLAIMS = {
+    "gdrapi.h": ("c89", "c++98"),
+    "gdrconfig.h": ("c89", "c++98"),
+    "gdrkit/gdrkit.h": ("c89", "c++98"),
+    "gdrkit/shmem.h": ("c99", "c++11"),
+    "gdrkit/shmem_collectives.h": ("c99", "c++11"),
+    "nvshmem.h": ("c11", "c++17"),
+    "nvshmemx.h": ("c11", "c++17"),
+    "gdrkit/gdrkit.hpp": (None, "c++20"),
+    "gdrkit/shmem.hpp": (None, "c++20"),
+}
+DEVICE_HEADERS = sorted(os.path.relpath(path, INCLUDE) for path in glob.glob(INCLUDE + "/gdrkit/*.cuh"))
+# Parts of functions and lists, which are no expressions.
+NO_VALUE = re.compile(r"__\w+__$|GDRKIT_NVSHMEM_\w+|GDRKIT_SHMEM_IS_INT|gdr_get_info")
+
+
+def path_of(header):
+    path = os.path.join(INCLUDE, header)
+    return path if os.path.exists(path) else os.path.join(INCLUDE, "gdrkit", "compat", header)
+
+
+def values_of(header):
+    with open(path_of(header), encoding="utf-8") as file:
+        names = re.findall(r"(?m)^#define (\w+) +[^\s\\]", file.read())
+    return [name for name in dict.fromkeys(names) if not NO_VALUE.match(name)]
+
+
+def source_of(headers):
+    includes = "".join(f"#include <{header}>\n#include <{header}>\n" for header in headers)
+    uses = "".join(f"  if (sizeof({name}) == 0) return 1;\n" for header in headers for name in values_of(header))
+    return f"{includes}int main(void) {{\n{uses}  return 0;\n}}\n"
+
+
+def run(words, source):
+    return subprocess.run(words, input=source, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+
+
+@functools.lru_cache(None)
+def knows(compiler, standard):
+    return run([compiler, f"-std={standard}", "-x", "c" if standard in C else "c++", "-fsyntax-only", "-"], "").returncode == 0
+
+
+def compilers(kind):
+    """The build's own, and each version of GCC and clang in PATH."""
+    own, names = (os.environ.get("CC", "cc"), r"(gcc|clang)(-\d+)?") if kind == "c" else (os.environ.get("CXX", "c++"), r"(g\+\+|clang\+\+)(-\d+)?")
+    found = [own]
+    for folder in os.environ["PATH"].split(os.pathsep):
+        found += [path for path in sorted(glob.glob(os.path.join(folder, "*"))) if re.fullmatch(names, os.path.basename(path))]
+    distinct = {}
+    for compiler in found:
+        distinct.setdefault(run([compiler, "--version"], "").stdout.replace(os.path.basename(compiler), ""), compiler)
+    return list(distinct.values())
+
+
+class Alone(unittest.TestCase):
+    """Each header alone in the oldest standard that it claims; in every standard, all that claim it together."""
+
+    def check(self, kind, standards, oldest, extra=()):
+        for compiler in compilers(kind):
+            known = [standard for standard in standards if knows(compiler, standard)]
+            alone = [(oldest[header], [header]) for header in oldest]
+            together = [(standard, [header for header in oldest if standards.index(oldest[header]) <= standards.index(standard)]) for standard in known]
+            for standard, headers in alone + together:
+                with self.subTest(compiler=compiler, standard=standard, headers=headers):
+                    ended = run([compiler, f"-std={standard}", "-x", kind, "-fsyntax-only", *WARNINGS, *extra, *FOLDERS, "-"], source_of(headers))
+                    self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
+
+    def test_in_c(self):
+        self.check("c", C, {header: c for header, (c, _) in CLAIMS.items() if c})
+
+    def test_in_cxx(self):
+        self.check("c++", CXX, {**{header: cxx for header, (_, cxx) in CLAIMS.items()}, **dict.fromkeys(DEVICE_HEADERS, "c++17")}, ["-Wold-style-cast"])
+
+    def test_every_header_has_a_claim(self):
+        headers = {os.path.relpath(path, INCLUDE) for pattern in ("*.h", "gdrkit/*.h", "gdrkit/*.hpp") for path in glob.glob(os.path.join(INCLUDE, pattern))}
+        self.assertEqual(headers, {header for header in CLAIMS if not header.startswith("nvshmem")})
+
+
+class Nvcc(unittest.TestCase):
+    """CUDA's own headers do not compile with -pedantic and -Wold-style-cast."""
+
+    def test_device_headers(self):
+        nvcc = os.environ.get("GDRKIT_NVCC", "")
+        if not os.access(nvcc, os.X_OK):
+            self.skipTest("no nvcc here: the headers for GPU kernels are compiled by host compilers only")
+        source = "".join(f"#include <{header}>\n" for header in ["nvshmem.h", "nvshmemx.h", *DEVICE_HEADERS])
+        for standard in ("c++17", "c++20"):
+            with self.subTest(standard=standard):
+                ended = run([nvcc, f"-std={standard}", "-arch=compute_75", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Wconversion",
+                             *FOLDERS, "-x", "cu", "-c", "-o", os.devnull, "-"], source)
+                self.assertEqual(ended.returncode, 0, ended.stdout[:2000])
+
+
+if __name__ == "__main__":
+    program = unittest.main(exit=False)
+    skipped = program.result.skipped
+    if skipped and len(skipped) == program.result.testsRun:
+        print(skipped[0][1])
+        sys.exit(77)
+    sys.exit(0 if program.result.wasSuccessful() else 1)
