@@ -34,6 +34,8 @@ has_googletest() {
 
 has_clang_format() { has_venv || bash scripts/clang_format.sh >/dev/null 2>&1; } # or PyPI's, in an environment
 
+has_clang() { has_tool clang++ || compgen -c clang++- >/dev/null; }
+
 has_yaml() { has_tool python3 && python3 -c 'import yaml' >/dev/null 2>&1; }
 
 has_administrators_tool() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1; }
@@ -74,6 +76,7 @@ python|has_tool python3|python3|python3|python3|the checks of tests/tidy and the
 venv|has_venv|python3-venv|python3|python3|the tests of the Python package as a wheel
 python_headers|has_python_headers|python3-dev|python3-devel|python3-devel|the Python package
 format|has_clang_format|python3-venv|python3|python3|the check that every file is formatted: clang-format 14, from PyPI if missing
+second_compiler|has_clang|clang-19|clang|clang|the test that the tree compiles with a second compiler
 shellcheck|has_tool shellcheck|shellcheck|ShellCheck|ShellCheck|the check of the shell scripts
 git|has_tool git|git|git|git|the check of the rules for commits
 ucx|has_library libucp.so.0|libucx0|ucx|libucp0|the tests of shmem between machines
