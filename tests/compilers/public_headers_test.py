@@ -7,6 +7,7 @@ import functools
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -30,24 +31,24 @@ CLAIMS = {
     "gdrkit/shmem.hpp": (None, "c++20"),
 }
 DEVICE_HEADERS = sorted(os.path.relpath(path, INCLUDE) for path in glob.glob(INCLUDE + "/gdrkit/*.cuh"))
-# Parts of functions and lists, which are no expressions.
-NO_VALUE = re.compile(r"__\w+__$|GDRKIT_NVSHMEM_\w+|GDRKIT_SHMEM_IS_INT|gdr_get_info")
-
-
-def path_of(header):
-    path = os.path.join(INCLUDE, header)
-    return path if os.path.exists(path) else os.path.join(INCLUDE, "gdrkit", "compat", header)
+# Not expressions: parts of functions, lists in braces.
+NO_VALUE = re.compile(r"__\w+__$|GDRKIT_NVSHMEM_\w+|GDRKIT_SHMEM_IS_INT|gdr_get_info|\w+_INITIALIZER")
 
 
 def values_of(header):
-    with open(path_of(header), encoding="utf-8") as file:
-        names = re.findall(r"(?m)^#define (\w+) +[^\s\\]", file.read())
-    return [name for name in dict.fromkeys(names) if not NO_VALUE.match(name)]
+    """Macros that stand for a value, of nvshmem.h those of the headers it is made of."""
+    compat = sorted(glob.glob(os.path.join(INCLUDE, "gdrkit", "compat", "*.h")))
+    text = ""
+    for path in compat if header == "nvshmem.h" else [] if header == "nvshmemx.h" else [os.path.join(INCLUDE, header)]:
+        with open(path, encoding="utf-8") as file:
+            text += file.read()
+    temporary = set(re.findall(r"(?m)^#undef (\w+)", text))
+    return [name for name in dict.fromkeys(re.findall(r"(?m)^#define (\w+) +\S", text)) if not NO_VALUE.match(name) and name not in temporary]
 
 
 def source_of(headers):
     includes = "".join(f"#include <{header}>\n#include <{header}>\n" for header in headers)
-    uses = "".join(f"  if (sizeof({name}) == 0) return 1;\n" for header in headers for name in values_of(header))
+    uses = "".join(f"#ifdef {name}\n  if (sizeof({name}) == 0) return 1;\n#endif\n" for header in headers for name in values_of(header))
     return f"{includes}int main(void) {{\n{uses}  return 0;\n}}\n"
 
 
@@ -60,15 +61,19 @@ def knows(compiler, standard):
     return run([compiler, f"-std={standard}", "-x", "c" if standard in C else "c++", "-fsyntax-only", "-"], "").returncode == 0
 
 
+def is_supported(compiler):
+    version = run([compiler, "--version"], "").stdout
+    major = int((re.search(r"(\d+)\.\d+\.\d+", version) or ["", "0"])[1])
+    return major >= (16 if "clang" in version else 12)
+
+
 def compilers(kind):
-    """The build's own, and each version of GCC and clang in PATH."""
+    """The build's own, and each supported version of GCC and clang in PATH."""
     own, names = (os.environ.get("CC", "cc"), r"(gcc|clang)(-\d+)?") if kind == "c" else (os.environ.get("CXX", "c++"), r"(g\+\+|clang\+\+)(-\d+)?")
-    found = [own]
+    found = [shutil.which(own)]
     for folder in os.environ["PATH"].split(os.pathsep):
         found += [path for path in sorted(glob.glob(os.path.join(folder, "*"))) if re.fullmatch(names, os.path.basename(path))]
-    distinct = {}
-    for compiler in found:
-        distinct.setdefault(run([compiler, "--version"], "").stdout.replace(os.path.basename(compiler), ""), compiler)
+    distinct = {os.path.realpath(path): path for path in reversed(found) if is_supported(path)}
     return list(distinct.values())
 
 
