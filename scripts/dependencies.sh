@@ -131,6 +131,7 @@ needs_of_slurm_tests=(slurm) # --full
 needs_of_install_tests=(pkgconfig)
 needs_of_users=(pkgconfig make) # of those who build programs on the installed libraries, as docs/install.md says
 needs_of_container_tests=(yaml)
+needs_of_compiler_tests=(second_compiler)
 needs_of_packages=(python help2man make dpkg debhelper rpm)
 needs_of_python_package=(system_headers system_venv dh_python)
 needs_of_package_tests=(cpio debootstrap lintian rpmlint openssl dnf)
