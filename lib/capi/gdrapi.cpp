@@ -293,7 +293,8 @@ __attribute__((no_sanitize("enum"))) int gdr_get_attribute(gdr_t g, gdr_attr_t a
   }
 }
 
-__attribute__((no_sanitize("enum"))) int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type, const char** str) {
+__attribute__((no_sanitize("enum"))) int gdr_get_mapping_type_string(gdr_mapping_type_t mapping_type,
+                                                                     const char** str) {
   static constexpr const char* names[] = {"None", "Write Combining", "Caching", "Device"};
   static_assert(sizeof names / sizeof names[0] == GDR_MAPPING_TYPE_MAX);
   if (str == nullptr) return refuse_null(__func__);

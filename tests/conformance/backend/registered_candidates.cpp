@@ -8,7 +8,8 @@ namespace {
 
 std::string resource_of(const std::string& backend_name) {
   if (backend_name == "emulated") return "emulated";
-  return backend_name == "gdrdrv" ? "kernel" : "gpu";
+  if (backend_name == "gdrdrv") return "kernel";
+  return backend_name == "dmabuf" ? "dmabuf" : "gpu";  // not every driver's dma-bufs can be mapped
 }
 
 /// NVIDIA's interface for kernel modules does not pin memory of CUDA's pools.
