@@ -21,6 +21,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PART_OF_FOLDER = {"lib": "library", "platform": "library", "shmem": "library", "python": "library", "cli": "programs", "diag": "programs",
                   "measure": "programs", "transfer": "programs", "examples": "programs", "tests": "tests"}
+# Parts of the GPU kernels' .cuh files, read behind the parameters that these declare.
+NOT_ALONE = re.compile(r"platform/gpu_code/(\w+_work|pattern_value)\.hpp$")
 DIAGNOSTIC = re.compile(r"(?m)^(\S+?:\d+):\d+: (?:fatal )?(warning|error): (.*)$")
 
 
@@ -91,7 +93,7 @@ def headers_with_units(units):
     sys.path.insert(0, os.path.join(ROOT, "tests", "tidy"))
     import repo  # pylint: disable=import-outside-toplevel
     for header in repo.own_files(ROOT, "include", *PART_OF_FOLDER):
-        if header.endswith((".hpp", ".h")):
+        if header.endswith((".hpp", ".h")) and not NOT_ALONE.search(header):
             folder = os.path.dirname(header).split(os.sep)
             yield header, max((unit for unit in units if not unit.is_c and unit.standard == "c++20"),
                               key=lambda unit: (len(os.path.commonprefix([folder, unit.home])), len(unit.flags)))

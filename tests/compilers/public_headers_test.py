@@ -39,7 +39,8 @@ def values_of(header):
     """Macros that stand for a value, of nvshmem.h those of the headers it is made of."""
     compat = sorted(glob.glob(os.path.join(INCLUDE, "gdrkit", "compat", "*.h")))
     text = ""
-    for path in compat if header == "nvshmem.h" else [] if header == "nvshmemx.h" else [os.path.join(INCLUDE, header)]:
+    has_none = header == "nvshmemx.h" or header.endswith(".cuh")
+    for path in compat if header == "nvshmem.h" else [] if has_none else [os.path.join(INCLUDE, header)]:
         with open(path, encoding="utf-8") as file:
             text += file.read()
     temporary = set(re.findall(r"(?m)^#undef (\w+)", text))
