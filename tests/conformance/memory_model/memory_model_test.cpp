@@ -27,7 +27,8 @@ constexpr std::size_t page_bytes = 65536;
 constexpr std::size_t data_bytes = 1024;
 constexpr std::uint32_t first = 1;
 
-/// Bounds the time of a test: on a GPU that other processes use, a round may take many ms. 2 s, or 10 s with GDRKIT_FULL.
+/// Bounds the time of a test: on a GPU that other processes use, a round may take many ms. 2 s; 10 s with
+/// GDRKIT_FULL.
 class Budget {
  public:
   [[nodiscard]] bool is_spent() const { return std::chrono::steady_clock::now() - begin_ > limit_; }
