@@ -14,7 +14,6 @@ run_doc_tests() { # folder for the JUnit file; true unless a test failed
   say "running the commands of README and docs in a clean Debian"
   rm -rf "$folder/files"
   python3 -B scripts/doc_commands.py "$folder/files"
-  [ -z "${PIP_CERT:-}" ] || cp -L "$PIP_CERT" "$folder/files/pip-cert"
   GDRKIT_DEBIAN_FILES=$folder/files bash scripts/clean_debian.sh "${GDRKIT_DEBIAN_FOLDER:-$folder/debian}" \
     bash tests/package/run_pages.sh /root/files 2>&1 | tee "$folder/log"
   grep -x "all pages ran" "$folder/log" >/dev/null || echo "FAIL docs: the pages did not come to their end" >>"$folder/log"

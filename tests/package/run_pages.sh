@@ -8,7 +8,6 @@ set -uo pipefail
 
 folder=$(cd -- "$1" && pwd)
 export DEBIAN_FRONTEND=noninteractive
-[ ! -e "$folder/pip-cert" ] || export PIP_CERT=$folder/pip-cert # of a site whose proxy has its own
 # With these a build makes pages of the manual, which a plain installation then needs.
 apt-get update -qq && apt-get install -y -qq --no-install-recommends help2man python3 >/dev/null || echo "FAIL preparation: apt-get failed"
 while read -r script page count; do
