@@ -6,7 +6,7 @@
   cmake --preset release
   scripts/compiler_table.py --compiler g++-14 --compiler clang++-19 --standard c++20 --standard c++23
 
-prints the table of docs/results/compilers.md. A compiler may be a command, such as "chroot /srv/sid g++-16".
+prints the table of docs/platforms.md. A compiler may be a command, such as "chroot /srv/sid g++-16".
 """
 import argparse
 import concurrent.futures
