@@ -82,16 +82,21 @@ fi
 if [ $# -eq 1 ]; then script=$1; else script=$(printf '%q ' "$@"); fi
 echo "== Debian $(cat "$folder/system/etc/debian_version"), $(find "$folder/system/var/lib/dpkg/info" -name '*.list' | wc -l) packages: $script"
 
-# In mount and process namespaces of its own, so that mounts and processes end with the command. The environment is that of a
-# login: nothing of the caller's gets in.
+# In mount and process namespaces of its own, so that mounts and processes end with the command. By pivot_root, since Linux refuses
+# user namespaces below chroot, and a sysfs that may be written, since it refuses that of a network namespace beside a read-only one:
+# tests use both. The environment is that of a login: nothing of the caller's gets in.
 # shellcheck disable=SC2016 # expanded inside
 exec unshare --mount --pid --fork --propagation private bash -c '
   set -e
   system=$1
+  mount --bind "$system" "$system"
   mount -t proc proc "$system/proc"
-  mount -t sysfs -o ro sysfs "$system/sys"
+  mount -t sysfs sysfs "$system/sys"
   mount --rbind /dev "$system/dev"
   mount -t tmpfs tmpfs "$system/run"
-  exec chroot "$system" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+  cd "$system"
+  pivot_root . .
+  umount -l .
+  exec /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     LANG=C.UTF-8 TERM=dumb bash -c "cd /root/gdrkit && $2"
 ' clean_debian "$folder/system" "$script"
