@@ -18,8 +18,8 @@ set(GDRKIT_PRECOMPILED_HEADERS <algorithm> <array> <atomic> <chrono> <cstdint> <
   <memory> <mutex> <optional> <set> <string> <string_view> <thread> <utility> <variant> <vector> <tl/expected.hpp>)
 
 if(GDRKIT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC bug 105651 (GdrkitLayer.cmake): in precompiled headers it warns of overflows, too.
-  target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow>)
+  # GCC bug 105651 (GdrkitLayer.cmake): with precompiled headers it warns of the same copies by these names, too.
+  target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow -Wno-array-bounds>)
 endif()
 
 # Whoever takes it has the same options of the processor and the same -fPIC or -fPIE.
