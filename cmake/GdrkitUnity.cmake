@@ -10,7 +10,8 @@
 # top is no fault, so united targets are not warned of shadowing (GdrkitLayer.cmake). COLD: a release compiles all but APART
 # with -O1: options, documents and tables, which run once.
 #
-# gdrkit_precompile(target...): with GDRKIT_UNITY, the standard headers are read once for all of these libraries.
+# gdrkit_precompile([LEVEL option] target...): with GDRKIT_UNITY, the standard headers are read once for all of these libraries, and
+# once more for those at another level of optimisation: GCC 13 does not read headers that were compiled at another one.
 
 option(GDRKIT_UNITY "compile the files of a folder together, with precompiled headers: a faster first build" OFF)
 
@@ -35,13 +36,22 @@ function(gdrkit_precompile)
   if(NOT GDRKIT_UNITY)
     return()
   endif()
-  if(NOT TARGET gdrkit_precompiled)
-    gdrkit_add_precompiled(gdrkit_precompiled)
+  cmake_parse_arguments(PRECOMPILE "" "LEVEL" "" ${ARGN})
+  set(headers gdrkit_precompiled${PRECOMPILE_LEVEL})
+  if(NOT TARGET ${headers})
+    gdrkit_add_precompiled(${headers})
+    target_compile_options(${headers} PRIVATE ${PRECOMPILE_LEVEL})
   endif()
-  foreach(target IN LISTS ARGN)
-    target_precompile_headers(${target} REUSE_FROM gdrkit_precompiled)
+  foreach(target IN LISTS PRECOMPILE_UNPARSED_ARGUMENTS)
+    target_precompile_headers(${target} REUSE_FROM ${headers})
   endforeach()
 endfunction()
+
+# The level of optimisation of what runs once: code named COLD, and tests, while the library they test keeps its own.
+set(GDRKIT_COLD_LEVEL "")
+if(NOT GDRKIT_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "^Rel")
+  set(GDRKIT_COLD_LEVEL -O1)
+endif()
 
 function(gdrkit_unite target)
   if(NOT GDRKIT_UNITY)
@@ -49,10 +59,10 @@ function(gdrkit_unite target)
   endif()
   cmake_parse_arguments(UNITE "COLD" "" "APART" ${ARGN})
   set(apart_level "")
-  if(UNITE_COLD AND NOT GDRKIT_SANITIZE AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  if(UNITE_COLD AND GDRKIT_COLD_LEVEL)
     separate_arguments(apart_level UNIX_COMMAND "${CMAKE_CXX_FLAGS_RELEASE}")
     list(FILTER apart_level INCLUDE REGEX "^-O")
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1>)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${GDRKIT_COLD_LEVEL}>)
   endif()
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources EXCLUDE REGEX "^[$]<TARGET_OBJECTS:")
@@ -70,7 +80,10 @@ function(gdrkit_unite target)
     endforeach()
     if(is_apart)
       set_property(SOURCE ${path} TARGET_DIRECTORY ${target} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
-      set_property(SOURCE ${path} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS ${apart_level})
+      if(apart_level)
+        set_property(SOURCE ${path} TARGET_DIRECTORY ${target} APPEND PROPERTY COMPILE_OPTIONS ${apart_level})
+        set_property(SOURCE ${path} TARGET_DIRECTORY ${target} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+      endif()
       continue()
     endif()
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})

@@ -92,7 +92,8 @@ def headers_with_units(units):
     """Each C++ header with a unit of its folder, or of one near it, whose flags it is compiled with."""
     sys.path.insert(0, os.path.join(ROOT, "tests", "tidy"))
     import repo  # pylint: disable=import-outside-toplevel
-    for header in repo.own_files(ROOT, "include", *PART_OF_FOLDER):
+    built = {unit.home[0] for unit in units}
+    for header in repo.own_files(ROOT, "include", *(folder for folder in PART_OF_FOLDER if folder in built)):
         if header.endswith((".hpp", ".h")) and not NOT_ALONE.search(header):
             folder = os.path.dirname(header).split(os.sep)
             yield header, max((unit for unit in units if not unit.is_c and unit.standard == "c++20"),
