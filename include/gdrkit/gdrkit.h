@@ -120,7 +120,7 @@ int gdrkit_get_pin_info(gdrkit_pin_t pin, struct gdrkit_pin_info* info);
 
 /* Maps the pinned range; *address is the CPU address of the user's own first byte. One mapping a pin: -EAGAIN. */
 int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address);
-/* As gdrkit_map, with options (may be NULL). `engine` selects who moves the bytes of gdrkit_write and gdrkit_read:
+/* As gdrkit_map, with options (may be NULL). `engine` selects what performs gdrkit_write and gdrkit_read:
  *   "cpu"          CPU stores and loads
  *   "lanes"        several threads, for large copies
  *   "copy_engine"  CUDA's asynchronous copies
@@ -132,12 +132,12 @@ int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address);
  * make system calls, and a failed one leaves a text in gdrkit_last_error_detail(). All else holds as gdrkit_write and
  * gdrkit_read say; a copy is complete when the call returns, or another engine repeats it. Opening an engine retains
  * the device's primary CUDA context.
- * A busy GPU delays a copy and does not make it fail. A copy waits up to 50 ms for a named engine that has no room on
- * the GPU or too many copies outstanding; then the CPU copies. For the next 500 ms the CPU makes all copies for which
- * that engine is not ready at once. An engine that lacks memory is not waited for. What an engine has begun is waited
- * for: up to 60 s for the mover, then -ETIMEDOUT is returned, since the GPU does not react any more. The host memory
- * must not be reused then.
- * -EINVAL: no engine of this name. */
+ * A busy GPU delays a copy but does not make it fail. If a named engine has no room on the GPU, or too many outstanding
+ * copies, a copy waits for it up to 50 ms; then the CPU performs the copy. For the next 500 ms the CPU performs every
+ * copy that the engine cannot start at once. If an engine lacks memory, the CPU performs the copy without a wait.
+ * A call waits until a copy that an engine has started is complete. If the mover does not complete it in 60 s, the GPU
+ * counts as lost: the call returns -ETIMEDOUT, and the host memory must not be reused.
+ * -EINVAL: the engine's name is unknown. */
 int gdrkit_map_with_options(gdrkit_pin_t pin, const struct gdrkit_map_options* options, void** address);
 int gdrkit_unmap(gdrkit_pin_t pin);
 /* The file that "automatic" reads its choices from when a context first uses engines on device number `device`, as CUDA

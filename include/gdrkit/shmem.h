@@ -61,8 +61,7 @@ struct gdrkit_shmem_options {
   void* allgather_argument;
   uint64_t heap_bytes; /* symmetric memory to start with, for each PE; 0: $GDRKIT_SHMEM_HEAP, else 64 MiB; it grows */
   uint64_t heap_max_bytes; /* it never grows beyond; 0: the size of the largest GPU's memory */
-  /* 1: $NVSHMEM_SYMMETRIC_SIZE, in NVSHMEM's grammar, replaces a $GDRKIT_SHMEM_HEAP that is not set. nvshmem.h sets it.
-   */
+  /* 1: if $GDRKIT_SHMEM_HEAP is not set, $NVSHMEM_SYMMETRIC_SIZE sets the size, in NVSHMEM's grammar (nvshmem.h) */
   uint32_t reads_nvshmem_variables;
   uint32_t reserved; /* 0 */
 };
@@ -97,8 +96,8 @@ struct gdrkit_shmem_device_state {
   uint64_t proxy_address; /* how GPU kernels reach PEs of other machines (gdrkit/shmem_proxy.cuh); 0: there are none */
 };
 
-/* IS_INT: what other languages and casts pass is compared with the values below, so every int must be one of the
- * type's. CAST: a conversion that neither C nor C++ compilers warn of. */
+/* IS_INT: other languages and casts may pass any int, and functions compare it with the values below. So the enum's
+ * type must hold every int. CAST: a conversion for which neither C nor C++ compilers print a warning. */
 #ifdef __cplusplus
 #define GDRKIT_SHMEM_IS_INT : int
 #define GDRKIT_SHMEM_CAST(type, value) static_cast<type>(value)

@@ -16,9 +16,9 @@ typedef int32_t gdrkit_shmem_team_t;
 
 #define GDRKIT_SHMEM_TEAM_INVALID GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, -1)
 #define GDRKIT_SHMEM_TEAM_WORLD GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, 0)  /* all PEs of the job */
-#define GDRKIT_SHMEM_TEAM_SHARED GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, 1) /* those that this PE's GPU reaches */
-#define GDRKIT_SHMEM_TEAM_NODE GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, 2)   /* those of this machine */
-#define GDRKIT_SHMEM_TEAMS_MAX 32                                          /* of a PE at a time, those three included */
+#define GDRKIT_SHMEM_TEAM_SHARED GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, 1) /* PEs whose memory this GPU reaches */
+#define GDRKIT_SHMEM_TEAM_NODE GDRKIT_SHMEM_CAST(gdrkit_shmem_team_t, 2)   /* PEs of this machine */
+#define GDRKIT_SHMEM_TEAMS_MAX 32                                          /* per PE, including these three */
 
 /* Errors are as in gdrkit/shmem.h. -EINVAL: no such team (destroyed, of another PE, INVALID), a target or source that
  * is no symmetric object or too small, a root outside the team; nothing is written then, and the PE has taken no part.

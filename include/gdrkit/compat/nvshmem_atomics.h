@@ -6,12 +6,12 @@
 
 #include "nvshmem_base.h"
 
-/* In the order of enum gdrkit_shmem_atomic_operation where the CPU asks for them; answers the bits before. */
+/* An atomic operation from the CPU. Returns the bits of the word before the operation. */
 static inline uint64_t gdrkit_nvshmem_atomic(const void* target, size_t size,
                                              enum gdrkit_shmem_atomic_operation operation, uint64_t operand,
                                              uint64_t compare, int is_fetched, int pe, const char* name) {
 #if defined(__cplusplus)
-  void* const word = const_cast<void*>(target); /* const for FETCH alone, which only reads it */
+  void* const word = const_cast<void*>(target); /* const only for FETCH, which does not write */
 #else
   void* const word = (void*)target;
 #endif

@@ -91,9 +91,9 @@ __device__ inline const State& used_state() {
 
 /* For functions that return nothing. */
 static inline void gdrkit_nvshmem_check(int result, const char* name) {
-  char line[2304]; /* longer than any text of the library */
+  char line[2304]; /* longer than any error message of the library */
   if (result >= 0) return;
-  /* By one write(2): fprintf of glibc 2.37 and newer makes several, and the errors of two PEs mix. */
+  /* One write(2): fprintf of glibc 2.37 and newer makes several, so the errors of two PEs would mix. */
   snprintf(line, sizeof line, "%s: %s\n", name, gdrkit_shmem_last_error());
   fputs(line, stderr);
   abort();
