@@ -72,10 +72,10 @@ bool is_same_file(const struct stat& one, const struct stat& other) {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/// hydra treats a process that began PMI and ends without finalizing it as failed. A destructor function, not a handler
-/// of atexit(): MPICH 4.2 finalizes in such a handler, which may be older than ours, and SIGPIPE ends the process if
-/// hydra has closed the connection by then. Destructors run after all handlers. If MPICH has finalized, the connection
-/// is closed there, or the number of its descriptor belongs to another file; then nothing is left to do.
+/// hydra treats a process as failed if it began PMI and ends without finalizing it. This is a destructor function,
+/// which runs after all handlers of atexit(): MPICH 4.2 finalizes in such a handler, and SIGPIPE would end the process
+/// if ours had finalized before. If MPICH has finalized, the descriptor is closed or belongs to another file, and this
+/// function does nothing.
 [[gnu::destructor]] void finalize_pmi() {
   struct stat now {};
   if (pmi_process != ::getpid() || ::fstat(pmi_socket, &now) != 0 || !is_same_file(now, pmi_file)) return;

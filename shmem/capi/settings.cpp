@@ -20,14 +20,15 @@ namespace {
 constexpr std::uint64_t default_heap_bytes = std::uint64_t{64} << 20;
 constexpr std::uint64_t default_limit_s = 300;
 
-/// Leaves *value alone where the variable is not set or empty.
+/// Leaves *value alone if the variable is not set or empty.
 base::Status read_with(std::optional<std::size_t> (*parse)(std::string_view) noexcept, const char* grammar,
                        const char* name, std::uint64_t* value) noexcept {
   const char* const text = std::getenv(name);
   if (text == nullptr || *text == '\0') return {};
   const auto parsed = parse(text);
   if (!parsed) return base::fail(EINVAL, "invalid %s=%s; %s", name, text, grammar);
-  if (*parsed == 0) return base::fail(EINVAL, "invalid %s=%s: it must not be 0", name, text);
+  if (*parsed == 0)
+    return base::fail(EINVAL, "invalid %s=%s: 0 is not allowed; unset it to use the default", name, text);
   *value = *parsed;
   return {};
 }

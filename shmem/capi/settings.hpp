@@ -8,9 +8,9 @@
 
 namespace gdrkit::shmem {
 
-/// GDRKIT_SHMEM_HEAP and GDRKIT_SHMEM_HEAP_MAX (base/size.hpp), GDRKIT_SHMEM_TIMEOUT_S; defaults where they are not
-/// set. With `reads_nvshmem`, NVSHMEM_SYMMETRIC_SIZE in place of a GDRKIT_SHMEM_HEAP that is not set. EINVAL names the
-/// variable whose value is invalid.
+/// Reads GDRKIT_SHMEM_HEAP and GDRKIT_SHMEM_HEAP_MAX (base/size.hpp), GDRKIT_SHMEM_TIMEOUT_S and the others; a variable
+/// that is not set has its default. With `reads_nvshmem`, NVSHMEM_SYMMETRIC_SIZE is read if GDRKIT_SHMEM_HEAP is not
+/// set. EINVAL: the message names the variable whose value is invalid.
 [[nodiscard]] base::Result<PeOptions> options_from_environment(bool reads_nvshmem) noexcept;
 
 }  // namespace gdrkit::shmem

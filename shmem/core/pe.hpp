@@ -50,7 +50,7 @@ struct PeOptions {
   bool is_p2p_disabled = false;  ///< every other PE counts as one of another machine; the same on all PEs
   std::optional<int> machine;    ///< with is_p2p_disabled: PEs with the same number count as of one machine
   std::string host_id;           ///< as in StatedMachine
-  std::string socket_folder;     ///< where the PEs of a machine meet; "": by abstract names
+  std::string socket_folder;     ///< of the MeetingPlace; "": abstract names
   RemoteWay remote_way = RemoteWay::automatic;
   std::string reading_engine;                      ///< as in TransportSetting
   const platform::UcxCalls* ucx_calls = nullptr;   ///< nullptr: the machine's, loaded where it is needed

@@ -155,8 +155,8 @@ base::Status Pe::make_heap(Exchange& exchange, const PeOptions& options) {
   const bool is_stated = !options.host_id.empty() || !options.socket_folder.empty();
   if (!heap && heap.error().vendor_code != 0 && is_stated && node_pes() > 1) {
     return base::fail_vendor(heap.error().errno_value, heap.error().vendor_code,
-                             "%s; PEs that GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR joins must see each other's "
-                             "GPUs: pass all of them to each container, or unset both variables",
+                             "%s; pass all GPUs of the job to each container, or unset GDRKIT_SHMEM_HOSTID and "
+                             "GDRKIT_SHMEM_SOCKET_DIR: PEs that these join must see each other's GPUs",
                              heap.error().text());
   }
   if (!heap) return base::pass(heap);

@@ -15,18 +15,18 @@ struct MachineName {
   char boot_id[40] = {};
   std::uint64_t network_namespace = 0;  ///< its inode: names of abstract sockets hold within one
   std::uint64_t user = 0;
-  std::uint64_t is_stated = 0;  ///< the user joins PEs by StatedMachine: equal names must reach each other
+  std::uint64_t is_stated = 0;  ///< 1: from a StatedMachine, so PEs with equal names must reach each other
   bool operator==(const MachineName&) const = default;
 };
 
-/// What a user says about the machine of this process.
+/// The user's settings of the machine of this process.
 struct StatedMachine {
-  std::string host_id;      ///< in place of the boot identifier; "": not stated
-  bool has_folder = false;  ///< PEs meet in a folder, across network namespaces
+  std::string host_id;      ///< replaces the boot identifier; "": not set
+  bool has_folder = false;  ///< PEs connect through a folder, across network namespaces
 };
 
-/// Of this process. Of a stated machine neither the network namespace nor the user is a part: a connection shows both.
-/// EINVAL: the host id is too long.
+/// The name of this process's machine. If the machine is stated, the network namespace and the user are no part of it:
+/// a connection proves both. EINVAL: the host id is too long.
 [[nodiscard]] base::Result<MachineName> read_machine_name(const StatedMachine& stated = {});
 
 }  // namespace gdrkit::shmem

@@ -19,7 +19,7 @@ namespace gdrkit::shmem {
 namespace {
 
 constexpr char prefix[] = "gdrkit-shmem-";
-/// A socket refuses connections between its bind and its listen, too: younger ones are left alone.
+/// A socket also refuses connections between its bind and its listen, so younger sockets are not removed.
 constexpr time_t least_stale_age_s = 60;
 
 struct LocalAddress {
@@ -27,7 +27,7 @@ struct LocalAddress {
   socklen_t size = 0;
 };
 
-/// In a folder by its descriptor: the path fits at any depth, and names the folder that was checked.
+/// A folder is named by its descriptor: this path is short at any depth, and is that of the folder that was checked.
 LocalAddress local_address(const std::string& name, int folder) {
   const bool is_abstract = folder < 0;
   const std::string text = is_abstract ? name : "/proc/self/fd/" + std::to_string(folder) + "/" + name;
@@ -47,7 +47,7 @@ int connect_once(int socket, const LocalAddress& local) {
 
 tl::unexpected<base::Error> refused(const std::string& path, int error, const std::string& why) {
   return base::fail(error,
-                    "cannot use the folder %s (GDRKIT_SHMEM_SOCKET_DIR): %s; make one for this user only, by "
+                    "cannot use the folder %s (GDRKIT_SHMEM_SOCKET_DIR): %s; make a folder of this user with "
                     "mkdir -m 700, and mount it in each container",
                     path.c_str(), why.c_str());
 }
@@ -70,7 +70,7 @@ base::Result<MeetingPlace> MeetingPlace::open(const std::string& path) {
   if (!place.folder_ || ::fstat(place.folder_.get(), &status) != 0) return refused(path, errno, std::strerror(errno));
   if (status.st_uid != ::geteuid()) {
     return refused(path, EPERM,
-                   "it belongs to user " + std::to_string(status.st_uid) + ", and this process to user " +
+                   "it belongs to user " + std::to_string(status.st_uid) + ", but this process runs as user " +
                        std::to_string(::geteuid()));
   }
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
@@ -102,7 +102,7 @@ base::Result<UniqueFd> MeetingPlace::connect(const Token& token, const Deadline&
   UniqueFd socket = local_socket();
   if (!socket) return base::fail(errno, "cannot open a UNIX socket: %s", std::strerror(errno));
   while (connect_once(socket.get(), local) != 0) {
-    // EAGAIN: more PEs connect at this moment than the system lets wait.
+    // EAGAIN: more PEs are connecting than the listener's backlog holds.
     if ((errno != EAGAIN && errno != EINTR) || deadline.has_passed()) {
       return base::fail(errno, "cannot connect to its UNIX socket: %s", std::strerror(errno));
     }
@@ -112,7 +112,7 @@ base::Result<UniqueFd> MeetingPlace::connect(const Token& token, const Deadline&
   return socket;
 }
 
-/// Files whose processes were killed before all PEs had met.
+/// Removes files of processes that were killed before all PEs were connected.
 void MeetingPlace::remove_stale() const {
   const int again = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> files(again < 0 ? nullptr : ::fdopendir(again), ::closedir);

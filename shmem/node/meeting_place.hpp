@@ -27,19 +27,19 @@ class LocalListener {
 
  private:
   UniqueFd socket_;
-  UniqueFd folder_;  ///< none: the name is an abstract one, which ends with the socket
+  UniqueFd folder_;  ///< empty: the name is abstract and ends with the socket
   std::string name_;
 };
 
-/// By default abstract names, which hold within one network namespace and leave no file. A folder serves PEs in
-/// several namespaces that mount it; a killed process may leave its file there, which a later job removes.
+/// By default abstract names, which are visible within one network namespace and leave no file. A folder serves PEs in
+/// several namespaces that mount it. A killed process may leave its file there; a later job removes it.
 class MeetingPlace {
  public:
   MeetingPlace() noexcept = default;
   /// `path` empty: abstract names. EPERM: the folder belongs to another user, or other users have access to it.
   [[nodiscard]] static base::Result<MeetingPlace> open(const std::string& path);
 
-  /// Under a name that stands for `name`. Other users may see it: it is not a secret.
+  /// Listens under a text form of `name`. Other users may see it: it is not a secret.
   [[nodiscard]] base::Result<LocalListener> listen(const Token& name) const;
   /// ECONNREFUSED, ENOENT: no process listens under that name here.
   [[nodiscard]] base::Result<UniqueFd> connect(const Token& name, const Deadline& deadline) const;
@@ -50,7 +50,7 @@ class MeetingPlace {
   UniqueFd folder_;
 };
 
-/// The process at the other end has this process's user.
+/// Whether the process at the other end runs as the same user as this process.
 [[nodiscard]] bool is_same_user(int socket);
 
 }  // namespace gdrkit::shmem

@@ -136,15 +136,15 @@ class RealNode final : public Node {
   std::unique_ptr<NodeArea> area_;
 };
 
-/// A PE without the variables would silently be on another machine.
+/// All PEs must set the variables or none: a PE without them would silently count as on another machine.
 base::Status check_stated(const std::vector<PeCard>& cards) {
   for (std::size_t pe = 1; pe < cards.size(); ++pe) {
     const bool is_stated = cards[pe].machine.is_stated != 0;
     if (is_stated == (cards[0].machine.is_stated != 0)) continue;
     return base::fail(
         EPROTO,
-        "PE %zu states its machine (GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR) and PE %zu does not; set "
-        "the variable for all PEs of the job",
+        "PE %zu has GDRKIT_SHMEM_HOSTID or GDRKIT_SHMEM_SOCKET_DIR and PE %zu does not; set the variable for all "
+        "PEs of the job",
         is_stated ? pe : 0, is_stated ? 0 : pe);
   }
   return {};
@@ -156,7 +156,7 @@ struct Meeting {
   UniqueFd socket;       ///< of the first: it listens; of the others: connected and introduced to the first
 };
 
-/// A connection, introduced, to the first PE of a machine.
+/// Connects to the first PE of a machine and sends this PE's introduction.
 base::Result<UniqueFd> reach(const Exchange& exchange, int first, const PeCard& card, const MeetingPlace& place,
                              const Deadline& deadline) {
   auto connected = place.connect(card.name, deadline);
@@ -166,19 +166,19 @@ base::Result<UniqueFd> reach(const Exchange& exchange, int first, const PeCard& 
   if (reached) return connected;
   return base::fail(EHOSTUNREACH,
                     "cannot reach PE %d, which states the same machine: %s; mount one GDRKIT_SHMEM_SOCKET_DIR in all "
-                    "containers of a machine, and state another GDRKIT_SHMEM_HOSTID on each",
+                    "containers of a machine, and set another GDRKIT_SHMEM_HOSTID on each machine",
                     first, reached.error().text());
 }
 
-/// How a PE fared in a round of meet().
+/// The result of a PE in a round of meet().
 struct Attempt {
   std::int32_t reached = -1;  ///< the first of its machine; -1: not known yet
   Outcome outcome;
 };
 
 /// Of PEs with one machine name, the first is tried by all others. Those that do not reach it are on another machine in
-/// truth, and try the first among themselves: a round for each machine of that name, one if names are right. Of a
-/// stated name it is an error: the user expects memory that is shared.
+/// truth, and try the first among themselves: a round for each machine of that name, one if names are right. With a
+/// stated name this is an error, because the user expects shared memory.
 base::Result<Meeting> meet(Exchange& exchange, const std::vector<PeCard>& cards, LocalListener listener,
                            const MeetingPlace& place, const Deadline& deadline) {
   const auto n_pes = static_cast<std::size_t>(exchange.n_pes());

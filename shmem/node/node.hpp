@@ -14,8 +14,8 @@
 
 namespace gdrkit::shmem {
 
-/// Nothing of it outlives the processes: memory files without a name, sockets in the abstract namespace (or in a
-/// folder: MeetingPlace). Processes of other users cannot join.
+/// It leaves nothing behind when the processes end: memory files have no name, and sockets have abstract names (files
+/// in a folder: MeetingPlace). Processes of other users cannot join.
 class Node {
  public:
   /// Collective over all PEs of `exchange`, which is not used after it returned. The machine is recognised by its boot
