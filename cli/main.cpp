@@ -54,8 +54,8 @@ void keep_standard_descriptors() {
   }
 }
 
-/// Makes each line one write(2). From glibc 2.37 on, fprintf to an unbuffered stream writes every 128 bytes by
-/// themselves, so the errors of two processes mix within words.
+/// Makes each line one write(2). From glibc 2.37 on, fprintf to an unbuffered stream writes 128 bytes at a time, so the
+/// errors of two processes would mix within words.
 void buffer_lines_of_errors() {
   static char buffer[std::size_t{64} << 10];
   (void)std::setvbuf(stderr, buffer, _IOLBF, sizeof buffer);

@@ -44,12 +44,12 @@ struct Option {
   bool is_hidden = false;      ///< for tests: neither in the help nor completed
 };
 
-/// An option of the original tool that this one refuses by name.
+/// An option of the original tool that this one rejects by name.
 struct RefusedOption {
   char short_name;            ///< '\0': none
   const char* long_name;      ///< "": none
   const char* reason;         ///< the cause and what to do instead, without a full stop
-  const char* accepted = "";  ///< a value that asks for what happens anyway; "": none
+  const char* accepted = "";  ///< a value that matches what this tool does anyway; "": none
 };
 
 /// Words that belong to no option. Only `gdrkit <name>` has them.
@@ -69,7 +69,7 @@ struct CommandLine {
   std::vector<Option> options;
   Operands operands{};
   const char* exit_codes = "0 ok, 1 failed, 2 wrong usage, 77 cannot run here";
-  bool uses_device = true;  ///< measures or checks hardware: parse() adds --emulated. false: reads files or text only
+  bool uses_device = true;               ///< true: measures or checks hardware, so parse() adds --emulated
   std::vector<RefusedOption> refused{};  ///< only of `gdrkit <name>`
 };
 

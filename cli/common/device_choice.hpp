@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// DeviceChoice: the GPU, or the emulated device if GDRKIT_BACKEND=emulated asks for it. Every tool that measures or
-// checks hardware opens its device through this.
+// DeviceChoice: the GPU, or the emulated device if GDRKIT_BACKEND is emulated. Every tool that measures or checks
+// hardware opens its device through this.
 #pragma once
 
 #include <memory>
@@ -20,8 +20,8 @@ struct DeviceChoice {
 /// What was found out about this machine's GPUs before choosing.
 struct GpuFacts {
   std::string forced_backend;  ///< $GDRKIT_BACKEND or --backend; "" when none
-  int cuda_devices = 0;        ///< as CUDA shows this process; 0 if it could not say
-  std::string cuda_failure;    ///< why it could not; "" if it could
+  int cuda_devices = 0;        ///< visible to this process; 0 if CUDA failed
+  std::string cuda_failure;    ///< why CUDA failed; "" if it did not
   std::string device_node;     ///< a GPU's node in /dev, "" if there is none
 };
 
@@ -31,8 +31,8 @@ void check_backend(const std::string& wanted);
 /// Initialises CUDA, if it is there, in the calling process. Throws Failure(usage) when the environment names a backend
 /// or a copy kernel that does not exist, and cannot_run for a copy kernel that this CPU does not run.
 [[nodiscard]] GpuFacts find_gpus();
-/// The emulated device if and only if GDRKIT_BACKEND=emulated asks for it (--emulated and --backend set that variable).
-/// Throws Failure(cannot_run) with the reason if it does not and CUDA has no device.
+/// The emulated device if and only if GDRKIT_BACKEND is emulated (--emulated and --backend set that variable). Else
+/// throws Failure(cannot_run) with the reason if CUDA has no device.
 [[nodiscard]] DeviceChoice choose_device(const GpuFacts& facts);
 
 /// Throws Failure(cannot_run), and usage for a GDRKIT_EMULATED_DEVICES that is not a count.

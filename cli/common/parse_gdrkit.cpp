@@ -38,7 +38,8 @@ std::size_t to_bytes(const Option& option, const std::string& text) {
   refuse(option, text, std::string("is not a size; ") + size_grammar);
 }
 
-/// Where the present value stands for "not given" (Option::shows_default), naming it would silently mean the default.
+/// If the present value means "not given" (Option::shows_default), that value on the command line is an error: it would
+/// silently mean the default.
 template <class Number>
 Number unless_sentinel(const Option& option, Number sentinel, Number value, const std::string& text) {
   if (option.shows_default || option.is_hidden || value != sentinel) return value;
@@ -100,7 +101,7 @@ std::string names_of(const RefusedOption& option, const char* separator) {
   return short_name + (short_name.empty() || long_name.empty() ? "" : separator) + long_name;
 }
 
-/// With its value, so that the value is not taken for an operand.
+/// Accepts the value too, so that it is not parsed as an operand.
 std::vector<CLI::Option*> add_refused(CLI::App& app, const std::vector<RefusedOption>& refused) {
   std::vector<CLI::Option*> added;
   for (const RefusedOption& option : refused) {
@@ -109,7 +110,7 @@ std::vector<CLI::Option*> add_refused(CLI::App& app, const std::vector<RefusedOp
   return added;
 }
 
-/// Why the first of them that was given is refused; "".
+/// Why the first given option of `refused` is rejected; "" if none was given.
 std::string refusal_of(const std::vector<RefusedOption>& refused, const std::vector<CLI::Option*>& added) {
   for (std::size_t i = 0; i < refused.size(); ++i) {
     const char* const accepted = refused[i].accepted;

@@ -14,11 +14,11 @@ namespace {
 /// The end of a smaller copy is estimated, as the CPU loads: 1 byte in a ns. A look at the clock takes 0.1 us.
 constexpr std::size_t largest_estimated_bytes = 16384;
 
-/// A copy waits so long for a named engine, over all its pieces. Other processes' time slices take some ms each.
+/// A copy's total wait for a named engine, over all pieces. Time slices of other processes take some ms each.
 constexpr std::int64_t patience_ns = 50'000'000;
-/// So long after a copy that waited in vain, no other one waits: a GPU that stays full costs a tenth of the time.
+/// After a copy has waited in vain, no other copy waits for this time: a GPU that stays full costs a tenth of the time.
 constexpr std::int64_t rest_ns = 10 * patience_ns;
-/// Between two attempts, unless the engine gets warm earlier.
+/// The time between two attempts, unless the engine gets warm earlier.
 constexpr std::int64_t pause_ns = 1'000'000;
 
 std::size_t limit_of(const Traits& traits, const Copy& copy) noexcept {
@@ -94,9 +94,9 @@ std::optional<DeviceEngines::Started> DeviceEngines::start(std::optional<Id> for
 base::Status DeviceEngines::wait_for_room(Id id, Copy& left) noexcept {
   const Engine& engine = *engines_[index(id)];
   for (const std::int64_t end = now_ns() + patience_ns;;) {
-    base::Status moved = run(id, left);  // at once: the GPU kernel may have ended just before its command
+    base::Status moved = run(id, left);  // without a pause: the GPU kernel may have ended just before its command
     if (moved || moved.error().errno_value != EAGAIN || now_ns() >= end) return moved;
-    // A GPU kernel that gets its turn on a shared GPU ends soon when it gets no command: look often.
+    // On a shared GPU the GPU kernel ends soon if it has no command at its turn: poll often.
     for (const std::int64_t next = now_ns() + pause_ns; now_ns() < next;) {
       std::this_thread::yield();
       if (engine.is_warm()) break;

@@ -18,7 +18,7 @@
 
 namespace gdrkit::engine {
 
-/// Of an engine's errors: the GPU has no room or no memory for the copy now, and the CPU may make it.
+/// Whether the engine failed because the GPU has no room or memory for the copy now. The CPU may then perform it.
 [[nodiscard]] inline bool is_shortage(const base::Status& failed) noexcept {
   const int error = failed ? 0 : failed.error().errno_value;
   return error == EAGAIN || error == EBUSY || error == ENOMEM;
@@ -40,10 +40,10 @@ class DeviceEngines {
 
   /// only_warm: EAGAIN where the engine is not warm.
   enum class Pace : std::uint8_t { any, only_warm };
-  /// By this engine, in pieces where it has a limit; its own error. `left`: the copy, and after an error what the
-  /// engine has not moved of it.
+  /// Copies by this engine, in pieces if it has a limit. Returns its error. `left`: the copy; after an error, the part
+  /// that the engine has not copied.
   base::Status run(Id id, Copy& left, Pace pace = Pace::any) noexcept;
-  /// By the engine that the user named. Where the GPU is busy the copy waits for a bounded time, then the CPU makes it.
+  /// Copies by the engine that the user named. If the GPU is busy, waits for a bounded time; then the CPU copies.
   base::Status run_named(Id id, const Copy& copy) noexcept;
   /// Starts it, by this engine or by the fastest. Nothing where no engine but the CPU takes the copy whole now: then
   /// one of the calls above serves it.
@@ -76,7 +76,7 @@ class DeviceEngines {
   void note_failure(Id id, int error) noexcept;
   [[nodiscard]] bool is_resting(Id id) const noexcept {
     const std::int64_t until = rest_until_ns_[index(id)].load(std::memory_order_relaxed);
-    return until != 0 && now_ns() < until;  // a look at the clock only where there was a shortage
+    return until != 0 && now_ns() < until;  // reads the clock only after a shortage
   }
   base::Status wait_for_room(Id id, Copy& left) noexcept;
   [[nodiscard]] bool is_wished_for_again(Id id, std::size_t size_bytes) noexcept;
@@ -95,7 +95,7 @@ class DeviceEngines {
   std::array<std::atomic<bool>, engine_count> usable_{};  ///< open, and has not failed for good
   /// About the end of the last copy that this engine would have served, had it been warm.
   std::array<std::atomic<std::int64_t>, engine_count> last_wish_ns_;
-  /// Until then a named engine is used only while it is warm; 0: it has always had room.
+  /// Until this time a named engine is used only while it is warm; 0: it has always had room.
   std::array<std::atomic<std::int64_t>, engine_count> rest_until_ns_{};
 };
 

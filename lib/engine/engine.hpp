@@ -102,7 +102,8 @@ struct ResidenceLimits {
   std::chrono::nanoseconds busy = std::chrono::milliseconds(1);     ///< in all; then it ends, and is launched again
   std::chrono::nanoseconds start = std::chrono::milliseconds(2);    ///< the CPU waits so long for a launch
   std::chrono::nanoseconds answer = std::chrono::milliseconds(10);  ///< and so long for a command, before it revokes it
-  /// A revoked command: until the GPU counts as lost. Another process's GPU kernel may keep it for many seconds.
+  /// After it has revoked a command, the CPU waits so long until the GPU counts as lost. A GPU kernel of another
+  /// process may keep the GPU for many seconds.
   std::chrono::nanoseconds end = std::chrono::seconds(60);
   unsigned blocks = 2;  ///< 1 to 8; measured on an H200: 1 block is slower from 64 KiB on, 4 are no faster than 2
 };

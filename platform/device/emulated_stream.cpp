@@ -66,7 +66,7 @@ void EmulatedStream::run(State& state) {
 void EmulatedStream::enqueue(std::function<void()> work) {
   if (!state_->thread.joinable()) {
     state_->thread = std::thread([state = state_.get(), cpus = cpus_] {
-      (void)cpus.apply();  // not allowed: then on the starter's
+      (void)cpus.apply();  // if that fails, the thread stays on its creator's CPUs
       run(*state);
     });
   }

@@ -39,7 +39,7 @@ enum class NcclReduction : int { sum = 0, product = 1, maximum = 2, minimum = 3,
 /// The oldest NCCL that is loaded: 2.18, as ncclGetVersion counts.
 inline constexpr int oldest_nccl_version = 21800;
 inline constexpr int nccl_version_of_float8 = 22400;
-/// NCCL_WIN_COLL_SYMMETRIC, of window_register.
+/// NCCL_WIN_COLL_SYMMETRIC, a flag of window_register.
 inline constexpr int nccl_window_symmetric = 1;
 
 /// One pointer for each function of nccl_calls.def. Buffers are device addresses, streams are CUstream.

@@ -39,7 +39,7 @@ base::Result<const UcxCalls*> ucx_calls() noexcept {
     const char* const text = ::dlerror();
     return base::fail(ENOENT, "UCX cannot be loaded (%s)%s", text != nullptr ? text : "unknown error",
                       is_named ? "; correct GDRKIT_UCX_LIBRARY, or unset it to load the installed libucp.so.0"
-                               : "; install Debian's package libucx0, or name a libucp.so.0 by GDRKIT_UCX_LIBRARY");
+                               : "; install Debian's package libucx0, or set GDRKIT_UCX_LIBRARY to a libucp.so.0");
   }
   if (const char* const missing = load_all(library, &calls); missing != nullptr) {
     (void)::dlclose(library);
