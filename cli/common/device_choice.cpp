@@ -22,7 +22,7 @@ constexpr int most_device_nodes = 64;
 
 constexpr const char* emulated = "emulated";
 constexpr const char* on_emulated =
-    "NOTE: running on the emulated device, which says nothing about hardware: GDRKIT_BACKEND is 'emulated'";
+    "NOTE: running on the emulated device, whose figures do not describe a GPU: GDRKIT_BACKEND is 'emulated'";
 constexpr const char* how_to_emulate =
     "; set GDRKIT_BACKEND=emulated, or pass --emulated to gdrkit, to run on the emulated device";
 

@@ -17,8 +17,8 @@ bool contains(const std::vector<std::size_t>& gpus, std::size_t gpu) {
   return std::find(gpus.begin(), gpus.end(), gpu) != gpus.end();
 }
 
-/// The GPUs that Slurm gave the step on this node. Slurm numbers the machine's GPUs in PCI order, whatever the step's
-/// control group hides; but CUDA_VISIBLE_DEVICES counts within the control group where devices are constrained.
+/// The GPUs of the Slurm step on this node. Slurm numbers all GPUs of the machine in PCI order, also those that the
+/// step's control group hides. If devices are constrained, CUDA_VISIBLE_DEVICES counts within the control group.
 struct SlurmGpus {
   std::string setting;  ///< SLURM_STEP_GPUS=4,5
   std::vector<int> numbers;
@@ -69,7 +69,7 @@ class Chooser {
     const bool is_constrained = usable_.is_proven && usable_.gpus.size() < gpus_.size();
     if (!slurm_ || is_constrained) return among(usable_.gpus);
     const auto allocated = positions_of(*slurm_, gpus_);
-    // Nodes that were not tried leave two ways to count: on the machine, and within Slurm's GPUs.
+    // If access was not tested, CUDA may count on the machine or within Slurm's GPUs.
     std::vector<std::vector<std::size_t>> countings = {usable_.gpus};
     if (!usable_.is_proven) countings.push_back(allocated);
     std::vector<GpuChoice> choices;
@@ -104,8 +104,8 @@ class Chooser {
       visible = parse_visible_devices(*list_, gpus_, numbered, is_pci_order_);
     } else if (!is_pci_order_ && !are_equal(gpus_, numbered)) {
       refuse(
-          "the GPUs differ, and CUDA then numbers them by speed; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or choose the GPU "
-          "with --gpu N");
+          "cannot choose the GPU: CUDA numbers GPUs of different models by speed; set CUDA_DEVICE_ORDER=PCI_BUS_ID, or "
+          "use --gpu N");
     } else {
       visible.gpus = numbered;
     }
@@ -116,11 +116,11 @@ class Chooser {
     if (is_of_task && visible.gpus.size() == 1) return {visible.gpus.front(), "the only GPU of this Slurm task"};
     const std::size_t count = visible.gpus.size();
     if (rank_.value >= count && !may_wrap_) {
-      refuse(
-          format("%s, but there %s %zu GPU%s%s: start fewer processes, give each its GPU by UUID or --gpu N, or share "
-                 "them with --wrap",
-                 rank_text().c_str(), count == 1 ? "is" : "are", count, count == 1 ? "" : "s",
-                 list_ ? " in CUDA_VISIBLE_DEVICES" : ""));
+      refuse(format(
+          "cannot choose the GPU: %s, but there %s %zu GPU%s%s; start fewer processes, name each one's GPU by UUID "
+          "or --gpu N, or share the GPUs with --wrap",
+          rank_text().c_str(), count == 1 ? "is" : "are", count, count == 1 ? "" : "s",
+          list_ ? " in CUDA_VISIBLE_DEVICES" : ""));
     }
     return {visible.gpus[rank_.value % count], rank_text()};
   }

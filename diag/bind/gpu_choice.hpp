@@ -17,8 +17,8 @@ struct GpuChoice {
   std::string why;  ///< "LOCAL_RANK=3"
 };
 
-/// The GPU that a program takes that uses the device of its local rank. Throws Failure(usage) if the variables leave it
-/// open or contradict each other. `may_wrap`: ranks beyond the GPUs start again with the first.
+/// The GPU of a program that uses the device of its local rank. Throws Failure(usage) if the variables are ambiguous or
+/// contradict each other. `may_wrap`: ranks beyond the number of GPUs start again with the first GPU.
 [[nodiscard]] GpuChoice choose_gpu(const Lookup& lookup, const LocalRank& rank, const std::vector<NamedGpu>& gpus,
                                    const UsableGpus& usable, bool may_wrap);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// UsableGpus: the GPUs whose device nodes this process can open. CUDA shows these alone, numbered from 0; a job with
-// constrained devices and a container have fewer than the machine.
+// UsableGpus: the GPUs whose device nodes this process can open. CUDA shows only these, numbered from 0. A job with
+// constrained devices, or a container, may have fewer than the machine.
 #pragma once
 
 #include <functional>
@@ -14,16 +14,16 @@ namespace gdrkit::tools {
 
 struct UsableGpus {
   std::vector<std::size_t> gpus;  ///< positions, in PCI order
-  bool is_proven = false;         ///< every node was tried here; a recording only shows which nodes there are
+  bool is_proven = false;         ///< access was tested here; a recording only shows which nodes exist
 };
 
 /// Whether the node at this path exists and can be opened, as far as that is known.
 using NodeTrial = std::function<bool(const std::string& path)>;
 
-/// All GPUs, not proven, if the driver lists none or no node can be opened: nodes may be created later.
+/// Returns all GPUs, not proven, if the driver lists none or no node can be opened: nodes may be created later.
 [[nodiscard]] UsableGpus find_usable_gpus(const std::vector<NamedGpu>& gpus, bool is_live, const NodeTrial& trial);
 
-/// By faccessat, which asks the device control group like open, but does not initialize the GPU.
+/// Uses faccessat, which checks the device control group as open does, but does not initialize the GPU.
 [[nodiscard]] bool can_open_node(const std::string& path);
 
 }  // namespace gdrkit::tools

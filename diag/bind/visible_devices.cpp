@@ -39,13 +39,13 @@ std::size_t find_uuid(const std::string& text, const std::string& word, const st
                          : "UUIDs are not known here (/proc/driver/nvidia/gpus); choose the GPU with --gpu N");
 }
 
-/// "MIG-GPU-8f1c.../1/0", as drivers before 470 wrote it, names the GPU; "MIG-8f1c..." does not.
+/// The form of drivers before 470, "MIG-GPU-8f1c.../1/0", names the GPU; "MIG-8f1c..." does not.
 std::size_t find_mig(const std::string& text, const std::string& word, const std::vector<NamedGpu>& gpus,
                      const std::vector<std::size_t>& numbered) {
   constexpr std::size_t mark = 4;  // "MIG-"
   if (word.compare(mark, mark, "GPU-") == 0) return find_uuid(text, word.substr(mark, word.find('/') - mark), gpus);
   if (numbered.size() == 1) return numbered.front();
-  refuse(text, "files do not tell which GPU an MIG instance belongs to; choose it with --gpu N");
+  refuse(text, "cannot find the GPU of an MIG instance; choose the GPU with --gpu N");
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace gdrkit::tools {
 
 /// A GPU as far as variables and device nodes can name it.
 struct NamedGpu {
-  std::string uuid;          ///< GPU-8f1c...; "" when it is not known
+  std::string uuid;          ///< GPU-8f1c...; "" if it is not known
   std::string kind;          ///< PCI ID: CUDA numbers equal ones in PCI order
-  std::optional<int> minor;  ///< N of /dev/nvidiaN; nothing when the driver does not list the GPU
+  std::optional<int> minor;  ///< N of /dev/nvidiaN; empty if the driver does not list the GPU
 };
 
 struct VisibleDevices {
@@ -22,10 +22,10 @@ struct VisibleDevices {
   bool is_one_by_uuid = false;    ///< one GPU, named so that it is the same for every rank
 };
 
-/// `gpus` in PCI order; `numbered`: those that CUDA counts from 0, since a process does not see GPUs that it cannot
-/// open. Throws Failure(usage) for what CUDA would not take, what hides all GPUs, and what files do not tell: an MIG
-/// instance where several GPUs may have it, a UUID that is not known, numbers among different GPUs that CUDA orders by
-/// speed
+/// `gpus` in PCI order; `numbered`: those that CUDA counts from 0, because a process does not see GPUs that it cannot
+/// open. Throws Failure(usage) for a value that CUDA rejects or that hides all GPUs. It also throws if the GPU is
+/// ambiguous: an MIG instance that several GPUs may have, an unknown UUID, or numbers among GPUs of different models,
+/// which CUDA orders by speed.
 /// (`is_pci_order`: CUDA_DEVICE_ORDER=PCI_BUS_ID).
 [[nodiscard]] VisibleDevices parse_visible_devices(const std::string& text, const std::vector<NamedGpu>& gpus,
                                                    const std::vector<std::size_t>& numbered, bool is_pci_order);

@@ -80,9 +80,8 @@ void print_text(const Info& info, bool quiet) {
   if (!info.why_none.empty()) print_line(info.why_none, 2);
   if (!info.why_none.empty() && info.gpus.empty()) {
     print_line(
-        "to run the tools on the emulated device, set GDRKIT_BACKEND=emulated or pass --emulated; its figures say "
-        "nothing "
-        "about a GPU",
+        "to run the tools on the emulated device, set GDRKIT_BACKEND=emulated or pass --emulated; its figures do not "
+        "describe a GPU",
         2);
   }
   print_backends(info);

@@ -13,7 +13,7 @@ namespace {
 
 bool is_translation(const Fact<std::string>& type) { return type.is_found() && type.value.rfind("DMA", 0) == 0; }
 
-/// The one that says more: translation, then what is not known, then a group of another type.
+/// The worse of two types: translation, then unknown, then a group of another type.
 const Fact<std::string>& worse_of(const Fact<std::string>& a, const Fact<std::string>& b) {
   if (is_translation(a) || is_translation(b)) return is_translation(a) ? a : b;
   if (a.is_unknown() || b.is_unknown()) return a.is_unknown() ? a : b;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// GpuPath: how packets travel between two GPUs of a machine, and what the IOMMU makes of them.
+// GpuPath: the path of packets between two GPUs of a machine, and the IOMMU's part in it.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct GpuPath {
   std::size_t first = 0;  ///< in Machine::gpus, first < second
   std::size_t second = 0;
   Route route = Route::processor;
-  bool may_be_nvlink = false;  ///< NVLink is not known, and would be used instead
+  bool may_be_nvlink = false;  ///< it is not known whether NVLink replaces this path
   std::set<std::string>
       ports;                ///< those that may redirect: below the common bridge; without one, all up to the processor
   Fact<std::string> iommu;  ///< type of the groups, that of the one that translates; absent: neither is in a group

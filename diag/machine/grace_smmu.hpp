@@ -8,11 +8,12 @@
 
 namespace gdrkit::tools {
 
-/// Whether translation is needed, so that pass-through must not be advised. true and not found: the version of Linux is
-/// not known.
+/// Whether Linux needs translation, so that advice must not recommend pass-through. true and not found: the version of
+/// Linux is not known.
 [[nodiscard]] Fact<bool> needs_translation(const MachineView& view);
 
-/// Whether Linux gives the device a PASID: only if the ports send its requests up. `reason`: the port that decides.
+/// Whether Linux gives the device a PASID: only if all ports above it send its requests up. `reason`: the deciding
+/// port.
 [[nodiscard]] Fact<bool> has_pasid_path(const MachineView& view, const PciDevice& gpu);
 
 }  // namespace gdrkit::tools

@@ -49,7 +49,7 @@ struct NvmlFacts {
   [[nodiscard]] const NvmlPair* pair_of(std::string_view one, std::string_view other) const noexcept;
 };
 
-/// Of p2p_read, p2p_write and p2p_nvlink: "works", or why not.
+/// The text of a value of p2p_read, p2p_write or p2p_nvlink: "works", or why it does not.
 [[nodiscard]] const char* p2p_text(std::int64_t status) noexcept;
 
 inline constexpr const char* nvml_recording = "/gdrkit/nvml.json";

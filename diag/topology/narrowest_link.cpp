@@ -7,13 +7,13 @@
 namespace gdrkit::topology {
 namespace {
 
-/// Gbit/s that a link can carry, without the coding of its generation.
+/// Maximum Gbit/s of a link, without the coding of its generation.
 double carried(double speed_gts, double width) {
   const double coding = speed_gts < 8 ? 0.8 : speed_gts < 64 ? 128.0 / 130.0 : 242.0 / 256.0;
   return speed_gts * width * coding;
 }
 
-/// `port`: the other end of a link of which counts what both ends could do.
+/// `port`: the other end of a link whose speed is the maximum that both ends support.
 void take_link(const PciFunction& function, const PciFunction* port, NarrowestLink* narrowest) {
   const Fact<double>& speed = port != nullptr ? function.most.speed_gts : function.current.speed_gts;
   const Fact<std::int64_t>& width = function.current.width;

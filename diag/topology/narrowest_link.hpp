@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NarrowestLink: what the PCIe path between two devices can carry at most.
+// NarrowestLink: the maximum rate of the PCIe path between two devices.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct NarrowestLink {
 };
 
 /// Over the links from both devices up to the first bridge above both, or to the host bridge. The link of a GPU slows
-/// down while the GPU is idle, so there counts what both ends could do.
+/// down while the GPU is idle, so its speed is the maximum that both ends support.
 [[nodiscard]] NarrowestLink narrowest_link(const PciTree& tree, const TreeDevice& a, const TreeDevice& b);
 
 }  // namespace gdrkit::topology

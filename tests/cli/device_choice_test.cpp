@@ -39,8 +39,9 @@ TEST(DeviceChoice, IsEmulatedWhenRequestedWithAndWithoutAGpuAndReportsIt) {
     facts.forced_backend = "emulated";
     const DeviceChoice choice = choose_device(facts);
     EXPECT_TRUE(choice.is_emulated);
-    EXPECT_EQ(choice.note,
-              "NOTE: running on the emulated device, which says nothing about hardware: GDRKIT_BACKEND is 'emulated'");
+    EXPECT_EQ(
+        choice.note,
+        "NOTE: running on the emulated device, whose figures do not describe a GPU: GDRKIT_BACKEND is 'emulated'");
   }
 }
 

@@ -11,7 +11,7 @@ import sys
 import unittest
 
 BIN = os.environ["GDRKIT_BIN"]
-NOTE = r"NOTE: running on the emulated device, which says nothing about hardware: .*"
+NOTE = r"NOTE: running on the emulated device, whose figures do not describe a GPU: .*"
 BANNER = [NOTE, r"GPU id:0; name: gdrkit emulated device \(no GPU\); Bus id: [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}",
           r"selecting device 0"]
 HAS_GPU = bool(glob.glob("/dev/nvidia[0-9]*"))

@@ -57,8 +57,8 @@ class PathPorts {
   std::map<std::string, PathPort> all_;
 };
 
-/// The ports between this host's own GPUs, and between them and its adapters. Where two GPUs share no bridge, packets
-/// pass the processor in any case: redirection matters there if an IOMMU translates.
+/// The ports between this host's GPUs, and between them and its adapters. If two GPUs share no bridge, packets always
+/// pass the processor: redirection matters there only if an IOMMU translates.
 Fact<PathPorts> ports_in_use(const Machine& machine) {
   Fact<PathPorts> ports;
   const auto grace = is_grace(machine.view);
@@ -86,7 +86,7 @@ Fact<PathPorts> ports_in_use(const Machine& machine) {
   return ports;
 }
 
-/// False after the findings that say why there is no path to check: two GPUs, or a GPU and an adapter, have one.
+/// If there is no path between two GPUs, or a GPU and an adapter, adds a finding with the reason and returns false.
 bool has_paths(const Machine& machine, Findings& findings) {
   if (gpus_or_skip(machine, findings).empty()) return false;
   const bool knows_adapters = machine.adapter_outcome == Outcome::found || machine.adapter_outcome == Outcome::absent;

@@ -34,7 +34,7 @@ class Causes {
   [[nodiscard]] std::vector<Cause> explaining(const PairNames& pair) const { return find(explaining_, pair); }
   /// Warnings and failures that cost speed.
   [[nodiscard]] std::vector<Cause> slowing(const PairNames& pair) const { return find(slowing_, pair); }
-  /// Ports that redirect packets; `pair` names those on its path.
+  /// Entries of ports that redirect packets, on the path of `pair`.
   [[nodiscard]] std::vector<Cause> redirecting(const PairNames& pair) const { return find(redirecting_, pair); }
   /// Failures that keep gdrkit from mapping the GPU.
   [[nodiscard]] std::vector<Cause> against_mapping(const PairNames& gpu) const { return find(mapping_, gpu); }

@@ -99,7 +99,7 @@ Known in_use(const Machine& machine, const std::string& address) {
   }
   if (machine.driver.is_unknown()) return {Answer::unknown, machine.driver.reason};
   if (is_confidential(machine)) return {Answer::unknown, confidential};
-  return {Answer::yes, ""};  // without a driver drv.loaded fails, which says more
+  return {Answer::yes, ""};  // without a driver, drv.loaded fails with a better reason
 }
 
 Access mapping_of(const Machine& machine, const Causes& causes, const std::string& address,

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PeerVerdict: whether two GPUs of a machine access each other's memory, by which path, and what is in the way.
+// PeerVerdict: whether two GPUs of a machine can access each other's memory, by which path, and what prevents it.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace gdrkit::tools::doctor {
 struct PeerVerdict {
   std::size_t gpu = 0;  ///< positions in Verdicts::gpus, gpu < peer
   std::size_t peer = 0;
-  std::string path;        ///< as nvidia-smi puts it: NV18, PIX, PHB
+  std::string path;        ///< in nvidia-smi's terms: NV18, PIX, PHB
   Access access;           ///< via: NVLink or PCIe
   std::string route;       ///< "NVLink", "PCIe bridge", "PCIe bridge, redirected to the processor", "processor"
-  double gbyte_per_s = 0;  ///< that the narrowest link on the way carries in each direction at most; 0: not known
-  std::string acs;         ///< of the ports on the way: "off", "redirects", "unknown", "not on the way"
+  double gbyte_per_s = 0;  ///< maximum of the narrowest link on the path, in each direction; 0: not known
+  std::string acs;         ///< of the ports on the path: "off", "redirects", "unknown", "not on the way"
   std::string iommu;       ///< "none", a type of group, "unknown"
   std::vector<std::string> blocked_by;  ///< IDs of checks
   std::vector<std::string> slowed_by;

@@ -137,7 +137,7 @@ class Judge {
     }
   }
 
-  /// Below the bridge that both are behind; none without one.
+  /// Ports below the common bridge of both; none if they have no common bridge.
   std::set<std::string> ports_between(std::size_t gpu, std::size_t adapter) const {
     const auto& a = topology_.tree.gpus[gpu].bridges;
     const auto& b = topology_.tree.adapters[adapter].bridges;

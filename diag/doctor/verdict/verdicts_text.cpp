@@ -42,7 +42,7 @@ void print_summary(const char* library, const char* what, const std::vector<cons
                                               (unknown == 0 ? "" : format(", unknown on %u", unknown)));
 }
 
-/// "NVLink, at most 478.1 GB/s": where PCIe is used, also what it may meet there.
+/// "NVLink, at most 478.1 GB/s"; for PCIe also the state of ACS and IOMMU.
 std::string path_text(const PeerVerdict& peer) {
   std::string text = peer.route;
   if (peer.gbyte_per_s > 0) text += format(", at most %.1f GB/s", peer.gbyte_per_s);
@@ -85,7 +85,7 @@ std::string told(const Access& access, const std::vector<std::string>& blocked_b
   return std::string(name_of(access.use)) + ": " + printable(access.reason) + list_of("; blocked by ", blocked_by);
 }
 
-/// Pairs that are alike are one line.
+/// Equal pairs share a line.
 void print_peers(const Verdicts& verdicts) {
   if (verdicts.peers.empty()) return;
   std::vector<const Access*> all;
