@@ -44,7 +44,7 @@ void Watchdog::watch() {
     } else if (std::chrono::steady_clock::now() < deadline_) {
       changed_.wait_until(lock, deadline_);
     } else {
-      // The hanging thread may hold the lock of stdout; stderr writes each line at once.
+      // The hanging thread may hold the lock of stdout; stderr writes each line immediately.
       const std::string text = who_ + ": " + step_ + " did not end within " + std::to_string(limit_.count()) +
                                " s: another rank is gone, waits or was never started; " + option_ + " sets the limit\n";
       std::fputs(printable(text).c_str(), stderr);

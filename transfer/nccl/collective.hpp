@@ -19,8 +19,8 @@ enum class CollectiveKind : std::uint8_t {
 
 /// Of a buffer: one part, or one for each rank.
 enum class Parts : std::uint8_t { one, all };
-/// What a link carries of each byte, where the algorithm is the best possible, with n ranks: (n-1)/n, twice that, or 1;
-/// or (n-1)/n, which is what the algorithm's bandwidth counts too.
+/// The share of each byte that a link carries with the best possible algorithm and n ranks: (n-1)/n, twice that, or 1;
+/// or (n-1)/n, which the algorithm's bandwidth counts too.
 enum class BusFactor : std::uint8_t { others, twice_others, whole, only_others };
 
 /// Elements of the output that come from one rank, or from all ranks combined.
@@ -50,14 +50,14 @@ struct Collective {
   /// In place: where a rank's input begins in the one buffer, and its output.
   [[nodiscard]] std::size_t input_offset(std::size_t part, int rank) const noexcept;
   [[nodiscard]] std::size_t output_offset(std::size_t part, int rank) const noexcept;
-  /// Of the larger count, what the algorithm's bandwidth counts.
+  /// The share of the larger count that the algorithm's bandwidth counts.
   [[nodiscard]] double algorithm_share(int ranks) const noexcept;
-  /// Of the algorithm's bandwidth.
+  /// Factor from the algorithm's bandwidth to the bus bandwidth.
   [[nodiscard]] double bus_share(int ranks) const noexcept;
-  /// An operation of so many calls, each of which needs what the one before brought: of hypercube the copy of the own
-  /// part and an exchange with each neighbour.
+  /// The calls of an operation, each of which needs the result of the one before. Hypercube: the copy of the own part,
+  /// and an exchange with each neighbour.
   [[nodiscard]] int steps(int ranks) const noexcept;
-  /// Of hypercube powers of two.
+  /// Whether the operation runs with this number of ranks: hypercube needs a power of two.
   [[nodiscard]] bool runs_with(int ranks) const noexcept;
   /// Of the output of `rank`; nothing where its output is not defined.
   [[nodiscard]] std::vector<Piece> pieces(std::size_t part, int rank, int ranks, int root) const;

@@ -27,7 +27,7 @@ std::string host_name() {
 
 void check_ranks(const Options& options, const Collective& collective, int n_ranks) {
   if (!collective.runs_with(n_ranks)) {
-    throw Failure(ExitCode::usage, format("gdrkit nccl: %s needs a power of two of ranks, not %d: change -g, or -n of "
+    throw Failure(ExitCode::usage, format("gdrkit nccl: %s needs a power of two of ranks, not %d; change -g, or -n of "
                                           "gdrkit run",
                                           collective.name, n_ranks));
   }

@@ -84,7 +84,7 @@ class NcclEngine : public Engine {
   void register_buffers() override {
     if (registration_ == Registration::none) return;
     const bool is_symmetric = registration_ == Registration::symmetric;
-    // Windows are collective, so that those of one process are registered at once.
+    // Registration of windows is collective, so one group registers those of all GPUs of this process.
     if (is_symmetric) begin_group();
     for (Buffer& buffer : buffers_) {
       make_current(static_cast<std::size_t>(buffer.local));
@@ -182,13 +182,15 @@ class NcclEngine : public Engine {
     const bool lacks_local = calls_->comm_register == nullptr || calls_->mem_alloc == nullptr;
     if (registration_ == Registration::local && lacks_local) {
       throw Failure(ExitCode::cannot_run,
-                    format("gdrkit nccl: -R 1: %s has no ncclCommRegister; NCCL 2.19 brought it", version().c_str()));
+                    format("gdrkit nccl: -R 1: %s has no ncclCommRegister; use NCCL 2.19 or newer", version().c_str()));
     }
     if (registration_ == Registration::symmetric && (lacks_local || calls_->window_register == nullptr)) {
-      throw Failure(ExitCode::cannot_run,
-                    format("gdrkit nccl: -R 2: %s has no ncclCommWindowRegister; NCCL 2.27 brought it; -R 1 registers "
-                           "locally",
-                           version().c_str()));
+      throw Failure(
+          ExitCode::cannot_run,
+          format(
+              "gdrkit nccl: -R 2: %s has no ncclCommWindowRegister; use NCCL 2.27 or newer, or -R 1, which registers "
+              "locally",
+              version().c_str()));
     }
   }
 
@@ -235,7 +237,7 @@ class NcclEngine : public Engine {
                          has_detail ? detail : ""));
   }
 
-  /// What NCCL has no function for, of its point-to-point calls.
+  /// Operations without a function of NCCL, made of point-to-point calls.
   void send_and_receive(std::size_t index, const Call& call) {
     NcclComm* const communicator = communicators_[index];
     void* const stream = reinterpret_cast<void*>(locals_[index].stream.handle);
@@ -273,7 +275,7 @@ class NcclEngine : public Engine {
           send(call.input, own);
           receive(part_of(call.output, own), own);
         } else {
-          // Each of both has the parts of its half of the cube.
+          // Each of the two has the parts of its half of the cube.
           const int parts = 1 << (call.step - 1);
           const int first = own & ~(parts - 1);
           send(part_of(call.output, first), own ^ parts, static_cast<std::size_t>(parts));

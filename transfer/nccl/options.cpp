@@ -35,7 +35,7 @@ std::string test_name(const std::string& word) {
   return at != std::string::npos && at + 5 == word.size() ? word.substr(0, at) : word;
 }
 
-/// nccl-tests' options that `gdrkit nccl` refuses. tests/transfer/nccl/nccl_test.py has the list of all.
+/// nccl-tests' options that `gdrkit nccl` rejects. tests/transfer/nccl/nccl_test.py has the list of all.
 std::vector<RefusedOption> refused_options() {
   constexpr const char* of_device_code = "NCCL's own GPU kernels are measured; leave it out";
   return {
@@ -43,13 +43,13 @@ std::vector<RefusedOption> refused_options() {
       {'p', "parallel_init", "communicators are made by one thread; leave it out", "0"},
       {'y', "stream_null", "operations are in a stream of their own; leave it out", "0"},
       {'G', "cudagraph", "each operation is enqueued by a call; use -m to aggregate operations", "0"},
-      {'S', "report_timestamps", "rows have no time of day; use --json, which has the date", "0"},
+      {'S', "report_timestamps", "rows have no time stamps; use --json, which has the date", "0"},
       {'x', "cta_policy", "the policy is NCCL's; use the variable NCCL_CTA_POLICY"},
       {'D', "device_implementation", of_device_code, "0"},
       {'V', "device_cta_count", of_device_code},
-      {'M', "memory_report", "the memory of NCCL is not reported; leave it out", "0"},
+      {'M', "memory_report", "NCCL's memory is not reported; leave it out", "0"},
       {'u', "unalign", "buffers are aligned; leave it out", "0"},
-      {'I', "per_iter_timing", "a time is the average of -n operations; use -n 1 -N for single ones", "0"},
+      {'I', "per_iter_timing", "a time is the average of -n operations; use -n 1 with -N for single operations", "0"},
       {'K', "per_iter_skip", "a time is the average of -n operations; use -w to warm up", "0"},
       {'F', "output_file", "newer nccl-tests call it -J, for JSON; use -J, or --csv for CSV"},
   };
@@ -95,8 +95,8 @@ CommandLine command_line(Options* options) {
        "sum, prod, max, min, avg or all", false},
       {'d', "datatype", "TYPE", Choice{names_and_all(all_element_types()), &options->type, ""},
        "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, f8e4m3, f8e5m2 or all", false},
-      {'r', "root", "RANK", &options->root, "of broadcast, reduce, gather and scatter", false},
-      {'R', "local_register", "0|1|2", &options->registered, "register the buffers: 1: locally, 2: as symmetric memory",
+      {'r', "root", "RANK", &options->root, "root of broadcast, reduce, gather and scatter", false},
+      {'R', "local_register", "0|1|2", &options->registered, "register the buffers, 1 locally, 2 as symmetric memory",
        false},
       {'z', "blocking", "0|1", &options->blocking, "1: wait for the end of each operation", false},
       {'C', "report_cputime", "0|1", &options->cpu_time, "1: the time to enqueue, not to the end", false},

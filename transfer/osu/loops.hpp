@@ -38,7 +38,7 @@ struct Measured {
   std::vector<double> round_seconds;
 };
 
-/// How many buffers of a size the messages of a window have.
+/// The number of buffers of one size for the messages of a window.
 [[nodiscard]] inline std::size_t buffers_of(const Work& work) noexcept {
   return work.has_own_buffers ? static_cast<std::size_t>(work.window) : 1;
 }

@@ -111,15 +111,15 @@ std::string places_in(const Options& options, const OsuTest& test, const EngineK
   return places;
 }
 
-/// OSU's options that `gdrkit osu` refuses. tests/transfer/osu/osu_test.py has the list of all.
+/// OSU's options that `gdrkit osu` rejects. tests/transfer/osu/osu_test.py has the list of all.
 std::vector<RefusedOption> refused_options() {
   constexpr const char* of_nonblocking = "non-blocking collectives are not measured; leave it out";
   return {
       {'t', "num-test-calls", of_nonblocking},
       {'a', "array-size", of_nonblocking},
       {'r', "cuda-target", of_nonblocking, "cpu"},
-      {'s', "sync-option", "one-sided operations are completed by a flush; leave it out", "flush"},
-      {'w', "win-options", "the window is made of allocated memory; leave it out", "create"},
+      {'s', "sync-option", "a flush completes one-sided operations; leave it out", "flush"},
+      {'w', "win-options", "the window consists of allocated memory; leave it out", "create"},
       {'R', "print-rate", "mbw_mr prints the rate; leave it out", "1"},
       {'p', "num-pairs", "all ranks take part, in pairs; start two ranks for each pair"},
       {'V', "vary-window", "a run has one window; run once for each -W"},
@@ -127,7 +127,7 @@ std::vector<RefusedOption> refused_options() {
       {'P', "papi", "hardware counters are not read; use perf stat"},
       {'D', "ddt", "data are contiguous; leave it out", "cont"},
       {'N', "nhbr", "neighbourhood collectives are not measured; leave it out"},
-      {'I', "session", "MPI begins by MPI_Init_thread; leave it out"},
+      {'I', "session", "MPI_Init_thread initialises MPI; leave it out"},
       {'l', "in-place", "source and target are different buffers; leave it out"},
       {'q', "partitions", "partitioned messages are not measured; leave it out"},
       {'k', "root-rank", "the root is rank 0; leave it out", "fixed:0"},
@@ -162,11 +162,11 @@ CommandLine command_line(Options* options) {
       {'x', "warmup", "N", &options->warmup, "iterations before, not timed; default: OSU's", false, false},
       {'W', "window-size", "N", &options->window, "messages at once, of bandwidths", false},
       {'c', "validation", "", &options->validates, "check the data of each size", false},
-      {'u', "validation-warmup", "N", &options->check_warmup, "iterations before the check of a size, of -c", false},
-      {'M', "mem-limit", "SIZE", &options->memory_limit,
-       "leave out sizes whose buffers take more on a rank; default: no limit", false, false},
+      {'u', "validation-warmup", "N", &options->check_warmup, "iterations before each check of -c", false},
+      {'M', "mem-limit", "SIZE", &options->memory_limit, "omit sizes with larger buffers on a rank (default: no limit)",
+       false, false},
       {'b', "buffer-num", "KIND", Choice{{"single", "multiple"}, &options->buffers, ""},
-       "buffers of the messages of a window: one, or one for each", false},
+       "one buffer for all messages of a window, or one for each", false},
       {'d', "accelerator", "NAME", Choice{{"cuda", "managed"}, &options->accelerator, ""},
        "where collectives have their buffers; default: where the engine has them", false, false},
       {'f', "full", "", &options->is_full, "also least, largest and iterations, of collectives", false},
@@ -226,7 +226,7 @@ Plan plan_of(const Options& options) {
   plan.window = options.window;
   if (!plan.percentiles.empty() && plan.test->value != Value::latency) refuse("-z: percentiles are of latencies");
   if (options.buffers == "multiple" && !plan.test->has_message_window()) {
-    refuse("-b multiple: only bw, bibw and mbw_mr have windows of messages");
+    refuse("-b multiple is for bw, bibw and mbw_mr, which have windows of messages");
   }
   if (options.is_full && !plan.test->is_of_all_ranks()) refuse("-f: only collectives have more columns");
   return plan;

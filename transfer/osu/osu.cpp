@@ -105,8 +105,8 @@ class Run {
     if (!sizes_.empty()) return;
     throw Failure(
         ExitCode::usage,
-        format("gdrkit osu: -M %zu: the buffers of the smallest size, %zu bytes, need %zu bytes on each rank; make "
-               "-M larger",
+        format("gdrkit osu: -M %zu: the buffers of the smallest size, %zu bytes, need %zu bytes on each rank; "
+               "increase -M",
                options_.memory_limit, plan_.sizes.front(), plan_.sizes.front() * parts));
   }
 

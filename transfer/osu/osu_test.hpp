@@ -66,7 +66,7 @@ struct OsuTest {
     const bool is_of_all = loop == Loop::all_to_all || loop == Loop::all_gather || loop == Loop::gather;
     return is_of_all ? static_cast<std::size_t>(n_ranks) : 1;
   }
-  /// Windows of messages, of which each may have a buffer of its own.
+  /// Whether the test has windows of messages, each of which may have its own buffer.
   [[nodiscard]] bool has_message_window() const noexcept { return loop == Loop::stream || loop == Loop::exchange; }
 };
 

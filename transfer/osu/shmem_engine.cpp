@@ -116,7 +116,7 @@ class ShmemEngine : public OsuEngine {
     return static_cast<std::size_t>(pe) * size_bytes;
   }
 
-  /// Messages to and from rank 0, which sends one to itself as well.
+  /// Messages to and from rank 0, which also sends one to itself.
   void gather(std::size_t size_bytes) {
     send_part(0, place_of(processes_.process(), size_bytes), 0, size_bytes);
     for (int pe = 0; processes_.is_first() && pe < processes_.n_processes(); ++pe) wait_for_message(pe);

@@ -158,18 +158,19 @@ void Endpoint::query() {
   }
 }
 
-/// What the GRH carries needs one.
+/// --tclass and --flow_label are fields of the GRH, so packets must have one.
 void Endpoint::check_global_route() const {
   const Options& options = *plan_.options;
   if (options.needs_ipv6_gid && (gid_index_ < 0 || is_ipv4(gid_) || is_zero(gid_))) {
-    throw Failure(ExitCode::cannot_run,
-                  format("gdrkit perftest: --ipv6: port %d of %s has no GID of an IPv6 address%s; give its interface "
-                         "one, or leave --ipv6 out",
-                         options.ib_port, device_.c_str(), options.gid_index >= 0 ? " at -x" : ""));
+    throw Failure(
+        ExitCode::cannot_run,
+        format("gdrkit perftest: --ipv6: port %d of %s has no GID of an IPv6 address%s; add an IPv6 address to "
+               "its interface, or leave --ipv6 out",
+               options.ib_port, device_.c_str(), options.gid_index >= 0 ? " at -x" : ""));
   }
   if (gid_index_ < 0 && (options.traffic_class >= 0 || !options.flow_labels.empty())) {
-    throw Failure(ExitCode::usage, format("gdrkit perftest: --tclass and --flow_label: packets of %s have no GRH "
-                                          "without a GID; choose one by -x",
+    throw Failure(ExitCode::usage, format("gdrkit perftest: --tclass and --flow_label need a GRH, and packets of %s "
+                                          "have none without a GID; select a GID by -x",
                                           device_.c_str()));
   }
 }

@@ -76,7 +76,7 @@ inline constexpr std::size_t most_rounds = 8;
 [[nodiscard]] std::string head_line(const Settings& settings);
 [[nodiscard]] std::string row_line(const Settings& settings, const BandwidthRow& row);
 [[nodiscard]] std::string row_line(const Settings& settings, const LatencyRow& row);
-/// Every result in us, one a line, with its number; sorted, or in the order of the messages.
+/// Every result in us, one per line with its number; sorted, or in the order of the messages.
 [[nodiscard]] std::string all_results_text(std::vector<double> seconds, bool is_unsorted);
 [[nodiscard]] std::string ruler();
 

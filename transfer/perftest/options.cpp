@@ -115,15 +115,17 @@ void check_numbers(const Options& options) {
   }
 }
 
-/// What goes into packets: of the queue pairs without rdma_cm the GRH's fields, with it the type of service.
+/// Fields of the packets: without rdma_cm those of the GRH, with rdma_cm the type of service.
 void check_roce(const Options& options) {
   if (options.type_of_service >= 0 && !options.uses_rdma_cm) {
-    refuse("-T sets the type of service of -R's connections; --tclass sets the traffic class without -R");
+    refuse("-T needs -R; without -R set the traffic class by --tclass");
   }
   if (!options.uses_rdma_cm) return;
-  if (options.traffic_class >= 0) refuse("--tclass: rdma_cm takes the traffic class from -T; use -T with -R");
-  if (!options.flow_labels.empty()) refuse("--flow_label: rdma_cm sets the flow label itself; leave out -R");
-  if (options.needs_ipv6_gid) refuse("--ipv6: rdma_cm takes the GID from HOST; name an IPv6 address");
+  if (options.traffic_class >= 0) refuse("--tclass excludes -R, since rdma_cm sets the traffic class; use -T");
+  if (!options.flow_labels.empty())
+    refuse("--flow_label excludes -R, since rdma_cm sets the flow label; leave one out");
+  if (options.needs_ipv6_gid)
+    refuse("--ipv6 excludes -R, since rdma_cm takes the GID from HOST; name an IPv6 address as HOST");
 }
 
 std::vector<std::uint32_t> flow_labels_in(const std::string& text) {
@@ -183,18 +185,18 @@ std::vector<std::size_t> sizes_of(const Options& options, const VerbsTest& test)
   return sizes;
 }
 
-/// What goes into packets, and how the ends meet.
+/// Fields of the packets, and the addresses of the exchange.
 void add_roce_options(CommandLine* line, Options* options) {
   const std::vector<Option> all = {
       {'\0', "tclass", "N", &options->traffic_class, "traffic class in the GRH: DSCP * 4 + ECN (default: 0)", false,
        false},
-      {'\0', "flow_label", "N,N,...", &options->flow_labels,
-       "flow label in the GRH, in turn for each queue pair (default: 0)", false, false},
-      {'T', "tos", "N", &options->type_of_service, "type of service of -R's connections", false, false},
+      {'\0', "flow_label", "N,N,...", &options->flow_labels, "flow labels of the queue pairs, in turn (default: 0)",
+       false, false},
+      {'T', "tos", "N", &options->type_of_service, "type of service of connections by -R", false, false},
       {'\0', "ipv6", "", &options->needs_ipv6_gid, "choose a GID of an IPv6 address", false},
       {'\0', "ipv6-addr", "", &options->meets_by_ipv6, "exchange over IPv6 only", false},
-      {'\0', "bind_source_ip", "ADDRESS", &options->source_address, "own address of the exchange; default: as routed",
-       false, false},
+      {'\0', "bind_source_ip", "ADDRESS", &options->source_address,
+       "local address of the exchange (default: as routed)", false, false},
   };
   line->options.insert(line->options.end(), all.begin(), all.end());
 }
@@ -235,10 +237,11 @@ CommandLine command_line(Options* options) {
       {'I', "inline_size", "N", &options->inline_bytes, "largest message put into the request itself", false, false},
       {'o', "outs", "N", &options->reads, "reads and atomics under way; default: what the device takes", false, false},
       {'S', "sl", "N", &options->service_level, "service level", false},
-      {'\0', "write_with_imm", "", &options->has_immediate, "writes with immediate data, which take a receive", false},
-      {'l', "post_list", "N", &options->list_length, "requests in one call, of bandwidths", false},
-      {'H', "report-histogram", "", &options->prints_all, "also every result of a latency, sorted", false},
-      {'U', "report-unsorted", "", &options->prints_unsorted, "the same in the order of the messages", false},
+      {'\0', "write_with_imm", "", &options->has_immediate, "write with immediate data, completed by a receive", false},
+      {'l', "post_list", "N", &options->list_length, "requests per call in bandwidth tests", false},
+      {'H', "report-histogram", "", &options->prints_all, "also print every latency, sorted", false},
+      {'U', "report-unsorted", "", &options->prints_unsorted, "also print every latency, in the order of the messages",
+       false},
       {'u', "qp-timeout", "N", &options->qp_timeout, "a retry after 4 us * 2^N", false},
       {'R', "rdma_cm", "", &options->uses_rdma_cm,
        "connect the queue pairs by rdma_cm; HOST is an RDMA device's address", false, false},

@@ -14,9 +14,9 @@
 
 namespace gdrkit::tools::perftest {
 
-/// Of the exchange of both ends.
+/// The addresses of the exchange of both ends.
 struct ExchangeRoute {
-  std::string source;  ///< own address; "": the system's choice
+  std::string source;  ///< local address; "": the system's choice
   bool is_ipv6_only = false;
 };
 
@@ -46,7 +46,7 @@ struct Options : transfer::DocumentOptions {
   std::string flow_labels;   ///< "L,L,..."
   bool needs_ipv6_gid = false;
   bool meets_by_ipv6 = false;
-  std::string source_address;  ///< of the exchange; "": the system's choice
+  std::string source_address;  ///< local address of the exchange; "": the system's choice
   bool has_immediate = false;
   int list_length = 1;  ///< requests in one call
   bool prints_all = false;
@@ -89,9 +89,9 @@ struct Plan {
 
   [[nodiscard]] bool is_ud() const noexcept;
   [[nodiscard]] bool sends() const noexcept { return !is_server || options->is_bidirectional; }
-  /// Each message takes a posted receive at its target.
+  /// Whether each message consumes a posted receive at its target.
   [[nodiscard]] bool takes_receives() const noexcept { return test->verb == Verb::send || options->has_immediate; }
-  /// The target sees the last byte of a message, and has no completion.
+  /// Whether the target polls the last byte of a message, because it gets no completion.
   [[nodiscard]] bool polls_memory() const noexcept {
     return test->verb == Verb::write && test->is_latency() && !takes_receives();
   }
@@ -109,7 +109,7 @@ struct Plan {
 };
 
 [[nodiscard]] CommandLine command_line(Options* options);
-/// perftest's options that `gdrkit perftest` refuses.
+/// perftest's options that `gdrkit perftest` rejects.
 [[nodiscard]] std::vector<RefusedOption> refused_options();
 /// Under `gdrkit run -n 2` the rank decides which end this is. Throws Failure(usage).
 [[nodiscard]] Plan plan_of(const Options& options);

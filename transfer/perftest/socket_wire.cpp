@@ -39,7 +39,7 @@ std::string name_of(const sockaddr_storage& address, socklen_t size_bytes) {
 
 using AddressList = std::unique_ptr<addrinfo, void (*)(addrinfo*)>;
 
-/// Of a host, or of "" and a server's any address. Throws Failure.
+/// The addresses of a host; for "", every address of a server. Throws Failure.
 AddressList addresses_of(const std::string& host, int port, int family, const char* what) {
   addrinfo hints{};
   hints.ai_family = family;
@@ -53,7 +53,8 @@ AddressList addresses_of(const std::string& host, int port, int family, const ch
        ": " + ::gai_strerror(resolved));
 }
 
-/// -1 with errno. One of IPv6 takes clients of both families, unless only IPv6 is wanted.
+/// Returns -1 and sets errno on an error. An IPv6 socket accepts clients of both families, unless only IPv6 is
+/// requested.
 int listen_on(const addrinfo& one, bool is_ipv6_only) {
   const int socket = ::socket(one.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return -1;

@@ -336,7 +336,7 @@ Stream Traffic::stream() {
 
 std::vector<double> Traffic::latencies(std::size_t size_bytes) {
   switch (plan_.test->verb) {
-    // With immediate data a completion shows that a message has come.
+    // With immediate data, a completion reports the arrival of a message.
     case Verb::write: return plan_.polls_memory() ? write_in_turn(size_bytes) : send_in_turn();
     case Verb::send: return send_in_turn();
     default: return plan_.is_server ? std::vector<double>() : fetch_in_turn();

@@ -90,7 +90,7 @@ ExitCode run(const Options& options, std::vector<std::string> program) {
   plan.grace = to_time("--grace", options.grace);
   if (!options.time_limit.empty()) plan.time_limit = to_time("--time-limit", options.time_limit);
   if (!options.time_limit.empty() && plan.time_limit == std::chrono::milliseconds(0)) {
-    throw Failure(ExitCode::usage, "gdrkit run: --time-limit: it must not be 0; leave the option out for no limit");
+    throw Failure(ExitCode::usage, "gdrkit run: --time-limit must not be 0; leave the option out for no limit");
   }
   int error = 0;
   plan.file = find_program(program.front(), &error);

@@ -37,7 +37,7 @@ std::vector<std::string> ways_to(int pe) {
   return lines;
 }
 
-/// Programs on nvshmem.h take the size of their heap from a variable that this one does not obey.
+/// The size of the heap of programs on nvshmem.h, from a variable that this program ignores.
 std::string nvshmem_heap() {
   const char* const text = std::getenv("NVSHMEM_SYMMETRIC_SIZE");
   if (text == nullptr || *text == '\0') return "";

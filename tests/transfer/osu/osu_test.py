@@ -316,7 +316,7 @@ class OsuOptions(Test):
             self.assertEqual(any(line.startswith(f"# Sizes above {sizes[-1]} bytes are left out: -M allows") for line in ended.lines), sizes[-1] != 64)
         ended = run("gdrkit", "osu", "alltoall", "--engine", "shmem", *QUICK, "-M", "15")
         self.assertEqual(ended.code, 2)
-        self.assertIn("-M 15: the buffers of the smallest size, 4 bytes, need 16 bytes on each rank; make -M larger", ended.err)
+        self.assertIn("-M 15: the buffers of the smallest size, 4 bytes, need 16 bytes on each rank; increase -M", ended.err)
 
     def test_buffers_of_their_own(self):
         for engine in ("shmem", "ucx") if HAS_UCX else ("shmem",):
@@ -325,7 +325,7 @@ class OsuOptions(Test):
                 self.assertEqual((ended.code, ended.err, ended.out.count("Pass")), (0, "", 5), f"{engine} {test}")
         ended = run("gdrkit", "osu", "latency", "-b", "multiple")
         self.assertEqual(ended.code, 2)
-        self.assertIn("-b multiple: only bw, bibw and mbw_mr have windows of messages", ended.err)
+        self.assertIn("-b multiple is for bw, bibw and mbw_mr, which have windows of messages", ended.err)
 
 
 class OsuFailures(Test):

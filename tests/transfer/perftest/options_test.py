@@ -51,12 +51,12 @@ class PerftestOptions(PerftestTest):
         for value in ("1", "4"):
             ended = self.loopback("write_bw", f"--cuda_mem_type={value}")
             self.assertEqual(ended.code, 2)
-            self.assertIn("--cuda_mem_type is not supported: adapters register neither managed memory", ended.err)
+            self.assertIn("--cuda_mem_type is not supported: adapters cannot register managed memory", ended.err)
 
     def test_wrong_words_are_wrong_usage(self):
-        for arguments, text in ((("--tclass", "256"), "--tclass must be from 0 to 255, not 256"), (("-T", "8"), "-T sets the type of service of -R's"),
-                                (("-R", "--tclass", "8"), "rdma_cm takes the traffic class from -T"), (("--flow_label", "0x100000"), "'0x100000' is not a number from 0 to 0xfffff"),
-                                (("--flow_label", "1,,2"), "'' is not a number"), (("-R", "--ipv6"), "rdma_cm takes the GID from HOST"),
+        for arguments, text in ((("--tclass", "256"), "--tclass must be from 0 to 255, not 256"), (("-T", "8"), "-T needs -R; without -R set"),
+                                (("-R", "--tclass", "8"), "since rdma_cm sets the traffic class"), (("--flow_label", "0x100000"), "'0x100000' is not a number from 0 to 0xfffff"),
+                                (("--flow_label", "1,,2"), "'' is not a number"), (("-R", "--ipv6"), "since rdma_cm takes the GID from HOST"),
                                 (("-R", "--flow_label", "1"), "rdma_cm sets the flow label"), (("-H",), "-H and -U are for latencies"), (("-l", "0"), "-l must be from 1")):
             ended = run("gdrkit", "perftest", "write_bw", *arguments, environment=self.environment())
             self.assertEqual((ended.code, ended.out), (2, ""), arguments)
@@ -98,7 +98,7 @@ class PerftestRoce(LoggedTest):
         for option in ("--tclass", "--flow_label"):
             ended = self.loopback("write_bw", option, "1", GDRKIT_STAND_IN_INFINIBAND="1")
             self.assertEqual(ended.code, 2)
-            self.assertIn("packets of soft0 have no GRH without a GID; choose one by -x", ended.err)
+            self.assertIn("need a GRH, and packets of soft0 have none without a GID; select a GID by -x", ended.err)
         lines, _ = self.logged("write_bw", "-n", "20", "--tclass", "9", "-x", "0", GDRKIT_STAND_IN_INFINIBAND="1")
         self.assertEqual(lines, 2 * ["path 9 0 0"])
 

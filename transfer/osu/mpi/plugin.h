@@ -18,7 +18,7 @@ enum gdrkit_osu_mpi_collective {
   GDRKIT_OSU_MPI_ALLTOALL,  /* size_bytes: of one rank's part, as in ALLGATHER */
   GDRKIT_OSU_MPI_BCAST,     /* from the source of rank 0 to the targets of the others */
   GDRKIT_OSU_MPI_ALLGATHER,
-  GDRKIT_OSU_MPI_REDUCE, /* sums of bytes, to rank 0 */
+  GDRKIT_OSU_MPI_REDUCE, /* sums of bytes on rank 0 */
   GDRKIT_OSU_MPI_GATHER, /* to rank 0; size_bytes as of ALLTOALL */
   GDRKIT_OSU_MPI_SCATTER /* from rank 0; size_bytes as of ALLTOALL */
 };
