@@ -49,7 +49,7 @@ bool is_shared(const Picture& picture, std::string measure::Series::*field) {
                      [&](const measure::Series* series) { return series->*field == picture.first().*field; });
 }
 
-/// The title without ", to the device" or " to the device" in front of a comma or the end; "" if it is not there.
+/// The title without ", to the device", or " to the device" before a comma or the end; "" if it has neither.
 std::string without_direction(const measure::Series& series) {
   const std::string& title = name_of(series);
   const std::string words = " " + in_words(series.direction);
@@ -60,7 +60,7 @@ std::string without_direction(const measure::Series& series) {
   return title.substr(0, title[at - 1] == ',' ? at - 1 : at) + title.substr(end);
 }
 
-/// The heading names the direction once for all.
+/// Titles without the direction, if the heading names it and no title becomes empty; else the whole titles.
 std::vector<std::string> shortest_titles(const Picture& picture) {
   std::vector<std::string> titles;
   std::vector<std::string> shorter;
@@ -73,7 +73,7 @@ std::vector<std::string> shortest_titles(const Picture& picture) {
   return is_in_heading && std::find(shorter.begin(), shorter.end(), "") == shorter.end() ? shorter : titles;
 }
 
-/// Others have it as their control, and do something else.
+/// Whether the series is only the control of series that measure another operation.
 bool is_reference(const measure::Result& result, const measure::Series& series) {
   const auto uses_it = [&](const measure::Series& other) { return other.control == series.id; };
   return std::any_of(result.series.begin(), result.series.end(), uses_it) &&

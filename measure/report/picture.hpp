@@ -14,7 +14,7 @@ namespace gdrkit::tools::report {
 struct Picture {
   std::vector<const measure::Series*> series;  ///< at least one; the same group, x, quantity and direction of "better"
   bool is_shown = false;                       ///< a section has taken it
-  bool is_reference = false;  ///< one series that others are compared with and that does another thing: never a curve
+  bool is_reference = false;                   ///< one series of another operation, for comparison: never a curve
 
   [[nodiscard]] const measure::Series& first() const { return *series.front(); }
   [[nodiscard]] bool is_matrix() const { return !first().y_name.empty(); }
@@ -37,7 +37,7 @@ struct Source {
 [[nodiscard]] std::string heading_of(const Picture& picture);
 /// "threads 4, GPU busy"; "" without conditions.
 [[nodiscard]] std::string conditions_text(const measure::Series& series);
-/// All series have the same: the heading names them.
+/// Whether all series have the same conditions, which the heading then names.
 [[nodiscard]] bool are_conditions_shared(const Picture& picture);
 /// The conditions that the label does not name.
 [[nodiscard]] std::string untold_conditions(const measure::Series& series, std::string label);
@@ -52,7 +52,7 @@ struct Source {
 [[nodiscard]] Table table_of(const Picture& picture);
 /// All that is known of each point, a row a point: for pictures without a curve.
 [[nodiscard]] Table list_of(const Picture& picture);
-/// One row a series, one column an x: for few points.
+/// One row per series, one column per x: for few points.
 [[nodiscard]] Table table_by_series(const Picture& picture);
 /// A chart if a series has three points that can be drawn, else a table.
 [[nodiscard]] Block block_of(const Picture& picture, const std::string& heading);

@@ -109,8 +109,8 @@ class Tune {
   [[nodiscard]] std::string own_path(const Context& context) const {
     if (report_.is_emulated) {
       throw Failure(ExitCode::cannot_run,
-                    "cannot keep a profile of the emulated device: only GPUs have one; pass --output FILE to write the "
-                    "profile to a file");
+                    "cannot keep a profile of the emulated device: only GPUs have profiles; use --output FILE to write "
+                    "this one to a file");
     }
     char path[4096];
     const int result = gdrkit_engine_profile_path(context.handle(), options_.common.device, path, sizeof path);

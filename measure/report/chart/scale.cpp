@@ -29,7 +29,7 @@ std::vector<double> inside(std::vector<double> values, const Range& range, bool 
   for (const double value : values) {
     if (!std::isfinite(value) || (is_log && value <= 0)) continue;
     const auto is_inside = [&](double share) { return share >= -slack && share <= 1 + slack; };
-    // Both: of a wide range the logarithms tell values near its lower end apart, of a narrow one the differences.
+    // Both scales: logarithms separate values near the lower end of a wide range, differences those of a narrow one.
     if (is_inside(share_of(value, range, false)) && is_inside(share_of(value, range, is_log))) kept.push_back(value);
   }
   return kept;

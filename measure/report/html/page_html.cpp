@@ -145,7 +145,7 @@ class Writer {
     out_ += "</article>\n";
   }
 
-  /// What stands side by side where there is room; "" for all else.
+  /// The class of a row of blocks that stand side by side if there is room; "" for other blocks.
   static std::string row_of(const Block& block) {
     if (std::holds_alternative<Figure>(block) || std::holds_alternative<Sentences>(block)) return "columns";
     const auto* const table = std::get_if<Table>(&block);

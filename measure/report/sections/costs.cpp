@@ -19,7 +19,7 @@ bool is_cost(const Picture& picture) {
   });
 }
 
-/// What the costs are compared with, in a sentence: it does not depend on the size of the memory.
+/// The reference of the costs as a sentence, because it does not depend on the size of the memory.
 void add_references(Source* source, Section* section) {
   for (Picture& picture : source->pictures) {
     const measure::Series& series = picture.first();

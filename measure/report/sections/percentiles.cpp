@@ -37,7 +37,7 @@ bool tells_percentiles(const Picture& picture) {
   });
 }
 
-/// The smallest x of each series, and all of them in a folded table.
+/// A table of the smallest x of each series, and a folded table of all.
 void add_picture(const Picture& picture, Section* section) {
   const std::vector<std::string> labels = labels_of(picture);
   Table all{"", {"", in_words(picture.first().x_name), "operations", "minimum", "p50", "p99", "p99.9", "maximum"}, {}};
@@ -57,7 +57,7 @@ void add_picture(const Picture& picture, Section* section) {
   const bool is_more = all.rows.size() > first.rows.size();
   all.is_folded = true;
   all.caption = is_busy(picture) || is_more || !tells_percentiles(picture) ? first.caption : "";
-  // Beside other work the percentiles are those of that work too, and few operations have none to show.
+  // Omitted if other work ran, whose delays the percentiles would include, or if the operations are too few for them.
   if (!is_busy(picture) && tells_percentiles(picture)) section->blocks.emplace_back(std::move(first));
   if (!all.caption.empty()) section->blocks.emplace_back(std::move(all));
 }
