@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# For which GPUs nvcc compiles: what GDRKIT_NVCC lists, and what of it is present by GDRKIT_NVIDIA_SMI and GDRKIT_NVIDIA_PROC.
+# The GPU architectures for nvcc: those that GDRKIT_NVCC lists, and those present according to GDRKIT_NVIDIA_SMI and GDRKIT_NVIDIA_PROC.
 
-# Sets `architectures` to what nvcc builds for that has the memory model (from Volta, 70, on), numbers ascending: the
-# lowest of each major number, whose machine code the others of that number run; empty with `why` when there is nothing
-# to build with.
+# Sets `architectures` to the architectures of nvcc that have the memory model (from Volta, 70, on), in ascending order: the
+# lowest of each major number, whose machine code the others of that number run. If nvcc has none, the list is empty and
+# `why` is the reason.
 function(gdrkit_find_gpu_architectures architectures why)
   set(${architectures} "" PARENT_SCOPE)
   if(NOT GDRKIT_NVCC)
@@ -38,8 +38,8 @@ function(gdrkit_find_gpu_architectures architectures why)
   set(${architectures} ${lowest} PARENT_SCOPE)
 endfunction()
 
-# Leaves in `list` those of the GPUs that the driver shows here, with `why` where that is none. Where it cannot name
-# them, all stay.
+# Keeps in `list` the architectures of the GPUs that are present; if none is, `why` is the reason. If the GPUs cannot be
+# identified, keeps all.
 function(gdrkit_keep_present_architectures list why)
   set(${why} "there is no GPU" PARENT_SCOPE)
   file(GLOB gpus ${GDRKIT_NVIDIA_PROC}/gpus/*)

@@ -80,7 +80,7 @@ endif()
 include(GdrkitManPages)
 include(GdrkitModules)
 
-# What `cmake --install` needs, for builds that do not make all.
+# Builds what `cmake --install` needs, for builds that do not make all.
 add_custom_target(gdrkit_installed)
 foreach(target gdrapi gdrkit gdrkit_shmem gdrkit_program gdrkit_man_pages)
   if(TARGET ${target})

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Binds all that is linked to an older glibc than this machine's (packaging/glibc, docs/design/0022-packages.md): packages and wheels
-# are built on one machine and run on others.
+# Links everything for an older glibc than this machine's (packaging/glibc, docs/design/0022-packages.md), because packages and
+# wheels run on other machines than they are built on.
 set(GDRKIT_GLIBC "" CACHE STRING "oldest glibc that the result runs on, for instance 2.28; empty: this machine's")
 if(NOT GDRKIT_GLIBC)
   return()

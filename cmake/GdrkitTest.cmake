@@ -11,7 +11,7 @@ include(GoogleTest)
 # What the thread sanitizer looks at: the programs with the label "threads".
 add_custom_target(threads_tests)
 
-# GoogleTest's headers are half of what a test's compiler reads. Once for all tests, which are compiled with -fPIE.
+# GoogleTest's headers are half of what the compiler reads for a test. Precompiled once for all tests, which use -fPIE.
 function(gdrkit_precompile_for_tests)
   if(NOT TARGET gdrkit_precompiled_for_tests)
     gdrkit_add_precompiled(gdrkit_precompiled_for_tests <gmock/gmock.h> <gtest/gtest.h>)
@@ -22,7 +22,7 @@ function(gdrkit_precompile_for_tests)
   endif()
 endfunction()
 
-# How what a test is made of is compiled: an executable, or objects of some.
+# Compile options of a test: of an executable, or of objects that several executables share.
 function(gdrkit_set_test_options target) # files apart...
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   gdrkit_unite(${target} APART ${ARGN})
@@ -89,9 +89,9 @@ endforeach()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
 endfunction()
 
-# gdrkit_add_place_tests(NAME LABEL label SOURCES file... LIBRARIES target... [INCLUDES folder...]): the same demands, twice:
-# NAME_emulated_test on the emulated device everywhere, NAME_gpu_test (label gpu) on GPUs where there are some. Both are
-# linked from the same objects, which look at the program's name (support/place.hpp).
+# gdrkit_add_place_tests(NAME LABEL label SOURCES file... LIBRARIES target... [INCLUDES folder...]): runs the same tests twice:
+# NAME_emulated_test on the emulated device everywhere, NAME_gpu_test (label gpu) on GPUs if there are any. Both are
+# linked from the same objects, which read the program's name (support/place.hpp).
 function(gdrkit_add_place_tests name)
   cmake_parse_arguments(TEST "" "LABEL" "SOURCES;LIBRARIES;INCLUDES" ${ARGN})
   add_library(${name}_objects OBJECT EXCLUDE_FROM_ALL ${TEST_SOURCES})

@@ -6,8 +6,8 @@
 # gdrkit_unite(target [COLD] [APART path...]): with GDRKIT_UNITY, compiles the files of one folder together, 12 at most, so that
 # the headers they share are read once. Files whose path relative to the target's folder begins with one of APART are compiled
 # alone: those with timed loops, which must not depend on how they were built, and those whose unnamed namespace has a name
-# that another file of the folder has too. lib/ and shmem/ are never united. A local name that a neighbour's file uses at its
-# top is no fault, so united targets are not warned of shadowing (GdrkitLayer.cmake). COLD: a release compiles all but APART
+# that another file of the folder has too. lib/ and shmem/ are never united. A local name may equal a global name of another
+# file, so united targets are compiled without warnings of shadowing (GdrkitLayer.cmake). COLD: a release compiles all but APART
 # with -O1: options, documents and tables, which run once.
 #
 # gdrkit_precompile([LEVEL option] target...): with GDRKIT_UNITY, the standard headers are read once for all of these libraries, and
@@ -23,7 +23,7 @@ if(GDRKIT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_
   target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow -Wno-array-bounds>)
 endif()
 
-# Whoever takes it has the same options of the processor and the same -fPIC or -fPIE.
+# A target that uses them has the same processor options and the same -fPIC or -fPIE.
 function(gdrkit_add_precompiled name)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled/${name}.cpp CONTENT "")
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled/${name}.cpp)
@@ -47,7 +47,7 @@ function(gdrkit_precompile)
   endforeach()
 endfunction()
 
-# The level of optimisation of what runs once: code named COLD, and tests, while the library they test keeps its own.
+# The optimisation level of code that runs once: targets named COLD, and tests. The tested library keeps its own level.
 set(GDRKIT_COLD_LEVEL "")
 if(NOT GDRKIT_SANITIZE AND CMAKE_BUILD_TYPE MATCHES "^Rel")
   set(GDRKIT_COLD_LEVEL -O1)

@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Before a build against the installed NVIDIA driver: finds its source, its flavour and the symbol versions of its build,
-# and writes installed.mk, which the Makefile reads. Where one is missing, or the compiler that built Linux, it stops with a
-# sentence. DKMS leaves no Module.symvers of NVIDIA's build: then the versions are read from the module that was built, and
+# and writes installed.mk, which the Makefile reads. If one of them or the compiler that built Linux is missing, it prints
+# which and fails. DKMS leaves no Module.symvers of NVIDIA's build: then the versions are read from the built module and
 # written to nvidia.symvers.
 #   usage: dkms_prepare.sh [--check] <Linux version> [headers folder]
-#          --check: only says whether it can be built; writes nothing
+#          --check: only reports whether the modules can be built; writes nothing
 #   GDRKIT_NVIDIA_SOURCE, GDRKIT_NVIDIA_SYMVERS: folder and file to take instead of those found
 #   GDRKIT_ROOT: the folder to look in for /usr/src and so on, for tests
 set -euo pipefail

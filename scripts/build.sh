@@ -153,7 +153,7 @@ run_tests() {
   return "$failed"
 }
 
-# A driver that runs GPUs here: that of Linux, that of a Jetson, that of WSL.
+# Whether a driver runs GPUs here: that of Linux, of a Jetson or of WSL.
 has_gpu() {
   compgen -G "${gpu_nodes:-/dev}/nvidia[0-9]*" >/dev/null || [ -e "${gpu_nodes:-/dev}/nvhost-gpu" ] || [ -e "${gpu_nodes:-/dev}/dxg" ]
 }
@@ -187,11 +187,11 @@ run_benchmarks() {
   "$gdrkit" bench --json build/bench.json --csv build/bench.csv | without_note
   if [ "${GDRKIT_BACKEND:-}" != emulated ]; then
     say "measuring the engines of copies (some seconds)"
-    # A benchmark leaves no profile in the user's cache folder: that is for who calls tune.
+    # The benchmark leaves no profile in the user's cache folder; only gdrkit tune does.
     XDG_CACHE_HOME=$PWD/build/cache "$gdrkit" tune --json build/engines.json || code=$?
     case $code in
       0) files+=" build/engines.json" ;;
-      77) note "engines are not measured here, for the reason above" ;;
+      77) note "skipped: the engines cannot run here, for the reason above" ;;
       *) return "$code" ;;
     esac
   fi
@@ -199,5 +199,5 @@ run_benchmarks() {
   say "as a page: ./run build, then build/bin/gdrkit report $files -o build/bench.html"
 }
 
-# Without the first lines about the emulated device, which the first figures had.
+# Removes the first lines about the emulated device, which the first figures had already.
 without_note() { awk 'NR == 1 && /^NOTE: / { in_note = 1; next } in_note && /^  / { next } { in_note = 0; print }'; }

@@ -62,7 +62,7 @@ make_bundle() {
   provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}"
   lacks_any_of "${needs_of_library[@]}" "${needs_of_programs[@]}" googletest && die "the bundle cannot be made without what is named above"
   say "building the release"
-  # It runs on other machines than this one: GPU kernels for all GPUs.
+  # The bundle runs on other machines, so it has GPU kernels for all GPUs.
   build_programs "-DGDRKIT_GPU_KERNELS=$(on_or_off has_nvcc)"
 
   name=gdrkit-bundle-$(project_version)-$(uname -m)

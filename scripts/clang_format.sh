@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Prints the name of a clang-format of the version that the tree is formatted with, as versions disagree. Exits with 77 if it
-# is missing.
+# Prints the name of a clang-format of the version that formats this tree, since versions differ. Exits with 77 if it is
+# missing.
 # usage: scripts/clang_format.sh [--fetch]     --fetch: installs it from PyPI into build/ if it is missing
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."

@@ -20,8 +20,8 @@ usage() {
   exit 2
 }
 
-# Whoever may change the system, or rename a folder above it, chooses what runs as root. Above it the owner of these scripts may,
-# and others in folders such as /var/tmp, whose sticky bit keeps them from what is not theirs.
+# A user who can change the system, or rename a folder above it, can choose what runs as root. Folders above it may belong to the
+# owner of these scripts, or have a sticky bit, as /var/tmp, which protects the files of other users.
 refuse_what_others_may_change() { # path, "above" for the folders above the system
   local owner why=""
   owner=$(stat -c %u "$1")
@@ -60,7 +60,7 @@ while [ "$above" != / ] && [ "$above" != "$root" ]; do
 done
 [ $# -ge 1 ] || set -- ./run build
 
-# A system that was not finished has no mark, and is made again; so is one of another release.
+# A system without the mark is incomplete and is made again, as is one of another release.
 if [ "$(cat "$folder/base/.is_complete" 2>/dev/null)" != "$release" ]; then
   rm -rf "$folder/base"
   debootstrap --variant=minbase "$release" "$folder/base" ${GDRKIT_DEBIAN_MIRROR:+"$GDRKIT_DEBIAN_MIRROR"} >"$folder/debootstrap.log" 2>&1 || {
@@ -82,9 +82,9 @@ fi
 if [ $# -eq 1 ]; then script=$1; else script=$(printf '%q ' "$@"); fi
 echo "== Debian $(cat "$folder/system/etc/debian_version"), $(find "$folder/system/var/lib/dpkg/info" -name '*.list' | wc -l) packages: $script"
 
-# In mount and process namespaces of its own, so that mounts and processes end with the command. By pivot_root, since Linux refuses
-# user namespaces below chroot, and a sysfs that may be written, since it refuses that of a network namespace beside a read-only one:
-# tests use both. The environment is that of a login: nothing of the caller's gets in.
+# Runs in its own mount and process namespaces, so that mounts and processes end with the command. Tests make user and network
+# namespaces: Linux refuses user namespaces below chroot, so this uses pivot_root, and it refuses the sysfs of a network namespace
+# next to a read-only one, so sysfs is writable. The environment is that of a login, without the caller's variables.
 # shellcheck disable=SC2016 # expanded inside
 exec unshare --mount --pid --fork --propagation private bash -c '
   set -e

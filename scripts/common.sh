@@ -33,14 +33,14 @@ show_progress() {
   if [ -t 1 ] && [ -n "$last" ]; then printf '\n'; fi
 }
 
-# Of what ninja prints: "percent file", without "Building CXX object" and the folders of objects.
+# Converts ninja's output to "percent file", without "Building CXX object" and the folders of objects.
 progress_of_ninja() {
   sed -un -e '/^\[[0-9]*\/[0-9]*\] Re-/d' -e 's/^\[\([0-9]*\)\/\([0-9]*\)\] /\1 \2 /;T' \
     -e 's/Building [A-Z]* object //;s/CMakeFiles\/[^/]*\.dir\///;s/\.o$//;p' |
     while read -r done total what; do printf '%d %s\n' $((100 * done / total)) "$what"; done
 }
 
-# What the compiler said, without the commands: the parts of ninja's output that begin with FAILED, or else its end.
+# Prints the compiler's messages without the commands: the parts of ninja's output that begin with FAILED, or else its end.
 failures_in() { # log
   if grep -q '^FAILED: ' "$1"; then
     awk '/^\[[0-9]+\/[0-9]+\] /{on=0} /^FAILED: /{on=1; print; getline; next} on' "$1"

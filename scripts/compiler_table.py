@@ -21,13 +21,13 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PART_OF_FOLDER = {"lib": "library", "platform": "library", "shmem": "library", "python": "library", "cli": "programs", "diag": "programs",
                   "measure": "programs", "transfer": "programs", "examples": "programs", "tests": "tests"}
-# Parts of the GPU kernels' .cuh files, read behind the parameters that these declare.
+# Parts of the GPU kernels' .cuh files, which must follow the parameters that these declare.
 NOT_ALONE = re.compile(r"platform/gpu_code/(\w+_work|pattern_value)\.hpp$")
 DIAGNOSTIC = re.compile(r"(?m)^(\S+?:\d+):\d+: (?:fatal )?(warning|error): (.*)$")
 
 
 class Unit:
-    """One command of compile_commands.json without its compiler, its output and what matters to code generation alone."""
+    """One command of compile_commands.json without its compiler, its output and options of code generation."""
 
     def __init__(self, entry):
         words = entry.get("arguments") or shlex.split(entry["command"])

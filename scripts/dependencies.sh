@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 # Finds what a build needs by looking for the thing itself (a tool that runs, a header that compiles), never by asking
-# for a package; installs on Debian and Ubuntu only what was not found, and names it elsewhere.
+# for a package; installs only what is missing on Debian and Ubuntu, and names it on other systems.
 
 CXX=${CXX:-c++}
 
@@ -61,7 +61,7 @@ has_mpi4py() { /usr/bin/python3 -c 'import mpi4py' >/dev/null 2>&1; }
 
 has_slurm() { has_administrators_tool slurmctld && has_administrators_tool slurmd && has_administrators_tool munged && has_tool srun; }
 
-# One line a thing: name | probe | packages of Debian | of Fedora, RHEL, Rocky | of SUSE | what needs it. "-": it has none.
+# One line per dependency: name | probe | packages of Debian | of Fedora, RHEL, Rocky | of SUSE | what needs it. "-": none.
 dependency_table() {
   cat <<'TXT'
 compiler|has_compiler|g++|gcc-c++|gcc13-c++|everything: a C++20 compiler builds it (GCC 12 or newer)
@@ -129,7 +129,7 @@ needs_of_remote_tests=(ucx ucx_headers namespaces)
 needs_of_mpi_tests=(openmpi mpich mpi4py)
 needs_of_slurm_tests=(slurm) # --full
 needs_of_install_tests=(pkgconfig)
-needs_of_users=(pkgconfig make) # of those who build programs on the installed libraries, as docs/install.md says
+needs_of_users=(pkgconfig make) # for users who build programs on the installed libraries (docs/install.md)
 needs_of_container_tests=(yaml)
 needs_of_compiler_tests=(second_compiler)
 needs_of_packages=(python help2man make dpkg debhelper rpm)
@@ -152,7 +152,7 @@ is_missing() { case " $missing " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
 
 os_release=/etc/os-release
 
-# Which column of packages is this system's: debian, fedora, suse; nothing for others.
+# Prints the column of this system's packages: debian, fedora, suse; nothing for other systems.
 family_of_system() {
   local ID="" ID_LIKE="" word
   # shellcheck source=/dev/null
@@ -178,7 +178,7 @@ packages_of_missing() { # family
   done < <(dependency_table) | awk '!seen[$0]++'
 }
 
-quote_words() { # words that a shell takes as they are stay so
+quote_words() { # leaves words unquoted that a shell does not change
   local word
   for word in "$@"; do
     case $word in
@@ -188,7 +188,7 @@ quote_words() { # words that a shell takes as they are stay so
   done
 }
 
-# What is missing, with its loss, and the command that installs it.
+# Prints what is missing, what needs it, and the command that installs it.
 report_missing() {
   local family command packages name probe debian fedora suse loss
   family=$(family_of_system)
@@ -202,14 +202,14 @@ report_missing() {
     fedora) command="dnf install" ;;
     suse) command="zypper install" ;;
     *)
-      note "this system's packages are unknown here; Debian calls them: ${packages[*]}"
+      note "the package names of this system are not known; Debian's are: ${packages[*]}"
       return 0
       ;;
   esac
   note "install them, as root: $command$(quote_words "${packages[@]}")"
 }
 
-# Of what apt-get writes to its status descriptor: "percent what", first the download, then dpkg.
+# Converts apt-get's status lines to "percent what": first the download, then dpkg.
 progress_of_apt() {
   local kind number percent what
   while IFS=: read -r kind number percent what; do
@@ -242,7 +242,7 @@ install_missing() {
   as_root+=(env DEBIAN_FRONTEND=noninteractive)
   "${as_root[@]}" apt-get update -qq || note "apt-get update failed; trying with the lists at hand"
   say "installing ${packages[*]}: $(download_size "${packages[@]}")"
-  # sudo closes all descriptors but the first three, so the status goes where the log does.
+  # sudo closes all descriptors except the first three, so the status goes to the log's descriptor.
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends -o APT::Status-Fd=1 "${packages[@]}" 2>&1 |
     tee "$log" | progress_of_apt | show_progress && return 0
   grep '^[EW]: ' "$log" >&2 || tail -n 20 "$log" >&2

@@ -6,13 +6,13 @@
 distributions=${GDRKIT_DISTRIBUTIONS:-bookworm trixie} # Debian 12 and 13
 distributions_folder=${GDRKIT_DISTRIBUTIONS_FOLDER:-/var/tmp/gdrkit-distributions}
 
-# The times, and what ./run test printed last: skipped tests by reason, failed ones by name, and the counts.
+# Prints the times and the last lines of ./run test: skipped tests by reason, failed ones by name, and the counts.
 report_distribution() { # release, its exit code
   local wall user system results
   read -r wall user system < <(tail -n 1 "build/$1.times")
   say "$1: $(awk "BEGIN { printf \"%.1f minutes, %.1f CPU minutes\", $wall / 60, ($user + $system) / 60 }"), exit code $2"
   results=$(sed '1,/^== all tests$/d' "build/$1.log")
-  echo "${results:-the tests did not come to their end}"
+  echo "${results:-the tests did not finish}"
   [ "$2" = 0 ] && [ -n "$results" ] || {
     note "the whole output: build/$1.log"
     return 1

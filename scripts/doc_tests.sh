@@ -16,7 +16,7 @@ run_doc_tests() { # folder for the JUnit file; true unless a test failed
   python3 -B scripts/doc_commands.py "$folder/files"
   GDRKIT_DEBIAN_FILES=$folder/files bash scripts/clean_debian.sh "${GDRKIT_DEBIAN_FOLDER:-$folder/debian}" \
     bash tests/package/run_pages.sh /root/files 2>&1 | tee "$folder/log"
-  grep -x "all pages ran" "$folder/log" >/dev/null || echo "FAIL docs: the pages did not come to their end" >>"$folder/log"
+  grep -x "all pages ran" "$folder/log" >/dev/null || echo "FAIL docs: the pages did not finish" >>"$folder/log"
   while read -r line; do
     name=${line#* }
     case "$line" in

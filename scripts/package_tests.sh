@@ -96,7 +96,7 @@ in_system() { # root folder, command...
     exec chroot "$0" /usr/bin/env -i GDRKIT_BACKEND=emulated PATH=/opt/gdrkit/bin:/usr/bin:/bin "$@"' "$@" 2>&1
 }
 
-# What is shipped runs on glibc 2.28 and newer: the versions of all symbols, and the archive's programs in Debian 11 (2.31).
+# Tests that shipped files run on glibc 2.28 and newer: checks the versions of all symbols, and runs the archive's programs in Debian 11 (2.31).
 test_old_glibc() { # folder
   local said file
   mkdir -p "$1/archive" "$1/rpms" "$1/debs"
@@ -188,7 +188,7 @@ test_in_fresh_debian() { # folder
       FAIL*) package_result "${name%%:*}" fail "${name#*: }" ;;
     esac
   done < <(grep -E '^(PASS|FAIL) ' "$1/debian.log")
-  grep -x "all tests of the packages ran" "$1/debian.log" >/dev/null || package_result in_debian fail "the tests did not come to their end"
+  grep -x "all tests of the packages ran" "$1/debian.log" >/dev/null || package_result in_debian fail "the tests did not finish"
 }
 
 run_package_tests() { # folder for the JUnit file

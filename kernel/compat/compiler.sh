@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Finds the compiler that built a Linux: the flags in its configuration are for that compiler and its major version only.
+# Finds the compiler that built a Linux: the flags in its configuration fit only that compiler and its major version.
 # Prints variables for `make`, quoted for a shell: CC=gcc-16, CC=clang-19, LLVM=1 or LLVM=-19; nothing if the headers do not
 # name a compiler. CC and LLVM in the environment or on make's command line take precedence and are not checked.
 #   usage: compiler.sh <headers folder>      CROSS_COMPILE: the prefix of GCC's name, as for Linux itself

@@ -16,7 +16,7 @@ know_packages() { # fills apt's lists where they are empty, as in a fresh contai
 
 dependencies_of() { apt-cache depends --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances "$1" 2>/dev/null | sed -n 's/^ *|\{0,1\}Depends: \([^<]*\)$/\1/p'; }
 
-# From Debian 13 on, libraries whose type of time has 64 bits have names that end in t64, also where these are the same libraries.
+# From Debian 13 on, names of libraries with a 64-bit type of time end in t64, even if the library is the same.
 name_here() { # package
   if [ -z "$(apt-cache show --no-all-versions "$1" 2>/dev/null)" ] && apt-cache show "$1t64" >/dev/null 2>&1; then echo "$1t64"; else echo "$1"; fi
 }

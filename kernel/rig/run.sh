@@ -129,7 +129,7 @@ test_fetched() { # flavours
   echo "Linux $linux_release took $((SECONDS - began)) s with its builds"
 }
 
-# Leaves out the newer Linux of Debian 12 where it is what "amd64" names, as in Debian 13.
+# Omits the newer Linux of Debian 12 if "amd64" is that one, as in Debian 13.
 other_versions() { # names behind "linux-image-"
   local name
   for name in "$@"; do

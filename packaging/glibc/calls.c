@@ -1,6 +1,6 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * Functions and data that came after glibc 2.28 and that libstdc++.a or gdrkit use. */
+ * Functions and data that glibc got after 2.28 and that libstdc++.a or gdrkit use. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* 2.32: "false" makes std::shared_ptr count by atomic operations, always. */
+/* 2.32: with "false" std::shared_ptr always counts by atomic operations. */
 char __libc_single_threaded = 0;
 
-/* 2.33: before, these were macros over __xstat. The layout of struct stat is the system call's on 64-bit machines. */
+/* 2.33: before, these were macros over __xstat. On 64-bit machines struct stat has the layout of the system call. */
 _Static_assert(sizeof(void*) == 8, "a 64-bit machine");
 int fstatat(int folder, const char* restrict path, struct stat* restrict result, int flags) {
   return (int)syscall(SYS_newfstatat, folder, path, result, flags);
@@ -43,8 +43,8 @@ uint32_t arc4random(void) {
 /* 2.32. */
 const char* strerrordesc_np(int error) { return strerror(error); }
 
-/* 2.30: waits of std::condition_variable and std::timed_mutex for a steady clock. Where glibc lacks them, the same time
- * from now by the system clock, as libstdc++ did; both callers compare with their clock afterwards. */
+/* 2.30: waits of std::condition_variable and std::timed_mutex for a steady clock. If glibc lacks them, they wait for
+ * the same time by the system clock, as libstdc++ did. Both callers check their own clock afterwards. */
 static struct timespec by_system_clock(clockid_t clock, const struct timespec* end) {
   struct timespec now, result;
   clock_gettime(clock, &now);

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Whose functions have been in libc.so.6 since glibc 2.34.
+# Libraries whose functions are in libc.so.6 since glibc 2.34.
 MOVED = {"libpthread.so.0": r"pthread_|sem_", "libdl.so.2": r"dl(open|mopen|close|sym|vsym|addr|addr1|error|info)$",
          "librt.so.1": r"shm_|mq_|aio_|timer_|lio_listio"}
 
@@ -90,7 +90,7 @@ def main():
     for name, pattern in MOVED.items():
         versions = versions_defined_by(path_of(name))
         moved = {symbol: symbols[symbol] for symbol in symbols if re.match(pattern, symbol) and symbols[symbol][0] in versions}
-        # Before 2.34 the installed library has them itself, and some of them are in both.
+        # An installed library before 2.34 has them itself, and some are in both.
         write_library(folder, name, {**symbols_of(path_of(name), newest), **moved}, compiler)
         libraries.append(name)
         for symbol in moved:
@@ -101,7 +101,7 @@ def main():
     archive = write_archive(folder, compiler)
     moved = " ".join(os.path.join(folder, name) for name in libraries)
     with open(os.path.join(folder, "libc.so"), "w", encoding="utf-8") as file:
-        # The loader last: that of glibc 2.31 and older exports a malloc and a realloc of its own, for its start.
+        # The loader last: that of glibc 2.31 and older exports its own malloc and realloc.
         file.write(f"GROUP ( {archive} AS_NEEDED ( {moved} ) {os.path.join(folder, 'libc.so.6')} {path_of('libc_nonshared.a')} "
                    f"AS_NEEDED ( {os.path.join(folder, loader)} ) )\n")
     with open(os.path.join(folder, "libm.so"), "w", encoding="utf-8") as file:

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """Checks that files run on glibc 2.28 and the C++ library of GCC 8, which RHEL 8 has: the highest version of the symbols that they
-need, and that no shared library exports what is libstdc++'s or libgcc's. Prints the highest versions; exit code 1: one is too high.
+need, and that no shared library exports symbols of libstdc++ or libgcc. Prints the highest versions; exit code 1: a check failed.
 usage: symbol_versions.py FILE|FOLDER...      a folder is searched for programs and shared libraries"""
 import os
 import re
@@ -56,7 +56,7 @@ def main():
         print(f"{file}: {text}" + "".join(f"; {family} is above {'.'.join(map(str, NEWEST[family]))}" for family in too_high)
               + (f"; exports {', '.join(exports[:3])} of the C++ library" if exports else ""))
     if not files:
-        print(f"error: cannot check {' '.join(sys.argv[1:])}: it holds no program and no shared library")
+        print(f"error: cannot check {' '.join(sys.argv[1:])}: it contains no program and no shared library")
     return failed or not files
 
 

@@ -1,7 +1,7 @@
 /* SPDX-FileCopyrightText: The gdrkit authors
  * SPDX-License-Identifier: MIT
- * _dl_find_object for a glibc before 2.35: the unwinder inside libgcc_eh.a finds the frames of an address by it. This
- * one uses dl_iterate_phdr, as libgcc did before. */
+ * _dl_find_object for a glibc before 2.35: the unwinder in libgcc_eh.a calls it to find the frames of an address. This
+ * version uses dl_iterate_phdr, as libgcc did before. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <features.h>

@@ -45,7 +45,7 @@ expect 0 trixie "" "arguments: --release trixie $work/systems/trixie ./run test"
 expect 0 trixie "--full --no-sanitizers" "arguments: .* ./run test --full --no-sanitizers"
 expect 1 "bookworm trixie" "" "== bookworm: $minutes, exit code 1" "failed: c" "1 passed, 1 failed, 1 skipped" "2 passed, 0 failed, 1 skipped" \
   "note: the whole output: build/bookworm.log"
-expect 1 "sid trixie" "" "== sid: $minutes, exit code 3" "the tests did not come to their end" \
+expect 1 "sid trixie" "" "== sid: $minutes, exit code 3" "the tests did not finish" \
   "2 passed, 0 failed, 1 skipped"
 grep -x "arguments: --release trixie .*" "$work/build/trixie.log" >/dev/null
 echo "all reports are right"

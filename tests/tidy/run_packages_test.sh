@@ -60,7 +60,7 @@ expect 'ID="opensuse-tumbleweed"\nID_LIKE="opensuse suse"' "$on_zypper"
 expect 'ID="sles"\nID_LIKE="suse"' "$on_zypper"
 expect 'ID=sles' "$on_zypper"
 expect 'ID=ubuntu\nID_LIKE=debian' "apt-get install ninja-build libexpected-dev nlohmann-json3-dev"
-expect 'ID=arch' "Debian calls them: ninja-build libexpected-dev nlohmann-json3-dev"
+expect 'ID=arch' "Debian's are: ninja-build libexpected-dev nlohmann-json3-dev"
 expect 'ID=rocky\nID_LIKE="rhel"' "json, needed for the programs"
 
 # Installing: the size first, then how far it is; what failed is shown.
