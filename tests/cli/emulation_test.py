@@ -9,7 +9,7 @@ import unittest
 
 from program import BIN, HAS_GPU, NOTE, Test, other_names, run, subcommands
 
-# As little as the tool accepts. A subcommand that is not named here is run without arguments.
+# The fewest arguments that the tool accepts. Other subcommands run without arguments.
 ARGUMENTS = {
     "sanity": ("-t", "basic_cumemalloc"), "copybw": ("-s", "4096", "-w", "1", "-r", "1"),
     "copylat": ("-s", "8", "-w", "101", "-r", "1"), "apiperf": ("-s", "65536", "-n", "1", "-w", "1"), "pplat": ("-t", "101"),
@@ -17,12 +17,12 @@ ARGUMENTS = {
     "nccl": ("all_reduce",), "osu": ("latency", "D", "D", "--engine", "shmem", "-m", "8", "-i", "1"),
     "perftest": ("write_lat", "--use_cuda=0"),
 }
-# Each part of shmem opens the device by itself.
+# Each part of shmem opens the device separately.
 PARTS = {"shmem": (("info",), ("check", "-t", "identity"), ("check", "-n", "2", "-t", "identity"),
                    ("bench", "--quick", "--quiet", "-t", "p"))}
 # These open no device: they read files, print text, or start a program that decides for itself.
 WITHOUT_DEVICE = {"report", "doctor", "topo", "bind", "snapshot", "env", "run", "completion"}
-# Emulation alone is not enough: no NCCL, no RDMA device.
+# Emulation alone is not enough: NCCL or an RDMA device is missing.
 NEED_MORE = {"nccl", "perftest"}
 SAID = "; set GDRKIT_BACKEND=emulated, or pass --emulated to gdrkit, to run on the emulated device"
 
@@ -45,7 +45,7 @@ class WithoutAGpu(Test):
                 self.assertEqual(ended.code, 77, ended.out + ended.err)
                 if words[0] == "info":
                     self.assertIn("pass --emulated", " ".join(ended.out.split()))
-                elif words[0] != "perftest" or SAID in ended.err:  # without libibverbs or a device that comes first
+                elif words[0] != "perftest" or SAID in ended.err:  # a missing libibverbs or device is reported first
                     self.assertEqual(ended.out, "")
                     self.assertRegex(ended.err, r"cannot use a GPU: no GPU was found \(")
                     self.assertEqual(ended.err.count(SAID), 1)

@@ -17,7 +17,7 @@ GDRCOPY = sorted(os.path.basename(path) for path in glob.glob(os.path.join(BIN, 
 PRIVATE_WORDS = r"\b(predecessor|yardstick|plant(ed)?|sentences?|faces?|is no|are no|nobody|becomes a program)\b"
 
 
-# Options that need another one, and those of which 0 is a value like others.
+# Options that need another option, and options that accept 0.
 NEEDED = {("copylat", "rounds"): ("--raw",), ("copylat", "batch-us"): ("--raw",), ("copylat", "pin-size"): ("--pin-cost",),
           ("copylat", "pin-repeats"): ("--pin-cost",), ("doctor", "count"): ("--watch", "1"),
           ("bind", "gpu"): ("--dry-run",)}
@@ -71,7 +71,7 @@ class Version(Test):
 
 class Errors(Test):
     def test_a_line_is_one_write(self):
-        """So that the lines of two processes do not mix: each write(2) to such a socket is a message of its own."""
+        """Each line is one write(2), so the lines of two processes do not mix: each write to such a socket is one message."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         word = "x" * 20000
         with ours, theirs:
@@ -148,7 +148,7 @@ class Sizes(Test):
                 for option in re.findall(r"(?m)^ +(?:-\w, +)?--([\w-]+) (?:N|SIZE|US|S|SECONDS)\b", run("gdrkit", name, *part, "--help").out):
                     number = ("-n", "1") if name == "run" and option != "number" else ()
                     needed = number + NEEDED.get((tool, option), ()) + (("--", "true") if name == "run" else ())
-                    # Without a GPU, so that what is accepted is not measured.
+                    # Without a GPU, so that accepted arguments start no measurement.
                     codes = [run("gdrkit", name, *part, *words.get(name, ()), *given, *needed, environment={"CUDA_VISIBLE_DEVICES": ""}).code
                              for given in ((), (f"--{option}=0",))]
                     found += 1

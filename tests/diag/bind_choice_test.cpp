@@ -159,7 +159,7 @@ TEST(GpuChoiceOf, AConstrainedJobCountsWithinTheGpusThatItCanOpen) {
   EXPECT_EQ((Job{{{"LOCAL_RANK", "1"}, {"CUDA_VISIBLE_DEVICES", "0,1"}}, {4, 6}, true}).gpu(), 6u);
   EXPECT_EQ((Job{{{"LOCAL_RANK", "1"}}, {4, 6}, true}).gpu(), 6u);
   EXPECT_NE((Job{{{"LOCAL_RANK", "2"}}, {4, 6}, true}).refused().find("there are 2 GPUs"), std::string::npos);
-  // Variables of another node do not matter where the nodes were tried.
+  // Variables of another node do not matter if access to the device nodes was tested.
   EXPECT_EQ((Job{{{"SLURM_LOCALID", "0"}, {"SLURM_JOB_GPUS", "0"}, {"CUDA_VISIBLE_DEVICES", "0"}}, {5}, true}).gpu(),
             5u);
 }

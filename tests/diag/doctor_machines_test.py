@@ -161,7 +161,7 @@ class DoctorPlan(Test):
         self.assertEqual([f for c in ("peer.any", "peer.autoload", "peer.conflict") for f in found[c] if f[0] in ("warn", "fail")], [])
 
     def test_no_port_is_said_to_be_unable_to_redirect_that_can(self):
-        """Ports that are on no path are not judged at all."""
+        """The doctor ignores ports that are on no path."""
         for name in (*NAMED, *HOSTILE):
             for _, subject, text in examined(name)[1]["acs.persist"]:
                 self.assertNotRegex(f"{subject} {text}", "no port can", name)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Preloaded, it plays a system of 1568 CPUs on which the process may also use CPU 1500. Without sched.h, whose
-// declaration has the type that programs must not use.
+// Preloaded, it emulates a system of 1568 CPUs on which the process may also use CPU 1500. It does not include sched.h,
+// whose declaration has the type that programs must not use.
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum { cpus = 1568, usable = 1500 };
 
 __attribute__((visibility("default"))) int sched_getaffinity(pid_t pid, size_t size, void* mask);
 
-/// Linux refuses masks that are shorter than its own.
+/// Linux rejects masks that are shorter than its own.
 int sched_getaffinity(pid_t pid, size_t size, void* mask) {
   if (size < cpus / 8) {
     errno = EINVAL;

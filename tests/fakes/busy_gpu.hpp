@@ -15,14 +15,14 @@ namespace gdrkit::fakes {
 struct BusyGpu {
   using Time = std::chrono::nanoseconds;
 
-  std::atomic<int> refused_launches{0};        ///< so many launches fail
+  std::atomic<int> refused_launches{0};        ///< number of launches that fail
   std::atomic<int> refusal{701};               ///< with this result: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
-  std::atomic<int> late_launches{0};           ///< so many launches start after `delay`
-  std::atomic<int> suspended_launches{0};      ///< so many start, and get no time for `delay`
-  std::atomic<bool> ends_when_resumed{false};  ///< a suspended one has then used up its time, and does no command
-  std::atomic<int> late_copies{0};             ///< so many copies of CUDA's start after `delay`
+  std::atomic<int> late_launches{0};           ///< number of launches that start after `delay`
+  std::atomic<int> suspended_launches{0};      ///< number of launches that start and are suspended for `delay`
+  std::atomic<bool> ends_when_resumed{false};  ///< after the suspension it ends without executing a command
+  std::atomic<int> late_copies{0};             ///< number of CUDA's copies that start after `delay`
   std::atomic<Time> delay{Time(0)};
-  std::atomic<int> launches{0};  ///< counts them, the refused ones among them
+  std::atomic<int> launches{0};  ///< all launches, including the failed ones
 
   void reset() noexcept;
 };

@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 SOURCE, CMAKE = os.environ["GDRKIT_SOURCE"], os.environ["GDRKIT_CMAKE"]
-# Tool -> the variables that leave it out; with it, a stand-in is found that succeeds at all.
+# Tool -> the variables that omit it; with it, CMake finds a stand-in that always succeeds.
 TOOLS = {
     "help2man": ["GDRKIT_HELP2MAN"],
     "mpicc.openmpi": ["GDRKIT_MPICC_openmpi"],
@@ -55,7 +55,7 @@ def edges_of(build):
 
 
 def made_by(targets, build):
-    """Full names of all files that ninja makes for the targets."""
+    """Full names of all files that ninja builds for the targets."""
     edges, made, open_names = edges_of(build), set(), list(targets)
     while open_names:
         name = open_names.pop()

@@ -15,7 +15,7 @@ import unittest
 SOURCE, BUILD, CMAKE = (os.environ["GDRKIT_" + name] for name in ("SOURCE", "BUILD", "CMAKE"))
 CC, CXX = os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The README installs into ~/opt/gdrkit, so the prefix is that of a home of the tests' own. The Prefix tests make it anew.
+# The README installs into ~/opt/gdrkit, so the tests use a home folder of their own. The Prefix tests make it again.
 HOME = os.path.join(BUILD, "tests", "install-home")
 PREFIX = os.path.join(HOME, "opt", "gdrkit")
 SOLVED = "what the CPU stored"

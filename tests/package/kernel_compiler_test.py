@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The kernel modules are built by the compiler that built Linux, with headers folders and compilers that are stand-ins; and a
-build of DKMS that fails leaves dpkg with a configured package."""
+"""The compiler that built Linux builds the kernel modules; headers folders and compilers are stand-ins. A failed build of DKMS
+leaves dpkg with a configured package."""
 import os
 import re
 import shutil
@@ -17,7 +17,7 @@ OTHER_GCC = 'CONFIG_CC_VERSION_TEXT="gcc-98 (Debian 98.1.0-3) 98.1.0"\nCONFIG_GC
 OTHER_CLANG = 'CONFIG_CC_VERSION_TEXT="Debian clang version 97.1.7 (3+b1)"\nCONFIG_CC_IS_CLANG=y\nCONFIG_CLANG_VERSION=970107\n'
 LLD = "CONFIG_LD_IS_LLD=y\n"
 LLVM_TOOLS = ("ld.lld", "llvm-ar", "llvm-nm", "llvm-objcopy")
-# In place of the build system of Linux: a probe compiles if it is the first answer to its question.
+# Replaces the build system of Linux: a probe compiles if it is the first answer to its question.
 LINUX_MAKEFILE = """modules:
 \t@echo "CC=$(CC) LLVM=$(LLVM)" >>{record}
 \t@case "$(M)" in */probes) cd "$(M)" && for name in {answers}; do echo >$$name.o; done; exit 1;; esac
@@ -115,7 +115,7 @@ class KernelCompiler(CompilerTest):
 
 class KernelBuild(CompilerTest):
     def tree(self):
-        """What DKMS builds, in a folder of its own."""
+        """A copy of what DKMS builds."""
         tree = os.path.join(self.folder, "tree")
         shutil.copytree(KERNEL, tree, ignore=shutil.ignore_patterns("rig", "tests", "fake_*"), dirs_exist_ok=True)
         return tree

@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: MIT
 # Runs the commands of README and docs in a clean Debian, as root: ./run test docs starts it there. Prints a line for each page,
 # "PASS page (blocks)" or "FAIL page:line: why".
-#   usage: run_pages.sh FOLDER     FOLDER: what scripts/doc_commands.py wrote
+#   usage: run_pages.sh FOLDER     FOLDER: the output of scripts/doc_commands.py
 set -uo pipefail
 
 folder=$(cd -- "$1" && pwd)
 export DEBIAN_FRONTEND=noninteractive
-# With these a build makes pages of the manual, which a plain installation then needs.
+# With these packages a build makes manual pages, which a plain installation then needs.
 apt-get update -qq && apt-get install -y -qq --no-install-recommends help2man python3 >/dev/null || echo "FAIL preparation: apt-get failed"
 while read -r script page count; do
   began=$SECONDS

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Where a program of gdrkit_add_place_tests runs its tests: both programs are linked from the same objects.
+// Whether a program of gdrkit_add_place_tests runs on a GPU: both programs are linked from the same objects.
 #pragma once
 
 #include <cerrno>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// TestThread: a thread that does not end the test program: not by an exception, nor when the test returns early.
+// TestThread: a thread that cannot end the test program, neither by an exception nor if the test returns early.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 namespace gdrkit::tests {
 
 /// Runs body(is_over), which ends soon after `is_over` has become true. An exception that leaves it fails the test. The
-/// destructor stops and joins the thread, so what the body uses has to be declared before.
+/// destructor stops and joins the thread, so declare what the body uses before it.
 class TestThread {
  public:
   template <class Body>

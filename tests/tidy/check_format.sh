@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# Every C and C++ file outside kernel/ (which keeps Linux's own style) is as .clang-format says. Exit code 77
-# if the clang-format of the tree is missing.
+# Every C and C++ file outside kernel/ (which keeps Linux's own style) is formatted by .clang-format. Exit code 77
+# if the tree's version of clang-format is missing.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 formatter=$(bash scripts/clang_format.sh 2>&1) || {

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Every name of std that a file uses has its standard header among the file's own includes, or among those of the tree's headers
-that it includes: what one standard header takes from another differs between compilers and their versions."""
+"""A file that uses a name of std includes its standard header, directly or through headers of this tree: which standard headers
+include each other differs between compilers and their versions."""
 import os
 import re
 
 import repo
 import report
 
-# header: names that it alone guarantees
+# header: names that only this header guarantees
 NAMES = {
     "algorithm":
         "adjacent_find all_of any_of binary_search clamp copy copy_if copy_n count count_if equal equal_range fill fill_n find "
@@ -109,7 +109,7 @@ NAMES = {
     "vector": "vector",
 }
 HEADER_OF = {name: header for header, names in NAMES.items() for name in names.split()}
-# What the standard gives more than one home, or a C header under its own name.
+# Names that the standard defines in several headers, or in a C header under its own name.
 ALSO = {
     "abs": {"cstdlib"}, "errc": {"charconv"}, "getline": {"istream"}, "initializer_list": {"map", "set", "string", "utility", "vector"},
     "move": {"algorithm"}, "nothrow": {"memory"}, "ranges": {"ranges"}, "size_t": {"cstdio", "cstdlib", "cstring", "ctime"},
@@ -121,7 +121,7 @@ SUFFIXES = (".cpp", ".hpp", ".cuh", ".cu")
 
 
 def headers_of(source):
-    """What it includes: C headers by their C++ names, and files of the tree as it names them."""
+    """The includes of a file: C headers by their C++ names, and files of the tree as written."""
     standard, own = set(), set()
     for angled, quoted in INCLUDE.findall(repo.comments_blanked(source)):
         if angled and "/" not in angled:
@@ -132,7 +132,7 @@ def headers_of(source):
 
 
 class Tree:
-    """Which standard headers a file gets by its own includes and by those of the tree's headers that it includes."""
+    """The standard headers that a file includes, directly or through headers of this tree."""
 
     def __init__(self, root):
         self.root = root
@@ -143,7 +143,7 @@ class Tree:
         self.known = {}
 
     def found(self, include, path):
-        """The file meant: beside the including one, else below a folder of includes: the longest common path decides."""
+        """The included file: in the folder of the including one, else below an include folder; the longest common path wins."""
         beside = os.path.normpath(os.path.join(os.path.dirname(path), include))
         candidates = [name for name in self.by_name.get(os.path.basename(include), ()) if ("/" + name).endswith("/" + include.lstrip("./"))]
         if beside in candidates or not candidates:
@@ -152,7 +152,7 @@ class Tree:
 
     def standard_headers(self, path):
         if path not in self.known:
-            self.known[path] = set()  # ends circles
+            self.known[path] = set()  # ends cycles
             standard, own = headers_of(repo.read(self.root, path))
             for header in filter(None, (self.found(include, path) for include in own)):
                 standard |= self.standard_headers(header)

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
 """CTest labels: what the lists of tests set, what tests/README.md explains and what the filters of CMakePresets.json select
-are the same words, so that no filter silently selects nothing. What has the label gpu also takes turns."""
+are the same words, so that no filter silently selects nothing. Tests with the label gpu also hold the lock gpu."""
 import json
 import re
 

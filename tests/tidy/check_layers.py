@@ -132,7 +132,7 @@ def find_violations(root):
     layers = read_layers(root)
     yield from picture_violations(root, layers)
     for path in repo.own_files(root):
-        # Tests may include anything; the kernel modules and what stands in for glibc are C of their own.
+        # Tests may include anything; the kernel modules and packaging/glibc are separate C code.
         if not repo.is_c_family(path) or path.split("/")[0] in ("tests", "kernel", "docs", "packaging"):
             continue
         if layer_of(path, layers) is None:

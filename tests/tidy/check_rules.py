@@ -26,7 +26,7 @@ BANNED_IN_LIBRARY = (
 MERGE_LEFTOVER = re.compile(r"(?m)^(?:<{7}|\|{7}|>{7}) ")  # a line of = alone underlines headings too
 
 
-# It ends at 1024 CPUs.
+# cpu_set_t ends at 1024 CPUs.
 FIXED_CPU_SET = re.compile(r"\bcpu_set_t\b")
 CPU_SET_HEADER = "lib/base/cpu_set.hpp"
 

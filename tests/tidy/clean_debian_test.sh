@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# scripts/clean_debian.sh passes the release to debootstrap, and uses no folder that others may change. A debootstrap in PATH
-# takes the place of the real one: it prints its arguments and fails.
+# scripts/clean_debian.sh passes the release to debootstrap, and uses no folder that other users can change. A debootstrap in PATH
+# replaces the real one: it prints its arguments and fails.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 work=$(mktemp -d /var/tmp/clean-debian-XXXXXX) # not below the tree, whose owner is trusted

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# ./run test distributions runs ./run test once for each release, and reports what each printed last. In place of
-# scripts/clean_debian.sh runs a script that prints results.
+# ./run test distributions runs ./run test once for each release, and reports the last lines of each. A script that prints
+# results replaces scripts/clean_debian.sh.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 work=$(mktemp -d)

@@ -16,7 +16,7 @@ fail() {
   exit 1
 }
 
-# Every name that is needed somewhere has a line; every line has six fields; what a user needs to build has packages.
+# Every needed name has a line; every line has six fields; everything that a user needs to build has packages.
 names=" "
 while IFS='|' read -r name probe debian fedora suse loss rest; do
   [[ -n $loss && -z $rest ]] || fail "the line of '$name' has not six fields"
@@ -63,7 +63,7 @@ expect 'ID=ubuntu\nID_LIKE=debian' "apt-get install ninja-build libexpected-dev 
 expect 'ID=arch' "Debian's are: ninja-build libexpected-dev nlohmann-json3-dev"
 expect 'ID=rocky\nID_LIKE="rhel"' "json, needed for the programs"
 
-# Installing: the size first, then how far it is; what failed is shown.
+# An installation prints the size first, then the progress, and errors if it fails.
 folder=$(mktemp -d)
 trap 'rm -rf "$system" "$folder"' EXIT
 cat >"$folder/apt-get" <<'TXT'

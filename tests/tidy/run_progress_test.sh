@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-# What ./run prints while ninja and apt-get run: a line for each tenth in a pipe, one line on a terminal, and on a failure what
-# the compiler said.
+# ./run prints the progress of ninja and apt-get: a line for each tenth in a pipe, one line on a terminal, and on a failure the
+# compiler's messages.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=scripts/common.sh
@@ -34,7 +34,7 @@ expect "lines in a pipe" 11 "$(wc -l <<<"$piped")"
 expect "the first one" "  0 %  T  lib/engine/mover/part1.cpp" "$(head -n 1 <<<"$piped")"
 expect "the last one" "100 %  T  lib/engine/mover/part309.cpp" "$(tail -n 1 <<<"$piped")"
 
-# script gives a terminal.
+# script(1) provides a terminal.
 if has_tool script; then
   export -f show_progress progress_of_ninja ninja_output
   script -qec "bash -c 'ninja_output | progress_of_ninja | show_progress'" /dev/null </dev/null >"$folder/terminal"
@@ -74,7 +74,7 @@ expect "the failure" "FAILED: b.cpp.o
 b.cpp:7:1: error: wrong" "$(cat "$folder/err")"
 grep -q '^/usr/bin/c++ -O3 -c b.cpp$' "$folder/build.log" || fail "the log lacks the command"
 
-# Who has a GPU here.
+# Whether this machine has a GPU.
 gpu_nodes=$folder
 ! has_gpu || fail "a GPU without a device node"
 touch "$folder/nvidiactl"

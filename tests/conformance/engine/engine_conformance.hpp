@@ -90,7 +90,7 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     return made;
   }
 
-  /// What asks for a repetition gets it: an engine has no room for a while on a GPU that others use.
+  /// Repeats a copy that fails with EAGAIN: on a shared GPU an engine may have no room for a while.
   template <class Attempt>
   static auto repeat(Attempt attempt) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

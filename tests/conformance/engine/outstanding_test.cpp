@@ -111,7 +111,7 @@ TEST_P(EngineOutstanding, ThreadsDoNotDisturbEachOther) {
 
 // What a program's cudaDeviceSynchronize waits for ends by itself, however many copies follow each other.
 TEST_P(EngineOutstanding, DoNotHoldUpSynchronisingTheDeviceForLong) {
-  constexpr auto longest_allowed = std::chrono::seconds(5);  // on a GPU that others use; without end if it did not end
+  constexpr auto longest_allowed = std::chrono::seconds(5);  // on a shared GPU; a hang takes longer
   std::string failure;
   TestThread copying([&](const std::atomic<bool>& is_over) {
     while (!is_over && failure.empty()) {

@@ -27,8 +27,7 @@ constexpr std::size_t page_bytes = 65536;
 constexpr std::size_t data_bytes = 1024;
 constexpr std::uint32_t first = 1;
 
-/// Bounds the time of a test: on a GPU that other processes use, a round may take many ms. 2 s; 10 s with
-/// GDRKIT_FULL.
+/// Limits the time of a test, because on a shared GPU a round may take many ms: 2 s, or 10 s with GDRKIT_FULL.
 class Budget {
  public:
   [[nodiscard]] bool is_spent() const { return std::chrono::steady_clock::now() - begin_ > limit_; }
@@ -103,8 +102,8 @@ class MemoryModel : public GpuKernelConformance, public ::testing::WithParamInte
     made.limit_ns = long_ns;
     return made;
   }
-  /// Plays the CPU's side, play(value) for each round, against a launch for some rounds at a time. Returns how many
-  /// were played, and in *mismatches what the GPU's side counted in all.
+  /// Runs the CPU's side, play(value) for each round, against a launch for some rounds at a time. Returns the number of
+  /// rounds, and in *mismatches the total that the GPU's side counted.
   template <class Play>
   std::uint32_t play_rounds(PingPongParameters made, std::uint32_t rounds, Play play, std::uint32_t* mismatches) {
     constexpr std::uint32_t rounds_a_launch = 250;

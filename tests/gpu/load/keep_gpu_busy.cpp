@@ -40,7 +40,7 @@ T must(base::Result<T> result, const char* step) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-/// Until is_over; counts the launches that have ended.
+/// Launches until is_over, and counts the launches that have ended.
 void burn(Device& device, const std::atomic<bool>& is_over, std::atomic<unsigned>& launches) {
   const platform::DeviceScope scope(device);
   must(scope.status(), "use the GPU");

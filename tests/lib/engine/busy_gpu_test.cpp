@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Copies through every engine on a GPU that other work fills: they take time, and none fails.
+// Copies through every engine on a GPU that other work fills: they take longer, but none fails.
 #include "fakes/busy_gpu.hpp"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ constexpr Work works[] = {
     {"CopiesAreLate", [](BusyGpu& busy) { busy.late_copies = 10, busy.delay = 100ms; }},
 };
 
-/// With the limits of a program: the threads that play the GPU keep them only while CPUs are idle.
+/// With the limits of a program: the threads that emulate the GPU keep them only while CPUs are idle.
 class OnABusyGpu : public tests::EngineMachine {
  protected:
   void SetUp() override {
@@ -71,7 +71,7 @@ class OnABusyGpu : public tests::EngineMachine {
     std::memcpy(host.data(), bytes.data() + offset, size);
     ASSERT_TRUE(tests::succeeded(path->copy(Direction::to_device, offset, host.data(), size)));
   }
-  /// All are under way before one is finished: more than any engine of a GPU takes at once.
+  /// Starts all before it finishes one: more than any engine of a GPU accepts at once.
   void read_later(std::size_t count, std::size_t size) {
     std::memset(host.data(), 0, count * size);
     std::vector<Path::Part> parts;
@@ -126,13 +126,14 @@ INSTANTIATE_TEST_SUITE_P(All, EveryEngine,
                            return std::string(std::get<0>(test.param)) + "_" + std::get<1>(test.param).name;
                          });
 
-/// Longer than a lost GPU once got: another process's GPU kernel may run for so long.
+/// A delay of more than 5 s: a GPU kernel of another process may run so long.
 TEST_F(OnABusyGpu, ACommandIsWaitedForForSeconds) {
   ASSERT_NO_FATAL_FAILURE(open("mover"));
   fakes::busy_gpu().suspended_launches = 1;
   fakes::busy_gpu().delay = 6s;
   Path::Part part;
-  for (int attempt = 0; attempt < 100 && !part.started; ++attempt) {  // until the thread that plays the GPU runs soon
+  for (int attempt = 0; attempt < 100 && !part.started;
+       ++attempt) {  // until the thread that emulates the GPU is scheduled soon
     part = path->start(Direction::from_device, 0, host.data(), 5000);
   }
   ASSERT_TRUE(part.started);
@@ -143,7 +144,7 @@ TEST_F(OnABusyGpu, ACommandIsWaitedForForSeconds) {
   EXPECT_GE(ResidenceLimits().end, 30s);
 }
 
-/// The first launch does three commands and ends, a second one finds no resources.
+/// The first launch executes three commands and ends; the second one finds no resources.
 int launch_that_does_three(void*, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                            void* stream, void** list, void**) {
   if (++fakes::busy_gpu().launches > 1) return fakes::busy_gpu().refusal;

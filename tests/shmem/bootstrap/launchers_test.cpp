@@ -200,7 +200,7 @@ TEST(Pmi, EndsWhereAPeDoesNotCome) {
     EXPECT_THAT(ends[pe], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PMI")));
 }
 
-/// The server's commands where one PE shares a value, does what `before` and `after` say, and exits.
+/// The commands that the server got from one PE, which runs `before`, shares a value, runs `after`, and exits.
 std::string commands_of_pe_that_exits(const std::function<void(int socket)>& before,
                                       const std::function<void(int socket)>& after) {
   PmiServer server(1);
@@ -221,7 +221,7 @@ std::string commands_of_pe_that_exits(const std::function<void(int socket)>& bef
 
 int socket_of_handler = -1;
 
-/// MPICH 4.2 finalizes PMI in such a handler, and dies of SIGPIPE if ours has come before.
+/// MPICH 4.2 finalizes PMI in such a handler, and SIGPIPE ends the process if ours ran before.
 TEST(Pmi, FinalizesAfterTheHandlersOfAtexit) {
   const auto add_handler = [](int socket) {
     socket_of_handler = socket;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Puts and gets through the copy library's engines on a GPU that other work fills: they take time, and none fails. The
-// copy library is the one of this program: its contexts get the busy GPU in place of the CUDA driver.
+// Puts and gets through the copy library's engines on a GPU that other work fills: they take longer, but none fails.
+// The contexts of the copy library in this program use the busy GPU instead of the CUDA driver.
 #include "fakes/busy_gpu.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 #include "support/results.hpp"
 #include "support/shmem_job.hpp"
 
-/// In place of gdrkit_open (the linker's --wrap).
+/// Replaces gdrkit_open (the linker's --wrap).
 extern "C" int __wrap_gdrkit_open(const gdrkit_open_options*, gdrkit_context_t* context) {
   for (const gdrkit::backend::Registration& entry : gdrkit::backend::registrations()) {
     if (entry.automatic) continue;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// PEs of several containers on one machine: a stated host id, and a folder to meet in.
+// PEs of several containers on one machine: a stated host id, and a folder for their sockets.
 #include "shmem/node/meeting_place.hpp"
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ class Folder {
   std::string path_;
 };
 
-/// The PEs that PE i sees on its machine, "0 2 ", or its error. PEs of `apart` have a network namespace of their own.
+/// For each PE, the PEs on its machine, "0 2 ", or its error. Each PE of `apart` has its own network namespace.
 std::vector<std::string> meet(int n_pes, const std::string& folder, const std::string& host_id,
                               std::vector<int> apart = {}, int* refused = nullptr) {
   return run_pes(n_pes, long_limit, [&](Exchange& exchange) -> std::string {

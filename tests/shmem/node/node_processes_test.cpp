@@ -270,7 +270,7 @@ std::multimap<std::string, std::string> local_names() {
   return names;
 }
 
-/// Those of this process, a line each.
+/// Sockets of this process, one per line.
 std::string own_local_names() {
   std::string own;
   const auto names = local_names();

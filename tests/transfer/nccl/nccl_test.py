@@ -69,7 +69,7 @@ class NcclTable(Test):
 
     def test_gather_scatter_and_hypercube_of_any_root_and_place(self):
         for test in ("gather", "scatter", "hypercube"):
-            # Without ncclGather and ncclScatter, sends and receives take their places.
+            # Without ncclGather and ncclScatter, gdrkit uses sends and receives.
             for library in (LIBRARY, ("--nccl", os.path.join(FOLDER, "libstand_in_nccl_2_18.so"))):
                 for root in ("0", "3"):
                     ended = run("gdrkit", "run", "-n", "2", "--", f"{BIN}/gdrkit", "nccl", test, *library, "-b", "4K", "-e", "4K",

@@ -36,7 +36,7 @@ struct NcclComm {
   std::uint64_t rounds = 0;
   std::vector<int> files;
   int operations = 0;
-  int registrations = 0;  // that were not taken back
+  int registrations = 0;  // not deregistered yet
 };
 
 namespace {

@@ -129,7 +129,7 @@ struct CollectiveRank : NotingEngine {
   void run_collective(Loop, std::size_t) override { collect(*this); }
 };
 
-/// Wrong bytes of rank 1 of 3 (of rank 0 where only that has a result), after one bit of the right result was turned at
+/// Wrong bytes of rank 1 of 3 (of rank 0 if only that has a result), after one bit of the right result was flipped at
 /// `spoiled_at`; -1: nowhere.
 std::uint64_t wrong_of_collective(const std::string& name, std::size_t size, int spoiled_at) {
   const auto device = platform::open_emulated_device(0);

@@ -21,10 +21,10 @@ QUICK = ("-m", "4:64", *FEW)
 # Open MPI refuses root, and more ranks than CPUs, unless it is told not to.
 MPIRUN = {"openmpi": ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"), "mpich": ("mpirun.mpich",)}
 PACKAGES = {"openmpi": "openmpi-bin and libopenmpi-dev", "mpich": "mpich and libmpich-dev"}
-# Open MPI (4 and 5) does not start without an ssh client, which ranks of this machine do not need: any program serves.
+# Open MPI (4 and 5) does not start without an ssh client, although ranks of this machine need none: any program will do.
 NO_SSH = {"OMPI_MCA_plm_rsh_agent": "true", "PRTE_MCA_plm_ssh_agent": "true"}
 OF_LAUNCHERS = ("GDRKIT_", "OMPI_", "PMI", "SLURM_")
-# Open MPI 5 lets ranks that wait yield only where there are fewer CPUs than ranks, and other processes may use these CPUs.
+# In Open MPI 5 waiting ranks yield only if there are fewer CPUs than ranks, but other processes may use the CPUs.
 YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 
 
@@ -130,7 +130,7 @@ class OsuOpenMpi(Test):
                       self.mpi.peer_that("STOP"))
 
     def test_over_tcp(self):
-        # Open MPI 5 does not use the loopback interface, which may be the only one, unless it is named.
+        # Open MPI 5 uses the loopback interface, which may be the only one, only if it is named.
         with_tcp = mpirun("openmpi", 2, "latency", "-c", *QUICK, OMPI_MCA_pml="ob1", OMPI_MCA_btl="tcp,self", OMPI_MCA_btl_tcp_if_include="lo")
         self.assertEqual((with_tcp.returncode, with_tcp.stdout.count("Pass")), (0, 5), with_tcp.stderr)
 

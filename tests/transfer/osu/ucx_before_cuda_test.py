@@ -34,7 +34,7 @@ class UcxBeforeCuda(Test):
         return ended, list(states.values())
 
     def assert_hooked_before_cuda(self, ended, states):
-        """The job ends where CUDA has no device: with the first PE, before the other has asked or after."""
+        """The job ends if CUDA has no device: when the first PE ends, before or after the other PE has asked for a device."""
         self.assertEqual(ended.code, 77, ended.err)
         self.assertIn("cannot use a GPU: no GPU was found (CUDA finds no device)", ended.err)
         self.assertIn(states, (["not loaded"], ["not loaded"] * 2))

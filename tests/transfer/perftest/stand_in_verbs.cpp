@@ -5,9 +5,8 @@
 // states as an adapter does.
 //   GDRKIT_STAND_IN_MLX5   the devices are called mlx5_0 and mlx5_1
 //   GDRKIT_STAND_IN_ROOM   the shared file; what a process has not given back is written to <room>.leaks
-//   GDRKIT_STAND_IN_LOG    a file for what the tests ask: "path TRAFFIC_CLASS FLOW_LABEL GID_INDEX" of each connection,
-//   and
-//                          "list N" of each call that posts several requests
+//   GDRKIT_STAND_IN_LOG    a log file: "path TRAFFIC_CLASS FLOW_LABEL GID_INDEX" of each connection, and "list N" of
+//                          each call that posts several requests
 //   GDRKIT_STAND_IN_FAULT  "fail CALL N", "kill CALL N", "stop CALL N", "status CALL N" or "corrupt CALL N": at the Nth
 //                          call of this name the call fails, the process is killed or stopped, a request completes with
 //                          an error, or one byte is changed
@@ -238,7 +237,7 @@ int message(StandInPair* pair, const Pending& work, void* data) {
   return 0;
 }
 
-/// As a write, and takes a receive at the target. -1: the other end has posted none yet.
+/// As a write, but consumes a receive at the target. Returns -1 if the other end has posted none yet.
 int write_with_immediate(StandInPair* pair, Pending& work, void* data) {
   SharedPair& remote = room->pairs[pair->remote % most_pairs];
   const bool is_alive = remote.process != 0 && ::kill(remote.process, 0) == 0;
