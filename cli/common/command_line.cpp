@@ -56,8 +56,8 @@ std::optional<ExitCode> parse(const CommandLine& line, Front front, int argc, ch
   bool is_emulated = false;
   CommandLine whole = line;
   if (line.uses_device) {
-    whole.options.push_back({'\0', "emulated", "", &is_emulated,
-                             "run on the emulated device, without a GPU (sets GDRKIT_BACKEND=emulated)", false});
+    whole.options.push_back(
+        {'\0', "emulated", "", &is_emulated, "use the emulated device (sets GDRKIT_BACKEND=emulated)", false});
   }
   if (front == Front::table) throw CommandLine(whole);
   const auto ended = front == Front::gdrcopy ? parse_gdrcopy(whole, argc, argv) : parse_gdrkit(whole, argc, argv);

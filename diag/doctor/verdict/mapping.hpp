@@ -25,7 +25,7 @@ struct MappingFacts {
 constexpr const char* confidential =
     "confidential computing is on (gpu.cc): adapters and processor may be kept from the GPU's memory";
 
-/// Whether the GPU is in use by NVIDIA's driver, and not by a guest.
+/// Whether NVIDIA's driver uses the GPU, and not a guest.
 [[nodiscard]] Known in_use(const Machine& machine, const std::string& address);
 
 /// `blocked_by`: the checks that fail and are the cause.

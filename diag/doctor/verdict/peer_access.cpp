@@ -17,7 +17,7 @@ namespace {
 constexpr double bits_per_byte = 8;
 constexpr double mbyte_per_gbyte = 1000;
 
-/// MB/s of the NVLinks that lead from a GPU to another, directly or else through switches; 0: not known.
+/// MB/s of the NVLinks from one GPU to another, direct ones or else those through switches; 0: not known.
 double nvlink_rate(const NvmlGpu& from, const NvmlGpu& to) {
   double direct = 0;
   double switched = 0;
@@ -93,7 +93,7 @@ class PeerJudge {
     }
   }
 
-  /// What the driver reports of peer access, whatever the path.
+  /// What the driver reports about peer access, independent of the path.
   Known driver_fact(const std::string& address, const std::string& other) const {
     if (!nvml_.is_found()) return {Answer::unknown, "not known whether the driver allows peer access: " + nvml_.reason};
     for (const std::string& one : {address, other}) {
@@ -112,7 +112,8 @@ class PeerJudge {
   }
 
   std::string acs_of(const GpuPath& path) {
-    if (!machine_.is_guest.is_found() || machine_.is_guest.value) return "unknown";  // the real ports are not seen
+    if (!machine_.is_guest.is_found() || machine_.is_guest.value)
+      return "unknown";  // a guest does not see the real ports
     bool is_unknown = false;
     for (const std::string& port : path.ports) {
       const auto [at, is_new] = acs_.try_emplace(port);
