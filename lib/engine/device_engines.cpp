@@ -82,6 +82,7 @@ std::optional<DeviceEngines::Started> DeviceEngines::start(std::optional<Id> for
     const bool is_only_warm = forced ? is_resting(id) : choice.warm != choice.cold && id == choice.warm;
     const base::Result<Ticket> submitted = is_only_warm ? engine.submit_if_warm(copy) : engine.submit(copy);
     if (submitted) {
+      started_[index(id)].fetch_add(1, std::memory_order_relaxed);
       if (is_cold && is_wished_for_again(choice.warm, copy.size_bytes)) engines_[index(choice.warm)]->warm_up();
       return Started{id, *submitted};
     }
@@ -109,7 +110,7 @@ base::Status DeviceEngines::run_named(Id id, const Copy& copy) noexcept {
   const bool is_rest = is_resting(id);
   base::Status moved = run(id, left, is_rest ? Pace::only_warm : Pace::any);
   if (moved || !is_shortage(moved)) return moved;
-  if (!is_rest) {
+  if (!is_rest && !is_full_of_started(id)) {
     if (moved.error().errno_value == EAGAIN) moved = wait_for_room(id, left);
     if (moved || !is_shortage(moved)) return moved;
     rest_until_ns_[index(id)].store(now_ns() + rest_ns, std::memory_order_relaxed);

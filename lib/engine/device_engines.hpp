@@ -43,7 +43,8 @@ class DeviceEngines {
   /// Copies by this engine, in pieces if it has a limit. Returns its error. `left`: the copy; after an error, the part
   /// that the engine has not copied.
   base::Status run(Id id, Copy& left, Pace pace = Pace::any) noexcept;
-  /// Copies by the engine that the user named. If the GPU is busy, waits for a bounded time; then the CPU copies.
+  /// Copies by the engine that the user named. If the GPU is busy, waits for a bounded time; then the CPU copies. If
+  /// started copies fill the engine, the CPU copies at once: the caller itself may have to complete them.
   base::Status run_named(Id id, const Copy& copy) noexcept;
   /// Starts it, by this engine or by the fastest. Nothing where no engine but the CPU takes the copy whole now: then
   /// one of the calls above serves it.
@@ -56,7 +57,9 @@ class DeviceEngines {
     return engines_[index(started.id)]->is_done(started.ticket);
   }
   base::Status complete(const Started& started) noexcept {
-    return engines_[index(started.id)]->complete(started.ticket);
+    base::Status completed = engines_[index(started.id)]->complete(started.ticket);
+    started_[index(started.id)].fetch_sub(1, std::memory_order_relaxed);
+    return completed;
   }
   /// Moves it by the CPU, and returns true, where that is the choice now: the faster engine is not warm, and not worth
   /// warming up.
@@ -78,6 +81,9 @@ class DeviceEngines {
     const std::int64_t until = rest_until_ns_[index(id)].load(std::memory_order_relaxed);
     return until != 0 && now_ns() < until;  // reads the clock only after a shortage
   }
+  [[nodiscard]] bool is_full_of_started(Id id) const noexcept {
+    return started_[index(id)].load(std::memory_order_relaxed) >= engines_[index(id)]->traits().outstanding;
+  }
   base::Status wait_for_room(Id id, Copy& left) noexcept;
   [[nodiscard]] bool is_wished_for_again(Id id, std::size_t size_bytes) noexcept;
   void note_end_of_wish(Id id, std::size_t size_bytes) noexcept;
@@ -97,6 +103,7 @@ class DeviceEngines {
   std::array<std::atomic<std::int64_t>, engine_count> last_wish_ns_;
   /// Until this time a named engine is used only while it is warm; 0: it has always had room.
   std::array<std::atomic<std::int64_t>, engine_count> rest_until_ns_{};
+  std::array<std::atomic<unsigned>, engine_count> started_{};  ///< copies from start() to complete()
 };
 
 }  // namespace gdrkit::engine

@@ -201,6 +201,26 @@ TEST_F(OnABusyGpu, PiecesThatWereMovedAreNotMovedAgain) {
   EXPECT_EQ(std::memcmp(host.data() + 3 * piece, bytes.data() + 3 * piece, memory_bytes - 3 * piece), 0);
 }
 
+/// Copies that the caller has started cannot end while it waits for them. Several attempts: the machine may be busy
+/// too.
+TEST_F(OnABusyGpu, StartsBeyondTheRoomOfAnEngineDoNotWait) {
+  for (const char* engine : {"lanes", "copy_engine", "mover"}) {
+    auto shortest = std::chrono::steady_clock::duration::max();
+    for (int attempt = 0; attempt < 20 && shortest >= 50ms; ++attempt) {
+      ASSERT_NO_FATAL_FAILURE(open(engine));
+      std::vector<Path::Part> parts;
+      const auto begin = std::chrono::steady_clock::now();
+      for (std::size_t at = 0; at < 24 * 20'000; at += 20'000) {
+        parts.push_back(path->start(Direction::from_device, at, host.data() + at, 20'000));
+      }
+      shortest = std::min(shortest, std::chrono::steady_clock::now() - begin);
+      for (Path::Part& part : parts) ASSERT_TRUE(tests::succeeded(path->finish(part)));
+      EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 24 * 20'000), 0);
+    }
+    EXPECT_LT(shortest, 50ms) << engine;
+  }
+}
+
 TEST_F(OnABusyGpu, AGpuThatStaysFullCostsABoundedTime) {
   ASSERT_NO_FATAL_FAILURE(open("mover"));
   fakes::busy_gpu().late_launches = INT_MAX;
