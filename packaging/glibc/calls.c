@@ -61,19 +61,28 @@ static struct timespec by_system_clock(clockid_t clock, const struct timespec* e
   return result;
 }
 
+typedef int cond_clockwait(pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*);
+typedef int mutex_clocklock(pthread_mutex_t*, clockid_t, const struct timespec*);
+static cond_clockwait* cond_clockwait_of_libc;
+static mutex_clocklock* mutex_clocklock_of_libc;
+
+/* Once, by the thread that loads: dlsym takes the loader's lock, which dlopen and dlclose hold while constructors and
+ * destructors run, and these may wait for a thread that waits here. Before the constructors of C++. */
+__attribute__((constructor(101))) static void find_in_libc(void) {
+  cond_clockwait_of_libc = (cond_clockwait*)dlsym(RTLD_NEXT, "pthread_cond_clockwait");
+  mutex_clocklock_of_libc = (mutex_clocklock*)dlsym(RTLD_NEXT, "pthread_mutex_clocklock");
+  (void)dlerror(); /* which a program may ask about a call of its own */
+}
+
 int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                            const struct timespec* end) {
-  int (*const of_libc)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*) = (int (*)(
-      pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*))dlsym(RTLD_NEXT, "pthread_cond_clockwait");
-  if (of_libc != NULL) return of_libc(condition, mutex, clock, end);
+  if (cond_clockwait_of_libc != NULL) return cond_clockwait_of_libc(condition, mutex, clock, end);
   const struct timespec system_end = by_system_clock(clock, end);
   return pthread_cond_timedwait(condition, mutex, &system_end);
 }
 
 int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const struct timespec* end) {
-  int (*const of_libc)(pthread_mutex_t*, clockid_t, const struct timespec*) =
-      (int (*)(pthread_mutex_t*, clockid_t, const struct timespec*))dlsym(RTLD_NEXT, "pthread_mutex_clocklock");
-  if (of_libc != NULL) return of_libc(mutex, clock, end);
+  if (mutex_clocklock_of_libc != NULL) return mutex_clocklock_of_libc(mutex, clock, end);
   const struct timespec system_end = by_system_clock(clock, end);
   return pthread_mutex_timedlock(mutex, &system_end);
 }

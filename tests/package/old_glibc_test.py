@@ -18,6 +18,27 @@ CC = os.environ.get("CC", "cc")
 CXX = shlex.split(os.environ.get("CXX", "c++"))
 STATIC = ["-static-libstdc++", "-static-libgcc"]
 
+WAITING = """#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+static const bool waited = [] {
+  std::thread([] {
+    std::mutex mutex;
+    std::condition_variable condition;
+    std::unique_lock lock(mutex);
+    condition.wait_for(lock, std::chrono::milliseconds(10));
+    std::timed_mutex other;
+    const std::lock_guard held(other);
+    std::thread([&] { (void)other.try_lock_for(std::chrono::milliseconds(10)); }).join();
+    std::puts("waited");
+    std::fflush(stdout);
+  }).join();
+  return true;
+}();
+"""
+
 
 def run(*command, **options):
     return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **options)
@@ -61,6 +82,17 @@ class OldGlibc(LinkedTest):
         symbols = run("nm", "-D", "--defined-only", library).stdout
         for name in ("_dl_find_object", "__libc_single_threaded", "pthread_cond_clockwait"):
             self.assertNotIn(name, symbols)
+
+    def test_a_thread_waits_while_a_library_is_loaded(self):
+        """dlopen holds the loader's lock while constructors run: a wait that asked the loader would never end."""
+        source = os.path.join(self.folder, "waiting.cpp")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(WAITING)
+        library = os.path.join(self.folder, "waiting.so")
+        made = run(*CXX, "-std=c++20", "-fPIC", "-shared", source, *STATIC, f"-L{self.folder}", "-pthread", "-o", library)
+        self.assertEqual(made.returncode, 0, made.stdout)
+        loaded = run(sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", library, timeout=60)
+        self.assertEqual((loaded.returncode, loaded.stdout), (0, "waited\n"))
 
     def test_the_check_finds_a_newer_symbol(self):
         """The numbers of glibc's releases: a program of this machine has the version of its newest symbol."""
