@@ -19,8 +19,9 @@ namespace gdrkit::shmem {
 namespace {
 
 constexpr char prefix[] = "gdrkit-shmem-";
-/// A socket also refuses connections between its bind and its listen, so younger sockets are not removed.
-constexpr time_t least_stale_age_s = 60;
+/// A socket also refuses connections between its bind and its listen. In a folder on a network file system, a live
+/// socket refuses those of other machines. So younger sockets are not removed: no job takes so long until all PEs meet.
+constexpr time_t least_stale_age_s = 24 * 60 * 60;
 
 struct LocalAddress {
   sockaddr_un address{};
