@@ -16,21 +16,22 @@ usage_error() {
   exit 2
 }
 
-# Reads lines "percent what". On a terminal they rewrite one line; elsewhere each tenth is a line of its own.
+# Reads lines "percent what". On a terminal they rewrite one line; elsewhere, and if TERM is dumb, each tenth is a line of its own.
 show_progress() {
-  local begin=$SECONDS shown=-1 last="" columns=80 percent what line
-  if [ -t 1 ]; then read -r _ columns < <(stty size <&1 2>/dev/null) && [ "$columns" -gt 20 ] || columns=80; fi
+  local begin=$SECONDS shown=-1 last="" columns=80 rewrites=0 percent what line
+  if [ -t 1 ] && [ "${TERM:-dumb}" != dumb ]; then rewrites=1; fi
+  if [ "$rewrites" = 1 ]; then read -r _ columns < <(stty size <&1 2>/dev/null) && [ "$columns" -gt 20 ] || columns=80; fi
   while read -r percent what; do
     printf -v line '%3d %%  %d:%02d  %s' "$percent" $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60)) "$what"
     last=$line
-    if [ -t 1 ]; then
+    if [ "$rewrites" = 1 ]; then
       printf '\r\033[K%s' "${line:0:$((columns - 1))}"
     elif ((percent / 10 > shown)); then
       shown=$((percent / 10))
       printf '%s\n' "$line"
     fi
   done
-  if [ -t 1 ] && [ -n "$last" ]; then printf '\n'; fi
+  if [ "$rewrites" = 1 ] && [ -n "$last" ]; then printf '\n'; fi
 }
 
 # Converts ninja's output to "percent file", without "Building CXX object" and the folders of objects.

@@ -37,9 +37,11 @@ expect "the last one" "100 %  T  lib/engine/mover/part309.cpp" "$(tail -n 1 <<<"
 # script(1) provides a terminal.
 if has_tool script; then
   export -f show_progress progress_of_ninja ninja_output
-  script -qec "bash -c 'ninja_output | progress_of_ninja | show_progress'" /dev/null </dev/null >"$folder/terminal"
+  on_terminal() { TERM=$1 script -qec "bash -c 'ninja_output | progress_of_ninja | show_progress'" /dev/null </dev/null; }
+  on_terminal xterm >"$folder/terminal"
   expect "lines on a terminal" 1 "$(grep -c . "$folder/terminal")"
   [[ $(tail -c 80 "$folder/terminal") == *"100 %"*"part309.cpp"* ]] || fail "no end on a terminal: $(tail -c 80 "$folder/terminal")"
+  expect "lines on a terminal that cannot rewrite one" "$piped" "$(on_terminal dumb | tr -d '\r' | without_times)"
 fi
 
 apt_output() {
