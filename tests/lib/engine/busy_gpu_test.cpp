@@ -129,18 +129,20 @@ INSTANTIATE_TEST_SUITE_P(All, EveryEngine,
 /// A delay of more than 5 s: a GPU kernel of another process may run so long.
 TEST_F(OnABusyGpu, ACommandIsWaitedForForSeconds) {
   ASSERT_NO_FATAL_FAILURE(open("mover"));
-  fakes::busy_gpu().suspended_launches = 1;
   fakes::busy_gpu().delay = 6s;
-  Path::Part part;
-  for (int attempt = 0; attempt < 100 && !part.started;
-       ++attempt) {  // until the thread that emulates the GPU is scheduled soon
-    part = path->start(Direction::from_device, 0, host.data(), 5000);
+  auto longest = std::chrono::steady_clock::duration::zero();
+  // Repeats if the thread that emulates the GPU ran late: the start then waits for the suspended launch itself.
+  for (int attempt = 0; attempt < 8 && longest <= 5s; ++attempt) {
+    std::this_thread::sleep_for(10ms);  // until the previous launch has ended
+    fakes::busy_gpu().suspended_launches = 1;
+    Path::Part part = path->start(Direction::from_device, 0, host.data(), 5000);
+    const bool is_started = part.started.has_value();
+    const auto begin = std::chrono::steady_clock::now();
+    ASSERT_TRUE(tests::succeeded(path->finish(part)));
+    if (is_started) longest = std::max(longest, std::chrono::steady_clock::now() - begin);
+    EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 5000), 0);
   }
-  ASSERT_TRUE(part.started);
-  const auto begin = std::chrono::steady_clock::now();
-  ASSERT_TRUE(tests::succeeded(path->finish(part)));
-  EXPECT_GT(std::chrono::steady_clock::now() - begin, 5s);
-  EXPECT_EQ(std::memcmp(host.data(), bytes.data(), 5000), 0);
+  EXPECT_GT(longest, 5s);
   EXPECT_GE(ResidenceLimits().end, 30s);
 }
 
