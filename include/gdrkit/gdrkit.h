@@ -134,7 +134,8 @@ int gdrkit_map(gdrkit_pin_t pin, enum gdrkit_mapping_type type, void** address);
  * the device's primary CUDA context.
  * A busy GPU delays a copy but does not make it fail. If a named engine has no room on the GPU, or too many outstanding
  * copies, a copy waits for it up to 50 ms; then the CPU performs the copy. For the next 500 ms the CPU performs every
- * copy that the engine cannot start at once. If an engine lacks memory, the CPU performs the copy without a wait.
+ * copy that the engine cannot start at once. If an engine lacks memory, or has as many started copies or segments of a
+ * call as it takes, the CPU performs the copy without a wait.
  * A call waits until a copy that an engine has started is complete. If the mover does not complete it in 60 s, the GPU
  * counts as lost: the call returns -ETIMEDOUT, and the host memory must not be reused.
  * -EINVAL: the engine's name is unknown. */
