@@ -4,6 +4,10 @@
  * function for that. crt1.o of a newer glibc passes none. Linked with --wrap=__libc_start_main. */
 #include <stddef.h>
 
+#ifdef __powerpc64__
+#error "__libc_start_main of POWER has other parameters: build without GDRKIT_GLIBC"
+#endif
+
 typedef void function(int, char**, char**);
 typedef int main_function(int, char**, char**);
 

@@ -25,8 +25,8 @@ REQUIRED = {("run", "number"), ("bind", "gpu")}
 ZERO_HAS_A_MEANING = {
     ("bind", "gpu"), ("copybw", "offset"), ("pplat", "timeout"), ("pplat", "data-size"), ("apiperf", "warm-up"), ("doctor", "expect-gpus"),
     ("doctor", "count"), ("nccl", "minbytes"), ("nccl", "warmup_iters"), ("osu", "warmup"),
-    ("osu", "validation-warmup"), ("perftest", "gid-index"), ("perftest", "margin"), ("perftest", "inline_size"), ("perftest", "sl"), ("perftest", "qp-timeout"), ("perftest", "use_cuda"),
-    ("run", "grace"), ("shmem bench", "singles"), ("shmem bench", "bulk")}
+    ("osu", "validation-warmup"), ("perftest", "gid-index"), ("perftest", "margin"), ("perftest", "inline_size"),
+    ("perftest", "sl"), ("perftest", "qp-timeout"), ("perftest", "use_cuda"), ("run", "grace"), ("shmem bench", "singles"), ("shmem bench", "bulk")}
 
 
 def helps():
