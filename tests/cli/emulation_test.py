@@ -90,12 +90,12 @@ class Emulated(Test):
         for name in subcommands():
             for part in PARTS.get(name, ((),)):
                 text = run("gdrkit", name, *part[:1], "--help").out
-                self.assertEqual("run on the emulated device" in " ".join(text.split()), name not in WITHOUT_DEVICE, (name, part))
+                self.assertEqual("sets GDRKIT_BACKEND=emulated" in " ".join(text.split()), name not in WITHOUT_DEVICE, (name, part))
 
     def test_tune_without_a_place_for_the_profile_names_the_option_that_helps(self):
         ended = run("gdrkit", "tune", "--emulated", environment={})
         self.assertEqual(ended.code, 77)
-        self.assertRegex(ended.err, r"cannot keep a profile of the emulated device: .*; pass --output FILE ")
+        self.assertRegex(ended.err, r"cannot keep a profile of the emulated device: .*; use --output FILE ")
 
     def test_the_option_conflicts_with_another_backend_and_overrides_the_variable(self):
         ended = run("gdrkit", "copybw", "--emulated", "--backend", "rm", environment={})
