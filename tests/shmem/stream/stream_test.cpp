@@ -169,6 +169,10 @@ TEST(ShmemStream, NothingHappensBeforeTheStreamComesToIt) {
 
 /// Whoever sees the signal sees the data, whatever engine carries it; a stream that waits holds what comes after.
 TEST(ShmemStream, SignalsComeAfterTheirData) {
+  if (const auto gpus = platform::cuda_device_count(); tests::is_gpu_place() && gpus && *gpus == 1) {
+    // PEs that are threads share a context then, and the waits in their streams end at the limits only.
+    GTEST_SKIP() << "needs a GPU for each PE: the PEs of this test are threads of one process";
+  }
   run_shmem_job({}, [](Pe& pe) {
     Streamed streamed(pe);
     const int other = 1 - pe.pe();
