@@ -21,8 +21,6 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PART_OF_FOLDER = {"lib": "library", "platform": "library", "shmem": "library", "python": "library", "cli": "programs", "diag": "programs",
                   "measure": "programs", "transfer": "programs", "examples": "programs", "tests": "tests"}
-# Parts of the GPU kernels' .cuh files, which must follow the parameters that these declare.
-NOT_ALONE = re.compile(r"platform/gpu_code/(\w+_work|pattern_value)\.hpp$")
 DIAGNOSTIC = re.compile(r"(?m)^(\S+?:\d+):\d+: (?:fatal )?(warning|error): (.*)$")
 
 
@@ -94,7 +92,7 @@ def headers_with_units(units):
     import repo  # pylint: disable=import-outside-toplevel
     built = {unit.home[0] for unit in units}
     for header in repo.own_files(ROOT, "include", *(folder for folder in PART_OF_FOLDER if folder in built)):
-        if header.endswith((".hpp", ".h")) and not NOT_ALONE.search(header):
+        if header.endswith((".hpp", ".h")):
             folder = os.path.dirname(header).split(os.sep)
             yield header, max((unit for unit in units if not unit.is_c and unit.standard == "c++20"),
                               key=lambda unit: (len(os.path.commonprefix([folder, unit.home])), len(unit.flags)))

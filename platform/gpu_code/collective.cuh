@@ -33,7 +33,7 @@ struct CollectiveParameters {
 }  // namespace gdrkit::platform
 
 #elif defined(GDRKIT_GPU_PART)
-#include "platform/gpu_code/collective_work.hpp"
+#include "platform/gpu_code/collective_work.cuh"
 
 namespace gdrkit::platform {
 
@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) gdrkit_collective(const Col
 }  // namespace gdrkit::platform
 
 #elif defined(GDRKIT_HOST_PART)
-#include "platform/gpu_code/collective_work.hpp"
+#include "platform/gpu_code/collective_work.cuh"
 #include "platform/gpu_code/host_access.hpp"
 
 namespace gdrkit::platform {

@@ -60,7 +60,7 @@ struct LitmusParameters {
 }  // namespace gdrkit::platform
 
 #elif defined(GDRKIT_GPU_PART)
-#include "platform/gpu_code/litmus_work.hpp"
+#include "platform/gpu_code/litmus_work.cuh"
 
 namespace gdrkit::platform {
 
@@ -90,7 +90,7 @@ extern "C" __global__ void gdrkit_litmus(const LitmusParameters parameters) {
 
 #elif defined(GDRKIT_HOST_PART)
 #include "platform/gpu_code/host_access.hpp"
-#include "platform/gpu_code/litmus_work.hpp"
+#include "platform/gpu_code/litmus_work.cuh"
 
 namespace gdrkit::platform {
 

@@ -18,7 +18,7 @@ struct PatternFound {
   std::uint64_t first_wrong;  ///< the least number of a wrong element, counted from PatternParameters::address
 };
 
-/// `count` elements from number `first` on. pattern_value.hpp says what each holds.
+/// `count` elements from number `first` on. pattern_value.cuh says what each holds.
 struct PatternParameters {
   std::uint64_t address;  ///< a multiple of element_bytes
   std::uint64_t count;
@@ -40,7 +40,7 @@ struct PatternParameters {
 }  // namespace gdrkit::platform
 
 #elif defined(GDRKIT_GPU_PART)
-#include "platform/gpu_code/pattern_value.hpp"
+#include "platform/gpu_code/pattern_value.cuh"
 
 namespace gdrkit::platform {
 
@@ -81,7 +81,7 @@ extern "C" __global__ void gdrkit_pattern(const PatternParameters parameters) {
 #include <cstring>
 
 #include "platform/gpu_code/host_access.hpp"
-#include "platform/gpu_code/pattern_value.hpp"
+#include "platform/gpu_code/pattern_value.cuh"
 
 namespace gdrkit::platform {
 

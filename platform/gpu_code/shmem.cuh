@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) gdrkit_shmem(const ShmemPar
 
 #include "platform/gpu_code/host_access.hpp"
 #include "platform/gpu_code/shmem_library.hpp"
-#include "platform/gpu_code/shmem_work.hpp"
+#include "platform/gpu_code/shmem_work.cuh"
 
 namespace gdrkit::platform {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "platform/gpu_code/device_access.cuh"
-#include "platform/gpu_code/shmem_work.hpp"
+#include "platform/gpu_code/shmem_work.cuh"
 
 namespace gdrkit::platform {
 

@@ -22,7 +22,7 @@ struct StreamSignal {
 }  // namespace gdrkit::platform
 
 #elif defined(GDRKIT_GPU_PART)
-#include "platform/gpu_code/stream_work.hpp"
+#include "platform/gpu_code/stream_work.cuh"
 
 namespace gdrkit::platform {
 
@@ -32,7 +32,7 @@ extern "C" __global__ void gdrkit_stream_signal(const StreamSignal signal) { upd
 
 #elif defined(GDRKIT_HOST_PART)
 #include "platform/gpu_code/host_access.hpp"
-#include "platform/gpu_code/stream_work.hpp"
+#include "platform/gpu_code/stream_work.cuh"
 
 namespace gdrkit::platform {
 

@@ -20,7 +20,7 @@ struct StreamValueParameters {
 }  // namespace gdrkit::platform
 
 #elif defined(GDRKIT_GPU_PART)
-#include "platform/gpu_code/stream_work.hpp"
+#include "platform/gpu_code/stream_work.cuh"
 
 namespace gdrkit::platform {
 
@@ -35,7 +35,7 @@ extern "C" __global__ void gdrkit_stream_value(const StreamValueParameters param
 
 #elif defined(GDRKIT_HOST_PART)
 #include "platform/gpu_code/host_access.hpp"
-#include "platform/gpu_code/stream_work.hpp"
+#include "platform/gpu_code/stream_work.cuh"
 
 namespace gdrkit::platform {
 

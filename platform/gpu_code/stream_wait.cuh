@@ -24,7 +24,7 @@ struct StreamWaitParameters {
 }  // namespace gdrkit::platform
 
 #elif defined(GDRKIT_GPU_PART)
-#include "platform/gpu_code/stream_work.hpp"
+#include "platform/gpu_code/stream_work.cuh"
 
 namespace gdrkit::platform {
 
@@ -34,7 +34,7 @@ extern "C" __global__ void gdrkit_stream_wait(const StreamWaitParameters paramet
 
 #elif defined(GDRKIT_HOST_PART)
 #include "platform/gpu_code/host_access.hpp"
-#include "platform/gpu_code/stream_work.hpp"
+#include "platform/gpu_code/stream_work.cuh"
 
 namespace gdrkit::platform {
 

@@ -35,7 +35,7 @@ struct TeamParameters {
 
 #elif defined(GDRKIT_GPU_PART)
 #include "platform/gpu_code/device_access.cuh"
-#include "platform/gpu_code/team_work.hpp"
+#include "platform/gpu_code/team_work.cuh"
 
 namespace gdrkit::platform {
 
@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) gdrkit_team(const TeamParam
 
 #elif defined(GDRKIT_HOST_PART)
 #include "platform/gpu_code/host_access.hpp"
-#include "platform/gpu_code/team_work.hpp"
+#include "platform/gpu_code/team_work.cuh"
 
 namespace gdrkit::platform {
 
