@@ -28,7 +28,7 @@ class Unit:
     """One command of compile_commands.json without its compiler, its output and options of code generation."""
 
     def __init__(self, entry):
-        words = entry.get("arguments") or shlex.split(entry["command"])
+        words = shlex.split(re.sub(r"-Winvalid-pch|-include \S+/cmake_pch\.hxx", "", entry["command"]))
         words = words[next(i for i, word in enumerate(words) if word.startswith("-")):]
         words = words[:words.index("-o")] + words[words.index("-o") + 2:]
         self.folder, self.source = entry["directory"], entry["file"]
@@ -52,7 +52,7 @@ class Unit:
 def units_of(build):
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
         units = [Unit(entry) for entry in json.load(file)]
-    return [unit for unit in {unit.content(): unit for unit in reversed(units)}.values() if unit.part]
+    return [unit for unit in {unit.content(): unit for unit in reversed(units)}.values() if unit.part and "precompiled" not in unit.source]
 
 
 class Compiler:

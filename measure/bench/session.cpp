@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "cli/common/banner.hpp"
 #include "gdrkit/gdrkit.h"
@@ -39,7 +40,8 @@ std::vector<int> cpus_in_order(const Placement& placement, const Place& place) {
     if (cpu == place.cpu) return 0;
     return std::binary_search(near.begin(), near.end(), cpu) ? 1 : 2;
   };
-  std::stable_sort(cpus.begin(), cpus.end(), [&](int a, int b) { return distance(a) < distance(b); });
+  std::sort(cpus.begin(), cpus.end(),
+            [&](int a, int b) { return std::pair(distance(a), a) < std::pair(distance(b), b); });
   return cpus;
 }
 

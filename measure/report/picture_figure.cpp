@@ -25,7 +25,7 @@ Curve curve_of(const measure::Series& series, const std::string& label, std::siz
     const Range ends{value / factor_of_error, value * factor_of_error};
     curve.marks.push_back({point.x, value, std::min(ends.low, ends.high), std::max(ends.low, ends.high)});
   }
-  std::stable_sort(curve.marks.begin(), curve.marks.end(), [](const Mark& a, const Mark& b) { return a.x < b.x; });
+  std::sort(curve.marks.begin(), curve.marks.end(), [](const Mark& a, const Mark& b) { return a.x < b.x; });
   return curve;
 }
 

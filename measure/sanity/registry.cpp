@@ -32,14 +32,17 @@ bool runs_before(const SanityTest& left, const SanityTest& right) {
 }  // namespace
 
 std::vector<SanityTest> all_tests() {
-  std::vector<SanityTest> tests;
+  std::vector<SanityTest> listed;
   using Kind = platform::AllocationKind;
-#define GDRKIT_SANITY(name, list, function, kind) tests.push_back({#name, List::list, &function, Kind::kind, ""});
-#define GDRKIT_SANITY_COPY_KERNEL(prefix, function) add_for_each_copy_kernel(#prefix, &function, &tests);
+#define GDRKIT_SANITY(name, list, function, kind) listed.push_back({#name, List::list, &function, Kind::kind, ""});
+#define GDRKIT_SANITY_COPY_KERNEL(prefix, function) add_for_each_copy_kernel(#prefix, &function, &listed);
 #include "measure/sanity/tests.def"
 #undef GDRKIT_SANITY
 #undef GDRKIT_SANITY_COPY_KERNEL
-  std::stable_sort(tests.begin(), tests.end(), runs_before);
+  std::vector<SanityTest> tests;
+  for (const SanityTest& test : listed) {
+    tests.insert(std::upper_bound(tests.begin(), tests.end(), test, runs_before), test);
+  }
   return tests;
 }
 

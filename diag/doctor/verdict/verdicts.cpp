@@ -81,13 +81,14 @@ class Judge {
     std::vector<PairVerdict> pairs;
     const auto& best = topology_.matching.gpus[gpu].adapter;
     for (std::size_t adapter = 0; adapter < topology_.tree.adapters.size(); ++adapter) {
-      pairs.push_back(pair_of(belief, gpu, adapter));
-      pairs.back().is_best = best.has_value() && *best == adapter;  // only for the order
+      PairVerdict pair = pair_of(belief, gpu, adapter);
+      pair.is_best = best.has_value() && *best == adapter;  // only for the order
+      const auto is_before = [](const PairVerdict& a, const PairVerdict& b) {
+        if (a.access.use != b.access.use) return a.access.use > b.access.use;
+        return a.is_best && !b.is_best;
+      };
+      pairs.insert(std::upper_bound(pairs.begin(), pairs.end(), pair, is_before), pair);
     }
-    std::stable_sort(pairs.begin(), pairs.end(), [](const PairVerdict& a, const PairVerdict& b) {
-      if (a.access.use != b.access.use) return a.access.use > b.access.use;
-      return a.is_best && !b.is_best;
-    });
     for (PairVerdict& pair : pairs) pair.is_best = &pair == &pairs.front();
     library->pairs.insert(library->pairs.end(), pairs.begin(), pairs.end());
   }
