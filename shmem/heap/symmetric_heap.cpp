@@ -131,7 +131,8 @@ base::Status SymmetricHeap::attach_peers(std::uint64_t offset, std::uint64_t siz
   base::Status attached;
   int slot = 0;
   for (; attached && slot < static_cast<int>(chunks->size()); ++slot) {
-    if (slot != own_slot_) attached = space_->attach(slot, offset, size_bytes, std::move((*chunks)[slot]));
+    if (slot == own_slot_) continue;
+    attached = space_->attach(slot, offset, size_bytes, std::move((*chunks)[static_cast<std::size_t>(slot)]));
   }
   const int failed_slot = attached ? slot : slot - 1;
   auto all = agree(attached, "mapping the symmetric heaps of the other PEs");
