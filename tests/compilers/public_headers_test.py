@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Compiles every public header alone, with all compilers found here, in every standard that it supports, with the warnings that users enable.
-It also uses each macro that has a value, since the macro expands in the user's file, where the user's warnings apply."""
+"""Every public header alone, with all compilers found here, in every standard that it claims, with the warnings that users turn on.
+Each macro that has a value is used too: it is expanded in the user's file, where the user's warnings apply."""
 import functools
 import glob
 import os
@@ -18,7 +18,7 @@ FOLDERS = ["-I" + INCLUDE, "-I" + os.path.join(INCLUDE, "gdrkit", "compat")]
 WARNINGS = ["-pedantic", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
 C = ["c89", "c99", "c11", "c17", "c2x"]
 CXX = ["c++98", "c++11", "c++14", "c++17", "c++20", "c++23", "c++26"]
-# header: the oldest standards of C and C++ that it supports
+# header: the oldest standards of C and C++ that it claims
 CLAIMS = {
     "gdrapi.h": ("c89", "c++98"),
     "gdrconfig.h": ("c89", "c++98"),
@@ -36,7 +36,7 @@ NO_VALUE = re.compile(r"__\w+__$|GDRKIT_NVSHMEM_\w+|GDRKIT_SHMEM_IS_INT|gdr_get_
 
 
 def values_of(header):
-    """The macros with a value; for nvshmem.h those of the headers that it includes."""
+    """Macros that stand for a value, of nvshmem.h those of the headers it is made of."""
     compat = sorted(glob.glob(os.path.join(INCLUDE, "gdrkit", "compat", "*.h")))
     text = ""
     has_none = header == "nvshmemx.h" or header.endswith(".cuh")
@@ -79,7 +79,7 @@ def compilers(kind):
 
 
 class Alone(unittest.TestCase):
-    """Each header alone in the oldest standard that it supports; in every standard, all headers that support it together."""
+    """Each header alone in the oldest standard that it claims; in every standard, all that claim it together."""
 
     def check(self, kind, standards, oldest, extra=()):
         for compiler in compilers(kind):

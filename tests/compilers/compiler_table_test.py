@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+"""scripts/compiler_table.py on a small tree: what it counts, and what a build's own compiler must not hide."""
+import contextlib
+import io
+import json
+import os
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+import compiler_table  # noqa: E402 pylint: disable=wrong-import-position
+
+CXX = os.environ.get("CXX", "c++")
+
+
+class Table(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()  # pylint: disable=consider-using-with
+        self.addCleanup(folder.cleanup)
+        self.root = folder.name
+        self.build = os.path.join(self.root, "build")
+        self.commands = []
+
+    def add(self, path, text, flags=""):
+        path = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        self.commands.append({"directory": self.build, "file": path, "command": f"{CXX} -I{self.root} {flags} -std=c++20 -o x.o -c {path}"})
+
+    def rows(self, *options):
+        """The cells of the table without those of the compiler and the times, and the exit code."""
+        os.makedirs(self.build, exist_ok=True)
+        with open(os.path.join(self.build, "compile_commands.json"), "w", encoding="ascii") as file:
+            json.dump(self.commands, file)
+        out = io.StringIO()
+        with mock.patch.object(compiler_table, "ROOT", self.root), contextlib.redirect_stdout(out), \
+                mock.patch.object(sys, "argv", ["x", "--build", self.build, "--compiler", CXX, "--jobs", "1", *options]), \
+                self.assertRaises(SystemExit) as ended:
+            compiler_table.main()
+        lines = [line for line in out.getvalue().splitlines() if line.startswith(f"| {CXX} |")]
+        return [line.split(" | ")[2:6] for line in lines], ended.exception.code
+
+    def test_warnings_and_errors_are_counted_by_part_once(self):
+        self.add("lib/twice.hpp", "inline int narrow(long value) { return value; }\n")
+        self.commands.clear()
+        for name in "ab":
+            self.add(f"lib/{name}.cpp", '#include "lib/twice.hpp"\n', "-Wconversion")
+        self.add("tests/wrong.cpp", "int wrong = ;\n")
+        self.add("diag/right.cpp", "int right = 1;\n")
+        self.assertEqual(self.rows("--part", "library", "--part", "programs", "--part", "tests"),
+                         ([["library", "2", "1", "0"], ["programs", "1", "0", "0"], ["tests", "1", "0", "1"]], 1))
+
+    def test_precompiled_headers_of_the_build_hide_no_missing_include(self):
+        header = os.path.join(self.build, "cmake_pch.hxx")
+        os.makedirs(self.build)
+        with open(header, "w", encoding="ascii") as file:
+            file.write("#include <vector>\n")
+        self.add("lib/lacking.cpp", "std::vector<int> numbers;\n", f"-Winvalid-pch -include {header}")
+        self.assertEqual(self.rows("--part", "library"), ([["library", "1", "0", "1"]], 1))
+
+    def test_files_checked_together_belong_to_their_folder(self):
+        self.add("build/diag/CMakeFiles/x.dir/Unity/unity_0_cxx.cxx", "int one = 1;\n")
+        self.assertEqual(self.rows("--part", "programs"), ([["programs", "1", "0", "0"]], 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
