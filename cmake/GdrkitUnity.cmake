@@ -20,7 +20,7 @@ set(GDRKIT_PRECOMPILED_HEADERS <algorithm> <array> <atomic> <chrono> <cstdint> <
 
 if(GDRKIT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC bug 105651 (GdrkitLayer.cmake): with precompiled headers it warns of the same copies by these names, too.
-  target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow -Wno-array-bounds>)
+  target_compile_options(gdrkit_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow -Wno-array-bounds -Wno-stringop-overread>)
 endif()
 
 # A target that uses them has the same processor options and the same -fPIC or -fPIE.

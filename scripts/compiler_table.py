@@ -24,7 +24,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PART_OF_FOLDER = {"lib": "library", "platform": "library", "shmem": "library", "python": "library", "cli": "programs", "diag": "programs",
                   "measure": "programs", "transfer": "programs", "examples": "programs", "tests": "tests"}
-FOR_ONE_COMPILER = ("-Wno-restrict", "-Wno-tsan", "-Wno-stringop-overflow", "-Wno-array-bounds")  # cmake/ turns them on by its version
+FOR_ONE_COMPILER = ("-Wno-restrict", "-Wno-tsan", "-Wno-stringop-overflow", "-Wno-array-bounds", "-Wno-stringop-overread")  # cmake/ turns them on by its version
 DIAGNOSTIC = re.compile(r"(?m)^(\S+?:\d+):\d+: (?:fatal )?(warning|error): (.*)$")
 
 
