@@ -26,6 +26,7 @@ ZERO_HAS_A_MEANING = {
     ("bind", "gpu"), ("copybw", "offset"), ("pplat", "timeout"), ("pplat", "data-size"), ("apiperf", "warm-up"), ("doctor", "expect-gpus"),
     ("doctor", "count"), ("nccl", "minbytes"), ("nccl", "warmup_iters"), ("osu", "warmup"),
     ("osu", "validation-warmup"), ("perftest", "gid-index"), ("perftest", "margin"), ("perftest", "inline_size"),
+    ("perftest", "tclass"), ("perftest", "flow_label"),
     ("perftest", "sl"), ("perftest", "qp-timeout"), ("perftest", "use_cuda"), ("run", "grace"), ("shmem bench", "singles"), ("shmem bench", "bulk")}
 
 
