@@ -97,7 +97,7 @@ class Checks:
 
     def peer_that(self, signal):
         """Rank 1 gets the signal in the middle of a long run: the run ends by itself, soon."""
-        mine = 'case "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" in 1) exec timeout -s ' + signal + ' 2 "$@";; *) exec "$@";; esac'
+        mine = 'case "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" in 1) exec timeout -s ' + signal + ' 5 "$@";; *) exec "$@";; esac'
         begin = time.monotonic()
         ended = mpirun(self.mpi, 2, "latency", "-m", "4:4", "-i", "100000000", "--timeout", "6",
                        program=("sh", "-c", mine, "sh", GDRKIT))
