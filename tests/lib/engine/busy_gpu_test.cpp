@@ -206,6 +206,9 @@ TEST_F(OnABusyGpu, PiecesThatWereMovedAreNotMovedAgain) {
 /// Copies that the caller has started cannot end while it waits for them. Several attempts: the machine may be busy
 /// too.
 TEST_F(OnABusyGpu, StartsBeyondTheRoomOfAnEngineDoNotWait) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "with the thread sanitizer the copies themselves take longer than the wait that this test excludes";
+#endif
   for (const char* engine : {"lanes", "copy_engine", "mover"}) {
     auto shortest = std::chrono::steady_clock::duration::max();
     for (int attempt = 0; attempt < 20 && shortest >= 50ms; ++attempt) {
@@ -229,7 +232,8 @@ TEST_F(OnABusyGpu, AGpuThatStaysFullCostsABoundedTime) {
   fakes::busy_gpu().delay = 5s;
   const auto begin = std::chrono::steady_clock::now();
   for (int copy = 0; copy < 1000; ++copy) ASSERT_NO_FATAL_FAILURE(read(0, 5000));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s) << "the engine is not waited for before each copy";
+  // A wait of 50 ms before each copy would take 50 s.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 25s) << "the engine is not waited for before each copy";
   EXPECT_EQ(fakes::busy_gpu().launches, 1);
 }
 
