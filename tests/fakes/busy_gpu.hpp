@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <ostream>
 
 #include "shim/cuda_calls.hpp"
 
@@ -26,6 +27,14 @@ struct BusyGpu {
 
   void reset() noexcept;
 };
+
+/// Other work with a name, as the parameter of a test.
+struct Work {
+  const char* name;
+  void (*begin)(BusyGpu& busy);
+};
+inline void PrintTo(const Work& work, std::ostream* out) { *out << work.name; }
+
 [[nodiscard]] BusyGpu& busy_gpu() noexcept;
 [[nodiscard]] const shim::CudaCalls& busy_gpu_threads() noexcept;
 

@@ -10,7 +10,6 @@
 #include <chrono>
 #include <climits>
 #include <cstring>
-#include <ostream>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -26,12 +25,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using fakes::BusyGpu;
-
-struct Work {
-  const char* name;
-  void (*begin)(BusyGpu& busy);
-};
-void PrintTo(const Work& work, std::ostream* out) { *out << work.name; }
+using fakes::Work;
 
 constexpr Work works[] = {
     {"ThreeLaunchesLackResources", [](BusyGpu& busy) { busy.refused_launches = 3; }},

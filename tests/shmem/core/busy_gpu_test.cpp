@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <climits>
-#include <ostream>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -39,12 +38,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using fakes::BusyGpu;
-
-struct Work {
-  const char* name;
-  void (*begin)(BusyGpu& busy);
-};
-void PrintTo(const Work& work, std::ostream* out) { *out << work.name; }
+using fakes::Work;
 
 constexpr Work works[] = {
     {"Idle", [](BusyGpu&) {}},
