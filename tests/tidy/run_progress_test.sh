@@ -35,10 +35,11 @@ expect "the first one" "  0 %  T  lib/engine/mover/part1.cpp" "$(head -n 1 <<<"$
 expect "the last one" "100 %  T  lib/engine/mover/part309.cpp" "$(tail -n 1 <<<"$piped")"
 
 # script(1) provides a terminal, but not in a system without /dev/pts.
+export SHELL=$BASH # script(1) starts it, and dash does not pass functions on
 if has_tool script && script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   export -f show_progress progress_of_ninja ninja_output
   on_terminal() { TERM=$1 script -qec "bash -c 'ninja_output | progress_of_ninja | show_progress'" /dev/null </dev/null; }
-  on_terminal xterm >"$folder/terminal"
+  on_terminal xterm >"$folder/terminal" || fail "on a terminal: $(cat "$folder/terminal")"
   expect "lines on a terminal" 1 "$(grep -c . "$folder/terminal")"
   [[ $(tail -c 80 "$folder/terminal") == *"100 %"*"part309.cpp"* ]] || fail "no end on a terminal: $(tail -c 80 "$folder/terminal")"
   expect "lines on a terminal that cannot rewrite one" "$piped" "$(on_terminal dumb | tr -d '\r' | without_times)"
