@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "shmem/secret/blake2s.hpp"
 
 namespace gdrkit::shmem {
 
@@ -27,6 +28,8 @@ class Exchange {
   /// `all` holds n_pes() * size_bytes; part i comes from PE i. `step` is for error messages: "heap sizes".
   /// ETIMEDOUT, ECONNRESET (a PE is gone), EPROTO (sizes or steps differ between PEs), or the error of another PE's.
   virtual base::Status allgather(const void* mine, std::size_t size_bytes, void* all, const char* step) noexcept = 0;
+  /// Of all PEs of the job, and of nobody else; it never travels. nullptr: this way to meet has none.
+  [[nodiscard]] virtual const Key* job_key() const noexcept { return nullptr; }
 
   /// The same for one trivially copyable value.
   template <class T>
