@@ -34,9 +34,7 @@ base::Status close_inherited(ContextSlot& context, Handle handle) noexcept {
 
 base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const base::Settings& settings,
                                const engine::CudaCalls* cuda, const engine::ResidenceLimits& limits) noexcept try {
-  // The emulated device's memory is ordinary, cached memory.
-  const cpu::Features features = backend->traits().is_emulated ? cpu::for_cached_memory(cpu::detect()) : cpu::detect();
-  const base::Result<copy::Copier> copier = choose_copier(features, settings);
+  const base::Result<copy::Copier> copier = choose_copier(cpu::detect(), settings);
   if (!copier) return base::pass(copier);
   if (base::Status guarded = install_fork_handlers(); !guarded) return base::pass(guarded);
   const BackendCall call;  // to the end: a child finds what the backend holds by its slot
@@ -50,7 +48,7 @@ base::Result<Handle> open_with(std::unique_ptr<backend::Backend> backend, const 
   ContextSlot& context = **acquired;
   context.owner_pid.store(getpid(), std::memory_order_relaxed);
   context.info = {backend->traits(), copier->store_name, copier->load_name};
-  context.features = features;
+  context.features = cpu::detect();
   context.forced_copy_kernel = std::move(forced_copy_kernel);
   context.backend = std::move(backend);
   context.engines = std::move(engines);

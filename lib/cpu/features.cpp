@@ -25,7 +25,6 @@ constexpr std::uint64_t xcr0_xmm_ymm = 0x06;           // SSE and AVX
 constexpr std::uint64_t xcr0_xmm_ymm_mask_zmm = 0xe6;  // and opmask, ZMM_Hi256, Hi16_ZMM
 
 constexpr std::uint64_t hwcap_arm64_asimd = 1u << 1;
-constexpr std::uint64_t hwcap3_arm64_ls64 = 1u << 3;  // from Linux 6.19 on
 constexpr std::uint64_t hwcap_power_vsx = 0x80;
 
 constexpr bool has_all(std::uint64_t word, std::uint64_t bits) noexcept { return (word & bits) == bits; }
@@ -53,11 +52,6 @@ CpuidWords read_words() noexcept {
   }
   return words;
 }
-#elif defined(__aarch64__) || defined(__powerpc64__)
-AuxiliaryWords read_words() noexcept {
-  constexpr unsigned long entry_hwcap3 = 29;  // AT_HWCAP3, which older headers lack
-  return {::getauxval(AT_HWCAP), ::getauxval(entry_hwcap3)};
-}
 #endif
 
 }  // namespace
@@ -76,16 +70,15 @@ Features decode(const CpuidWords& words) noexcept {
   return features;
 }
 
-Features decode_arm64(const AuxiliaryWords& words) noexcept {
+Features decode_arm64(std::uint64_t hwcap) noexcept {
   Features features;
-  features.asimd = has_all(words.hwcap, hwcap_arm64_asimd);
-  features.ls64 = has_all(words.hwcap3, hwcap3_arm64_ls64);
+  features.asimd = has_all(hwcap, hwcap_arm64_asimd);
   return features;
 }
 
-Features decode_power(const AuxiliaryWords& words) noexcept {
+Features decode_power(std::uint64_t hwcap) noexcept {
   Features features;
-  features.vsx = has_all(words.hwcap, hwcap_power_vsx);
+  features.vsx = has_all(hwcap, hwcap_power_vsx);
   return features;
 }
 
@@ -93,17 +86,12 @@ Features detect() noexcept {
 #if defined(__x86_64__)
   return decode(read_words());
 #elif defined(__aarch64__)
-  return decode_arm64(read_words());
+  return decode_arm64(::getauxval(AT_HWCAP));
 #elif defined(__powerpc64__)
-  return decode_power(read_words());
+  return decode_power(::getauxval(AT_HWCAP));
 #else
   return Features{};
 #endif
-}
-
-Features for_cached_memory(Features features) noexcept {
-  features.ls64 = false;
-  return features;
 }
 
 }  // namespace gdrkit::cpu

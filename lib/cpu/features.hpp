@@ -18,7 +18,6 @@ struct Features {
   bool movdir64b = false;
   // arm64
   bool asimd = false;
-  bool ls64 = false;  ///< ST64B and LD64B, which fault on cached memory
   // POWER
   bool vsx = false;
 };
@@ -32,21 +31,13 @@ struct CpuidWords {
   std::uint64_t xcr0 = 0;
 };
 
-/// Entries of the auxiliary vector (getauxval): AT_HWCAP and AT_HWCAP3; 0 where Linux gives none.
-struct AuxiliaryWords {
-  std::uint64_t hwcap = 0;
-  std::uint64_t hwcap3 = 0;
-};
-
 /// What these words mean (Intel SDM volume 2A, CPUID; volume 1, sections 13.2 and 14.3 for XCR0).
 [[nodiscard]] Features decode(const CpuidWords& words) noexcept;
-/// What they mean on arm64 and on POWER (arch/arm64/include/uapi/asm/hwcap.h and
+/// What AT_HWCAP of the auxiliary vector means on arm64 and on POWER (arch/arm64/include/uapi/asm/hwcap.h and
 /// arch/powerpc/include/uapi/asm/cputable.h of Linux).
-[[nodiscard]] Features decode_arm64(const AuxiliaryWords& words) noexcept;
-[[nodiscard]] Features decode_power(const AuxiliaryWords& words) noexcept;
+[[nodiscard]] Features decode_arm64(std::uint64_t hwcap) noexcept;
+[[nodiscard]] Features decode_power(std::uint64_t hwcap) noexcept;
 /// This CPU's.
 [[nodiscard]] Features detect() noexcept;
-/// `features` without what faults on cached memory, such as the memory that stands in for a device's.
-[[nodiscard]] Features for_cached_memory(Features features) noexcept;
 
 }  // namespace gdrkit::cpu

@@ -131,7 +131,7 @@ void check_cpu_copy_isa(const Machine& machine, Findings& findings) {
   }
   const std::string all = " " + (flags.is_found() ? flags.value : features.value) + " ";
   std::string known;
-  for (const char* name : {"sse2", "sse4_1", "avx2", "avx512f", "movdir64b", "asimd", "sve", "ls64"}) {
+  for (const char* name : {"sse2", "sse4_1", "avx2", "avx512f", "movdir64b", "asimd", "sve"}) {
     if (all.find(std::string(" ") + name + " ") != std::string::npos)
       known += (known.empty() ? "" : ", ") + std::string(name);
   }

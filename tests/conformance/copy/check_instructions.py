@@ -34,7 +34,7 @@ ARCHITECTURES = {
         fence=r"(dmb|dsb|isb|sb)\b", call=r"blr?\b", jump=r"blr?\b|b\b", to_device=["dmb oshst", "dsb oshst"],
         load_more=["dmb osh", "dmb oshld"],
         drop_in={"gdr_copy_to_mapping": [], "gdr_copy_from_mapping": ["dmb osh", "dmb oshld"]},
-        seen={"neon": r"stp q\d+, q\d+, \[x\d+\]", "ls64": r"st64b x0, \[x8\]"}),
+        seen={"neon": r"stp q\d+, q\d+, \[x\d+\]"}),
     "ppc64le": Architecture(
         fence=r"(sync|hwsync|lwsync|eieio|isync)\b", call=r"bc?t?rl|bl\b", jump=r"bc?t?rl|bl?\b",
         to_device=["hwsync", "lwsync"], load_more=["hwsync", "lwsync"],

@@ -70,7 +70,7 @@ class CopyKernel : public ::testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     // What takes the place of device memory here is ordinary memory.
-    const cpu::Features features = cpu::for_cached_memory(cpu::detect());
+    const cpu::Features features = cpu::detect();
     if (!GetParam().kernel->runs_on(features)) {
       GTEST_SKIP() << GetParam().kernel->name << " does not run on this CPU or not on cached memory";
     }

@@ -31,7 +31,7 @@ struct Case {
 
 /// Every copy kernel that runs here on a write-combining mapping, and the device mapping, which uses none.
 std::vector<Case> all_cases() {
-  const cpu::Features features = cpu::for_cached_memory(cpu::detect());
+  const cpu::Features features = cpu::detect();
   std::vector<Case> cases;
   for (const KernelInfo& info : kernels()) {
     if (!info.runs_on(features)) continue;

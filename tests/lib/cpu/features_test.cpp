@@ -53,7 +53,7 @@ TEST(Features, DetectionFindsWhatTheArchitecturePromises) {
   EXPECT_TRUE(features.vsx);
 #endif
 #if !defined(__aarch64__)
-  EXPECT_FALSE(features.asimd || features.ls64);
+  EXPECT_FALSE(features.asimd);
 #endif
 #if !defined(__powerpc64__)
   EXPECT_FALSE(features.vsx);
@@ -61,20 +61,10 @@ TEST(Features, DetectionFindsWhatTheArchitecturePromises) {
 }
 
 TEST(Features, DecodeOfTheAuxiliaryVectorReadsTheBitThatLinuxNames) {
-  EXPECT_TRUE(decode_arm64({0x2, 0}).asimd);
-  EXPECT_FALSE(decode_arm64({~std::uint64_t{0x2}, ~std::uint64_t{0}}).asimd);
-  EXPECT_TRUE(decode_arm64({0, 0x8}).ls64);
-  EXPECT_FALSE(decode_arm64({~std::uint64_t{0}, ~std::uint64_t{0x8}}).ls64);
-  EXPECT_TRUE(decode_power({0x80, 0}).vsx);
-  EXPECT_FALSE(decode_power({~std::uint64_t{0x80}, ~std::uint64_t{0}}).vsx);
-}
-
-TEST(Features, OnCachedMemoryOnlyWhatFaultsThereIsLeftOut) {
-  const Features everywhere = decode_arm64({~std::uint64_t{0}, ~std::uint64_t{0}});
-  EXPECT_TRUE(everywhere.ls64);
-  EXPECT_FALSE(for_cached_memory(everywhere).ls64);
-  EXPECT_TRUE(for_cached_memory(everywhere).asimd);
-  EXPECT_TRUE(for_cached_memory(decode(everything)).movdir64b);
+  EXPECT_TRUE(decode_arm64(0x2).asimd);
+  EXPECT_FALSE(decode_arm64(~std::uint64_t{0x2}).asimd);
+  EXPECT_TRUE(decode_power(0x80).vsx);
+  EXPECT_FALSE(decode_power(~std::uint64_t{0x80}).vsx);
 }
 
 TEST(Features, DecodeFindsEverythingWhereAllBitsAreSet) {
