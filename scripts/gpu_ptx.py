@@ -1,39 +1,44 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""Compiles the GPU kernels to PTX for the oldest driver and GPU that have their instructions.
+"""Compiles the GPU kernels to PTX for the oldest driver and GPU that have their instructions, and keeps it in cmake/gpu_ptx.tar.xz.
 
 A driver compiles no PTX of a newer version than its own, and nvcc writes the newest version that it knows. So `.version`
 and `.target` are lowered to the lowest that ptxas accepts for these instructions, from PTX 6.0 and sm_70 (the first with
 the memory model) on.
 
-usage: scripts/gpu_ptx.py"""
+usage: scripts/gpu_ptx.py        makes the archive; needs nvcc
+       scripts/gpu_ptx.py NAME   prints the PTX of one GPU kernel from the archive"""
 import collections
 import concurrent.futures
+import io
+import lzma
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIST = "platform/gpu_code/gpu_kernels.def"
+ARCHIVE = os.path.join(ROOT, "cmake", "gpu_ptx.tar.xz")
 OLDEST_TARGET = 70
 OLDEST_VERSION = (6, 0)
 HEAD = """// SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The GPU kernels of this folder as PTX. Made by "./run ptx" with nvcc {compiler}: do not edit.
+// A GPU kernel of gdrkit as PTX. Made by "./run ptx" with nvcc {compiler}: do not edit.
 """
 
 
 def find_images():
-    """The PTX in the tree: its source, and the source's options."""
-    images = {"lib/engine/mover/mover.ptx": ("lib/engine/mover/mover.cu", ("-Ilib",))}
+    """{name of a GPU kernel: (its source, the source's options)}."""
+    images = {"mover": ("lib/engine/mover/mover.cu", ("-Ilib",))}
     with open(os.path.join(ROOT, LIST), encoding="ascii") as file:
         listed = re.findall(r'(?m)^#include "(.*)[.]cuh"$', file.read())
     for path in listed:
-        images[f"{path}.ptx"] = ("platform/gpu_code/image.cu", ("-I.", "-Iinclude", f'-DGDRKIT_GPU_FILE="{path}.cuh"'))
+        images[os.path.basename(path)] = ("platform/gpu_code/image.cu", ("-I.", "-Iinclude", f'-DGDRKIT_GPU_FILE="{path}.cuh"'))
     return images
 
 
@@ -42,6 +47,24 @@ IMAGES = find_images()
 
 class CannotRun(Exception):
     """What is missing here."""
+
+
+def read_archive():
+    """{name: PTX}."""
+    with tarfile.open(ARCHIVE) as archive:
+        return {os.path.splitext(entry.name)[0]: archive.extractfile(entry).read().decode("ascii") for entry in archive}
+
+
+def write_archive(texts):
+    """The same bytes for the same texts."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, text in sorted(texts.items()):
+            entry = tarfile.TarInfo(name + ".ptx")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode("ascii")))
+    with open(ARCHIVE, "wb") as file:
+        file.write(lzma.compress(packed.getvalue(), preset=9 | lzma.PRESET_EXTREME))
 
 
 def find_tool(name):
@@ -148,17 +171,21 @@ def each_at_once(function, arguments):
 
 
 def main(arguments):
+    if len(arguments) == 1 and arguments[0] in IMAGES:
+        print(read_archive()[arguments[0]], end="")
+        return 0
     if arguments:
-        print(__doc__)
+        print(__doc__ + "\nNAME: " + " ".join(sorted(IMAGES)))
         return 0 if arguments in (["-h"], ["--help"]) else 2
     try:
         find_tool("nvcc"), find_tool("ptxas")
     except CannotRun as error:
         print(f"cannot make PTX: {error}", file=sys.stderr)
         return 77
-    for image, text in each_at_once(compile_ptx, IMAGES):
-        with open(os.path.join(ROOT, image), "w", encoding="ascii") as file:
-            file.write(text)
+    texts = dict(each_at_once(compile_ptx, IMAGES))
+    if not os.path.exists(ARCHIVE) or texts != read_archive():
+        write_archive(texts)
+    for image, text in texts.items():
         version, target = re.search(r"(?m)^\.version (.*)\n\.target (.*)$", text).groups()
         print(f"{image}: PTX {version} for {target} and newer, {len(text)} bytes")
     return 0

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The mover's GPU kernel. "./run ptx" compiles it to mover.ptx, which every build embeds.
+// The mover's GPU kernel. "./run ptx" compiles it to PTX, which every build embeds.
 #include "engine/mover/mover_code.hpp"
 
 namespace gdrkit::engine::mover {

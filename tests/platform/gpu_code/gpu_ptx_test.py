@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The gdrkit authors
 # SPDX-License-Identifier: MIT
-"""The PTX in the tree: the code of the sources, for old drivers and GPUs, accepted by ptxas, and cheap where it polls.
+"""The PTX in the archive: the code of the sources, for old drivers and GPUs, accepted by ptxas, and cheap where it polls.
 
 Usage: gpu_ptx_test.py [CLASS]; ends with 77 after the reasons when every test of the class was skipped."""
 import difflib
@@ -13,6 +13,8 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "scripts"))
 import gpu_ptx  # noqa: E402
+
+PTX = gpu_ptx.read_archive()
 
 
 def read(*path):
@@ -46,24 +48,22 @@ class PtxText(unittest.TestCase):
             with self.subTest(file=file):
                 name = os.path.basename(file)
                 self.assertEqual(re.findall(r"(?m)^GDRKIT_GPU_KERNEL\((\w+),", read(file + ".cuh")), [name])
-                self.assertEqual(entries(read(file + ".ptx")), [name])
-        folder = os.path.join(gpu_ptx.ROOT, "platform", "gpu_code")
-        kept = sorted(name for name in os.listdir(folder) if name.endswith(".ptx"))
-        self.assertEqual(kept, sorted(os.path.basename(file) + ".ptx" for file in files), "what nothing embeds")
+                self.assertEqual(entries(PTX[name]), [name])
+        self.assertEqual(sorted(PTX), sorted(["mover", *map(os.path.basename, files)]), "what nothing embeds")
 
     def test_old_drivers_and_gpus_take_it(self):
         for image in gpu_ptx.IMAGES:
             with self.subTest(image=image):
-                text = read(image)
+                text = PTX[image]
                 version = re.search(r"(?m)^\.version (\d+)\.(\d+)$", text).groups()
                 self.assertLessEqual((int(version[0]), int(version[1])), (6, 5), "newer than the driver of CUDA 10.2")
                 self.assertIn("\n.target sm_70\n", text)
 
     def test_the_mover_has_one_gpu_kernel(self):
-        self.assertEqual(entries(read("lib/engine/mover/mover.ptx")), ["mover"])
+        self.assertEqual(entries(PTX["mover"]), ["mover"])
 
     def test_a_flag_alone_is_polled_by_little_more_than_its_load(self):
-        body = read("platform/gpu_code/ping_pong.ptx")
+        body = PTX["ping_pong"]
         polls = [lines for _, lines in loops(body) if any("ld.relaxed.sys" in line for line in lines)]
         self.assertEqual(len(polls), 1, body)
         self.assertLessEqual(len(polls[0]), 6, "load, two comparisons, count, two branches")
@@ -76,7 +76,7 @@ class PtxText(unittest.TestCase):
         # The acquire load before has emptied the first-level cache: what stays the same would come from the second.
         found = 0
         for image in gpu_ptx.IMAGES:
-            for label, lines in loops(read(image)):
+            for label, lines in loops(PTX[image]):
                 loads = [line for line in lines if re.search(r"\bld\.(?!param)", line)]
                 if any("ld.acquire" in line for line in loads):
                     found += 1
@@ -84,7 +84,7 @@ class PtxText(unittest.TestCase):
         self.assertGreater(found, 40)
 
     def test_code_is_told_apart_by_what_it_does_and_not_by_its_names(self):
-        text = read("platform/gpu_code/gate.ptx")
+        text = PTX["gate"]
         does = gpu_ptx.what_it_does(text)
         self.assertEqual(set(does), {"", "gdrkit_gate"})
         self.assertGreater(sum(does["gdrkit_gate"].values()), 10)
@@ -102,14 +102,14 @@ class PtxIsThatOfTheSources(unittest.TestCase):
         tool("ptxas"), tool("nvcc")
         unlike = set()
         for image, made in gpu_ptx.each_at_once(gpu_ptx.compile_ptx, gpu_ptx.IMAGES):
-            if gpu_ptx.what_it_does(made) == gpu_ptx.what_it_does(read(image)):
+            if gpu_ptx.what_it_does(made) == gpu_ptx.what_it_does(PTX[image]):
                 continue
-            recorded, here = gpu_ptx.recorded_compiler(read(image)), gpu_ptx.recorded_compiler(made)
+            recorded, here = gpu_ptx.recorded_compiler(PTX[image]), gpu_ptx.recorded_compiler(made)
             if recorded != here:
                 unlike.add(f"nvcc {here} makes other code than nvcc {recorded}, which made {image}")
                 continue
             with self.subTest(image=image):
-                difference = "\n".join(difflib.unified_diff(read(image).splitlines(), made.splitlines(), "in the tree",
+                difference = "\n".join(difflib.unified_diff(PTX[image].splitlines(), made.splitlines(), "in the archive",
                                                             "from the sources", lineterm=""))
                 self.fail(f'run "./run ptx" and commit the result\n{difference}')
         if unlike:
@@ -122,12 +122,12 @@ class PtxIsAccepted(unittest.TestCase):
         architectures = gpu_ptx.architectures(ptxas)
         self.assertIn(90, architectures)
         pairs = [(image, architecture) for image in gpu_ptx.IMAGES for architecture in architectures]
-        for pair, complaint in gpu_ptx.each_at_once(lambda pair: gpu_ptx.accepts(ptxas, read(pair[0]), pair[1]), pairs):
+        for pair, complaint in gpu_ptx.each_at_once(lambda pair: gpu_ptx.accepts(ptxas, PTX[pair[0]], pair[1]), pairs):
             with self.subTest(image=pair[0], architecture=pair[1]):
                 self.assertEqual(complaint, "")
 
     def test_ptxas_sees_what_is_too_new_for_the_version(self):
-        older = gpu_ptx.with_version(read("platform/gpu_code/gate.ptx"), (5, 0), 70)
+        older = gpu_ptx.with_version(PTX["gate"], (5, 0), 70)
         self.assertIn("requires PTX ISA", gpu_ptx.accepts(tool("ptxas"), older, 90))
 
 

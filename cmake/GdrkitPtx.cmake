@@ -1,0 +1,8 @@
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# The PTX of all GPU kernels, which "./run ptx" made: unpacked where sources embed it from. Sources that do depend on the archive, because unpacked
+# files have the times of the archive's entries.
+set(GDRKIT_PTX_ARCHIVE ${CMAKE_CURRENT_LIST_DIR}/gpu_ptx.tar.xz)
+set(GDRKIT_PTX_FOLDER ${PROJECT_BINARY_DIR}/ptx)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${GDRKIT_PTX_ARCHIVE})
+file(ARCHIVE_EXTRACT INPUT ${GDRKIT_PTX_ARCHIVE} DESTINATION ${GDRKIT_PTX_FOLDER})
