@@ -11,9 +11,8 @@ const char* list_name(List list) {
     case List::original: return "original";
     case List::own: return "own";
     case List::extended: return "extended";
-    case List::hidden: break;
   }
-  return "hidden";
+  return "";
 }
 
 const char* result_name(Verdict verdict) {

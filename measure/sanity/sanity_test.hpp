@@ -21,8 +21,8 @@ struct Environment {
 using TestFunction = void (*)(const Environment&);
 
 /// original: of GDRCopy's list, under its name. own: what that list lacks; run by default too. extended: only
-/// with -e or by name. hidden: tests of the runner itself, only by name, and never listed.
-enum class List { original, own, extended, hidden };
+/// with -e or by name.
+enum class List { original, own, extended };
 
 struct SanityTest {
   std::string name;
@@ -32,7 +32,7 @@ struct SanityTest {
   std::string argument;
 };
 
-/// All tests in the order they run: original by name, own as listed, extended by name, hidden.
+/// All tests in the order they run: original by name, own as listed, extended by name. A program may bring its own.
 [[nodiscard]] std::vector<SanityTest> all_tests();
 
 }  // namespace gdrkit::tools::sanity

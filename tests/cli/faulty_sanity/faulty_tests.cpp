@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// Tests of the runner: they prove that it tells passing, failing, crashing, hanging and waiving apart. Run by name
-// only.
+// The list of tests of a gdrkit that is built for the tests of "gdrkit sanity": they fail, crash, hang and are waived.
 #include <unistd.h>
 #include <csignal>
 
 #include "measure/sanity/fixture.hpp"
+#include "measure/sanity/sanity_test.hpp"
 
 namespace gdrkit::tools::sanity {
+namespace {
 
-void hidden_passes(const Environment&) {}
+void passes(const Environment&) {}
 
-void hidden_fails(const Environment& environment) {
+void fails(const Environment& environment) {
   const auto device = open_device(environment);
   const AlignedAllocation memory = allocate(device.get(), environment, usual_bytes);
   Context context;
@@ -27,12 +28,23 @@ void hidden_fails(const Environment& environment) {
                "the injected wrong byte was found");
 }
 
-void hidden_crashes(const Environment&) { std::raise(SIGSEGV); }
+void crashes(const Environment&) { std::raise(SIGSEGV); }
 
-void hidden_hangs(const Environment&) {
+void hangs(const Environment&) {
   for (;;) ::pause();
 }
 
-void hidden_is_waived(const Environment&) { waive("it always is"); }
+void is_waived(const Environment&) { waive("it always is"); }
+
+}  // namespace
+
+std::vector<SanityTest> all_tests() {
+  constexpr auto kind = platform::AllocationKind::cuda_malloc;
+  return {{"passes", List::own, &passes, kind, ""},
+          {"fails", List::own, &fails, kind, ""},
+          {"crashes", List::own, &crashes, kind, ""},
+          {"hangs", List::own, &hangs, kind, ""},
+          {"is_waived", List::own, &is_waived, kind, ""}};
+}
 
 }  // namespace gdrkit::tools::sanity
