@@ -73,11 +73,12 @@ build_release() {
   say "programs in build/bin, libraries in build/lib"
 }
 
+# A thousand lines that say "Passed" hide the few that do not; skipped ones are summed up at the end.
+without_passed() { grep --line-buffered -vE '^ +Start +[0-9]+: |\.(  *Passed|\*\*\*Skipped) +[0-9.]+ sec$'; }
+
 run_ctest() { # preset results-file
   rm -f "$2"
-  # A thousand lines that say "Passed" hide the few that do not; skipped ones are summed up at the end.
-  "${launcher[@]}" ctest --preset "$1" --parallel "$(jobs_here)" --output-junit "$2" |
-    grep --line-buffered -vE '^ +Start +[0-9]+: |\.(  *Passed|\*\*\*Skipped) +[0-9.]+ sec$'
+  "${launcher[@]}" ctest --preset "$1" --parallel "$(jobs_here)" --output-junit "$2" | without_passed
 }
 
 # Address and undefined behaviour: all tests that are C++. Those in Python run the program and stay with the release.

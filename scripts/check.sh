@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# The command check: what a change needs before it is committed.
+
+# Paths that differ from the last commit, one a line.
+changed_files() { { git diff --name-only HEAD && git ls-files --others --exclude-standard; } | sort -u; }
+
+# A regular expression of ctest for the tests of programs, and of classes in Python tests, one a line in each variable; "" if both are empty.
+tests_named() { # programs classes
+  local parts=()
+  [ -z "$1" ] || parts+=("^($(tr '\n' '|' <<<"$1" | sed 's/|$//'))(/|$)")
+  [ -z "$2" ] || parts+=("/($(tr '\n' '|' <<<"$2" | sed 's/|$//'))$")
+  (IFS='|' && echo "${parts[*]}")
+}
+
+classes_of() { # Python tests
+  [ $# -eq 0 ] || sed -nE 's/^class ([A-Za-z]+)\([A-Za-z]*Test\):.*/\1/p' "$@"
+}
+
+run_checks() {
+  local built pattern changed=() failed=0
+  provide "${needs_of_library[@]}" "${needs_of_programs[@]}" "${needs_of_tests[@]}" "${needs_of_format_tests[@]}"
+  is_missing googletest && die "the tests cannot be built here without what is named above"
+  configure_release
+  say "checking format, layers, names and scripts"
+  ctest --preset release --parallel "$(jobs_here)" -L tidy | without_passed || failed=1
+  say "building"
+  touch build/check.begin
+  compile release
+  ! grep -E ': warning: ' build/build.log || failed=1
+  built=$(find build/tests/bin -maxdepth 1 -type f -newer build/check.begin -printf '%f\n')
+  mapfile -t changed < <(changed_files | grep -E '^tests/.*_test\.py$')
+  pattern=$(tests_named "$built" "$(classes_of "${changed[@]}")")
+  if [ -z "$pattern" ]; then
+    say "no test program was built again"
+  else
+    say "testing what was built again"
+    ctest --preset release --parallel "$(jobs_here)" -R "$pattern" | without_passed || failed=1
+  fi
+  [ "$failed" = 0 ] || die "see above"
+  say "checked"
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The gdrkit authors
+# SPDX-License-Identifier: MIT
+# ./run check selects the tests of the programs that were built again and of changed Python tests.
+set -euo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
+# shellcheck source=scripts/common.sh
+source scripts/common.sh
+# shellcheck source=scripts/check.sh
+source scripts/check.sh
+
+expect() { # name expected actual
+  [ "$2" = "$3" ] || {
+    printf 'failed: %s: expected "%s", got "%s"\n' "$@"
+    exit 1
+  }
+}
+expect "nothing" "" "$(tests_named "" "")"
+expect "programs" "^(engine_test|unit_copy)(/|$)" "$(tests_named $'engine_test\nunit_copy' "")"
+expect "a class" "/(SanityRunner)$" "$(tests_named "" SanityRunner)"
+expect "both" "^(cli_test)(/|$)|/(Json|Program)$" "$(tests_named cli_test $'Json\nProgram')"
+grep -qxF SanityRunner < <(classes_of tests/cli/tools_test.py) || expect "classes" SanityRunner "$(classes_of tests/cli/tools_test.py)"
+expect "no file" "" "$(classes_of)"
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+git init -q .
+touch kept changed
+git add .
+git -c user.name=a -c user.email=a@b commit -qm first
+echo 1 >changed
+touch "added_test.py"
+expect "changed files" $'added_test.py\nchanged' "$(changed_files)"
+echo ok
