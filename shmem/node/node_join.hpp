@@ -4,7 +4,7 @@
 #pragma once
 
 #include "shmem/node/machine_name.hpp"
-#include "shmem/node/meeting_place.hpp"
+#include "shmem/bootstrap/meeting_place.hpp"
 #include "shmem/node/node.hpp"
 
 namespace gdrkit::shmem {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shmem/node/meeting_place.hpp"
+#include "shmem/bootstrap/meeting_place.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // PEs of several containers on one machine: a stated host id, and a folder for their sockets.
-#include "shmem/node/meeting_place.hpp"
+#include "shmem/bootstrap/meeting_place.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
