@@ -20,6 +20,10 @@ SharedText SharedText::format(const char* format, va_list arguments) noexcept {
   const int saved_errno = errno;
   char text[capacity];
   const int wanted = std::vsnprintf(text, sizeof text, format, arguments);
+  // What a peer, a file or a variable brought in must not move the cursor of a terminal or colour it.
+  for (char* at = text; wanted >= 0 && *at != '\0'; ++at) {
+    if ((static_cast<unsigned char>(*at) < 0x20 && *at != '\n' && *at != '\t') || *at == 0x7f) *at = '?';
+  }
   void* memory = nullptr;
   if (wanted >= 0) memory = ::operator new(sizeof(Block) + std::strlen(text) + 1, std::nothrow);
   errno = saved_errno;

@@ -35,6 +35,11 @@ TEST(Error, CarriesErrnoVendorCodeAndText) {
   EXPECT_STREQ(Error{}.text(), "");
 }
 
+TEST(Error, DoesNotPassControlCharactersOn) {
+  EXPECT_STREQ(Status(fail(EIO, "PE 1: %s", "\x1b]0;owned\x07 \x7f\r")).error().text(), "PE 1: ?]0;owned? ??");
+  EXPECT_STREQ(Status(fail(EIO, "%s", "K\xc3\xb6ln\tand\nmore")).error().text(), "K\xc3\xb6ln\tand\nmore");
+}
+
 TEST(Error, KeepsItsTextThroughLaterFailures) {
   const Status first = failure(1);
   for (int later = 2; later < 50; ++later) EXPECT_EQ(failure(later).error().errno_value, later);
