@@ -65,18 +65,21 @@ using AllgatherFunction = int (*)(const void* mine, std::size_t size_bytes, void
 /// `gdrkit run`; else RANK, WORLD_SIZE, LOCAL_RANK and MASTER_ADDR of torchrun, with MASTER_PORT + 1, as torchrun's own
 /// store listens at MASTER_PORT; else the variables of Open MPI, PMI or Slurm's srun, without an address:
 /// PE 0's goes through the launcher's PMIx (libpmix.so.2, loaded at run time) or PMI-1. GDRKIT_SHMEM_ROOT and _TOKEN
-/// count under every launcher.
+/// count under every launcher; GDRKIT_SHMEM_TOKEN_FILE names a file that holds the token.
 struct LaunchEnvironment {
   std::string launcher;  ///< "gdrkit run", "torchrun", "mpirun (Open MPI)", ...: for messages; "" when none was found
   int pe = 0;
   int n_pes = 1;
   int local_index = 0;  ///< of this process among those on its machine, for the choice of a GPU
   std::string root;     ///< "host:port" of PE 0; "" when the launcher does not say
-  std::string token;    ///< only the job's PEs know it; "": the launcher has none, and whoever reaches root may join
+  std::string token;    ///< only the job's PEs know it; "": the launcher has none
   int listen_fd = -1;   ///< for PE 0 under `gdrkit run`: already listening at root
 };
-/// EINVAL for variables that contradict each other, naming them. Without any launcher: a job of one PE.
+/// EINVAL for variables that contradict each other, naming them. EACCES for a file of GDRKIT_SHMEM_TOKEN_FILE that
+/// other users can read. Without any launcher: a job of one PE.
 [[nodiscard]] base::Result<LaunchEnvironment> read_launch_environment() noexcept;
+/// Without a token all PEs must be of one user and on PE 0's machine: they meet at a UNIX socket, where each side asks
+/// Linux for the other's user. EACCES: PE 0 is elsewhere, or another user's process is in its place.
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> exchange_by_environment(const LaunchEnvironment& environment,
                                                                               std::chrono::milliseconds limit) noexcept;
 

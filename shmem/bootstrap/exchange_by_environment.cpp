@@ -3,12 +3,16 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <new>
 
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/bootstrap/launcher_store.hpp"
+#include "shmem/bootstrap/meeting_place.hpp"
 #include "shmem/bootstrap/star_exchange.hpp"
 
 namespace gdrkit::shmem {
@@ -20,12 +24,12 @@ bool is_listener(int fd) noexcept {
   return fd >= 0 && ::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0 && accepts != 0;
 }
 
-/// A copy of the launcher's, which stays open for the next job of this process.
-base::Result<UniqueFd> inherited_listener(int fd) {
+/// The launcher's, once: its number may later be another socket of the application.
+base::Result<UniqueFd> take_listener(int fd) {
+  static std::atomic<bool> is_taken{false};
+  if (!is_listener(fd) || is_taken.exchange(true)) return UniqueFd();
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
-  UniqueFd own(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (!own) return base::fail(errno, "cannot use the launcher's socket: the limit of open files is reached");
-  return own;
+  return UniqueFd(fd);
 }
 
 /// At the address itself where the launcher gave one. A name may stand for the loopback on the machine that has it, so
@@ -41,25 +45,50 @@ base::Result<UniqueFd> listen_at_root(const std::string& root, const std::vector
   return listen_everywhere(addresses.front().port());
 }
 
+/// Other users may take the name before PE 0 does, but each side looks at the user of the other.
+base::Result<std::unique_ptr<Exchange>> exchange_by_user(const LaunchEnvironment& environment,
+                                                         std::chrono::milliseconds limit) {
+  const char* const folder = std::getenv("GDRKIT_SHMEM_SOCKET_DIR");
+  auto place = MeetingPlace::open(folder == nullptr ? "" : folder);
+  if (!place) return base::pass(place);
+  const Key public_key = secret_of(bytes_of(environment.root + " " + std::to_string(::geteuid())));
+  Token name;
+  std::copy_n(public_key.begin(), name.size(), name.begin());
+  if (environment.pe == 0) {
+    auto listener = place->listen(name);
+    if (!listener) return base::pass(listener);
+    return listen_for_own_pes(std::move(*listener), environment.root, public_key, environment.n_pes, limit);
+  }
+  return connect_to_own_pe_0(*place, name, environment.root, public_key, environment.pe, environment.n_pes, limit);
+}
+
 base::Result<std::unique_ptr<Exchange>> exchange_at_root(const LaunchEnvironment& environment,
                                                          std::chrono::milliseconds limit) {
   const auto addresses = resolve(environment.root);
   if (!addresses) return base::pass(addresses);
-  const Token token =
-      token_of_text(environment.token.empty() ? environment.launcher + " " + environment.root : environment.token);
-  if (environment.pe != 0) {
-    return connect_to_pe_0(*addresses, false, token, environment.pe, environment.n_pes, limit);
+  if (environment.token.empty()) {
+    if (std::any_of(addresses->begin(), addresses->end(), [](const auto& each) { return each.is_of_this_machine(); })) {
+      return exchange_by_user(environment, limit);
+    }
+    return base::fail(EACCES,
+                      "PE 0 at %s is on another machine, and %s gives the job no secret: set GDRKIT_SHMEM_TOKEN, or "
+                      "GDRKIT_SHMEM_TOKEN_FILE, to the same random text for all PEs (openssl rand -hex 16)",
+                      environment.root.c_str(), environment.launcher.c_str());
   }
-  auto listener = is_listener(environment.listen_fd) ? inherited_listener(environment.listen_fd)
-                                                     : listen_at_root(environment.root, *addresses);
+  const Key secret = secret_of(bytes_of(environment.token));
+  if (environment.pe != 0) {
+    return connect_to_pe_0(*addresses, false, secret, environment.pe, environment.n_pes, limit);
+  }
+  auto listener = take_listener(environment.listen_fd);
+  if (listener && !*listener) listener = listen_at_root(environment.root, *addresses);
   if (!listener) return base::pass(listener);
-  return listen_for_pes(std::move(*listener), environment.root, token, environment.n_pes, limit);
+  return listen_for_pes(std::move(*listener), environment.root, secret, environment.n_pes, limit);
 }
 
 base::Result<std::unique_ptr<Exchange>> exchange_by_launcher(const LaunchEnvironment& environment,
                                                              std::chrono::milliseconds limit) {
   if (auto fits = check_pe(environment.pe, environment.n_pes); !fits) return base::pass(fits);
-  if (environment.n_pes == 1) return listen_for_pes(UniqueFd(), "", Token{}, 1, limit);
+  if (environment.n_pes == 1) return listen_for_pes(UniqueFd(), "", Key{}, 1, limit);
   if (!environment.root.empty()) return exchange_at_root(environment, limit);
   const auto id = share_unique_id(environment.pe, limit);
   if (!id) {

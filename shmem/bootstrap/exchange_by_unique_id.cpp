@@ -9,6 +9,7 @@
 
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/bootstrap/star_exchange.hpp"
+#include "shmem/bootstrap/token.hpp"
 
 namespace gdrkit::shmem {
 namespace {
@@ -117,7 +118,7 @@ base::Result<std::unique_ptr<Exchange>> make_exchange(const UniqueId& id, int pe
   std::memcpy(&content, id.bytes, sizeof content);
   const auto address = address_in(content);
   if (!address) return base::pass(address);
-  if (pe != 0) return connect_to_pe_0({*address}, true, content.token, pe, n_pes, limit);
+  if (pe != 0) return connect_to_pe_0({*address}, true, secret_of(content.token), pe, n_pes, limit);
   UniqueFd listener = take_listener(content.token);
   if (!listener) {
     return base::fail(EINVAL,
@@ -125,7 +126,7 @@ base::Result<std::unique_ptr<Exchange>> make_exchange(const UniqueId& id, int pe
                       "listen at %s",
                       address->text().c_str());
   }
-  return listen_for_pes(std::move(listener), address->text(), content.token, n_pes, limit);
+  return listen_for_pes(std::move(listener), address->text(), secret_of(content.token), n_pes, limit);
 }
 
 }  // namespace

@@ -1,10 +1,16 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <optional>
 
 #include "shmem/bootstrap/exchange.hpp"
+#include "shmem/bootstrap/unique_fd.hpp"
 
 namespace gdrkit::shmem {
 namespace {
@@ -56,8 +62,50 @@ base::Status read_torchrun(LaunchEnvironment* found) {
   if (*port < 1 || *port > 65534) return base::fail(EINVAL, "MASTER_PORT=%d: a port of 1 to 65534 is needed", *port);
   const bool is_v6 = address.find(':') != std::string::npos;
   found->root = (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(*port + 1);
-  found->token = "torchrun " + variable("TORCHELASTIC_RUN_ID") + " " + variable("TORCHELASTIC_RESTART_COUNT");
   return {};
+}
+
+/// What can be guessed is no secret: 16 characters of random hexadecimal digits have 64 bits, 32 have 128.
+constexpr std::size_t shortest_token = 16;
+constexpr const char* how_to_make_one = "openssl rand -hex 16 makes one";
+
+base::Result<std::string> token_in_file(const std::string& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) {
+    return base::fail(errno, "cannot read GDRKIT_SHMEM_TOKEN_FILE=%s: %s", path.c_str(), std::strerror(errno));
+  }
+  if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return base::fail(EACCES,
+                      "GDRKIT_SHMEM_TOKEN_FILE=%s must be a file of this user that nobody else can read or write: "
+                      "chmod 600",
+                      path.c_str());
+  }
+  char text[4096];
+  const ssize_t size = ::read(file.get(), text, sizeof text);
+  if (size < 0) {
+    return base::fail(errno, "cannot read GDRKIT_SHMEM_TOKEN_FILE=%s: %s", path.c_str(), std::strerror(errno));
+  }
+  std::string token(text, static_cast<std::size_t>(size));
+  while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) token.pop_back();
+  return token;
+}
+
+base::Status read_token(LaunchEnvironment* found) {
+  const char* name = "GDRKIT_SHMEM_TOKEN";
+  if (has_variable(name)) {
+    found->token = variable(name);
+  } else if (has_variable("GDRKIT_SHMEM_TOKEN_FILE")) {
+    name = "GDRKIT_SHMEM_TOKEN_FILE";
+    auto token = token_in_file(variable(name));
+    if (!token) return base::pass(token);
+    found->token = std::move(*token);
+  } else {
+    return {};
+  }
+  if (found->token.size() >= shortest_token) return {};
+  return base::fail(EINVAL, "%s has %zu characters: the secret of a job needs at least %zu random ones; %s", name,
+                    found->token.size(), shortest_token, how_to_make_one);
 }
 
 base::Result<LaunchEnvironment> read_variables() {
@@ -86,7 +134,7 @@ base::Result<LaunchEnvironment> read_variables() {
   }
   // Whoever starts the PEs may say where PE 0 is, if the launcher does not.
   if (has_variable("GDRKIT_SHMEM_ROOT")) found.root = variable("GDRKIT_SHMEM_ROOT");
-  if (has_variable("GDRKIT_SHMEM_TOKEN")) found.token = variable("GDRKIT_SHMEM_TOKEN");
+  if (auto read = read_token(&found); !read) return base::pass(read);
   if (found.launcher == launchers[0].launcher && found.pe == 0) {
     const auto listener = number_in({"GDRKIT_SHMEM_LISTEN_FD"}, -1);
     if (!listener) return base::pass(listener);

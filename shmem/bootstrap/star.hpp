@@ -7,12 +7,13 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
 #include "shmem/bootstrap/deadline.hpp"
-#include "shmem/bootstrap/token.hpp"
+#include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/bootstrap/unique_fd.hpp"
 
 namespace gdrkit::shmem {
@@ -22,12 +23,12 @@ struct StarGroup {
   int position = 0;
   std::vector<int> pes;  ///< the PE at each position, ascending
   int n_pes = 0;         ///< of the whole job
-  Token token{};
+  Key secret{};
   std::string where;  ///< of the centre, for messages: "10.0.0.1:4711"
   std::chrono::milliseconds limit{};
-  /// Of a member: its connection has seen introduce_member already.
-  bool is_introduced = false;
-  /// Whether the other end of a new connection may be one of the group; nullptr: the token decides.
+  /// Of a member: what introduce_member has said over its connection already.
+  std::optional<Hello> said;
+  /// Whether the other end of a new connection may be one of the group; nullptr: the secret alone decides.
   bool (*is_trusted)(int socket) = nullptr;
 };
 
@@ -55,14 +56,14 @@ class Star {
   return base::fail_literal(EACCES, "this process was forked from a PE and is none itself");
 }
 
-/// `listener`: closed once all have come. What connects and does not know the token is turned away.
+/// `listener`: closed once all have come. What connects and does not know the secret is turned away.
 [[nodiscard]] base::Result<std::unique_ptr<Star>> make_star_centre(UniqueFd listener, StarGroup group) noexcept;
 
 /// Makes a connection to the centre before the deadline.
 using StarConnect = std::function<base::Result<UniqueFd>(const Deadline& deadline)>;
 /// Says over a new connection who this PE is. For those who connect before they know the rest of the group: if they
 /// end, the centre sees who it was.
-[[nodiscard]] base::Status introduce_member(int socket, const Token& token, int pe, int n_pes);
+[[nodiscard]] base::Result<Hello> introduce_member(int socket, int pe, int n_pes);
 
 /// Connects again where the connection ends before the centre has answered: it may have been another program's.
 [[nodiscard]] base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect,

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/bootstrap/star_exchange.hpp"
 
+#include <time.h>
+
 #include <numeric>
+#include <optional>
 
 #include "shmem/bootstrap/star.hpp"
 
@@ -11,7 +14,11 @@ namespace {
 
 class StarExchange final : public Exchange {
  public:
-  StarExchange(std::unique_ptr<Star> star, int pe, int n_pes) : star_(std::move(star)), pe_(pe), n_pes_(n_pes) {}
+  /// `secret`: nullptr if it is known to others.
+  StarExchange(std::unique_ptr<Star> star, const Key* secret, int pe, int n_pes)
+      : star_(std::move(star)), pe_(pe), n_pes_(n_pes) {
+    if (secret != nullptr) key_ = derive_key(*secret, "job");
+  }
 
   int pe() const noexcept override { return pe_; }
   int n_pes() const noexcept override { return n_pes_; }
@@ -23,20 +30,22 @@ class StarExchange final : public Exchange {
     one.all = all;
     return star_->allgather(one);
   }
+  const Key* job_key() const noexcept override { return key_ ? &*key_ : nullptr; }
 
  private:
   std::unique_ptr<Star> star_;
+  std::optional<Key> key_;
   int pe_;
   int n_pes_;
 };
 
-StarGroup group_of(int pe, int n_pes, const Token& token, const std::string& where, std::chrono::milliseconds limit) {
+StarGroup group_of(int pe, int n_pes, const Key& secret, const std::string& where, std::chrono::milliseconds limit) {
   StarGroup group;
   group.position = pe;
   group.pes.resize(static_cast<std::size_t>(n_pes));
   std::iota(group.pes.begin(), group.pes.end(), 0);
   group.n_pes = n_pes;
-  group.token = token;
+  group.secret = secret;
   group.where = where;
   group.limit = limit;
   return group;
@@ -50,21 +59,55 @@ base::Status check_pe(int pe, int n_pes) noexcept {
                     n_pes);
 }
 
-base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where, const Token& token,
+base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where, const Key& secret,
                                                        int n_pes, std::chrono::milliseconds limit) {
-  auto star = make_star_centre(std::move(listener), group_of(0, n_pes, token, where, limit));
+  auto star = make_star_centre(std::move(listener), group_of(0, n_pes, secret, where, limit));
   if (!star) return base::pass(star);
-  return std::make_unique<StarExchange>(std::move(*star), 0, n_pes);
+  return std::make_unique<StarExchange>(std::move(*star), &secret, 0, n_pes);
+}
+
+base::Result<std::unique_ptr<Exchange>> listen_for_own_pes(LocalListener listener, const std::string& where,
+                                                           const Key& secret, int n_pes,
+                                                           std::chrono::milliseconds limit) {
+  StarGroup group = group_of(0, n_pes, secret, where, limit);
+  group.is_trusted = is_same_user;
+  auto star = make_star_centre(listener.take_socket(), std::move(group));
+  if (!star) return base::pass(star);
+  return std::make_unique<StarExchange>(std::move(*star), nullptr, 0, n_pes);
+}
+
+base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& place, const Token& name,
+                                                            const std::string& where, const Key& secret, int pe,
+                                                            int n_pes, std::chrono::milliseconds limit) {
+  StarGroup group = group_of(pe, n_pes, secret, where, limit);
+  group.is_trusted = is_same_user;
+  const auto connect = [&](const Deadline& deadline) -> base::Result<UniqueFd> {
+    for (;;) {
+      auto connected = place.connect(name, deadline);
+      if (connected) return connected;
+      if (deadline.has_passed()) {
+        return base::fail(ETIMEDOUT,
+                          "PE 0 did not come to %s within %s: it was not started, or runs as another user, in another "
+                          "container or on another machine, which needs GDRKIT_SHMEM_TOKEN",
+                          where.c_str(), deadline.limit_text().c_str());
+      }
+      const timespec pause{0, 10'000'000};
+      ::nanosleep(&pause, nullptr);
+    }
+  };
+  auto star = make_star_member(connect, std::move(group));
+  if (!star) return base::pass(star);
+  return std::make_unique<StarExchange>(std::move(*star), nullptr, pe, n_pes);
 }
 
 base::Result<std::unique_ptr<Exchange>> connect_to_pe_0(const std::vector<TcpAddress>& addresses, bool is_listening,
-                                                        const Token& token, int pe, int n_pes,
+                                                        const Key& secret, int pe, int n_pes,
                                                         std::chrono::milliseconds limit) {
   const auto connect = [&](const Deadline& deadline) { return connect_to(addresses, is_listening, deadline); };
   const std::string where = addresses.empty() ? "" : addresses.front().text();
-  auto star = make_star_member(connect, group_of(pe, n_pes, token, where, limit));
+  auto star = make_star_member(connect, group_of(pe, n_pes, secret, where, limit));
   if (!star) return base::pass(star);
-  return std::make_unique<StarExchange>(std::move(*star), pe, n_pes);
+  return std::make_unique<StarExchange>(std::move(*star), &secret, pe, n_pes);
 }
 
 }  // namespace gdrkit::shmem

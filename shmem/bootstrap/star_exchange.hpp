@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "shmem/bootstrap/exchange.hpp"
+#include "shmem/bootstrap/meeting_place.hpp"
 #include "shmem/bootstrap/tcp_address.hpp"
-#include "shmem/bootstrap/token.hpp"
 #include "shmem/bootstrap/unique_fd.hpp"
 
 namespace gdrkit::shmem {
@@ -18,11 +18,19 @@ namespace gdrkit::shmem {
 
 /// PE 0 with its listener; `where` is what it is called in messages.
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> listen_for_pes(UniqueFd listener, const std::string& where,
-                                                                     const Token& token, int n_pes,
+                                                                     const Key& secret, int n_pes,
                                                                      std::chrono::milliseconds limit);
+/// The same for PEs of this user on this machine, whom Linux tells apart from others: the secret may be public.
+[[nodiscard]] base::Result<std::unique_ptr<Exchange>> listen_for_own_pes(LocalListener listener,
+                                                                         const std::string& where, const Key& secret,
+                                                                         int n_pes, std::chrono::milliseconds limit);
+[[nodiscard]] base::Result<std::unique_ptr<Exchange>> connect_to_own_pe_0(const MeetingPlace& place, const Token& name,
+                                                                          const std::string& where, const Key& secret,
+                                                                          int pe, int n_pes,
+                                                                          std::chrono::milliseconds limit);
 /// Another PE. `is_listening`: PE 0 listened there before this call.
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> connect_to_pe_0(const std::vector<TcpAddress>& addresses,
-                                                                      bool is_listening, const Token& token, int pe,
+                                                                      bool is_listening, const Key& secret, int pe,
                                                                       int n_pes, std::chrono::milliseconds limit);
 
 }  // namespace gdrkit::shmem

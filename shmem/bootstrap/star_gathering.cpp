@@ -18,13 +18,18 @@
 namespace gdrkit::shmem {
 namespace {
 
-/// More connections than this that have not introduced themselves are a flood, and the oldest make room.
-constexpr std::size_t most_strangers = 64;
+/// More connections than this that have not said hello are a flood, and the oldest make room.
+constexpr std::size_t most_silent = 64;
+/// And so are more than this, and more than twice the job, that have not proved that they know the secret.
+constexpr std::size_t least_unproved = 512;
 
 struct Stranger {
   UniqueFd socket;
-  Hello hello;
-  std::size_t read = 0;
+  Hello hello{};
+  Challenge challenge{};
+  Digest proof{};
+  std::size_t read = 0;  ///< of the hello, then of the proof
+  bool is_challenged = false;
 };
 
 class Gathering {
@@ -88,9 +93,7 @@ class Gathering {
     for (std::size_t i = 0; i < strangers_.size(); ++i) {
       Stranger& stranger = strangers_[i];
       IoEnd end = EAGAIN;
-      if (entries[i + 1].revents != 0) {
-        end = read_some(stranger.socket.get(), &stranger.hello, sizeof stranger.hello, &stranger.read);
-      }
+      if (entries[i + 1].revents != 0) end = stranger.is_challenged ? hear_proof(&stranger) : hear_hello(&stranger);
       if (end == EAGAIN) {
         still.push_back(std::move(stranger));
       } else if (end == 0 && well) {
@@ -101,12 +104,37 @@ class Gathering {
     return well;
   }
 
-  /// Nothing is answered to one that does not know the token.
+  IoEnd hear_hello(Stranger* stranger) {
+    const int socket = stranger->socket.get();
+    const IoEnd end = read_some(socket, &stranger->hello, sizeof stranger->hello, &stranger->read);
+    if (end != 0) return end;
+    if (!has_star_magic(stranger->hello.magic)) return EPROTO;
+    if (group_.is_trusted != nullptr && !group_.is_trusted(socket)) return EACCES;
+    const auto nonce = make_token();
+    if (!nonce) return nonce.error().errno_value;
+    Challenge& challenge = stranger->challenge;
+    std::memcpy(challenge.magic, star_magic, sizeof challenge.magic);
+    challenge.nonce = *nonce;
+    challenge.proof = proof_of_centre(group_.secret, stranger->hello, *nonce);
+    std::size_t done = 0;
+    // Into an empty buffer, so nothing is left over.
+    if (const IoEnd sent = write_some(socket, &challenge, sizeof challenge, &done); sent != 0) return ECONNRESET;
+    stranger->is_challenged = true;
+    stranger->read = 0;
+    return EAGAIN;
+  }
+
+  /// Nothing is answered to one that does not know the secret.
+  IoEnd hear_proof(Stranger* stranger) {
+    const IoEnd end = read_some(stranger->socket.get(), &stranger->proof, sizeof stranger->proof, &stranger->read);
+    if (end != 0) return end;
+    const Digest expected = proof_of_member(group_.secret, stranger->hello, stranger->challenge.nonce);
+    return are_equal(stranger->proof, expected) ? 0 : EACCES;
+  }
+
+  /// One that knows the secret.
   base::Status admit(Stranger stranger) {
     const Hello& hello = stranger.hello;
-    if (std::memcmp(hello.magic, star_magic, sizeof hello.magic) != 0) return {};
-    if (!are_equal(hello.token, group_.token)) return {};
-    if (group_.is_trusted != nullptr && !group_.is_trusted(stranger.socket.get())) return {};
     if (auto fits = check(hello); !fits) {
       // It hears the reason with the others.
       peers_.emplace_back().socket = PrivateFd(std::move(stranger.socket));
@@ -162,7 +190,7 @@ class Gathering {
         const bool is_full = errno == EMFILE || errno == ENFILE;
         if (is_full && !strangers_.empty()) {
           if (i > 0) return {};  // those of this call may be PEs, and are heard first
-          strangers_.erase(strangers_.begin());
+          turn_oldest_away();
           continue;
         }
         if (!is_full) return {};  // none there, or one that ended while it waited
@@ -171,10 +199,19 @@ class Gathering {
                           "-n) is reached",
                           group_.pes.front(), group_.pes.size());
       }
-      if (strangers_.size() >= most_strangers) strangers_.erase(strangers_.begin());
-      strangers_.push_back({std::move(socket), {}, 0});
+      const auto silent = static_cast<std::size_t>(std::count_if(
+          strangers_.begin(), strangers_.end(), [](const Stranger& stranger) { return !stranger.is_challenged; }));
+      if (silent >= most_silent || strangers_.size() >= std::max(least_unproved, 2 * peers_.size())) turn_oldest_away();
+      strangers_.emplace_back().socket = std::move(socket);
     }
     return {};
+  }
+
+  /// One that was challenged may be a PE whose answer is on its way: the silent ones go first.
+  void turn_oldest_away() {
+    const auto silent = std::find_if(strangers_.begin(), strangers_.end(),
+                                     [](const Stranger& stranger) { return !stranger.is_challenged; });
+    strangers_.erase(silent != strangers_.end() ? silent : strangers_.begin());
   }
 
   int listener_;

@@ -103,7 +103,7 @@ class StarMember final : public Star {
     if (const IoEnd end = read_all(socket_.get(), text.data(), text.size(), deadline); end != 0) {
       return lost(end, step, deadline);
     }
-    auto error = base::fail(frame.error > 0 ? frame.error : EPROTO, "%s", text.c_str());
+    auto error = base::fail(errno_of_peer(frame.error), "%s", text.c_str());
     if ((frame.flags & frame_is_final) == 0) return error;
     return broken(std::move(error));
   }
@@ -188,25 +188,38 @@ class StarMember final : public Star {
   std::optional<base::Error> broken_;
 };
 
-Hello hello_of(const Token& token, int pe, int n_pes) noexcept {
+base::Result<Hello> make_hello(int pe, int n_pes) noexcept {
+  const auto nonce = make_token();
+  if (!nonce) return base::pass(nonce);
   Hello hello;
   std::memcpy(hello.magic, star_magic, sizeof hello.magic);
   hello.version = star_version;
   hello.pe = static_cast<std::uint32_t>(pe);
   hello.n_pes = static_cast<std::uint32_t>(n_pes);
-  hello.token = token;
+  hello.nonce = *nonce;
   return hello;
 }
 
-/// ECONNRESET: the other end did not welcome this PE and has closed, or is another program.
-IoEnd introduce(int socket, const StarGroup& group, const Deadline& deadline, Frame* answer) {
-  const Hello hello = hello_of(group.token, group.pes[static_cast<std::size_t>(group.position)], group.n_pes);
-  std::size_t done = group.is_introduced ? sizeof hello : 0;
-  for (IoEnd end = EAGAIN; end == EAGAIN;) {
-    end = wait_for(socket, POLLOUT, deadline);
-    if (end == 0) end = write_some(socket, &hello, sizeof hello, &done);
-    if (end != 0 && end != EAGAIN) return end;
+IoEnd write_all(int socket, const void* data, std::size_t size_bytes, const Deadline& deadline) {
+  std::size_t done = 0;
+  for (;;) {
+    IoEnd end = wait_for(socket, POLLOUT, deadline);
+    if (end == 0) end = write_some(socket, data, size_bytes, &done);
+    if (end != EAGAIN) return end;
   }
+}
+
+/// ECONNRESET: the other end does not know the secret, did not welcome this PE, or is another program.
+IoEnd introduce(int socket, const StarGroup& group, const Hello& hello, const Deadline& deadline, Frame* answer) {
+  if (!group.said) {
+    if (const IoEnd end = write_all(socket, &hello, sizeof hello, deadline); end != 0) return end;
+  }
+  Challenge challenge;
+  if (const IoEnd end = read_all(socket, &challenge, sizeof challenge, deadline); end != 0) return end;
+  const Digest expected = proof_of_centre(group.secret, hello, challenge.nonce);
+  if (!has_star_magic(challenge.magic) || !are_equal(challenge.proof, expected)) return ECONNRESET;
+  const Digest proof = proof_of_member(group.secret, hello, challenge.nonce);
+  if (const IoEnd end = write_all(socket, &proof, sizeof proof, deadline); end != 0) return end;
   if (const IoEnd end = read_all(socket, answer, sizeof *answer, deadline); end != 0) return end;
   const bool is_known = answer->kind == FrameKind::welcome || answer->kind == FrameKind::failure;
   return answer->is_sound() && is_known ? 0 : ECONNRESET;
@@ -223,12 +236,15 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
       return base::fail(EACCES, "PE %d at %s is a process of another user", group.pes.front(), group.where.c_str());
     }
     socket = PrivateFd(std::move(*connected));
-    const IoEnd end = introduce(socket.get(), group, deadline, &answer);
+    const auto hello =
+        group.said ? *group.said : make_hello(group.pes[static_cast<std::size_t>(group.position)], group.n_pes);
+    if (!hello) return base::pass(hello);
+    const IoEnd end = introduce(socket.get(), group, *hello, deadline, &answer);
     if (end == 0) break;
     if (deadline.has_passed()) {
       return base::fail(ETIMEDOUT,
-                        "cannot join: what listens at %s did not accept this PE within %s: it is not PE %d of "
-                        "this job",
+                        "cannot join: what listens at %s did not prove within %s that it is PE %d of this job: it is "
+                        "another program, or has another secret (GDRKIT_SHMEM_TOKEN)",
                         group.where.c_str(), deadline.limit_text().c_str(), group.pes.front());
     }
     if (end != ECONNRESET) {
@@ -244,14 +260,15 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
 
 }  // namespace
 
-base::Status introduce_member(int socket, const Token& token, int pe, int n_pes) {
-  const Hello hello = hello_of(token, pe, n_pes);
+base::Result<Hello> introduce_member(int socket, int pe, int n_pes) {
+  auto hello = make_hello(pe, n_pes);
+  if (!hello) return hello;
   std::size_t done = 0;
   // A new connection takes as much at once.
-  if (const IoEnd end = write_some(socket, &hello, sizeof hello, &done); end != 0) {
+  if (const IoEnd end = write_some(socket, &*hello, sizeof *hello, &done); end != 0) {
     return base::fail(end, "the connection ended: %s", std::strerror(end));
   }
-  return {};
+  return hello;
 }
 
 base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect, StarGroup group) noexcept {

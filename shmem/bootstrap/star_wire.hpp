@@ -4,26 +4,49 @@
 // byte order; the version refuses others.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 
 #include "shmem/bootstrap/token.hpp"
+#include "shmem/secret/blake2s.hpp"
 
 namespace gdrkit::shmem {
 
-inline constexpr char star_magic[8] = {'g', 'd', 'r', 'k', 's', 'h', 'm', '\n'};
-inline constexpr std::uint32_t star_version = 1;
+/// Of the handshake, which is the same in all versions.
+inline constexpr char star_magic[8] = {'g', 'd', 'r', 'k', 's', 'h', '2', '\n'};
+inline constexpr std::uint32_t star_version = 2;
 
-/// The first bytes of a connection, from the member.
+/// A connection begins with a Hello of the member, the Challenge of the centre, and the Proof of the member. Each side
+/// proves that it knows the secret, which never travels, by a code over the nonces of both; the two codes have keys of
+/// their own, so that neither can be sent back. No word of the other side counts before its code is right. It protects
+/// against processes that connect or listen, not against those that can change the packets of others.
 struct Hello {
   char magic[8] = {};
   std::uint32_t version = 0;
   std::uint32_t pe = 0;
   std::uint32_t n_pes = 0;  ///< of the job
   std::uint32_t reserved = 0;
-  Token token{};
+  Token nonce{};
 };
 static_assert(sizeof(Hello) == 40);
+
+struct Challenge {
+  char magic[8] = {};
+  Token nonce{};
+  Digest proof{};
+};
+static_assert(sizeof(Challenge) == 56);
+
+[[nodiscard]] inline bool has_star_magic(const char (&magic)[8]) noexcept {
+  return std::memcmp(magic, star_magic, sizeof star_magic) == 0;
+}
+[[nodiscard]] inline Digest proof_of_centre(const Key& secret, const Hello& hello, const Token& nonce) noexcept {
+  return blake2s(derive_key(secret, "centre"), {bytes_of(hello), nonce});
+}
+[[nodiscard]] inline Digest proof_of_member(const Key& secret, const Hello& hello, const Token& nonce) noexcept {
+  return blake2s(derive_key(secret, "member"), {bytes_of(hello), nonce});
+}
 
 /// welcome: the centre knows this member. go: all members came. part: from a member. all: every part, in order.
 /// failure: from the centre, `size_bytes` of text follow.
@@ -50,5 +73,8 @@ static_assert(sizeof(Frame) == 64);
 /// After the parts of an `all` with descriptors: one byte for each position, 1 where its PE sent a descriptor; then
 /// messages of one byte with this many descriptors each, the receiver's own left out. Linux allows 253.
 inline constexpr std::size_t fds_per_message = 250;
+
+/// An errno that another process says it had: EPROTO if it is none.
+[[nodiscard]] inline int errno_of_peer(std::int32_t said) noexcept { return said > 0 && said < 4096 ? said : EPROTO; }
 
 }  // namespace gdrkit::shmem

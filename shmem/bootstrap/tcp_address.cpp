@@ -81,8 +81,9 @@ int connect_once(const TcpAddress& address, const Deadline& deadline, UniqueFd* 
   return 0;
 }
 
-/// Those that the other end, or the network on its way up, may cure.
-bool is_passing(int error) noexcept {
+/// Those that the other end, or the network on its way up, may cure; the loopback is up or is not.
+bool is_passing(const TcpAddress& address, int error) noexcept {
+  if (address.is_loopback() && (error == ENETUNREACH || error == EADDRNOTAVAIL)) return false;
   return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH || error == ECONNRESET ||
          error == EAGAIN || error == EADDRNOTAVAIL || error == ETIMEDOUT;
 }
@@ -104,6 +105,22 @@ void TcpAddress::set_port(std::uint16_t port) noexcept {
   } else {
     reinterpret_cast<sockaddr_in6*>(&storage_)->sin6_port = htons(port);
   }
+}
+
+bool TcpAddress::is_loopback() const noexcept {
+  if (family() == AF_INET) {
+    return ntohl(reinterpret_cast<const sockaddr_in*>(&storage_)->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+  }
+  const in6_addr& address = reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_addr;
+  return IN6_IS_ADDR_LOOPBACK(&address);
+}
+
+bool TcpAddress::is_of_this_machine() const noexcept {
+  if (is_loopback()) return true;
+  TcpAddress any_port = *this;
+  any_port.set_port(0);
+  const UniqueFd socket(::socket(family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return socket && ::bind(socket.get(), any_port.get(), any_port.size()) == 0;
 }
 
 std::string TcpAddress::text() const {
@@ -191,22 +208,25 @@ base::Result<TcpAddress> address_of(int listener) {
 base::Result<UniqueFd> connect_to(const std::vector<TcpAddress>& addresses, bool is_listening,
                                   const Deadline& deadline) {
   int error = EHOSTUNREACH;
+  bool is_hopeless = false;
   for (int wait_ms = 10;; wait_ms = std::min(wait_ms * 2, 200)) {
+    is_hopeless = true;
     for (const TcpAddress& address : addresses) {
       UniqueFd socket;
       error = connect_once(address, deadline, &socket);
       if (error == 0) return socket;
+      is_hopeless = is_hopeless && !is_passing(address, error);
       if (error == ECONNREFUSED && is_listening) {
         return base::fail(ECONNRESET, "PE 0 does not listen at %s any more: it ended or gave up",
                           address.text().c_str());
       }
     }
-    if (!is_passing(error) || deadline.has_passed()) break;
+    if (is_hopeless || deadline.has_passed()) break;
     const timespec pause{0, std::min(wait_ms, deadline.poll_ms()) * 1'000'000L};
     ::nanosleep(&pause, nullptr);
   }
   const std::string where = addresses.empty() ? "an empty address" : addresses.front().text();
-  if (!is_passing(error)) {
+  if (is_hopeless) {
     return base::fail(error, "cannot connect to PE 0 at %s: %s", where.c_str(), std::strerror(error));
   }
   return base::fail(ETIMEDOUT,

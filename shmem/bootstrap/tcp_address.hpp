@@ -26,6 +26,9 @@ class TcpAddress {
   [[nodiscard]] int family() const noexcept { return storage_.ss_family; }
   [[nodiscard]] std::uint16_t port() const noexcept;
   void set_port(std::uint16_t port) noexcept;
+  [[nodiscard]] bool is_loopback() const noexcept;
+  /// Whether an interface of this machine, or of this container, has it.
+  [[nodiscard]] bool is_of_this_machine() const noexcept;
   [[nodiscard]] std::string text() const;  ///< "10.0.0.1:4711", "[fe80::1%eth0]:4711"
 
  private:

@@ -37,6 +37,11 @@ Outcome outcome_of(const base::Status& status) {
   return outcome;
 }
 
+tl::unexpected<base::Error> fail_as(const Outcome& outcome, std::size_t pe) {
+  return base::fail(errno_of_peer(outcome.error), "PE %zu: %.*s", pe, static_cast<int>(sizeof outcome.text),
+                    outcome.text);
+}
+
 class RealNode final : public Node {
  public:
   RealNode(int pe, std::vector<int> pes, std::unique_ptr<Star> star)
@@ -61,9 +66,7 @@ class RealNode final : public Node {
     auto fds = send_fds(file.get(), &mine, sizeof mine, offers.data(), "shared area of the machine");
     if (!fds) return base::pass(fds);
     if (!made) return made;
-    if (offers[0].outcome.error != 0) {
-      return base::fail(offers[0].outcome.error, "PE %d: %s", pes_[0], offers[0].outcome.text);
-    }
+    if (offers[0].outcome.error != 0) return fail_as(offers[0].outcome, static_cast<std::size_t>(pes_[0]));
     for (std::size_t i = 1; i < pes_.size(); ++i) {
       if (offers[i].area_bytes == offers[0].area_bytes) continue;
       return base::fail(EPROTO, "PE %d wants a shared area of %llu bytes, PE %d one of %llu", pes_[i],
@@ -154,16 +157,26 @@ base::Status check_stated(const std::vector<PeCard>& cards) {
 struct Meeting {
   std::vector<int> pes;  ///< ascending; the first is the centre
   UniqueFd socket;       ///< of the first: it listens; of the others: connected and introduced to the first
+  Hello said;            ///< of the others: their introduction
 };
 
-/// Connects to the first PE of a machine and sends this PE's introduction.
-base::Result<UniqueFd> reach(const Exchange& exchange, int first, const PeCard& card, const MeetingPlace& place,
-                             const Deadline& deadline) {
+/// A connection to the first PE of a machine, and what was said over it.
+struct Reached {
+  UniqueFd socket;
+  Hello said;
+};
+
+/// Connects and sends this PE's introduction.
+base::Result<Reached> reach(const Exchange& exchange, int first, const PeCard& card, const MeetingPlace& place,
+                            const Deadline& deadline) {
   auto connected = place.connect(card.name, deadline);
   base::Status reached = connected ? base::Status{} : base::Status(base::pass(connected));
   if (connected && !is_same_user(connected->get())) reached = base::fail(EACCES, "it runs as another user");
-  if (reached) reached = introduce_member(connected->get(), card.secret, exchange.pe(), exchange.n_pes());
-  if (reached) return connected;
+  if (reached) {
+    const auto said = introduce_member(connected->get(), exchange.pe(), exchange.n_pes());
+    if (said) return Reached{std::move(*connected), *said};
+    reached = base::pass(said);
+  }
   return base::fail(EHOSTUNREACH,
                     "cannot reach PE %d, which states the same machine: %s; mount one GDRKIT_SHMEM_SOCKET_DIR in all "
                     "containers of a machine, and set another GDRKIT_SHMEM_HOSTID on each machine",
@@ -185,7 +198,7 @@ base::Result<Meeting> meet(Exchange& exchange, const std::vector<PeCard>& cards,
   const auto me = static_cast<std::size_t>(exchange.pe());
   std::vector<int> first_of(n_pes, -1);
   Meeting meeting;
-  while (std::find(first_of.begin(), first_of.end(), -1) != first_of.end()) {
+  for (std::size_t round = 0; std::find(first_of.begin(), first_of.end(), -1) != first_of.end(); ++round) {
     int tried = -1;
     for (std::size_t pe = 0; first_of[me] < 0 && tried < 0 && pe <= me; ++pe) {
       if (first_of[pe] < 0 && cards[pe].machine == cards[me].machine) tried = static_cast<int>(pe);
@@ -198,7 +211,8 @@ base::Result<Meeting> meet(Exchange& exchange, const std::vector<PeCard>& cards,
     } else if (tried >= 0) {
       auto connected = reach(exchange, tried, cards[static_cast<std::size_t>(tried)], place, deadline);
       if (connected) {
-        meeting.socket = std::move(*connected);
+        meeting.socket = std::move(connected->socket);
+        meeting.said = connected->said;
         attempt.reached = tried;
       } else if (cards[me].machine.is_stated != 0) {
         attempt.outcome = outcome_of(base::pass(connected));
@@ -208,8 +222,11 @@ base::Result<Meeting> meet(Exchange& exchange, const std::vector<PeCard>& cards,
     if (!all) return base::pass(all);
     for (std::size_t pe = 0; pe < n_pes; ++pe) {
       const Outcome& outcome = (*all)[pe].outcome;
-      if (outcome.error != 0) return base::fail(outcome.error, "PE %zu: %s", pe, outcome.text);
+      if (outcome.error != 0) return fail_as(outcome, pe);
       first_of[pe] = (*all)[pe].reached;
+      // Each round settles one machine at least.
+      if (first_of[pe] >= -1 && first_of[pe] <= static_cast<int>(pe) && round < n_pes) continue;
+      return base::fail(EPROTO, "PE %zu says that it is on the machine of PE %d", pe, first_of[pe]);
     }
   }
   for (std::size_t pe = 0; pe < n_pes; ++pe) {
@@ -223,11 +240,11 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
   StarGroup group;
   group.pes = meeting.pes;
   group.position = static_cast<int>(std::find(meeting.pes.begin(), meeting.pes.end(), pe) - meeting.pes.begin());
-  group.token = cards[static_cast<std::size_t>(meeting.pes.front())].secret;
+  group.secret = secret_of(cards[static_cast<std::size_t>(meeting.pes.front())].secret);
   group.where = "a UNIX socket of this machine";
   group.n_pes = n_pes;
   group.limit = limit;
-  group.is_introduced = true;
+  group.said = meeting.said;
   group.is_trusted = is_same_user;
   base::Result<std::unique_ptr<Star>> star;
   if (group.position == 0) {
@@ -275,7 +292,7 @@ base::Result<std::unique_ptr<Node>> join_node(const MachineName& machine, Exchan
   if (!outcomes) return base::pass(outcomes);
   for (std::size_t pe = 0; pe < outcomes->size(); ++pe) {
     const Outcome& outcome = (*outcomes)[pe];
-    if (outcome.error != 0) return base::fail(outcome.error, "PE %zu: %s", pe, outcome.text);
+    if (outcome.error != 0) return fail_as(outcome, pe);
   }
   return std::unique_ptr<Node>(std::move(*node));
 }

@@ -3,8 +3,8 @@
 // How PEs become a node.
 #pragma once
 
-#include "shmem/node/machine_name.hpp"
 #include "shmem/bootstrap/meeting_place.hpp"
+#include "shmem/node/machine_name.hpp"
 #include "shmem/node/node.hpp"
 
 namespace gdrkit::shmem {

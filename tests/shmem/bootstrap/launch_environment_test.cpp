@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <fstream>
 
 #include "shmem/bootstrap/tcp_address.hpp"
 #include "tests/shmem/bootstrap/threads_as_pes.hpp"
@@ -22,6 +26,7 @@ constexpr const char* all_names[] = {"GDRKIT_SHMEM_PE",
                                      "GDRKIT_SHMEM_ROOT",
                                      "GDRKIT_SHMEM_LISTEN_FD",
                                      "GDRKIT_SHMEM_TOKEN",
+                                     "GDRKIT_SHMEM_TOKEN_FILE",
                                      "RANK",
                                      "WORLD_SIZE",
                                      "LOCAL_RANK",
@@ -68,7 +73,7 @@ TEST(LaunchEnvironment, ReadsGdrkitRun) {
                        {"GDRKIT_SHMEM_NPES", "4"},
                        {"GDRKIT_SHMEM_LOCAL_INDEX", "0"},
                        {"GDRKIT_SHMEM_ROOT", "127.0.0.1:5"},
-                       {"GDRKIT_SHMEM_TOKEN", "word"},
+                       {"GDRKIT_SHMEM_TOKEN", "0123456789abcdef"},
                        {"GDRKIT_SHMEM_LISTEN_FD", "7"},
                        {"RANK", "3"},
                        {"WORLD_SIZE", "9"}});
@@ -76,7 +81,7 @@ TEST(LaunchEnvironment, ReadsGdrkitRun) {
   EXPECT_EQ(found.launcher, "gdrkit run");
   EXPECT_EQ(found.n_pes, 4);
   EXPECT_EQ(found.root, "127.0.0.1:5");
-  EXPECT_EQ(found.token, "word");
+  EXPECT_EQ(found.token, "0123456789abcdef");
   EXPECT_EQ(found.listen_fd, 7);
 }
 
@@ -144,7 +149,7 @@ TEST(LaunchEnvironment, NamesVariablesThatContradictEachOther) {
 }
 
 /// As launchers start PEs: each knows the root, and PE 0 may have a listener.
-std::vector<std::string> run_at_root(bool has_listener, int rounds) {
+std::vector<std::string> run_at_root(bool has_listener, int rounds, const std::string& token) {
   auto listener = listen_at(address_of_interface("lo").value()).value();
   const std::string root = address_of(listener.get()).value().text();
   if (!has_listener) listener = UniqueFd();
@@ -154,7 +159,8 @@ std::vector<std::string> run_at_root(bool has_listener, int rounds) {
     environment.pe = pe;
     environment.n_pes = 3;
     environment.root = root;
-    environment.listen_fd = pe == 0 ? listener.get() : -1;
+    environment.token = token;
+    environment.listen_fd = pe == 0 ? listener.release() : -1;
     std::string end;
     for (int round = 0; round < rounds && end.empty(); ++round) {
       auto exchange = exchange_by_environment(environment, long_limit);
@@ -165,10 +171,47 @@ std::vector<std::string> run_at_root(bool has_listener, int rounds) {
 }
 
 TEST(LaunchEnvironment, MakesJobsOneAfterTheOtherAtAnInheritedListener) {
-  EXPECT_THAT(run_at_root(true, 3), Each(std::string()));
+  EXPECT_THAT(run_at_root(true, 3, "0123456789abcdef"), Each(std::string()));
 }
 
-TEST(LaunchEnvironment, PeZeroListensAtTheRootItself) { EXPECT_THAT(run_at_root(false, 2), Each(std::string())); }
+TEST(LaunchEnvironment, PeZeroListensAtTheRootItself) {
+  EXPECT_THAT(run_at_root(false, 2, "0123456789abcdef"), Each(std::string()));
+}
+
+TEST(LaunchEnvironment, PesOfOneUserMeetWithoutAToken) { EXPECT_THAT(run_at_root(false, 2, ""), Each(std::string())); }
+
+TEST(LaunchEnvironment, WithoutATokenNoOtherMachineIsAsked) {
+  for (const int pe : {0, 1}) {
+    LaunchEnvironment environment;
+    environment.launcher = "torchrun";
+    environment.pe = pe;
+    environment.n_pes = 2;
+    environment.root = "192.0.2.1:4711";  // of no machine (RFC 5737)
+    EXPECT_THAT(end_of(exchange_by_environment(environment, long_limit)),
+                AllOf(StartsWith(begins_with(EACCES)), HasSubstr("torchrun gives the job no secret"),
+                      HasSubstr("set GDRKIT_SHMEM_TOKEN")));
+  }
+}
+
+TEST(LaunchEnvironment, ATokenThatCanBeGuessedIsRefused) {
+  const Variables set({{"GDRKIT_SHMEM_PE", "0"}, {"GDRKIT_SHMEM_NPES", "2"}, {"GDRKIT_SHMEM_TOKEN", "secret"}});
+  EXPECT_THAT(end_of(read_launch_environment()),
+              AllOf(StartsWith(begins_with(EINVAL)), HasSubstr("GDRKIT_SHMEM_TOKEN has 6 characters")));
+}
+
+TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {
+  const std::string path = ::testing::TempDir() + "gdrkit_token_" + std::to_string(::getpid());
+  const Variables set({{"GDRKIT_SHMEM_PE", "0"}, {"GDRKIT_SHMEM_NPES", "2"}, {"GDRKIT_SHMEM_TOKEN_FILE", path}});
+  EXPECT_THAT(end_of(read_launch_environment()), StartsWith(begins_with(ENOENT)));
+  std::ofstream(path) << "0123456789abcdef0123\n";
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  EXPECT_EQ(read_launch_environment().value().token, "0123456789abcdef0123");
+  for (const mode_t mode : {0640, 0604, 0620}) {
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    EXPECT_THAT(end_of(read_launch_environment()), AllOf(StartsWith(begins_with(EACCES)), HasSubstr("chmod 600")));
+  }
+  ::unlink(path.c_str());
+}
 
 TEST(LaunchEnvironment, SaysWhatToSetWhereTheLauncherSaysNothing) {
   const Variables set({{"SLURM_PROCID", "3"}, {"SLURM_STEP_NUM_TASKS", "4"}});

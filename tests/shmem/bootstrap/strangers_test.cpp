@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <random>
 
 #include "shmem/bootstrap/star.hpp"
@@ -23,9 +24,10 @@ using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
-/// A job of which the test knows the address and the token.
+/// A job of which the test knows the address and the secret.
 struct OpenJob {
   UniqueFd listener;
   TcpAddress address;
@@ -38,7 +40,7 @@ struct OpenJob {
     job.address = address_of(job.listener.get()).value();
     for (int pe = 0; pe < n_pes; ++pe) job.group.pes.push_back(pe);
     job.group.n_pes = n_pes;
-    job.group.token = make_token().value();
+    job.group.secret = secret_of(make_token().value());
     job.group.where = job.address.text();
     job.group.limit = limit;
     return job;
@@ -64,13 +66,36 @@ struct OpenJob {
     words.version = star_version;
     words.pe = pe;
     words.n_pes = static_cast<std::uint32_t>(group.pes.size());
-    words.token = group.token;
+    words.nonce = make_token().value();
     return words;
   }
 };
 
 void say(const UniqueFd& socket, const void* words, std::size_t size) {
   static_cast<void>(::send(socket.get(), words, size, MSG_NOSIGNAL));
+}
+
+/// All that comes until the other end closes.
+std::string hear(const UniqueFd& socket, std::size_t size) {
+  ::fcntl(socket.get(), F_SETFL, 0);
+  std::string words(size, '\0');
+  const ssize_t got = ::recv(socket.get(), words.data(), size, MSG_WAITALL);
+  words.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return words;
+}
+
+Challenge challenge_on(const UniqueFd& socket) {
+  Challenge challenge;
+  const std::string words = hear(socket, sizeof challenge);
+  EXPECT_EQ(words.size(), sizeof challenge);
+  std::memcpy(&challenge, words.data(), words.size());
+  return challenge;
+}
+
+/// What a member says after its hello.
+void prove(const UniqueFd& socket, const Key& secret, const Hello& hello) {
+  const Digest proof = proof_of_member(secret, hello, challenge_on(socket).nonce);
+  say(socket, &proof, sizeof proof);
 }
 
 TEST(Strangers, NeitherStopNorEndAJob) {
@@ -82,14 +107,66 @@ TEST(Strangers, NeitherStopNorEndAJob) {
   { const UniqueFd leaving = job.stranger(); }
   const UniqueFd talking = job.stranger();
   say(talking, "GET / HTTP/1.1\r\nHost: gpu\r\nAccept: */*\r\n\r\n", 43);
-  const UniqueFd wrong = job.stranger();
-  Hello forged = right;
-  forged.token[15] ^= 1;
-  say(wrong, &forged, sizeof forged);
   EXPECT_THAT(run_threads(3, [&](int pe) { return job.run(pe); }), Each(std::string()));
-  // Nothing was said to the one with the wrong token.
-  char byte = 0;
-  EXPECT_EQ(::recv(wrong.get(), &byte, 1, MSG_DONTWAIT), 0);
+}
+
+/// As PE 1 with an answer of its own; the job then waits for the true PE 1.
+std::string answer_as_pe_1(
+    const std::function<Digest(const Key& secret, const Hello& hello, const Challenge& said)>& answer) {
+  OpenJob job = OpenJob::make(2, long_limit);
+  const UniqueFd stranger = job.stranger();
+  const Hello hello = job.hello(1);
+  say(stranger, &hello, sizeof hello);
+  std::string heard;
+  std::thread later([&] {
+    const Digest proof = answer(job.group.secret, hello, challenge_on(stranger));
+    say(stranger, &proof, sizeof proof);
+    heard = hear(stranger, 1);
+  });
+  std::thread true_pe_1([&] {
+    later.join();
+    EXPECT_EQ(job.run(1), "");
+  });
+  EXPECT_EQ(job.run(0), "");
+  true_pe_1.join();
+  return heard;
+}
+
+TEST(Strangers, WithoutTheSecretHearNothingMore) {
+  const auto wrong = [](const Key& secret, const Hello& hello, const Challenge& said) {
+    Digest proof = proof_of_member(secret, hello, said.nonce);
+    proof[31] ^= 1;
+    return proof;
+  };
+  EXPECT_EQ(answer_as_pe_1(wrong), "");
+  const auto reflected = [](const Key&, const Hello&, const Challenge& said) { return said.proof; };
+  EXPECT_EQ(answer_as_pe_1(reflected), "");
+  const auto for_another_pe = [](const Key& secret, Hello hello, const Challenge& said) {
+    hello.pe = 0;
+    return proof_of_member(secret, hello, said.nonce);
+  };
+  EXPECT_EQ(answer_as_pe_1(for_another_pe), "");
+  const auto replayed = [](const Key& secret, const Hello& hello, const Challenge&) {
+    return proof_of_member(secret, hello, Token{});  // of an earlier connection, which had another nonce
+  };
+  EXPECT_EQ(answer_as_pe_1(replayed), "");
+}
+
+TEST(Strangers, WithTheSecretAreLetIn) {
+  OpenJob job = OpenJob::make(2, 1s);
+  const UniqueFd member = job.stranger();
+  const Hello hello = job.hello(1);
+  say(member, &hello, sizeof hello);
+  std::thread later([&] {
+    prove(member, job.group.secret, hello);
+    Frame frame;
+    const std::string words = hear(member, sizeof frame);
+    ASSERT_EQ(words.size(), sizeof frame);
+    std::memcpy(&frame, words.data(), sizeof frame);
+    EXPECT_EQ(frame.kind, FrameKind::welcome);
+  });
+  EXPECT_THAT(job.run(0), HasSubstr("PE 1"));  // which says nothing after that
+  later.join();
 }
 
 TEST(Strangers, AFloodOfThemDoesNotKeepPesOut) {
@@ -131,7 +208,9 @@ TEST(Strangers, AnotherReleaseIsNamed) {
   Hello words = job.hello(1);
   words.version = star_version + 1;
   say(newer, &words, sizeof words);
+  std::thread later([&] { prove(newer, job.group.secret, words); });
   EXPECT_THAT(job.run(0), AllOf(StartsWith(begins_with(EPROTO)), HasSubstr("use one release")));
+  later.join();
 }
 
 TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
@@ -141,6 +220,7 @@ TEST(Strangers, APeThatSpeaksNonsenseIsNamed) {
   say(member, &words, sizeof words);
   const std::string nonsense(sizeof(Frame), 'x');
   std::thread later([&] {
+    prove(member, job.group.secret, words);
     // After the welcome and the go, so that the words belong to the step.
     Frame frames[2];
     ::fcntl(member.get(), F_SETFL, 0);
@@ -172,8 +252,37 @@ TEST(Strangers, WhatHoldsPeZerosPortIsNotWaitedForForEver) {
     const auto end = job.run(1);
     is_done = true;
     holder.join();
-    EXPECT_THAT(end, AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("it is not PE 0 of this job")));
+    EXPECT_THAT(end, AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("did not prove within")));
   }
+}
+
+/// It takes the port of PE 0 before PE 0 does.
+TEST(Strangers, WhatHoldsPeZerosPortLearnsNothingAndSaysNothing) {
+  OpenJob job = OpenJob::make(2, 1s);
+  std::string heard;
+  std::thread holder([&] {
+    UniqueFd socket;
+    while (!socket) socket = UniqueFd(::accept4(job.listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    heard = hear(socket, sizeof(Hello));
+    Challenge challenge;
+    std::memcpy(challenge.magic, star_magic, sizeof challenge.magic);
+    say(socket, &challenge, sizeof challenge);
+    Frame frame;
+    frame.kind = FrameKind::failure;
+    frame.error = -5;
+    const std::string text = "\x1b]0;owned\x07";
+    frame.size_bytes = text.size();
+    say(socket, &frame, sizeof frame);
+    say(socket, text.data(), text.size());
+    heard += hear(socket, 1000);
+    job.listener = UniqueFd();
+  });
+  const std::string end = job.run(1);
+  holder.join();
+  EXPECT_THAT(end, Not(HasSubstr("owned")));
+  EXPECT_EQ(heard.size(), sizeof(Hello)) << "no proof for one that proved nothing";
+  const std::string secret(job.group.secret.begin(), job.group.secret.end());
+  EXPECT_THAT(heard, Not(HasSubstr(secret)));
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ TEST(Token, TellsAllOthersApart) {
   }
   EXPECT_FALSE(are_equal(token, make_token().value()));
   EXPECT_EQ(to_text(Token{0x0f, 0xa0}), "0fa00000000000000000000000000000");
-  EXPECT_TRUE(are_equal(token_of_text("job 1"), token_of_text("job 1")));
-  EXPECT_FALSE(are_equal(token_of_text("job 1"), token_of_text("job 2")));
+  EXPECT_EQ(secret_of(bytes_of("job 1")), secret_of(bytes_of("job 1")));
+  EXPECT_NE(secret_of(bytes_of("job 1")), secret_of(bytes_of("job 2")));
 }
 
 TEST(Deadline, IsAsLongAsItWasMade) {

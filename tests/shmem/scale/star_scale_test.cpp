@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t part_bytes = 16;
 constexpr int rounds = 3;
-const Token token{};
+const Key secret{};
 
 /// A socket in the abstract namespace that is this test's alone.
 struct Meeting {
@@ -57,7 +57,7 @@ StarGroup group_of(int position, int n_pes) {
   group.pes.resize(static_cast<std::size_t>(n_pes));
   std::iota(group.pes.begin(), group.pes.end(), 0);
   group.n_pes = n_pes;
-  group.token = token;
+  group.secret = secret;
   group.where = "a test";
   group.limit = std::chrono::seconds(60);
   return group;
@@ -104,7 +104,7 @@ class SimulatedMembers {
   SimulatedMembers(const Meeting& meeting, int n_pes) : answer_(static_cast<std::size_t>(n_pes) * part_bytes) {
     for (int pe = 2; pe < n_pes; ++pe) {
       sockets_.push_back(meeting.connect());
-      Hello hello;
+      Hello& hello = hellos_.emplace_back();
       std::memcpy(hello.magic, star_magic, sizeof hello.magic);
       hello.version = star_version;
       hello.pe = static_cast<std::uint32_t>(pe);
@@ -113,6 +113,13 @@ class SimulatedMembers {
     }
   }
   void join() {
+    for (std::size_t i = 0; i < sockets_.size(); ++i) {
+      Challenge challenge;
+      ASSERT_EQ(::recv(sockets_[i].get(), &challenge, sizeof challenge, MSG_WAITALL),
+                static_cast<ssize_t>(sizeof challenge));
+      const Digest proof = proof_of_member(secret, hellos_[i], challenge.nonce);
+      write_all(sockets_[i].get(), &proof, sizeof proof);
+    }
     for (const UniqueFd& socket : sockets_) {
       expect_frame(socket, FrameKind::welcome);
       expect_frame(socket, FrameKind::go);
@@ -142,6 +149,7 @@ class SimulatedMembers {
     ASSERT_EQ(frame.kind, kind);
   }
   std::vector<UniqueFd> sockets_;
+  std::vector<Hello> hellos_;
   std::vector<char> answer_;
 };
 

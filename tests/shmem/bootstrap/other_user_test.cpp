@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Another user of the machine tries to join a job whose launcher gave it no secret, or to be its PE 0.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "shmem/bootstrap/meeting_place.hpp"
+#include "shmem/bootstrap/star.hpp"
+#include "tests/shmem/bootstrap/processes_as_pes.hpp"
+#include "tests/shmem/bootstrap/threads_as_pes.hpp"
+
+namespace gdrkit::shmem::tests {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr uid_t other_user = 65534;
+
+LaunchEnvironment environment_of(int pe) {
+  LaunchEnvironment environment;
+  environment.launcher = "a test";
+  environment.pe = pe;
+  environment.n_pes = 2;
+  environment.root = "127.0.0.1:" + std::to_string(::getppid() % 30000 + 1000);
+  return environment;
+}
+
+/// What the library makes of public words, as anybody can.
+Key public_key_of(const LaunchEnvironment& environment, uid_t user) {
+  return secret_of(bytes_of(environment.root + " " + std::to_string(user)));
+}
+
+Token name_of(const Key& key) {
+  Token name;
+  std::copy_n(key.begin(), name.size(), name.begin());
+  return name;
+}
+
+class OtherUser : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can run a process of another user";
+  }
+};
+
+TEST_F(OtherUser, DoesNotJoin) {
+  const uid_t own = ::geteuid();
+  const auto ends = run_processes(2, [&](int pe) -> std::string {
+    const LaunchEnvironment environment = environment_of(pe);
+    if (pe == 0) return end_of(exchange_by_environment(environment, 2s));
+    if (::setgid(other_user) != 0 || ::setuid(other_user) != 0) return "cannot change the user";
+    const Key key = public_key_of(environment, own);
+    const auto place = MeetingPlace::open("");
+    // Without the look at PE 0's user.
+    UniqueFd socket;
+    for (const Deadline deadline(1s); !socket && !deadline.has_passed();) {
+      auto connected = place->connect(name_of(key), deadline);
+      if (connected) socket = std::move(*connected);
+    }
+    if (!socket) return "PE 0 was not found";
+    StarGroup group;
+    group.position = 1;
+    group.pes = {0, 1};
+    group.n_pes = 2;
+    group.secret = key;
+    group.limit = 1s;
+    const auto connect = [&](const Deadline&) -> base::Result<UniqueFd> { return std::move(socket); };
+    return make_star_member(connect, group) ? "joined" : "refused";
+  });
+  EXPECT_THAT(ends[0], AllOf(StartsWith(begins_with(ETIMEDOUT)), HasSubstr("PE 1 of 2 PEs did not come")));
+  EXPECT_EQ(ends[1], "refused");
+}
+
+TEST_F(OtherUser, IsNotTakenForPeZero) {
+  const uid_t own = ::geteuid();
+  const auto ends = run_processes(2, [&](int pe) -> std::string {
+    const LaunchEnvironment environment = environment_of(pe);
+    if (pe == 1) return end_of(exchange_by_environment(environment, 5s));
+    if (::setgid(other_user) != 0 || ::setuid(other_user) != 0) return "cannot change the user";
+    const Key key = public_key_of(environment, own);
+    auto listener = MeetingPlace::open("")->listen(name_of(key));
+    if (!listener) return "cannot listen";
+    StarGroup group;
+    group.pes = {0, 1};
+    group.n_pes = 2;
+    group.secret = key;
+    group.limit = 1s;
+    return make_star_centre(listener->take_socket(), group) ? "a PE came" : "nobody came";
+  });
+  EXPECT_EQ(ends[0], "nobody came");
+  EXPECT_THAT(ends[1], AllOf(StartsWith(begins_with(EACCES)), HasSubstr("is a process of another user")));
+}
+
+}  // namespace
+}  // namespace gdrkit::shmem::tests
