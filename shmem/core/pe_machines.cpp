@@ -72,6 +72,9 @@ base::Status Pe::start_remote(Exchange& exchange, const PeOptions& options) {
   wanted.node = node_.get();
   wanted.limit_ms = &limit_ms_;
   wanted.calls = options.ucx_calls;
+  // By itself only with a GPU: transport/ucx.cpp.
+  wanted.is_direct = options.remote_way == RemoteWay::direct ||
+                     (options.remote_way == RemoteWay::automatic && !device_->is_emulated());
   wanted.silence = options.remote_silence;
   wanted.heartbeat = options.remote_silence / 7;
   auto started = shmem::Remote::start(exchange, wanted);

@@ -3,7 +3,10 @@
 // RemoteMessage: what PEs of several machines send each other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "shmem/secret/siphash.hpp"
 
 namespace gdrkit::shmem {
 
@@ -28,7 +31,7 @@ inline constexpr RemoteMessageKind last_kind = RemoteMessageKind::death;
 
 /// The header of each; bytes that belong to it follow. Both sides are little-endian 64-bit Linux of one release.
 struct RemoteMessage {
-  static constexpr std::uint32_t right_magic = 0x67647232;  // with the version of this layout
+  static constexpr std::uint32_t right_magic = 0x67647233;  // with the version of this layout
   std::uint32_t magic = right_magic;
   RemoteMessageKind kind = RemoteMessageKind::heartbeat;
   std::uint8_t operation = 0;
@@ -42,7 +45,11 @@ struct RemoteMessage {
   std::uint64_t size_bytes = 0;
   std::uint64_t operand = 0;
   std::uint64_t compare = 0;
+  Tag tag{};  ///< proves that `from` sent it: see message_keys.hpp
 };
-static_assert(sizeof(RemoteMessage) == 64);
+static_assert(sizeof(RemoteMessage) == 80 && offsetof(RemoteMessage, tag) == 64);
+
+/// Longest piece of data that one message carries.
+inline constexpr std::size_t longest_piece_bytes = std::size_t{64} << 10;
 
 }  // namespace gdrkit::shmem

@@ -29,6 +29,8 @@ struct RemoteChunk {
 
 /// Made at the first message to or from it. Numbers are of messages in order, from 1.
 struct Peer {
+  SipKey key_to{};    ///< of what this PE sends there
+  SipKey key_from{};  ///< of what comes from there
   platform::UcxEndpoint* endpoint = nullptr;
   platform::UcxStatus failure = platform::ucx_ok;  ///< of the endpoint
 

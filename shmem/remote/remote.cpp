@@ -15,6 +15,9 @@
 #include <system_error>
 #include <utility>
 
+#include "shmem/bootstrap/star_wire.hpp"
+#include "shmem/remote/worker_card.hpp"
+
 namespace gdrkit::shmem {
 namespace {
 
@@ -30,16 +33,8 @@ constexpr auto idle_yield = 3us;
 /// A look at the clock takes as long as a poll of shared memory.
 constexpr unsigned polls_between_clock_reads = 16;
 constexpr int sleep_ms = 100;
+constexpr std::uint64_t longest_address_bytes = 65536;
 constexpr auto farewell = 5000ms;
-
-/// How a PE came through the start of UCX.
-struct WorkerCard {
-  std::uint64_t address_bytes = 0;
-  std::int32_t leader = 0;
-  std::int32_t errno_value = 0;
-  std::int32_t vendor_code = 0;
-  char text[200] = "";
-};
 
 void sleep_for(std::chrono::nanoseconds time) noexcept {
   const timespec wanted{0, static_cast<long>(time.count())};
@@ -56,7 +51,7 @@ base::Result<std::unique_ptr<Remote>> Remote::start(Exchange& exchange, const Re
   if (calls) {
     const platform::DeviceScope scope(*options.device);
     remote->calls_ = *calls;
-    auto worker = UcxWorker::open(**calls, static_cast<std::size_t>(exchange.n_pes()), *remote);
+    auto worker = UcxWorker::open(**calls, static_cast<std::size_t>(exchange.n_pes()), options.is_direct, *remote);
     if (worker) remote->worker_ = std::move(*worker);
     if (!worker) opened = base::pass(worker);
   } else {
@@ -75,6 +70,11 @@ base::Result<std::unique_ptr<Remote>> Remote::start(Exchange& exchange, const Re
 base::Status Remote::exchange_addresses(Exchange& exchange, const base::Status& opened) {
   WorkerCard mine;
   mine.leader = options_.node->pes().front();
+  if (pe_ == 0) {
+    const auto nonce = make_token();
+    if (!nonce) return base::pass(nonce);  // as the others will see from PE 0's end
+    mine.nonce = *nonce;
+  }
   if (opened) {
     mine.address_bytes = worker_->address().size();
   } else {
@@ -85,10 +85,16 @@ base::Status Remote::exchange_addresses(Exchange& exchange, const base::Status& 
   auto cards = exchange.gather(mine, "start of UCX");
   if (!cards) return base::pass(cards);
   if (!opened) return opened;
+  keys_ = MessageKeys(exchange.job_key(), cards->front().nonce);
   for (int pe = 0; pe < n_pes_; ++pe) {
     WorkerCard& card = (*cards)[static_cast<std::size_t>(pe)];
     card.text[sizeof card.text - 1] = '\0';
-    if (card.errno_value != 0) return base::fail_vendor(card.errno_value, card.vendor_code, "PE %d: %s", pe, card.text);
+    if (card.errno_value != 0) {
+      return base::fail_vendor(errno_of_peer(card.errno_value), card.vendor_code, "PE %d: %s", pe, card.text);
+    }
+    if (card.leader < 0 || card.leader > pe || card.address_bytes > longest_address_bytes) {
+      return base::fail(EPROTO, "PE %d sent an address of UCX that cannot be", pe);
+    }
     address_stride_ = std::max<std::size_t>(address_stride_, card.address_bytes);
     leader_of_.push_back(card.leader);
     if (card.leader == pe) leaders_.push_back(pe);

@@ -20,8 +20,9 @@
 #include "platform/device/device_scope.hpp"
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/node/node.hpp"
+#include "shmem/remote/decoded_message.hpp"
 #include "shmem/remote/home.hpp"
-#include "shmem/remote/message.hpp"
+#include "shmem/remote/message_keys.hpp"
 #include "shmem/remote/peer.hpp"
 #include "shmem/remote/ucx_worker.hpp"
 
@@ -32,6 +33,7 @@ struct RemoteOptions {
   Node* node = nullptr;
   const std::atomic<std::int64_t>* limit_ms = nullptr;  ///< of each call; 0: none
   const platform::UcxCalls* calls = nullptr;            ///< nullptr: the machine's UCX
+  bool is_direct = false;                               ///< whether put_direct and get_direct are to work
   std::chrono::milliseconds heartbeat{1000};
   std::chrono::milliseconds silence{7000};  ///< after which a neighbour is dead
 };
@@ -126,7 +128,7 @@ class Remote final : private UcxReceiver {
   [[nodiscard]] Connections connections() noexcept;
 
   /// Longest piece that one message carries.
-  static constexpr std::size_t piece_bytes = std::size_t{64} << 10;
+  static constexpr std::size_t piece_bytes = longest_piece_bytes;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -148,7 +150,9 @@ class Remote final : private UcxReceiver {
   /// What an answer is wanted for.
   struct Request {
     int pe = -1;
+    RemoteMessageKind answer = RemoteMessageKind::data;
     char* target = nullptr;
+    std::size_t size_bytes = 0;
     std::size_t missing_bytes = 0;
     bool is_device = false;
     bool is_async = false;
@@ -217,8 +221,9 @@ class Remote final : private UcxReceiver {
 
   void receive(const void* header, std::size_t header_bytes, const void* data,
                std::size_t size_bytes) noexcept override;
-  void refuse_rendezvous() noexcept override;
-  void handle(Peer& from, const RemoteMessage& message, const char* data, std::size_t size_bytes);
+  void receive_rendezvous(const void* header, std::size_t header_bytes) noexcept override;
+  [[nodiscard]] bool is_genuine(const DecodedMessage& decoded);
+  [[nodiscard]] Request* request_of(const RemoteMessage& answer) noexcept;
   void handle_in_order(Peer& from, const RemoteMessage& message, const char* data, std::size_t size_bytes);
   void handle_at_once(const RemoteMessage& message, const char* data, std::size_t size_bytes);
   static void note_undelivered(Peer& from, const base::Status& done);
@@ -270,6 +275,7 @@ class Remote final : private UcxReceiver {
   const RemoteOptions options_;
   const int pe_;
   const int n_pes_;
+  MessageKeys keys_;
   const platform::UcxCalls* calls_ = nullptr;
   std::unique_ptr<UcxWorker> worker_;
   std::vector<char> addresses_;  // of all workers, each in address_stride_ bytes

@@ -12,29 +12,48 @@
 
 namespace gdrkit::shmem {
 
-void Remote::refuse_rendezvous() noexcept { declare_dead(-1, "UCX sent a message by rendezvous"); }
+namespace {
+
+/// More messages than this do not overtake each other inside UCX.
+constexpr std::uint64_t most_early = std::uint64_t{1} << 20;
+
+Bytes as_bytes(const void* data, std::size_t size_bytes) noexcept {
+  return {static_cast<const std::uint8_t*>(data), size_bytes};
+}
+
+}  // namespace
+
+/// Whether `from` sent it. Before this, no other field counts.
+bool Remote::is_genuine(const DecodedMessage& decoded) {
+  const RemoteMessage& message = decoded.message;
+  return are_equal(message.tag, tag_of(peer(message.from).key_from, message, decoded.in_one_block));
+}
+
+void Remote::receive_rendezvous(const void* header, std::size_t header_bytes) noexcept try {
+  const auto decoded = decode_message(as_bytes(header, header_bytes), {}, pe_, n_pes_);
+  if (decoded && is_genuine(*decoded)) declare_dead(-1, "UCX sent a message by rendezvous");
+} catch (...) {
+  // A stranger's, or this PE hears of the loss by the limit of its next wait.
+}
 
 void Remote::receive(const void* header, std::size_t header_bytes, const void* data, std::size_t size_bytes) noexcept
     try {
-  RemoteMessage message;
-  if (header_bytes < sizeof message) return;
-  std::memcpy(&message, header, sizeof message);
-  const bool is_sound = message.magic == RemoteMessage::right_magic && message.kind >= RemoteMessageKind::put &&
-                        message.kind <= last_kind && message.from >= 0 && message.from < n_pes_ &&
-                        message.from != pe_ && (header_bytes == sizeof message || size_bytes == 0);
-  if (!is_sound) return;
-  const auto* bytes = static_cast<const char*>(data);
-  if (header_bytes > sizeof message) {
-    bytes = static_cast<const char*>(header) + sizeof message;
-    size_bytes = header_bytes - sizeof message;
-  }
+  const auto decoded = decode_message(as_bytes(header, header_bytes), as_bytes(data, size_bytes), pe_, n_pes_);
+  // A stranger's is dropped: it must not end the job.
+  if (!decoded || !is_genuine(*decoded)) return;
+  const RemoteMessage& message = decoded->message;
+  if (!has_sound_fields(*decoded, n_pes_)) return declare_dead(message.from, "it sent a message that cannot be");
+  const auto* const bytes = reinterpret_cast<const char*>(decoded->data.data());
+  size_bytes = decoded->data.size();
   if (message.from == watched_) has_heard_ = true;
   if (message.kind > last_in_order) return handle_at_once(message, bytes, size_bytes);
   Peer& from = peer(message.from);
   if (message.number != from.received + 1) {
-    if (message.number > from.received) {
-      from.early[message.number] = {message, std::vector<char>(bytes, bytes + size_bytes)};
+    if (message.number <= from.received) return;
+    if (message.number - from.received > most_early) {
+      return declare_dead(message.from, "it sent a message that cannot be");
     }
+    from.early[message.number] = {message, std::vector<char>(bytes, bytes + size_bytes)};
     return;
   }
   from.received = message.number;
@@ -44,9 +63,18 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
     handle_in_order(from, next->second.message, next->second.data.data(), next->second.data.size());
     next = from.early.erase(next);
   }
-} catch (const std::bad_alloc&) {
+} catch (...) {
   // A message is lost: nothing after it can be right.
   declare_dead(pe_, "this PE is out of memory for what others sent");
+}
+
+/// nullptr: that PE owes no such answer.
+Remote::Request* Remote::request_of(const RemoteMessage& answer) noexcept {
+  const auto found = requests_.find(answer.request);
+  if (found == requests_.end()) return nullptr;
+  Request& request = *found->second;
+  const bool is_awaited = request.pe == answer.from && request.answer == answer.kind && !request.is_done;
+  return is_awaited ? &request : nullptr;
 }
 
 void Remote::note_undelivered(Peer& from, const base::Status& done) {
@@ -57,10 +85,6 @@ void Remote::note_undelivered(Peer& from, const base::Status& done) {
 
 base::Status Remote::deliver_put(const RemoteMessage& message, const char* data, std::size_t size_bytes) noexcept {
   if (home_ == nullptr) return base::fail_literal(EAGAIN, "it has no heap yet, or not any more");
-  if (size_bytes != message.size_bytes) {
-    return base::fail(EPROTO, "%zu of %llu bytes came", size_bytes,
-                      static_cast<unsigned long long>(message.size_bytes));
-  }
   auto address = home_->address_of(message.offset, size_bytes);
   if (!address) return base::pass(address);
   return home_->write(*address, data, size_bytes);
@@ -100,19 +124,19 @@ void Remote::handle_at_once(const RemoteMessage& message, const char* data, std:
     case RemoteMessageKind::data: return take_data(message, data, size_bytes);
     case RemoteMessageKind::key: return take_key(message, data, size_bytes);
     case RemoteMessageKind::value:
-      if (const auto found = requests_.find(message.request); found != requests_.end()) {
-        Request& request = *found->second;
-        request.value = message.operand;
-        request.errno_value = message.other;
-        request.text.assign(data, size_bytes);
-        request.is_done = true;
-        if (!request.is_async) return;
-        std::memcpy(request.target, &request.value, sizeof request.value);
+      if (Request* const request = request_of(message); request != nullptr) {
+        request->value = message.operand;
+        request->errno_value = message.other;
+        request->text.assign(data, size_bytes);
+        request->is_done = true;
+        if (!request->is_async) return;
+        std::memcpy(request->target, &request->value, sizeof request->value);
         end_async(peer(message.from), message.request);
       }
       return;
     case RemoteMessageKind::acknowledge: {
       Peer& from = peer(message.from);
+      if (message.operand > from.sent) return declare_dead(message.from, "it acknowledged what was never sent");
       from.acknowledged = std::max(from.acknowledged, message.operand);
       if (message.other != 0 && from.rejected == 0) {
         from.rejected = message.other;
@@ -120,18 +144,19 @@ void Remote::handle_at_once(const RemoteMessage& message, const char* data, std:
       }
       return;
     }
-    case RemoteMessageKind::death:
-      if (message.other >= 0 && message.other < n_pes_)
-        declare_dead(message.other, "another PE says that it has ended");
-      return;
+    case RemoteMessageKind::death: return declare_dead(message.other, "another PE says that it has ended");
     default: return;  // a heartbeat, noted already
   }
 }
 
 void Remote::take_data(const RemoteMessage& message, const char* data, std::size_t size_bytes) {
-  const auto found = requests_.find(message.request);
-  if (found == requests_.end()) return;
-  Request& request = *found->second;
+  Request* const awaiting = request_of(message);
+  if (awaiting == nullptr) return;
+  Request& request = *awaiting;
+  const std::size_t piece = std::min(request.size_bytes - std::min(request.size_bytes, message.offset), piece_bytes);
+  if (message.size_bytes != piece || piece == 0 || piece > request.missing_bytes) {
+    return declare_dead(message.from, "it answered with other bytes than it was asked for");
+  }
   base::Status done;
   if (message.other != 0) {
     done = base::fail(message.other, "%.*s", static_cast<int>(size_bytes), data);

@@ -30,7 +30,10 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   if (to.direct_refused != 0) return base::fail(EOPNOTSUPP, "PE %d's memory is not registered", pe);
   RemoteMessage message = next_message(to, RemoteMessageKind::key_request);
   message.offset = offset;
-  message.request = new_request(std::make_unique<Request>());
+  auto request = std::make_unique<Request>();
+  request->pe = pe;
+  request->answer = RemoteMessageKind::key;
+  message.request = new_request(std::move(request));
   auto sent = send(pe, message, nullptr, 0);
   auto asked = sent ? wait_answer(lock, message.request, "key of the heap", pe) : base::Status(base::pass(sent));
   requests_.erase(message.request);
@@ -96,9 +99,9 @@ base::Result<platform::UcxMemory*> Remote::registered(const HomeChunk& chunk) {
 }
 
 void Remote::take_key(const RemoteMessage& message, const char* data, std::size_t size_bytes) {
-  const auto found = requests_.find(message.request);
-  if (found == requests_.end()) return;
-  Request& request = *found->second;
+  Request* const awaiting = request_of(message);
+  if (awaiting == nullptr) return;
+  Request& request = *awaiting;
   request.is_done = true;
   request.errno_value = message.other;
   if (message.other != 0) {

@@ -120,7 +120,6 @@ void Remote::take_said(const RemoteMessage& message, const char* data, std::size
   if (said.empty() || said.back().number != message.operand) return;  // of a meeting that this PE has given up
   std::vector<char>& bytes = said.back().data;
   if (bytes.size() != message.compare || size_bytes > message.size_bytes - bytes.size()) return;
-  if (bytes.empty()) bytes.reserve(message.size_bytes);
   bytes.insert(bytes.end(), data, data + size_bytes);
 }
 

@@ -17,7 +17,11 @@ constexpr std::chrono::milliseconds letting_go{500};
 
 Peer& Remote::peer(int pe) {
   auto& one = peers_[static_cast<std::size_t>(pe)];
-  if (!one) one = std::make_unique<Peer>();
+  if (!one) {
+    one = std::make_unique<Peer>();
+    one->key_to = keys_.of(pe_, pe);
+    one->key_from = keys_.of(pe, pe_);
+  }
   return *one;
 }
 
@@ -113,6 +117,8 @@ base::Result<Remote::Outgoing*> Remote::send(int pe, const RemoteMessage& messag
     head_bytes += size_bytes;
     size_bytes = 0;
   }
+  const auto* const block = reinterpret_cast<const std::uint8_t*>(outgoing->head.small);
+  outgoing->head.message.tag = tag_of(to.key_to, message, {block, head_bytes - sizeof message});
   platform::UcxRequestParams params;
   params.field_mask = platform::ucx_request_callback | platform::ucx_request_user_data | platform::ucx_request_flags;
   params.flags = platform::ucx_message_eager;

@@ -99,7 +99,7 @@ base::Status Remote::get(int pe, std::uint64_t offset, void* target, std::size_t
   Request& request = *made;
   request.pe = pe;
   request.target = static_cast<char*>(target);
-  request.missing_bytes = size_bytes;
+  request.size_bytes = request.missing_bytes = size_bytes;
   request.is_device = is_device;
   const std::uint64_t id = new_request(std::move(made));
   ++(*to)->gets;
@@ -146,6 +146,7 @@ base::Status Remote::update(int pe, std::uint64_t offset, std::size_t word_bytes
   if (old != nullptr) {
     auto request = std::make_unique<Request>();
     request->pe = pe;
+    request->answer = RemoteMessageKind::value;
     request->target = reinterpret_cast<char*>(old);
     request->is_async = is_async;
     message.request = new_request(std::move(request));

@@ -33,14 +33,14 @@ tl::unexpected<base::Error> ucx_failure(const platform::UcxCalls& calls, const c
 }
 
 base::Result<std::unique_ptr<UcxWorker>> UcxWorker::open(const platform::UcxCalls& calls, std::size_t endpoints,
-                                                         UcxReceiver& receiver) {
+                                                         bool is_direct, UcxReceiver& receiver) {
   std::unique_ptr<UcxWorker> worker(new UcxWorker(calls));
-  if (auto opened = worker->open_context(endpoints); !opened) return base::pass(opened);
+  if (auto opened = worker->open_context(endpoints, is_direct); !opened) return base::pass(opened);
   if (auto opened = worker->open_worker(receiver); !opened) return base::pass(opened);
   return worker;
 }
 
-base::Status UcxWorker::open_context(std::size_t endpoints) noexcept {
+base::Status UcxWorker::open_context(std::size_t endpoints, bool is_direct) noexcept {
   platform::UcxConfig* config = nullptr;
   if (const UcxStatus read = calls_.config_read(nullptr, nullptr, &config); read != platform::ucx_ok) {
     return ucx_failure(calls_, "ucp_config_read (UCX_* variables)", read);
@@ -51,7 +51,8 @@ base::Status UcxWorker::open_context(std::size_t endpoints) noexcept {
   }
   platform::UcxParams params;
   params.field_mask = platform::ucx_params_features | platform::ucx_params_endpoint_count;
-  params.features = platform::ucx_feature_rma | platform::ucx_feature_messages | platform::ucx_feature_wakeup;
+  params.features = platform::ucx_feature_messages | platform::ucx_feature_wakeup;
+  if (is_direct) params.features |= platform::ucx_feature_rma;
   params.endpoint_count = endpoints;
   const UcxStatus made =
       calls_.init_version(platform::ucx_api_major, platform::ucx_api_minor, &params, config, &context_);
@@ -85,7 +86,7 @@ base::Status UcxWorker::open_worker(UcxReceiver& receiver) {
                         std::size_t size_bytes, const platform::UcxMessageDetails* details) {
     auto* const to = static_cast<UcxReceiver*>(argument);
     if ((details->attributes & platform::ucx_message_is_rendezvous) != 0) {
-      to->refuse_rendezvous();
+      to->receive_rendezvous(header, header_bytes);
     } else {
       to->receive(header, header_bytes, data, size_bytes);
     }

@@ -17,7 +17,8 @@ class UcxReceiver {
  public:
   virtual void receive(const void* header, std::size_t header_bytes, const void* data,
                        std::size_t size_bytes) noexcept = 0;
-  virtual void refuse_rendezvous() noexcept = 0;
+  /// No PE sends so: the data are not fetched.
+  virtual void receive_rendezvous(const void* header, std::size_t header_bytes) noexcept = 0;
 
  protected:
   ~UcxReceiver() = default;
@@ -26,9 +27,11 @@ class UcxReceiver {
 /// Not thread-safe. The destructor frees what UCX holds; endpoints are closed before.
 class UcxWorker {
  public:
-  /// `receiver` and `calls` must outlive it.
+  /// `receiver` and `calls` must outlive it. `is_direct`: with UCX's own puts and gets. Where UCX plays them in
+  /// software, as over TCP, whoever connects can then write to any address of this process.
   [[nodiscard]] static base::Result<std::unique_ptr<UcxWorker>> open(const platform::UcxCalls& calls,
-                                                                     std::size_t endpoints, UcxReceiver& receiver);
+                                                                     std::size_t endpoints, bool is_direct,
+                                                                     UcxReceiver& receiver);
   UcxWorker(const UcxWorker&) = delete;
   UcxWorker& operator=(const UcxWorker&) = delete;
   ~UcxWorker();
@@ -52,7 +55,7 @@ class UcxWorker {
 
  private:
   explicit UcxWorker(const platform::UcxCalls& calls) noexcept : calls_(calls) {}
-  base::Status open_context(std::size_t endpoints) noexcept;
+  base::Status open_context(std::size_t endpoints, bool is_direct) noexcept;
   base::Status open_worker(UcxReceiver& receiver);
 
   const platform::UcxCalls& calls_;

@@ -11,6 +11,7 @@
 
 #include "support/process_resources.hpp"
 #include "support/shmem_job.hpp"
+#include "tests/shmem/remote/faulty_job.hpp"
 
 namespace gdrkit::shmem {
 namespace {
@@ -19,61 +20,11 @@ using platform::UcxCalls;
 using platform::UcxStatus;
 using ::testing::HasSubstr;
 
-constexpr int n_pes = 2;
-constexpr int faulty_pe = 1;
+using tests::faulty_pe;
+using tests::n_pes;
+using tests::texts_of_job;
 
-/// Starts two PEs, of which one has these functions of UCX, and answers what each of them says; `body` runs on those
-/// that started.
-std::vector<std::string> texts_of_job(const UcxCalls& faulty, RemoteWay way,
-                                      const std::function<void(Pe&)>& body = {}) {
-  tests::ThreadAllgather allgather(n_pes);
-  struct Member {
-    tests::ThreadAllgather* allgather;
-    std::size_t pe;
-  };
-  std::vector<std::string> texts(n_pes, "started");
-  std::vector<std::thread> threads;
-  for (int number = 0; number < n_pes; ++number) {
-    threads.emplace_back([&, number] {
-      Member member{&allgather, static_cast<std::size_t>(number)};
-      PeOptions options;
-      options.n_pes = n_pes;
-      options.pe = number;
-      options.limit = std::chrono::seconds(20);
-      options.heap_bytes = std::uint64_t{1} << 20;
-      options.heap_max_bytes = std::uint64_t{1} << 28;
-      options.is_p2p_disabled = true;
-      options.remote_way = way;
-      if (number == faulty_pe) options.ucx_calls = &faulty;
-      options.allgather_argument = &member;
-      options.allgather = [](const void* mine, std::size_t size_bytes, void* all, void* argument) {
-        auto* const self = static_cast<Member*>(argument);
-        return self->allgather->gather(self->pe, mine, size_bytes, all);
-      };
-      auto pe = Pe::start(options);
-      if (!pe) {
-        texts[static_cast<std::size_t>(number)] = pe.error().text();
-        return;
-      }
-      if (body) body(**pe);
-      auto ended = (*pe)->finalize();
-      EXPECT_TRUE(ended) << ended.error().text();
-    });
-  }
-  for (auto& thread : threads) thread.join();
-  return texts;
-}
-
-class RemoteFaults : public ::testing::Test {
- protected:
-  void SetUp() override {
-    ::setenv("GDRKIT_BACKEND", "emulated", 1);
-    ::setenv("UCX_TLS", "tcp,self", 1);
-    if (!tests::has_ucx()) GDRKIT_SKIP_OR_FAIL("ucx", "no UCX (libucx0)");
-    faulty = **platform::ucx_calls();
-  }
-  UcxCalls faulty;
-};
+class RemoteFaults : public tests::FaultyJob {};
 
 TEST_F(RemoteFaults, EveryStepOfTheStartIsToldToAllPes) {
   constexpr UcxStatus no_memory = platform::ucx_no_memory;

@@ -17,7 +17,8 @@
 #include <vector>
 
 #include "platform/vendor/ucx_library.hpp"
-#include "shmem/remote/message.hpp"
+#include "shmem/remote/message_keys.hpp"
+#include "shmem/remote/worker_card.hpp"
 
 namespace gdrkit::shmem::tests {
 
@@ -91,7 +92,11 @@ class SimulatedJob {
     } else if (step == "PEs of each machine" || step == "addresses of UCX") {
       std::memcpy(said, &number, sizeof number);
     } else if (step == "start of UCX") {
-      std::memcpy(said + sizeof(std::uint64_t), &number, sizeof number);  // the first PE of its machine
+      WorkerCard card;
+      std::memcpy(&card, said, sizeof card);
+      instance()->keys_ = MessageKeys(nullptr, card.nonce);
+      card.leader = number;
+      std::memcpy(said, &card, sizeof card);
     }
   }
 
@@ -108,6 +113,8 @@ class SimulatedJob {
     RemoteMessage said;
     std::memcpy(&said, message.header.data(), sizeof said);
     said.from = (n_pes_ - to) % n_pes_;
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(message.header.data());
+    said.tag = tag_of(keys_.of(said.from, 0), said, Bytes(bytes, message.header.size()).subspan(sizeof said));
     std::memcpy(message.header.data(), &said, sizeof said);
     queue_.push_back(std::move(message));
     const std::uint64_t one = 1;
@@ -198,6 +205,7 @@ class SimulatedJob {
   const platform::UcxCalls calls_ = make_calls();
   platform::UcxMessageHandler handler_;
   std::deque<Message> queue_;
+  MessageKeys keys_;
   std::map<int, int> endpoints_;  // by PE: how often it was connected
   std::uint64_t messages_ = 0;
   int steps_ = 0;
