@@ -55,8 +55,10 @@ void Remote::answer_key(const Answer& wanted) {
   base::Status done;
   void* packed = nullptr;
   std::size_t packed_bytes = 0;
-  auto chunk = home_ != nullptr ? home_->chunk_of(wanted.question.offset)
-                                : base::Result<HomeChunk>(base::fail_literal(EAGAIN, "it has no heap yet"));
+  base::Result<HomeChunk> chunk = base::fail_literal(EAGAIN, "it has no heap yet");
+  if (home_ != nullptr) chunk = home_->chunk_of(wanted.question.offset);
+  // Its UCX takes no puts and gets then.
+  if (!options_.is_direct) chunk = base::fail_literal(EOPNOTSUPP, "its GDRKIT_SHMEM_REMOTE excludes direct transfers");
   auto memory = chunk ? registered(*chunk) : base::Result<platform::UcxMemory*>(base::pass(chunk));
   if (!memory) {
     done = base::pass(memory);

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,26 @@ class SimulatedJob {
   }
   [[nodiscard]] const platform::UcxCalls& ucx_calls() const noexcept { return calls_; }
 
+  /// Another PE's message to PE 0, right after all others; returns once PE 0 has handled it.
+  void say(RemoteMessage message, const std::string& data) {
+    message.tag = tag_of(keys_.of(message.from, 0), message, bytes_of(std::string_view(data)));
+    std::string block(reinterpret_cast<const char*>(&message), sizeof message);
+    block += data;
+    {
+      const std::lock_guard lock(mutex_);
+      queue_.push_back({{block.begin(), block.end()}, {}});
+    }
+    wake();
+    while (true) {
+      const std::lock_guard lock(mutex_);
+      if (queue_.empty() && !is_handling_) return;
+    }
+  }
+  /// Number of the last message in order that came from there.
+  [[nodiscard]] std::uint64_t received_from(int pe) {
+    const std::lock_guard lock(mutex_);
+    return numbers_[pe];
+  }
   [[nodiscard]] int steps() const noexcept { return steps_; }  ///< all-gathers
   [[nodiscard]] std::size_t connections() const noexcept { return endpoints_.size(); }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
@@ -116,19 +137,33 @@ class SimulatedJob {
     const auto* const bytes = reinterpret_cast<const std::uint8_t*>(message.header.data());
     said.tag = tag_of(keys_.of(said.from, 0), said, Bytes(bytes, message.header.size()).subspan(sizeof said));
     std::memcpy(message.header.data(), &said, sizeof said);
-    queue_.push_back(std::move(message));
+    {
+      const std::lock_guard lock(mutex_);
+      numbers_[said.from] = std::max(numbers_[said.from], said.number);
+      queue_.push_back(std::move(message));
+    }
+    wake();
+    return nullptr;
+  }
+  void wake() const {
     const std::uint64_t one = 1;
     (void)!::write(event_, &one, sizeof one);
-    return nullptr;
   }
 
   unsigned progress() {
-    if (queue_.empty()) return 0;
-    Message message = std::move(queue_.front());
-    queue_.pop_front();
+    Message message;
+    {
+      const std::lock_guard lock(mutex_);
+      if (queue_.empty()) return 0;
+      message = std::move(queue_.front());
+      queue_.pop_front();
+      is_handling_ = true;
+    }
     const platform::UcxMessageDetails details;
     (void)handler_.function(handler_.argument, message.header.data(), message.header.size(), message.data.data(),
                             message.data.size(), &details);
+    const std::lock_guard lock(mutex_);
+    is_handling_ = false;
     return 1;
   }
 
@@ -171,6 +206,7 @@ class SimulatedJob {
     calls.worker_arm = [](UcxWorkerHandle*) {
       std::uint64_t events = 0;
       (void)!::read(instance()->event_, &events, sizeof events);
+      const std::lock_guard lock(instance()->mutex_);
       return instance()->queue_.empty() ? ucx_ok : ucx_busy;
     };
     calls.worker_signal = [](UcxWorkerHandle*) {
@@ -204,7 +240,10 @@ class SimulatedJob {
   const int event_;
   const platform::UcxCalls calls_ = make_calls();
   platform::UcxMessageHandler handler_;
+  std::mutex mutex_;
   std::deque<Message> queue_;
+  bool is_handling_ = false;
+  std::map<int, std::uint64_t> numbers_;
   MessageKeys keys_;
   std::map<int, int> endpoints_;  // by PE: how often it was connected
   std::uint64_t messages_ = 0;
