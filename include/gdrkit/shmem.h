@@ -33,8 +33,10 @@ extern "C" {
  * source when it returns; fence orders puts to the same PE; after quiet all earlier puts are visible at their targets.
  */
 
-/* One PE of this process. A process may hold several, one for each GPU; each thread uses the one that it bound last by
- * init or use, and a thread that bound none uses the process's only one (-EINVAL when there are several). */
+/* One PE of this process. In a forked child every call on its parent's PEs returns -EACCES (functions that answer a
+ * pointer: NULL), and its end does nothing to them; gdrkit_shmem_init makes it a PE of its own, of a job of one unless
+ * its options say otherwise. A process may hold several, one for each GPU; each thread uses the one that it bound last
+ * by init or use, and a thread that bound none uses the process's only one (-EINVAL when there are several). */
 typedef struct {
   uint64_t value;
 } gdrkit_shmem_pe_t;
@@ -141,8 +143,15 @@ int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id);
  * too; the calling thread's current context stays. -ENODEV: no GPU, and the emulated device was not asked for
  * (GDRKIT_BACKEND=emulated). */
 int gdrkit_shmem_init(const struct gdrkit_shmem_options* options);
-/* Collective. Waits for all PEs, frees the heap and ends the thread's PE. */
+/* Collective. Waits for all PEs, frees the heap and ends the thread's PE. Calls of other threads on it end first, and
+ * later ones get -EINVAL; -ETIMEDOUT: one did not end within the PE's limit, and nothing has changed. -EBUSY: within a
+ * call on this PE. */
 int gdrkit_shmem_finalize(void);
+/* For libraries that share one PE of their process: the first call is gdrkit_shmem_init, later ones make that PE the
+ * calling thread's, whatever `options` says; the last of as many finalize_shared is gdrkit_shmem_finalize, the others
+ * do nothing. -EINVAL: more ends than beginnings. */
+int gdrkit_shmem_init_shared(const struct gdrkit_shmem_options* options);
+int gdrkit_shmem_finalize_shared(void);
 int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe); /* the calling thread's */
 int gdrkit_shmem_use(gdrkit_shmem_pe_t pe);      /* from now on the calling thread's */
 /* -EINVAL where the thread has no PE; these two leave gdrkit_shmem_last_error() alone. */

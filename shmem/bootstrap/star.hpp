@@ -53,7 +53,8 @@ class Star {
 
 /// Of a process that was forked from a PE: the connections are its parent's.
 [[nodiscard]] inline tl::unexpected<base::Error> fail_forked() noexcept {
-  return base::fail_literal(EACCES, "this process was forked from a PE and is none itself");
+  return base::fail_literal(EACCES,
+                            "this process was forked from a PE and is none itself: gdrkit_shmem_init makes it one");
 }
 
 /// `listener`: closed once all have come. What connects and does not know the secret is turned away.

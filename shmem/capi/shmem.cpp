@@ -3,9 +3,12 @@
 // The C API: arguments checked, the thread's PE called, errors turned into negative errno and their text kept.
 #include "shmem/capi/calls.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #include "base/sized_struct.hpp"
@@ -59,6 +62,8 @@ base::Result<shmem::PeOptions> read(const gdrkit_shmem_options* caller) noexcept
   if (!options) return options;
   options->n_pes = given.n_pes;
   options->pe = given.pe;
+  // The launcher's environment names the parent's place in its job.
+  if (given.n_pes == 0 && shmem::is_forked_from_pe()) options->n_pes = 1;
   if (given.has_device != 0) options->device = given.device;
   if (given.timeout_ms != 0) options->limit = std::chrono::milliseconds(given.timeout_ms);
   if (given.heap_bytes != 0) options->heap_bytes = given.heap_bytes;
@@ -109,10 +114,62 @@ int gdrkit_shmem_finalize(void) {
   return ended ? 0 : error_of(ended);
 }
 
+namespace {
+
+struct SharedPe {
+  std::mutex mutex;
+  pid_t process = 0;  // of which the rest is
+  std::uint64_t name = 0;
+  unsigned references = 0;
+};
+
+/// Never destroyed, as modules may end late. Under the mutex. A forked child begins anew.
+SharedPe& shared_pe(std::unique_lock<std::mutex>* lock) {
+  static SharedPe& one = *new SharedPe;
+  *lock = std::unique_lock(one.mutex);
+  if (one.process != ::getpid()) one.references = 0;
+  one.process = ::getpid();
+  return one;
+}
+
+}  // namespace
+
+int gdrkit_shmem_init_shared(const gdrkit_shmem_options* options) {
+  std::unique_lock<std::mutex> lock;
+  SharedPe& shared = shared_pe(&lock);
+  if (shared.references == 0) {
+    if (const int result = gdrkit_shmem_init(options); result != 0) return result;
+    const auto name = shmem::current_name();
+    if (!name) return error_of(name);
+    shared.name = *name;
+  } else if (auto used = shmem::use_pe(shared.name); !used) {
+    return error_of(used);
+  }
+  ++shared.references;
+  return 0;
+}
+
+int gdrkit_shmem_finalize_shared(void) {
+  std::unique_lock<std::mutex> lock;
+  SharedPe& shared = shared_pe(&lock);
+  if (shared.references == 0) {
+    return error_of(base::Status(base::fail_literal(EINVAL, "more finalize_shared than init_shared")));
+  }
+  if (shared.references == 1) {
+    if (auto used = shmem::use_pe(shared.name); !used) return error_of(used);
+    // What fails after the PE has ended cannot be tried again.
+    const int result = gdrkit_shmem_finalize();
+    if (result != -ETIMEDOUT && result != -EBUSY) shared.references = 0;
+    return result;
+  }
+  --shared.references;
+  return 0;
+}
+
 int gdrkit_shmem_current(gdrkit_shmem_pe_t* pe) {
-  if (pe == nullptr) return error_of(refuse_null("the PE's handle"));
   auto name = shmem::current_name();
   if (!name) return error_of(name);
+  if (pe == nullptr) return error_of(refuse_null("the PE's handle"));
   pe->value = *name;
   return 0;
 }

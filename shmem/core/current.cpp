@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/core/current.hpp"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cinttypes>
 #include <map>
 #include <mutex>
 #include <new>
+
+#include "shmem/bootstrap/star.hpp"
 
 namespace gdrkit::shmem {
 namespace {
@@ -23,6 +27,21 @@ Registry& registry() noexcept {
   return *one;
 }
 std::atomic<std::uint64_t> changes{1};  // of the registry: what a thread looked up before may be gone
+std::atomic<bool> is_forked{false};
+
+// The child has this one thread, and the mutex that it took before the fork. Its parent's PEs stay as they are: their
+// ends would write into memory and sockets that are the parent's.
+void hold_registry() noexcept { registry().mutex.lock(); }
+void release_registry() noexcept { registry().mutex.unlock(); }
+void leave_parents_pes() noexcept {
+  Registry& all = registry();
+  for (auto& [name, pe] : all.pes) static_cast<void>(pe.release());
+  if (!all.pes.empty()) is_forked.store(true, std::memory_order_relaxed);
+  all.pes.clear();
+  changes.fetch_add(1, std::memory_order_release);
+  forget_running_calls();
+  release_registry();
+}
 
 struct Binding {
   std::uint64_t name = 0;  // 0: this thread chose none
@@ -37,6 +56,7 @@ base::Status look_up() noexcept {
   auto found = all.pes.find(binding.name);
   if (binding.name != 0 && found == all.pes.end()) binding.name = 0;
   if (binding.name == 0) {
+    if (all.pes.empty() && is_forked.load(std::memory_order_relaxed)) return fail_forked();
     if (all.pes.empty()) return base::fail(EINVAL, "this process has no PE: gdrkit_shmem_init comes first");
     if (all.pes.size() > 1) {
       return base::fail(EINVAL, "this process has %zu PEs, and this thread chose none: gdrkit_shmem_use",
@@ -51,7 +71,12 @@ base::Status look_up() noexcept {
 
 }  // namespace
 
+bool is_forked_from_pe() noexcept { return is_forked.load(std::memory_order_relaxed); }
+
 base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept try {
+  static const int registered = ::pthread_atfork(hold_registry, release_registry, leave_parents_pes);
+  if (registered != 0) return base::fail(registered, "cannot keep a PE from forked children");
+  prepare_running_calls();
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   const std::uint64_t name = ++all.last_name;
@@ -63,20 +88,26 @@ base::Result<std::uint64_t> keep_pe(std::unique_ptr<Pe> pe) noexcept try {
   return base::fail_literal(ENOMEM, "out of memory while a PE was started");
 }
 
-base::Result<Pe*> current_pe() noexcept {
-  if (binding.changes_seen != changes.load(std::memory_order_acquire)) {
-    if (auto found = look_up(); !found) return base::pass(found);
+base::Result<PeCall> current_pe() noexcept {
+  CallSlot* const slot = own_call_slot();
+  if (slot == nullptr) return base::fail_literal(ENOMEM, "no memory for this thread's first call");
+  for (;;) {
+    if (binding.changes_seen != changes.load(std::memory_order_acquire)) {
+      if (auto found = look_up(); !found) return base::pass(found);
+    }
+    begin_call(*slot, binding.pe);
+    // Only now is it sure that the PE has not begun to end: drop_pe counts the change first, and looks for calls then.
+    if (binding.changes_seen == changes.load(std::memory_order_acquire)) return PeCall(*slot, binding.pe);
+    end_call(*slot);
   }
-  return binding.pe;
 }
 
 base::Result<std::uint64_t> current_name() noexcept {
-  auto pe = current_pe();
-  if (!pe) return base::pass(pe);
+  if (auto found = look_up(); !found) return base::pass(found);
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   for (const auto& [name, kept] : all.pes) {
-    if (kept.get() == *pe) return name;
+    if (kept.get() == binding.pe) return name;
   }
   return base::fail(EINVAL, "this thread's PE has been finalized");
 }
@@ -102,14 +133,26 @@ base::Result<std::unique_ptr<Pe>> drop_pe() noexcept {
   auto name = current_name();
   if (!name) return base::pass(name);
   Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
+  std::unique_lock lock(all.mutex);
   const auto found = all.pes.find(*name);
   if (found == all.pes.end()) return base::fail(EINVAL, "this thread's PE has been finalized");
-  auto pe = std::move(found->second);
-  all.pes.erase(found);
-  changes.fetch_add(1, std::memory_order_release);
+  if (CallSlot* const own = own_call_slot(); own != nullptr && own->depth != 0) {
+    return base::fail_literal(EBUSY, "a PE cannot be finalized within a call on it");
+  }
+  auto node = all.pes.extract(found);  // goes back without an allocation
+  changes.fetch_add(1, std::memory_order_seq_cst);
+  lock.unlock();
+  const auto limit = node.mapped()->limit();
+  if (!wait_for_calls(node.mapped().get(), limit.count() == 0 ? std::chrono::hours(24 * 365) : limit)) {
+    lock.lock();
+    all.pes.insert(std::move(node));
+    changes.fetch_add(1, std::memory_order_release);
+    return base::fail(ETIMEDOUT,
+                      "another thread is still in a call on this PE after %lld ms; end it, and finalize again",
+                      static_cast<long long>(limit.count()));
+  }
   binding = {};
-  return pe;
+  return std::move(node.mapped());
 }
 
 }  // namespace gdrkit::shmem

@@ -43,10 +43,7 @@ base::Result<std::unique_ptr<Exchange>> make_exchange(const PeOptions& options) 
   if (options.allgather != nullptr) {
     return exchange_by_callback(options.allgather, options.allgather_argument, options.pe, options.n_pes);
   }
-  if (options.n_pes == 1) {
-    UniqueId id;
-    return exchange_by_unique_id(id, 0, 1, options.limit);
-  }
+  if (options.n_pes == 1) return exchange_by_environment(LaunchEnvironment{}, options.limit);
   return base::fail(EINVAL, "%d PEs need a way to find each other: a unique id, an all-gather, or a launcher",
                     options.n_pes);
 }

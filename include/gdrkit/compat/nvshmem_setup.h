@@ -60,14 +60,16 @@ static inline struct gdrkit_shmem_options gdrkit_nvshmem_options(void) {
   return options;
 }
 
+/* References are counted over the whole process: a second module's init joins the first one's PE, and the last finalize
+ * ends it. */
 static inline void nvshmem_init(void) {
   const struct gdrkit_shmem_options options = gdrkit_nvshmem_options();
-  gdrkit_nvshmem_check(gdrkit_shmem_init(&options), "nvshmem_init");
+  gdrkit_nvshmem_check(gdrkit_shmem_init_shared(&options), "nvshmem_init");
 }
 static inline int nvshmem_init_thread(int requested, int* provided) {
   const struct gdrkit_shmem_options options = gdrkit_nvshmem_options();
   (void)requested;
-  const int result = gdrkit_shmem_init(&options);
+  const int result = gdrkit_shmem_init_shared(&options);
   if (result == 0 && provided != NULL) *provided = NVSHMEM_THREAD_MULTIPLE;
   return result;
 }
@@ -106,14 +108,14 @@ static inline int nvshmemx_init_attr(unsigned flags, nvshmemx_init_attr_t* attri
   } else if (flags != 0) {
     return NVSHMEMX_ERROR_INVALID_VALUE;
   }
-  return gdrkit_shmem_init(&options);
+  return gdrkit_shmem_init_shared(&options);
 }
 
 enum { NVSHMEM_STATUS_NOT_INITIALIZED = 0, NVSHMEM_STATUS_IS_BOOTSTRAPPED = 1, NVSHMEM_STATUS_IS_INITIALIZED = 2 };
 static inline int nvshmemx_init_status(void) {
   return gdrkit_shmem_my_pe() < 0 ? NVSHMEM_STATUS_NOT_INITIALIZED : NVSHMEM_STATUS_IS_INITIALIZED;
 }
-static inline void nvshmem_finalize(void) { gdrkit_nvshmem_check(gdrkit_shmem_finalize(), "nvshmem_finalize"); }
+static inline void nvshmem_finalize(void) { gdrkit_nvshmem_check(gdrkit_shmem_finalize_shared(), "nvshmem_finalize"); }
 /* Ends this process; the launcher ends the others, whose calls name this PE. */
 GDRKIT_NVSHMEM_BOTH void nvshmem_global_exit(int status) {
   GDRKIT_NVSHMEM_SPLIT(_Exit(status), (void)status; __trap());

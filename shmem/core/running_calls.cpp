@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "shmem/core/running_calls.hpp"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+namespace gdrkit::shmem {
+namespace {
+
+std::atomic<CallSlot*> all_slots{nullptr};  // never freed: threads come and go, and take those of others
+std::atomic<bool> has_membarrier{false};
+
+bool membarrier(int command) noexcept { return ::syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+thread_local CallSlot* own_slot = nullptr;
+
+/// Gives the slot back at the thread's end. A later destructor of that thread may still call in: it takes another one.
+struct SlotOfThread {
+  SlotOfThread() noexcept = default;
+  ~SlotOfThread() {
+    if (own_slot != nullptr) own_slot->is_taken.store(false, std::memory_order_release);
+    own_slot = nullptr;
+  }
+};
+
+CallSlot* take_slot() noexcept {
+  for (CallSlot* slot = all_slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
+    bool is_taken = false;
+    if (slot->is_taken.compare_exchange_strong(is_taken, true, std::memory_order_acq_rel)) return slot;
+  }
+  auto* const slot = new (std::nothrow) CallSlot;
+  if (slot == nullptr) return nullptr;
+  slot->is_taken.store(true, std::memory_order_relaxed);
+  slot->next = all_slots.load(std::memory_order_relaxed);
+  while (!all_slots.compare_exchange_weak(slot->next, slot, std::memory_order_acq_rel)) continue;
+  return slot;
+}
+
+}  // namespace
+
+CallSlot* own_call_slot() noexcept {
+  if (own_slot == nullptr) {
+    own_slot = take_slot();
+    [[maybe_unused]] thread_local const SlotOfThread giving_back;
+  }
+  return own_slot;
+}
+
+void prepare_running_calls() noexcept {
+  static const bool can = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+  has_membarrier.store(can, std::memory_order_relaxed);
+}
+
+void begin_call(CallSlot& slot, const Pe* pe) noexcept {
+  if (slot.depth++ != 0) return;
+  slot.pe.store(pe, std::memory_order_relaxed);
+  if (has_membarrier.load(std::memory_order_relaxed)) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } else {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
+}
+
+void end_call(CallSlot& slot) noexcept {
+  if (--slot.depth == 0) slot.pe.store(nullptr, std::memory_order_release);
+}
+
+bool wait_for_calls(const Pe* pe, std::chrono::milliseconds limit) noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (has_membarrier.load(std::memory_order_relaxed)) (void)membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  const auto end = std::chrono::steady_clock::now() + limit;
+  for (CallSlot* slot = all_slots.load(std::memory_order_acquire); slot != nullptr; slot = slot->next) {
+    for (long pause_ns = 1000; slot->pe.load(std::memory_order_acquire) == pe;) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      const timespec pause{0, pause_ns};
+      ::nanosleep(&pause, nullptr);
+      pause_ns = std::min(2 * pause_ns, 1'000'000L);
+    }
+  }
+  return true;
+}
+
+void forget_running_calls() noexcept {
+  for (CallSlot* slot = all_slots.load(std::memory_order_relaxed); slot != nullptr; slot = slot->next) {
+    if (slot == own_slot) continue;
+    slot->pe.store(nullptr, std::memory_order_relaxed);
+    slot->depth = 0;
+    slot->is_taken.store(false, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace gdrkit::shmem

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// gdrkit_shmem_finalize while other threads call.
+#include <gdrkit/shmem.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using ::testing::AnyOf;
+
+class Finalize : public ::testing::Test {
+ protected:
+  void SetUp() override { ::setenv("GDRKIT_BACKEND", "emulated", 1); }
+  static gdrkit_shmem_options options() {
+    gdrkit_shmem_options wanted{};
+    wanted.struct_size = sizeof wanted;
+    wanted.n_pes = 1;
+    wanted.heap_bytes = 1 << 20;
+    wanted.heap_max_bytes = 1 << 22;
+    return wanted;
+  }
+};
+
+TEST_F(Finalize, WaitsForCallsAndLaterOnesFail) {
+  for (int round = 0; round < 20; ++round) {
+    const gdrkit_shmem_options wanted = options();
+    ASSERT_EQ(gdrkit_shmem_init(&wanted), 0) << gdrkit_shmem_last_error();
+    void* const target = gdrkit_shmem_malloc(4096);
+    std::atomic<int> started{0};
+    std::vector<std::thread> threads;
+    std::vector<int> ends(3);
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      threads.emplace_back([&, i] {
+        char bytes[64] = {};
+        int result = gdrkit_shmem_put(target, bytes, sizeof bytes, 0);
+        ++started;
+        while (result == 0) {
+          result = i == 2 ? gdrkit_shmem_quiet() : gdrkit_shmem_put(target, bytes, sizeof bytes, 0);
+        }
+        ends[i] = result;
+      });
+    }
+    while (started < 3) std::this_thread::yield();
+    EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error();
+    for (std::thread& thread : threads) thread.join();
+    for (const int end : ends) EXPECT_EQ(end, -EINVAL);
+  }
+}
+
+TEST_F(Finalize, OfSeveralThreadsEndsOnce) {
+  const gdrkit_shmem_options wanted = options();
+  ASSERT_EQ(gdrkit_shmem_init(&wanted), 0);
+  std::atomic<int> succeeded{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      const int result = gdrkit_shmem_finalize();
+      EXPECT_THAT(result, AnyOf(0, -EINVAL));
+      if (result == 0) ++succeeded;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(succeeded, 1);
+}
+
+TEST_F(Finalize, GivesUpOnACallThatWaitsAndChangesNothing) {
+  const gdrkit_shmem_options wanted = options();
+  ASSERT_EQ(gdrkit_shmem_init(&wanted), 0);
+  auto* const signal = static_cast<std::uint64_t*>(gdrkit_shmem_calloc(1, sizeof(std::uint64_t)));
+  std::atomic<bool> is_waiting{false};
+  std::thread waiter([&] {
+    is_waiting = true;
+    EXPECT_EQ(gdrkit_shmem_signal_wait_until(signal, GDRKIT_SHMEM_EQ, 1, nullptr), 0) << gdrkit_shmem_last_error();
+  });
+  while (!is_waiting) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  // The wait began with the long limit; finalize has this one.
+  ASSERT_EQ(gdrkit_shmem_set_timeout(100), 0);
+  EXPECT_EQ(gdrkit_shmem_finalize(), -ETIMEDOUT);
+  EXPECT_EQ(gdrkit_shmem_my_pe(), 0) << "the PE is still there";
+  EXPECT_EQ(gdrkit_shmem_signal_op(signal, 1, GDRKIT_SHMEM_SIGNAL_SET, 0), 0);
+  waiter.join();
+  EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error();
+}
+
+TEST_F(Finalize, OfASharedPeIsTheLastOnes) {
+  const gdrkit_shmem_options wanted = options();
+  EXPECT_EQ(gdrkit_shmem_finalize_shared(), -EINVAL);
+  ASSERT_EQ(gdrkit_shmem_init_shared(&wanted), 0);
+  gdrkit_shmem_pe_t first{};
+  gdrkit_shmem_pe_t second{};
+  ASSERT_EQ(gdrkit_shmem_current(&first), 0);
+  std::thread([&] {
+    ASSERT_EQ(gdrkit_shmem_init_shared(nullptr), 0);
+    ASSERT_EQ(gdrkit_shmem_current(&second), 0);
+  }).join();
+  EXPECT_EQ(first.value, second.value);
+  EXPECT_EQ(gdrkit_shmem_finalize_shared(), 0);
+  EXPECT_EQ(gdrkit_shmem_my_pe(), 0);
+  std::thread([] { EXPECT_EQ(gdrkit_shmem_finalize_shared(), 0); }).join();
+  EXPECT_EQ(gdrkit_shmem_my_pe(), -EINVAL);
+  EXPECT_EQ(gdrkit_shmem_finalize_shared(), -EINVAL);
+}
+
+}  // namespace

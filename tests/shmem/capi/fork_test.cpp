@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+// Every function of the C API in a child that a PE forks. The list is the recorded interface, so that no new function
+// is left out.
+#include <dlfcn.h>
+#include <gdrkit/shmem.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/shmem/bootstrap/processes_as_pes.hpp"
+
+namespace {
+
+using gdrkit::shmem::tests::run_processes;
+using ::testing::Contains;
+
+/// They need no PE, or make one.
+const std::vector<std::string> without_pe = {"gdrkit_shmem_init",
+                                             "gdrkit_shmem_init_shared",
+                                             "gdrkit_shmem_finalize_shared",
+                                             "gdrkit_shmem_get_unique_id",
+                                             "gdrkit_shmem_last_error",
+                                             "gdrkit_shmem_register_state",
+                                             "gdrkit_shmem_unregister_state",
+                                             "gdrkit_shmem_use"};
+
+struct Function {
+  std::string name;
+  bool answers_pointer = false;
+};
+
+std::vector<Function> functions() {
+  std::vector<Function> all;
+  std::ifstream recorded(GDRKIT_FUNCTIONS);
+  const std::regex line_of_function(R"(function (gdrkit_shmem_\w+): (.*?) ?\(.*)");
+  for (std::string line; std::getline(recorded, line);) {
+    std::smatch found;
+    if (std::regex_match(line, found, line_of_function)) {
+      all.push_back({found[1], found[2].str().find('*') != std::string::npos});
+    }
+  }
+  return all;
+}
+
+class Fork : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("GDRKIT_BACKEND", "emulated", 1);
+    gdrkit_shmem_options wanted{};
+    wanted.struct_size = sizeof wanted;
+    wanted.heap_bytes = 1 << 20;
+    wanted.heap_max_bytes = 1 << 22;
+    ASSERT_EQ(gdrkit_shmem_init(&wanted), 0) << gdrkit_shmem_last_error();
+  }
+  void TearDown() override { EXPECT_EQ(gdrkit_shmem_finalize(), 0) << gdrkit_shmem_last_error(); }
+};
+
+TEST_F(Fork, EveryCallOnTheParentsPeIsRefused) {
+  const std::vector<Function> all = functions();
+  ASSERT_GT(all.size(), 50u);
+  const auto ends = run_processes(1, [&](int) {
+    std::string wrong;
+    for (const Function& function : all) {
+      if (std::find(without_pe.begin(), without_pe.end(), function.name) != without_pe.end()) continue;
+      using Call = long (*)(long, long, long, long, long, long, long, long, long, long);
+      const auto call = reinterpret_cast<Call>(::dlsym(RTLD_DEFAULT, function.name.c_str()));
+      if (call == nullptr) return "no function " + function.name;
+      const long answer = call(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+      const bool is_right = function.answers_pointer ? answer == 0 : static_cast<int>(answer) == -EACCES;
+      if (!is_right) wrong += function.name + " answers " + std::to_string(answer) + "; ";
+    }
+    return wrong;
+  });
+  EXPECT_EQ(ends[0], "");
+}
+
+TEST_F(Fork, AChildBecomesAPeOfItsOwn) {
+  const auto ends = run_processes(1, [](int) -> std::string {
+    for (const bool is_shared : {false, true}) {
+      if ((is_shared ? gdrkit_shmem_init_shared(nullptr) : gdrkit_shmem_init(nullptr)) != 0) {
+        return gdrkit_shmem_last_error();
+      }
+      if (gdrkit_shmem_my_pe() != 0 || gdrkit_shmem_n_pes() != 1) return "it is another PE";
+      auto* const word = static_cast<std::uint64_t*>(gdrkit_shmem_calloc(1, 8));
+      const std::uint64_t value = 7;
+      std::uint64_t seen = 0;
+      if (gdrkit_shmem_put(word, &value, 8, 0) != 0 || gdrkit_shmem_barrier_all() != 0 ||
+          gdrkit_shmem_get(&seen, word, 8, 0) != 0 || seen != 7) {
+        return gdrkit_shmem_last_error();
+      }
+      if ((is_shared ? gdrkit_shmem_finalize_shared() : gdrkit_shmem_finalize()) != 0) return gdrkit_shmem_last_error();
+    }
+    return gdrkit_shmem_my_pe() == -EACCES ? "" : "the parent's PE is back";
+  });
+  EXPECT_EQ(ends[0], "");
+}
+
+}  // namespace
