@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -70,6 +71,11 @@ ExitCode after_output(const std::string& program, ExitCode code) {
 
 int run(const Subcommand& subcommand, Front front, int argc, char** argv) {
   ExitCode code = ExitCode::failed;
+  // A file that grows past ulimit -f is an error of its write then, and does not end the program without a word. The
+  // programs that these two start begin as they would elsewhere.
+  if (std::strcmp(subcommand.name, "run") != 0 && std::strcmp(subcommand.name, "bind") != 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+  }
   try {
     code = subcommand.run(front, argc, argv);
   } catch (const Failure& failure) {

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory_file.hpp"
 #include "shim/process_maps.hpp"
 
 namespace gdrkit::shim {
@@ -74,14 +75,6 @@ class UniqueFd {
  private:
   int fd_;
 };
-
-int create_memory_file(const char* name) noexcept {
-  constexpr unsigned no_exec_seal =
-      0x0008U;  // MFD_NOEXEC_SEAL, Linux 6.3; some machines demand it, older ones refuse it
-  const int fd = ::memfd_create(name, MFD_CLOEXEC | no_exec_seal);
-  if (fd >= 0 || errno != EINVAL) return fd;
-  return ::memfd_create(name, MFD_CLOEXEC);
-}
 
 /// Inaccessible address space of [64 KiB guard][data_bytes][64 KiB guard]; the data's address.
 base::Result<std::uint64_t> reserve(std::size_t data_bytes) noexcept {
@@ -172,24 +165,14 @@ base::Result<void*> duplicate(std::uint64_t source, std::size_t size_bytes, int 
   return mapping;
 }
 
-/// Only filters of system calls answer EPERM.
-const char* advice_on(int error) noexcept {
-  return error == EPERM ? "; allow memfd_create in this container's seccomp profile" : "";
-}
-
 }  // namespace
 
 base::Result<int> emulated_create_file(std::size_t size_bytes, EmulatedKind kind) noexcept {
   char name[64];
   std::snprintf(name, sizeof name, name_format, static_cast<unsigned>(kind), size_bytes);
-  UniqueFd file(create_memory_file(name));
-  if (file.get() < 0)
-    return base::fail(errno, "cannot allocate emulated memory: memfd_create: %s%s", std::strerror(errno),
-                      advice_on(errno));
-  if (::ftruncate(file.get(), static_cast<off_t>(round_up(size_bytes))) != 0) {
-    return base::fail(ENOMEM, "cannot allocate %zu bytes of emulated memory: %s", size_bytes, std::strerror(errno));
-  }
-  return file.release();
+  auto file = base::make_memory_file(name, round_up(size_bytes));
+  if (file || file.error().errno_value == EFBIG || file.error().errno_value == EPERM) return file;
+  return base::fail(ENOMEM, "%s", file.error().text());
 }
 
 base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind, int* fd) noexcept {

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/memory_file.hpp"
+
 namespace gdrkit::shmem {
 namespace {
 
@@ -38,14 +40,13 @@ struct flock lock_of(std::size_t index) noexcept {
 
 base::Result<UniqueFd> NodeArea::create(std::size_t n_pes, std::size_t size_bytes) {
   if (size_bytes > SIZE_MAX / 4) return base::fail(EINVAL, "a shared area of %zu bytes cannot be", size_bytes);
-  UniqueFd file(::memfd_create("gdrkit-shmem", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   const std::size_t total = head_bytes_of(n_pes) + in_pages(size_bytes);
+  auto made = base::make_memory_file("gdrkit-shmem", total, MFD_ALLOW_SEALING);
+  if (!made) return base::pass(made);
+  UniqueFd file(*made);
   // No PE can shrink it under the others.
-  if (!file || ::ftruncate(file.get(), static_cast<off_t>(total)) != 0 ||
-      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    const char* const advice =
-        !file && errno == EPERM ? "; allow memfd_create in this container's seccomp profile" : "";
-    return base::fail(errno, "cannot make a shared area of %zu bytes: %s%s", total, std::strerror(errno), advice);
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return base::fail(errno, "cannot seal a shared area of %zu bytes: %s", total, std::strerror(errno));
   }
   return file;
 }

@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import resource
 import socket
 import subprocess
 import tempfile
@@ -316,6 +317,26 @@ class Sanity(Test):
         self.assertEqual(set(waived) - by_machine, original | {"mapping_goes_to_the_gpu_that_owns_it"})
         self.assertEqual(sum(test["list"] == "original" for test in document["tests"]), 36)
         self.assertEqual(document["tests"][-1]["name"], "leakage_pin_pages_fork_cumemalloc")
+
+
+class FileSizeLimit(Test):
+    """Under ulimit -f Linux ends a process by SIGXFSZ, without a word, unless somebody looks."""
+
+    def run_limited(self, limit, *arguments, **options):
+        variables = {**os.environ, "GDRKIT_BACKEND": "emulated"}
+        return subprocess.run([os.path.join(BIN, "gdrkit"), *arguments], env=variables, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)), **options)
+
+    def test_device_memory_names_the_limit(self):
+        ended = self.run_limited(1 << 16, "copylat", "-s", "1M", stdout=subprocess.DEVNULL)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertRegex(ended.stderr, r"this process may make files of 65536 bytes at most; raise the limit \(ulimit -f unlimited\)")
+
+    def test_output_that_grows_too_large_is_a_failure(self):
+        with tempfile.TemporaryFile() as file:
+            ended = self.run_limited(100, "completion", "bash", stdout=file)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertIn("could not be written", ended.stderr)
 
 
 class SanityRunner(Test):

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "base/memory_file.hpp"
+
 namespace gdrkit::tools::nccl {
 namespace {
 
@@ -51,7 +53,7 @@ std::string NcclPaths::text() const {
 PathLog::PathLog() {
   if (std::getenv("NCCL_DEBUG") != nullptr || std::getenv("NCCL_DEBUG_FILE") != nullptr) return;
   // A file that has no name in any folder: nothing is left behind, however the process ends.
-  fd_ = ::memfd_create("nccl_log", MFD_CLOEXEC);
+  fd_ = base::open_memory_file("nccl_log");
   if (fd_ < 0) return;
   (void)::setenv("NCCL_DEBUG", "INFO", 1);
   (void)::setenv("NCCL_DEBUG_FILE", ("/proc/self/fd/" + std::to_string(fd_)).c_str(), 1);

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory_file.hpp"
 #include "cli/common/exit_code.hpp"
 #include "platform/host/stopwatch.hpp"
 
@@ -92,7 +93,7 @@ void WorkerJob::launch(int pe) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  const int output = ::memfd_create("gdrkit-worker-output", MFD_CLOEXEC);
+  const int output = base::open_memory_file("gdrkit-worker-output");
   const int printed = output >= 0 ? output : STDERR_FILENO;  // where there may be no such file
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
