@@ -58,5 +58,6 @@ case "$prefix" in
 esac
 if [ "$modules" = 1 ]; then
   put "$here/modules" /usr "$prefix/share/gdrkit/installed_modules"
-  exec /usr/src/gdrkit-*/dkms_install.sh add
+  # Of this version: others may be there.
+  exec "/usr/src/$(basename "$here"/modules/src/gdrkit-*)/dkms_install.sh" add
 fi

@@ -18,7 +18,8 @@ remove_listed() { # list, folder
   exit 1
 }
 if [ -e "$own/installed_modules" ]; then
-  for script in /usr/src/gdrkit-*/dkms_install.sh; do "$script" remove; done
+  # Of the version that came with it: others are a package's or another archive's.
+  sed -n 's#^\(src/gdrkit-[^/]*/dkms_install.sh\)$#/usr/\1#p' "$own/installed_modules" | while IFS= read -r script; do "$script" remove; done
   remove_listed "$own/installed_modules" /usr
   rm "$own/installed_modules"
 fi

@@ -239,10 +239,16 @@ test_archive_leaves_nothing() {
 
 test_archive_with_modules() {
   install_debs "$stands_in/"nvidia-stand-in_*.deb
+  # A version that something else installed is left alone.
+  mkdir /usr/src/gdrkit-0.0.1
+  printf '#!/bin/sh\ntouch /usr/src/gdrkit-0.0.1/was_called\n' >/usr/src/gdrkit-0.0.1/dkms_install.sh
+  chmod +x /usr/src/gdrkit-0.0.1/dkms_install.sh
   must "$files"/gdrkit-*/install.sh --prefix /opt/gdrkit --modules
   [ -e "$(module gdrdrv)" ] || fail "no module was built"
   GDRKIT_BACKEND=emulated must_say "emulated" /opt/gdrkit/bin/gdrkit info
   must /opt/gdrkit/share/gdrkit/uninstall.sh
+  [ -e /usr/src/gdrkit-0.0.1/dkms_install.sh ] && [ ! -e /usr/src/gdrkit-0.0.1/was_called ] || fail "another version was touched"
+  rm -r /usr/src/gdrkit-0.0.1
   must apt-get purge -y nvidia-stand-in
   [ ! -d /opt/gdrkit ] || rmdir /opt/gdrkit # the folder that --prefix names stays
   expect_nothing_left
