@@ -21,7 +21,7 @@ namespace {
 std::string host_name() {
   char name[256] = "";
   if (::gethostname(name, sizeof name - 1) != 0) return "?";
-  const std::string text = name;
+  const std::string text = printable(name);
   return text.substr(0, text.find('.'));
 }
 
