@@ -7,6 +7,7 @@
 
 #include "shmem/bootstrap/deadline.hpp"
 #include "shmem/bootstrap/pe_list.hpp"
+#include "shmem/bootstrap/star_wire.hpp"
 #include "shmem/bootstrap/tcp_address.hpp"
 #include "shmem/bootstrap/token.hpp"
 
@@ -36,6 +37,11 @@ TEST(Token, TellsAllOthersApart) {
   EXPECT_EQ(to_text(Token{0x0f, 0xa0}), "0fa00000000000000000000000000000");
   EXPECT_EQ(secret_of(bytes_of("job 1")), secret_of(bytes_of("job 1")));
   EXPECT_NE(secret_of(bytes_of("job 1")), secret_of(bytes_of("job 2")));
+}
+
+TEST(ErrnoOfPeer, IsAlwaysOne) {
+  EXPECT_EQ(errno_of_peer(ENOMEM), ENOMEM);
+  for (const std::int32_t said : {0, -1, -ENOMEM, 4096, INT32_MAX, INT32_MIN}) EXPECT_EQ(errno_of_peer(said), EPROTO);
 }
 
 TEST(Deadline, IsAsLongAsItWasMade) {
