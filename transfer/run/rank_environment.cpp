@@ -34,19 +34,34 @@ std::string random_word() {
 RankEnvironment::RankEnvironment(int n_pes, bool is_emulated)
     : n_pes_(n_pes), is_emulated_(is_emulated), token_(random_word()) {
   if (n_pes < 2) return;
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
+  if (listen_on_loopback(AF_INET) || listen_on_loopback(AF_INET6)) return;
+  note_ = format("cannot listen on the loopback (%s), so PEs are not told where PE 0 is", std::strerror(errno));
+}
+
+bool RankEnvironment::listen_on_loopback(int family) {
+  sockaddr_in6 address{};  // large enough for both
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  socklen_t size = sizeof address;
+  if (family == AF_INET) {
+    auto* const v4 = reinterpret_cast<sockaddr_in*>(&address);
+    v4->sin_family = AF_INET;
+    v4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    size = sizeof *v4;
+  } else {
+    address.sin6_family = AF_INET6;
+    address.sin6_addr = in6addr_loopback;
+  }
+  listener_ = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (listener_ < 0 || ::bind(listener_, generic, size) != 0 || ::listen(listener_, SOMAXCONN) != 0 ||
       ::getsockname(listener_, generic, &size) != 0) {
-    note_ = format("cannot listen on the loopback (%s), so PEs are not told where PE 0 is", std::strerror(errno));
+    const int error = errno;
     close_listener();
-    return;
+    errno = error;
+    return false;
   }
-  root_ = format("127.0.0.1:%u", static_cast<unsigned>(ntohs(address.sin_port)));
+  const unsigned port = ntohs(address.sin6_port);  // at the same place in both
+  root_ = format(family == AF_INET ? "127.0.0.1:%u" : "[::1]:%u", port);
+  return true;
 }
 
 void RankEnvironment::close_listener() noexcept {

@@ -27,6 +27,8 @@ class RankEnvironment {
   [[nodiscard]] const std::string& note() const noexcept { return note_; }
 
  private:
+  bool listen_on_loopback(int family);
+
   int n_pes_;
   bool is_emulated_;
   int listener_ = -1;

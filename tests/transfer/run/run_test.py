@@ -47,6 +47,16 @@ def by_pe(ended):
     return lines
 
 
+def in_network(setup, *arguments):
+    """gdrkit run in a network namespace of its own, prepared by these commands of a shell; skips where there is none."""
+    enter = ["unshare", "-n"] if os.geteuid() == 0 else ["unshare", "-rn"]
+    why = subprocess.run([*enter, "sh", "-c", setup], capture_output=True, text=True, timeout=SOON, check=False)
+    if why.returncode != 0:
+        raise unittest.SkipTest(f"no network namespace: {why.stderr.strip()}")
+    return subprocess.run([*enter, "sh", "-c", f'{setup}; exec "$0" run "$@"', GDRKIT, *arguments], capture_output=True, text=True, timeout=SOON,
+                          env=variables(), check=False, stdin=subprocess.DEVNULL)
+
+
 class Tracer:
     """A pipe that everything the launcher starts inherits: at its end nothing of that runs any more."""
 
@@ -305,6 +315,20 @@ class RunUsage(Test):
             ended = run(*arguments)
             self.assertEqual((ended.returncode, ended.stdout), (2, ""), arguments)
             self.assertIn(words, ended.stderr)
+
+
+class RunOnOtherNetworks(Test):
+    PROGRAM = os.path.join(BIN, "..", "examples", "shmem_pi")
+
+    def test_a_loopback_that_is_down_is_reported_at_once(self):
+        ended = in_network("true", "-n", "2", "--emulated", "--", self.PROGRAM)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("Network is unreachable", ended.stderr + ended.stdout)
+
+    def test_a_loopback_of_ipv6_alone_serves(self):
+        ended = in_network("ip link set lo up && ip addr del 127.0.0.1/8 dev lo && ip addr show dev lo | grep -q ::1",
+                           "-n", "2", "--emulated", "--", self.PROGRAM)
+        self.assertEqual(ended.returncode, 0, ended.stderr + ended.stdout)
 
 
 if __name__ == "__main__":
