@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +25,10 @@ struct StarGroup {
   Key secret{};
   std::string where;  ///< of the centre, for messages: "10.0.0.1:4711"
   std::chrono::milliseconds limit{};
-  /// Of a member: what introduce_member has said over its connection already.
-  std::optional<Hello> said;
-  /// Whether the other end of a new connection may be one of the group; nullptr: the secret alone decides.
+  /// Of a member: its connection has seen introduce_member already.
+  bool is_introduced = false;
+  /// Whether the other end of a new connection may be one of the group: a process of this user, as Linux says. The
+  /// hello is enough then. nullptr: both ends prove the secret.
   bool (*is_trusted)(int socket) = nullptr;
 };
 
@@ -64,7 +64,7 @@ class Star {
 using StarConnect = std::function<base::Result<UniqueFd>(const Deadline& deadline)>;
 /// Says over a new connection who this PE is. For those who connect before they know the rest of the group: if they
 /// end, the centre sees who it was.
-[[nodiscard]] base::Result<Hello> introduce_member(int socket, int pe, int n_pes);
+[[nodiscard]] base::Status introduce_member(int socket, const Key& secret, int pe, int n_pes);
 
 /// Connects again where the connection ends before the centre has answered: it may have been another program's.
 [[nodiscard]] base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect,

@@ -109,7 +109,10 @@ class Gathering {
     const IoEnd end = read_some(socket, &stranger->hello, sizeof stranger->hello, &stranger->read);
     if (end != 0) return end;
     if (!has_star_magic(stranger->hello.magic)) return EPROTO;
-    if (group_.is_trusted != nullptr && !group_.is_trusted(socket)) return EACCES;
+    if (group_.is_trusted != nullptr) {
+      const bool is_one = group_.is_trusted(socket) && are_equal(stranger->hello.nonce, group_name(group_.secret));
+      return is_one ? 0 : EACCES;
+    }
     const auto nonce = make_token();
     if (!nonce) return nonce.error().errno_value;
     Challenge& challenge = stranger->challenge;

@@ -209,20 +209,25 @@ IoEnd write_all(int socket, const void* data, std::size_t size_bytes, const Dead
   }
 }
 
+IoEnd read_welcome(int socket, const Deadline& deadline, Frame* answer) {
+  if (const IoEnd end = read_all(socket, answer, sizeof *answer, deadline); end != 0) return end;
+  const bool is_known = answer->kind == FrameKind::welcome || answer->kind == FrameKind::failure;
+  return answer->is_sound() && is_known ? 0 : ECONNRESET;
+}
+
 /// ECONNRESET: the other end does not know the secret, did not welcome this PE, or is another program.
 IoEnd introduce(int socket, const StarGroup& group, const Hello& hello, const Deadline& deadline, Frame* answer) {
-  if (!group.said) {
+  if (!group.is_introduced) {
     if (const IoEnd end = write_all(socket, &hello, sizeof hello, deadline); end != 0) return end;
   }
+  if (group.is_trusted != nullptr) return read_welcome(socket, deadline, answer);
   Challenge challenge;
   if (const IoEnd end = read_all(socket, &challenge, sizeof challenge, deadline); end != 0) return end;
   const Digest expected = proof_of_centre(group.secret, hello, challenge.nonce);
   if (!has_star_magic(challenge.magic) || !are_equal(challenge.proof, expected)) return ECONNRESET;
   const Digest proof = proof_of_member(group.secret, hello, challenge.nonce);
   if (const IoEnd end = write_all(socket, &proof, sizeof proof, deadline); end != 0) return end;
-  if (const IoEnd end = read_all(socket, answer, sizeof *answer, deadline); end != 0) return end;
-  const bool is_known = answer->kind == FrameKind::welcome || answer->kind == FrameKind::failure;
-  return answer->is_sound() && is_known ? 0 : ECONNRESET;
+  return read_welcome(socket, deadline, answer);
 }
 
 base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, const StarGroup& group) {
@@ -236,9 +241,9 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
       return base::fail(EACCES, "PE %d at %s is a process of another user", group.pes.front(), group.where.c_str());
     }
     socket = PrivateFd(std::move(*connected));
-    const auto hello =
-        group.said ? *group.said : make_hello(group.pes[static_cast<std::size_t>(group.position)], group.n_pes);
+    auto hello = make_hello(group.pes[static_cast<std::size_t>(group.position)], group.n_pes);
     if (!hello) return base::pass(hello);
+    if (group.is_trusted != nullptr) hello->nonce = group_name(group.secret);
     const IoEnd end = introduce(socket.get(), group, *hello, deadline, &answer);
     if (end == 0) break;
     if (deadline.has_passed()) {
@@ -260,15 +265,16 @@ base::Result<std::unique_ptr<Star>> make_member(const StarConnect& connect, cons
 
 }  // namespace
 
-base::Result<Hello> introduce_member(int socket, int pe, int n_pes) {
+base::Status introduce_member(int socket, const Key& secret, int pe, int n_pes) {
   auto hello = make_hello(pe, n_pes);
-  if (!hello) return hello;
+  if (!hello) return base::pass(hello);
+  hello->nonce = group_name(secret);
   std::size_t done = 0;
   // A new connection takes as much at once.
   if (const IoEnd end = write_some(socket, &*hello, sizeof *hello, &done); end != 0) {
     return base::fail(end, "the connection ended: %s", std::strerror(end));
   }
-  return hello;
+  return {};
 }
 
 base::Result<std::unique_ptr<Star>> make_star_member(const StarConnect& connect, StarGroup group) noexcept {

@@ -4,6 +4,7 @@
 // byte order; the version refuses others.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -17,17 +18,17 @@ namespace gdrkit::shmem {
 inline constexpr char star_magic[8] = {'g', 'd', 'r', 'k', 's', 'h', '2', '\n'};
 inline constexpr std::uint32_t star_version = 2;
 
-/// A connection begins with a Hello of the member, the Challenge of the centre, and the Proof of the member. Each side
-/// proves that it knows the secret, which never travels, by a code over the nonces of both; the two codes have keys of
-/// their own, so that neither can be sent back. No word of the other side counts before its code is right. It protects
-/// against processes that connect or listen, not against those that can change the packets of others.
+/// A TCP connection begins with a Hello of the member, the Challenge of the centre, and the Proof of the member. Each
+/// side proves that it knows the secret, which never travels, by a code over the nonces of both; the two codes have
+/// keys of their own, so that neither can be sent back. No word of the other side counts before its code is right. It
+/// protects against processes that connect or listen, not against those that can change the packets of others.
 struct Hello {
   char magic[8] = {};
   std::uint32_t version = 0;
   std::uint32_t pe = 0;
   std::uint32_t n_pes = 0;  ///< of the job
   std::uint32_t reserved = 0;
-  Token nonce{};
+  Token nonce{};  ///< between processes of one user: the name of the group
 };
 static_assert(sizeof(Hello) == 40);
 
@@ -40,6 +41,13 @@ static_assert(sizeof(Challenge) == 56);
 
 [[nodiscard]] inline bool has_star_magic(const char (&magic)[8]) noexcept {
   return std::memcmp(magic, star_magic, sizeof star_magic) == 0;
+}
+/// Over a UNIX socket, whose ends are known to be of one user: tells groups apart, as the secret does elsewhere.
+[[nodiscard]] inline Token group_name(const Key& secret) noexcept {
+  const Key key = derive_key(secret, "group");
+  Token name;
+  std::copy_n(key.begin(), name.size(), name.begin());
+  return name;
 }
 [[nodiscard]] inline Digest proof_of_centre(const Key& secret, const Hello& hello, const Token& nonce) noexcept {
   return blake2s(derive_key(secret, "centre"), {bytes_of(hello), nonce});

@@ -157,26 +157,18 @@ base::Status check_stated(const std::vector<PeCard>& cards) {
 struct Meeting {
   std::vector<int> pes;  ///< ascending; the first is the centre
   UniqueFd socket;       ///< of the first: it listens; of the others: connected and introduced to the first
-  Hello said;            ///< of the others: their introduction
 };
 
-/// A connection to the first PE of a machine, and what was said over it.
-struct Reached {
-  UniqueFd socket;
-  Hello said;
-};
-
-/// Connects and sends this PE's introduction.
-base::Result<Reached> reach(const Exchange& exchange, int first, const PeCard& card, const MeetingPlace& place,
-                            const Deadline& deadline) {
+/// Connects to the first PE of a machine and sends this PE's introduction.
+base::Result<UniqueFd> reach(const Exchange& exchange, int first, const PeCard& card, const MeetingPlace& place,
+                             const Deadline& deadline) {
   auto connected = place.connect(card.name, deadline);
   base::Status reached = connected ? base::Status{} : base::Status(base::pass(connected));
   if (connected && !is_same_user(connected->get())) reached = base::fail(EACCES, "it runs as another user");
   if (reached) {
-    const auto said = introduce_member(connected->get(), exchange.pe(), exchange.n_pes());
-    if (said) return Reached{std::move(*connected), *said};
-    reached = base::pass(said);
+    reached = introduce_member(connected->get(), secret_of(card.secret), exchange.pe(), exchange.n_pes());
   }
+  if (reached) return connected;
   return base::fail(EHOSTUNREACH,
                     "cannot reach PE %d, which states the same machine: %s; mount one GDRKIT_SHMEM_SOCKET_DIR in all "
                     "containers of a machine, and set another GDRKIT_SHMEM_HOSTID on each machine",
@@ -211,8 +203,7 @@ base::Result<Meeting> meet(Exchange& exchange, const std::vector<PeCard>& cards,
     } else if (tried >= 0) {
       auto connected = reach(exchange, tried, cards[static_cast<std::size_t>(tried)], place, deadline);
       if (connected) {
-        meeting.socket = std::move(connected->socket);
-        meeting.said = connected->said;
+        meeting.socket = std::move(*connected);
         attempt.reached = tried;
       } else if (cards[me].machine.is_stated != 0) {
         attempt.outcome = outcome_of(base::pass(connected));
@@ -244,7 +235,7 @@ base::Result<std::unique_ptr<RealNode>> found_node(int pe, int n_pes, Meeting me
   group.where = "a UNIX socket of this machine";
   group.n_pes = n_pes;
   group.limit = limit;
-  group.said = meeting.said;
+  group.is_introduced = true;
   group.is_trusted = is_same_user;
   base::Result<std::unique_ptr<Star>> star;
   if (group.position == 0) {

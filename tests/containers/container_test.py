@@ -172,6 +172,7 @@ class KubernetesInAContainer(InContainerTest):
     def test_the_jobs_variables_make_a_job_of_two_pes(self):
         pe = self.pods["one-gpu-each.yaml"]["containers"][0]
         variables = {entry["name"]: entry.get("value", "from a field") for entry in pe["env"]}
+        variables["GDRKIT_SHMEM_TOKEN"] = "0123456789abcdef0123456789abcdef"
         variables["GDRKIT_SHMEM_ROOT"] = "127.0.0.1:" + variables["GDRKIT_SHMEM_ROOT"].rpartition(":")[2]
         both = 'GDRKIT_SHMEM_PE=1 "$@" & GDRKIT_SHMEM_PE=0 "$@"; first=$?; wait $! && exit $first'
         self.assertIn("2 PEs on", self.ok("sh", "-c", both, "sh", *pe["command"], "-t", "identity", environment={**variables, **EMULATED}))

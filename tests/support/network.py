@@ -40,7 +40,7 @@ def call(*words):
 def environment_of(index, job, local):
     rank = index * job["pes"] + local
     return {**os.environ, "GDRKIT_BACKEND": "emulated", "RANK": str(rank), "WORLD_SIZE": str(2 * job["pes"]),
-            "LOCAL_RANK": str(local), "MASTER_ADDR": f"{NETWORK}.1", "MASTER_PORT": "29500",
+            "LOCAL_RANK": str(local), "MASTER_ADDR": f"{NETWORK}.1", "MASTER_PORT": "29500", "GDRKIT_SHMEM_TOKEN": "0123456789abcdef",
             "GDRKIT_SHMEM_INTERFACE": DEVICE, "GDRKIT_SHMEM_HEAP_MAX": "512M", "UCX_NET_DEVICES": DEVICE,
             "UCX_TLS": "tcp,self", "UCX_HANDLE_ERRORS": "none", "UCX_LOG_LEVEL": "fatal",
             "UCX_WARN_UNUSED_ENV_VARS": "n", **job.get("environment", {})}

@@ -75,11 +75,11 @@ void kill_at_all_messages(const MortalJob& job, int first) {
   EXPECT_GT(message - first, 20);
 }
 
-/// Its first message is the one by which it comes: before that nobody can know that it is gone.
-TEST(ShmemKilled, AMemberAtEachOfItsMessages) { kill_at_all_messages({}, 1); }
+/// Its first two messages, hello and proof, are those by which it comes: before them nobody can know that it is gone.
+TEST(ShmemKilled, AMemberAtEachOfItsMessages) { kill_at_all_messages({}, 2); }
 
-/// Its first two go to those who have come.
-TEST(ShmemKilled, TheFirstPeAtEachOfItsMessages) { kill_at_all_messages({.victim = 0}, 2); }
+/// Its first four, two challenges and two welcomes, go to those who have come.
+TEST(ShmemKilled, TheFirstPeAtEachOfItsMessages) { kill_at_all_messages({.victim = 0}, 4); }
 
 /// What all do over and over when the victim dies.
 struct Loop {

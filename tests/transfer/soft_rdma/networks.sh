@@ -33,7 +33,7 @@ make_link() { # words for tc
 }
 start_pe() { # number, command: sets `pid`
   # shellcheck disable=SC2086
-  RANK=$1 WORLD_SIZE=2 LOCAL_RANK=0 MASTER_ADDR=10.97.0.1 MASTER_PORT=29500 GDRKIT_BACKEND=emulated \
+  RANK=$1 WORLD_SIZE=2 LOCAL_RANK=0 MASTER_ADDR=10.97.0.1 MASTER_PORT=29500 GDRKIT_SHMEM_TOKEN=0123456789abcdef GDRKIT_BACKEND=emulated \
     GDRKIT_SHMEM_INTERFACE=link0 GDRKIT_SHMEM_HEAP_MAX=128M UCX_NET_DEVICES=link0 UCX_TLS=tcp,self \
     UCX_LOG_LEVEL=fatal UCX_WARN_UNUSED_ENV_VARS=n /tools/ip netns exec "m$1" $2 >"/tmp/pe$1" 2>&1 &
   pid=$!
