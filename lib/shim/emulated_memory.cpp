@@ -170,9 +170,7 @@ base::Result<void*> duplicate(std::uint64_t source, std::size_t size_bytes, int 
 base::Result<int> emulated_create_file(std::size_t size_bytes, EmulatedKind kind) noexcept {
   char name[64];
   std::snprintf(name, sizeof name, name_format, static_cast<unsigned>(kind), size_bytes);
-  auto file = base::make_memory_file(name, round_up(size_bytes));
-  if (file || file.error().errno_value == EFBIG || file.error().errno_value == EPERM) return file;
-  return base::fail(ENOMEM, "%s", file.error().text());
+  return base::make_memory_file(name, round_up(size_bytes));
 }
 
 base::Result<std::uint64_t> emulated_allocate(std::size_t size_bytes, EmulatedKind kind, int* fd) noexcept {

@@ -98,7 +98,9 @@ int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id) {
   return 0;
 }
 
-int gdrkit_shmem_init(const gdrkit_shmem_options* options) {
+namespace {
+
+int begin_pe(const gdrkit_shmem_options* options) {
   auto read_options = read(options);
   if (!read_options) return error_of(read_options);
   auto pe = Pe::start(*read_options);
@@ -107,12 +109,17 @@ int gdrkit_shmem_init(const gdrkit_shmem_options* options) {
   return kept ? 0 : error_of(kept);
 }
 
-int gdrkit_shmem_finalize(void) {
+int end_pe() {
   auto pe = shmem::drop_pe();
   if (!pe) return error_of(pe);
   auto ended = (*pe)->finalize();
   return ended ? 0 : error_of(ended);
 }
+
+}  // namespace
+
+int gdrkit_shmem_init(const gdrkit_shmem_options* options) { return begin_pe(options); }
+int gdrkit_shmem_finalize(void) { return end_pe(); }
 
 namespace {
 
@@ -138,7 +145,7 @@ int gdrkit_shmem_init_shared(const gdrkit_shmem_options* options) {
   std::unique_lock<std::mutex> lock;
   SharedPe& shared = shared_pe(&lock);
   if (shared.references == 0) {
-    if (const int result = gdrkit_shmem_init(options); result != 0) return result;
+    if (const int result = begin_pe(options); result != 0) return result;
     const auto name = shmem::current_name();
     if (!name) return error_of(name);
     shared.name = *name;
@@ -158,7 +165,7 @@ int gdrkit_shmem_finalize_shared(void) {
   if (shared.references == 1) {
     if (auto used = shmem::use_pe(shared.name); !used) return error_of(used);
     // What fails after the PE has ended cannot be tried again.
-    const int result = gdrkit_shmem_finalize();
+    const int result = end_pe();
     if (result != -ETIMEDOUT && result != -EBUSY) shared.references = 0;
     return result;
   }

@@ -247,7 +247,7 @@ test_archive_with_modules() {
   [ -e "$(module gdrdrv)" ] || fail "no module was built"
   GDRKIT_BACKEND=emulated must_say "emulated" /opt/gdrkit/bin/gdrkit info
   must /opt/gdrkit/share/gdrkit/uninstall.sh
-  [ -e /usr/src/gdrkit-0.0.1/dkms_install.sh ] && [ ! -e /usr/src/gdrkit-0.0.1/was_called ] || fail "another version was touched"
+  if [ ! -e /usr/src/gdrkit-0.0.1/dkms_install.sh ] || [ -e /usr/src/gdrkit-0.0.1/was_called ]; then fail "another version was touched"; fi
   rm -r /usr/src/gdrkit-0.0.1
   must apt-get purge -y nvidia-stand-in
   [ ! -d /opt/gdrkit ] || rmdir /opt/gdrkit # the folder that --prefix names stays
