@@ -13,9 +13,11 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "cli/common/exit_code.hpp"
 
@@ -62,7 +64,7 @@ int listen_on(const addrinfo& one, bool is_ipv6_only) {
   const int only = is_ipv6_only ? 1 : 0;
   (void)::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (one.ai_family == AF_INET6) (void)::setsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
-  if (::bind(socket, one.ai_addr, one.ai_addrlen) == 0 && ::listen(socket, 1) == 0) return socket;
+  if (::bind(socket, one.ai_addr, one.ai_addrlen) == 0 && ::listen(socket, SOMAXCONN) == 0) return socket;
   const int error = errno;
   ::close(socket);
   errno = error;
@@ -101,29 +103,87 @@ int connect_once(const addrinfo* list, const ExchangeRoute& route) {
   return -1;
 }
 
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) noexcept : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_;
+};
+
+/// A client, or something else that has connected. Silent ones wait, and do not keep the client out.
+struct Visitor {
+  Descriptor socket;
+  std::string name;
+  Clock::time_point came;
+};
+constexpr std::size_t most_visitors = 64;  // then the oldest makes room, once it has had this time to speak
+constexpr auto time_to_speak = std::chrono::seconds(1);
+
+/// A client begins with the version of perftest that it speaks, a digit first.
+constexpr int greeting_bytes = 16;
+
+/// Of a visitor that has said so much, or has ended.
+bool speaks_perftest(int socket) {
+  char bytes[greeting_bytes];
+  return ::recv(socket, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT) == greeting_bytes && bytes[0] >= '0' &&
+         bytes[0] <= '9';
+}
+
 }  // namespace
 
 std::unique_ptr<Wire> SocketWire::listen(int port, int listener, std::chrono::seconds limit,
                                          const ExchangeRoute& route) {
-  const int listening = listener >= 0 ? listener : open_listener(port, route);
+  const Descriptor listening(listener >= 0 ? listener : open_listener(port, route));
   // Somebody starts the client by hand: there is no limit, unless one command starts both.
-  pollfd waiting{listening, POLLIN, 0};
-  const int limit_ms = listener >= 0 ? static_cast<int>(std::chrono::milliseconds(limit).count()) : -1;
-  int ready = 0;
-  do {
-    ready = ::poll(&waiting, 1, limit_ms);
-  } while (ready < 0 && errno == EINTR);
-  sockaddr_storage address{};
-  socklen_t size_bytes = sizeof address;
-  const int socket =
-      ready > 0 ? ::accept4(listening, reinterpret_cast<sockaddr*>(&address), &size_bytes, SOCK_CLOEXEC) : -1;
-  const int error = ready == 0 ? ETIMEDOUT : errno;
-  ::close(listening);
-  if (socket < 0)
-    fail(std::string("waiting for the client: ") + std::strerror(error) + "; see the client's error message");
-  const int on = 1;
-  (void)::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return std::unique_ptr<Wire>(new SocketWire(socket, name_of(address, size_bytes), false, limit));
+  const bool has_limit = listener >= 0;
+  const Clock::time_point end = Clock::now() + limit;
+  std::deque<Visitor> visitors;
+  for (;;) {
+    const bool is_full = visitors.size() >= most_visitors && Clock::now() - visitors.front().came < time_to_speak;
+    std::vector<pollfd> entries{{is_full ? -1 : listening.get(), POLLIN, 0}};
+    for (const Visitor& visitor : visitors) entries.push_back({visitor.socket.get(), POLLIN, 0});
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    const bool is_over = has_limit && left <= 0;
+    const int wait_ms = is_full ? 100 : has_limit ? static_cast<int>(left) : -1;
+    const int ready = is_over ? 0 : ::poll(entries.data(), entries.size(), wait_ms);
+    if ((ready < 0 && errno == EINTR) || (ready == 0 && is_full && !is_over)) continue;
+    if (ready <= 0) {
+      fail(std::string("waiting for the client: ") + std::strerror(ready == 0 ? ETIMEDOUT : errno) +
+           "; see the client's error message");
+    }
+    for (std::size_t i = visitors.size(); i-- > 0;) {
+      if (entries[i + 1].revents == 0) continue;
+      if (speaks_perftest(visitors[i].socket.get())) {
+        const int one = 1;
+        (void)::setsockopt(visitors[i].socket.get(), SOL_SOCKET, SO_RCVLOWAT, &one, sizeof one);
+        (void)::setsockopt(visitors[i].socket.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        return std::unique_ptr<Wire>(new SocketWire(visitors[i].socket.release(), visitors[i].name, false, limit));
+      }
+      visitors.erase(visitors.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (entries[0].revents == 0) continue;
+    sockaddr_storage address{};
+    socklen_t size_bytes = sizeof address;
+    Descriptor socket(::accept4(listening.get(), reinterpret_cast<sockaddr*>(&address), &size_bytes, SOCK_CLOEXEC));
+    if (socket.get() < 0) {
+      if (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED) continue;
+      fail(std::string("cannot accept a client: ") + std::strerror(errno));
+    }
+    (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVLOWAT, &greeting_bytes, sizeof greeting_bytes);
+    if (visitors.size() >= most_visitors) visitors.pop_front();
+    visitors.push_back({std::move(socket), name_of(address, size_bytes), Clock::now()});
+  }
 }
 
 std::unique_ptr<Wire> SocketWire::connect(const std::string& host, int port, bool waits, std::chrono::seconds limit,

@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: MIT
 """gdrkit perftest between two processes over stand-in RDMA devices (stand_in_verbs.cpp): lines, data, documents, and
 each call of libibverbs failed once at each end."""
+import contextlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -323,6 +325,19 @@ class Failures(PerftestTest):
         server, client = self.pair("write_lat", "-n", "5000", server_fault="kill post_send 10")
         self.assertEqual((server[0], client[0]), (-9, 1))
         self.assertRegex(client[2], r"^gdrkit perftest: server 127\.0\.0\.1 has ended the connection at: write_lat of 2 bytes")
+
+    def test_strangers_do_not_keep_the_client_out(self):
+        port = str(free_ports())
+        server = self.start("write_bw", "-n", "20", "-p", port, "--timeout", "20")
+        while not self.listens(port):
+            time.sleep(0.01)
+        with contextlib.ExitStack() as strangers:
+            for words in (b"", b"6", b"GET / HTTP/1.1\r\n\r\n", *[b""] * 20):
+                strangers.enter_context(socket.create_connection(("127.0.0.1", int(port)))).sendall(words)
+            client = self.start("write_bw", "-n", "20", "-p", port, "--timeout", "20", "127.0.0.1")
+            for process in (client, server):
+                _, err = process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 0, err)
 
     def test_a_peer_that_is_silent_ends_the_other_at_its_limit(self):
         for test in ("write_lat", "send_bw"):
