@@ -22,7 +22,11 @@ SharedText SharedText::format(const char* format, va_list arguments) noexcept {
   const int wanted = std::vsnprintf(text, sizeof text, format, arguments);
   // What a peer, a file or a variable brought in must not move the cursor of a terminal or colour it.
   for (char* at = text; wanted >= 0 && *at != '\0'; ++at) {
-    if ((static_cast<unsigned char>(*at) < 0x20 && *at != '\n' && *at != '\t') || *at == 0x7f) *at = '?';
+    const auto byte = static_cast<unsigned char>(*at);
+    const auto next = static_cast<unsigned char>(at[1]);
+    const bool is_c1 = byte == 0xc2 && next >= 0x80 && next < 0xa0;  // U+0080 to U+009F
+    if (is_c1) at[1] = '?';
+    if (is_c1 || (byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) *at = '?';
   }
   void* memory = nullptr;
   if (wanted >= 0) memory = ::operator new(sizeof(Block) + std::strlen(text) + 1, std::nothrow);

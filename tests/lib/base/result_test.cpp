@@ -37,6 +37,12 @@ TEST(Error, CarriesErrnoVendorCodeAndText) {
 
 TEST(Error, DoesNotPassControlCharactersOn) {
   EXPECT_STREQ(Status(fail(EIO, "PE 1: %s", "\x1b]0;owned\x07 \x7f\r")).error().text(), "PE 1: ?]0;owned? ??");
+  EXPECT_STREQ(Status(fail(EIO, "%s",
+                           "\xc2\x9b"
+                           "31m \xc2\xa7\xc2"))
+                   .error()
+                   .text(),
+               "??31m \xc2\xa7\xc2");
   EXPECT_STREQ(Status(fail(EIO, "%s", "K\xc3\xb6ln\tand\nmore")).error().text(), "K\xc3\xb6ln\tand\nmore");
 }
 
