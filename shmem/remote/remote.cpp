@@ -51,7 +51,8 @@ base::Result<std::unique_ptr<Remote>> Remote::start(Exchange& exchange, const Re
   if (calls) {
     const platform::DeviceScope scope(*options.device);
     remote->calls_ = *calls;
-    auto worker = UcxWorker::open(**calls, static_cast<std::size_t>(exchange.n_pes()), options.is_direct, *remote);
+    auto worker = UcxWorker::open(**calls, static_cast<std::size_t>(exchange.n_pes()), options.is_direct,
+                                  !options.device->is_emulated(), *remote);
     if (worker) remote->worker_ = std::move(*worker);
     if (!worker) opened = base::pass(worker);
   } else {

@@ -154,6 +154,8 @@ class Remote final : private UcxReceiver {
     char* target = nullptr;
     std::size_t size_bytes = 0;
     std::size_t missing_bytes = 0;
+    std::vector<bool> pieces;  // which of them came
+    std::uint64_t offset = 0;  // of a key that is wanted
     bool is_device = false;
     bool is_async = false;
     bool is_done = false;

@@ -45,15 +45,18 @@ void Remote::receive(const void* header, std::size_t header_bytes, const void* d
   if (!has_sound_fields(*decoded, n_pes_)) return declare_dead(message.from, "it sent a message that cannot be");
   const auto* const bytes = reinterpret_cast<const char*>(decoded->data.data());
   size_bytes = decoded->data.size();
-  if (message.from == watched_) has_heard_ = true;
-  if (message.kind > last_in_order) return handle_at_once(message, bytes, size_bytes);
+  if (message.kind > last_in_order) {
+    if (message.from == watched_) has_heard_ = true;
+    return handle_at_once(message, bytes, size_bytes);
+  }
   Peer& from = peer(message.from);
+  if (message.number <= from.received) return;
+  if (message.from == watched_) has_heard_ = true;
   if (message.number != from.received + 1) {
-    if (message.number <= from.received) return;
     if (message.number - from.received > most_early) {
       return declare_dead(message.from, "it sent a message that cannot be");
     }
-    from.early[message.number] = {message, std::vector<char>(bytes, bytes + size_bytes)};
+    from.early.try_emplace(message.number, EarlyMessage{message, std::vector<char>(bytes, bytes + size_bytes)});
     return;
   }
   from.received = message.number;
@@ -154,9 +157,12 @@ void Remote::take_data(const RemoteMessage& message, const char* data, std::size
   if (awaiting == nullptr) return;
   Request& request = *awaiting;
   const std::size_t piece = std::min(request.size_bytes - std::min(request.size_bytes, message.offset), piece_bytes);
-  if (message.size_bytes != piece || piece == 0 || piece > request.missing_bytes) {
+  if (message.size_bytes != piece || piece == 0 || message.offset % piece_bytes != 0) {
     return declare_dead(message.from, "it answered with other bytes than it was asked for");
   }
+  // A message that comes twice, as one that somebody recorded, counts once.
+  if (request.pieces[message.offset / piece_bytes]) return;
+  request.pieces[message.offset / piece_bytes] = true;
   base::Status done;
   if (message.other != 0) {
     done = base::fail(message.other, "%.*s", static_cast<int>(size_bytes), data);

@@ -33,6 +33,7 @@ base::Result<RemoteChunk*> Remote::chunk_at(Lock& lock, Peer& to, int pe, std::u
   auto request = std::make_unique<Request>();
   request->pe = pe;
   request->answer = RemoteMessageKind::key;
+  request->offset = offset;
   message.request = new_request(std::move(request));
   auto sent = send(pe, message, nullptr, 0);
   auto asked = sent ? wait_answer(lock, message.request, "key of the heap", pe) : base::Status(base::pass(sent));
@@ -58,7 +59,8 @@ void Remote::answer_key(const Answer& wanted) {
   base::Result<HomeChunk> chunk = base::fail_literal(EAGAIN, "it has no heap yet");
   if (home_ != nullptr) chunk = home_->chunk_of(wanted.question.offset);
   // Its UCX takes no puts and gets then.
-  if (!options_.is_direct) chunk = base::fail_literal(EOPNOTSUPP, "its GDRKIT_SHMEM_REMOTE excludes direct transfers");
+  if (!worker_->is_direct())
+    chunk = base::fail_literal(EOPNOTSUPP, "its GDRKIT_SHMEM_REMOTE excludes direct transfers");
   auto memory = chunk ? registered(*chunk) : base::Result<platform::UcxMemory*>(base::pass(chunk));
   if (!memory) {
     done = base::pass(memory);
@@ -109,6 +111,9 @@ void Remote::take_key(const RemoteMessage& message, const char* data, std::size_
   if (message.other != 0) {
     request.text.assign(data, size_bytes);
     return;
+  }
+  if (size_bytes == 0 || request.offset - message.offset >= message.size_bytes) {
+    return declare_dead(message.from, "it answered with the key of another chunk");
   }
   Peer& from = peer(message.from);
   RemoteChunk chunk{message.offset, message.size_bytes, message.operand, nullptr};

@@ -100,6 +100,7 @@ base::Status Remote::get(int pe, std::uint64_t offset, void* target, std::size_t
   request.pe = pe;
   request.target = static_cast<char*>(target);
   request.size_bytes = request.missing_bytes = size_bytes;
+  request.pieces.resize((size_bytes + piece_bytes - 1) / piece_bytes);
   request.is_device = is_device;
   const std::uint64_t id = new_request(std::move(made));
   ++(*to)->gets;

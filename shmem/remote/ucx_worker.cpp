@@ -3,6 +3,7 @@
 #include "shmem/remote/ucx_worker.hpp"
 
 #include <cstdlib>
+#include <utility>
 
 namespace gdrkit::shmem {
 
@@ -33,9 +34,14 @@ tl::unexpected<base::Error> ucx_failure(const platform::UcxCalls& calls, const c
 }
 
 base::Result<std::unique_ptr<UcxWorker>> UcxWorker::open(const platform::UcxCalls& calls, std::size_t endpoints,
-                                                         bool is_direct, UcxReceiver& receiver) {
+                                                         bool is_direct, bool needs_cuda, UcxReceiver& receiver) {
   std::unique_ptr<UcxWorker> worker(new UcxWorker(calls));
   if (auto opened = worker->open_context(endpoints, is_direct); !opened) return base::pass(opened);
+  if (is_direct && needs_cuda && !worker->knows_cuda()) {
+    // It would never be used, and strangers could.
+    calls.cleanup(std::exchange(worker->context_, nullptr));
+    if (auto opened = worker->open_context(endpoints, false); !opened) return base::pass(opened);
+  }
   if (auto opened = worker->open_worker(receiver); !opened) return base::pass(opened);
   return worker;
 }
@@ -67,6 +73,7 @@ base::Status UcxWorker::open_context(std::size_t endpoints, bool is_direct) noex
     return ucx_failure(calls_, "ucp_context_query", asked);
   }
   memory_types_ = attributes.memory_types;
+  is_direct_ = is_direct;
   return {};
 }
 

@@ -27,11 +27,12 @@ class UcxReceiver {
 /// Not thread-safe. The destructor frees what UCX holds; endpoints are closed before.
 class UcxWorker {
  public:
-  /// `receiver` and `calls` must outlive it. `is_direct`: with UCX's own puts and gets. Where UCX plays them in
-  /// software, as over TCP, whoever connects can then write to any address of this process.
+  /// `receiver` and `calls` must outlive it. `is_direct`: with UCX's own puts and gets, unless `needs_cuda` and this
+  /// UCX knows no GPU memory. Where UCX plays them in software, as over TCP, whoever connects can then write to any
+  /// address of this process.
   [[nodiscard]] static base::Result<std::unique_ptr<UcxWorker>> open(const platform::UcxCalls& calls,
                                                                      std::size_t endpoints, bool is_direct,
-                                                                     UcxReceiver& receiver);
+                                                                     bool needs_cuda, UcxReceiver& receiver);
   UcxWorker(const UcxWorker&) = delete;
   UcxWorker& operator=(const UcxWorker&) = delete;
   ~UcxWorker();
@@ -40,6 +41,8 @@ class UcxWorker {
   [[nodiscard]] platform::UcxContext* context() const noexcept { return context_; }
   [[nodiscard]] const std::vector<char>& address() const noexcept { return address_; }
   [[nodiscard]] bool knows_cuda() const noexcept { return (memory_types_ >> platform::ucx_memory_cuda & 1) != 0; }
+  /// Whether UCX's own puts and gets can be used here, and by others to here.
+  [[nodiscard]] bool is_direct() const noexcept { return is_direct_; }
   /// Readable once something is to do after arm() was true.
   [[nodiscard]] int event_fd() const noexcept { return event_fd_; }
   [[nodiscard]] bool arm() noexcept { return calls_.worker_arm(worker_) == platform::ucx_ok; }
@@ -62,6 +65,7 @@ class UcxWorker {
   platform::UcxContext* context_ = nullptr;
   platform::UcxWorkerHandle* worker_ = nullptr;
   std::uint64_t memory_types_ = 0;
+  bool is_direct_ = false;
   int event_fd_ = -1;
   int error_mode_ = platform::ucx_error_mode_peer;
   std::vector<char> address_;
