@@ -139,6 +139,9 @@ enum gdrkit_shmem_word GDRKIT_SHMEM_IS_INT {
 
 /* -EADDRNOTAVAIL: no network address to listen on. */
 int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id);
+/* Each id holds a listening socket until PE 0 has used it; this gives that of an unused one back. -EINVAL: this process
+ * has none. */
+int gdrkit_shmem_release_unique_id(const gdrkit_shmem_unique_id_t* id);
 /* Collective over the job. `options` may be NULL. Takes the GPU's primary context, the one that the CUDA runtime uses
  * too; the calling thread's current context stays. -ENODEV: no GPU, and the emulated device was not asked for
  * (GDRKIT_BACKEND=emulated). */

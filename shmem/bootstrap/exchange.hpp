@@ -53,6 +53,8 @@ struct UniqueId {
 /// interface, else the first that is up and not the loopback; the loopback when there is no other). The process that
 /// calls this must hold PE 0, which takes over the listener.
 [[nodiscard]] base::Result<UniqueId> make_unique_id() noexcept;
+/// Stops listening for a job that will not come. EINVAL: this process does not listen for it.
+base::Status release_unique_id(const UniqueId& id) noexcept;
 [[nodiscard]] base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,
                                                                             std::chrono::milliseconds limit) noexcept;
 

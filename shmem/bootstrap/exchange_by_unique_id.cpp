@@ -139,6 +139,15 @@ base::Result<UniqueId> make_unique_id() noexcept {
   }
 }
 
+base::Status release_unique_id(const UniqueId& id) noexcept {
+  UniqueIdContent content;
+  std::memcpy(&content, id.bytes, sizeof content);
+  if (take_listener(content.token)) return {};
+  return base::fail_literal(EINVAL,
+                            "this process does not listen for a job of that unique id: PE 0 has used it, or it "
+                            "was made elsewhere");
+}
+
 base::Result<std::unique_ptr<Exchange>> exchange_by_unique_id(const UniqueId& id, int pe, int n_pes,
                                                               std::chrono::milliseconds limit) noexcept {
   try {

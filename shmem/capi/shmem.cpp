@@ -98,6 +98,12 @@ int gdrkit_shmem_get_unique_id(gdrkit_shmem_unique_id_t* id) {
   return 0;
 }
 
+int gdrkit_shmem_release_unique_id(const gdrkit_shmem_unique_id_t* id) {
+  if (id == nullptr) return error_of(refuse_null("the unique id"));
+  auto released = shmem::release_unique_id(*reinterpret_cast<const shmem::UniqueId*>(id->bytes));
+  return released ? 0 : error_of(released);
+}
+
 namespace {
 
 int begin_pe(const gdrkit_shmem_options* options) {

@@ -169,5 +169,18 @@ TEST(Exchange, LeavesNoDescriptorOpen) {
   EXPECT_EQ(gdrkit::tests::count_process_resources(), before);
 }
 
+TEST(UniqueId, OfAJobThatWillNotComeGivesItsSocketBack) {
+  const auto before = gdrkit::tests::count_process_resources();
+  std::vector<UniqueId> ids;
+  for (int i = 0; i < 50; ++i) {
+    const auto id = make_unique_id();
+    ASSERT_TRUE(id) << id.error().text();
+    ids.push_back(*id);
+  }
+  for (const UniqueId& id : ids) EXPECT_EQ(end_of(release_unique_id(id)), "");
+  EXPECT_EQ(gdrkit::tests::count_process_resources(), before);
+  EXPECT_THAT(end_of(release_unique_id(ids.front())), StartsWith(begins_with(EINVAL)));
+}
+
 }  // namespace
 }  // namespace gdrkit::shmem::tests

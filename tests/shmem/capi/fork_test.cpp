@@ -24,14 +24,10 @@ using gdrkit::shmem::tests::run_processes;
 using ::testing::Contains;
 
 /// They need no PE, or make one.
-const std::vector<std::string> without_pe = {"gdrkit_shmem_init",
-                                             "gdrkit_shmem_init_shared",
-                                             "gdrkit_shmem_finalize_shared",
-                                             "gdrkit_shmem_get_unique_id",
-                                             "gdrkit_shmem_last_error",
-                                             "gdrkit_shmem_register_state",
-                                             "gdrkit_shmem_unregister_state",
-                                             "gdrkit_shmem_use"};
+const std::vector<std::string> without_pe = {
+    "gdrkit_shmem_init",           "gdrkit_shmem_init_shared",       "gdrkit_shmem_finalize_shared",
+    "gdrkit_shmem_get_unique_id",  "gdrkit_shmem_release_unique_id", "gdrkit_shmem_last_error",
+    "gdrkit_shmem_register_state", "gdrkit_shmem_unregister_state",  "gdrkit_shmem_use"};
 
 struct Function {
   std::string name;
