@@ -47,12 +47,21 @@ case $1 in -*) usage "unknown option '$1'" ;; esac
 [ "$(id -u)" -eq 0 ] || usage "only root can make a system and change into it"
 command -v debootstrap >/dev/null || usage "debootstrap is missing (Debian: debootstrap)"
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
-mkdir -p "$1"
+(umask 077 && mkdir -p "$1")
 folder=$(cd -- "$1" && pwd)
+if [ -L "$folder" ]; then
+  refuse_what_others_may_change "$folder"
+  folder=$(cd -- "$folder" && pwd -P)
+fi
 shift
 for made in "$folder" "$folder/base" "$folder/system"; do
   if [ -e "$made" ] || [ -L "$made" ]; then refuse_what_others_may_change "$made"; fi
 done
+# In a system's own /tmp users could prepare files that root opens.
+if [ -n "$(find "$folder" -maxdepth 0 -perm /077)" ]; then
+  printf 'error: cannot make a Debian system in %s: users other than root can enter it: chmod 700 %s\n' "$folder" "$folder" >&2
+  exit 1
+fi
 above=$(dirname "$folder")
 while [ "$above" != / ] && [ "$above" != "$root" ]; do
   refuse_what_others_may_change "$above" above ! -perm -1000

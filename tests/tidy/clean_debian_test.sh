@@ -41,6 +41,13 @@ complete_base() { # release: what a run leaves behind that came to its end
 complete_base bookworm
 expect 1 "debootstrap: --variant=minbase trixie" --release trixie "$work/new"
 complete_base trixie
+[ "$(stat -c %a "$work/new")" = 700 ] || {
+  echo "users other than root can enter $work/new"
+  exit 1
+}
+chmod o+x "$work/new"
+expect 1 "users other than root can enter it: chmod 700 $work/new" --release trixie "$work/new"
+chmod 700 "$work/new"
 chmod o+w "$work/new/base"
 expect 1 "$work/new/base is not safe: users other than root may write to it" --release trixie "$work/new"
 chmod o-w "$work/new/base"
@@ -54,6 +61,10 @@ expect 1 "$work/new is not safe: it belongs to" --release trixie "$work/new/"
 ln -s /etc "$work/link"
 chown -h 12345 "$work/link"
 expect 1 "$work/link is not safe: it belongs to" --release trixie "$work/link"
+mkdir "$work/target"
+chown 12345 "$work/target"
+ln -s "$work/target" "$work/own_link"
+expect 1 "$work/target is not safe: it belongs to" --release trixie "$work/own_link"
 mkdir "$work/above"
 chmod o+w "$work/above"
 expect 1 "$work/above is not safe: users other than root may write to it" --release trixie "$work/above/new"
