@@ -19,7 +19,9 @@ remove_listed() { # list, folder
 }
 if [ -e "$own/installed_modules" ]; then
   # Of the version that came with it: others are a package's or another archive's.
-  sed -n 's#^\(src/gdrkit-[^/]*/dkms_install.sh\)$#/usr/\1#p' "$own/installed_modules" | while IFS= read -r script; do "$script" remove; done
+  sed -n 's#^\(src/gdrkit-[^/]*/dkms_install.sh\)$#/usr/\1#p' "$own/installed_modules" | while IFS= read -r script; do
+    [ ! -x "$script" ] || "$script" remove
+  done
   remove_listed "$own/installed_modules" /usr
   rm "$own/installed_modules"
 fi
