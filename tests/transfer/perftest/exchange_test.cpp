@@ -49,6 +49,10 @@ TEST(PairAddress, RefusesWhatIsNone) {
   EXPECT_FALSE(parse_pair_address(std::string(108, 'x'), true, &address));
 }
 
+const std::string version("6.06\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+const std::string own_version("6.06\0gdrkit 1\0\0\0", 16);
+const std::string sizes("\0\0\x10\0\0\0\0@", 8);
+
 /// An Exchange with the test as its client, at a loopback connection.
 class ExchangeTest : public ::testing::Test {
  protected:
@@ -63,7 +67,17 @@ class ExchangeTest : public ::testing::Test {
     ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&any), &size_bytes), 0);
     client_ = ::socket(AF_INET, SOCK_STREAM, 0);
     ASSERT_EQ(::connect(client_, reinterpret_cast<sockaddr*>(&any), sizeof any), 0);
-    exchange_.emplace(SocketWire::listen(0, listener, 1s));
+    listener_ = listener;
+  }
+  /// The server takes this client by its first 16 bytes.
+  void greet(const std::string& bytes) {
+    say(bytes);
+    exchange_.emplace(SocketWire::listen(0, listener_, 1s));
+  }
+  void greet_and_begin() {
+    greet(version + sizes);
+    exchange_->begin();
+    EXPECT_EQ(hear(24), own_version + sizes);
   }
   void TearDown() override {
     exchange_.reset();
@@ -88,22 +102,21 @@ class ExchangeTest : public ::testing::Test {
   }
 
   int client_ = -1;
+  int listener_ = -1;
   std::optional<Exchange> exchange_;
 };
 
 TEST_F(ExchangeTest, BeginsAsPerftestDoes) {
-  say(std::string("6.06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\0\0\0\0@", 24));
-  exchange_->begin();
+  greet_and_begin();
   EXPECT_FALSE(exchange_->is_own());
   EXPECT_EQ(exchange_->version(), "6.06");
-  EXPECT_EQ(std::string(hear(16).c_str()), "6.06");
-  EXPECT_EQ(hear(8), std::string("\0\0\x10\0\0\0\0@", 8));
   say(std::string("3\0", 2));
   EXPECT_EQ(exchange_->swap_mtu(5), 3);
   EXPECT_EQ(hear(2), std::string("5\0", 2));
 }
 
 TEST_F(ExchangeTest, SwapsResultsAsPerftestDoes) {
+  greet_and_begin();
   say(std::string("\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\xc8@D\x1d\x80h\xf9o\xa1@52z\xad\xac\x6c\x31?v:\x13g\xd0\x9a\x14",
                   40));
   const SharedResult result = exchange_->swap(SharedResult{4096, 200, 1, 2, 3});
@@ -116,30 +129,32 @@ TEST_F(ExchangeTest, SwapsResultsAsPerftestDoes) {
 }
 
 TEST_F(ExchangeTest, KnowsItsOwnKind) {
-  const tests::TestThread client(
-      [this](const std::atomic<bool>&) { say(std::string("6.06\0gdrkit 1\0\0\0\0\0\x10\0\0\0\0@", 24)); });
+  greet(own_version);
+  const tests::TestThread client([this](const std::atomic<bool>&) { say(sizes); });
   exchange_->begin();
   EXPECT_TRUE(exchange_->is_own());
 }
 
 TEST_F(ExchangeTest, NamesAPeerThatIsGone) {
+  greet(version);
   ::close(std::exchange(client_, -1));
-  EXPECT_EQ(
-      failure_of([this] { exchange_->begin(); }),
-      "gdrkit perftest: client 127.0.0.1 has ended the connection at: exchange of versions; see the error message "
-      "of that end");
+  EXPECT_EQ(failure_of([this] { exchange_->begin(); }),
+            "gdrkit perftest: client 127.0.0.1 has ended the connection at: exchange of page sizes; see the error "
+            "message of that end");
   EXPECT_NE(failure_of([this] { (void)exchange_->has_message("x"); }).find("ended the connection at: x"),
             std::string::npos);
 }
 
 TEST_F(ExchangeTest, NamesAPeerThatIsSilent) {
-  say(std::string("6.06", 4));
-  EXPECT_NE(
-      failure_of([this] { exchange_->begin(); }).find("client 127.0.0.1 said nothing for 1 s at: exchange of versions"),
-      std::string::npos);
+  greet(version + sizes.substr(0, 2));
+  EXPECT_NE(failure_of([this] {
+              exchange_->begin();
+            }).find("client 127.0.0.1 said nothing for 1 s at: exchange of page sizes"),
+            std::string::npos);
 }
 
 TEST_F(ExchangeTest, RefusesNonsense) {
+  greet_and_begin();
   say(std::string("9\0", 2));
   EXPECT_NE(failure_of([this] { (void)exchange_->swap_mtu(5); }).find("what is no MTU"), std::string::npos);
   say(std::string(108, 'x'));
