@@ -28,21 +28,17 @@ def on_terminal(folder, environment):
     """What the doctor prints when its output is a terminal."""
     ours, theirs = pty.openpty()
     variables = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "CLICOLOR_FORCE", "TERM")}
-    process = subprocess.Popen([os.path.join(BIN, "gdrkit"), "doctor", "--short", "--root", folder], stdout=theirs,
-                               env={**variables, **environment})
-    os.close(theirs)
+    # Linux may lose what a terminal holds when its last user closes it: it stays open here until the mark is read.
+    mark = "the end"
+    process = subprocess.Popen(["sh", "-c", f'"$@"; printf "{mark}"', "sh", os.path.join(BIN, "gdrkit"), "doctor", "--short", "--root", folder],
+                               stdout=theirs, env={**variables, **environment})
     text = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # Linux's word for the end of a terminal
-            part = b""
-        if not part:
-            break
-        text += part
+    while not text.endswith(mark.encode()):
+        text += os.read(ours, 65536)
+    os.close(theirs)
     os.close(ours)
     process.wait(60)
-    return text.decode()
+    return text.decode().removesuffix(mark)
 
 
 class DoctorText(Test):

@@ -206,7 +206,7 @@ TEST(LaunchEnvironment, ReadsAFileThatOnlyThisUserCanRead) {
   std::ofstream(path) << "0123456789abcdef0123\n";
   ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
   EXPECT_EQ(read_launch_environment().value().token, "0123456789abcdef0123");
-  for (const mode_t mode : {0640, 0604, 0620}) {
+  for (const mode_t mode : {mode_t{0640}, mode_t{0604}, mode_t{0620}}) {
     ASSERT_EQ(::chmod(path.c_str(), mode), 0);
     EXPECT_THAT(end_of(read_launch_environment()), AllOf(StartsWith(begins_with(EACCES)), HasSubstr("chmod 600")));
   }
