@@ -33,13 +33,14 @@ TEST_F(Finalize, WaitsForCallsAndLaterOnesFail) {
   for (int round = 0; round < 20; ++round) {
     const gdrkit_shmem_options wanted = options();
     ASSERT_EQ(gdrkit_shmem_init(&wanted), 0) << gdrkit_shmem_last_error();
-    void* const target = gdrkit_shmem_malloc(4096);
+    auto* const words = static_cast<char*>(gdrkit_shmem_malloc(4096));
     std::atomic<int> started{0};
     std::vector<std::thread> threads;
     std::vector<int> ends(3);
     for (std::size_t i = 0; i < ends.size(); ++i) {
       threads.emplace_back([&, i] {
         char bytes[64] = {};
+        void* const target = words + i * sizeof bytes;
         int result = gdrkit_shmem_put(target, bytes, sizeof bytes, 0);
         ++started;
         while (result == 0) {
