@@ -21,10 +21,12 @@ namespace gdrkit::shmem {
 struct StarGroup {
   int position = 0;
   std::vector<int> pes;  ///< the PE at each position, ascending
-  int n_pes = 0;         ///< of the whole job
+  int n_pes = 0;         ///< of the whole job; 0: of a launcher that says that its PE at `position` has exited
   Key secret{};
   std::string where;  ///< of the centre, for messages: "10.0.0.1:4711"
   std::chrono::milliseconds limit{};
+  /// Of a launcher whose PE at position 0 has exited: the gathering fails for the first that comes.
+  bool is_over = false;
   /// Of a member: its connection has seen introduce_member already.
   bool is_introduced = false;
   /// Whether the other end of a new connection may be one of the group: a process of this user, as Linux says. The

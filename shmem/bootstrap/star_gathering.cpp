@@ -171,6 +171,10 @@ class Gathering {
                         "release of gdrkit for all PEs",
                         hello.version, group_.pes.front(), star_version);
     }
+    if (hello.n_pes == 0) return base::fail(ECONNRESET, "PE %u exited before it joined the job", hello.pe);
+    if (group_.is_over) {
+      return base::fail(ECONNRESET, "PE %d exited before all PEs had joined the job", group_.pes.front());
+    }
     if (hello.n_pes != static_cast<std::uint32_t>(group_.n_pes)) {
       return base::fail(EPROTO, "PE %u was started in a job of %u PEs, PE %d in one of %d", hello.pe, hello.n_pes,
                         group_.pes.front(), group_.n_pes);

@@ -50,7 +50,10 @@ void say(const std::string& text) { std::fprintf(stderr, "gdrkit run: %s\n", tex
 }  // namespace
 
 Job::Job(JobPlan plan, RankEnvironment& environment)
-    : plan_(std::move(plan)), environment_(environment), is_watched_(static_cast<std::size_t>(plan_.n_pes)) {
+    : plan_(std::move(plan)),
+      environment_(environment),
+      departures_(environment),
+      is_watched_(static_cast<std::size_t>(plan_.n_pes)) {
   std::fflush(nullptr);
   const sigset_t handled = handled_signals();
   ::sigprocmask(SIG_BLOCK, &handled, &old_mask_);
@@ -248,7 +251,11 @@ void Job::reap() {
   std::vector<int> failed;
   for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
     if (!pes_[pe].reap()) continue;
-    if (pes_[pe].exit_code() != 0) failed.push_back(static_cast<int>(pe));
+    if (pes_[pe].exit_code() != 0) {
+      failed.push_back(static_cast<int>(pe));
+    } else if (!running().empty() && !is_ending_) {
+      departures_.note(static_cast<int>(pe));
+    }
     if (pes_[pe].is_empty()) {
       guardian_->forget(pes_[pe].id());
       is_watched_[pe] = false;

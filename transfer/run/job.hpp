@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "transfer/run/departures.hpp"
 #include "transfer/run/guardian.hpp"
 #include "transfer/run/output_lines.hpp"
 #include "transfer/run/rank_environment.hpp"
@@ -70,6 +71,7 @@ class Job {
   sigset_t old_mask_{};
   int signals_ = -1;
   std::optional<Guardian> guardian_;
+  Departures departures_;
   std::vector<RankProcess> pes_;
   std::vector<bool> is_watched_;
   std::vector<Stream> streams_;  // empty: PEs write themselves

@@ -23,6 +23,9 @@ class RankEnvironment {
   [[nodiscard]] int listener() const noexcept { return listener_; }
   /// Once PE 0 has its copy.
   void close_listener() noexcept;
+  [[nodiscard]] int n_pes() const noexcept { return n_pes_; }
+  [[nodiscard]] const std::string& root() const noexcept { return root_; }    ///< where PE 0 listens; "": nowhere
+  [[nodiscard]] const std::string& token() const noexcept { return token_; }  ///< the secret of the job
   /// Why PEs have no address of PE 0; "".
   [[nodiscard]] const std::string& note() const noexcept { return note_; }
 

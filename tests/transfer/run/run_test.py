@@ -86,16 +86,6 @@ class RunEnvironment(Test):
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         self.assertEqual(by_pe(ended), {0: ["0 3 0"], 1: ["1 3 1"], 2: ["2 3 2"]})
 
-    def test_nobody_listens_at_the_root_when_pe_0_has_ended(self):
-        ended = run("-n", "2", "--time-limit", str(SOON / 2), "--", sys.executable, "-c", (
-            "import os, socket, sys, time\n"
-            "host, port = os.environ['GDRKIT_SHMEM_ROOT'].split(':')\n"
-            "while os.environ['GDRKIT_SHMEM_PE'] == '1':\n"
-            "  try: socket.create_connection((host, int(port))).close()\n"
-            "  except ConnectionRefusedError: break\n"
-            "  time.sleep(0.05)\n"))
-        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
-
     def test_pe_0_listens_at_the_root_that_all_know(self):
         ended = run("-n", "3", "--prefix", "--", sys.executable, "-c", (
             "import os, socket\n"
@@ -224,6 +214,23 @@ class RunEnds(Test):
             launcher.kill()
             launcher.communicate(timeout=SOON)
             self.assertTrue(tracer.everything_ended())
+
+    def test_the_others_learn_at_once_that_a_pe_exited_before_it_joined(self):
+        program = os.path.join(BIN, "..", "examples", "shmem_pi")
+        for n_pes, gone, words in ((2, 1, "PE 1 exited before it joined the job"), (4, 3, "PE 3 exited before it joined the job"),
+                                   (2, 0, "PE 0 exited before all PEs had joined the job"), (5, 0, "PE 0 exited before all PEs had joined the job")):
+            began = time.monotonic()
+            ended = run("-n", str(n_pes), "--emulated", *shell(f'[ $GDRKIT_SHMEM_PE != {gone} ] || exit 0; exec {program}'))
+            self.assertNotEqual(ended.returncode, 0)
+            self.assertIn(words, ended.stderr + ended.stdout, (n_pes, gone))
+            self.assertLess(time.monotonic() - began, SOON / 2)  # 300 s without
+
+    def test_a_pe_that_exits_without_joining_ends_well_where_no_other_joins(self):
+        for gone in (0, 1):
+            with Tracer() as tracer:
+                ended = run("-n", "2", *shell(f'[ $GDRKIT_SHMEM_PE = {gone} ] || sleep 0.5'), pass_fds=[tracer.writer])
+                self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
+                self.assertTrue(tracer.everything_ended())
 
     def test_a_program_that_is_not_there_is_said_once(self):
         ended = run("-n", "3", "--", "no-such-program")

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The gdrkit authors
+// SPDX-License-Identifier: MIT
+#include "transfer/run/departures.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "base/result.hpp"
+#include "shmem/bootstrap/star.hpp"
+#include "shmem/bootstrap/tcp_address.hpp"
+
+namespace gdrkit::tools {
+namespace {
+
+using shmem::UniqueFd;
+
+constexpr std::chrono::seconds connect_limit{1};  // to the loopback
+constexpr std::chrono::seconds release_limit{60};
+constexpr std::chrono::hours speak_limit{24};  // the launcher ends it before
+
+shmem::StarGroup group_of(int pe, const RankEnvironment& environment) {
+  shmem::StarGroup group;
+  group.position = pe;
+  group.pes.resize(static_cast<std::size_t>(environment.n_pes()));
+  std::iota(group.pes.begin(), group.pes.end(), 0);
+  group.n_pes = pe == 0 ? environment.n_pes() : 0;
+  const std::string& token = environment.token();
+  group.secret = shmem::secret_of({reinterpret_cast<const unsigned char*>(token.data()), token.size()});
+  group.where = environment.root();
+  group.limit = speak_limit;
+  group.is_over = pe == 0;
+  return group;
+}
+
+/// The launcher's pipes must not live on here: PEs and the guardian wait for their ends.
+void close_all_but(int kept) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc/self/fd"), ::closedir);
+  while (const dirent* const entry = folder ? ::readdir(folder.get()) : nullptr) {
+    const int fd = std::atoi(entry->d_name);
+    if (entry->d_name[0] != '.' && fd != kept && fd != ::dirfd(folder.get())) ::close(fd);
+  }
+}
+
+void say_gone(UniqueFd connection, const shmem::StarGroup& group) {
+  const auto once = [&](const shmem::Deadline&) -> base::Result<UniqueFd> {
+    if (!connection) return base::fail_literal(ECONNRESET, "PE 0 has ended, too");
+    return std::move(connection);
+  };
+  (void)shmem::make_star_member(once, group);
+}
+
+void refuse_all(const shmem::TcpAddress& address, const shmem::StarGroup& group) {
+  auto listener = shmem::listen_at(address);
+  // PEs between fork and exec still have the one that PE 0 had.
+  for (const shmem::Deadline deadline(release_limit); !listener && !deadline.has_passed();) {
+    ::usleep(10'000);
+    listener = shmem::listen_at(address);
+  }
+  while (listener) {
+    UniqueFd again(::fcntl(listener->get(), F_DUPFD_CLOEXEC, 0));
+    if (!again) return;
+    (void)shmem::make_star_centre(std::move(again), group);
+  }
+}
+
+}  // namespace
+
+void Departures::note(int pe) {
+  if (environment_.root().empty()) return;
+  const auto addresses = shmem::resolve(environment_.root());
+  if (!addresses) return;
+  UniqueFd connection;
+  if (pe != 0) {
+    auto connected = shmem::connect_to(*addresses, true, shmem::Deadline(connect_limit));
+    if (!connected) return;  // the job has formed
+    connection = std::move(*connected);
+  }
+  const pid_t launcher = ::getpid();
+  const pid_t speaker = ::fork();
+  if (speaker > 0) speakers_.push_back(speaker);
+  if (speaker != 0) return;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != launcher) ::_exit(0);
+  close_all_but(connection.get());
+  const shmem::StarGroup group = group_of(pe, environment_);
+  pe == 0 ? refuse_all(addresses->front(), group) : say_gone(std::move(connection), group);
+  ::_exit(0);
+}
+
+Departures::~Departures() {
+  for (const pid_t speaker : speakers_) {
+    ::kill(speaker, SIGKILL);
+    ::waitpid(speaker, nullptr, 0);
+  }
+}
+
+}  // namespace gdrkit::tools
