@@ -1,14 +1,24 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // A stranger connects to the UCX worker of a PE and speaks as another PE, without the job's key: nothing happens.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
+#include <set>
+#include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "shmem/bootstrap/unique_fd.hpp"
 #include "shmem/remote/message.hpp"
 #include "support/process_resources.hpp"
 #include "support/shmem_job.hpp"
@@ -115,6 +125,101 @@ TEST_F(ForgedMessages, ChangeNothing) {
     EXPECT_TRUE(pe.barrier_all());
   });
   EXPECT_EQ(texts, std::vector<std::string>(n_pes, "started"));
+}
+
+/// The TCP ports of the loopback at which this process listens.
+std::vector<int> own_ports() {
+  std::set<std::string> sockets;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(entry, gone).string();
+    if (target.rfind("socket:[", 0) == 0) sockets.insert(target.substr(8, target.size() - 9));
+  }
+  std::vector<int> ports;
+  std::ifstream table("/proc/self/net/tcp");
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream fields(line);
+    std::string number, local, remote, state, skipped, inode;
+    fields >> number >> local >> remote >> state;
+    for (int i = 0; i < 5; ++i) fields >> skipped;
+    fields >> inode;
+    if (state == "0A" && sockets.count(inode) != 0) ports.push_back(std::stoi(local.substr(9), nullptr, 16));
+  }
+  return ports;
+}
+
+/// Runs the program as another user if this one can, and returns what it prints.
+std::string send_as_other_user(int port, const std::vector<std::string>& messages) {
+  std::string digits;
+  for (const std::string& message : messages) {
+    digits += ' ';
+    for (const char byte : message) {
+      const char* const hex = "0123456789abcdef";
+      digits += {hex[static_cast<unsigned char>(byte) >> 4], hex[byte & 15]};
+    }
+  }
+  const std::string folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  // Opened here: the other user may not enter the folder.
+  const UniqueFd program(::open((folder + "/shmem_ucx_stranger").c_str(), O_RDONLY));
+  if (!program) return "not built";
+  const std::string as_other = ::geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
+  const std::string command = as_other + "timeout 20 /proc/self/fd/" + std::to_string(program.get()) + " " +
+                              std::to_string(port) + digits + " 2>&1";
+  FILE* const pipe = ::popen(command.c_str(), "r");
+  std::string text;
+  for (int c = 0; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+  ::pclose(pipe);
+  return text;
+}
+
+TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
+  ::setenv("UCX_NET_DEVICES", "lo", 1);
+  static const UcxCalls real = **platform::ucx_calls();
+  static std::atomic<int> arrived{0};
+  static platform::UcxMessageHandler inner;
+  faulty.worker_set_am_recv_handler = [](platform::UcxWorkerHandle* worker,
+                                         const platform::UcxMessageHandler* handler) {
+    inner = *handler;
+    platform::UcxMessageHandler counting = *handler;
+    counting.function = [](void* argument, const void* header, std::size_t header_bytes, void* data,
+                           std::size_t size_bytes, const platform::UcxMessageDetails* details) {
+      const std::string text(static_cast<const char*>(header), header_bytes);
+      if (text.find("STRANGER") != std::string::npos) ++arrived;
+      return inner.function(argument, header, header_bytes, data, size_bytes, details);
+    };
+    return real.worker_set_am_recv_handler(worker, &counting);
+  };
+  std::string why_not;
+  const auto texts = texts_of_job(faulty, RemoteWay::staged, [&](Pe& pe) {
+    auto object = pe.allocate(64, 1, true);
+    ASSERT_TRUE(object) << object.error().text();
+    ASSERT_TRUE(pe.barrier_all());
+    std::uint64_t value = 0;
+    if (pe.pe() == faulty_pe) {
+      RemoteMessage forged;
+      forged.kind = RemoteMessageKind::put;
+      forged.offset = reinterpret_cast<std::uint64_t>(*object) - pe.device_state().heap_address;
+      forged.size_bytes = 8;
+      std::vector<std::string> messages;
+      for (forged.number = 1; forged.number <= 100; ++forged.number) {
+        messages.emplace_back(reinterpret_cast<const char*>(&forged), sizeof forged);
+        messages.back() += "STRANGER";
+      }
+      for (const int port : own_ports()) why_not = send_as_other_user(port, messages);
+      for (int i = 0; i < 100 && arrived < 100; ++i) {
+        EXPECT_TRUE(pe.get(&value, *object, sizeof value, 0, false));  // moves the traffic
+        ::usleep(10'000);
+      }
+      EXPECT_TRUE(pe.get(&value, *object, sizeof value, faulty_pe, false));
+      EXPECT_EQ(value, 0u);
+      EXPECT_EQ(pe.remote()->first_dead(), -1);
+    }
+    EXPECT_TRUE(pe.barrier_all());
+  });
+  ::unsetenv("UCX_NET_DEVICES");
+  EXPECT_EQ(texts, std::vector<std::string>(n_pes, "started"));
+  if (why_not == "not built") GTEST_SKIP() << "the attacker needs UCX's headers (libucx-dev)";
+  EXPECT_EQ(arrived, 100) << why_not;
 }
 
 }  // namespace
