@@ -63,7 +63,8 @@ bool store(const Option& option, const char* value) {
                           if (std::find(choice.words.begin(), choice.words.end(), value) != choice.words.end())
                             return true;
                           std::string error = choice.gdrcopy_error;
-                          if (const auto gap = error.find("{}"); gap != std::string::npos) error.replace(gap, 2, value);
+                          if (const auto gap = error.find("{}"); gap != std::string::npos)
+                            error.replace(gap, 2, printable(value));
                           std::fprintf(stderr, "%s\n", error.c_str());
                           return false;
                         },
@@ -113,9 +114,15 @@ const Option* find(const CommandLine& line, const Scan& scan, int found) {
 std::optional<ExitCode> parse_gdrcopy(const CommandLine& line, int argc, char** argv) {
   const Scan scan = scan_for(line);
   const std::string help = gdrcopy_help_text(line, argv[0]);
+  // getopt prints what it does not know.
+  std::vector<std::string> words;
+  for (int i = 0; i < argc; ++i) words.push_back(argv[i][0] == '-' ? printable(argv[i]) : argv[i]);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
   optind = 0;  // glibc: forget what an earlier scan of this process left
   for (;;) {
-    const int found = ::getopt_long(argc, argv, scan.letters.c_str(), scan.long_options.data(), nullptr);
+    const int found = ::getopt_long(argc, pointers.data(), scan.letters.c_str(), scan.long_options.data(), nullptr);
     if (found == -1) return std::nullopt;
     if (found == 'h') {
       std::fputs(help.c_str(), stdout);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/common/exit_code.hpp"
 #include "cli/common/shell_word.hpp"
 #include "cli/common/wrapped_text.hpp"
 #include "platform/facts/number_list.hpp"
@@ -94,7 +95,7 @@ void print_assignments(const Document& document, const std::string& prefix) {
   for (const ProposedSetting& setting : document.proposal.job) {
     if (setting.name.rfind(prefix, 0) != 0) continue;
     comment(reason_of(setting));
-    std::printf("%s=%s\n", setting.name.c_str(), setting.value.c_str());
+    std::printf("%s=%s\n", setting.name.c_str(), printable(setting.value).c_str());
   }
   print_rank_comments(document.proposal);
 }

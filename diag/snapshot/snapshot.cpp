@@ -58,7 +58,8 @@ void print_summary(const Summary& summary) {
     std::fprintf(out,
                  "note: without root the archive lacks PCI configuration space beyond 64 bytes and the Linux log\n");
   }
-  std::fprintf(out, "read it with: gdrkit doctor --root %s\n", summary.file == "-" ? "FILE" : summary.file.c_str());
+  std::fprintf(out, "read it with: gdrkit doctor --root %s\n",
+               summary.file == "-" ? "FILE" : printable(summary.file).c_str());
 }
 
 Summary summary_of(const Recording& recording) {

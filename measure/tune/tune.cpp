@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "cli/common/device_choice.hpp"
+#include "cli/common/exit_code.hpp"
 #include "cli/common/whole_file.hpp"
 #include "cli/common/wrapped_text.hpp"
 #include "gdrkit/gdrkit.hpp"
@@ -245,8 +246,8 @@ class Tune {
       }
     }
     for (const std::string& note : report_.notes) std::printf("%s\n", fitted(note, 2).c_str());
-    std::printf("%s: profile of %s, measured in %.1f s\n", report_.path.c_str(), report_.machine.gpu_name.c_str(),
-                report_.seconds);
+    std::printf("%s: profile of %s, measured in %.1f s\n", printable(report_.path).c_str(),
+                printable(report_.machine.gpu_name).c_str(), report_.seconds);
   }
 
   static std::string text_of_time(const std::map<std::string, std::map<std::size_t, double>>& times,

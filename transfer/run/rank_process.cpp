@@ -39,7 +39,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   ::sigprocmask(SIG_SETMASK, &start.mask, nullptr);
   ::execve(start.file.c_str(), words, variables);
   const int error = errno;
-  ::dprintf(2, "gdrkit run: cannot start %s: %s\n", start.file.c_str(), std::strerror(error));
+  ::dprintf(2, "gdrkit run: cannot start %s: %s\n", printable(start.file).c_str(), std::strerror(error));
   ::_exit(error == ENOENT ? 127 : 126);
 }
 

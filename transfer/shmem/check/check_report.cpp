@@ -6,6 +6,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "cli/common/exit_code.hpp"
 #include "cli/common/wrapped_text.hpp"
 
 namespace gdrkit::tools::pgas {
@@ -41,7 +42,7 @@ std::vector<CheckSummary> summarise(const std::vector<const Check*>& checks, int
 }
 
 void print_check_head(const CheckReport& report) {
-  std::printf("%d PEs on %s\n%-12s %12s %10s  %s\n", report.n_pes, report.machine.gpu_name.c_str(), "check",
+  std::printf("%d PEs on %s\n%-12s %12s %10s  %s\n", report.n_pes, printable(report.machine.gpu_name).c_str(), "check",
               "operations", "seconds", "result");
 }
 
