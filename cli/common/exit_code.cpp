@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/common/exit_code.hpp"
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 namespace gdrkit::tools {
 
@@ -58,6 +60,16 @@ std::string format(const char* pattern, ...) {
   std::string text(length > 0 ? static_cast<std::size_t>(length) : 0, '\0');
   std::vsnprintf(text.data(), text.size() + 1, pattern, again);
   va_end(again);
+  return text;
+}
+
+std::string fork_error_text(int error) {
+  std::string text = std::strerror(error);
+  if (error == EAGAIN) {
+    text +=
+        ": too many processes; see the limits of this user (ulimit -u) and of the container or job (pids.max of its "
+        "cgroup)";
+  }
   return text;
 }
 

@@ -33,6 +33,9 @@ class Failure : public std::runtime_error {
 /// printf into a string.
 [[nodiscard, gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 
+/// Why fork() failed: the error, and the limit behind it.
+[[nodiscard]] std::string fork_error_text(int error);
+
 /// `text` for a terminal: what a file or an argument brought in must not move the cursor or colour the screen. Control
 /// characters but tabs and line ends become '?', and so does what is no UTF-8, which XML and JSON forbid too.
 [[nodiscard]] std::string printable(std::string text);

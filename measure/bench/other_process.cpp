@@ -68,7 +68,7 @@ measure::Result result_of_process(const std::string& program, const std::vector<
   ::close(ends[1]);
   const std::string text = child < 0 ? "" : read_all(ends[0]);
   ::close(ends[0]);
-  if (child < 0) throw Failure(ExitCode::failed, std::string("fork: ") + std::strerror(fork_error));
+  if (child < 0) throw Failure(ExitCode::failed, "cannot start a process: " + fork_error_text(fork_error));
   const std::string ended = end_of(child);
   try {
     // A result that is not ok has an exit code of its own, and says so itself.

@@ -102,7 +102,7 @@ Outcome run_isolated(const std::function<void()>& body, double limit_seconds) {
   ::close(ends[1]);
   Outcome outcome;
   if (child < 0) {
-    outcome.reason = std::string("fork: ") + std::strerror(errno);
+    outcome.reason = "cannot start a process: " + fork_error_text(errno);
     ::close(ends[0]);
     return outcome;
   }

@@ -2,10 +2,18 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <string>
+
 #include "cli/common/exit_code.hpp"
 
 namespace gdrkit::tools {
 namespace {
+
+TEST(ForkErrorText, NamesTheLimits) {
+  EXPECT_NE(fork_error_text(EAGAIN).find("ulimit -u"), std::string::npos);
+  EXPECT_EQ(fork_error_text(ENOMEM), "Cannot allocate memory");
+}
 
 TEST(Printable, LeavesTextInAnyLanguage) {
   for (const char* text : {"", "a\tb\n", "caf\xc3\xa9", "\xd0\x9b", "\xe2\x86\x92", "\xf0\x9f\x90\xa7"})

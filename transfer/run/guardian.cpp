@@ -54,7 +54,7 @@ Guardian::Guardian(int listener) {
   }
   ::close(ends[0]);
   pipe_ = ends[1];
-  if (id_ < 0) throw Failure(ExitCode::failed, format("gdrkit run: cannot start a process: %s", std::strerror(errno)));
+  if (id_ < 0) throw Failure(ExitCode::failed, "gdrkit run: cannot start a process: " + fork_error_text(errno));
 }
 
 Guardian::~Guardian() {

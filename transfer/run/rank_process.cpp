@@ -51,7 +51,7 @@ RankProcess::RankProcess(const RankStart& start) {
   const pid_t launcher = ::getpid();
   id_ = ::fork();
   if (id_ == 0) become(start, words.data(), variables.data(), launcher);
-  if (id_ < 0) throw Failure(ExitCode::failed, format("gdrkit run: cannot start a process: %s", std::strerror(errno)));
+  if (id_ < 0) throw Failure(ExitCode::failed, "gdrkit run: cannot start a process: " + fork_error_text(errno));
   // Both do it, so that the group is there for whoever comes first.
   ::setpgid(id_, id_);
 }

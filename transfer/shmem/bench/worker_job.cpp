@@ -118,7 +118,7 @@ void WorkerJob::launch(int pe) {
   if (id < 0) {
     ::close(sockets[0]);
     if (output >= 0) ::close(output);
-    fail(format("cannot start %s: %s", name_of(pe).c_str(), std::strerror(error)));
+    fail("cannot start " + name_of(pe) + ": " + fork_error_text(error));
   }
   processes_.push_back({id, sockets[0], output});
 }
