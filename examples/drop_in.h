@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static int complain(const char* what, int error) {
+static inline int complain(const char* what, int error) {
   printf("%s: %s\n", what, strerror(error));
   return 1;
 }
 
 /* 0 when what was read back is what was written. `device_address` is 64 KiB aligned (gdr_map insists), `bytes` > 4096.
  */
-static int drop_in(unsigned long device_address, size_t bytes) {
+static inline int drop_in(unsigned long device_address, size_t bytes) {
   static const char text[] = "written by the CPU";
   const uint32_t raised = 1;
   char seen[sizeof text] = "";

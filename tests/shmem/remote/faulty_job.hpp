@@ -21,6 +21,12 @@ using shmem::RemoteWay;
 inline constexpr int n_pes = 2;
 inline constexpr int faulty_pe = 1;
 
+/// UCX's own functions, for those that stand in for them.
+inline const platform::UcxCalls& real_ucx() {
+  static const platform::UcxCalls calls = **platform::ucx_calls();
+  return calls;
+}
+
 /// Starts two PEs, of which one has these functions of UCX, and answers what each of them says; `body` runs on those
 /// that started.
 inline std::vector<std::string> texts_of_job(const platform::UcxCalls& faulty, RemoteWay way,

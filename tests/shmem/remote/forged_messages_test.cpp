@@ -30,6 +30,7 @@ namespace {
 using platform::UcxCalls;
 using tests::faulty_pe;
 using tests::n_pes;
+using tests::real_ucx;
 using tests::texts_of_job;
 
 /// Gives messages to the PE as UCX does: inside its progress.
@@ -70,15 +71,14 @@ Stranger& stranger() {
 class ForgedMessages : public tests::FaultyJob {};
 
 TEST_F(ForgedMessages, ChangeNothing) {
-  static const UcxCalls real = **platform::ucx_calls();
   faulty.worker_set_am_recv_handler = [](platform::UcxWorkerHandle* worker,
                                          const platform::UcxMessageHandler* handler) {
     stranger().handler = *handler;
-    return real.worker_set_am_recv_handler(worker, handler);
+    return real_ucx().worker_set_am_recv_handler(worker, handler);
   };
   faulty.worker_progress = [](platform::UcxWorkerHandle* worker) {
     stranger().deliver();
-    return real.worker_progress(worker);
+    return real_ucx().worker_progress(worker);
   };
   const auto texts = texts_of_job(faulty, RemoteWay::staged, [](Pe& pe) {
     auto object = pe.allocate(64, 1, true);
@@ -174,7 +174,6 @@ std::string send_as_other_user(int port, const std::vector<std::string>& message
 
 TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
   ::setenv("UCX_NET_DEVICES", "lo", 1);
-  static const UcxCalls real = **platform::ucx_calls();
   static std::atomic<int> arrived{0};
   static platform::UcxMessageHandler inner;
   faulty.worker_set_am_recv_handler = [](platform::UcxWorkerHandle* worker,
@@ -187,7 +186,7 @@ TEST_F(ForgedMessages, OfAnotherUserOverTcpChangeNothing) {
       if (text.find("STRANGER") != std::string::npos) ++arrived;
       return inner.function(argument, header, header_bytes, data, size_bytes, details);
     };
-    return real.worker_set_am_recv_handler(worker, &counting);
+    return real_ucx().worker_set_am_recv_handler(worker, &counting);
   };
   std::string why_not;
   const auto texts = texts_of_job(faulty, RemoteWay::staged, [&](Pe& pe) {

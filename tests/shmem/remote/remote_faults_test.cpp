@@ -22,6 +22,7 @@ using ::testing::HasSubstr;
 
 using tests::faulty_pe;
 using tests::n_pes;
+using tests::real_ucx;
 using tests::texts_of_job;
 
 class RemoteFaults : public tests::FaultyJob {};
@@ -125,15 +126,17 @@ TEST_F(RemoteFaults, MemoryThatCannotBeRegisteredIsReportedByTheOtherPe) {
   EXPECT_EQ(texts, std::vector<std::string>(n_pes, "started"));
 }
 
+/// What UCX returns for a message that it refuses.
+void* out_of_memory() { return reinterpret_cast<void*>(std::intptr_t{platform::ucx_no_memory}); }
+
 /// A message that UCX refuses ends the call; the next one goes through, with its number in order.
 TEST_F(RemoteFaults, AMessageThatCannotBeSentIsAnErrorOfThatCall) {
   static std::atomic<bool> fails{false};
-  static const UcxCalls real = **platform::ucx_calls();
   faulty.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,
                           const void* data, std::size_t size_bytes, const platform::UcxRequestParams* params) -> void* {
     const bool is_put = static_cast<const RemoteMessage*>(header)->kind == RemoteMessageKind::put;
-    if (is_put && fails.exchange(false)) return reinterpret_cast<void*>(std::intptr_t{platform::ucx_no_memory});
-    return real.am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
+    if (is_put && fails.exchange(false)) return out_of_memory();
+    return real_ucx().am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
   };
   const auto texts = texts_of_job(faulty, RemoteWay::staged, [](Pe& pe) {
     auto object = pe.allocate(8, 1, true);
@@ -163,7 +166,6 @@ TEST_F(RemoteFaults, MessagesThatOvertakeEachOtherAreHandledInOrder) {
     platform::UcxEndpoint* endpoint = nullptr;
   };
   static Held held;  // under Remote's lock
-  static const UcxCalls real = **platform::ucx_calls();
   faulty.am_send_nbx = [](platform::UcxEndpoint* endpoint, unsigned id, const void* header, std::size_t header_bytes,
                           const void* data, std::size_t size_bytes, const platform::UcxRequestParams* params) -> void* {
     const auto kind = static_cast<const RemoteMessage*>(header)->kind;
@@ -174,7 +176,7 @@ TEST_F(RemoteFaults, MessagesThatOvertakeEachOtherAreHandledInOrder) {
         held.data.assign(static_cast<const char*>(data), static_cast<const char*>(data) + size_bytes);
       return nullptr;
     }
-    void* const sent = real.am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
+    void* const sent = real_ucx().am_send_nbx(endpoint, id, header, header_bytes, data, size_bytes, params);
     if (held.endpoint != nullptr && kind <= last_in_order) {
       static std::vector<Held> late;  // UCX may still read them
       late.push_back(std::move(held));
@@ -183,9 +185,9 @@ TEST_F(RemoteFaults, MessagesThatOvertakeEachOtherAreHandledInOrder) {
       plain.field_mask = platform::ucx_request_flags;
       plain.flags = platform::ucx_message_eager;
       const Held& now = late.back();
-      void* const request = real.am_send_nbx(now.endpoint, id, now.header.data(), now.header.size(), now.data.data(),
-                                             now.data.size(), &plain);
-      if (platform::ucx_is_request(request)) real.request_free(request);
+      void* const request = real_ucx().am_send_nbx(now.endpoint, id, now.header.data(), now.header.size(),
+                                                   now.data.data(), now.data.size(), &plain);
+      if (platform::ucx_is_request(request)) real_ucx().request_free(request);
     }
     return sent;
   };
