@@ -30,6 +30,11 @@ while [ $# -gt 0 ]; do
   shift
 done
 if [ "$modules" = 1 ] && [ "$(id -u)" -ne 0 ]; then usage "--modules needs root"; fi
+sources=src/$(basename "$here"/modules/src/gdrkit-*)
+if [ "$modules" = 1 ] && [ -e "/usr/$sources" ] && ! grep -q "^$sources/" "$prefix/share/gdrkit/installed_modules" 2>/dev/null; then
+  echo "error: /usr/$sources came from a package or from another prefix: remove that first, or install without --modules" >&2
+  exit 1
+fi
 mkdir -p "$prefix"
 prefix=$(cd -- "$prefix" && pwd)
 list=$prefix/share/gdrkit/installed
@@ -57,7 +62,7 @@ case "$prefix" in
   *) echo "add $prefix/bin to PATH; for NCCL, UCX and MPI add $prefix/lib to LD_LIBRARY_PATH" ;;
 esac
 if [ "$modules" = 1 ]; then
-  put "$here/modules" /usr "$prefix/share/gdrkit/installed_modules"
+  put "$here/modules" /usr "${list}_modules"
   # Of this version: others may be there.
-  exec "/usr/src/$(basename "$here"/modules/src/gdrkit-*)/dkms_install.sh" add
+  exec "/usr/$sources/dkms_install.sh" add
 fi

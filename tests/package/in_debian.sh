@@ -244,6 +244,9 @@ test_archive_with_modules() {
   printf '#!/bin/sh\ntouch /usr/src/gdrkit-0.0.1/was_called\n' >/usr/src/gdrkit-0.0.1/dkms_install.sh
   chmod +x /usr/src/gdrkit-0.0.1/dkms_install.sh
   must "$files"/gdrkit-*/install.sh --prefix /opt/gdrkit --modules
+  must "$files"/gdrkit-*/install.sh --prefix /opt/gdrkit --modules
+  # shellcheck disable=SC2016
+  must_say "came from a package or from another prefix" sh -c '! "$0" --prefix /opt/other --modules' "$files"/gdrkit-*/install.sh
   [ -e "$(module gdrdrv)" ] || fail "no module was built"
   GDRKIT_BACKEND=emulated must_say "emulated" /opt/gdrkit/bin/gdrkit info
   must /opt/gdrkit/share/gdrkit/uninstall.sh
