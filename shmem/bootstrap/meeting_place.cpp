@@ -12,7 +12,9 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <memory>
 
 namespace gdrkit::shmem {
@@ -22,6 +24,18 @@ constexpr char prefix[] = "gdrkit-shmem-";
 /// A socket also refuses connections between its bind and its listen. In a folder on a network file system, a live
 /// socket refuses those of other machines. So younger sockets are not removed: no job takes so long until all PEs meet.
 constexpr time_t least_stale_age_s = 24 * 60 * 60;
+
+/// In a user namespace, such as a rootless container's, users that it does not map all have one number (65534).
+bool may_stand_for_others(uid_t user) {
+  uid_t unmapped = 65534;
+  std::ifstream("/proc/sys/kernel/overflowuid") >> unmapped;
+  if (user != unmapped) return false;
+  std::uint32_t inside = 0;
+  std::uint32_t outside = 0;
+  std::uint32_t count = 0;
+  std::ifstream("/proc/self/uid_map") >> inside >> outside >> count;
+  return count != UINT32_MAX;
+}
 
 struct LocalAddress {
   sockaddr_un address{};
@@ -136,7 +150,8 @@ void MeetingPlace::remove_stale() const {
 bool is_same_user(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
-  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid() &&
+         !may_stand_for_others(peer.uid);
 }
 
 }  // namespace gdrkit::shmem

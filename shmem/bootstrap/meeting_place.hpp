@@ -50,7 +50,7 @@ class MeetingPlace {
   UniqueFd folder_;
 };
 
-/// Whether the process at the other end runs as the same user as this process.
+/// Whether the process at the other end surely runs as the same user as this process.
 [[nodiscard]] bool is_same_user(int socket);
 
 }  // namespace gdrkit::shmem

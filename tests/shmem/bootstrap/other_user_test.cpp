@@ -3,9 +3,12 @@
 // Another user of the machine tries to join a job whose launcher gave it no secret, or to be its PE 0.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
 
 #include "shmem/bootstrap/meeting_place.hpp"
 #include "shmem/bootstrap/star.hpp"
@@ -94,6 +97,19 @@ TEST_F(OtherUser, IsNotTakenForPeZero) {
   });
   EXPECT_EQ(ends[0], "nobody came");
   EXPECT_THAT(ends[1], AllOf(StartsWith(begins_with(EACCES)), HasSubstr("is a process of another user")));
+}
+
+/// In a user namespace without a map every user has the same number, this process too.
+TEST(SameUser, IsNotKnownByTheNumberOfUnmappedUsers) {
+  const auto ends = run_processes(1, [](int) -> std::string {
+    int sockets[2] = {-1, -1};
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) return "no sockets";
+    if (!is_same_user(sockets[0])) return "another user";
+    if (::unshare(CLONE_NEWUSER) != 0) return "no namespace";
+    return is_same_user(sockets[0]) ? "the same user" : "unknown";
+  });
+  if (ends[0] == "no namespace") GTEST_SKIP() << "this Linux gives no user namespace here";
+  EXPECT_EQ(ends[0], "unknown");
 }
 
 }  // namespace
