@@ -14,8 +14,8 @@
 #ifndef GDRKIT_SHMEM_COLLECTIVES_CUH
 #define GDRKIT_SHMEM_COLLECTIVES_CUH
 
-#include <gdrkit/shmem_collectives_large.cuh>
-#include <gdrkit/shmem_collectives_small.cuh>
+#include <gdrkit/detail/shmem_collectives_large.cuh>
+#include <gdrkit/detail/shmem_collectives_small.cuh>
 
 namespace gdrkit::shmem {
 namespace detail {

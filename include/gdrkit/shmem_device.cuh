@@ -14,8 +14,8 @@
 #ifndef GDRKIT_SHMEM_DEVICE_CUH
 #define GDRKIT_SHMEM_DEVICE_CUH
 
-#include <gdrkit/shmem_access.cuh>
-#include <gdrkit/shmem_proxy.cuh>
+#include <gdrkit/detail/shmem_access.cuh>
+#include <gdrkit/detail/shmem_proxy.cuh>
 
 #include <cstddef>
 #include <cstdint>

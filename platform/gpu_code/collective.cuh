@@ -5,7 +5,7 @@
 GDRKIT_GPU_KERNEL(collective, CollectiveParameters)
 
 #elif defined(GDRKIT_GPU_PARAMETERS)
-#include <gdrkit/shmem_team.cuh>
+#include <gdrkit/detail/shmem_team.cuh>
 
 #include <cstdint>
 

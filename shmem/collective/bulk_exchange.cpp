@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "shmem/collective/bulk_exchange.hpp"
 
-#include <gdrkit/shmem_reductions.cuh>
+#include <gdrkit/detail/shmem_reductions.cuh>
 
 #include <algorithm>
 #include <cstring>

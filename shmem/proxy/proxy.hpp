@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
 // Proxy: the thread that does for GPU kernels what their GPU cannot: it carries out the commands that they write into a
-// ring (gdrkit/shmem_proxy.cuh).
+// ring (gdrkit/detail/shmem_proxy.cuh).
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "gdrkit/shmem_proxy.cuh"
+#include "gdrkit/detail/shmem_proxy.cuh"
 #include "platform/device/device.hpp"
 
 namespace gdrkit::shmem {

@@ -30,7 +30,7 @@ CLAIMS = {
     "gdrkit/gdrkit.hpp": (None, "c++20"),
     "gdrkit/shmem.hpp": (None, "c++20"),
 }
-DEVICE_HEADERS = sorted(os.path.relpath(path, INCLUDE) for path in glob.glob(INCLUDE + "/gdrkit/*.cuh"))
+DEVICE_HEADERS = sorted(os.path.relpath(path, INCLUDE) for path in glob.glob(INCLUDE + "/gdrkit/**/*.cuh", recursive=True))
 # Not expressions: parts of functions, lists in braces.
 NO_VALUE = re.compile(r"__\w+__$|GDRKIT_NVSHMEM_\w+|GDRKIT_SHMEM_IS_INT|gdr_get_info|\w+_INITIALIZER")
 

@@ -5,7 +5,7 @@
 #ifndef GDRKIT_SHMEM_REDUCTIONS_CUH
 #define GDRKIT_SHMEM_REDUCTIONS_CUH
 
-#include <gdrkit/shmem_team.cuh>
+#include <gdrkit/detail/shmem_team.cuh>
 
 #include <cstring>
 

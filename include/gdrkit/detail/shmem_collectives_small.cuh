@@ -6,8 +6,8 @@
 #ifndef GDRKIT_SHMEM_COLLECTIVES_SMALL_CUH
 #define GDRKIT_SHMEM_COLLECTIVES_SMALL_CUH
 
-#include <gdrkit/shmem_reductions.cuh>
-#include <gdrkit/shmem_team.cuh>
+#include <gdrkit/detail/shmem_reductions.cuh>
+#include <gdrkit/detail/shmem_team.cuh>
 
 namespace gdrkit::shmem::detail {
 

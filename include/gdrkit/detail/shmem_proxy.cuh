@@ -9,7 +9,7 @@
 #ifndef GDRKIT_SHMEM_PROXY_CUH
 #define GDRKIT_SHMEM_PROXY_CUH
 
-#include <gdrkit/shmem_access.cuh>
+#include <gdrkit/detail/shmem_access.cuh>
 
 #include <cstring>
 
