@@ -12,7 +12,7 @@
 #include "diag/topology/machine_view.hpp"
 #include "platform/vendor/verbs_library.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 struct VerbsCalls;
 }
 

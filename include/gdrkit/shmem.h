@@ -95,7 +95,8 @@ struct gdrkit_shmem_device_state {
   /* Of host memory: ends waits when a PE has ended, and tells of waits that gave up; 0: none. */
   uint64_t control_address;
   uint64_t teams_address; /* what GPU kernels need to know of each team (gdrkit/detail/shmem_team.cuh) */
-  uint64_t proxy_address; /* how GPU kernels reach PEs of other machines (gdrkit/detail/shmem_proxy.cuh); 0: there are none */
+  uint64_t proxy_address; /* how GPU kernels reach PEs of other machines (gdrkit/detail/shmem_proxy.cuh); 0: there are
+                             none */
 };
 
 /* IS_INT: other languages and casts may pass any int, and functions compare it with the values below. So the enum's

@@ -12,7 +12,7 @@
 #include "base/result.hpp"
 #include "base/settings.hpp"
 #include "cpu/mapping_type.hpp"
-#include "shim/system.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::backend {
 
@@ -103,7 +103,7 @@ class BackendPin {
                                                       const void* mapped) noexcept;
 
 /// Takes a fresh mapping away from forked children, who would keep it beyond our unmap. Core holds fork off meanwhile.
-[[nodiscard]] base::Status keep_from_children(shim::System& system, void* mapping, std::size_t size_bytes) noexcept;
+[[nodiscard]] base::Status keep_from_children(driver::System& system, void* mapping, std::size_t size_bytes) noexcept;
 
 /// Device memory that the backend allocated, for callers without CUDA code of their own. Not thread safe: core
 /// serialises all calls on one buffer, but calls on different buffers of one backend run in parallel. Destruction frees

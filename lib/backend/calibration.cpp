@@ -22,7 +22,7 @@ void fill(std::uint64_t (&pattern)[pattern_words], std::uint64_t seed) noexcept 
 
 class Scratch {
  public:
-  Scratch(shim::Cuda& cuda, std::uint64_t stream) noexcept : cuda_(cuda), stream_(stream) {}
+  Scratch(driver::Cuda& cuda, std::uint64_t stream) noexcept : cuda_(cuda), stream_(stream) {}
   ~Scratch() {
     if (address_ == 0) return;
     (void)cuda_.mem_free_async(address_, stream_);
@@ -45,7 +45,7 @@ class Scratch {
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
 
  private:
-  shim::Cuda& cuda_;
+  driver::Cuda& cuda_;
   std::uint64_t stream_;
   std::uint64_t address_ = 0;
 };
@@ -70,7 +70,7 @@ Calibration both_ways(Scratch& scratch, Verifier& verifier, std::uint8_t* mapped
 
 }  // namespace
 
-Calibration calibrate(shim::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
+Calibration calibrate(driver::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
   Verifier verifier(cuda);
   auto stream = verifier.stream();
   if (!stream) return Calibration::impossible;
@@ -88,7 +88,7 @@ Calibration calibrate(shim::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noexc
   return calibration;
 }
 
-Calibration Calibrations::of(shim::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
+Calibration Calibrations::of(driver::Cuda& cuda, int cuda_ordinal, ScratchMap& map) noexcept {
   const std::lock_guard lock(mutex_);
   if (const auto known = by_ordinal_.find(cuda_ordinal); known != by_ordinal_.end()) return known->second;
   const Calibration calibration = calibrate(cuda, cuda_ordinal, map);

@@ -15,7 +15,7 @@ constexpr std::size_t largest_size = std::size_t{1} << 48;
 
 }  // namespace
 
-base::Result<std::unique_ptr<BackendBuffer>> CudaBuffer::allocate(shim::Cuda& cuda, int device,
+base::Result<std::unique_ptr<BackendBuffer>> CudaBuffer::allocate(driver::Cuda& cuda, int device,
                                                                   std::size_t size_bytes) noexcept {
   std::unique_ptr<CudaBuffer> buffer(new (std::nothrow) CudaBuffer(cuda, device));
   if (buffer == nullptr) return base::fail_literal(ENOMEM, "out of memory while allocating a buffer");
@@ -30,10 +30,10 @@ CudaBuffer::~CudaBuffer() { (void)free(); }
 
 base::Status CudaBuffer::take(std::size_t size_bytes) noexcept {
   if (const int result = cuda_.init(); result != 0) {
-    return shim::cuda_failure(result, "cannot initialise CUDA: cuInit");
+    return driver::cuda_failure(result, "cannot initialise CUDA: cuInit");
   }
   if (const int result = cuda_.primary_ctx_retain(device_, &context_); result != 0) {
-    return shim::cuda_failure(result, "cannot use CUDA device %d: cuDevicePrimaryCtxRetain", device_);
+    return driver::cuda_failure(result, "cannot use CUDA device %d: cuDevicePrimaryCtxRetain", device_);
   }
   is_retained_ = true;
   auto scope = CudaScope::enter(cuda_, context_, device_);
@@ -42,7 +42,7 @@ base::Status CudaBuffer::take(std::size_t size_bytes) noexcept {
     return base::fail(ENOMEM, "cannot allocate %zu bytes on CUDA device %d: no GPU has as much", size_bytes, device_);
   }
   if (const int result = cuda_.mem_alloc(&address_, size_bytes); result != 0) {
-    return shim::cuda_failure(result, "cannot allocate %zu bytes on CUDA device %d: cuMemAlloc", size_bytes, device_);
+    return driver::cuda_failure(result, "cannot allocate %zu bytes on CUDA device %d: cuMemAlloc", size_bytes, device_);
   }
   size_bytes_ = size_bytes;
   return {};
@@ -67,7 +67,7 @@ base::Status CudaBuffer::run_copy(const char* call, Copy copy) noexcept {
     (void)cuda_.stream_destroy(stream);
   }
   if (result == 0) return {};
-  return shim::cuda_failure(result, "cannot copy between host memory and CUDA device %d: %s", device_, step);
+  return driver::cuda_failure(result, "cannot copy between host memory and CUDA device %d: %s", device_, step);
 }
 
 base::Status CudaBuffer::copy_from_host(std::size_t offset, const void* source, std::size_t size_bytes) noexcept {
@@ -87,7 +87,7 @@ base::Status CudaBuffer::free_memory() noexcept {
   if (!scope) return base::pass(scope);
   const int result = cuda_.mem_free(address_);
   if (result == 0) return {};
-  return shim::cuda_failure(result, "cannot free a buffer of CUDA device %d: cuMemFree", device_);
+  return driver::cuda_failure(result, "cannot free a buffer of CUDA device %d: cuMemFree", device_);
 }
 
 base::Status CudaBuffer::free() noexcept {
@@ -98,7 +98,7 @@ base::Status CudaBuffer::free() noexcept {
   if (!std::exchange(is_retained_, false)) return first;
   const int result = cuda_.primary_ctx_release(device_);
   if (result == 0 || !first) return first;
-  return shim::cuda_failure(result, "cannot give back CUDA device %d: cuDevicePrimaryCtxRelease", device_);
+  return driver::cuda_failure(result, "cannot give back CUDA device %d: cuDevicePrimaryCtxRelease", device_);
 }
 
 // CUDA does not survive a fork: nothing of it may be called in the child.

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/result.hpp"
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
 namespace gdrkit::backend {
 
@@ -17,18 +17,18 @@ class CudaScope {
  public:
   /// `address`: of memory that belongs to no context. Where its own device was not given access (memory of another
   /// process or device, imported for one device), a device that was takes its place; 0 where it need not be asked.
-  static base::Result<CudaScope> enter(shim::Cuda& cuda, std::uint64_t memory_context, int device_ordinal,
+  static base::Result<CudaScope> enter(driver::Cuda& cuda, std::uint64_t memory_context, int device_ordinal,
                                        std::uint64_t address = 0) noexcept;
   CudaScope(CudaScope&& other) noexcept;
   CudaScope& operator=(CudaScope&&) = delete;
   ~CudaScope();
 
  private:
-  explicit CudaScope(shim::Cuda& cuda) noexcept : cuda_(&cuda) {}
+  explicit CudaScope(driver::Cuda& cuda) noexcept : cuda_(&cuda) {}
   base::Status choose_context(std::uint64_t memory_context, int device_ordinal) noexcept;
   base::Status push(std::uint64_t context) noexcept;
 
-  shim::Cuda* cuda_;
+  driver::Cuda* cuda_;
   int capture_mode_ = -1;  ///< the thread's own mode, -1 when not exchanged
   int retained_ordinal_ = -1;
   bool is_pushed_ = false;

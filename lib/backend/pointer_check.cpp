@@ -12,7 +12,7 @@ constexpr std::uint64_t gpu_page = 65536;
 
 enum MemoryType : std::uint32_t { unknown = 0, host = 1, device = 2, array = 3, unified = 4 };
 
-base::Status refuse_kind(const shim::PointerAttributes& attributes, std::uint64_t address) noexcept {
+base::Status refuse_kind(const driver::PointerAttributes& attributes, std::uint64_t address) noexcept {
   if (attributes.is_managed != 0) {
     return base::fail(EOPNOTSUPP,
                       "cannot pin 0x%" PRIx64
@@ -48,7 +48,7 @@ std::uint64_t end_of(std::uint64_t start, std::uint64_t size) noexcept {
 
 /// The allocation's part inside the block that holds the pointer. RANGE_* is the allocation, MAPPING_* its block; for
 /// virtual-memory-management memory RANGE_* is the whole address reservation and MAPPING_* one handle's mapping in it.
-Extent extent_of(const shim::PointerAttributes& at) noexcept {
+Extent extent_of(const driver::PointerAttributes& at) noexcept {
   const std::uint64_t range_end = end_of(at.range_start, at.range_size);
   if (at.mapping_size == 0) return {at.range_start, range_end};
   return {std::max(at.range_start, at.mapping_base), std::min(range_end, end_of(at.mapping_base, at.mapping_size))};
@@ -56,10 +56,11 @@ Extent extent_of(const shim::PointerAttributes& at) noexcept {
 
 /// Follows the allocation into neighbouring blocks: large pool allocations span several, and so do ranges of several
 /// handles mapped side by side in one reservation (PyTorch's expandable segments).
-void extend(shim::Cuda& cuda, const shim::PointerAttributes& first, std::uint64_t wanted_end, Extent& extent) noexcept {
+void extend(driver::Cuda& cuda, const driver::PointerAttributes& first, std::uint64_t wanted_end,
+            Extent& extent) noexcept {
   const std::uint64_t range_end = end_of(first.range_start, first.range_size);
   while (extent.end < wanted_end && extent.end < range_end) {
-    shim::PointerAttributes next;
+    driver::PointerAttributes next;
     if (cuda.pointer_get_attributes(extent.end, &next) != 0) return;
     const bool continues = next.memory_type == device && next.is_managed == 0 && next.mapping_base == extent.end &&
                            next.mapping_size != 0 && next.range_start == first.range_start &&
@@ -97,19 +98,20 @@ base::Status check_end(const PinRequest& request, std::uint64_t allocation_start
                     request.address, request.size_bytes, end - allocation_end, allocation_start, allocation_end);
 }
 
-std::string pci_of(shim::Cuda& cuda, const DeviceRange& range) {
+std::string pci_of(driver::Cuda& cuda, const DeviceRange& range) {
   char pci[32] = {};
   const int ordinal = range.attributes.device_ordinal;
   return ordinal >= 0 && cuda.device_get_pci_bus_id(ordinal, pci, sizeof pci) == 0 ? pci : "";
 }
 
-bool is_coherent(shim::Cuda& cuda, int ordinal) noexcept {
+bool is_coherent(driver::Cuda& cuda, int ordinal) noexcept {
   constexpr int pageable_memory_access_uses_host_page_tables = 100;  // CU_DEVICE_ATTRIBUTE_...
   int answer = 0;
   return cuda.device_get_attribute(ordinal, pageable_memory_access_uses_host_page_tables, &answer) == 0 && answer != 0;
 }
 
-base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& request, std::uint32_t page_size) noexcept {
+base::Result<DeviceRange> check_pointer(driver::Cuda& cuda, const PinRequest& request,
+                                        std::uint32_t page_size) noexcept {
   auto pages = enclosing_pages(request, page_size);
   if (!pages) return pages;
   DeviceRange& range = *pages;
@@ -121,7 +123,7 @@ base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& requ
                              request.address);
   }
   if (result != 0) {
-    return shim::cuda_failure(result, "cannot pin 0x%" PRIx64 ": cuPointerGetAttributes", request.address);
+    return driver::cuda_failure(result, "cannot pin 0x%" PRIx64 ": cuPointerGetAttributes", request.address);
   }
   if (auto refused = refuse_kind(range.attributes, request.address); !refused) return base::pass(refused);
   Extent extent = extent_of(range.attributes);

@@ -8,13 +8,13 @@
 
 #include "backend/backend.hpp"
 #include "base/result.hpp"
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
 namespace gdrkit::backend {
 
 struct DeviceRange {
-  shim::PointerAttributes attributes;  ///< of the request's first byte
-  std::uint64_t page_address = 0;      ///< the request rounded out to pages
+  driver::PointerAttributes attributes;  ///< of the request's first byte
+  std::uint64_t page_address = 0;        ///< the request rounded out to pages
   std::uint64_t page_bytes = 0;
   std::uint64_t valid_start = 0;  ///< the part of the pages that belongs to the allocation: CUDA may read it
   std::uint64_t valid_end = 0;
@@ -29,13 +29,13 @@ struct DeviceRange {
                                      std::uint64_t allocation_end) noexcept;
 
 /// PCI address of the memory's GPU, as CUDA writes it; "" where CUDA does not know. May throw std::bad_alloc.
-[[nodiscard]] std::string pci_of(shim::Cuda& cuda, const DeviceRange& range);
+[[nodiscard]] std::string pci_of(driver::Cuda& cuda, const DeviceRange& range);
 
 /// Whether the CPU reaches the GPU's memory over a coherent link and may cache it (Grace with NVLink-C2C).
-[[nodiscard]] bool is_coherent(shim::Cuda& cuda, int ordinal) noexcept;
+[[nodiscard]] bool is_coherent(driver::Cuda& cuda, int ordinal) noexcept;
 
 /// EINVAL: CUDA not initialised, not device memory, freed, past the end. EOPNOTSUPP: managed or array memory.
-[[nodiscard]] base::Result<DeviceRange> check_pointer(shim::Cuda& cuda, const PinRequest& request,
+[[nodiscard]] base::Result<DeviceRange> check_pointer(driver::Cuda& cuda, const PinRequest& request,
                                                       std::uint32_t page_size) noexcept;
 
 }  // namespace gdrkit::backend

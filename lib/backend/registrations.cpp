@@ -27,8 +27,8 @@ base::Result<std::size_t> length_to_map(const BackendPin& pin, std::size_t size_
   return (size_bytes + page - 1) & ~(page - 1);
 }
 
-base::Status keep_from_children(shim::System& system, void* mapping, std::size_t size_bytes) noexcept {
-  const int advised = shim::as_user_errno(system.madvise(mapping, size_bytes, MADV_DONTFORK));
+base::Status keep_from_children(driver::System& system, void* mapping, std::size_t size_bytes) noexcept {
+  const int advised = driver::as_user_errno(system.madvise(mapping, size_bytes, MADV_DONTFORK));
   if (advised >= 0) return {};
   return base::fail(-advised, "cannot keep the mapping from forked children: madvise(MADV_DONTFORK): %s",
                     std::strerror(-advised));

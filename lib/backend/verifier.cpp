@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "backend/line_reader.hpp"
-#include "shim/system.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::backend {
 namespace {
@@ -46,7 +46,7 @@ Verifier::~Verifier() {
 base::Result<std::uint64_t> Verifier::stream() noexcept {
   if (stream_ != 0) return stream_;
   if (const int result = cuda_.stream_create_non_blocking(&stream_); result != 0) {
-    return shim::cuda_failure(result, "cannot verify the mapping: cuStreamCreate");
+    return driver::cuda_failure(result, "cannot verify the mapping: cuStreamCreate");
   }
   return stream_;
 }
@@ -84,14 +84,14 @@ base::Status Verifier::read_by_cuda(const Sample& sample, std::uint8_t* target) 
   int result = cuda_.gather_dtoh_async(target, sample.first, sample.pitch, sample.width, sample.rows, stream_);
   if (result == 0) result = cuda_.stream_synchronize(stream_);
   if (result == 0) return {};
-  return shim::cuda_failure(result, "cannot verify the mapping: CUDA cannot read 0x%" PRIx64, sample.first);
+  return driver::cuda_failure(result, "cannot verify the mapping: CUDA cannot read 0x%" PRIx64, sample.first);
 }
 
 base::Status Verifier::check_pages(const Sample& sample) noexcept {
   for (std::size_t row = 0; row < sample.rows; ++row) {
     const volatile std::uint8_t* const first = sample.mapped + row * sample.pitch;
     const bool is_in_one_page = (reinterpret_cast<std::uintptr_t>(first) & 4095) + sample.width <= 4096;
-    if (shim::can_load_from(first) && (is_in_one_page || shim::can_load_from(first + sample.width - 1))) continue;
+    if (driver::can_load_from(first) && (is_in_one_page || driver::can_load_from(first + sample.width - 1))) continue;
     return base::fail(EIO, "cannot use the mapping: the driver left a hole at 0x%" PRIx64,
                       sample.first + row * sample.pitch);
   }

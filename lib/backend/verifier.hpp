@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/result.hpp"
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
 namespace gdrkit::backend {
 
@@ -15,7 +15,7 @@ namespace gdrkit::backend {
 class Verifier {
  public:
   /// `may_have_holes`: a page is tested before it is loaded from, at the cost of a system call for each line.
-  explicit Verifier(shim::Cuda& cuda, bool may_have_holes = false) noexcept
+  explicit Verifier(driver::Cuda& cuda, bool may_have_holes = false) noexcept
       : cuda_(cuda), may_have_holes_(may_have_holes) {}
   ~Verifier();
   Verifier(const Verifier&) = delete;
@@ -42,7 +42,7 @@ class Verifier {
   base::Status read_by_cuda(const Sample& sample, std::uint8_t* target) noexcept;
   void count_telling_words(const std::uint8_t* bytes, std::size_t size) noexcept;
 
-  shim::Cuda& cuda_;
+  driver::Cuda& cuda_;
   bool may_have_holes_;
   std::uint64_t stream_ = 0;
   unsigned telling_words_ = 0;

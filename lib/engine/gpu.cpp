@@ -9,39 +9,39 @@
 #include <new>
 #include <optional>
 
-#include "shim/cuda.hpp"
-#include "shim/device_with_access.hpp"
+#include "driver/cuda.hpp"
+#include "driver/device_with_access.hpp"
 
 namespace gdrkit::engine {
 namespace {
 
 /// Whether the device may read and write memory of cuMemCreate; nothing for other memory, or where CUDA cannot say.
-std::optional<bool> may_access(const shim::CudaCalls& calls, std::uint64_t address, int device) noexcept {
+std::optional<bool> may_access(const driver::CudaCalls& calls, std::uint64_t address, int device) noexcept {
   unsigned long long flags = 0;
-  const shim::CudaMemLocation location{shim::cuda_mem_location_type_device, device};
+  const driver::CudaMemLocation location{driver::cuda_mem_location_type_device, device};
   if (calls.mem_get_access == nullptr || calls.mem_get_access(&flags, &location, address) != 0) return std::nullopt;
-  return flags == static_cast<unsigned>(shim::cuda_mem_access_read_write);
+  return flags == static_cast<unsigned>(driver::cuda_mem_access_read_write);
 }
 
 }  // namespace
 
-base::Result<PointerFacts> pointer_facts(const shim::CudaCalls& calls, std::uint64_t address) noexcept {
+base::Result<PointerFacts> pointer_facts(const driver::CudaCalls& calls, std::uint64_t address) noexcept {
   PointerFacts facts;
   void* targets[] = {&facts.context,    &facts.memory_type, &facts.device_address, &facts.buffer_id,
                      &facts.is_managed, &facts.device,      &facts.range_start,    &facts.range_bytes};
   int numbers[] = {1, 2, 3, 7, 8, 9, 11, 12};  // CUpointer_attribute, in the order of targets
   static_assert(std::size(targets) == std::size(numbers));
   const int result = calls.pointer_get_attributes(static_cast<unsigned>(std::size(targets)), numbers, targets, address);
-  if (result != 0) return shim::cuda_failure(result, "cannot ask CUDA about an address: cuPointerGetAttributes");
+  if (result != 0) return driver::cuda_failure(result, "cannot ask CUDA about an address: cuPointerGetAttributes");
   return facts;
 }
 
-int device_with_access(const shim::CudaCalls& calls, std::uint64_t address, const PointerFacts& facts) noexcept {
+int device_with_access(const driver::CudaCalls& calls, std::uint64_t address, const PointerFacts& facts) noexcept {
   if (facts.context != 0) return facts.device;
-  return shim::device_with_access(facts.device, [&](int device) { return may_access(calls, address, device); });
+  return driver::device_with_access(facts.device, [&](int device) { return may_access(calls, address, device); });
 }
 
-base::Result<std::unique_ptr<Gpu>> Gpu::open(const shim::CudaCalls& calls, int device) noexcept {
+base::Result<std::unique_ptr<Gpu>> Gpu::open(const driver::CudaCalls& calls, int device) noexcept {
   const bool is_whole = calls.event_create != nullptr && calls.event_destroy != nullptr &&
                         calls.event_record != nullptr && calls.event_synchronize != nullptr &&
                         calls.stream_query != nullptr && calls.memcpy_device_to_device_async != nullptr &&
@@ -54,11 +54,11 @@ base::Result<std::unique_ptr<Gpu>> Gpu::open(const shim::CudaCalls& calls, int d
   std::unique_ptr<Gpu> gpu(new (std::nothrow) Gpu(calls, device));
   if (gpu == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening a GPU for copies");
   if (const int result = calls.device_get(&gpu->handle_, device); result != 0) {
-    return shim::cuda_failure(result, "cannot use the GPU for copies: cuDeviceGet");
+    return driver::cuda_failure(result, "cannot use the GPU for copies: cuDeviceGet");
   }
   if (const int result = calls.primary_ctx_retain(&gpu->context_, gpu->handle_); result != 0) {
     gpu->context_ = nullptr;
-    return shim::cuda_failure(result, "cannot use the GPU for copies: cuDevicePrimaryCtxRetain");
+    return driver::cuda_failure(result, "cannot use the GPU for copies: cuDevicePrimaryCtxRetain");
   }
   return gpu;
 }
@@ -69,9 +69,9 @@ Gpu::~Gpu() {
 
 base::Result<int> Gpu::attribute(int number) const noexcept {
   int value = 0;
-  const int result = calls_.device_get_attribute == nullptr ? shim::cuda_error_not_supported
+  const int result = calls_.device_get_attribute == nullptr ? driver::cuda_error_not_supported
                                                             : calls_.device_get_attribute(&value, number, handle_);
-  if (result != 0) return shim::cuda_failure(result, "cannot ask CUDA about the GPU: cuDeviceGetAttribute");
+  if (result != 0) return driver::cuda_failure(result, "cannot ask CUDA about the GPU: cuDeviceGetAttribute");
   return value;
 }
 
@@ -79,10 +79,10 @@ base::Result<std::string> Gpu::profile_name() const noexcept try {
   unsigned char uuid[16] = {};
   int driver = 0;
   if (const int result = calls_.device_get_uuid(uuid, handle_); result != 0) {
-    return shim::cuda_failure(result, "cannot name the GPU's profile: cuDeviceGetUuid");
+    return driver::cuda_failure(result, "cannot name the GPU's profile: cuDeviceGetUuid");
   }
   if (const int result = calls_.driver_get_version(&driver); result != 0) {
-    return shim::cuda_failure(result, "cannot name the GPU's profile: cuDriverGetVersion");
+    return driver::cuda_failure(result, "cannot name the GPU's profile: cuDriverGetVersion");
   }
   std::string name = "engines-";
   for (const unsigned char byte : uuid) name += {"0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
@@ -92,7 +92,7 @@ base::Result<std::string> Gpu::profile_name() const noexcept try {
 }
 
 base::Status Gpu::check_access(std::uint64_t address, const PointerFacts& facts) const noexcept {
-  if (facts.memory_type != static_cast<std::uint32_t>(shim::cuda_memory_type_device) || facts.is_managed != 0) {
+  if (facts.memory_type != static_cast<std::uint32_t>(driver::cuda_memory_type_device) || facts.is_managed != 0) {
     return base::fail(EOPNOTSUPP, "the GPU cannot copy 0x%llx: it is not device memory",
                       static_cast<unsigned long long>(address));
   }
@@ -121,14 +121,14 @@ base::Result<Gpu::Scope> Gpu::enter() const noexcept {
   Scope scope(calls_);
   int mode = capture_mode_relaxed;
   if (const int result = calls_.exchange_stream_capture_mode(&mode); result != 0) {
-    return shim::cuda_failure(result, "cannot use CUDA on this thread: cuThreadExchangeStreamCaptureMode");
+    return driver::cuda_failure(result, "cannot use CUDA on this thread: cuThreadExchangeStreamCaptureMode");
   }
   scope.capture_mode_ = mode;
   void* current = nullptr;
   (void)calls_.ctx_get_current(&current);
   if (current == context_) return scope;
   if (const int result = calls_.ctx_push_current(context_); result != 0) {
-    return shim::cuda_failure(result, "cannot use CUDA on this thread: cuCtxPushCurrent");
+    return driver::cuda_failure(result, "cannot use CUDA on this thread: cuCtxPushCurrent");
   }
   scope.pushed_ = true;
   return scope;
@@ -146,7 +146,7 @@ base::Result<PinnedMemory> PinnedMemory::make(Gpu& gpu, std::size_t size_bytes) 
   }
   const char* call = "cuMemHostRegister";
   std::uint64_t address = 0;
-  int result = gpu.calls().mem_host_register(mapped, size_bytes, shim::cuda_host_register_portable_and_mapped);
+  int result = gpu.calls().mem_host_register(mapped, size_bytes, driver::cuda_host_register_portable_and_mapped);
   if (result == 0) {
     call = "cuMemHostGetDevicePointer";
     result = gpu.calls().mem_host_get_device_pointer(&address, mapped, 0);
@@ -154,7 +154,7 @@ base::Result<PinnedMemory> PinnedMemory::make(Gpu& gpu, std::size_t size_bytes) 
   }
   if (result != 0) {
     ::munmap(mapped, size_bytes);
-    return shim::cuda_failure(result, "cannot page-lock host memory for copies: %s", call);
+    return driver::cuda_failure(result, "cannot page-lock host memory for copies: %s", call);
   }
   PinnedMemory memory;
   memory.gpu_ = &gpu;

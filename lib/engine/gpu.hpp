@@ -10,14 +10,14 @@
 #include <utility>
 
 #include "base/result.hpp"
+#include "driver/cuda_calls.hpp"
 #include "engine/engine.hpp"
-#include "shim/cuda_calls.hpp"
 
 namespace gdrkit::engine {
 
 /// What CUDA knows of an address.
 struct PointerFacts {
-  std::uint32_t memory_type = 0;  ///< shim::cuda_memory_type_*; 0: CUDA does not know the address
+  std::uint32_t memory_type = 0;  ///< driver::cuda_memory_type_*; 0: CUDA does not know the address
   std::uint32_t is_managed = 0;
   int device = -1;
   std::uint64_t context = 0;  ///< 0: memory of no context
@@ -27,23 +27,23 @@ struct PointerFacts {
   std::uint64_t range_bytes = 0;
 };
 /// EIO where CUDA cannot be asked.
-[[nodiscard]] base::Result<PointerFacts> pointer_facts(const shim::CudaCalls& calls, std::uint64_t address) noexcept;
+[[nodiscard]] base::Result<PointerFacts> pointer_facts(const driver::CudaCalls& calls, std::uint64_t address) noexcept;
 
 /// The device whose engines are to copy that memory: its own, or, where that was not given access to it (memory of
 /// another process, imported for one device), the first that was. Creates no context.
-[[nodiscard]] int device_with_access(const shim::CudaCalls& calls, std::uint64_t address,
+[[nodiscard]] int device_with_access(const driver::CudaCalls& calls, std::uint64_t address,
                                      const PointerFacts& facts) noexcept;
 
 /// Thread safe. Retains the device's primary context, the one that the CUDA runtime uses too, until it is destroyed.
 class Gpu {
  public:
   /// `calls` outlives it. EOPNOTSUPP where the driver lacks a function that all engines on the GPU need.
-  [[nodiscard]] static base::Result<std::unique_ptr<Gpu>> open(const shim::CudaCalls& calls, int device) noexcept;
+  [[nodiscard]] static base::Result<std::unique_ptr<Gpu>> open(const driver::CudaCalls& calls, int device) noexcept;
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
   ~Gpu();
 
-  [[nodiscard]] const shim::CudaCalls& calls() const noexcept { return calls_; }
+  [[nodiscard]] const driver::CudaCalls& calls() const noexcept { return calls_; }
   [[nodiscard]] int device() const noexcept { return device_; }
   [[nodiscard]] std::uint64_t context() const noexcept { return reinterpret_cast<std::uint64_t>(context_); }
   /// A CU_DEVICE_ATTRIBUTE_*; an error where this driver does not know it.
@@ -64,17 +64,17 @@ class Gpu {
 
    private:
     friend class Gpu;
-    explicit Scope(const shim::CudaCalls& calls) noexcept : calls_(&calls) {}
-    const shim::CudaCalls* calls_;
+    explicit Scope(const driver::CudaCalls& calls) noexcept : calls_(&calls) {}
+    const driver::CudaCalls* calls_;
     int capture_mode_ = -1;
     bool pushed_ = false;
   };
   [[nodiscard]] base::Result<Scope> enter() const noexcept;
 
  private:
-  Gpu(const shim::CudaCalls& calls, int device) noexcept : calls_(calls), device_(device) {}
+  Gpu(const driver::CudaCalls& calls, int device) noexcept : calls_(calls), device_(device) {}
 
-  const shim::CudaCalls& calls_;
+  const driver::CudaCalls& calls_;
   const int device_;
   int handle_ = 0;  ///< CUdevice
   void* context_ = nullptr;

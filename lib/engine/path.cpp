@@ -5,8 +5,8 @@
 #include <new>
 #include <string>
 
-#include "shim/cuda_calls.hpp"
-#include "shim/system.hpp"
+#include "driver/cuda_calls.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::engine {
 namespace {
@@ -33,7 +33,7 @@ HostMemory Path::kind_of(const void* host, std::size_t size_bytes) const noexcep
   static thread_local PointerFacts known;
   const Gpu& gpu = *engines_.gpu();
   const auto address = reinterpret_cast<std::uint64_t>(host);
-  constexpr auto host_type = static_cast<std::uint32_t>(shim::cuda_memory_type_host);
+  constexpr auto host_type = static_cast<std::uint32_t>(driver::cuda_memory_type_host);
   std::uint32_t memory_type = 0;
   std::uint64_t buffer_id = 0;
   void* targets[] = {&memory_type, &buffer_id};
@@ -132,9 +132,9 @@ base::Result<std::optional<Id>> Engines::decide(const char* engine) const noexce
   return base::fail_literal(ENOMEM, "out of memory while choosing an engine");
 }
 
-base::Result<const shim::CudaCalls*> Engines::cuda() const noexcept {
+base::Result<const driver::CudaCalls*> Engines::cuda() const noexcept {
   if (cuda_ != nullptr) return cuda_;
-  if (!backend_.traits().is_emulated) return shim::cuda_calls();
+  if (!backend_.traits().is_emulated) return driver::cuda_calls();
   return base::fail_literal(EOPNOTSUPP, "the emulated device has no GPU that copies; use engine cpu or automatic");
 }
 
@@ -159,7 +159,7 @@ Table Engines::table_for(const Gpu& gpu) const noexcept try {
   const auto path = profile_path(gpu);
   if (!path) return {};
   char text[16384];  // a longer one is cut off, and so damaged
-  const ssize_t bytes = shim::real_system().read_text(path->c_str(), text, sizeof text);
+  const ssize_t bytes = driver::real_system().read_text(path->c_str(), text, sizeof text);
   if (bytes <= 0) return {};
   const auto table = Table::parse({text, static_cast<std::size_t>(bytes)});
   return table ? *table : Table();

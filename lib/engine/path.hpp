@@ -18,7 +18,7 @@
 
 namespace gdrkit::engine {
 
-using shim::CudaCalls;
+using driver::CudaCalls;
 
 /// The user's own part of a mapping.
 struct Span {

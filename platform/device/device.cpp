@@ -6,7 +6,7 @@
 
 namespace gdrkit::platform {
 
-const char* cuda_result_name(int result) noexcept { return shim::cuda_result_name(result); }
+const char* cuda_result_name(int result) noexcept { return driver::cuda_result_name(result); }
 
 const char* allocation_kind_name(AllocationKind kind) noexcept {
   switch (kind) {

@@ -10,15 +10,15 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 struct CudaCalls;
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver
 
 namespace gdrkit::platform {
 
-using shim::CudaCalls;
+using driver::CudaCalls;
 
 enum class AllocationKind : std::uint8_t {
   cuda_malloc = 0,     ///< cuMemAlloc
@@ -74,7 +74,7 @@ struct DeviceIdentity {
   unsigned pci_domain = 0;
   unsigned pci_bus = 0;
   unsigned pci_device = 0;
-  shim::CudaUuid uuid{};
+  driver::CudaUuid uuid{};
   char driver_version[96] = "";  ///< "CUDA 13.0, NVIDIA driver 580.159.04"
 };
 

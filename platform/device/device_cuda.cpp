@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "shim/system.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -65,7 +65,7 @@ void CudaDevice::write_driver_version() noexcept {
   int version = 0;
   (void)calls_.driver_get_version(&version);  // 0 in the text says that it is not known
   char driver[48] = "unknown";
-  const ssize_t length = shim::real_system().read_text("/sys/module/nvidia/version", driver, sizeof driver);
+  const ssize_t length = driver::real_system().read_text("/sys/module/nvidia/version", driver, sizeof driver);
   if (length <= 0) std::snprintf(driver, sizeof driver, "unknown");
   driver[std::strcspn(driver, "\n")] = '\0';
   std::snprintf(identity_.driver_version, sizeof identity_.driver_version, "CUDA %d.%d, NVIDIA driver %s",

@@ -19,11 +19,11 @@
 
 #include "base/cpu_set.hpp"
 #include "base/settings.hpp"
+#include "driver/emulated_device_identity.hpp"
 #include "platform/device/device.hpp"
 #include "platform/device/emulated_memory.hpp"
 #include "platform/device/emulated_stream.hpp"
 #include "platform/device/host_memory.hpp"
-#include "shim/emulated_device_identity.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -41,8 +41,8 @@ class EmulatedDevice final : public Device {
   explicit EmulatedDevice(int ordinal)
       : cpus_(present_cpus()), default_stream_(std::make_shared<EmulatedStream>(cpus_)) {
     identity_.ordinal = ordinal;
-    std::snprintf(identity_.name, sizeof identity_.name, "%s", shim::emulated_device_name);
-    std::sscanf(shim::emulated_pci_bus_id, "%x:%x:%x", &identity_.pci_domain, &identity_.pci_bus,
+    std::snprintf(identity_.name, sizeof identity_.name, "%s", driver::emulated_device_name);
+    std::sscanf(driver::emulated_pci_bus_id, "%x:%x:%x", &identity_.pci_domain, &identity_.pci_bus,
                 &identity_.pci_device);
     identity_.pci_device -= static_cast<unsigned>(ordinal);  // downwards from the last: there are 16 at most
     std::snprintf(identity_.pci_bus_id, sizeof identity_.pci_bus_id, "%04x:%02x:%02x.0", identity_.pci_domain,
@@ -61,7 +61,7 @@ class EmulatedDevice final : public Device {
     const std::size_t extent =
         is_vmm && can_round ? (size_bytes + vmm_granularity - 1) & ~(vmm_granularity - 1) : size_bytes;
     if (kind == AllocationKind::vmm_exportable) return allocate_exportable(size_bytes, extent);
-    auto address = shim::emulated_allocate(extent, emulated_kind(kind));
+    auto address = driver::emulated_allocate(extent, emulated_kind(kind));
     if (!address) return base::pass(address);
     return Allocation(this, *address, size_bytes, extent, kind);
   }
@@ -173,7 +173,7 @@ class EmulatedDevice final : public Device {
   base::Status free(std::uint64_t address, std::size_t, AllocationKind) noexcept override {
     // Held over both: another thread may be given the same address in between.
     const std::lock_guard lock(exportable_mutex_);
-    auto freed = shim::emulated_free(address);
+    auto freed = driver::emulated_free(address);
     if (const auto file = exportable_.find(address); freed && file != exportable_.end()) {
       ::close(file->second);
       exportable_.erase(file);
@@ -192,21 +192,21 @@ class EmulatedDevice final : public Device {
       exportable_.emplace(*address, fd);
     } catch (const std::bad_alloc&) {
       ::close(fd);
-      (void)shim::emulated_free(*address);
+      (void)driver::emulated_free(*address);
       return base::fail_literal(ENOMEM, "out of memory while exportable memory was allocated");
     }
     return Allocation(this, *address, size_bytes, extent, AllocationKind::vmm_exportable);
   }
 
-  static shim::EmulatedKind emulated_kind(AllocationKind kind) noexcept {
-    if (kind == AllocationKind::managed) return shim::EmulatedKind::managed;
-    return kind == AllocationKind::host ? shim::EmulatedKind::host : shim::EmulatedKind::device;
+  static driver::EmulatedKind emulated_kind(AllocationKind kind) noexcept {
+    if (kind == AllocationKind::managed) return driver::EmulatedKind::managed;
+    return kind == AllocationKind::host ? driver::EmulatedKind::host : driver::EmulatedKind::device;
   }
 
   /// The range must lie in one live allocation: a device copy past it fails, it does not crash the process.
   static base::Status check(std::uint64_t address, std::size_t size_bytes) noexcept {
     if (size_bytes == 0) return {};
-    auto allocation = shim::emulated_find(address);
+    auto allocation = driver::emulated_find(address);
     if (!allocation) return base::pass(allocation);
     const std::uint64_t offset = address - allocation->start;
     if (offset <= allocation->size_bytes && size_bytes <= allocation->size_bytes - offset) return {};
@@ -387,7 +387,7 @@ base::Status EmulatedDevice::launch_host_function(Stream stream, void (*function
 }  // namespace
 
 base::Result<int> emulated_device_count() noexcept {
-  return shim::emulated_device_count(base::read_settings().emulated_devices);
+  return driver::emulated_device_count(base::read_settings().emulated_devices);
 }
 
 base::Result<std::unique_ptr<Device>> open_emulated_device(int ordinal) noexcept {

@@ -15,9 +15,9 @@ base::Result<int> export_dmabuf(const CudaCalls& calls, std::uint64_t address, s
   int fd = -1;
   const int result = calls.mem_get_range_handle(&fd, address, size_bytes, cuda_mem_range_handle_type_dmabuf_fd, 0);
   if (result == 0) return fd;
-  return base::fail_vendor(shim::cuda_result_errno(result), result,
+  return base::fail_vendor(driver::cuda_result_errno(result), result,
                            "cuMemGetHandleForAddressRange of %zu bytes at 0x%" PRIx64 ": %s", size_bytes, address,
-                           shim::cuda_result_name(result));
+                           driver::cuda_result_name(result));
 }
 
 base::Result<int> export_dmabuf(const Device& device, std::uint64_t address, std::size_t size_bytes) noexcept {

@@ -28,7 +28,7 @@ bool is_file_of(int fd, std::uint64_t inode) noexcept {
   char target[64] = "";
   const ssize_t length = ::readlink(path, target, sizeof target);
   return length > 0 &&
-         std::string_view(target, static_cast<std::size_t>(length)).starts_with(shim::emulated_file_prefix);
+         std::string_view(target, static_cast<std::size_t>(length)).starts_with(driver::emulated_file_prefix);
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ bool is_file_of(int fd, std::uint64_t inode) noexcept {
 base::Result<std::uint64_t> emulated_allocate_exportable(std::size_t size_bytes, int* fd) noexcept {
   constexpr std::size_t page_mask = emulated_page_bytes - 1;
   if (size_bytes > SIZE_MAX - page_mask) return base::fail(ENOMEM, "cannot allocate %zu bytes", size_bytes);
-  return shim::emulated_allocate((size_bytes + page_mask) & ~page_mask, shim::EmulatedKind::device, fd);
+  return driver::emulated_allocate((size_bytes + page_mask) & ~page_mask, driver::EmulatedKind::device, fd);
 }
 
 base::Result<int> emulated_export(std::uint64_t address) noexcept {

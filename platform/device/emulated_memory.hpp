@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// The emulated device's memory (lib/shim/emulated_memory.hpp) for those who use platform and not the inside of lib, and
-// how processes share it.
+// The emulated device's memory (lib/driver/emulated_memory.hpp) for those who use platform and not the inside of lib,
+// and how processes share it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "base/result.hpp"
-#include "shim/emulated_memory.hpp"
+#include "driver/emulated_memory.hpp"
 
 namespace gdrkit::platform {
 
-using shim::emulated_adopt;
-using shim::emulated_find;
-using shim::emulated_page_bytes;
+using driver::emulated_adopt;
+using driver::emulated_find;
+using driver::emulated_page_bytes;
 
 /// As emulated_allocate, for whole pages of kind device; *fd is the memory file, which the caller closes. For as long
 /// as it is open, emulated_export finds it.
@@ -25,7 +25,7 @@ using shim::emulated_page_bytes;
 /// A memory file that processes share as one emulated allocation of `size_bytes`, a multiple of emulated_page_bytes. It
 /// takes memory where it is written to. The caller closes the descriptor.
 [[nodiscard]] inline base::Result<int> emulated_create_shared(std::size_t size_bytes) noexcept {
-  return shim::emulated_create_file(size_bytes, shim::EmulatedKind::device);
+  return driver::emulated_create_file(size_bytes, driver::EmulatedKind::device);
 }
 
 }  // namespace gdrkit::platform

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "driver/system.hpp"
 #include "platform/facts/number_list.hpp"
-#include "shim/system.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::uint64_t kib = 1024;
 /// "Node 1 MemTotal:       65841516 kB"
 base::Result<std::uint64_t> read_memory(const std::string& path) {
   char text[4096];
-  const ssize_t length = shim::real_system().read_text(path.c_str(), text, sizeof(text));
+  const ssize_t length = driver::real_system().read_text(path.c_str(), text, sizeof(text));
   if (length < 0) {
     const int error = static_cast<int>(-length);
     return base::fail(error, "cannot read %s: %s", path.c_str(), std::strerror(error));
@@ -65,7 +65,7 @@ base::Result<std::vector<NumaNode>> read_numa_nodes(const std::string& sysfs_roo
 int pci_numa_node(const std::string& sysfs_root, const PciAddress& address) {
   const std::string path = sysfs_root + "/bus/pci/devices/" + to_string(address) + "/numa_node";
   char text[32];
-  if (shim::real_system().read_text(path.c_str(), text, sizeof(text)) <= 0) return -1;
+  if (driver::real_system().read_text(path.c_str(), text, sizeof(text)) <= 0) return -1;
   char* end = nullptr;
   const long node = std::strtol(text, &end, 10);
   return end == text || node < 0 || node > largest_listed_number ? -1 : static_cast<int>(node);

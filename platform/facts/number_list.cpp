@@ -8,7 +8,7 @@
 #include <cstring>
 #include <optional>
 
-#include "shim/system.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -60,7 +60,7 @@ base::Result<std::vector<int>> parse_number_list(std::string_view text) {
 
 base::Result<std::vector<int>> read_number_list(const std::string& path) {
   char text[8192];
-  const ssize_t length = shim::real_system().read_text(path.c_str(), text, sizeof(text));
+  const ssize_t length = driver::real_system().read_text(path.c_str(), text, sizeof(text));
   if (length < 0) {
     const int error = static_cast<int>(-length);
     return base::fail(error, "cannot read %s: %s", path.c_str(), std::strerror(error));

@@ -12,8 +12,8 @@
 #include <memory>
 #include <optional>
 
+#include "driver/system.hpp"
 #include "platform/facts/pci_bars.hpp"
-#include "shim/system.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -25,7 +25,7 @@ constexpr unsigned long controller_3d_class = 0x0302;
 /// A sysfs attribute that holds one number ("0x10de\n", "-1\n").
 std::optional<long> read_number(const std::string& path) {
   char text[64];
-  if (shim::real_system().read_text(path.c_str(), text, sizeof(text)) <= 0) return std::nullopt;
+  if (driver::real_system().read_text(path.c_str(), text, sizeof(text)) <= 0) return std::nullopt;
   char* end = nullptr;
   const long value = std::strtol(text, &end, 0);
   if (end == text) return std::nullopt;
@@ -76,7 +76,7 @@ std::string nvidia_gpu_name(const std::string& proc_root, const PciAddress& addr
   const std::string path = proc_root + "/driver/nvidia/gpus/" + to_string(address) + "/information";
   char text[2048];
   constexpr char label[] = "Model:";
-  if (shim::real_system().read_text(path.c_str(), text, sizeof(text)) <= 0) return "unknown";
+  if (driver::real_system().read_text(path.c_str(), text, sizeof(text)) <= 0) return "unknown";
   const char* found = std::strstr(text, label);
   if (found == nullptr) return "unknown";
   found += sizeof(label) - 1;

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "shim/system.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::platform {
 namespace {
@@ -47,7 +47,7 @@ base::Result<PciBars> parse_pci_bars(std::string_view text) {
 base::Result<PciBars> read_pci_bars(const std::string& sysfs_root, const PciAddress& address) {
   const std::string path = sysfs_root + "/bus/pci/devices/" + to_string(address) + "/resource";
   char text[4096];
-  const ssize_t length = shim::real_system().read_text(path.c_str(), text, sizeof(text));
+  const ssize_t length = driver::real_system().read_text(path.c_str(), text, sizeof(text));
   if (length < 0) {
     return base::fail(static_cast<int>(-length), "cannot read %s: %s", path.c_str(),
                       std::strerror(static_cast<int>(-length)));

@@ -86,9 +86,9 @@ BusyGpu& busy_gpu() noexcept {
   return busy;
 }
 
-const shim::CudaCalls& busy_gpu_threads() noexcept {
-  static const shim::CudaCalls calls = [] {
-    shim::CudaCalls made = gpu_threads();
+const driver::CudaCalls& busy_gpu_threads() noexcept {
+  static const driver::CudaCalls calls = [] {
+    driver::CudaCalls made = gpu_threads();
     made.launch_kernel = &launch;
     made.memcpy_device_to_host_async = [](void* target, std::uint64_t source, std::size_t size, void* stream) {
       delay_copy(stream);

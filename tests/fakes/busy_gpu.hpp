@@ -8,7 +8,7 @@
 #include <chrono>
 #include <ostream>
 
-#include "shim/cuda_calls.hpp"
+#include "driver/cuda_calls.hpp"
 
 namespace gdrkit::fakes {
 
@@ -36,6 +36,6 @@ struct Work {
 inline void PrintTo(const Work& work, std::ostream* out) { *out << work.name; }
 
 [[nodiscard]] BusyGpu& busy_gpu() noexcept;
-[[nodiscard]] const shim::CudaCalls& busy_gpu_threads() noexcept;
+[[nodiscard]] const driver::CudaCalls& busy_gpu_threads() noexcept;
 
 }  // namespace gdrkit::fakes

@@ -39,8 +39,8 @@ bool CudaMemoryMap::has_allocations_in(const CudaBlock& block) const {
   });
 }
 
-shim::PointerAttributes CudaMemoryMap::attributes(std::uint64_t address) const {
-  shim::PointerAttributes at;
+driver::PointerAttributes CudaMemoryMap::attributes(std::uint64_t address) const {
+  driver::PointerAttributes at;
   const CudaAllocation* allocation = allocation_at(address);
   const CudaBlock* block = block_at(address);
   if (allocation == nullptr || block == nullptr) {

@@ -10,9 +10,9 @@
 #include <optional>
 #include <vector>
 
+#include "driver/cuda.hpp"
 #include "fakes/physical_memory.hpp"
 #include "fakes/rm_state.hpp"
-#include "shim/cuda.hpp"
 
 namespace gdrkit::fakes {
 
@@ -56,7 +56,7 @@ class CudaMemoryMap {
   [[nodiscard]] const std::map<std::uint64_t, CudaBlock>& blocks() const noexcept { return blocks_; }
 
   /// cuPointerGetAttributes, which succeeds for any address.
-  [[nodiscard]] shim::PointerAttributes attributes(std::uint64_t address) const;
+  [[nodiscard]] driver::PointerAttributes attributes(std::uint64_t address) const;
 
   /// One object of a dma-buf export as libcuda names it to the driver, right or wrong.
   struct ExportPiece {

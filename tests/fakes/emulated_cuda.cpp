@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "shim/emulated_device_identity.hpp"
-#include "shim/emulated_memory.hpp"
+#include "driver/emulated_device_identity.hpp"
+#include "driver/emulated_memory.hpp"
 
 namespace gdrkit::fakes {
 
@@ -18,14 +18,14 @@ int EmulatedCuda::driver_get_version(int* version) noexcept {
   return 0;
 }
 
-int EmulatedCuda::pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept {
+int EmulatedCuda::pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept {
   if (answer != 0) return answer;
   *attributes = {};
-  const auto found = shim::emulated_find(address);
+  const auto found = driver::emulated_find(address);
   // As CUDA: an address of nobody's is no error. Nor is one past the exact end its allocation's.
   if (!found || address - found->start >= found->size_bytes) return 0;
-  attributes->memory_type = found->kind == shim::EmulatedKind::host ? 1 : 2;
-  attributes->is_managed = found->kind == shim::EmulatedKind::managed ? 1 : 0;
+  attributes->memory_type = found->kind == driver::EmulatedKind::host ? 1 : 2;
+  attributes->is_managed = found->kind == driver::EmulatedKind::managed ? 1 : 0;
   attributes->device_ordinal = 0;
   attributes->range_start = found->start;
   attributes->range_size = found->size_bytes;
@@ -36,7 +36,7 @@ int EmulatedCuda::pointer_get_attributes(std::uint64_t address, shim::PointerAtt
 int EmulatedCuda::device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept {
   if (answer != 0) return answer;
   if (ordinal != 0) return 101;  // CUDA_ERROR_INVALID_DEVICE
-  std::snprintf(text, static_cast<std::size_t>(capacity), "%s", shim::emulated_pci_bus_id);
+  std::snprintf(text, static_cast<std::size_t>(capacity), "%s", driver::emulated_pci_bus_id);
   return 0;
 }
 
@@ -67,7 +67,7 @@ int EmulatedCuda::stream_create_non_blocking(std::uint64_t* stream) noexcept {
 
 int EmulatedCuda::mem_alloc(std::uint64_t* address, std::size_t size) noexcept {
   if (answer != 0) return answer;
-  const auto allocated = shim::emulated_allocate(size, shim::EmulatedKind::device);
+  const auto allocated = driver::emulated_allocate(size, driver::EmulatedKind::device);
   if (!allocated) return allocated.error().errno_value == ENOMEM ? 2 : 1;  // OUT_OF_MEMORY, INVALID_VALUE
   *address = *allocated;
   return 0;
@@ -75,7 +75,7 @@ int EmulatedCuda::mem_alloc(std::uint64_t* address, std::size_t size) noexcept {
 
 int EmulatedCuda::mem_free(std::uint64_t address) noexcept {
   if (answer != 0) return answer;
-  return shim::emulated_free(address) ? 0 : 1;
+  return driver::emulated_free(address) ? 0 : 1;
 }
 
 int EmulatedCuda::memcpy_htod_async(std::uint64_t target, const void* source, std::size_t size,

@@ -10,18 +10,18 @@
 
 namespace gdrkit::fakes {
 
-std::vector<shim::ObservedIoctl> encode_export(const DriverModel& model, Handle client, std::uint64_t total_bytes,
-                                               const std::vector<CudaMemoryMap::ExportPiece>& pieces,
-                                               std::uint64_t flags, const ExportAnswer& answer) {
+std::vector<driver::ObservedIoctl> encode_export(const DriverModel& model, Handle client, std::uint64_t total_bytes,
+                                                 const std::vector<CudaMemoryMap::ExportPiece>& pieces,
+                                                 std::uint64_t flags, const ExportAnswer& answer) {
   constexpr std::size_t objects_at_once = 128;
   const bool has_mapping_type = model.export_bytes == 2608;
   const std::size_t handles = has_mapping_type ? 36 : 32;
   const std::size_t offsets = has_mapping_type ? 552 : 544;
   const std::size_t sizes = offsets + objects_at_once * 8;
-  std::vector<shim::ObservedIoctl> calls;
+  std::vector<driver::ObservedIoctl> calls;
   for (std::size_t index = 0; index < pieces.size(); index += objects_at_once) {
     const std::size_t count = std::min(objects_at_once, pieces.size() - index);
-    shim::ObservedIoctl call;
+    driver::ObservedIoctl call;
     call.argument.resize(model.export_bytes + model.extra_bytes);
     call.request = _IOC(_IOC_READ | _IOC_WRITE, 'F', command::export_dmabuf, call.argument.size());
     void* bytes = call.argument.data();

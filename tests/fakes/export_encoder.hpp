@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "driver/cuda.hpp"
 #include "fakes/cuda_memory_map.hpp"
 #include "fakes/driver_model.hpp"
-#include "shim/cuda.hpp"
 
 namespace gdrkit::fakes {
 
@@ -18,9 +18,9 @@ struct ExportAnswer {
 };
 
 /// At most 128 objects a call; later calls name the descriptor that the first one returned.
-[[nodiscard]] std::vector<shim::ObservedIoctl> encode_export(const DriverModel& model, Handle client,
-                                                             std::uint64_t total_bytes,
-                                                             const std::vector<CudaMemoryMap::ExportPiece>& pieces,
-                                                             std::uint64_t flags, const ExportAnswer& answer);
+[[nodiscard]] std::vector<driver::ObservedIoctl> encode_export(const DriverModel& model, Handle client,
+                                                               std::uint64_t total_bytes,
+                                                               const std::vector<CudaMemoryMap::ExportPiece>& pieces,
+                                                               std::uint64_t flags, const ExportAnswer& answer);
 
 }  // namespace gdrkit::fakes

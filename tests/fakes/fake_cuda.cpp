@@ -68,7 +68,7 @@ int FakeCuda::driver_get_version(int* version) noexcept {
   return success;
 }
 
-int FakeCuda::pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept {
+int FakeCuda::pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept {
   const std::lock_guard lock(mutex_);
   if (!options_.is_initialised) return not_initialised;
   *attributes = map_.attributes(address);
@@ -104,7 +104,7 @@ int FakeCuda::device_get_pci_bus_id(int ordinal, char* text, int capacity) noexc
   return success;
 }
 
-int FakeCuda::device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept {
+int FakeCuda::device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept {
   if (!options_.is_initialised) return not_initialised;
   if (!is_device(ordinal)) return no_such_device;
   *uuid = gpu_of(ordinal).cuda_uuid;
@@ -176,7 +176,7 @@ int FakeCuda::exchange_stream_capture_mode(int* mode) noexcept {
 }
 
 int FakeCuda::export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                            shim::ObservedExport* observed) noexcept {
+                            driver::ObservedExport* observed) noexcept {
   const std::lock_guard lock(mutex_);
   *observed = {};
   if (!is_hook_installable) observed->hook = base::fail_literal(EOPNOTSUPP, "the fake's hook cannot be installed");
@@ -250,7 +250,7 @@ int FakeCuda::mem_export_to_fd(std::uint64_t handle, int* fd) noexcept {
   return success;
 }
 
-int FakeCuda::ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept {
+int FakeCuda::ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept {
   const std::lock_guard lock(mutex_);
   if (const int error = context_error(); error != success) return error;
   ++ipc_handles_taken_;

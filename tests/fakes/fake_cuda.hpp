@@ -10,10 +10,10 @@
 #include <mutex>
 #include <vector>
 
+#include "driver/cuda.hpp"
 #include "fakes/cuda_memory_map.hpp"
 #include "fakes/cuda_threads.hpp"
 #include "fakes/fake_rm.hpp"
-#include "shim/cuda.hpp"
 
 namespace gdrkit::fakes {
 
@@ -33,7 +33,7 @@ struct CudaCensus {
 /// Distinct 64-bit words, different for different seeds; what fill_pattern writes.
 [[nodiscard]] std::vector<std::uint8_t> distinct_words(std::size_t size_bytes, std::uint64_t seed);
 
-class FakeCuda final : public shim::Cuda {
+class FakeCuda final : public driver::Cuda {
  public:
   struct Options {
     std::vector<unsigned> gpus = {0};     ///< ordinal -> index in FakeRm::gpus(): CUDA_VISIBLE_DEVICES renumbers
@@ -93,13 +93,13 @@ class FakeCuda final : public shim::Cuda {
   std::function<void()> before_gather;  ///< runs before each gather reads the memory
   std::function<void()> after_gather;   ///< runs when a gather has read the memory, before anybody is told
 
-  // shim::Cuda
+  // driver::Cuda
   int driver_get_version(int* version) noexcept override;
-  int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override;
+  int pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept override;
   int pointer_get_host_address(std::uint64_t address, std::uint64_t* host) noexcept override;
   int device_get_attribute(int ordinal, int attribute, int* value) noexcept override;
   int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override;
-  int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override;
+  int device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept override;
   int ctx_get_current(std::uint64_t* context) noexcept override;
   int ctx_push_current(std::uint64_t context) noexcept override;
   int ctx_pop_current() noexcept override;
@@ -108,11 +108,11 @@ class FakeCuda final : public shim::Cuda {
   int primary_ctx_release(int ordinal) noexcept override;
   int exchange_stream_capture_mode(int* mode) noexcept override;
   int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                    shim::ObservedExport* observed) noexcept override;
+                    driver::ObservedExport* observed) noexcept override;
   int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override;
   int mem_release(std::uint64_t handle) noexcept override;
   int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override;
-  int ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept override;
+  int ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept override;
   int stream_create_non_blocking(std::uint64_t* stream) noexcept override;
   int stream_destroy(std::uint64_t stream) noexcept override;
   int stream_synchronize(std::uint64_t stream) noexcept override;

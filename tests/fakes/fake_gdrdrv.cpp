@@ -12,7 +12,7 @@
 #include <cstring>
 #include <tuple>
 
-#include "shim/emulated_memory.hpp"
+#include "driver/emulated_memory.hpp"
 
 namespace gdrkit::fakes {
 namespace {
@@ -26,7 +26,7 @@ FakeGdrdrv::~FakeGdrdrv() {
   for (const auto& [fd, number] : numbers_) ::close(fd);
   for (auto& [number, open] : opens_) {
     for (auto& [handle, region] : open.regions) {
-      if (region.held != nullptr) (void)shim::emulated_unmap(region.held, region.bytes);
+      if (region.held != nullptr) (void)driver::emulated_unmap(region.held, region.bytes);
     }
   }
 }
@@ -95,7 +95,7 @@ int FakeGdrdrv::mmap(void* wanted, std::size_t length, int protection, int flags
   const int failure = check_map(*open, region, length);
   note("MMAP handle " + std::to_string(handle) + " " + std::to_string(length) + " = " + std::to_string(-failure));
   if (failure != 0) return failure;
-  const auto place = shim::emulated_map_held(region->held, length);
+  const auto place = driver::emulated_map_held(region->held, length);
   if (!place) return -ENOMEM;
   const std::uint32_t own_type = model_.is_coherent && region->can_cache ? 2 : *model_.types.begin();
   region->type = region->wanted_type != 0 ? region->wanted_type : own_type;
@@ -165,10 +165,10 @@ void FakeGdrdrv::notice_frees() {
   for (auto& [number, open] : opens_) {
     for (auto& [handle, region] : open.regions) {
       if (region.is_freed) continue;
-      const auto now = shim::emulated_find(region.page_address);
+      const auto now = driver::emulated_find(region.page_address);
       if (now && now->buffer_id == region.owner_id) continue;
       zap(open, handle);
-      (void)shim::emulated_unmap(region.held, region.bytes);
+      (void)driver::emulated_unmap(region.held, region.bytes);
       region.held = nullptr;
       region.is_freed = true;
       region.type = 0;
@@ -180,7 +180,7 @@ int FakeGdrdrv::unpin(Open& open, std::uint64_t handle) {
   Region* region = region_of(open, handle);
   if (region == nullptr) return -EINVAL;
   zap(open, handle);
-  if (region->held != nullptr) (void)shim::emulated_unmap(region->held, region->bytes);
+  if (region->held != nullptr) (void)driver::emulated_unmap(region->held, region->bytes);
   open.regions.erase(handle);
   return 0;
 }

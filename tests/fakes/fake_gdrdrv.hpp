@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "driver/system.hpp"
 #include "fakes/violations.hpp"
-#include "shim/system.hpp"
 
 namespace gdrkit::fakes {
 
@@ -42,7 +42,7 @@ struct GdrdrvCensus {
 };
 
 /// Descriptors are real ones (of /dev/null), mappings real mappings: what leaks shows in /proc too.
-class FakeGdrdrv : public shim::System {
+class FakeGdrdrv : public driver::System {
  public:
   explicit FakeGdrdrv(GdrdrvModel model = {}) : model_(std::move(model)) {}
   ~FakeGdrdrv() override;

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "driver/emulated_memory.hpp"
 #include "fakes/fake_gdrdrv.hpp"
 #include "fakes/wire.hpp"
-#include "shim/emulated_memory.hpp"
 
 namespace gdrkit::fakes {
 namespace {
@@ -136,9 +136,9 @@ int FakeGdrdrv::pin(Open& open, std::uint64_t address, std::uint64_t bytes, std:
   region.address = address;
   region.page_address = address & ~gpu_page_mask;
   region.bytes = ((address + bytes + gpu_page_mask) & ~gpu_page_mask) - region.page_address;
-  const auto allocation = shim::emulated_find(region.page_address);
-  if (!allocation || allocation->kind != shim::EmulatedKind::device) return -EINVAL;
-  const auto held = shim::emulated_hold(region.page_address, region.bytes);
+  const auto allocation = driver::emulated_find(region.page_address);
+  if (!allocation || allocation->kind != driver::EmulatedKind::device) return -EINVAL;
+  const auto held = driver::emulated_hold(region.page_address, region.bytes);
   if (!held) return -EINVAL;
   region.held = *held;
   region.owner_id = allocation->buffer_id;

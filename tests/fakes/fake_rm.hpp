@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "driver/system.hpp"
 #include "fakes/driver_model.hpp"
 #include "fakes/fake_gpu.hpp"
 #include "fakes/process_memory.hpp"
 #include "fakes/rm_state.hpp"
 #include "fakes/violations.hpp"
-#include "shim/system.hpp"
 
 namespace gdrkit::fakes {
 
@@ -48,7 +48,7 @@ struct Census {
   bool operator==(const Census&) const = default;
 };
 
-class FakeRm final : public shim::System {
+class FakeRm final : public driver::System {
  public:
   FakeRm(const DriverModel& model, std::vector<FakeGpu> gpus);
   ~FakeRm() override = default;

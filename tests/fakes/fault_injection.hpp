@@ -8,8 +8,8 @@
 #include <mutex>
 #include <string>
 
-#include "shim/cuda.hpp"
-#include "shim/system.hpp"
+#include "driver/cuda.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::fakes {
 
@@ -58,9 +58,9 @@ class FaultPlan {
 };
 
 /// A failed call is not made, except close: Linux closes the descriptor whatever close answers.
-class FaultySystem final : public shim::System {
+class FaultySystem final : public driver::System {
  public:
-  FaultySystem(shim::System& inner, FaultPlan& plan) : inner_(inner), plan_(plan) {}
+  FaultySystem(driver::System& inner, FaultPlan& plan) : inner_(inner), plan_(plan) {}
 
   int open(const char* path, int flags) noexcept override;
   int close(int fd) noexcept override;
@@ -76,22 +76,22 @@ class FaultySystem final : public shim::System {
   }
 
  private:
-  shim::System& inner_;
+  driver::System& inner_;
   FaultPlan& plan_;
 };
 
 /// A failed call is not made, except those that wait or give something back: CUDA reports the errors of earlier work
 /// from them.
-class FaultyCuda final : public shim::Cuda {
+class FaultyCuda final : public driver::Cuda {
  public:
-  FaultyCuda(shim::Cuda& inner, FaultPlan& plan) : inner_(inner), plan_(plan) {}
+  FaultyCuda(driver::Cuda& inner, FaultPlan& plan) : inner_(inner), plan_(plan) {}
 
   int driver_get_version(int* version) noexcept override;
-  int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override;
+  int pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept override;
   int pointer_get_host_address(std::uint64_t address, std::uint64_t* host) noexcept override;
   int device_get_attribute(int ordinal, int attribute, int* value) noexcept override;
   int device_get_pci_bus_id(int ordinal, char* text, int capacity) noexcept override;
-  int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override;
+  int device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept override;
   int ctx_get_current(std::uint64_t* context) noexcept override;
   int ctx_push_current(std::uint64_t context) noexcept override;
   int ctx_pop_current() noexcept override;
@@ -100,11 +100,11 @@ class FaultyCuda final : public shim::Cuda {
   int primary_ctx_release(int ordinal) noexcept override;
   int exchange_stream_capture_mode(int* mode) noexcept override;
   int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                    shim::ObservedExport* observed) noexcept override;
+                    driver::ObservedExport* observed) noexcept override;
   int mem_retain_allocation_handle(std::uint64_t address, std::uint64_t* handle) noexcept override;
   int mem_release(std::uint64_t handle) noexcept override;
   int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override;
-  int ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept override;
+  int ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept override;
   int stream_create_non_blocking(std::uint64_t* stream) noexcept override;
   int stream_destroy(std::uint64_t stream) noexcept override;
   int stream_synchronize(std::uint64_t stream) noexcept override;
@@ -120,7 +120,7 @@ class FaultyCuda final : public shim::Cuda {
   int memcpy_dtoh_async(void* target, std::uint64_t source, std::size_t size, std::uint64_t stream) noexcept override;
 
  private:
-  shim::Cuda& inner_;
+  driver::Cuda& inner_;
   FaultPlan& plan_;
 };
 

@@ -31,7 +31,7 @@ int FaultyCuda::driver_get_version(int* version) noexcept {
   return take(plan_, "driver_get_version", [&] { return inner_.driver_get_version(version); });
 }
 
-int FaultyCuda::pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept {
+int FaultyCuda::pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept {
   return take(plan_, "pointer_get_attributes", [&] { return inner_.pointer_get_attributes(address, attributes); });
 }
 
@@ -47,7 +47,7 @@ int FaultyCuda::device_get_pci_bus_id(int ordinal, char* text, int capacity) noe
   return take(plan_, "device_get_pci_bus_id", [&] { return inner_.device_get_pci_bus_id(ordinal, text, capacity); });
 }
 
-int FaultyCuda::device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept {
+int FaultyCuda::device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept {
   return take(plan_, "device_get_uuid", [&] { return inner_.device_get_uuid(ordinal, uuid); });
 }
 
@@ -76,7 +76,7 @@ int FaultyCuda::mem_export_to_fd(std::uint64_t handle, int* fd) noexcept {
   return take(plan_, "mem_export_to_fd", [&] { return inner_.mem_export_to_fd(handle, fd); });
 }
 
-int FaultyCuda::ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept {
+int FaultyCuda::ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept {
   return take(plan_, "ipc_get_mem_handle", [&] { return inner_.ipc_get_mem_handle(address, handle); });
 }
 
@@ -148,7 +148,7 @@ int FaultyCuda::exchange_stream_capture_mode(int* mode) noexcept {
 }
 
 int FaultyCuda::export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                              shim::ObservedExport* observed) noexcept {
+                              driver::ObservedExport* observed) noexcept {
   *observed = {};
   return take(plan_, "export_dmabuf", [&] { return inner_.export_dmabuf(address, size, flags, observed); });
 }

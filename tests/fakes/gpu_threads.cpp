@@ -16,12 +16,12 @@
 #include <thread>
 #include <vector>
 
-#include "shim/emulated_memory.hpp"
+#include "driver/emulated_memory.hpp"
 
 namespace gdrkit::fakes {
 namespace {
 
-using namespace shim;  // the types in the list
+using namespace driver;  // the types in the list
 
 std::atomic<int> held{0};
 
@@ -387,7 +387,7 @@ const CudaCalls& faulty_gpu_threads() noexcept {
   static const CudaCalls calls = [] {
     CudaCalls made;
 #define GDRKIT_CUDA_CALL(member, symbol, ...) Faulty<&CudaCalls::member>::put(made, #member);
-#include "shim/cuda_calls.def"
+#include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
     return made;
   }();

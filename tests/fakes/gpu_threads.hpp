@@ -8,13 +8,13 @@
 #include <cstddef>
 #include <functional>
 
-#include "shim/cuda_calls.hpp"
+#include "driver/cuda_calls.hpp"
 
 namespace gdrkit::fakes {
 
 /// Each stream is a thread; device and pinned addresses are the CPU's own; one context for all devices. The only GPU
 /// kernel that a module has is the mover's.
-[[nodiscard]] const shim::CudaCalls& gpu_threads() noexcept;
+[[nodiscard]] const driver::CudaCalls& gpu_threads() noexcept;
 
 /// What is held and was not given back: contexts, streams, events, modules, page-locked ranges.
 [[nodiscard]] int held_by_gpu_threads() noexcept;
@@ -37,6 +37,6 @@ struct CallFault {
 [[nodiscard]] CallFault& call_fault() noexcept;
 /// As gpu_threads(). A call that fails is not made, except those that wait or give something back: CUDA reports the
 /// errors of earlier work from them.
-[[nodiscard]] const shim::CudaCalls& faulty_gpu_threads() noexcept;
+[[nodiscard]] const driver::CudaCalls& faulty_gpu_threads() noexcept;
 
 }  // namespace gdrkit::fakes

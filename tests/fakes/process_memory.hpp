@@ -15,7 +15,7 @@
 
 namespace gdrkit::fakes {
 
-/// Makes real mappings and keeps the book on them. 0 or negative errno, as in shim::System. Not thread safe.
+/// Makes real mappings and keeps the book on them. 0 or negative errno, as in driver::System. Not thread safe.
 class ProcessMemory {
  public:
   explicit ProcessMemory(Violations& violations) noexcept : violations_(violations) {}

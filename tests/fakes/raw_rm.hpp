@@ -10,17 +10,17 @@
 #include <array>
 #include <cstdint>
 
+#include "driver/system.hpp"
 #include "fakes/fake_gpu.hpp"
 #include "fakes/rm_state.hpp"
 #include "fakes/wire.hpp"
-#include "shim/system.hpp"
 
 namespace gdrkit::fakes {
 
 /// Every call returns the status word; `last_result` holds what the ioctl itself returned.
 class RawRm {
  public:
-  explicit RawRm(shim::System& rm) : rm_(rm), control_(rm.open("/dev/nvidiactl", O_RDWR)) {}
+  explicit RawRm(driver::System& rm) : rm_(rm), control_(rm.open("/dev/nvidiactl", O_RDWR)) {}
 
   [[nodiscard]] int control_file() const { return control_; }
   int last_result = 0;
@@ -116,7 +116,7 @@ class RawRm {
   std::uint32_t flags = 0;
 
  private:
-  shim::System& rm_;
+  driver::System& rm_;
   int control_;
 };
 

@@ -16,11 +16,11 @@
 #include <mutex>
 #include <vector>
 
-#include "shim/cuda_calls.hpp"
+#include "driver/cuda_calls.hpp"
 
 namespace {
 
-using gdrkit::shim::CudaMemcpy2d;
+using gdrkit::driver::CudaMemcpy2d;
 
 enum Result : int {
   success = 0,

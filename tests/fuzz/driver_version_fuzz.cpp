@@ -5,11 +5,11 @@
 #include <string>
 
 #include "backend/rm/driver_layout.hpp"
+#include "driver/driver_version.hpp"
 #include "fuzz_target.hpp"
-#include "shim/driver_version.hpp"
 
 using namespace gdrkit::backend::rm;
-using namespace gdrkit::shim;
+using namespace gdrkit::driver;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   data += sizeof input;
   size -= sizeof input;
   const std::size_t bytes = (input.is_old & 1) != 0 ? old_bytes : new_bytes;
-  std::vector<shim::ObservedIoctl> seen;
+  std::vector<driver::ObservedIoctl> seen;
   while (size > 0) {
     const std::size_t length = size < bytes ? size : bytes;
     seen.push_back({_IOC(_IOC_READ | _IOC_WRITE, 'F', 0xd9, length), input.result, {data, data + length}});

@@ -9,7 +9,7 @@
 using namespace gdrkit;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  shim::CudaIpcHandle handle{};
+  driver::CudaIpcHandle handle{};
   std::uint64_t range_size = 0;
   if (size < sizeof range_size + handle.size()) return 0;
   std::memcpy(&range_size, data, sizeof range_size);

@@ -72,7 +72,7 @@ class Lies {
   std::uint8_t call_ = 0xff;
 };
 
-class LyingSystem final : public shim::System {
+class LyingSystem final : public driver::System {
  public:
   LyingSystem(fakes::FakeRm& inner, Lies& lies) : inner_(inner), lies_(lies) {}
 
@@ -115,12 +115,12 @@ class LyingSystem final : public shim::System {
   Lies& lies_;
 };
 
-class LyingCuda final : public shim::Cuda {
+class LyingCuda final : public driver::Cuda {
  public:
   LyingCuda(fakes::FakeCuda& inner, Lies& lies) : inner_(inner), lies_(lies) {}
 
   int driver_get_version(int* version) noexcept override { return inner_.driver_get_version(version); }
-  int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override {
+  int pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept override {
     return answer(inner_.pointer_get_attributes(address, attributes), attributes, &lies_.are_attributes_changed);
   }
   int device_get_attribute(int ordinal, int attribute, int* value) noexcept override {
@@ -132,7 +132,7 @@ class LyingCuda final : public shim::Cuda {
     if (result == 0) lies_.tell(0, text, std::strlen(text));
     return result;
   }
-  int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override {
+  int device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept override {
     return answer(inner_.device_get_uuid(ordinal, uuid), uuid);
   }
   int ctx_get_current(std::uint64_t* context) noexcept override {
@@ -149,7 +149,7 @@ class LyingCuda final : public shim::Cuda {
   int primary_ctx_release(int ordinal) noexcept override { return inner_.primary_ctx_release(ordinal); }
   int exchange_stream_capture_mode(int* mode) noexcept override { return inner_.exchange_stream_capture_mode(mode); }
   int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                    shim::ObservedExport* observed) noexcept override {
+                    driver::ObservedExport* observed) noexcept override {
     *observed = {};
     if (const int failure = lies_.begin(); failure != 0) return failure;
     const int result = inner_.export_dmabuf(address, size, flags, observed);
@@ -168,7 +168,7 @@ class LyingCuda final : public shim::Cuda {
   }
   int mem_release(std::uint64_t handle) noexcept override { return inner_.mem_release(handle); }
   int mem_export_to_fd(std::uint64_t handle, int* fd) noexcept override { return inner_.mem_export_to_fd(handle, fd); }
-  int ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept override {
+  int ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept override {
     return answer(inner_.ipc_get_mem_handle(address, handle), handle);
   }
   int stream_create_non_blocking(std::uint64_t* stream) noexcept override {

@@ -19,8 +19,8 @@ import check_sizes
 import check_words
 
 SPDX = "// SPDX-FileCopyrightText: The gdrkit authors\n// SPDX-License-Identifier: MIT\n"
-LAYERS = ("include:\nlib/base:\nlib/shim: lib/base\nlib/cpu: lib/base\nlib/copy: lib/base lib/cpu\n"
-          "lib/backend: lib/base lib/shim\nlib/capi: lib/base include\nplatform: lib/base lib/shim\nmeasure: lib/base include platform\n")
+LAYERS = ("include:\nlib/base:\nlib/driver: lib/base\nlib/cpu: lib/base\nlib/copy: lib/base lib/cpu\n"
+          "lib/backend: lib/base lib/driver\nlib/capi: lib/base include\nplatform: lib/base lib/driver\nmeasure: lib/base include platform\n")
 
 
 class TidyTest(unittest.TestCase):
@@ -48,7 +48,7 @@ class Layers(TidyTest):
         super().setUp()
         self.plant("lib/base/result.hpp")
         self.plant("lib/cpu/features.hpp")
-        self.plant("lib/shim/cuda.hpp")
+        self.plant("lib/driver/cuda.hpp")
         self.plant("include/gdrkit/gdrkit.h")
 
     def test_accepts_includes_that_go_down(self):
@@ -58,12 +58,12 @@ class Layers(TidyTest):
         self.expect(check_layers)
 
     def test_refuses_an_include_that_goes_up(self):
-        self.plant("lib/base/settings.cpp", '#include "shim/cuda.hpp"\n')
-        self.expect(check_layers, "lib/base/settings.cpp:1: layer 'lib/base' may not include 'lib/shim'")
+        self.plant("lib/base/settings.cpp", '#include "driver/cuda.hpp"\n')
+        self.expect(check_layers, "lib/base/settings.cpp:1: layer 'lib/base' may not include 'lib/driver'")
 
     def test_sees_through_relative_paths_and_angle_brackets(self):
-        self.plant("lib/base/a.cpp", '\n#include "../shim/cuda.hpp"\n')
-        self.plant("lib/cpu/b.cpp", "#  include <shim/cuda.hpp>\n")
+        self.plant("lib/base/a.cpp", '\n#include "../driver/cuda.hpp"\n')
+        self.plant("lib/cpu/b.cpp", "#  include <driver/cuda.hpp>\n")
         self.plant("measure/c.cpp", '#include "../lib/cpu/features.hpp"\n')
         self.expect(check_layers, "lib/base/a.cpp:2:", "lib/cpu/b.cpp:1:", "layer 'measure' may not include 'lib/cpu'")
 
@@ -79,7 +79,7 @@ class Layers(TidyTest):
         self.expect(check_layers, "lacks lib/copy", "names lib/attic", "lib/cpu may include lib/base, says")
 
     def test_ignores_includes_in_comments(self):
-        self.plant("lib/base/a.cpp", '// #include "shim/cuda.hpp"\n/*\n#include "shim/cuda.hpp"\n*/\n')
+        self.plant("lib/base/a.cpp", '// #include "driver/cuda.hpp"\n/*\n#include "driver/cuda.hpp"\n*/\n')
         self.expect(check_layers)
 
     def test_refuses_a_layer_nobody_declared(self):
@@ -93,11 +93,11 @@ class Layers(TidyTest):
         self.expect(check_layers, '"base/missing.hpp" does not exist')
 
     def test_sees_what_is_used_by_way_of_others(self):
-        self.plant("platform/device.hpp", '#include "shim/cuda.hpp"\n')
-        self.plant("platform/device.cpp", '#include "platform/device.hpp"\nint x = shim::cuda();\n')
-        self.plant("measure/a.cpp", '#include "platform/device.hpp"\n// shim::cuda() in a comment\nint x = shim::cuda();\n')
+        self.plant("platform/device.hpp", '#include "driver/cuda.hpp"\n')
+        self.plant("platform/device.cpp", '#include "platform/device.hpp"\nint x = driver::cuda();\n')
+        self.plant("measure/a.cpp", '#include "platform/device.hpp"\n// driver::cuda() in a comment\nint x = driver::cuda();\n')
         self.plant("measure/b.cpp", 'int x = gdrkit::platform::device();\n')
-        self.expect(check_layers, "measure/a.cpp:3: names shim:: without", "measure/b.cpp:1: names platform:: without")
+        self.expect(check_layers, "measure/a.cpp:3: names driver:: without", "measure/b.cpp:1: names platform:: without")
 
     def test_keeps_backends_apart(self):
         self.plant("lib/backend/backend.hpp")
@@ -113,7 +113,7 @@ class Layers(TidyTest):
 
     def test_keeps_tests_out_of_the_library(self):
         self.plant("tests/support/fake.hpp")
-        self.plant("lib/shim/a.cpp", '#include "tests/support/fake.hpp"\n')
+        self.plant("lib/driver/a.cpp", '#include "tests/support/fake.hpp"\n')
         self.expect(check_layers, "only tests include tests")
 
 
@@ -211,14 +211,14 @@ class Rules(TidyTest):
         self.plant("lib/capi/log_sink.cpp", SPDX + 'std::fputs(text, stderr);\n')
         self.plant("measure/a.cpp", SPDX + 'std::printf("x"); std::getenv("X"); throw 1;\n')
         self.expect(check_rules)
-        self.plant("lib/shim/settings.cpp", SPDX + 'std::getenv("X");\n')
-        self.expect(check_rules, "lib/shim/settings.cpp:3: the library reads or changes the environment: getenv")
+        self.plant("lib/driver/settings.cpp", SPDX + 'std::getenv("X");\n')
+        self.expect(check_rules, "lib/driver/settings.cpp:3: the library reads or changes the environment: getenv")
 
 
 class Readmes(TidyTest):
     def test_wants_one_in_every_product(self):
         self.plant("lib/README.md", "x\n")
-        self.plant("lib/shim/a.cpp")
+        self.plant("lib/driver/a.cpp")
         self.plant("measure/copylat/a.cpp")
         self.expect(check_readmes, "measure: has no README.md")
 

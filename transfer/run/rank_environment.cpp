@@ -17,7 +17,7 @@
 namespace gdrkit::tools {
 namespace {
 
-constexpr int most_emulated_devices = 16;  // as lib/shim has it
+constexpr int most_emulated_devices = 16;  // as lib/driver has it
 
 std::string random_word() {
   unsigned char bytes[16];

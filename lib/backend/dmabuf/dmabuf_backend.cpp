@@ -24,7 +24,7 @@ constexpr int first_known_version = 13030;  // CUDA 13.3
 constexpr int most_ordinals = 64;           // more than any machine has
 
 /// The first device whose primary context is active; -1: CUDA is not in use here.
-int ordinal_in_use(shim::Cuda& cuda) noexcept {
+int ordinal_in_use(driver::Cuda& cuda) noexcept {
   for (int ordinal = 0; ordinal < most_ordinals; ++ordinal) {
     int active = 0;
     if (cuda.primary_ctx_is_active(ordinal, &active) != 0) break;
@@ -34,8 +34,8 @@ int ordinal_in_use(shim::Cuda& cuda) noexcept {
 }
 
 /// Whether that is likely enough where nobody asked for it by name.
-base::Status check_untried(shim::System& system, shim::Cuda& cuda) noexcept {
-  if (const int found = shim::as_user_errno(system.access(driver_node, R_OK | W_OK)); found < 0) {
+base::Status check_untried(driver::System& system, driver::Cuda& cuda) noexcept {
+  if (const int found = driver::as_user_errno(system.access(driver_node, R_OK | W_OK)); found < 0) {
     return base::fail(found == -ENOENT ? ENODEV : -found, "cannot use the NVIDIA driver: %s: %s", driver_node,
                       std::strerror(-found));
   }
@@ -50,7 +50,7 @@ base::Status check_untried(shim::System& system, shim::Cuda& cuda) noexcept {
 
 }  // namespace
 
-DmabufBackend::DmabufBackend(shim::System& system, shim::Cuda& cuda) noexcept : system_(system), cuda_(cuda) {
+DmabufBackend::DmabufBackend(driver::System& system, driver::Cuda& cuda) noexcept : system_(system), cuda_(cuda) {
   traits_.name = "dmabuf";
   traits_.page_size_bytes = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));  // what CUDA exports by
   traits_.supports_force_pcie = true;
@@ -87,7 +87,7 @@ base::Result<std::unique_ptr<BackendBuffer>> DmabufBackend::allocate(int device,
   return CudaBuffer::allocate(cuda_, device, size_bytes);
 }
 
-base::Result<std::unique_ptr<Backend>> open_dmabuf_on(shim::System& system, shim::Cuda& cuda,
+base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, driver::Cuda& cuda,
                                                       const base::Settings& settings) noexcept {
   std::unique_ptr<DmabufBackend> backend(new (std::nothrow) DmabufBackend(system, cuda));
   if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the dmabuf backend");
@@ -101,9 +101,9 @@ base::Result<std::unique_ptr<Backend>> open_dmabuf_on(shim::System& system, shim
 }  // namespace dmabuf
 
 base::Result<std::unique_ptr<Backend>> open_dmabuf(const base::Settings& settings) noexcept {
-  auto cuda = shim::real_cuda();
+  auto cuda = driver::real_cuda();
   if (!cuda) return base::pass(cuda);
-  return dmabuf::open_dmabuf_on(shim::real_system(), **cuda, settings);
+  return dmabuf::open_dmabuf_on(driver::real_system(), **cuda, settings);
 }
 
 }  // namespace gdrkit::backend

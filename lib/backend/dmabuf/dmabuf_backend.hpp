@@ -7,30 +7,30 @@
 
 #include "backend/backend.hpp"
 #include "backend/calibration.hpp"
-#include "shim/cuda.hpp"
-#include "shim/system.hpp"
+#include "driver/cuda.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::backend::dmabuf {
 
 class DmabufBackend final : public Backend {
  public:
-  DmabufBackend(shim::System& system, shim::Cuda& cuda) noexcept;
+  DmabufBackend(driver::System& system, driver::Cuda& cuda) noexcept;
 
   [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
   base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
   base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override;
   void abandon_after_fork() noexcept override {}
 
-  [[nodiscard]] shim::System& system() noexcept { return system_; }
-  [[nodiscard]] shim::Cuda& cuda() noexcept { return cuda_; }
+  [[nodiscard]] driver::System& system() noexcept { return system_; }
+  [[nodiscard]] driver::Cuda& cuda() noexcept { return cuda_; }
   [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
   /// Maps a dma-buf of scratch memory, if the process has an active primary context. Where it has none, or CUDA no
   /// scratch memory, the backend counts as untried.
   base::Status try_scratch() noexcept;
 
  private:
-  shim::System& system_;
-  shim::Cuda& cuda_;
+  driver::System& system_;
+  driver::Cuda& cuda_;
   Traits traits_;
   Calibrations calibrations_;
 };
@@ -38,7 +38,7 @@ class DmabufBackend final : public Backend {
 /// Opens the backend on the given seams; both outlive it. Where the process has an active primary context, the way is
 /// tried on scratch memory, and the error's text says what failed. Elsewhere it cannot be tried: then it opens when it
 /// is asked for by name, or CUDA is a version that is known to work, as Traits::is_untried.
-base::Result<std::unique_ptr<Backend>> open_dmabuf_on(shim::System& system, shim::Cuda& cuda,
+base::Result<std::unique_ptr<Backend>> open_dmabuf_on(driver::System& system, driver::Cuda& cuda,
                                                       const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::backend::dmabuf

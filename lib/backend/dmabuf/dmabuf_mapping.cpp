@@ -19,7 +19,7 @@ constexpr std::uint64_t over_pcie = 1;  // CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYP
 constexpr int invalid_value = 1;
 
 /// The largest of the GPU's memory regions, which is BAR1; 0 where it is not known.
-std::uint64_t bar1_mib(shim::System& system, shim::Cuda& cuda, int ordinal) noexcept {
+std::uint64_t bar1_mib(driver::System& system, driver::Cuda& cuda, int ordinal) noexcept {
   char pci[32] = {};
   if (cuda.device_get_pci_bus_id(ordinal, pci, sizeof pci) != 0) return 0;
   for (char& letter : pci) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
@@ -42,7 +42,7 @@ std::uint64_t bar1_mib(shim::System& system, shim::Cuda& cuda, int ordinal) noex
 }  // namespace
 
 base::Status DmabufMapping::export_pages(std::uint64_t address, std::uint64_t bytes, bool must_be_pcie) noexcept {
-  shim::ObservedExport made;
+  driver::ObservedExport made;
   const bool has_coherent_link = is_coherent(cuda_, ordinal_);
   std::uint64_t flags = has_coherent_link && !must_be_pcie ? 0 : over_pcie;
   int result = cuda_.export_dmabuf(address, bytes, flags, &made);
@@ -50,16 +50,16 @@ base::Status DmabufMapping::export_pages(std::uint64_t address, std::uint64_t by
     flags = 0;
     result = cuda_.export_dmabuf(address, bytes, flags, &made);
   }
-  if (shim::cuda_result_errno(result) == ENOMEM) return used_up(bytes, shim::cuda_result_name(result));
+  if (driver::cuda_result_errno(result) == ENOMEM) return used_up(bytes, driver::cuda_result_name(result));
   if (result != 0) {
-    return base::fail_vendor(shim::cuda_result_errno(result), result,
+    return base::fail_vendor(driver::cuda_result_errno(result), result,
                              "cannot export 0x%" PRIx64 " + %" PRIu64
                              " bytes as a dma-buf%s: cuMemGetHandleForAddressRange: %s; GDRKIT_BACKEND=rm needs none",
                              address, bytes, must_be_pcie ? " for a mapping over PCIe" : "",
-                             shim::cuda_result_name(result));
+                             driver::cuda_result_name(result));
   }
   fd_ = made.dmabuf_fd;
-  if (const int closing = shim::as_user_errno(system_.ioctl(fd_, FIOCLEX, nullptr)); closing < 0) {
+  if (const int closing = driver::as_user_errno(system_.ioctl(fd_, FIOCLEX, nullptr)); closing < 0) {
     (void)release();
     return base::fail(-closing, "cannot keep the dma-buf from other programs: ioctl(FIOCLEX): %s",
                       std::strerror(-closing));
@@ -91,8 +91,8 @@ base::Status DmabufMapping::used_up(std::uint64_t bytes, const char* cause) cons
 
 base::Status DmabufMapping::map(std::size_t size_bytes) noexcept {
   void* mapped = nullptr;
-  const int result =
-      shim::as_user_errno(system_.mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset_, &mapped));
+  const int result = driver::as_user_errno(
+      system_.mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset_, &mapped));
   if (result == -ENOMEM) return used_up(size_bytes, "mmap: out of memory");
   if (result < 0) {
     return base::fail(
@@ -108,7 +108,7 @@ base::Status DmabufMapping::map(std::size_t size_bytes) noexcept {
 
 base::Status DmabufMapping::unmap() noexcept {
   if (address_ == nullptr) return {};
-  if (const int result = shim::as_user_errno(system_.munmap(address_, size_bytes_)); result < 0)
+  if (const int result = driver::as_user_errno(system_.munmap(address_, size_bytes_)); result < 0)
     return base::fail(-result, "cannot unmap: munmap of the mapping: %s", std::strerror(-result));
   address_ = nullptr;
   size_bytes_ = 0;
@@ -118,7 +118,7 @@ base::Status DmabufMapping::unmap() noexcept {
 base::Status DmabufMapping::release() noexcept {
   base::Status first = unmap();
   if (fd_ < 0) return first;
-  const int result = shim::as_user_errno(system_.close(fd_));
+  const int result = driver::as_user_errno(system_.close(fd_));
   fd_ = -1;
   if (result < 0) base::keep_first(first, base::fail(-result, "cannot close a dma-buf: %s", std::strerror(-result)));
   return first;
@@ -135,7 +135,7 @@ std::uint8_t* DmabufScratch::map(const DeviceRange& range) noexcept {
   if (failure_) failure_ = mapping_.map(static_cast<std::size_t>(range.page_bytes));
   if (!failure_) return nullptr;
   std::uint8_t* const address = mapping_.address();
-  if (shim::can_load_from(address) && shim::can_load_from(address + mapping_.size_bytes() - 1)) return address;
+  if (driver::can_load_from(address) && driver::can_load_from(address + mapping_.size_bytes() - 1)) return address;
   failure_ = base::fail_literal(EIO, "cannot use dma-bufs: the driver maps them, but with no memory behind");
   return nullptr;
 }

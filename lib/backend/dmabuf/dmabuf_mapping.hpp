@@ -12,15 +12,15 @@
 #include "backend/pointer_check.hpp"
 #include "base/result.hpp"
 #include "cpu/mapping_type.hpp"
-#include "shim/cuda.hpp"
-#include "shim/system.hpp"
+#include "driver/cuda.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::backend::dmabuf {
 
 /// The descriptor and each mapping of it hold a reference on the memory, whatever its owner does. Not thread safe.
 class DmabufMapping {
  public:
-  DmabufMapping(shim::System& system, shim::Cuda& cuda) noexcept : system_(system), cuda_(cuda) {}
+  DmabufMapping(driver::System& system, driver::Cuda& cuda) noexcept : system_(system), cuda_(cuda) {}
   ~DmabufMapping() { (void)release(); }
   DmabufMapping(const DmabufMapping&) = delete;
   DmabufMapping& operator=(const DmabufMapping&) = delete;
@@ -42,8 +42,8 @@ class DmabufMapping {
   base::Status export_pages(std::uint64_t address, std::uint64_t bytes, bool must_be_pcie) noexcept;
   base::Status used_up(std::uint64_t bytes, const char* cause) const noexcept;
 
-  shim::System& system_;
-  shim::Cuda& cuda_;
+  driver::System& system_;
+  driver::Cuda& cuda_;
   int fd_ = -1;
   int ordinal_ = 0;
   off_t offset_ = 0;  ///< of the range in the dma-buf
@@ -55,7 +55,7 @@ class DmabufMapping {
 /// Scratch memory mapped by its dma-buf; `failure` is why it was not.
 class DmabufScratch final : public ScratchMap {
  public:
-  DmabufScratch(shim::System& system, shim::Cuda& cuda) noexcept : mapping_(system, cuda) {}
+  DmabufScratch(driver::System& system, driver::Cuda& cuda) noexcept : mapping_(system, cuda) {}
   std::uint8_t* map(const DeviceRange& range) noexcept override;
   bool unmap() noexcept override;
   [[nodiscard]] const base::Status& failure() const noexcept { return failure_; }

@@ -11,9 +11,9 @@ namespace gdrkit::backend::dmabuf {
 namespace {
 
 /// A driver may map the first of several blocks and leave the others out, so that each is compared.
-std::vector<std::uint64_t> blocks_of(shim::Cuda& cuda, const DeviceRange& range) {
+std::vector<std::uint64_t> blocks_of(driver::Cuda& cuda, const DeviceRange& range) {
   std::vector<std::uint64_t> starts = {range.page_address};
-  shim::PointerAttributes at = range.attributes;
+  driver::PointerAttributes at = range.attributes;
   for (;;) {
     std::uint64_t next = 0;
     if (__builtin_add_overflow(at.mapping_base, at.mapping_size, &next)) return starts;

@@ -9,8 +9,8 @@
 #include "backend/emulated/emulated_buffer.hpp"
 #include "backend/emulated/emulated_pin.hpp"
 #include "backend/pointer_check.hpp"
-#include "shim/emulated_device_identity.hpp"
-#include "shim/emulated_memory.hpp"
+#include "driver/emulated_device_identity.hpp"
+#include "driver/emulated_memory.hpp"
 
 namespace gdrkit::backend {
 namespace emulated {
@@ -28,19 +28,20 @@ class EmulatedBackend final : public Backend {
 
  private:
   const int device_count_;
-  const Traits traits_{"emulated", static_cast<std::uint32_t>(shim::emulated_page_bytes), true, false, false, 0, true};
+  const Traits traits_{"emulated", static_cast<std::uint32_t>(driver::emulated_page_bytes), true, false, false, 0,
+                       true};
 };
 
-base::Status refuse_kind(const shim::EmulatedAllocation& allocation, std::uint64_t address) noexcept {
+base::Status refuse_kind(const driver::EmulatedAllocation& allocation, std::uint64_t address) noexcept {
   switch (allocation.kind) {
-    case shim::EmulatedKind::device: return {};
-    case shim::EmulatedKind::managed:
+    case driver::EmulatedKind::device: return {};
+    case driver::EmulatedKind::managed:
       return base::fail(EOPNOTSUPP,
                         "cannot pin 0x%" PRIx64
                         ": it is (emulated) managed memory, which moves between CPU and GPU; use the pointer on the "
                         "CPU directly",
                         address);
-    case shim::EmulatedKind::host: break;
+    case driver::EmulatedKind::host: break;
   }
   return base::fail(
       EINVAL, "cannot pin 0x%" PRIx64 ": it is (emulated) host memory; use the pointer on the CPU directly", address);
@@ -49,7 +50,7 @@ base::Status refuse_kind(const shim::EmulatedAllocation& allocation, std::uint64
 base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest& request) noexcept {
   const auto range = enclosing_pages(request, traits_.page_size_bytes);
   if (!range) return base::pass(range);
-  auto allocation = shim::emulated_find(request.address);
+  auto allocation = driver::emulated_find(request.address);
   if (!allocation) return base::pass(allocation);
   if (auto refused = refuse_kind(*allocation, request.address); !refused) return base::pass(refused);
   const std::uint64_t exact_end = allocation->start + allocation->size_bytes;
@@ -61,10 +62,10 @@ base::Result<std::unique_ptr<BackendPin>> EmulatedBackend::pin(const PinRequest&
 }  // namespace emulated
 
 base::Result<std::unique_ptr<Backend>> open_emulated(const base::Settings& settings) noexcept {
-  const auto devices = shim::emulated_device_count(settings.emulated_devices);
+  const auto devices = driver::emulated_device_count(settings.emulated_devices);
   if (!devices) return base::pass(devices);
   // Without a readable /proc/self/maps no address can be recognised: better said now than at the first pin.
-  auto probe = shim::emulated_find(0);
+  auto probe = driver::emulated_find(0);
   if (!probe && probe.error().errno_value != EINVAL) return base::pass(probe);
   std::unique_ptr<Backend> backend(new (std::nothrow) emulated::EmulatedBackend(*devices));
   if (backend == nullptr) return base::fail_literal(ENOMEM, "out of memory while opening the emulated backend");

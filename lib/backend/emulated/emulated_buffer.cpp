@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cpu/ordering.hpp"
-#include "shim/emulated_memory.hpp"
+#include "driver/emulated_memory.hpp"
 
 namespace gdrkit::backend::emulated {
 namespace {
@@ -32,7 +32,7 @@ base::Result<std::unique_ptr<BackendBuffer>> EmulatedBuffer::allocate(int device
   }
   std::unique_ptr<EmulatedBuffer> buffer(new (std::nothrow) EmulatedBuffer);
   if (buffer == nullptr) return base::fail_literal(ENOMEM, "out of memory while allocating a buffer");
-  auto address = shim::emulated_allocate(size_bytes, shim::EmulatedKind::device);
+  auto address = driver::emulated_allocate(size_bytes, driver::EmulatedKind::device);
   if (!address) return base::pass(address);
   buffer->address_ = *address;
   buffer->size_bytes_ = size_bytes;
@@ -52,7 +52,7 @@ base::Status EmulatedBuffer::copy_to_host(std::size_t offset, void* target, std:
 base::Status EmulatedBuffer::free() noexcept {
   size_bytes_ = 0;
   if (address_ == 0) return {};
-  return shim::emulated_free(std::exchange(address_, 0));
+  return driver::emulated_free(std::exchange(address_, 0));
 }
 
 // The child never had the memory (it is not inherited).

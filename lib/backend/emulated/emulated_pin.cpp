@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
-#include "shim/emulated_device_identity.hpp"
-#include "shim/emulated_memory.hpp"
+#include "driver/emulated_device_identity.hpp"
+#include "driver/emulated_memory.hpp"
 
 namespace gdrkit::backend::emulated {
 
@@ -14,12 +14,12 @@ base::Result<std::unique_ptr<BackendPin>> EmulatedPin::create(std::uint64_t page
                                                               std::size_t page_bytes) noexcept {
   std::unique_ptr<EmulatedPin> pin(new (std::nothrow) EmulatedPin);
   if (pin == nullptr) return base::fail_literal(ENOMEM, "out of memory while pinning emulated memory");
-  auto held = shim::emulated_hold(page_address, page_bytes);
+  auto held = driver::emulated_hold(page_address, page_bytes);
   if (!held) return base::pass(held);
   pin->held_ = *held;
   pin->page_address_ = page_address;
   pin->page_bytes_ = page_bytes;
-  pin->device_ = shim::emulated_pci_bus_id;  // short enough never to allocate
+  pin->device_ = driver::emulated_pci_bus_id;  // short enough never to allocate
   return std::unique_ptr<BackendPin>(std::move(pin));
 }
 
@@ -30,7 +30,7 @@ base::Result<MappedRegion> EmulatedPin::map(std::size_t size_bytes, MappingType 
     return base::fail(EOPNOTSUPP, "cannot map emulated memory %s: the emulated device maps write-combining only",
                       name_of(requested));
   }
-  auto mapping = shim::emulated_map_held(held_, *length);
+  auto mapping = driver::emulated_map_held(held_, *length);
   if (!mapping) return base::pass(mapping);
   mapping_ = *mapping;
   mapping_bytes_ = *length;
@@ -39,12 +39,12 @@ base::Result<MappedRegion> EmulatedPin::map(std::size_t size_bytes, MappingType 
 
 base::Status EmulatedPin::unmap() noexcept {
   if (mapping_ == nullptr) return {};
-  return shim::emulated_unmap(std::exchange(mapping_, nullptr), mapping_bytes_);
+  return driver::emulated_unmap(std::exchange(mapping_, nullptr), mapping_bytes_);
 }
 
 base::Status EmulatedPin::unpin() noexcept {
   base::Status first = unmap();
-  if (held_ != nullptr) base::keep_first(first, shim::emulated_unmap(std::exchange(held_, nullptr), page_bytes_));
+  if (held_ != nullptr) base::keep_first(first, driver::emulated_unmap(std::exchange(held_, nullptr), page_bytes_));
   return first;
 }
 

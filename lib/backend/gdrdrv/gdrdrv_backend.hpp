@@ -7,14 +7,14 @@
 
 #include "backend/backend.hpp"
 #include "backend/gdrdrv/module_file.hpp"
-#include "shim/cuda.hpp"
-#include "shim/system.hpp"
+#include "driver/cuda.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::backend::gdrdrv {
 
 class GdrdrvBackend final : public Backend {
  public:
-  GdrdrvBackend(std::unique_ptr<ModuleFile> file, shim::Cuda* cuda) noexcept;
+  GdrdrvBackend(std::unique_ptr<ModuleFile> file, driver::Cuda* cuda) noexcept;
 
   [[nodiscard]] const Traits& traits() const noexcept override { return traits_; }
   base::Result<std::unique_ptr<BackendPin>> pin(const PinRequest& request) noexcept override;
@@ -23,13 +23,13 @@ class GdrdrvBackend final : public Backend {
 
  private:
   std::unique_ptr<ModuleFile> file_;
-  shim::Cuda* cuda_;
+  driver::Cuda* cuda_;
   Traits traits_;
 };
 
 /// Opens the backend on the given seams, which outlive it. Without `cuda`, or where CUDA is not initialised in this
 /// process, the module alone judges addresses: it knows pages, not the exact ends of allocations. The error's text
 /// says why it cannot run.
-base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(shim::System& system, shim::Cuda* cuda) noexcept;
+base::Result<std::unique_ptr<Backend>> open_gdrdrv_on(driver::System& system, driver::Cuda* cuda) noexcept;
 
 }  // namespace gdrkit::backend::gdrdrv

@@ -148,7 +148,7 @@ base::Result<MappingType> GdrdrvPin::read_type(MappingType requested) noexcept {
 
 base::Status GdrdrvPin::unmap() noexcept {
   if (address_ == nullptr) return base::fail(EINVAL, "cannot unmap 0x%" PRIx64 ": it is not mapped", page_address_);
-  if (const int result = shim::as_user_errno(file_.system().munmap(address_, mapped_bytes_)); result < 0) {
+  if (const int result = driver::as_user_errno(file_.system().munmap(address_, mapped_bytes_)); result < 0) {
     return base::fail(-result, "cannot unmap: munmap of the mapping: %s", std::strerror(-result));
   }
   address_ = nullptr;

@@ -15,7 +15,7 @@
 namespace gdrkit::backend::gdrdrv {
 namespace {
 
-tl::unexpected<base::Error> open_failed(shim::System& system, int error) noexcept {
+tl::unexpected<base::Error> open_failed(driver::System& system, int error) noexcept {
   const StaleNode stale(system);
   switch (error) {
     case ENOENT:
@@ -55,8 +55,8 @@ bool offset_of(std::uint64_t handle, std::size_t bytes, std::int64_t* offset) no
   return true;
 }
 
-base::Result<std::unique_ptr<ModuleFile>> ModuleFile::open(shim::System& system) noexcept {
-  const int fd = shim::as_user_errno(system.open(node, O_RDWR));
+base::Result<std::unique_ptr<ModuleFile>> ModuleFile::open(driver::System& system) noexcept {
+  const int fd = driver::as_user_errno(system.open(node, O_RDWR));
   if (fd < 0) return open_failed(system, -fd);
   std::unique_ptr<ModuleFile> file(new (std::nothrow) ModuleFile(system, fd));
   if (file == nullptr) {
@@ -72,7 +72,7 @@ ModuleFile::~ModuleFile() {
 }
 
 int ModuleFile::call(unsigned long request, void* argument) noexcept {
-  return std::min(shim::as_user_errno(system_.ioctl(fd_, request, argument)), 0);
+  return std::min(driver::as_user_errno(system_.ioctl(fd_, request, argument)), 0);
 }
 
 base::Status ModuleFile::shake_hands() noexcept {
@@ -161,7 +161,7 @@ int ModuleFile::request_mapping_type(std::uint64_t handle, std::uint32_t type) n
 int ModuleFile::map(std::uint64_t handle, std::size_t bytes, void** mapped) noexcept {
   std::int64_t offset = 0;
   if (!offset_of(handle, bytes, &offset)) return -EOVERFLOW;
-  return shim::as_user_errno(system_.mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset, mapped));
+  return driver::as_user_errno(system_.mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, offset, mapped));
 }
 
 void ModuleFile::abandon_after_fork() noexcept {

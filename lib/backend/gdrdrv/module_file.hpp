@@ -10,7 +10,7 @@
 #include "backend/gdrdrv/gdrdrv_abi.hpp"
 #include "backend/gdrdrv/module_version.hpp"
 #include "base/result.hpp"
-#include "shim/system.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::backend::gdrdrv {
 
@@ -29,7 +29,7 @@ struct PinState {
 class ModuleFile {
  public:
   /// The error's text says why the module cannot be used here.
-  static base::Result<std::unique_ptr<ModuleFile>> open(shim::System& system) noexcept;
+  static base::Result<std::unique_ptr<ModuleFile>> open(driver::System& system) noexcept;
   ~ModuleFile();
   ModuleFile(const ModuleFile&) = delete;
   ModuleFile& operator=(const ModuleFile&) = delete;
@@ -46,17 +46,17 @@ class ModuleFile {
   int request_mapping_type(std::uint64_t handle, std::uint32_t type) noexcept;
   int map(std::uint64_t handle, std::size_t bytes, void** mapped) noexcept;
 
-  [[nodiscard]] shim::System& system() noexcept { return system_; }
+  [[nodiscard]] driver::System& system() noexcept { return system_; }
   /// In a forked child: closes the inherited descriptor; the open stays the parent's.
   void abandon_after_fork() noexcept;
 
  private:
-  ModuleFile(shim::System& system, int fd) noexcept : system_(system), fd_(fd) {}
+  ModuleFile(driver::System& system, int fd) noexcept : system_(system), fd_(fd) {}
   base::Status shake_hands() noexcept;
   int call(unsigned long request, void* argument) noexcept;  ///< 0 or negative errno
   base::Status read_attribute(std::uint32_t attribute, const char* name, bool* value) noexcept;
 
-  shim::System& system_;
+  driver::System& system_;
   int fd_;
   ModuleVersion version_;
   bool is_persistent_ = false;

@@ -13,7 +13,7 @@ namespace {
 constexpr unsigned misc_major = 10;
 
 /// The number before "gdrdrv" in a list of Linux; -1: not in it, -2: the list cannot be read.
-int number_in(shim::System& system, const char* list) noexcept {
+int number_in(driver::System& system, const char* list) noexcept {
   char text[8192];
   if (system.read_text(list, text, sizeof text) < 0) return -2;
   for (const char* line = text; line != nullptr && *line != '\0';) {
@@ -28,7 +28,7 @@ int number_in(shim::System& system, const char* list) noexcept {
 
 }  // namespace
 
-StaleNode::StaleNode(shim::System& system) noexcept {
+StaleNode::StaleNode(driver::System& system) noexcept {
   unsigned major = 0;
   unsigned minor = 0;
   if (system.node_numbers(node, &major, &minor) != 0) return;

@@ -3,14 +3,14 @@
 // StaleNode: whether /dev/gdrdrv is a node that an earlier module left behind.
 #pragma once
 
-#include "shim/system.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::backend::gdrdrv {
 
 class StaleNode {
  public:
   /// Compares the node's numbers with those that the loaded module has in /proc/devices and /proc/misc.
-  explicit StaleNode(shim::System& system) noexcept;
+  explicit StaleNode(driver::System& system) noexcept;
 
   /// false also where the node or the lists cannot be read.
   explicit operator bool() const noexcept { return text_[0] != '\0'; }

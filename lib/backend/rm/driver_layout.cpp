@@ -14,7 +14,7 @@ constexpr DriverLayout rows[] = {
 
 }  // namespace
 
-base::Result<DriverLayout> layout_for(const shim::DriverVersion& version, const std::string& version_text,
+base::Result<DriverLayout> layout_for(const driver::DriverVersion& version, const std::string& version_text,
                                       bool allow_unreviewed) noexcept {
   if (version < rows[0].first) {
     return base::fail(ENOTSUP,

@@ -24,7 +24,7 @@ T field(const std::vector<std::uint8_t>& bytes, std::size_t offset) noexcept {
   return value;
 }
 
-const ExportLayout* find_layout(const shim::ObservedIoctl& seen) noexcept {
+const ExportLayout* find_layout(const driver::ObservedIoctl& seen) noexcept {
   for (const ExportLayout& layout : layouts) {
     if (_IOC_SIZE(seen.request) == layout.bytes && seen.argument.size() == layout.bytes) return &layout;
   }
@@ -37,7 +37,7 @@ struct Totals {
   std::uint64_t bytes = 0;
 };
 
-base::Status decode_one(const shim::ObservedIoctl& seen, std::uint64_t size_bytes, Totals& totals,
+base::Status decode_one(const driver::ObservedIoctl& seen, std::uint64_t size_bytes, Totals& totals,
                         std::vector<MemoryPiece>& pieces) {
   const ExportLayout* layout = find_layout(seen);
   if (layout == nullptr) {
@@ -78,11 +78,11 @@ base::Status decode_one(const shim::ObservedIoctl& seen, std::uint64_t size_byte
 
 }  // namespace
 
-base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<shim::ObservedIoctl>& ioctls,
+base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<driver::ObservedIoctl>& ioctls,
                                                      std::uint64_t size_bytes) noexcept try {
   std::vector<MemoryPiece> pieces;
   Totals totals;
-  for (const shim::ObservedIoctl& seen : ioctls) {
+  for (const driver::ObservedIoctl& seen : ioctls) {
     if (auto decoded = decode_one(seen, size_bytes, totals, pieces); !decoded) return base::pass(decoded);
   }
   if (pieces.empty()) {
@@ -97,7 +97,7 @@ base::Result<std::vector<MemoryPiece>> decode_export(const std::vector<shim::Obs
   return base::fail_literal(ENOMEM, "out of memory while decoding CUDA's dma-buf export");
 }
 
-base::Result<MemoryPiece> decode_refused_export(const std::vector<shim::ObservedIoctl>& ioctls,
+base::Result<MemoryPiece> decode_refused_export(const std::vector<driver::ObservedIoctl>& ioctls,
                                                 std::uint64_t expected_offset, std::uint64_t size_bytes) noexcept {
   const ExportLayout* layout = ioctls.size() == 1 ? find_layout(ioctls[0]) : nullptr;
   if (layout == nullptr) return base::fail(EIO, "no object found in CUDA's refused dma-buf export");

@@ -8,7 +8,7 @@
 
 namespace gdrkit::backend::rm {
 
-base::Result<IpcMemory> decode_ipc_handle(const shim::CudaIpcHandle& handle, std::uint64_t range_size) noexcept {
+base::Result<IpcMemory> decode_ipc_handle(const driver::CudaIpcHandle& handle, std::uint64_t range_size) noexcept {
   std::uint32_t words[16];
   static_assert(sizeof words == sizeof handle);
   std::memcpy(words, handle.data(), sizeof words);

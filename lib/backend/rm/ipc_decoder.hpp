@@ -6,7 +6,7 @@
 
 #include "backend/rm/memory_piece.hpp"
 #include "base/result.hpp"
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
 namespace gdrkit::backend::rm {
 
@@ -16,7 +16,7 @@ struct IpcMemory {
 };
 
 /// `range_size` is the allocation's size by cuPointerGetAttributes; EIO when the handle's words contradict it.
-[[nodiscard]] base::Result<IpcMemory> decode_ipc_handle(const shim::CudaIpcHandle& handle,
+[[nodiscard]] base::Result<IpcMemory> decode_ipc_handle(const driver::CudaIpcHandle& handle,
                                                         std::uint64_t range_size) noexcept;
 
 }  // namespace gdrkit::backend::rm

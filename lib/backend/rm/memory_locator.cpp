@@ -64,23 +64,23 @@ base::Status add_duplicate(RmDevice& device, const MemoryPiece& piece, OwnedMemo
 using Pieces = base::Result<std::vector<MemoryPiece>>;
 
 /// Asks CUDA for a dma-buf of [address, address + size) only to learn the handles; the descriptor is closed at once.
-int observe_export(shim::Cuda& cuda, shim::System& system, std::uint64_t address, std::uint64_t size,
-                   shim::ObservedExport& seen) {
+int observe_export(driver::Cuda& cuda, driver::System& system, std::uint64_t address, std::uint64_t size,
+                   driver::ObservedExport& seen) {
   const int result = cuda.export_dmabuf(address, size, 0, &seen);
   if (seen.dmabuf_fd >= 0) system.close(seen.dmabuf_fd);
   seen.dmabuf_fd = -1;
   return result;
 }
 
-Pieces observed_pieces(const shim::ObservedExport& seen, int result, std::uint64_t size) {
+Pieces observed_pieces(const driver::ObservedExport& seen, int result, std::uint64_t size) {
   constexpr int invalid_value = 1;
   if (result == invalid_value) {
     return base::fail_vendor(
         EINVAL, result, "cannot export the memory: %s; it is imported from another process, or the range has holes",
-        shim::cuda_result_name(result));
+        driver::cuda_result_name(result));
   }
   if (result != 0)
-    return shim::cuda_failure(result, "cannot find the memory: cuMemGetHandleForAddressRange (dma-buf export)");
+    return driver::cuda_failure(result, "cannot find the memory: cuMemGetHandleForAddressRange (dma-buf export)");
   if (!seen.hook) {
     return base::fail(EOPNOTSUPP, "libcuda's ioctl calls cannot be observed: %s", seen.hook.error().text());
   }
@@ -102,14 +102,14 @@ std::vector<MemoryPiece> trim_front(std::vector<MemoryPiece> pieces, std::uint64
 /// For ranges inside one block of a pool: libcuda exports them only from the block's start on, and only while something
 /// is allocated there; otherwise its refused attempt still names the object, and the pointer's attributes confirm the
 /// offset.
-Pieces pieces_inside_block(shim::Cuda& cuda, shim::System& system, const DeviceRange& range,
-                           const shim::ObservedExport& refused) {
+Pieces pieces_inside_block(driver::Cuda& cuda, driver::System& system, const DeviceRange& range,
+                           const driver::ObservedExport& refused) {
   const auto& at = range.attributes;
   const std::uint64_t end = range.page_address + range.page_bytes;
   if (at.mapping_size == 0 || range.page_address <= at.mapping_base || end > at.mapping_base + at.mapping_size) {
     return base::fail(EINVAL, "the range is not inside one block");
   }
-  shim::ObservedExport seen;
+  driver::ObservedExport seen;
   const int result = observe_export(cuda, system, at.mapping_base, end - at.mapping_base, seen);
   if (auto pieces = observed_pieces(seen, result, end - at.mapping_base)) {
     return trim_front(std::move(*pieces), range.page_address - at.mapping_base);
@@ -119,9 +119,9 @@ Pieces pieces_inside_block(shim::Cuda& cuda, shim::System& system, const DeviceR
   return std::vector<MemoryPiece>{*piece};
 }
 
-base::Status by_observed_export(shim::Cuda& cuda, shim::System& system, RmDevice& device, const DeviceRange& range,
+base::Status by_observed_export(driver::Cuda& cuda, driver::System& system, RmDevice& device, const DeviceRange& range,
                                 OwnedMemory& memory) {
-  shim::ObservedExport seen;
+  driver::ObservedExport seen;
   const int result = observe_export(cuda, system, range.page_address, range.page_bytes, seen);
   Pieces pieces = observed_pieces(seen, result, range.page_bytes);
   if (!pieces && result != 0) {
@@ -135,16 +135,16 @@ base::Status by_observed_export(shim::Cuda& cuda, shim::System& system, RmDevice
 }
 
 /// One mapping of exportable memory: allocation handle -> file -> object imported under our device.
-base::Result<ObjectHandle> import_exported(shim::Cuda& cuda, shim::System& system, RmDevice& device,
+base::Result<ObjectHandle> import_exported(driver::Cuda& cuda, driver::System& system, RmDevice& device,
                                            std::uint64_t address) noexcept {
   std::uint64_t handle = 0;
   if (const int result = cuda.mem_retain_allocation_handle(address, &handle); result != 0) {
-    return shim::cuda_failure(result, "cannot find the memory: cuMemRetainAllocationHandle");
+    return driver::cuda_failure(result, "cannot find the memory: cuMemRetainAllocationHandle");
   }
   int fd = -1;
   const int result = cuda.mem_export_to_fd(handle, &fd);
   (void)cuda.mem_release(handle);
-  if (result != 0) return shim::cuda_failure(result, "cannot find the memory: cuMemExportToShareableHandle");
+  if (result != 0) return driver::cuda_failure(result, "cannot find the memory: cuMemExportToShareableHandle");
   ImportObject import{fd, import_type_rm, device.device(), device.device(), 0};
   auto imported =
       device.client().control(device.client().root(), control::import_object_from_fd, &import, sizeof import);
@@ -153,13 +153,13 @@ base::Result<ObjectHandle> import_exported(shim::Cuda& cuda, shim::System& syste
   return import.object;
 }
 
-base::Status by_exported_file(shim::Cuda& cuda, shim::System& system, RmDevice& device, const DeviceRange& range,
+base::Status by_exported_file(driver::Cuda& cuda, driver::System& system, RmDevice& device, const DeviceRange& range,
                               OwnedMemory& memory) {
   const std::uint64_t end = range.page_address + range.page_bytes;
   for (std::uint64_t address = range.page_address; address < end;) {
-    shim::PointerAttributes at;
+    driver::PointerAttributes at;
     if (const int result = cuda.pointer_get_attributes(address, &at); result != 0) {
-      return shim::cuda_failure(result, "cannot find the memory: cuPointerGetAttributes");
+      return driver::cuda_failure(result, "cannot find the memory: cuPointerGetAttributes");
     }
     if ((at.allowed_handle_types & handle_type_posix_fd) == 0 || at.mapping_size == 0) {
       return base::fail(EOPNOTSUPP, "cannot export the memory as a file: it was not allocated for that");
@@ -181,10 +181,10 @@ base::Status by_exported_file(shim::Cuda& cuda, shim::System& system, RmDevice& 
   return {};
 }
 
-base::Status by_ipc_handle(shim::Cuda& cuda, RmDevice& device, const DeviceRange& range, OwnedMemory& memory) {
-  shim::CudaIpcHandle handle{};
+base::Status by_ipc_handle(driver::Cuda& cuda, RmDevice& device, const DeviceRange& range, OwnedMemory& memory) {
+  driver::CudaIpcHandle handle{};
   if (const int result = cuda.ipc_get_mem_handle(range.attributes.range_start, &handle); result != 0) {
-    return shim::cuda_failure(result, "cannot find the memory: cuIpcGetMemHandle");
+    return driver::cuda_failure(result, "cannot find the memory: cuIpcGetMemHandle");
   }
   auto ipc = decode_ipc_handle(handle, range.attributes.range_size);
   if (!ipc) return base::pass(ipc);
@@ -209,7 +209,7 @@ base::Status OwnedMemory::free() noexcept {
   return first;
 }
 
-base::Result<OwnedMemory> locate(shim::Cuda& cuda, shim::System& system, RmDevice& device, const DeviceRange& range,
+base::Result<OwnedMemory> locate(driver::Cuda& cuda, driver::System& system, RmDevice& device, const DeviceRange& range,
                                  const base::Settings& settings) noexcept try {
   OwnedMemory memory(device.client());
   auto found = by_observed_export(cuda, system, device, range, memory);

@@ -10,7 +10,7 @@
 #include "backend/rm/rm_device.hpp"
 #include "base/result.hpp"
 #include "base/settings.hpp"
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
 namespace gdrkit::backend::rm {
 
@@ -43,7 +43,7 @@ class OwnedMemory {
 /// observed dma-buf export (any kind of memory), exported file (memory made for it), IPC handle (only when settings
 /// allow). The error of the first one that applied is reported. Each object is checked: in video memory, and long
 /// enough.
-[[nodiscard]] base::Result<OwnedMemory> locate(shim::Cuda& cuda, shim::System& system, RmDevice& device,
+[[nodiscard]] base::Result<OwnedMemory> locate(driver::Cuda& cuda, driver::System& system, RmDevice& device,
                                                const DeviceRange& range, const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::backend::rm

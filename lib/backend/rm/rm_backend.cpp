@@ -18,11 +18,11 @@ constexpr Traits rm_traits = {"rm", 65536, true, false, false};
 constexpr int attribute_integrated = 18;  // CU_DEVICE_ATTRIBUTE_INTEGRATED
 
 template <class Load>
-base::Result<std::unique_ptr<Backend>> open_on(shim::System& system, Load load_cuda,
+base::Result<std::unique_ptr<Backend>> open_on(driver::System& system, Load load_cuda,
                                                const base::Settings& settings) noexcept try {
   auto probed = probe(system, settings);
   if (!probed) return base::pass(probed);
-  const base::Result<shim::Cuda*> cuda = load_cuda();
+  const base::Result<driver::Cuda*> cuda = load_cuda();
   if (!cuda) return base::pass(cuda);
   return std::unique_ptr<Backend>(
       std::make_unique<RmBackend>(system, **cuda, settings, probed->layout, std::move(probed->client)));
@@ -36,13 +36,13 @@ const Traits& RmBackend::traits() const noexcept { return rm_traits; }
 
 base::Result<RmDevice*> RmBackend::device_of(int cuda_ordinal) {
   char pci[32] = {};
-  shim::CudaUuid uuid{};
+  driver::CudaUuid uuid{};
   int integrated = 0;
   int result = cuda_.device_get_attribute(cuda_ordinal, attribute_integrated, &integrated);
   if (result == 0) result = cuda_.device_get_pci_bus_id(cuda_ordinal, pci, sizeof pci);
   if (result == 0) result = cuda_.device_get_uuid(cuda_ordinal, &uuid);
   if (result != 0) {
-    return shim::cuda_failure(result, "cannot find the GPU of CUDA device %d", cuda_ordinal);
+    return driver::cuda_failure(result, "cannot find the GPU of CUDA device %d", cuda_ordinal);
   }
   if (integrated != 0)
     return base::fail(EOPNOTSUPP, "cannot map memory of the GPU at %s: it is integrated and has no BAR1", pci);
@@ -78,13 +78,13 @@ void RmBackend::abandon_after_fork() noexcept {
   client_->abandon_after_fork();
 }
 
-base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, shim::Cuda& cuda,
+base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, driver::Cuda& cuda,
                                                   const base::Settings& settings) noexcept {
   return open_on(
-      system, [&cuda]() noexcept { return base::Result<shim::Cuda*>(&cuda); }, settings);
+      system, [&cuda]() noexcept { return base::Result<driver::Cuda*>(&cuda); }, settings);
 }
 
-base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, LoadCuda load_cuda,
+base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, LoadCuda load_cuda,
                                                   const base::Settings& settings) noexcept {
   return open_on(system, load_cuda, settings);
 }
@@ -92,7 +92,7 @@ base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, LoadCuda
 }  // namespace rm
 
 base::Result<std::unique_ptr<Backend>> open_rm(const base::Settings& settings) noexcept {
-  return rm::open_rm_on(shim::real_system(), &shim::real_cuda, settings);
+  return rm::open_rm_on(driver::real_system(), &driver::real_cuda, settings);
 }
 
 }  // namespace gdrkit::backend

@@ -13,14 +13,14 @@
 #include "backend/rm/driver_layout.hpp"
 #include "backend/rm/rm_client.hpp"
 #include "backend/rm/rm_device.hpp"
-#include "shim/cuda.hpp"
-#include "shim/system.hpp"
+#include "driver/cuda.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::backend::rm {
 
 class RmBackend final : public Backend {
  public:
-  RmBackend(shim::System& system, shim::Cuda& cuda, base::Settings settings, DriverLayout layout,
+  RmBackend(driver::System& system, driver::Cuda& cuda, base::Settings settings, DriverLayout layout,
             std::unique_ptr<RmClient> client) noexcept
       : system_(system), cuda_(cuda), settings_(std::move(settings)), layout_(layout), client_(std::move(client)) {}
 
@@ -29,8 +29,8 @@ class RmBackend final : public Backend {
   base::Result<std::unique_ptr<BackendBuffer>> allocate(int device, std::size_t size_bytes) noexcept override;
   void abandon_after_fork() noexcept override;
 
-  [[nodiscard]] shim::System& system() noexcept { return system_; }
-  [[nodiscard]] shim::Cuda& cuda() noexcept { return cuda_; }
+  [[nodiscard]] driver::System& system() noexcept { return system_; }
+  [[nodiscard]] driver::Cuda& cuda() noexcept { return cuda_; }
   [[nodiscard]] const base::Settings& settings() const noexcept { return settings_; }
   [[nodiscard]] const DriverLayout& layout() const noexcept { return layout_; }
   [[nodiscard]] Calibrations& calibrations() noexcept { return calibrations_; }
@@ -38,8 +38,8 @@ class RmBackend final : public Backend {
  private:
   base::Result<RmDevice*> device_of(int cuda_ordinal);  ///< may throw std::bad_alloc
 
-  shim::System& system_;
-  shim::Cuda& cuda_;
+  driver::System& system_;
+  driver::Cuda& cuda_;
   base::Settings settings_;
   DriverLayout layout_;
   std::unique_ptr<RmClient> client_;                          // outlives the devices
@@ -49,12 +49,12 @@ class RmBackend final : public Backend {
 };
 
 /// Opens the backend on the given seams; both outlive it. The error's text says why it cannot run.
-base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, shim::Cuda& cuda,
+base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, driver::Cuda& cuda,
                                                   const base::Settings& settings) noexcept;
 /// The same, where CUDA is loaded only once the driver is found usable: where there is no driver, its reason says more
 /// than a missing libcuda.
-using LoadCuda = base::Result<shim::Cuda*> (*)() noexcept;
-base::Result<std::unique_ptr<Backend>> open_rm_on(shim::System& system, LoadCuda load_cuda,
+using LoadCuda = base::Result<driver::Cuda*> (*)() noexcept;
+base::Result<std::unique_ptr<Backend>> open_rm_on(driver::System& system, LoadCuda load_cuda,
                                                   const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::backend::rm

@@ -14,7 +14,7 @@ namespace gdrkit::backend::rm {
 namespace {
 
 template <class T>
-int call(shim::System& system, int fd, unsigned number, T* argument) noexcept {
+int call(driver::System& system, int fd, unsigned number, T* argument) noexcept {
   return system.ioctl(fd, request_word<T>(number), argument);
 }
 
@@ -50,7 +50,7 @@ tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexc
                     std::strerror(error), path);
 }
 
-base::Result<int> open_control_node(shim::System& system, const std::string& driver) noexcept {
+base::Result<int> open_control_node(driver::System& system, const std::string& driver) noexcept {
   const int fd = system.open(control_node, O_RDWR);
   if (fd < 0) return open_failed(control_node, -fd, driver);
   return fd;
@@ -68,7 +68,7 @@ base::Status RmClient::check(const char* what, int result, std::uint32_t status)
   return {};
 }
 
-base::Result<std::unique_ptr<RmClient>> RmClient::open(shim::System& system, const std::string& driver) noexcept {
+base::Result<std::unique_ptr<RmClient>> RmClient::open(driver::System& system, const std::string& driver) noexcept {
   const auto fd = open_control_node(system, driver);
   if (!fd) return base::pass(fd);
   std::unique_ptr<RmClient> client(new (std::nothrow) RmClient(system, driver, *fd));

@@ -10,7 +10,7 @@
 
 #include "backend/rm/rm_abi.hpp"
 #include "base/result.hpp"
-#include "shim/system.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::backend::rm {
 
@@ -19,7 +19,7 @@ using ObjectHandle = std::uint32_t;
 inline constexpr const char* control_node = "/dev/nvidiactl";
 
 /// A descriptor of the control node; `driver` is the version text for error sentences.
-[[nodiscard]] base::Result<int> open_control_node(shim::System& system, const std::string& driver) noexcept;
+[[nodiscard]] base::Result<int> open_control_node(driver::System& system, const std::string& driver) noexcept;
 /// What is wrong with a device node, and what makes it usable. `error`: EACCES, or EPERM, which device rules answer.
 [[nodiscard]] tl::unexpected<base::Error> node_is_missing(const char* path, const std::string& driver) noexcept;
 [[nodiscard]] tl::unexpected<base::Error> node_is_forbidden(const char* path, int error) noexcept;
@@ -29,7 +29,7 @@ inline constexpr const char* control_node = "/dev/nvidiactl";
 class RmClient {
  public:
   /// `driver` is the version text for error sentences.
-  static base::Result<std::unique_ptr<RmClient>> open(shim::System& system, const std::string& driver) noexcept;
+  static base::Result<std::unique_ptr<RmClient>> open(driver::System& system, const std::string& driver) noexcept;
   ~RmClient();
   RmClient(const RmClient&) = delete;
   RmClient& operator=(const RmClient&) = delete;
@@ -61,12 +61,12 @@ class RmClient {
   void abandon_after_fork() noexcept;
 
  private:
-  RmClient(shim::System& system, std::string driver, int control_fd) noexcept
+  RmClient(driver::System& system, std::string driver, int control_fd) noexcept
       : system_(system), driver_(std::move(driver)), control_fd_(control_fd) {}
   base::Status check(const char* call, int result, std::uint32_t status) const noexcept;
   base::Status create_root() noexcept;
 
-  shim::System& system_;
+  driver::System& system_;
   std::string driver_;
   int control_fd_;
   ObjectHandle root_ = 0;

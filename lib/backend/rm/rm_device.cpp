@@ -8,8 +8,8 @@
 
 namespace gdrkit::backend::rm {
 
-base::Result<std::unique_ptr<RmDevice>> RmDevice::open(RmClient& client, shim::System& system, const char* pci_bus_id,
-                                                       const shim::CudaUuid& uuid) noexcept {
+base::Result<std::unique_ptr<RmDevice>> RmDevice::open(RmClient& client, driver::System& system, const char* pci_bus_id,
+                                                       const driver::CudaUuid& uuid) noexcept {
   std::unique_ptr<RmDevice> device(new (std::nothrow) RmDevice(client, system));
   if (device == nullptr) return base::fail(ENOMEM, "out of memory");
   if (auto found = device->find_card(pci_bus_id); !found) return base::pass(found);
@@ -64,7 +64,7 @@ base::Status RmDevice::allocate_objects() noexcept {
   return {};
 }
 
-base::Status RmDevice::check_uuid(const shim::CudaUuid& uuid) noexcept {
+base::Status RmDevice::check_uuid(const driver::CudaUuid& uuid) noexcept {
   GidInfo gid{};
   gid.flags = gid_binary;
   if (auto asked = client_.control(subdevice_, control::gpu_get_gid_info, &gid, sizeof gid); !asked) return asked;

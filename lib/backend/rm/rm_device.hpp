@@ -10,7 +10,7 @@
 
 #include "backend/rm/rm_client.hpp"
 #include "base/result.hpp"
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
 namespace gdrkit::backend::rm {
 
@@ -25,8 +25,8 @@ struct Bar1Figures {
 class RmDevice {
  public:
   /// The GPU at `pci_bus_id` ("0000:3b:00.0", as CUDA writes it), checked against CUDA's UUID of it.
-  static base::Result<std::unique_ptr<RmDevice>> open(RmClient& client, shim::System& system, const char* pci_bus_id,
-                                                      const shim::CudaUuid& uuid) noexcept;
+  static base::Result<std::unique_ptr<RmDevice>> open(RmClient& client, driver::System& system, const char* pci_bus_id,
+                                                      const driver::CudaUuid& uuid) noexcept;
   ~RmDevice();
   RmDevice(const RmDevice&) = delete;
   RmDevice& operator=(const RmDevice&) = delete;
@@ -41,13 +41,13 @@ class RmDevice {
   void abandon_after_fork() noexcept;
 
  private:
-  RmDevice(RmClient& client, shim::System& system) noexcept : client_(client), system_(system) {}
+  RmDevice(RmClient& client, driver::System& system) noexcept : client_(client), system_(system) {}
   base::Status find_card(const char* pci_bus_id) noexcept;
   base::Status allocate_objects() noexcept;
-  base::Status check_uuid(const shim::CudaUuid& uuid) noexcept;
+  base::Status check_uuid(const driver::CudaUuid& uuid) noexcept;
 
   RmClient& client_;
-  shim::System& system_;
+  driver::System& system_;
   std::string pci_;
   int node_fd_ = -1;
   std::uint32_t gpu_id_ = 0;

@@ -11,7 +11,7 @@
 #include "backend/rm/rm_device.hpp"
 #include "base/result.hpp"
 #include "cpu/mapping_type.hpp"
-#include "shim/system.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::backend::rm {
 
@@ -20,7 +20,7 @@ namespace gdrkit::backend::rm {
 /// allocation.)
 class RmMapping {
  public:
-  RmMapping(shim::System& system, RmDevice& device, const DriverLayout& layout) noexcept
+  RmMapping(driver::System& system, RmDevice& device, const DriverLayout& layout) noexcept
       : system_(system), device_(device), layout_(layout) {}
   ~RmMapping();
   RmMapping(const RmMapping&) = delete;
@@ -47,7 +47,7 @@ class RmMapping {
   base::Status map_part(const OwnedPiece& piece, std::size_t at, std::size_t length) noexcept;
   base::Status rm_map(Part& part, const OwnedPiece& piece, std::size_t length) noexcept;
 
-  shim::System& system_;
+  driver::System& system_;
   RmDevice& device_;
   const DriverLayout layout_;
   std::uint8_t* address_ = nullptr;

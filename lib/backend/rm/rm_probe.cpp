@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "shim/driver_version.hpp"
+#include "driver/driver_version.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 constexpr const char* version_file = "/proc/driver/nvidia/version";
 
 /// The module's version into `answer`: 0, or a negative errno, as drivers give that do not know the question.
-int query_version(shim::System& system, int control_fd, CheckVersion* answer) noexcept {
+int query_version(driver::System& system, int control_fd, CheckVersion* answer) noexcept {
   *answer = {};
   answer->command = version_query;
   const int result = system.ioctl(control_fd, request_word<CheckVersion>(number::check_version), answer);
@@ -25,7 +25,7 @@ int query_version(shim::System& system, int control_fd, CheckVersion* answer) no
 }
 
 /// For containers whose /proc lacks the driver's folder: the control node answers too.
-base::Result<std::string> ask_version(shim::System& system, int why_not_read) {
+base::Result<std::string> ask_version(driver::System& system, int why_not_read) {
   if (system.access(control_node, F_OK) == -ENOENT) {
     return base::fail(ENODEV, "no NVIDIA driver is loaded: neither %s nor %s exists", version_file, control_node);
   }
@@ -43,20 +43,20 @@ base::Result<std::string> ask_version(shim::System& system, int why_not_read) {
   return std::string(answer.text);
 }
 
-base::Result<std::string> read_version(shim::System& system) {
+base::Result<std::string> read_version(driver::System& system) {
   char text[512];
   const auto got = system.read_text(version_file, text, sizeof text);
   if (got == -ENOENT || got == -EACCES || got == -EPERM) return ask_version(system, static_cast<int>(-got));
   if (got < 0)
     return base::fail(static_cast<int>(-got), "cannot read %s: %s", version_file,
                       std::strerror(static_cast<int>(-got)));
-  auto version = shim::find_version_text({text, static_cast<std::size_t>(got)});
+  auto version = driver::find_version_text({text, static_cast<std::size_t>(got)});
   if (!version) return base::pass(version);
   return std::string(*version);
 }
 
 /// Compares the loaded module's version with /proc: a mismatch means that the driver was replaced on a running system.
-base::Status confirm_version(shim::System& system, const RmClient& client) noexcept {
+base::Status confirm_version(driver::System& system, const RmClient& client) noexcept {
   CheckVersion check;
   if (const int result = query_version(system, client.control_fd(), &check); result < 0)
     return base::fail(-result, "cannot check the version of driver %s: CHECK_VERSION_STR: %s", client.driver().c_str(),
@@ -67,7 +67,7 @@ base::Status confirm_version(shim::System& system, const RmClient& client) noexc
 }
 
 /// At least one of the driver's GPUs has a node that this process may open.
-base::Status find_usable_node(shim::System& system, RmClient& client) noexcept {
+base::Status find_usable_node(driver::System& system, RmClient& client) noexcept {
   CardInfo cards[max_cards];
   if (auto read = client.read_cards(cards); !read) return read;
   int failure = 0;
@@ -94,10 +94,10 @@ base::Status find_usable_node(shim::System& system, RmClient& client) noexcept {
 
 }  // namespace
 
-base::Result<Probed> probe(shim::System& system, const base::Settings& settings) noexcept try {
+base::Result<Probed> probe(driver::System& system, const base::Settings& settings) noexcept try {
   auto text = read_version(system);
   if (!text) return base::pass(text);
-  auto version = shim::parse_driver_version(*text);
+  auto version = driver::parse_driver_version(*text);
   if (!version) return base::pass(version);
   auto layout = layout_for(*version, *text, settings.allow_unreviewed_driver);
   if (!layout) return base::pass(layout);

@@ -9,7 +9,7 @@
 #include "backend/rm/rm_client.hpp"
 #include "base/result.hpp"
 #include "base/settings.hpp"
-#include "shim/system.hpp"
+#include "driver/system.hpp"
 
 namespace gdrkit::backend::rm {
 
@@ -20,6 +20,6 @@ struct Probed {
 
 /// Driver loaded, version known, control node usable, and at least one GPU whose node is here. Opens no GPU's node, so
 /// an idle GPU is not woken.
-[[nodiscard]] base::Result<Probed> probe(shim::System& system, const base::Settings& settings) noexcept;
+[[nodiscard]] base::Result<Probed> probe(driver::System& system, const base::Settings& settings) noexcept;
 
 }  // namespace gdrkit::backend::rm

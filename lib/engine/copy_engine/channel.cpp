@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cstring>
 
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
 namespace gdrkit::engine::copy_engine {
 namespace {
 
 base::Status check(int result, const char* call) noexcept {
   if (result == 0) return {};
-  return shim::cuda_failure(result, "cannot copy by CUDA's copy engine: %s", call);
+  return driver::cuda_failure(result, "cannot copy by CUDA's copy engine: %s", call);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ base::Status Channel::start(const Copy& copy) noexcept {
   started_ = 0;
   is_staged_ = copy.direction != Direction::on_device && copy.host_memory == HostMemory::ordinary;
   if (stream_ == nullptr) {
-    const int result = gpu_.calls().stream_create(&stream_, shim::cuda_stream_non_blocking);
+    const int result = gpu_.calls().stream_create(&stream_, driver::cuda_stream_non_blocking);
     if (result != 0) return check(result, "cuStreamCreate");
   }
   if (!is_staged_) return give(copy.device, copy.host, copy.size_bytes);
@@ -63,7 +63,7 @@ base::Status Channel::start(const Copy& copy) noexcept {
 }
 
 base::Status Channel::give(std::uint64_t device, void* host, std::size_t size_bytes) noexcept {
-  const shim::CudaCalls& calls = gpu_.calls();
+  const driver::CudaCalls& calls = gpu_.calls();
   switch (copy_.direction) {
     case Direction::from_device:
       return check(calls.memcpy_device_to_host_async(host, device, size_bytes, stream_), "cuMemcpyDtoHAsync");

@@ -29,7 +29,7 @@ class Channel {
   base::Status finish() noexcept;
   /// Whether the stream has done what it was given.
   [[nodiscard]] bool is_idle() const noexcept {
-    return gpu_.calls().stream_query(stream_) != shim::cuda_error_not_ready;
+    return gpu_.calls().stream_query(stream_) != driver::cuda_error_not_ready;
   }
 
  private:

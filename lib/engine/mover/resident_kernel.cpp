@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
 // The PTX as it is, which the driver compiles for its GPU (compute capability 7.0 and newer); the byte behind it ends
 // the text.
@@ -54,7 +54,7 @@ base::Status refuse_shared_gpu(const Gpu& gpu) noexcept {
 }  // namespace
 
 base::Result<std::unique_ptr<ResidentKernel>> ResidentKernel::open(Gpu& gpu, const ResidenceLimits& limits) noexcept {
-  const shim::CudaCalls& calls = gpu.calls();
+  const driver::CudaCalls& calls = gpu.calls();
   if (calls.module_load_data == nullptr || calls.module_get_function == nullptr || calls.module_unload == nullptr ||
       calls.launch_kernel == nullptr || calls.stream_is_capturing == nullptr) {
     return base::fail(EOPNOTSUPP, "%s: libcuda lacks functions that it needs: update the NVIDIA driver",
@@ -76,23 +76,23 @@ base::Status ResidentKernel::load() noexcept {
   auto memory = PinnedMemory::make(gpu_, status_bytes);
   if (!memory) return base::pass(memory);
   status_ = std::move(*memory);
-  const shim::CudaCalls& calls = gpu_.calls();
+  const driver::CudaCalls& calls = gpu_.calls();
   if (const int result = calls.module_load_data(&module_, gdrkit_mover_ptx); result != 0) {
     module_ = nullptr;
-    return shim::cuda_failure(result, "%s: cuModuleLoadData", open_operation);
+    return driver::cuda_failure(result, "%s: cuModuleLoadData", open_operation);
   }
   if (const int result = calls.module_get_function(&function_, module_, entry_name); result != 0) {
-    return shim::cuda_failure(result, "%s: cuModuleGetFunction", open_operation);
+    return driver::cuda_failure(result, "%s: cuModuleGetFunction", open_operation);
   }
-  if (const int result = calls.stream_create(&stream_, shim::cuda_stream_non_blocking); result != 0) {
+  if (const int result = calls.stream_create(&stream_, driver::cuda_stream_non_blocking); result != 0) {
     stream_ = nullptr;
-    return shim::cuda_failure(result, "%s: cuStreamCreate", open_operation);
+    return driver::cuda_failure(result, "%s: cuStreamCreate", open_operation);
   }
   return {};
 }
 
 ResidentKernel::~ResidentKernel() {
-  const shim::CudaCalls& calls = gpu_.calls();
+  const driver::CudaCalls& calls = gpu_.calls();
   const auto scope = gpu_.enter();  // without it too, all is given back that can be
   if (stream_ != nullptr) {
     (void)calls.stream_synchronize(stream_);  // in any case: the blocks write to status_
@@ -116,7 +116,7 @@ base::Status ResidentKernel::refuse_during_capture() const noexcept {
   if (result == 0 || result == capture_implicit) {
     return base::fail_vendor(EAGAIN, result, "engine mover is not started while a CUDA graph is being captured");
   }
-  return shim::cuda_failure(result, "cannot start the mover's GPU kernel: cuStreamIsCapturing");
+  return driver::cuda_failure(result, "cannot start the mover's GPU kernel: cuStreamIsCapturing");
 }
 
 base::Status ResidentKernel::launch(std::uint64_t lines, std::uint32_t first_tag) noexcept {
@@ -133,7 +133,7 @@ base::Status ResidentKernel::launch(std::uint64_t lines, std::uint32_t first_tag
   void* list[] = {&parameters};
   const int result =
       gpu_.calls().launch_kernel(function_, limits_.blocks, 1, 1, threads_per_block, 1, 1, 0, stream_, list, nullptr);
-  if (result != 0) return shim::cuda_failure(result, "cannot start the mover's GPU kernel: cuLaunchKernel");
+  if (result != 0) return driver::cuda_failure(result, "cannot start the mover's GPU kernel: cuLaunchKernel");
   launch_.store(number, std::memory_order_release);
   return {};
 }
@@ -175,9 +175,9 @@ base::Status ResidentKernel::check_gpu() const noexcept {
   const auto scope = gpu_.enter();
   if (!scope) return base::pass(scope);
   const int result = gpu_.calls().stream_query(stream_);
-  if (result == 0 || result == shim::cuda_error_not_ready) return {};
+  if (result == 0 || result == driver::cuda_error_not_ready) return {};
   return base::fail_vendor(EIO, result, "engine mover failed: the GPU gave up this process's work: cuStreamQuery: %s",
-                           shim::cuda_result_name(result));
+                           driver::cuda_result_name(result));
 }
 
 }  // namespace gdrkit::engine::mover

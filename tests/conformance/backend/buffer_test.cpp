@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "backend_conformance.hpp"
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 #include "support/forked_child.hpp"
 #include "support/results.hpp"
 
@@ -114,7 +114,7 @@ TEST_P(BackendConformance, AFreedBufferCannotBePinned) {
 TEST_P(BackendConformance, BuffersServeEveryThreadAndLeaveItsContextAlone) {
   const auto current_context = [] {
     std::uint64_t context = 0;
-    auto cuda = shim::real_cuda();
+    auto cuda = driver::real_cuda();
     return cuda && (*cuda)->ctx_get_current(&context) == 0 ? context : 0;
   };
   const std::uint64_t before = current_context();

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "backend_conformance.hpp"
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 #include "support/forked_child.hpp"
 #include "support/results.hpp"
 
@@ -28,7 +28,7 @@ using tests::run_in_child;
 using tests::store_to_mapping;
 
 bool is_cuda_context_active() {
-  auto cuda = shim::real_cuda();
+  auto cuda = driver::real_cuda();
   int active = 0;
   return cuda && (*cuda)->primary_ctx_is_active(0, &active) == 0 && active != 0;
 }

@@ -43,9 +43,9 @@ class OnEngine : public testing::TestWithParam<engine::Registration> {
     base::Result<std::unique_ptr<backend::Backend>> opened = open_backend();
     if (!opened) GDRKIT_SKIP_OR_FAIL("gpu", opened.error().text());
     backend = std::move(*opened);
-    const shim::CudaCalls* calls = &fakes::gpu_threads();
+    const driver::CudaCalls* calls = &fakes::gpu_threads();
     if (is_gpu_place()) {
-      const auto loaded = shim::cuda_calls();
+      const auto loaded = driver::cuda_calls();
       ASSERT_TRUE(loaded) << loaded.error().text();
       calls = *loaded;
     }

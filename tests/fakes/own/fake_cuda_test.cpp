@@ -17,14 +17,14 @@ class FakeCudaTest : public ::testing::Test {
  protected:
   FakeCudaTest() : rm(driver_model("580.159.04"), {make_gpu(0)}), cuda(rm) {}
 
-  shim::PointerAttributes attributes(std::uint64_t address) {
-    shim::PointerAttributes at;
+  driver::PointerAttributes attributes(std::uint64_t address) {
+    driver::PointerAttributes at;
     EXPECT_EQ(cuda.pointer_get_attributes(address, &at), 0);
     return at;
   }
   /// (offset, size) of each object of the one export call; empty when there was none.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> exported(std::uint64_t address, std::size_t size, int expected) {
-    shim::ObservedExport seen;
+    driver::ObservedExport seen;
     EXPECT_EQ(cuda.export_dmabuf(address, size, 0, &seen), expected);
     if (seen.dmabuf_fd >= 0) rm.close(seen.dmabuf_fd);
     std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces;
@@ -94,7 +94,7 @@ TEST_F(FakeCudaTest, PassesOnARangeThatBeginsBelowABlock) {
 
 TEST_F(FakeCudaTest, ExportsMoreThan128ObjectsInSeveralCallsOfOneDescriptor) {
   const std::uint64_t address = cuda.vmm(std::vector<std::uint64_t>(130, 2 * mib), false);
-  shim::ObservedExport seen;
+  driver::ObservedExport seen;
   ASSERT_EQ(cuda.export_dmabuf(address, 260 * mib, 0, &seen), 0);
   ASSERT_EQ(seen.ioctls.size(), 2u);
   EXPECT_EQ(get<std::uint32_t>(seen.ioctls[1].argument.data(), 8), 130u);
@@ -118,7 +118,7 @@ TEST_F(FakeCudaTest, KnowsManagedHostImportedAndFreedMemory) {
 TEST_F(FakeCudaTest, NeedsAContextOnTheCallingThread) {
   const std::uint64_t address = cuda.malloc(2 * mib);
   std::thread([&] {
-    shim::ObservedExport seen;
+    driver::ObservedExport seen;
     std::uint64_t stream = 0;
     EXPECT_EQ(cuda.export_dmabuf(address, 0x10000, 0, &seen), 201);
     EXPECT_EQ(cuda.stream_create_non_blocking(&stream), 201);

@@ -132,7 +132,7 @@ std::string mem_free_async(CanonicalNames& names, std::uint64_t address, std::ui
                  Words().add("address", names.address(address)).add("stream", names.name(Kind::stream, stream)));
 }
 
-void add_attributes(Words& words, CanonicalNames& names, const shim::PointerAttributes& attributes) {
+void add_attributes(Words& words, CanonicalNames& names, const driver::PointerAttributes& attributes) {
   words.add("context", names.name(Kind::context, attributes.context))
       .add("memory_type", std::uint64_t{attributes.memory_type})
       .add("managed", std::uint64_t{attributes.is_managed})
@@ -146,8 +146,8 @@ void add_attributes(Words& words, CanonicalNames& names, const shim::PointerAttr
       .add("ipc", std::uint64_t{attributes.is_legacy_ipc_capable});
 }
 
-shim::PointerAttributes attributes_of(const Words& words) {
-  shim::PointerAttributes attributes;
+driver::PointerAttributes attributes_of(const Words& words) {
+  driver::PointerAttributes attributes;
   attributes.context = words.number("context");
   attributes.memory_type = static_cast<std::uint32_t>(words.number("memory_type"));
   attributes.is_managed = static_cast<std::uint32_t>(words.number("managed"));
@@ -162,7 +162,7 @@ shim::PointerAttributes attributes_of(const Words& words) {
   return attributes;
 }
 
-void add_export(Words& words, CanonicalNames& names, const shim::ObservedExport& observed) {
+void add_export(Words& words, CanonicalNames& names, const driver::ObservedExport& observed) {
   words.add_signed("fd", names.descriptor(observed.dmabuf_fd)).add("seen", std::uint64_t{observed.ioctls.size()});
   for (std::size_t i = 0; i < observed.ioctls.size(); ++i) {
     const std::string number = std::to_string(i);
@@ -172,13 +172,13 @@ void add_export(Words& words, CanonicalNames& names, const shim::ObservedExport&
   }
 }
 
-shim::ObservedExport export_of(const Words& words) {
-  shim::ObservedExport observed;
+driver::ObservedExport export_of(const Words& words) {
+  driver::ObservedExport observed;
   observed.dmabuf_fd = static_cast<int>(words.signed_number("fd"));
   if (words.signed_number("hooked") == 0) observed.hook = base::fail(EOPNOTSUPP, "not hooked when recorded");
   for (std::uint64_t i = 0; i < words.number("seen"); ++i) {
     const std::string number = std::to_string(i);
-    shim::ObservedIoctl seen;
+    driver::ObservedIoctl seen;
     seen.request = words.number("request" + number);
     seen.result = static_cast<int>(words.signed_number("failed" + number));
     seen.argument = words.bytes("argument" + number);

@@ -8,9 +8,9 @@
 
 #include <string>
 
+#include "driver/cuda.hpp"
 #include "fakes/recording/canonical_names.hpp"
 #include "fakes/recording/conversation.hpp"
-#include "shim/cuda.hpp"
 
 namespace gdrkit::fakes::call_words {
 
@@ -45,10 +45,10 @@ inline constexpr int coherent_link_attribute = 100;
 [[nodiscard]] std::string mem_alloc_async(CanonicalNames& names, std::size_t size, std::uint64_t stream);
 [[nodiscard]] std::string mem_free_async(CanonicalNames& names, std::uint64_t address, std::uint64_t stream);
 
-void add_attributes(Words& words, CanonicalNames& names, const shim::PointerAttributes& attributes);
-[[nodiscard]] shim::PointerAttributes attributes_of(const Words& words);
+void add_attributes(Words& words, CanonicalNames& names, const driver::PointerAttributes& attributes);
+[[nodiscard]] driver::PointerAttributes attributes_of(const Words& words);
 /// fd= and seen=, then request<i>=, failed<i>= and argument<i>= for each observed ioctl.
-void add_export(Words& words, CanonicalNames& names, const shim::ObservedExport& observed);
-[[nodiscard]] shim::ObservedExport export_of(const Words& words);
+void add_export(Words& words, CanonicalNames& names, const driver::ObservedExport& observed);
+[[nodiscard]] driver::ObservedExport export_of(const Words& words);
 
 }  // namespace gdrkit::fakes::call_words

@@ -11,8 +11,8 @@
 
 namespace gdrkit::fakes {
 
-void DeviceView::saw_export(std::uint64_t address, const shim::ObservedExport& observed) {
-  for (const shim::ObservedIoctl& seen : observed.ioctls) {
+void DeviceView::saw_export(std::uint64_t address, const driver::ObservedExport& observed) {
+  for (const driver::ObservedIoctl& seen : observed.ioctls) {
     const bool is_new = seen.argument.size() == 2608;
     if (!is_new && seen.argument.size() != 2600) continue;
     const std::size_t handles = is_new ? 36 : 32, offsets = is_new ? 552 : 544, sizes = offsets + 1024;

@@ -8,17 +8,17 @@
 #include <map>
 #include <vector>
 
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
 namespace gdrkit::fakes {
 
 /// Follows a memory object from where CUDA names it to where it is mapped. Numbers are canonical ones.
 class DeviceView {
  public:
-  void saw_attributes(std::uint64_t address, const shim::PointerAttributes& attributes) {
+  void saw_attributes(std::uint64_t address, const driver::PointerAttributes& attributes) {
     blocks_[address] = attributes.mapping_base;
   }
-  void saw_export(std::uint64_t address, const shim::ObservedExport& observed);
+  void saw_export(std::uint64_t address, const driver::ObservedExport& observed);
   void saw_retained(std::uint64_t address, std::uint64_t handle) { retained_[handle] = address; }
   void saw_exported_file(std::uint64_t handle, int fd) { exported_[fd] = retained_[handle]; }
   void saw_ioctl(unsigned long request, const void* argument);

@@ -102,7 +102,7 @@ Words FlowOutcome::words() const {
   return Words().add("step", step).add_signed("errno", errno_value).add_signed("verification", verification);
 }
 
-FlowOutcome run_rm_flow(shim::System& system, shim::Cuda& cuda, std::uint64_t address, std::size_t size_bytes,
+FlowOutcome run_rm_flow(driver::System& system, driver::Cuda& cuda, std::uint64_t address, std::size_t size_bytes,
                         const std::vector<std::uint8_t>& expected) {
   FlowOutcome outcome;
   outcome.step = "done";
@@ -125,8 +125,8 @@ FlowOutcome run_rm_flow(shim::System& system, shim::Cuda& cuda, std::uint64_t ad
   return outcome;
 }
 
-void describe_memory(Conversation& conversation, shim::Cuda& cuda, const Flow& flow, std::uint64_t address) {
-  shim::PointerAttributes at;
+void describe_memory(Conversation& conversation, driver::Cuda& cuda, const Flow& flow, std::uint64_t address) {
+  driver::PointerAttributes at;
   if (cuda.pointer_get_attributes(address, &at) != 0) throw std::runtime_error("CUDA does not know the flow's memory");
   conversation.header.emplace_back("memory", Words()
                                                  .add("kind", std::string(kind_name(flow.kind)))
@@ -140,7 +140,7 @@ void describe_memory(Conversation& conversation, shim::Cuda& cuda, const Flow& f
                                                  .add("offset_in_block", address - at.mapping_base));
 }
 
-Conversation record_flow(const Flow& flow, shim::System& system, shim::Cuda& cuda, const Conversation& machine,
+Conversation record_flow(const Flow& flow, driver::System& system, driver::Cuda& cuda, const Conversation& machine,
                          std::uint64_t address, const std::function<void()>& before_pin) {
   Recorder recorder(system, cuda);
   Conversation& conversation = recorder.conversation();
@@ -192,7 +192,7 @@ FakeScene::FakeScene(const Conversation& header)
   if (has_content) cuda.fill_pattern(address, bytes, 1);
 }
 
-Conversation describe_machine(shim::System& system, const std::string& driver, int cuda_version,
+Conversation describe_machine(driver::System& system, const std::string& driver, int cuda_version,
                               const std::vector<unsigned>& card_of_ordinal) {
   Conversation conversation;
   char text[512] = {};

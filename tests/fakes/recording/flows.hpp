@@ -42,13 +42,13 @@ struct FlowOutcome {
 };
 /// Opens the rm backend on the seams, pins, maps, and undoes it. `expected`: content of the pinned range; empty: not
 /// looked at.
-[[nodiscard]] FlowOutcome run_rm_flow(shim::System& system, shim::Cuda& cuda, std::uint64_t address,
+[[nodiscard]] FlowOutcome run_rm_flow(driver::System& system, driver::Cuda& cuda, std::uint64_t address,
                                       std::size_t size_bytes, const std::vector<std::uint8_t>& expected);
 
 /// What CUDA says about memory at `address`, as header lines from which fake_scene makes the like.
-void describe_memory(Conversation& conversation, shim::Cuda& cuda, const Flow& flow, std::uint64_t address);
+void describe_memory(Conversation& conversation, driver::Cuda& cuda, const Flow& flow, std::uint64_t address);
 /// Records one flow whose memory is at `address`, already filled. `before_pin` frees it where the flow says so.
-[[nodiscard]] Conversation record_flow(const Flow& flow, shim::System& system, shim::Cuda& cuda,
+[[nodiscard]] Conversation record_flow(const Flow& flow, driver::System& system, driver::Cuda& cuda,
                                        const Conversation& machine, std::uint64_t address,
                                        const std::function<void()>& before_pin);
 
@@ -60,7 +60,7 @@ struct FakeScene {
   std::uint64_t address = 0;
 };
 /// Header lines of a fake machine, as a recording on a real one has them.
-[[nodiscard]] Conversation describe_machine(shim::System& system, const std::string& driver, int cuda_version,
+[[nodiscard]] Conversation describe_machine(driver::System& system, const std::string& driver, int cuda_version,
                                             const std::vector<unsigned>& card_of_ordinal);
 /// Records on the fakes what `recorded` holds from a real machine, or what it would hold.
 [[nodiscard]] Conversation record_on_fakes(const Conversation& recorded, const Flow& flow);

@@ -166,7 +166,7 @@ void write_ioctl_bytes(const Words& words, unsigned long request, void* argument
   if (entries.size != 0) write(words, "entries", entries.bytes, entries.size, {});
 }
 
-std::string export_bytes(const shim::ObservedIoctl& observed, CanonicalNames& names) {
+std::string export_bytes(const driver::ObservedIoctl& observed, CanonicalNames& names) {
   std::vector<std::uint8_t> bytes = observed.argument;
   constexpr std::size_t objects = 128;
   const bool is_known = bytes.size() == 2600 || bytes.size() == 2608;

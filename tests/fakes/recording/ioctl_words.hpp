@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <string>
 
+#include "driver/cuda.hpp"
 #include "fakes/recording/canonical_names.hpp"
 #include "fakes/recording/conversation.hpp"
-#include "shim/cuda.hpp"
 
 namespace gdrkit::fakes {
 
@@ -22,6 +22,6 @@ void write_ioctl_bytes(const Words& words, unsigned long request, void* argument
 
 /// One observed EXPORT_TO_DMABUF_FD. Array entries beyond the number of objects are not the driver's to read, and left
 /// out (zero).
-[[nodiscard]] std::string export_bytes(const shim::ObservedIoctl& observed, CanonicalNames& names);
+[[nodiscard]] std::string export_bytes(const driver::ObservedIoctl& observed, CanonicalNames& names);
 
 }  // namespace gdrkit::fakes

@@ -11,13 +11,13 @@
 
 namespace gdrkit::fakes {
 
-DeviceRegion region_around(shim::Cuda& cuda, std::uint64_t address) {
-  shim::PointerAttributes at;
+DeviceRegion region_around(driver::Cuda& cuda, std::uint64_t address) {
+  driver::PointerAttributes at;
   if (cuda.pointer_get_attributes(address, &at) != 0 || at.range_size == 0) return {};
   std::uint64_t first = at.range_start, end = at.range_start + at.range_size;
   // A range's first and last blocks may reach beyond it.
   for (const std::uint64_t inside : {at.range_start, address, end - 1}) {
-    shim::PointerAttributes block;
+    driver::PointerAttributes block;
     if (cuda.pointer_get_attributes(inside, &block) != 0 || block.mapping_size == 0) continue;
     first = std::min(first, block.mapping_base);
     end = std::max(end, block.mapping_base + block.mapping_size);
@@ -25,9 +25,9 @@ DeviceRegion region_around(shim::Cuda& cuda, std::uint64_t address) {
   return {first, end - first};
 }
 
-class Recorder::RecordingSystem final : public shim::System {
+class Recorder::RecordingSystem final : public driver::System {
  public:
-  RecordingSystem(shim::System& inner, Recorder& recorder)
+  RecordingSystem(driver::System& inner, Recorder& recorder)
       : inner_(inner), recorder_(recorder), names_(recorder.names_) {}
 
   int open(const char* path, int flags) noexcept override {
@@ -89,20 +89,21 @@ class Recorder::RecordingSystem final : public shim::System {
     return result;
   }
 
-  shim::System& inner_;
+  driver::System& inner_;
   Recorder& recorder_;
   CanonicalNames& names_;
 };
 
-class Recorder::RecordingCuda final : public shim::Cuda {
+class Recorder::RecordingCuda final : public driver::Cuda {
  public:
-  RecordingCuda(shim::Cuda& inner, Recorder& recorder) : inner_(inner), recorder_(recorder), names_(recorder.names_) {}
+  RecordingCuda(driver::Cuda& inner, Recorder& recorder)
+      : inner_(inner), recorder_(recorder), names_(recorder.names_) {}
 
   int driver_get_version(int* version) noexcept override {
     const int result = inner_.driver_get_version(version);
     return note("cuda.driver_get_version", answer(result).add_signed("version", result == 0 ? *version : 0), result);
   }
-  int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override {
+  int pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept override {
     const int result = inner_.pointer_get_attributes(address, attributes);
     const std::string asked = call_words::of_address(names_, "pointer_get_attributes", address);
     Words answered = answer(result);
@@ -120,7 +121,7 @@ class Recorder::RecordingCuda final : public shim::Cuda {
     return note(call_words::of_device("device_get_pci_bus_id", ordinal),
                 answer(result).add("text", result == 0 ? std::string(text) : ""), result);
   }
-  int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override {
+  int device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept override {
     const int result = inner_.device_get_uuid(ordinal, uuid);
     return note(call_words::of_device("device_get_uuid", ordinal),
                 answer(result).add_bytes("uuid", uuid->data(), uuid->size()), result);
@@ -154,7 +155,7 @@ class Recorder::RecordingCuda final : public shim::Cuda {
     return note(asked, answer(result).add_signed("mode", *mode), result);
   }
   int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                    shim::ObservedExport* observed) noexcept override {
+                    driver::ObservedExport* observed) noexcept override {
     const std::string asked = call_words::export_dmabuf(names_, address, size, flags);
     const int result = inner_.export_dmabuf(address, size, flags, observed);
     Words answered = answer(result).add_signed("hooked", observed->hook ? 1 : 0);
@@ -174,7 +175,7 @@ class Recorder::RecordingCuda final : public shim::Cuda {
     const int result = inner_.mem_export_to_fd(handle, fd);
     return note(asked, answer(result).add_signed("fd", result == 0 ? names_.descriptor(*fd) : -1), result);
   }
-  int ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept override {
+  int ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept override {
     // Its words are not understood well enough to be named.
     const std::string asked = call_words::of_address(names_, "ipc_get_mem_handle", address);
     const int result = inner_.ipc_get_mem_handle(address, handle);
@@ -240,13 +241,13 @@ class Recorder::RecordingCuda final : public shim::Cuda {
     return result;
   }
 
-  shim::Cuda& inner_;
+  driver::Cuda& inner_;
   Recorder& recorder_;
   CanonicalNames& names_;
   std::map<std::uint64_t, std::vector<std::pair<void*, std::size_t>>> pending_;
 };
 
-Recorder::Recorder(shim::System& system, shim::Cuda& cuda)
+Recorder::Recorder(driver::System& system, driver::Cuda& cuda)
     : system_(std::make_unique<RecordingSystem>(system, *this)),
       cuda_(std::make_unique<RecordingCuda>(cuda, *this)),
       inner_cuda_(cuda) {}

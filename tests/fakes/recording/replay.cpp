@@ -48,7 +48,7 @@ class Replay::State {
   std::string failure;
 };
 
-class Replay::ReplaySystem final : public shim::System {
+class Replay::ReplaySystem final : public driver::System {
  public:
   explicit ReplaySystem(State& state) : state_(state), names_(state.names) {}
 
@@ -120,14 +120,14 @@ class Replay::ReplaySystem final : public shim::System {
   CanonicalNames& names_;
 };
 
-class Replay::ReplayCuda final : public shim::Cuda {
+class Replay::ReplayCuda final : public driver::Cuda {
  public:
   explicit ReplayCuda(State& state) : state_(state), names_(state.names) {}
 
   int driver_get_version(int* version) noexcept override {
     return number("cuda.driver_get_version", "version", version);
   }
-  int pointer_get_attributes(std::uint64_t address, shim::PointerAttributes* attributes) noexcept override {
+  int pointer_get_attributes(std::uint64_t address, driver::PointerAttributes* attributes) noexcept override {
     const Words* answer = state_.expect(call_words::of_address(names_, "pointer_get_attributes", address));
     if (answer == nullptr) return unknown;
     const int result = result_of(*answer);
@@ -148,7 +148,7 @@ class Replay::ReplayCuda final : public shim::Cuda {
     std::strncpy(text, answer->text("text").c_str(), static_cast<std::size_t>(capacity));
     return result_of(*answer);
   }
-  int device_get_uuid(int ordinal, shim::CudaUuid* uuid) noexcept override {
+  int device_get_uuid(int ordinal, driver::CudaUuid* uuid) noexcept override {
     const Words* answer = state_.expect(call_words::of_device("device_get_uuid", ordinal));
     if (answer == nullptr) return unknown;
     const auto bytes = answer->bytes("uuid");
@@ -176,7 +176,7 @@ class Replay::ReplayCuda final : public shim::Cuda {
     return number(call_words::exchange_stream_capture_mode(*mode), "mode", mode);
   }
   int export_dmabuf(std::uint64_t address, std::size_t size, std::uint64_t flags,
-                    shim::ObservedExport* observed) noexcept override {
+                    driver::ObservedExport* observed) noexcept override {
     const Words* answer = state_.expect(call_words::export_dmabuf(names_, address, size, flags));
     *observed = {};
     if (answer == nullptr) return unknown;
@@ -200,7 +200,7 @@ class Replay::ReplayCuda final : public shim::Cuda {
     if (result == 0) state_.view.saw_exported_file(handle, names_.descriptor(*fd));
     return result;
   }
-  int ipc_get_mem_handle(std::uint64_t address, shim::CudaIpcHandle* handle) noexcept override {
+  int ipc_get_mem_handle(std::uint64_t address, driver::CudaIpcHandle* handle) noexcept override {
     const Words* answer = state_.expect(call_words::of_address(names_, "ipc_get_mem_handle", address));
     if (answer == nullptr) return unknown;
     const auto bytes = answer->bytes("handle");

@@ -11,9 +11,9 @@
 #include <memory>
 #include <string>
 
+#include "driver/cuda.hpp"
+#include "driver/system.hpp"
 #include "fakes/recording/conversation.hpp"
-#include "shim/cuda.hpp"
-#include "shim/system.hpp"
 
 namespace gdrkit::fakes {
 
@@ -24,8 +24,8 @@ class Replay {
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
-  [[nodiscard]] shim::System& system() noexcept { return *system_; }
-  [[nodiscard]] shim::Cuda& cuda() noexcept { return *cuda_; }
+  [[nodiscard]] driver::System& system() noexcept { return *system_; }
+  [[nodiscard]] driver::Cuda& cuda() noexcept { return *cuda_; }
   /// What went wrong first; "" if the library said exactly what was recorded, to the last call.
   [[nodiscard]] std::string failure() const;
 
@@ -35,8 +35,8 @@ class Replay {
   class ReplayCuda;
 
   std::unique_ptr<State> state_;
-  std::unique_ptr<shim::System> system_;
-  std::unique_ptr<shim::Cuda> cuda_;
+  std::unique_ptr<driver::System> system_;
+  std::unique_ptr<driver::Cuda> cuda_;
 };
 
 }  // namespace gdrkit::fakes

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "driver/cuda_calls.hpp"
 #include "engine/engine.hpp"
 #include "engine/gpu.hpp"
-#include "shim/cuda_calls.hpp"
 
 namespace gdrkit::tests {
 namespace {
@@ -41,7 +41,7 @@ struct Machine {
   Context context;
   Buffer buffer = context.allocate(memory_bytes);
 
-  const shim::CudaCalls* calls = must(shim::cuda_calls(), "CUDA", 77);
+  const driver::CudaCalls* calls = must(driver::cuda_calls(), "CUDA", 77);
   std::unique_ptr<backend::Backend> backend;
   std::unique_ptr<engine::Gpu> gpu = must(engine::Gpu::open(*calls, 0), "open the GPU");
   engine::Gpu::Scope scope = must(gpu->enter(), "enter");  ///< as in a program that uses CUDA
@@ -59,7 +59,7 @@ struct Machine {
     if (calls->mem_alloc_host(&allocated, memory_bytes) != 0) std::exit(1);
     pinned = static_cast<std::byte*>(allocated);
     std::memset(pinned, 1, memory_bytes);
-    if (calls->stream_create(&stream, shim::cuda_stream_non_blocking) != 0) std::exit(1);
+    if (calls->stream_create(&stream, driver::cuda_stream_non_blocking) != 0) std::exit(1);
   }
   ~Machine() {
     (void)calls->stream_destroy(stream);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "shim/cuda_library.hpp"
+#include "driver/cuda_library.hpp"
 
 namespace gdrkit::live {
 
@@ -16,7 +16,7 @@ using DevicePointer = unsigned long long;
 /// The driver function of that exact exported name; the test process ends when the driver lacks it.
 template <class Function>
 Function* driver_function(const char* name) {
-  auto symbol = shim::cuda_symbol(name);
+  auto symbol = driver::cuda_symbol(name);
   if (!symbol) std::abort();
   return reinterpret_cast<Function*>(*symbol);
 }

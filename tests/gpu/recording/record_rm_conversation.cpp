@@ -12,13 +12,13 @@
 #include <type_traits>
 
 #include "base/result.hpp"
+#include "driver/cuda.hpp"
+#include "driver/driver_version.hpp"
+#include "driver/system.hpp"
 #include "fakes/raw_rm.hpp"
 #include "fakes/recording/flows.hpp"
 #include "platform/device/cuda_calls.hpp"
 #include "platform/device/device.hpp"
-#include "shim/cuda.hpp"
-#include "shim/driver_version.hpp"
-#include "shim/system.hpp"
 
 namespace gdrkit::fakes {
 namespace {
@@ -33,7 +33,7 @@ T need(base::Result<T> result, const char* step) {
 }
 
 void check(int result, const char* call) {
-  if (result != 0) throw std::runtime_error(std::string(call) + ": " + shim::cuda_result_name(result));
+  if (result != 0) throw std::runtime_error(std::string(call) + ": " + driver::cuda_result_name(result));
 }
 
 /// Handles mapped side by side in one reservation, which Device does not do.
@@ -77,8 +77,8 @@ class MappedHandles {
 /// The machine, with all of its visible GPUs.
 class Machine {
  public:
-  Machine() : system_(shim::real_system()) {
-    cuda_ = need(shim::real_cuda(), "libcuda");
+  Machine() : system_(driver::real_system()) {
+    cuda_ = need(driver::real_cuda(), "libcuda");
     calls_ = need(platform::cuda_calls(), "libcuda");
     const int count = need(platform::cuda_device_count(), "CUDA devices");
     for (int ordinal = 0; ordinal < count; ++ordinal) {
@@ -86,7 +86,7 @@ class Machine {
     }
     char text[512] = {};
     const ssize_t size = system_.read_text("/proc/driver/nvidia/version", text, sizeof text);
-    driver_ = need(shim::find_version_text({text, static_cast<std::size_t>(size > 0 ? size : 0)}), "driver version");
+    driver_ = need(driver::find_version_text({text, static_cast<std::size_t>(size > 0 ? size : 0)}), "driver version");
     int cuda_version = 0;
     check(cuda_->driver_get_version(&cuda_version), "cuDriverGetVersion");
     description_ = describe_machine(system_, driver_, cuda_version, cards_of_ordinals());
@@ -154,8 +154,8 @@ class Machine {
     return cards;
   }
 
-  shim::System& system_;
-  shim::Cuda* cuda_ = nullptr;
+  driver::System& system_;
+  driver::Cuda* cuda_ = nullptr;
   const platform::CudaCalls* calls_ = nullptr;
   std::vector<std::unique_ptr<platform::Device>> devices_;
   std::string driver_;

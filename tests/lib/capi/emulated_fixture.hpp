@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "shim/emulated_memory.hpp"
+#include "driver/emulated_memory.hpp"
 #include "support/device_access.hpp"
 #include "support/process_resources.hpp"
 #include "support/results.hpp"
@@ -28,7 +28,7 @@ class OnEmulatedDevice : public testing::Test {
       ::unsetenv(name);
     ::setenv("GDRKIT_BACKEND", "emulated", 1);
     before = count_process_resources();
-    const base::Result<std::uint64_t> allocated = shim::emulated_allocate(memory_bytes, shim::EmulatedKind::device);
+    const base::Result<std::uint64_t> allocated = driver::emulated_allocate(memory_bytes, driver::EmulatedKind::device);
     ASSERT_TRUE(allocated) << allocated.error().text();
     memory = *allocated;
     device = reinterpret_cast<std::uint8_t*>(memory);
@@ -37,7 +37,7 @@ class OnEmulatedDevice : public testing::Test {
   }
 
   void TearDown() override {
-    EXPECT_TRUE(tests::succeeded(shim::emulated_free(memory)));
+    EXPECT_TRUE(tests::succeeded(driver::emulated_free(memory)));
     EXPECT_EQ(count_process_resources(), before);
   }
 

@@ -162,13 +162,13 @@ TEST_F(Gdrapi, PinsOnePageForNothingAtAnUnalignedAddress) {
 }
 
 TEST_F(Gdrapi, PinsRangesThatCallersRoundedToPages) {
-  const base::Result<std::uint64_t> small = shim::emulated_allocate(100, shim::EmulatedKind::device);
+  const base::Result<std::uint64_t> small = driver::emulated_allocate(100, driver::EmulatedKind::device);
   ASSERT_TRUE(small);
   gdr_mh_t handle{};
   EXPECT_EQ(gdr_pin_buffer(g, *small, gpu_page, 0, 0, &handle), 0);
   EXPECT_EQ(gdr_pin_buffer(g, *small, gpu_page + 1, 0, 0, &handle), EINVAL);
   EXPECT_EQ(gdr_unpin_buffer(g, handle), 0);
-  EXPECT_TRUE(shim::emulated_free(*small));
+  EXPECT_TRUE(driver::emulated_free(*small));
 }
 
 TEST_F(Gdrapi, IgnoresTokensAndUnknownPinFlags) {
@@ -207,11 +207,11 @@ TEST_F(Gdrapi, RefusesWhatCannotBePinnedWithEinval) {
   EXPECT_EQ(gdr_pin_buffer(g, UINT64_MAX - 1, 10, 0, 0, &handle), EINVAL);
   EXPECT_EQ(gdr_pin_buffer(g, memory, memory_bytes + gpu_page, 0, 0, &handle), EINVAL);
   EXPECT_EQ(gdr_pin_buffer(g, reinterpret_cast<std::uintptr_t>(&handle), 4, 0, 0, &handle), EINVAL);
-  for (const shim::EmulatedKind kind : {shim::EmulatedKind::managed, shim::EmulatedKind::host}) {
-    const base::Result<std::uint64_t> other = shim::emulated_allocate(gpu_page, kind);
+  for (const driver::EmulatedKind kind : {driver::EmulatedKind::managed, driver::EmulatedKind::host}) {
+    const base::Result<std::uint64_t> other = driver::emulated_allocate(gpu_page, kind);
     ASSERT_TRUE(other);
     EXPECT_EQ(gdr_pin_buffer(g, *other, gpu_page, 0, 0, &handle), EINVAL);
-    EXPECT_TRUE(shim::emulated_free(*other));
+    EXPECT_TRUE(driver::emulated_free(*other));
     EXPECT_EQ(gdr_pin_buffer(g, *other, gpu_page, 0, 0, &handle), EINVAL);  // freed
   }
   EXPECT_EQ(handle.h, 42u);
@@ -283,13 +283,13 @@ TEST_F(Gdrapi, UnpinWhileMappedAndCloseWithLiveHandlesSucceed) {
 }
 
 TEST_F(Gdrapi, MemoryFreedUnderAMappingStaysReadableAndTearsDown) {
-  const base::Result<std::uint64_t> other = shim::emulated_allocate(gpu_page, shim::EmulatedKind::device);
+  const base::Result<std::uint64_t> other = driver::emulated_allocate(gpu_page, driver::EmulatedKind::device);
   ASSERT_TRUE(other);
   std::memset(reinterpret_cast<void*>(*other), 0x77, gpu_page);
   gdr_mh_t handle{};
   ASSERT_EQ(gdr_pin_buffer(g, *other, gpu_page, 0, 0, &handle), 0);
   ASSERT_EQ(gdr_map(g, handle, &va, gpu_page), 0);
-  EXPECT_TRUE(shim::emulated_free(*other));
+  EXPECT_TRUE(driver::emulated_free(*other));
   std::uint8_t byte = 0;
   EXPECT_EQ(gdr_copy_from_mapping(handle, &byte, va, 1), 0);
   EXPECT_EQ(byte, 0x77);

@@ -153,11 +153,11 @@ TEST_F(GdrkitApi, OpenSaysWhyItFails) {
 
 TEST_F(GdrkitApi, RefusesWithASentenceThatNamesTheReason) {
   gdrkit_pin_t out{42};
-  const base::Result<std::uint64_t> managed = shim::emulated_allocate(gpu_page, shim::EmulatedKind::managed);
+  const base::Result<std::uint64_t> managed = driver::emulated_allocate(gpu_page, driver::EmulatedKind::managed);
   ASSERT_TRUE(managed);
   EXPECT_EQ(gdrkit_pin(context, *managed, 1, &out), -EOPNOTSUPP);
   EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("managed"));
-  EXPECT_TRUE(shim::emulated_free(*managed));
+  EXPECT_TRUE(driver::emulated_free(*managed));
   EXPECT_EQ(gdrkit_pin(context, memory + 10, memory_bytes, &out), -EINVAL);
   EXPECT_THAT(gdrkit_last_error_detail(), HasSubstr("past its allocation"));
   EXPECT_EQ(gdrkit_pin(context, memory, 0, &out), -EINVAL);

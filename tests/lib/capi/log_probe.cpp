@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "driver/emulated_memory.hpp"
 #include "gdrapi.h"
-#include "shim/emulated_memory.hpp"
 
 namespace {
 
@@ -13,7 +13,7 @@ constexpr std::size_t page = 65536;
 
 /// One call of each kind that the log has words for, and copies, for which it has none.
 int make_calls(gdr_t g) {
-  const auto memory = gdrkit::shim::emulated_allocate(page, gdrkit::shim::EmulatedKind::device);
+  const auto memory = gdrkit::driver::emulated_allocate(page, gdrkit::driver::EmulatedKind::device);
   if (!memory) return 2;
   gdr_mh_t handle{};
   void* va = nullptr;

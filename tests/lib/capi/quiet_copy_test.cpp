@@ -42,7 +42,7 @@ bool forbid_system_calls() {
 class Subject {
  public:
   [[nodiscard]] bool open() {
-    const base::Result<std::uint64_t> allocated = shim::emulated_allocate(4 * gpu_page, shim::EmulatedKind::device);
+    const base::Result<std::uint64_t> allocated = driver::emulated_allocate(4 * gpu_page, driver::EmulatedKind::device);
     if (!allocated) return false;
     memory = *allocated;
     host.resize(gpu_page + 64, 0x5A);
@@ -53,7 +53,9 @@ class Subject {
            gdrkit_pin(context, memory + 1, 2 * gpu_page, &pin) == 0 &&
            gdrkit_map(pin, GDRKIT_MAPPING_DEFAULT, &address) == 0;
   }
-  [[nodiscard]] bool close() { return gdr_close(g) == 0 && gdrkit_close(context) == 0 && shim::emulated_free(memory); }
+  [[nodiscard]] bool close() {
+    return gdr_close(g) == 0 && gdrkit_close(context) == 0 && driver::emulated_free(memory);
+  }
 
   /// Every copy function of both libraries, good and refused. The number of results that were not as they should be.
   int copy_everything() {

@@ -15,8 +15,8 @@
 #include <string>
 #include <thread>
 
+#include "driver/emulated_memory.hpp"
 #include "lib/core/context_fixture.hpp"
-#include "shim/emulated_memory.hpp"
 #include "support/forked_child.hpp"
 #include "support/process_resources.hpp"
 
@@ -483,7 +483,7 @@ TEST_F(Fork, InsideABackendsOwnMapDoesNotWaitForItself) {
 }
 
 TEST_F(Fork, NoChildEverInheritsAMapping) {
-  const base::Result<std::uint64_t> memory = shim::emulated_allocate(4 << 20, shim::EmulatedKind::device);
+  const base::Result<std::uint64_t> memory = driver::emulated_allocate(4 << 20, driver::EmulatedKind::device);
   ASSERT_TRUE(memory) << memory.error().text();
   base::Settings settings;
   settings.backend = "emulated";
@@ -510,7 +510,7 @@ TEST_F(Fork, NoChildEverInheritsAMapping) {
   EXPECT_EQ(inherited, 0);
   EXPECT_GT(rounds, 0);
   EXPECT_TRUE(close(*opened));
-  EXPECT_TRUE(shim::emulated_free(*memory));
+  EXPECT_TRUE(driver::emulated_free(*memory));
 }
 
 }  // namespace

@@ -180,7 +180,7 @@ int launch_that_does_three(void*, unsigned blocks, unsigned, unsigned, unsigned,
 }
 
 TEST_F(OnABusyGpu, PiecesThatWereMovedAreNotMovedAgain) {
-  shim::CudaCalls calls = fakes::gpu_threads();
+  driver::CudaCalls calls = fakes::gpu_threads();
   calls.launch_kernel = &launch_that_does_three;
   auto gpu = Gpu::open(calls, 0);
   ASSERT_TRUE(gpu);

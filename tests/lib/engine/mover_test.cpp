@@ -124,7 +124,7 @@ class MoverTest : public tests::EngineMachine {
     return done ? 0 : done.error().errno_value;
   }
 
-  shim::CudaCalls calls;
+  driver::CudaCalls calls;
   ResidenceLimits limits;
   Place place;
   std::unique_ptr<Gpu> gpu;

@@ -13,8 +13,8 @@
 #include <fstream>
 #include <thread>
 
+#include "driver/emulated_memory.hpp"
 #include "engine_machine.hpp"
-#include "shim/emulated_memory.hpp"
 
 namespace gdrkit::engine {
 namespace {
@@ -23,7 +23,7 @@ constexpr std::size_t kibibyte = 1024;
 
 class PathTest : public tests::EngineMachine {
  protected:
-  std::unique_ptr<Engines> engines_on(const shim::CudaCalls* calls, const std::string& forced = "") {
+  std::unique_ptr<Engines> engines_on(const driver::CudaCalls* calls, const std::string& forced = "") {
     return std::make_unique<Engines>(*backend, forced, calls, fakes::patient_limits());
   }
   [[nodiscard]] Span span() const { return {buffer->address(), mapped, memory_bytes, copier}; }
@@ -118,9 +118,9 @@ TEST_F(PathTest, AutomaticCopiesOfEverySizeAreRight) {
 /// Where the GPU's copies went, instead of the memory that they were asked for.
 std::atomic<const void*> last_target{nullptr};
 
-const shim::CudaCalls& calls_that_count() {
-  static const shim::CudaCalls calls = [] {
-    shim::CudaCalls made = fakes::gpu_threads();
+const driver::CudaCalls& calls_that_count() {
+  static const driver::CudaCalls calls = [] {
+    driver::CudaCalls made = fakes::gpu_threads();
     made.memcpy_device_to_host_async = [](void* target, std::uint64_t source, std::size_t size, void* stream) {
       last_target = target;
       return fakes::gpu_threads().memcpy_device_to_host_async(target, source, size, stream);
@@ -131,7 +131,7 @@ const shim::CudaCalls& calls_that_count() {
 }
 
 TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread) {
-  const shim::CudaCalls& calls = calls_that_count();
+  const driver::CudaCalls& calls = calls_that_count();
   const auto engines = engines_on(&calls);
   const auto path = engines->open_path(span(), "copy_engine");
   ASSERT_TRUE(path) << path.error().text();
@@ -156,8 +156,8 @@ TEST_F(PathTest, PinnedMemoryNeedsNoStagingWhicheverContextIsCurrentOnTheThread)
 /// How often the driver was asked about an address.
 std::atomic<int> questions{0};
 
-shim::CudaCalls calls_that_count_questions() {
-  shim::CudaCalls calls = calls_that_count();
+driver::CudaCalls calls_that_count_questions() {
+  driver::CudaCalls calls = calls_that_count();
   calls.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
     ++questions;
     return fakes::gpu_threads().pointer_get_attributes(count, numbers, targets, address);
@@ -167,8 +167,8 @@ shim::CudaCalls calls_that_count_questions() {
 
 std::atomic<int> path_launches{0};
 
-shim::CudaCalls calls_that_count_launches() {
-  shim::CudaCalls calls = calls_that_count_questions();
+driver::CudaCalls calls_that_count_launches() {
+  driver::CudaCalls calls = calls_that_count_questions();
   calls.launch_kernel = [](auto... arguments) {
     ++path_launches;
     return fakes::gpu_threads().launch_kernel(arguments...);
@@ -196,7 +196,7 @@ class ShortCopies : public PathTest {
 };
 
 TEST_F(ShortCopies, NothingIsAskedOfOneThatTheCpuMakesWhileNoEngineIsWarm) {
-  const shim::CudaCalls calls = calls_that_count_launches();
+  const driver::CudaCalls calls = calls_that_count_launches();
   Engines engines(*backend, "", &calls, limits);
   const auto path = engines.open_path(span(), "automatic");
   ASSERT_TRUE(path) << path.error().text();
@@ -209,7 +209,7 @@ TEST_F(ShortCopies, NothingIsAskedOfOneThatTheCpuMakesWhileNoEngineIsWarm) {
 }
 
 TEST_F(ShortCopies, NothingIsAskedWhereThereIsNoFasterEngine) {
-  shim::CudaCalls calls = calls_that_count_launches();
+  driver::CudaCalls calls = calls_that_count_launches();
   calls.module_load_data = [](void**, const void*) { return 209; };  // CUDA_ERROR_NO_BINARY_FOR_GPU
   Engines engines(*backend, "", &calls, limits);
   const auto path = engines.open_path(span(), "automatic");
@@ -221,7 +221,7 @@ TEST_F(ShortCopies, NothingIsAskedWhereThereIsNoFasterEngine) {
 
 /// Larger ones keep the mover warm, for longer than a wish counts.
 TEST_F(ShortCopies, GoByAWarmEngineHoweverLongAgoItWasWishedFor) {
-  const shim::CudaCalls calls = calls_that_count_launches();
+  const driver::CudaCalls calls = calls_that_count_launches();
   limits.idle = std::chrono::seconds(2);
   Engines engines(*backend, "", &calls, limits);
   const auto path = engines.open_path(span(), "automatic");
@@ -237,7 +237,7 @@ TEST_F(ShortCopies, GoByAWarmEngineHoweverLongAgoItWasWishedFor) {
 }
 
 TEST_F(ShortCopies, StartedOnesWarmTheMoverUp) {
-  const shim::CudaCalls calls = calls_that_count_launches();
+  const driver::CudaCalls calls = calls_that_count_launches();
   Engines engines(*backend, "", &calls, limits);
   const auto path = engines.open_path(span(), "automatic");
   ASSERT_TRUE(path) << path.error().text();
@@ -255,7 +255,7 @@ TEST_F(ShortCopies, StartedOnesWarmTheMoverUp) {
 /// The mover's limit is half of such a copy. It ends, in about every fifth round behind the first half, and does not
 /// start again, as on a full GPU.
 TEST_F(ShortCopies, NoPartWaitsForAMoverThatHasEnded) {
-  shim::CudaCalls calls = calls_that_count_launches();
+  driver::CudaCalls calls = calls_that_count_launches();
   calls.launch_kernel = [](auto... arguments) {
     return ++path_launches > 1 ? 0 : fakes::gpu_threads().launch_kernel(arguments...);
   };
@@ -275,7 +275,7 @@ TEST_F(ShortCopies, NoPartWaitsForAMoverThatHasEnded) {
 TEST_F(ShortCopies, OfOrdinaryMemoryThatTheCpuMovesAloneTheAllocationIsNotAskedFor) {
   std::string folder = testing::TempDir() + "engine_path_test_XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const shim::CudaCalls calls = calls_that_count_launches();
+  const driver::CudaCalls calls = calls_that_count_launches();
   const auto file = Engines(*backend, "", &calls, limits, folder).profile_path(0);
   ASSERT_TRUE(file) << file.error().text();
   std::ofstream(*file)
@@ -292,7 +292,7 @@ TEST_F(ShortCopies, OfOrdinaryMemoryThatTheCpuMovesAloneTheAllocationIsNotAskedF
 }
 
 TEST_F(PathTest, ThePinnedBufferOfTheLastCopyIsKnownUntilItIsAnother) {
-  const shim::CudaCalls calls = calls_that_count_questions();
+  const driver::CudaCalls calls = calls_that_count_questions();
   const auto engines = engines_on(&calls);
   const auto path = engines->open_path(span(), "automatic");
   ASSERT_TRUE(path) << path.error().text();
@@ -324,9 +324,9 @@ TEST_F(PathTest, ThePinnedBufferOfTheLastCopyIsKnownUntilItIsAnother) {
 int another_context = 0;  // its address is the context's name
 
 /// As on another device, in whose context the device memory is; what was pinned before stays the first context's.
-const shim::CudaCalls& calls_of_another_context() {
-  static const shim::CudaCalls calls = [] {
-    shim::CudaCalls made = calls_that_count();
+const driver::CudaCalls& calls_of_another_context() {
+  static const driver::CudaCalls calls = [] {
+    driver::CudaCalls made = calls_that_count();
     made.primary_ctx_retain = [](void** context, int device) {
       const int result = fakes::gpu_threads().primary_ctx_retain(context, device);
       *context = &another_context;
@@ -336,7 +336,7 @@ const shim::CudaCalls& calls_of_another_context() {
       const int result = fakes::gpu_threads().pointer_get_attributes(count, numbers, targets, address);
       const auto context = reinterpret_cast<std::uint64_t>(&another_context);
       for (unsigned at = 0; at < count; ++at) {
-        if (numbers[at] == 1 && shim::emulated_find(address)) std::memcpy(targets[at], &context, sizeof context);
+        if (numbers[at] == 1 && driver::emulated_find(address)) std::memcpy(targets[at], &context, sizeof context);
       }
       return result;
     };
@@ -350,7 +350,7 @@ TEST_F(PathTest, WhatOneContextPinnedIsOrdinaryMemoryInAnotherThoughTheirObjects
   ASSERT_TRUE(gpu);
   auto pinned = PinnedMemory::make(**gpu, memory_bytes);
   ASSERT_TRUE(pinned) << pinned.error().text();
-  const auto is_staged = [&](const shim::CudaCalls& calls) {
+  const auto is_staged = [&](const driver::CudaCalls& calls) {
     const auto engines = engines_on(&calls);
     const auto path = engines->open_path(span(), "copy_engine");
     EXPECT_TRUE(path) << path.error().text();
@@ -395,9 +395,9 @@ TEST_F(PathTest, AProfileInTheCacheFolderTakesThePlaceOfTheTable) {
 /// Memory of no context, such as a peer's that was imported for device 1 alone.
 std::atomic<int> last_retained{-1};
 
-const shim::CudaCalls& calls_with_imported_memory() {
-  static const shim::CudaCalls calls = [] {
-    shim::CudaCalls made = fakes::gpu_threads();
+const driver::CudaCalls& calls_with_imported_memory() {
+  static const driver::CudaCalls calls = [] {
+    driver::CudaCalls made = fakes::gpu_threads();
     made.pointer_get_attributes = [](unsigned count, int* numbers, void** targets, std::uint64_t address) {
       const int result = fakes::gpu_threads().pointer_get_attributes(count, numbers, targets, address);
       for (unsigned each = 0; each < count; ++each) {
@@ -405,10 +405,10 @@ const shim::CudaCalls& calls_with_imported_memory() {
       }
       return result;
     };
-    made.mem_get_access = [](unsigned long long* flags, const shim::CudaMemLocation* location, std::uint64_t) {
+    made.mem_get_access = [](unsigned long long* flags, const driver::CudaMemLocation* location, std::uint64_t) {
       constexpr int no_device = 101;  // CUDA_ERROR_INVALID_DEVICE
       if (location->id > 1) return no_device;
-      return *flags = location->id == 1 ? shim::cuda_mem_access_read_write : 0, 0;
+      return *flags = location->id == 1 ? driver::cuda_mem_access_read_write : 0, 0;
     };
     made.primary_ctx_retain = [](void** context, int device) {
       last_retained = device;
@@ -457,14 +457,14 @@ TEST_F(PathTest, FreedMemoryIsNotGivenToTheGpu) {
 }
 
 TEST_F(PathTest, MemoryOfAnotherContextOrWithoutAccessStaysWithTheCpu) {
-  shim::CudaCalls calls = fakes::gpu_threads();
+  driver::CudaCalls calls = fakes::gpu_threads();
   const auto gpu = Gpu::open(calls, 0);
   ASSERT_TRUE(gpu);
   auto facts = pointer_facts(calls, buffer->address());
   ASSERT_TRUE(facts);
   EXPECT_TRUE(tests::succeeded((*gpu)->check_access(buffer->address(), *facts)));
   facts->context = 0;
-  calls.mem_get_access = [](unsigned long long* flags, const shim::CudaMemLocation*, std::uint64_t) {
+  calls.mem_get_access = [](unsigned long long* flags, const driver::CudaMemLocation*, std::uint64_t) {
     return *flags = 0, 0;
   };
   EXPECT_FALSE((*gpu)->check_access(buffer->address(), *facts));

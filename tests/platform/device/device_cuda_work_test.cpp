@@ -253,7 +253,7 @@ TEST_F(CudaWork, ADriverWithoutTheOptionalCallsStillOpensAndSaysWhatItLacks) {
   CudaCalls old = FakeCudaDriver::calls();
 #define GDRKIT_CUDA_CALL(member, symbol, ...)
 #define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) old.member = nullptr;
-#include "shim/cuda_calls.def"
+#include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
   auto device = open_cuda_device(0, old);
   auto peer = open_cuda_device(1, old);

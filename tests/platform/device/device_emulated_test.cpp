@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "driver/emulated_memory.hpp"
 #include "platform/device/device.hpp"
-#include "shim/emulated_memory.hpp"
 #include "support/device_access.hpp"
 #include "support/process_resources.hpp"
 #include "support/results.hpp"
@@ -41,7 +41,7 @@ TEST_F(EmulatedDevice, SaysWhatItIs) {
   EXPECT_EQ(identity.pci_domain, 0xffffU);
   EXPECT_EQ(identity.pci_bus, 0xffU);
   EXPECT_EQ(identity.pci_device, 0x1fU);
-  EXPECT_NE(identity.uuid, shim::CudaUuid{});
+  EXPECT_NE(identity.uuid, driver::CudaUuid{});
   EXPECT_NE(std::string(identity.driver_version).find("emulated"), std::string::npos);
 }
 
@@ -136,14 +136,17 @@ TEST_F(EmulatedDevice, StreamsCopyInOrder) {
 }
 
 TEST_F(EmulatedDevice, KindsAreWhatTheBackendWillSee) {
-  const std::pair<AllocationKind, shim::EmulatedKind> kinds[] = {
-      {AllocationKind::cuda_malloc, shim::EmulatedKind::device},    {AllocationKind::vmm, shim::EmulatedKind::device},
-      {AllocationKind::vmm_exportable, shim::EmulatedKind::device}, {AllocationKind::pool, shim::EmulatedKind::device},
-      {AllocationKind::managed, shim::EmulatedKind::managed},       {AllocationKind::host, shim::EmulatedKind::host}};
+  const std::pair<AllocationKind, driver::EmulatedKind> kinds[] = {
+      {AllocationKind::cuda_malloc, driver::EmulatedKind::device},
+      {AllocationKind::vmm, driver::EmulatedKind::device},
+      {AllocationKind::vmm_exportable, driver::EmulatedKind::device},
+      {AllocationKind::pool, driver::EmulatedKind::device},
+      {AllocationKind::managed, driver::EmulatedKind::managed},
+      {AllocationKind::host, driver::EmulatedKind::host}};
   for (const auto& [kind, emulated] : kinds) {
     auto memory = device_->allocate(kind, 10);
     ASSERT_TRUE(memory);
-    const auto found = shim::emulated_find(memory->address());
+    const auto found = driver::emulated_find(memory->address());
     ASSERT_TRUE(found);
     EXPECT_EQ(found->kind, emulated) << allocation_kind_name(kind);
     EXPECT_EQ(found->size_bytes, memory->extent_bytes()) << allocation_kind_name(kind);
@@ -173,12 +176,12 @@ TEST_F(EmulatedDevice, AllocationsAreFreedOnce) {
   const std::uint64_t address = memory->address();
   Allocation moved = std::move(*memory);
   EXPECT_TRUE(memory->free()) << "moved from: nothing to do";
-  EXPECT_TRUE(shim::emulated_find(address));
+  EXPECT_TRUE(driver::emulated_find(address));
   auto other = device_->allocate(AllocationKind::pool, 1000);
   ASSERT_TRUE(other);
   moved = std::move(*other);  // frees the first
-  EXPECT_FALSE(shim::emulated_find(address));
-  EXPECT_TRUE(shim::emulated_find(moved.address()));
+  EXPECT_FALSE(driver::emulated_find(address));
+  EXPECT_TRUE(driver::emulated_find(moved.address()));
   EXPECT_TRUE(moved.free());
   EXPECT_TRUE(moved.free());
   EXPECT_EQ(count_process_resources(), before);
@@ -187,7 +190,7 @@ TEST_F(EmulatedDevice, AllocationsAreFreedOnce) {
 TEST_F(EmulatedDevice, FreeTellsWhenTheMemoryWasGone) {
   auto memory = device_->allocate(AllocationKind::cuda_malloc, 1000);
   ASSERT_TRUE(memory);
-  ASSERT_TRUE(shim::emulated_free(memory->address()));
+  ASSERT_TRUE(driver::emulated_free(memory->address()));
   const auto freed = memory->free();
   ASSERT_FALSE(freed);
   EXPECT_EQ(freed.error().errno_value, EINVAL);

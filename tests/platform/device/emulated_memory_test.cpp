@@ -40,11 +40,11 @@ TEST(SharedEmulatedMemory, ExportsOnlyWhatWasAllocatedForIt) {
   ::close(*exported);
   ::close(*again);
   EXPECT_EQ(emulated_export(*exportable).error().errno_value, EOPNOTSUPP);
-  const auto other = shim::emulated_allocate(emulated_page_bytes, shim::EmulatedKind::device);
+  const auto other = driver::emulated_allocate(emulated_page_bytes, driver::EmulatedKind::device);
   ASSERT_TRUE(other);
   EXPECT_EQ(emulated_export(*other).error().errno_value, EOPNOTSUPP);
-  EXPECT_TRUE(tests::succeeded(shim::emulated_free(*exportable)));
-  EXPECT_TRUE(tests::succeeded(shim::emulated_free(*other)));
+  EXPECT_TRUE(tests::succeeded(driver::emulated_free(*exportable)));
+  EXPECT_TRUE(tests::succeeded(driver::emulated_free(*other)));
   EXPECT_EQ(emulated_export(*other).error().errno_value, EINVAL);
   EXPECT_EQ(emulated_allocate_exportable(SIZE_MAX, &file).error().errno_value, ENOMEM);
   EXPECT_EQ(count_process_resources(), before);
@@ -69,7 +69,7 @@ TEST(SharedEmulatedMemory, IsExportedWhileOtherThreadsOpenAndCloseFiles) {
       ::close(null);
       ASSERT_TRUE(start) << start.error().text();
       ::close(another);
-      EXPECT_TRUE(tests::succeeded(shim::emulated_free(*start)));
+      EXPECT_TRUE(tests::succeeded(driver::emulated_free(*start)));
     }
   });
   for (int round = 0; round < 200; ++round) {
@@ -82,7 +82,7 @@ TEST(SharedEmulatedMemory, IsExportedWhileOtherThreadsOpenAndCloseFiles) {
   }
   other.stop();
   ::close(last);
-  EXPECT_TRUE(tests::succeeded(shim::emulated_free(*exportable)));
+  EXPECT_TRUE(tests::succeeded(driver::emulated_free(*exportable)));
 }
 
 }  // namespace

@@ -6,12 +6,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "shim/cuda_calls.hpp"
+#include "driver/cuda_calls.hpp"
 
 namespace gdrkit::tests {
 namespace {
 
-using namespace shim;  // the types in the list
+using namespace driver;  // the types in the list
 
 constexpr int invalid_value = 1;
 constexpr int not_initialized = 3;
@@ -34,8 +34,8 @@ int found(bool is_found) { return is_found ? 0 : invalid_value; }
 
 // What no test needs of the driver yet: found by its name where namespace `played` has no function of that name.
 #define GDRKIT_CUDA_CALL(member, symbol, ...) \
-  [[maybe_unused]] int member(__VA_ARGS__) { return shim::cuda_error_not_supported; }
-#include "shim/cuda_calls.def"
+  [[maybe_unused]] int member(__VA_ARGS__) { return driver::cuda_error_not_supported; }
+#include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
 
 namespace played {
@@ -416,7 +416,7 @@ int device_get_attribute(int* value, int attribute, int device) {
 platform::CudaCalls make_table() {
   platform::CudaCalls made;
 #define GDRKIT_CUDA_CALL(member, symbol, ...) made.member = &member;
-#include "shim/cuda_calls.def"
+#include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
   return made;
 }

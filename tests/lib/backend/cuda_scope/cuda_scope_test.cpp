@@ -13,7 +13,7 @@
 namespace gdrkit::backend {
 namespace {
 
-using shim::Cuda;
+using driver::Cuda;
 
 constexpr std::uint64_t address = 0x7f0000000000;
 

@@ -17,7 +17,7 @@ struct FlowEnd {
 };
 
 /// Runs to its end whatever fails, with a request for a mapping type on the way.
-FlowEnd run_flow(shim::System& system, shim::Cuda& cuda, std::uint64_t address, std::size_t size_bytes,
+FlowEnd run_flow(driver::System& system, driver::Cuda& cuda, std::uint64_t address, std::size_t size_bytes,
                  const std::vector<std::uint8_t>& expected) {
   FlowEnd end;
   const auto note = [&end](const char* step, const base::Error& error) {

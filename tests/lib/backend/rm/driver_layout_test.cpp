@@ -4,15 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include "driver/driver_version.hpp"
 #include "fakes/driver_model.hpp"
-#include "shim/driver_version.hpp"
 
 namespace gdrkit::backend::rm {
 namespace {
 
 TEST(DriverLayout, AgreesWithThePublishedStructuresOfEveryVersion) {
   for (const fakes::DriverModel& model : fakes::driver_models()) {
-    const auto version = shim::parse_driver_version(model.version);
+    const auto version = driver::parse_driver_version(model.version);
     ASSERT_TRUE(version) << model.version;
     const auto layout = layout_for(*version, model.version, false);
     ASSERT_TRUE(layout) << model.version;

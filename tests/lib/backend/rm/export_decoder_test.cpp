@@ -18,8 +18,8 @@ using fakes::put;
 using Pieces = std::vector<fakes::CudaMemoryMap::ExportPiece>;
 constexpr std::uint32_t client = 0xc1d0001d;
 
-std::vector<shim::ObservedIoctl> encoded(const char* version, std::uint64_t total, const Pieces& pieces,
-                                         std::uint32_t status = 0) {
+std::vector<driver::ObservedIoctl> encoded(const char* version, std::uint64_t total, const Pieces& pieces,
+                                           std::uint32_t status = 0) {
   return fakes::encode_export(fakes::driver_model(version), client, total, pieces, 0, {status, status == 0 ? 7 : -1});
 }
 
@@ -47,7 +47,7 @@ TEST_P(ExportDecoder, FindsEveryObjectOfSeveralCalls) {
 TEST_P(ExportDecoder, RefusesWhatContradictsItself) {
   const std::uint64_t total = 0x30000;
   const Pieces pieces = {{0x5c000096, 0x1000, 0x10000}, {0x5c000097, 0, 0x20000}};
-  using Change = std::function<void(std::vector<shim::ObservedIoctl>&)>;
+  using Change = std::function<void(std::vector<driver::ObservedIoctl>&)>;
   const auto word = [](std::size_t at, auto value) -> Change {
     return [=](auto& calls) { put(calls[0].argument.data(), at, value); };
   };
@@ -104,7 +104,7 @@ TEST(IpcDecoder, ReadsTheRecordedHandle) {
   // A 100000-byte allocation at offset 0x103000 of a 2 MiB block, driver 580.159.04.
   constexpr std::uint32_t words[16] = {0x7ca15540, 0x55be, 0x200, 0, 0x186a0,    0,          0x200, 0x103000,
                                        6,          0xff00, 0x32,  0, 0xc1d0001d, 0x5c000096, 0,     0};
-  shim::CudaIpcHandle handle{};
+  driver::CudaIpcHandle handle{};
   std::memcpy(handle.data(), words, sizeof words);
   const auto memory = decode_ipc_handle(handle, 100000);
   ASSERT_TRUE(memory);
@@ -112,7 +112,7 @@ TEST(IpcDecoder, ReadsTheRecordedHandle) {
   EXPECT_EQ(memory->object_bytes, 2u << 20);
   EXPECT_FALSE(decode_ipc_handle(handle, 100001)) << "CUDA's attributes say otherwise";
   for (const std::size_t essential : {16U, 24U, 48U, 52U}) {
-    shim::CudaIpcHandle broken = handle;
+    driver::CudaIpcHandle broken = handle;
     put(broken.data(), essential, std::uint32_t{0});
     EXPECT_FALSE(decode_ipc_handle(broken, 100000)) << "word at " << essential;
   }

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "backend/pointer_pin.hpp"
+#include "driver/system.hpp"
 #include "lib/backend/rm/rm_machine.hpp"
-#include "shim/system.hpp"
 #include "support/results.hpp"
 
 namespace gdrkit::backend::rm {
@@ -72,7 +72,7 @@ TEST_F(RmCoherent, TheDeviceAddressIsTheMappingWhereCudaLetsTheCpuUseIt) {
     own[7] = 0x5a;
     EXPECT_EQ(cuda->read(address + 7, 1)[0], 0x5a);
     ASSERT_TRUE(tests::succeeded(held->unmap()));
-    EXPECT_TRUE(shim::can_load_from(own)) << "unmap takes nothing from CUDA";
+    EXPECT_TRUE(driver::can_load_from(own)) << "unmap takes nothing from CUDA";
   }
   EXPECT_TRUE(rm->census() == before) << "the driver was asked for nothing";
   ASSERT_TRUE(tests::succeeded(held->unpin()));

@@ -16,9 +16,9 @@ namespace {
 using ::testing::HasSubstr;
 
 /// The machine's system calls, of which the first so many munmaps and the last madvises fail.
-class StickyPages final : public shim::System {
+class StickyPages final : public driver::System {
  public:
-  explicit StickyPages(shim::System& inner) noexcept : inner_(inner) {}
+  explicit StickyPages(driver::System& inner) noexcept : inner_(inner) {}
   int failures = 0;
   int advices = 1000;  ///< so many succeed
 
@@ -43,7 +43,7 @@ class StickyPages final : public shim::System {
   }
 
  private:
-  shim::System& inner_;
+  driver::System& inner_;
 };
 
 class RmFailedUnmap : public ::testing::Test {

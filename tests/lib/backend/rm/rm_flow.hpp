@@ -75,8 +75,8 @@ struct FlowEnd {
 };
 
 /// Runs to its end whatever fails. Allocates nothing after `open` unless the library does.
-inline FlowEnd run_flow(shim::System& system, shim::Cuda& cuda, const base::Settings& settings, std::uint64_t address,
-                        std::size_t size_bytes, const std::vector<std::uint8_t>& expected) {
+inline FlowEnd run_flow(driver::System& system, driver::Cuda& cuda, const base::Settings& settings,
+                        std::uint64_t address, std::size_t size_bytes, const std::vector<std::uint8_t>& expected) {
   FlowEnd end;
   const auto note = [&end](const char* step, const base::Error& error) {
     if (end.failed_step != nullptr) return;

@@ -43,7 +43,7 @@ TEST(RmBackend, OpensWithoutTouchingCudaOrAGpusNode) {
 fakes::FakeCuda* cuda_to_load = nullptr;
 int cuda_loads = 0;
 
-base::Result<shim::Cuda*> load_cuda() noexcept {
+base::Result<driver::Cuda*> load_cuda() noexcept {
   ++cuda_loads;
   if (cuda_to_load == nullptr) return base::fail(ENOENT, "no libcuda here");
   return cuda_to_load;

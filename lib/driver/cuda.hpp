@@ -10,7 +10,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 
 /// One cuPointerGetAttributes call. Fields the driver does not know for this pointer stay 0.
 struct PointerAttributes {
@@ -123,4 +123,4 @@ class Cuda {
 /// The error of a call that returned `result`: printf's text, ": ", the result's name; its errno; the vendor code.
 [[gnu::format(printf, 2, 3)]] tl::unexpected<base::Error> cuda_failure(int result, const char* format, ...) noexcept;
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

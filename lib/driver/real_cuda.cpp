@@ -4,12 +4,12 @@
 #include <iterator>
 #include <new>
 
-#include "shim/cuda.hpp"
-#include "shim/cuda_calls.hpp"
-#include "shim/cuda_library.hpp"
-#include "shim/ioctl_hook.hpp"
+#include "driver/cuda.hpp"
+#include "driver/cuda_calls.hpp"
+#include "driver/cuda_library.hpp"
+#include "driver/ioctl_hook.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 constexpr unsigned export_to_dmabuf_fd_number = 0xd9;
@@ -193,4 +193,4 @@ base::Result<Cuda*> real_cuda() noexcept {
   return cuda;
 }
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shim/driver_version.hpp"
+#include "driver/driver_version.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 constexpr std::ptrdiff_t max_digits = 5;
@@ -58,4 +58,4 @@ base::Result<std::string_view> find_version_text(std::string_view proc_text) noe
   return base::fail(EINVAL, "no driver version found in /proc/driver/nvidia/version");
 }
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

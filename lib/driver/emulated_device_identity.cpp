@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shim/emulated_device_identity.hpp"
+#include "driver/emulated_device_identity.hpp"
 
 #include <charconv>
 #include <system_error>
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 
 base::Result<int> emulated_device_count(std::string_view setting) noexcept {
   if (setting.empty()) return 1;
@@ -17,4 +17,4 @@ base::Result<int> emulated_device_count(std::string_view setting) noexcept {
                     static_cast<int>(setting.size() > 40 ? 40 : setting.size()), setting.data(), most_emulated_devices);
 }
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

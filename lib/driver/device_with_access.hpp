@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 
 /// `own`, the memory's own device, or the first other one that may access it where `own` certainly may not.
 /// `may_access(device)`: by CUDA's word; nothing where CUDA cannot say, or there is no such device.
@@ -21,4 +21,4 @@ int device_with_access(int own, MayAccess may_access) noexcept {
   return own;
 }
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

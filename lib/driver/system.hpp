@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 
 /// Every call returns 0 or a value >= 0 on success and a negative errno on failure; errno itself is not part of the
 /// contract. Implementations are thread safe and never throw. The real one retries EINTR where that is safe
@@ -47,4 +47,4 @@ class System {
 /// The operating system itself; lives for the whole process.
 [[nodiscard]] System& real_system() noexcept;
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

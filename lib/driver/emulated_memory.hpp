@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 
 /// What an emulated allocation pretends to be, so that refusals can be tried without a device.
 enum class EmulatedKind : std::uint8_t { device = 0, managed = 1, host = 2 };
@@ -53,4 +53,4 @@ base::Status emulated_adopt(int fd, std::uint64_t address, std::size_t size_byte
 /// Ends a mapping made by emulated_hold or emulated_map_held with this size.
 base::Status emulated_unmap(void* mapping, std::size_t size_bytes) noexcept;
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // The hook sees this thread's ioctls, lets all others pass, gives back only what is its own, and is never blind
 // afterwards.
-#include "shim/ioctl_hook.hpp"
+#include "driver/ioctl_hook.hpp"
 #include "support/results.hpp"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@
 #include <functional>
 #include <thread>
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 constexpr unsigned number = 0xd9;
@@ -200,4 +200,4 @@ TEST(IoctlHookSlots, RefusesALibraryThatDoesNotImportTheFunction) {
 INSTANTIATE_TEST_SUITE_P(Bindings, IoctlHook, testing::Values(GDRKIT_LAZY_CALLER, GDRKIT_RELRO_CALLER));
 
 }  // namespace
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

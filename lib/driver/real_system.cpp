@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <new>
 
-#include "shim/system.hpp"
+#include "driver/system.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 class RealSystem final : public System {
@@ -107,4 +107,4 @@ System& real_system() noexcept {
   return system;
 }
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

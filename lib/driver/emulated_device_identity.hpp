@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 
 inline constexpr const char* emulated_device_name = "gdrkit emulated device (no GPU)";
 /// No machine numbers a device so: domain, bus and device are the largest there can be. This is device 0; the others
@@ -19,4 +19,4 @@ inline constexpr int most_emulated_devices = 16;
 /// to most_emulated_devices.
 [[nodiscard]] base::Result<int> emulated_device_count(std::string_view setting) noexcept;
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

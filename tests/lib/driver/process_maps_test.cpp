@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shim/process_maps.hpp"
+#include "driver/process_maps.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 struct Seen {
@@ -131,4 +131,4 @@ TEST(ProcessMaps, NamesTheFileThatCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

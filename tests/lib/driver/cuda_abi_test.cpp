@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "driver/cuda.hpp"
+#include "driver/cuda_calls.hpp"
 #include "platform/device/device.hpp"
-#include "shim/cuda.hpp"
-#include "shim/cuda_calls.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 using platform::DeviceAttribute;
@@ -90,7 +90,7 @@ struct IsPassedAlike<int (*)(Ours...), CUresult (*)(Theirs...)> {
 TEST(CudaAbi, ParametersAreThoseOfTheHeader) {
 #define GDRKIT_CUDA_CALL(member, symbol, ...) \
   EXPECT_TRUE((IsPassedAlike<decltype(CudaCalls::member), decltype(&symbol)>::value())) << #symbol;
-#include "shim/cuda_calls.def"
+#include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
 }
 
@@ -101,4 +101,4 @@ TEST(CudaAbi, ComparisonSeesADifference) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

@@ -10,7 +10,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 
 struct ProcessMapping {
   std::uint64_t start = 0;
@@ -49,4 +49,4 @@ class ProcessMaps {
   std::size_t line_used_ = 0;
 };
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

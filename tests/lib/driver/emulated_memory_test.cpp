@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shim/emulated_memory.hpp"
+#include "driver/emulated_memory.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -18,12 +18,12 @@
 #include <thread>
 #include <vector>
 
-#include "shim/process_maps.hpp"
+#include "driver/process_maps.hpp"
 #include "support/forked_child.hpp"
 #include "support/process_resources.hpp"
 #include "support/results.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 using tests::count_process_resources;
@@ -422,4 +422,4 @@ TEST(EmulatedMemory, ThreadsSeeTheirOwnAllocations) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

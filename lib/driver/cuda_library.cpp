@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shim/cuda_library.hpp"
+#include "driver/cuda_library.hpp"
 
 #include <dlfcn.h>
 
 #include <atomic>
 #include <cstdio>
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 std::atomic<void*> loaded{nullptr};
@@ -40,4 +40,4 @@ base::Result<void*> cuda_symbol(const char* name) noexcept {
   return symbol;
 }
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

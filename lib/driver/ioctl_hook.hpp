@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 
 /// The slots (PLT and GOT) through which the loaded library `handle` calls the imported function `symbol`.
 struct ImportSlot {
@@ -35,4 +35,4 @@ class IoctlObserver {
   base::Status installed_;
 };
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

@@ -4,7 +4,7 @@
 // data), and the data from file offset 0. Second mappings of the same file never have the head guard before them, so
 // they are not taken for allocations, wherever they come to lie. The file's name carries kind and size, its inode is
 // the identity.
-#include "shim/emulated_memory.hpp"
+#include "driver/emulated_memory.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,9 +22,9 @@
 #include <utility>
 
 #include "base/memory_file.hpp"
-#include "shim/process_maps.hpp"
+#include "driver/process_maps.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 constexpr std::uint64_t page_mask = emulated_page_bytes - 1;
@@ -259,4 +259,4 @@ base::Status emulated_unmap(void* mapping, std::size_t size_bytes) noexcept {
   return {};
 }
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

@@ -6,9 +6,9 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "shim/cuda.hpp"
+#include "driver/cuda.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 struct Row {
@@ -85,4 +85,4 @@ tl::unexpected<base::Error> cuda_failure(int result, const char* format, ...) no
   return base::fail_vendor(cuda_result_errno(result), result, "%s: %s", text.c_str(), cuda_result_name(result));
 }
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

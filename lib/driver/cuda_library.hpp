@@ -5,7 +5,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 
 /// The dlopen handle of libcuda. Loading neither initialises CUDA nor creates a context. ENOENT when there is none; the
 /// text quotes the loader. Thread safe; a failure is not remembered, so a later call may succeed.
@@ -14,4 +14,4 @@ namespace gdrkit::shim {
 /// The address of one exported function, by its exact name ("cuMemAlloc_v2"); ENOSYS when this driver lacks it.
 [[nodiscard]] base::Result<void*> cuda_symbol(const char* name) noexcept;
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

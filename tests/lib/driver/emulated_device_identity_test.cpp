@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shim/emulated_device_identity.hpp"
+#include "driver/emulated_device_identity.hpp"
 
 #include <gtest/gtest.h>
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 TEST(EmulatedDeviceCount, IsWhatTheSettingSays) {
@@ -19,4 +19,4 @@ TEST(EmulatedDeviceCount, IsWhatTheSettingSays) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shim/cuda_calls.hpp"
+#include "driver/cuda_calls.hpp"
 
 #include <atomic>
 #include <memory>
 #include <new>
 
-#include "shim/cuda_library.hpp"
+#include "driver/cuda_library.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 template <class Function>
@@ -23,7 +23,7 @@ base::Status load_all(CudaCalls* calls) noexcept {
 #define GDRKIT_CUDA_OPTIONAL_CALL(member, symbol, ...) (void)load(#symbol, &calls->member);
 #define GDRKIT_CUDA_CALL(member, symbol, ...) \
   if (base::Status loaded = load(#symbol, &calls->member); !loaded) return loaded;
-#include "shim/cuda_calls.def"
+#include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
   return {};
 }
@@ -42,4 +42,4 @@ base::Result<const CudaCalls*> cuda_calls() noexcept {
   return made.release();
 }
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shim/ioctl_hook.hpp"
+#include "driver/ioctl_hook.hpp"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -17,7 +17,7 @@
 #include <mutex>
 #include <new>
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 using IoctlFunction = int (*)(int, unsigned long, ...);
@@ -254,4 +254,4 @@ IoctlObserver::~IoctlObserver() {
   installing.unlock();
 }
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

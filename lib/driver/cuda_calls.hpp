@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 
 struct CudaMemLocation {
   int type = 0;
@@ -72,7 +72,7 @@ inline constexpr int cuda_error_peer_access_already_enabled = 704;
 /// words.
 struct CudaCalls {
 #define GDRKIT_CUDA_CALL(member, symbol, ...) int (*member)(__VA_ARGS__) = nullptr;
-#include "shim/cuda_calls.def"
+#include "driver/cuda_calls.def"
 #undef GDRKIT_CUDA_CALL
 };
 
@@ -80,4 +80,4 @@ struct CudaCalls {
 /// library or the missing function. Thread safe; a failure is not remembered, so a later call may succeed.
 [[nodiscard]] base::Result<const CudaCalls*> cuda_calls() noexcept;
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

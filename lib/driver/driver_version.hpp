@@ -8,7 +8,7 @@
 
 #include "base/result.hpp"
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 
 struct DriverVersion {
   unsigned major = 0;
@@ -25,4 +25,4 @@ struct DriverVersion {
 /// version. EINVAL when there is none.
 [[nodiscard]] base::Result<std::string_view> find_version_text(std::string_view proc_text) noexcept;
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

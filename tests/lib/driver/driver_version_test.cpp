@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shim/driver_version.hpp"
+#include "driver/driver_version.hpp"
 
 #include <gtest/gtest.h>
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 TEST(DriverVersion, ReadsTwoOrThreeNumbers) {
@@ -45,4 +45,4 @@ TEST(DriverVersion, IsFoundBehindTheModulesName) {
 }
 
 }  // namespace
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver

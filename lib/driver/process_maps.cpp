@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-#include "shim/process_maps.hpp"
+#include "driver/process_maps.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <charconv>
 #include <cstring>
 
-namespace gdrkit::shim {
+namespace gdrkit::driver {
 namespace {
 
 /// Takes a number and the one character that must follow it off the front of `text`.
@@ -89,4 +89,4 @@ base::Result<bool> ProcessMaps::next(ProcessMapping* mapping) noexcept {
   }
 }
 
-}  // namespace gdrkit::shim
+}  // namespace gdrkit::driver
