@@ -19,7 +19,7 @@
 #include "shmem/bootstrap/exchange.hpp"
 #include "shmem/core/collectives.hpp"
 #include "shmem/core/local_buffers.hpp"
-#include "shmem/core/node_area.hpp"
+#include "shmem/core/pe_line.hpp"
 #include "shmem/core/pe_proxy.hpp"
 #include "shmem/core/put_order.hpp"
 #include "shmem/core/team_line.hpp"
@@ -105,7 +105,7 @@ class Pe {
   /// In transports' numbering.
   [[nodiscard]] base::Result<int> slot_of(int pe) const noexcept;
   /// nullptr: all PEs are on this machine.
-  [[nodiscard]] shmem::Remote* remote() const noexcept { return remote_.get(); }
+  [[nodiscard]] Remote* remote() const noexcept { return remote_.get(); }
   /// What GPU kernels on this PE's GPU need to know of it.
   [[nodiscard]] gdrkit_shmem_device_state device_state() const noexcept;
   /// From now on another PE's end also ends the waits of this PE's GPU kernels, and they reach PEs of other machines:
@@ -191,7 +191,7 @@ class Pe {
 
  private:
   /// Another PE's place for a transfer.
-  struct Remote {
+  struct RemoteRange {
     int slot = 0;
     HeapRange range;
   };
@@ -207,7 +207,8 @@ class Pe {
 
   [[nodiscard]] bool is_remote(int slot) const noexcept { return slot >= node_pes(); }
   [[nodiscard]] std::size_t first_transport(int slot) const noexcept { return is_remote(slot) ? remote_transport_ : 0; }
-  [[nodiscard]] base::Result<Remote> find_remote(const void* address, std::size_t size_bytes, int pe) const noexcept;
+  [[nodiscard]] base::Result<RemoteRange> find_remote(const void* address, std::size_t size_bytes,
+                                                      int pe) const noexcept;
   /// Where this PE's GPU reaches that PE's copy of [address, address + size_bytes).
   [[nodiscard]] base::Result<std::uint64_t> reach(const void* address, std::size_t size_bytes, int pe) const noexcept;
   [[nodiscard]] base::Result<platform::StreamSignal> stream_signal(const void* word, std::uint64_t value,
@@ -222,7 +223,7 @@ class Pe {
   /// Like put, but answers which transport took it.
   [[nodiscard]] base::Result<std::size_t> put_by(int slot, const HeapRange& range, const void* source,
                                                  std::size_t size_bytes, bool is_async) noexcept;
-  base::Status store_word(const Remote& remote, std::uint64_t value, std::size_t size_bytes,
+  base::Status store_word(const RemoteRange& remote, std::uint64_t value, std::size_t size_bytes,
                           std::optional<std::size_t> transport) noexcept;
   base::Status complete(int slot) noexcept;
 
@@ -233,7 +234,7 @@ class Pe {
   [[nodiscard]] static base::Status compare_calls(const char* what, const AgreedCalls& calls) noexcept;
   /// EPROTO when the PEs' operations or arguments differ. Ends with all PEs having compared.
   base::Status agree(const char* what, std::uint64_t operation, std::uint64_t first, std::uint64_t second) noexcept;
-  [[nodiscard]] PeLine& line(std::size_t index) const noexcept { return static_cast<NodeArea>(node_->area())[index]; }
+  [[nodiscard]] PeLine& line(std::size_t index) const noexcept { return static_cast<PeLine*>(node_->area())[index]; }
 
   int pe_ = 0;
   int n_pes_ = 1;
@@ -244,7 +245,7 @@ class Pe {
   // Destroyed from the last to the first.
   std::unique_ptr<Node> node_;
   std::unique_ptr<platform::Device> device_;
-  std::unique_ptr<shmem::Remote> remote_;
+  std::unique_ptr<Remote> remote_;
   std::unique_ptr<SymmetricHeap> heap_;
   std::vector<std::unique_ptr<Transport>> transports_;
   std::optional<platform::GpuKernels> gpu_kernels_;

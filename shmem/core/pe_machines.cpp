@@ -77,7 +77,7 @@ base::Status Pe::start_remote(Exchange& exchange, const PeOptions& options) {
                      (options.remote_way == RemoteWay::automatic && !device_->is_emulated());
   wanted.silence = options.remote_silence;
   wanted.heartbeat = options.remote_silence / 7;
-  auto started = shmem::Remote::start(exchange, wanted);
+  auto started = Remote::start(exchange, wanted);
   if (!started) {
     return base::fail_vendor(started.error().errno_value, started.error().vendor_code,
                              "the job has PEs on other machines, which need UCX: %s", started.error().text());

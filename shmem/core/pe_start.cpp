@@ -66,7 +66,7 @@ base::Status Pe::connect(const PeOptions& options) {
   pe_ = (*exchange)->pe();
   n_pes_ = (*exchange)->n_pes();
   if (auto joined = join_machine(**exchange, options, area_bytes_for_each); !joined) return joined;
-  if (node_pes() != n_pes_ && options.ucx_calls == nullptr) shmem::Remote::prepare();
+  if (node_pes() != n_pes_ && options.ucx_calls == nullptr) Remote::prepare();
   if (auto made = make_heap(**exchange, options); !made) return made;
   if (auto made = make_transports(); !made) return made;
   const platform::DeviceScope scope(*device_);

@@ -43,12 +43,12 @@ base::Result<int> Pe::slot_of(int pe) const noexcept {
   return index >= 0 ? index : node_pes() + pe;
 }
 
-base::Result<Pe::Remote> Pe::find_remote(const void* address, std::size_t size_bytes, int pe) const noexcept {
+base::Result<Pe::RemoteRange> Pe::find_remote(const void* address, std::size_t size_bytes, int pe) const noexcept {
   auto slot = slot_of(pe);
   if (!slot) return base::pass(slot);
   auto range = heap_->find(address, size_bytes);
   if (!range) return base::pass(range);
-  return Remote{*slot, *range};
+  return RemoteRange{*slot, *range};
 }
 
 base::Result<LocalMemory> Pe::memory_of(const void* address, std::size_t size_bytes) const noexcept {
@@ -99,7 +99,7 @@ base::Status Pe::get(void* target, const void* source, std::size_t size_bytes, i
 
 /// `transport`: the one to use; else the one that is chosen for a word, after a fence has put it behind all others'
 /// data.
-base::Status Pe::store_word(const Remote& remote, std::uint64_t value, std::size_t size_bytes,
+base::Status Pe::store_word(const RemoteRange& remote, std::uint64_t value, std::size_t size_bytes,
                             std::optional<std::size_t> transport) noexcept {
   if (!transport) {
     auto carried = put_by(remote.slot, remote.range, &value, size_bytes, false);

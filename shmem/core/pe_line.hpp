@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The gdrkit authors
 // SPDX-License-Identifier: MIT
-// NodeArea: what the PEs of one machine tell each other through shared host memory.
+// PeLine: what a PE shows the others of its machine in shared host memory.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,8 @@ struct AgreedCalls {
   AgreedCall different;
 };
 
-/// Written by one PE, read by the others of its machine. Two cache lines, as CPUs fetch them in pairs.
+/// Written by one PE, read by the others of its machine, which find an array of them by positions. Two cache lines, as
+/// CPUs fetch them in pairs.
 struct alignas(128) PeLine {
   std::atomic<std::uint64_t> arrivals;  ///< how many synchronisations this PE has come to
   // What it was called with, valid between two synchronisations.
@@ -39,8 +40,5 @@ struct alignas(128) PeLine {
   AgreedCalls calls;
 };
 static_assert(sizeof(PeLine) == 128 && std::atomic<std::uint64_t>::is_always_lock_free);
-
-/// An array of them, by the PE's position on its node.
-using NodeArea = PeLine*;
 
 }  // namespace gdrkit::shmem
